@@ -1,3 +1,4 @@
+import type { FactsBootSession, FactsDiskSpace } from '../../model/documents.generated.ts';
 import type { PanicReport } from '../../model/facts/daemons.ts';
 import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import { diskText, utcText } from '../../model/text/units.ts';
@@ -82,11 +83,6 @@ export const panicReportsFact = defineFact({
 /** Device (blanks allowed), blocks, used, available, capacity, then on macOS three columns of inodes, mount point. */
 const row = /^\S.{0,999}? {1,99}(\d+) +\d+ +(\d+) +\d+%(?: +\d+ +\d+ +\d+%)? +(\/.*)$/;
 
-export interface DiskSpace {
-  readonly totalBytes: number;
-  readonly freeBytes: number;
-}
-
 /**
  * Space on the data volume, from
  *
@@ -96,7 +92,7 @@ export interface DiskSpace {
 export const diskSpaceFact = defineFact({
   name: 'disk-space',
   from: [dataVolume],
-  parse: ([answer]): Known<DiskSpace> =>
+  parse: ([answer]): Known<FactsDiskSpace> =>
     andThen(readLines(answer), (lines) => {
       const [head = '', ...rest] = lines;
       if (!/^Filesystem +1024-blocks +Used +Available +Capacity .*Mounted on$/.test(head)) {
@@ -115,12 +111,6 @@ export const diskSpaceFact = defineFact({
   text: ({ freeBytes, totalBytes }) => `${diskText(freeBytes)} of ${diskText(totalBytes)} free`,
 });
 
-/** Identifies a boot. Only the UUID counts, because the time changes when the clock is set. */
-export interface BootSession {
-  readonly uuid: string;
-  readonly bootedAtEpochSeconds: number;
-}
-
 /**
  * The current boot session, from
  *
@@ -130,7 +120,7 @@ export interface BootSession {
 export const bootSessionFact = defineFact({
   name: 'boot-session',
   from: [sysctl],
-  parse: ([answer]): Known<BootSession> => {
+  parse: ([answer]): Known<FactsBootSession> => {
     const values = sysctlValues(answer, ['kern.bootsessionuuid', 'kern.boottime']);
     if (values.kind === 'unknown') return values;
     const [uuid = '', time = ''] = values.value;

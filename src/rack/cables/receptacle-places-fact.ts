@@ -1,3 +1,4 @@
+import type { FactsReceptaclePlaces } from '../../model/documents.generated.ts';
 import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled, readLines } from '../../node/answers/read-answer.ts';
@@ -26,14 +27,6 @@ interface Controller {
   readonly receptacle: number;
 }
 
-/** The place of a receptacle on the case, as the Mac reports it. */
-export interface ReceptaclePlace {
-  /** The number that macOS prints. */
-  readonly receptacle: number;
-  /** In the words of the device tree: `back-right-middle`. */
-  readonly location: string;
-}
-
 /**
  * Where each receptacle is on the case, from the Mac's device tree. The keys are undocumented, so a relation that
  * is not one to one makes the fact unknown. The fact is optional: its absence causes no finding.
@@ -41,7 +34,7 @@ export interface ReceptaclePlace {
 export const receptaclePlacesFact = defineFact({
   name: 'receptacle-places',
   from: [receptacleLocations],
-  parse: ([answer]): Known<readonly ReceptaclePlace[]> =>
+  parse: ([answer]): Known<FactsReceptaclePlaces> =>
     andThen(readRegistryPaths(answer), (paths) => {
       const alone = paths.filter((path) => path.length === 1);
       if (alone.length === 0) return unknown('empty', "This Mac's device tree has no port-location.");
@@ -77,7 +70,7 @@ function controllerOf(path: RegistryPath): Controller | undefined {
 function joined(
   connectors: readonly (Connector | undefined)[],
   controllers: readonly (Controller | undefined)[],
-): Known<readonly ReceptaclePlace[]> | undefined {
+): Known<FactsReceptaclePlaces> | undefined {
   const fits = isEachOnce(connectors, ['handle', 'location']) && isEachOnce(controllers, ['handle', 'receptacle']);
   if (!fits) return undefined;
   const places = connectors.flatMap((connector) => {

@@ -1,3 +1,4 @@
+import type { FactsHardware } from '../../model/documents.generated.ts';
 import type { Identity } from '../../model/facts/mac.ts';
 import { type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
@@ -19,18 +20,11 @@ const hardwareProfile = probe('hardware-profile', [tool.systemProfiler, 'SPHardw
 /** `ioreg` of the Mac itself: the same two ids from the kernel, without delay. @see ioreg(8) */
 const platformDevice = probe('platform-device', [tool.ioreg, '-rd1', '-c', 'IOPlatformExpertDevice'], 5_000, 65_536);
 
-/** The Mac's hardware. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
-export interface Hardware {
-  readonly model: string;
-  readonly chip: string;
-  readonly memoryBytes: number;
-}
-
 /** The Mac's hardware, from `hw.model`, `machdep.cpu.brand_string` and `hw.memsize`. */
 export const hardwareFact = defineFact({
   name: 'hardware',
   from: [sysctl],
-  parse: ([answer]): Known<Hardware> => {
+  parse: ([answer]): Known<FactsHardware> => {
     const values = sysctlValues(answer, ['hw.model', 'machdep.cpu.brand_string', 'hw.memsize']);
     if (values.kind === 'unknown') return values;
     const [model = '', chip = '', memory] = values.value;

@@ -1,3 +1,4 @@
+import type { FactsWiredLimit } from '../../model/documents.generated.ts';
 import { type Known, known } from '../../model/known.ts';
 import { memoryText } from '../../model/text/units.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
@@ -26,16 +27,11 @@ export function gpuBytesOf(line: string): number | undefined {
   return bytes >= fewestBytes && bytes <= mostBytes ? bytes : undefined;
 }
 
-/** `iogpu.wired_limit_mb`, lost at every reboot. 0 is the macOS default, about three quarters of the memory. */
-export interface WiredLimit {
-  readonly megabytes: number;
-}
-
 /** How much memory the GPU may wire, from `iogpu.wired_limit_mb: 0`. */
 export const wiredLimitFact = defineFact({
   name: 'wired-limit',
   from: [sysctl],
-  parse: ([answer]): Known<WiredLimit> => {
+  parse: ([answer]): Known<FactsWiredLimit> => {
     const values = sysctlValues(answer, ['iogpu.wired_limit_mb']);
     if (values.kind === 'unknown') return values;
     const megabytes = wholeNumber(values.value[0]);

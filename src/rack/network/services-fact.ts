@@ -1,3 +1,4 @@
+import type { FactsHardwarePorts } from '../../model/documents.generated.ts';
 import type { NetworkService } from '../../model/facts/fact-values.ts';
 import { andThen, type Known, known, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
@@ -73,13 +74,6 @@ function serviceOf(block: string): (NetworkService & { readonly mark: string }) 
   return isBsdName(device) ? { ...service, device } : undefined;
 }
 
-/** One block of `networksetup -listallhardwareports`. */
-export interface HardwarePort {
-  readonly port: string;
-  readonly device: string;
-  readonly mac?: string;
-}
-
 /**
  * The hardware ports with their interfaces, from blocks such as
  *
@@ -93,7 +87,7 @@ export interface HardwarePort {
 export const hardwarePortsFact = defineFact({
   name: 'hardware-ports',
   from: [hardwarePortList],
-  parse: ([answer]): Known<readonly HardwarePort[]> =>
+  parse: ([answer]): Known<FactsHardwarePorts> =>
     andThen(readLines(answer), (lines) => {
       const end = lines.indexOf('VLAN Configurations');
       if (end < 0 || !/^=+$/.test(lines[end + 1] ?? '')) {
@@ -104,7 +98,7 @@ export const hardwarePortsFact = defineFact({
   text: (ports) => [ports.map(({ port, device }) => `${port} ${device}`)],
 });
 
-function portsOf(lines: readonly string[], answer: Answer | undefined): Known<readonly HardwarePort[]> {
+function portsOf(lines: readonly string[], answer: Answer | undefined): Known<FactsHardwarePorts> {
   const unread = garbled(answer, 'printed a block that describes no hardware port');
   return andThen(readEach(blocksOf(lines), portOf, unread), (ports) =>
     ports.length === 0
@@ -113,7 +107,7 @@ function portsOf(lines: readonly string[], answer: Answer | undefined): Known<re
   );
 }
 
-function portOf(block: string): HardwarePort | undefined {
+function portOf(block: string): FactsHardwarePorts[number] | undefined {
   const [first = '', second = '', third, ...rest] = block.trim().split('\n');
   const port = /^Hardware Port: (.+)$/.exec(first)?.[1] ?? '';
   const device = /^Device: (\S+)$/.exec(second)?.[1] ?? '';

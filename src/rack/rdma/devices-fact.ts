@@ -1,3 +1,4 @@
+import type { FactsRdmaDevices } from '../../model/documents.generated.ts';
 import type { Gid, RdmaPort } from '../../model/facts/rdma.ts';
 import { given } from '../../model/given.ts';
 import { ipv6Groups, mappedIpv4 } from '../../model/ip-address.ts';
@@ -121,12 +122,6 @@ function gidsOf(block: string): readonly Gid[] | undefined {
   return gids.length === [...block.matchAll(/\sGID\[/g)].length ? gids : undefined;
 }
 
-/** One line of `ibv_devices`. */
-export interface RdmaDevice {
-  readonly name: string;
-  readonly guid: string;
-}
-
 /**
  * The devices of `ibv_devices`, from two header lines and lines such as
  *
@@ -135,14 +130,14 @@ export interface RdmaDevice {
  * Only Thunderbolt devices count (`rdma_en…`); other drivers may add their own. An empty list is a valid answer: RDMA is
  * switched off, or the Mac has no Thunderbolt 5.
  */
-const parseIbvDevices = (answer: Answer | undefined): Known<readonly RdmaDevice[]> =>
+const parseIbvDevices = (answer: Answer | undefined): Known<FactsRdmaDevices> =>
   mapKnown(parseAllDevices(answer), (all) => all.filter(({ name }) => isOfReceptacle(name)));
 
 /** Whether macOS made a device for a Thunderbolt receptacle. */
 const isOfReceptacle = (name: string): boolean => /^rdma_en\d+$/.test(name);
 
 /** Every listed device, including those of other drivers. */
-function parseAllDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
+function parseAllDevices(answer: Answer | undefined): Known<FactsRdmaDevices> {
   const alone = leftAlone(answer);
   if (alone !== undefined) return alone;
   const lines = readLines(answer);
@@ -156,12 +151,12 @@ function parseAllDevices(answer: Answer | undefined): Known<readonly RdmaDevice[
   );
 }
 
-function deviceOf(line: string): RdmaDevice | undefined {
+function deviceOf(line: string): FactsRdmaDevices[number] | undefined {
   const [, name = '', guid = ''] = /^\s*(\S+)\s+([0-9a-f]{16})\s*$/.exec(line) ?? [];
   return guid === '' ? undefined : { name, guid };
 }
 
-const areSame = (ports: readonly RdmaPort[], devices: readonly RdmaDevice[]): boolean => {
+const areSame = (ports: readonly RdmaPort[], devices: FactsRdmaDevices): boolean => {
   const [described, named] = [ports.map(({ device }) => device), devices.map(({ name }) => name)];
   return described.sort().join() === named.sort().join();
 };
@@ -209,7 +204,7 @@ export const otherRdmaDevicesFact = defineFact({
 export const rdmaDevicesFact = defineFact({
   name: 'rdma-devices',
   from: [ibvDevices, ibvDevinfo, rdmaKernel],
-  parse: ([list, info]): Known<readonly RdmaDevice[]> => {
+  parse: ([list, info]): Known<FactsRdmaDevices> => {
     const devices = parseIbvDevices(list);
     if (devices.kind === 'unknown') return devices;
     const ports = parseIbvDevinfo(info);

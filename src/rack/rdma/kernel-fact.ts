@@ -1,3 +1,4 @@
+import type { FactsRdmaObjects } from '../../model/documents.generated.ts';
 import { rankPlacement } from '../../model/facts/daemons.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../model/facts/rdma.ts';
@@ -15,14 +16,14 @@ import { servicesFact } from '../records/services-fact.ts';
 export const rdmaKernel = probe('rdma-kernel', [tool.sh, '-c', rdmaKernelScript], 5_000, 131_072);
 
 /** The RDMA driver's objects in a node's kernel, by what frees them. */
-interface KernelObjects extends RdmaObjects {
+interface KernelObjects extends FactsRdmaObjects {
   /** Objects of living processes; they are freed when the processes exit. */
-  readonly held: RdmaObjects;
+  readonly held: FactsRdmaObjects;
   /** Objects without a process; only a restart of the Mac frees them. */
-  readonly withoutProcess: RdmaObjects;
+  readonly withoutProcess: FactsRdmaObjects;
 }
 
-const none: RdmaObjects = { domains: 0, queuePairs: 0 };
+const none: FactsRdmaObjects = { domains: 0, queuePairs: 0 };
 
 /**
  * The objects in the kernel of a node, with or without a living process. Unknown if the driver is not loaded, if count
@@ -53,14 +54,14 @@ export function kernelObjects(facts: Facts): Known<KernelObjects> {
 const isHolder = ({ state, devices }: RdmaProcess): boolean => state !== 'gone' && devices.length > 0;
 
 /** Inactive objects do not count: they outlived their owner, or their owner hangs in them and never frees them. */
-function heldBy({ devices, processes }: RdmaHolders): RdmaObjects {
+function heldBy({ devices, processes }: RdmaHolders): FactsRdmaObjects {
   const open = new Set(processes.filter(isHolder).flatMap((process) => process.devices));
   return countObjects(
     devices.flatMap(({ device, objects }) => (open.has(device) ? objects.filter(({ isActive }) => isActive) : [])),
   );
 }
 
-export const countObjects = (objects: readonly RdmaObject[]): RdmaObjects => ({
+export const countObjects = (objects: readonly RdmaObject[]): FactsRdmaObjects => ({
   domains: objects.filter(({ kind }) => kind === 'domain').length,
   queuePairs: objects.filter(({ kind }) => kind === 'queue-pair').length,
 });
@@ -71,12 +72,6 @@ function mayRankRun(facts: Facts): boolean {
     services.kind === 'unknown' ||
     services.value.some((service) => rankPlacement(service) !== undefined && service.state === 'running')
   );
-}
-
-/** How many objects the RDMA driver has in the kernel for all devices, including inactive objects. */
-export interface RdmaObjects {
-  readonly domains: number;
-  readonly queuePairs: number;
 }
 
 /**
@@ -91,7 +86,7 @@ export interface RdmaObjects {
 export const rdmaObjectsFact = defineFact({
   name: 'rdma-objects',
   from: [rdmaKernel],
-  parse: ([answer]): Known<RdmaObjects> => andThen(partsOf(answer), ({ count }) => countOf(answer, count)),
+  parse: ([answer]): Known<FactsRdmaObjects> => andThen(partsOf(answer), ({ count }) => countOf(answer, count)),
   source: 'ioclasscount AppleThunderboltRDMAProtectionDomain AppleThunderboltRDMAQueuePair',
   text: rdmaObjectWords,
 });
@@ -100,7 +95,7 @@ const counted = (count: number, noun: string): readonly string[] =>
   count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
 
 /** `2 protection domains and 1 queue pair`; `none` if there are neither. */
-export function rdmaObjectWords({ domains, queuePairs }: RdmaObjects): string {
+export function rdmaObjectWords({ domains, queuePairs }: FactsRdmaObjects): string {
   return [...counted(domains, 'protection domain'), ...counted(queuePairs, 'queue pair')].join(' and ') || 'none';
 }
 
@@ -185,7 +180,7 @@ function partsOf(answer: Answer | undefined): Known<Parts> {
 const countForm =
   /^AppleThunderboltRDMAProtectionDomain = (\d{1,9}|<no such class>), AppleThunderboltRDMAQueuePair = (\d{1,9}|<no such class>)$/;
 
-function countOf(answer: Answer | undefined, line: string): Known<RdmaObjects> {
+function countOf(answer: Answer | undefined, line: string): Known<FactsRdmaObjects> {
   const [, domains = '', queuePairs = ''] = countForm.exec(line) ?? [];
   if (domains === '') return garbled(answer, 'printed an unreadable count');
   const count = { domains: wholeNumber(domains), queuePairs: wholeNumber(queuePairs) };

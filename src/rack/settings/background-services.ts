@@ -1,6 +1,7 @@
 /** Background services that use the disk while models are loaded: Spotlight, Time Machine, photo analysis. */
 
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { FactsPhotosAgents, FactsSpotlight } from '../../model/documents.generated.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown, seenValue, unknown } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -60,12 +61,6 @@ const spotlightStates: Readonly<Record<string, OnOff>> = {
   [noServer]: 'off',
 };
 
-/** One volume, by its path, and whether Spotlight indexes it; `other` is an unknown state. */
-export interface SpotlightVolume {
-  readonly volume: string;
-  readonly state: 'on' | 'off' | 'other';
-}
-
 /**
  * Whether Spotlight indexes each volume, from
  *
@@ -77,7 +72,7 @@ export interface SpotlightVolume {
 const volumes = defineFact({
   name: 'spotlight',
   from: [spotlightIndexes],
-  parse: ([answer]): Known<readonly SpotlightVolume[]> =>
+  parse: ([answer]): Known<FactsSpotlight> =>
     andThen(readLines(answer), (lines) => {
       if (lines.at(-1) !== 'end') return unknown('truncated', 'The list of volumes is incomplete.');
       const said = lines.slice(0, -1);
@@ -90,7 +85,7 @@ const volumes = defineFact({
 });
 
 /** Undefined if a line is neither a path nor its state, or a volume has several states or occurs twice. */
-function volumesOf(lines: readonly string[]): readonly SpotlightVolume[] | undefined {
+function volumesOf(lines: readonly string[]): FactsSpotlight | undefined {
   const found = new Map<string, string[]>();
   let said: string[] | undefined;
   for (const line of lines) {
@@ -201,12 +196,6 @@ const photosAgents = ['com.apple.mediaanalysisd', 'com.apple.photoanalysisd'] as
 
 const overrideStates: Readonly<Record<string, OnOff>> = { disabled: 'off', true: 'off', enabled: 'on', false: 'on' };
 
-/** One agent that analyzes photos, and whether launchd starts it in a session of the ssh user at the screen. */
-export interface PhotosAgent {
-  readonly agent: string;
-  readonly state: 'on' | 'off';
-}
-
 /**
  * Whether launchd starts the agents that analyze photos, in a session of the ssh user at the screen; on by default. From
  * lines of `launchctl print-disabled user/501`:
@@ -217,7 +206,7 @@ export interface PhotosAgent {
 const agentStates = defineFact({
   name: 'photos-analysis',
   from: [nodeSettings],
-  parse: ([answer]): Known<readonly PhotosAgent[]> => {
+  parse: ([answer]): Known<FactsPhotosAgents> => {
     const said = settingAnswer(answer, 'photos');
     if (said.kind === 'unknown') return said;
     const { code, lines } = said.value;

@@ -1,3 +1,4 @@
+import type { FactsFirewall } from '../../model/documents.generated.ts';
 import { type Known, known } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
@@ -15,9 +16,6 @@ declare module '../../model/node-script.ts' {
     readonly firewall: { readonly script: 'stop-firewall'; readonly args: Readonly<Record<string, never>> };
   }
 }
-
-/** `blocks-all` lets in only essential connections. */
-type Firewall = 'off' | 'on' | 'blocks-all';
 
 /** The words and the number of each state. An answer counts only if both fit together. */
 const states = {
@@ -38,7 +36,7 @@ const isState = (text: string): text is keyof typeof states => Object.hasOwn(sta
 const fact = defineFact({
   name: 'firewall',
   from: [nodeSettings],
-  parse: ([answer]): Known<Firewall> => {
+  parse: ([answer]): Known<FactsFirewall> => {
     const said = settingAnswer(answer, 'firewall');
     if (said.kind === 'unknown') return said;
     const [line = '', ...more] = said.value.lines;
@@ -71,7 +69,7 @@ export const firewall = {
     kind: 'firewall',
     fact,
     wishes: ({ system }, { facts }) =>
-      wish<Firewall>({
+      wish<FactsFirewall>({
         desired: system.firewall === 'disabled' ? 'off' : undefined,
         observed: read(facts, fact),
         words: (value) => (value === 'blocks-all' ? 'blocks everything' : value),

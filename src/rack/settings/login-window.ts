@@ -1,3 +1,4 @@
+import type { FactsAutomaticLogin } from '../../model/documents.generated.ts';
 import { andThen, type Known, known } from '../../model/known.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
@@ -9,15 +10,10 @@ import { defineFact, read, readValue } from '../fact.ts';
 import { filevaultFact } from '../filevault/fact.ts';
 import { verifyOnly } from '../resource.ts';
 
-/** The account that a Mac logs in automatically when it starts, if any. */
-type AutomaticLogin = {
-  readonly user?: string;
-};
-
 const fact = defineFact({
   name: 'automatic-login',
   from: [nodeSettings],
-  parse: ([answer]): Known<AutomaticLogin> =>
+  parse: ([answer]): Known<FactsAutomaticLogin> =>
     andThen(preference(answer, 'login', 'autoLoginUser'), (user) => {
       if (user === undefined) return known({});
       return isAccountName(user) ? known({ user }) : garbled(answer, 'printed no account name');

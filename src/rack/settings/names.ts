@@ -1,4 +1,5 @@
 import { parsedJson } from '../../model/digest.ts';
+import type { FactsNames } from '../../model/documents.generated.ts';
 import { type Known, known, mapKnown } from '../../model/known.ts';
 import type { AddressPart } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
@@ -15,7 +16,7 @@ import { sh } from './scripts.generated.ts';
 declare module '../../model/node-script.ts' {
   interface SettingScripts {
     /** Absent names stay unchanged. */
-    readonly names: { readonly script: 'set-names'; readonly args: MacNames };
+    readonly names: { readonly script: 'set-names'; readonly args: FactsNames };
   }
 }
 
@@ -25,19 +26,11 @@ const keys = [
   { key: 'localHostName', part: 'bonjour', tool: 'LocalHostName', words: 'Bonjour name' },
   { key: 'hostName', part: 'host', tool: 'HostName', words: 'host name' },
 ] as const satisfies readonly {
-  readonly key: keyof MacNames;
+  readonly key: keyof FactsNames;
   readonly part: AddressPart;
   readonly tool: string;
   readonly words: string;
 }[];
-
-/** The names of a Mac in its network preferences. A name that was never set is absent. */
-export interface MacNames {
-  readonly computerName?: string;
-  /** The Bonjour name, without `.local`. */
-  readonly localHostName?: string;
-  readonly hostName?: string;
-}
 
 /**
  * The Mac's names, from the key `System` of the network preferences:
@@ -47,7 +40,7 @@ export interface MacNames {
 const fact = defineFact({
   name: 'names',
   from: [nodeSettings],
-  parse: ([answer]): Known<MacNames> => {
+  parse: ([answer]): Known<FactsNames> => {
     const said = settingAnswer(answer, 'names');
     if (said.kind === 'unknown') return said;
     const { code, lines } = said.value;
@@ -60,7 +53,7 @@ const fact = defineFact({
   ],
 });
 
-function namesOf(text: string): Known<MacNames> | undefined {
+function namesOf(text: string): Known<FactsNames> | undefined {
   const root = asObject(parsedJson(text));
   const system = asObject(root?.['System']);
   const hosts = asObject(asObject(root?.['Network'])?.['HostNames']);
@@ -103,7 +96,7 @@ done`;
 const isRenamed = (wanted: string, localHostName: string | undefined): boolean =>
   localHostName?.startsWith(`${wanted}-`) === true && /^[1-9]\d{0,3}$/.test(localHostName.slice(wanted.length + 1));
 
-function wordsOf(node: string, key: keyof MacNames, name: string): string {
+function wordsOf(node: string, key: keyof FactsNames, name: string): string {
   if (name === '') return 'not set';
   const why = key === 'localHostName' && isRenamed(node, name) ? ' (set by macOS: another computer has the name)' : '';
   return `${name}${why}`;
@@ -134,7 +127,7 @@ export const names = {
           keys.flatMap(({ key, tool: word }) => (wanted[key] ? [word, wanted[key]] : [])),
         ),
     },
-    args: (_, made): MacNames =>
+    args: (_, made): FactsNames =>
       Object.fromEntries(
         made.flatMap(({ about, node }) => keys.filter(({ part }) => part === about.part).map(({ key }) => [key, node])),
       ),

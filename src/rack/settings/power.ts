@@ -1,5 +1,6 @@
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { FactsPower } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
@@ -30,13 +31,6 @@ declare module '../../model/node-script.ts' {
   }
 }
 
-/** Power settings on mains power, in minutes; 0 is never. `unsupported` if the Mac lacks the setting. */
-export interface PowerSettings {
-  readonly sleepMinutes: number;
-  readonly diskSleepMinutes: number;
-  readonly restartAfterPowerLoss: boolean | 'unsupported';
-}
-
 /**
  * Power settings on mains power, from the section `AC Power:` of `pmset -g custom`:
  *
@@ -48,7 +42,7 @@ export interface PowerSettings {
 const fact = defineFact({
   name: 'power',
   from: [pmsetCustom, pmsetCap],
-  parse: ([custom, cap]): Known<PowerSettings> => {
+  parse: ([custom, cap]): Known<FactsPower> => {
     const settings = settingsOnMains(custom);
     if (settings.kind === 'unknown') return settings;
     const sleepMinutes = wholeNumber(settings.value.get('sleep'));
@@ -120,7 +114,7 @@ const restartWords = (restarts: boolean): string =>
   restarts ? 'starts by itself after a power cut' : 'stays off after a power cut';
 
 /** The settings that differ from the file, in words and as arguments of pmset. */
-function differences(wanted: DesiredFleet['power'], seen: PowerSettings): readonly (readonly [string, string])[] {
+function differences(wanted: DesiredFleet['power'], seen: FactsPower): readonly (readonly [string, string])[] {
   const { sleepMinutes, restartAfterPowerLoss: restart } = wanted;
   const { sleepMinutes: seenMinutes, restartAfterPowerLoss: seenRestart } = seen;
   const right = sleepMinutes === 0 ? 'never' : `${sleepMinutes} min`;

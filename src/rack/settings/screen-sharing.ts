@@ -1,4 +1,5 @@
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { FactsScreenSharing } from '../../model/documents.generated.ts';
 import { type Known, known, mapKnown, seenValue } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
@@ -19,17 +20,10 @@ declare module '../../model/node-script.ts' {
   }
 }
 
-/** The state of Screen Sharing in launchd. */
-type ScreenSharing = {
-  readonly isLoaded: boolean;
-  /** Whether launchd loads it at the next start of macOS. */
-  readonly isLoadedAtBoot: boolean;
-};
-
 /** The state in words: what it is now, and whether the next start changes that. */
 type ScreenSharingWords = 'on' | 'off' | 'on until the next start' | 'off until the next start';
 
-function wordsOf({ isLoaded: isOn, isLoadedAtBoot }: ScreenSharing): ScreenSharingWords {
+function wordsOf({ isLoaded: isOn, isLoadedAtBoot }: FactsScreenSharing): ScreenSharingWords {
   const now = isOn ? 'on' : 'off';
   return isOn === isLoadedAtBoot ? now : `${now} until the next start`;
 }
@@ -41,7 +35,7 @@ function wordsOf({ isLoaded: isOn, isLoadedAtBoot }: ScreenSharing): ScreenShari
 const fact = defineFact({
   name: 'screen-sharing',
   from: [nodeSettings],
-  parse: ([answer]): Known<ScreenSharing> => {
+  parse: ([answer]): Known<FactsScreenSharing> => {
     const print = settingAnswer(answer, 'screen-sharing');
     if (print.kind === 'unknown') return print;
     const disabled = settingAnswer(answer, 'override');

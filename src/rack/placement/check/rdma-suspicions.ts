@@ -5,6 +5,7 @@ import { escapeText } from '../../../diagnostics/escape.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { FailureAction, PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
+import type { FactsRdmaStarts } from '../../../model/documents.generated.ts';
 import type { RecordedRank } from '../../../model/facts/fact-values.ts';
 import { seenValue } from '../../../model/known.ts';
 import type { Link, LinkEnd, NodeName } from '../../../model/node.ts';
@@ -55,7 +56,7 @@ interface Complaint {
 
 /** The error that a start of a placement logged, if it was in the current boot session. */
 function complaintsIn(
-  starts: readonly Pick<RecordedRank, 'placement' | 'startedIn' | 'complaint'>[] | undefined,
+  starts: FactsRdmaStarts['last'] | undefined,
   { name: node, facts }: ExaminedNode,
   placement: string,
 ): readonly Complaint[] {
@@ -260,24 +261,14 @@ export const rdmaSuspicions = (view: View, surveys: readonly PlacementSurvey[]):
     survey.transport === 'rdma' ? suspicionsOf(view, survey) : tcpSuspicionsOf(view, survey),
   );
 
-/** The records of a placement's last start in the current boot session. */
-interface StartHistory {
-  /**
-   * What to try next: a start if none has failed since boot; then a restart of Macs; then a person, if starts failed
-   * before and after a restart.
-   */
-  readonly rung: 'start' | 'reboot' | 'person';
-  /** Whether it gave no token although its ranks ran, before it was stopped or when its start was abandoned. */
-  readonly wasSilent: boolean;
-  /** Whether its start failed and a program had exited by itself. */
-  readonly hasExited: boolean;
-}
-
-/** The history of a placement; unobserved nodes and earlier boot sessions add nothing. */
+/**
+ * What the last start of a placement recorded in the current boot session, and what to try next. Unobserved nodes add
+ * nothing.
+ */
 export function startHistory(
   { observation }: View,
   { name, nodes }: { readonly name: string; readonly nodes: readonly NodeName[] },
-): StartHistory {
+) {
   const records = nodes.flatMap((node): readonly RecordedRank[] => {
     const facts = observation.nodes[node]?.facts;
     const session = readValue(facts, bootSessionFact);
@@ -286,9 +277,13 @@ export function startHistory(
   });
   const failed = records.filter(({ outcome }) => outcome === 'failed' || outcome === 'exited');
   const isAgain = failed.some(({ failedIn }) => failedIn !== undefined);
+  // A person is needed if starts failed before and after a restart.
+  const rung: 'start' | 'reboot' | 'person' = failed.length === 0 ? 'start' : isAgain ? 'person' : 'reboot';
   return {
-    rung: failed.length === 0 ? 'start' : isAgain ? 'person' : 'reboot',
+    rung,
+    /** Whether it gave no token although its ranks ran, before it was stopped or when its start was abandoned. */
     wasSilent: records.some(({ outcome }) => outcome === 'failed' || outcome === 'hung'),
+    /** Whether its start failed and a program had exited by itself. */
     hasExited: failed.some(({ outcome }) => outcome === 'exited'),
   };
 }

@@ -1,4 +1,5 @@
 import { digest, parsedJson } from '../../../model/digest.ts';
+import type { FactsRdmaStarts } from '../../../model/documents.generated.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
 import type { RankRecord, RecordedRank, TokenResult } from '../../../model/facts/fact-values.ts';
 import type { RebootMark } from '../../../model/facts/node-records.ts';
@@ -346,29 +347,11 @@ function markOf(fields: Fields): RebootMark | undefined {
   return { placement, why, wiredBytes, baselineBytes };
 }
 
-/** The last RDMA start of one rank. */
-export interface RdmaStart {
-  readonly placement: string;
-  /** The boot session of that start. */
-  readonly startedIn: string;
-  /** Its last log line since then that mentions the verbs library. */
-  readonly complaint?: string;
-}
-
-/** RDMA starts of all ranks on one node, removed placements included. */
-export interface RdmaStarts {
-  /** The boot session of the count; empty before the first start. */
-  readonly startedIn: string;
-  readonly starts: number;
-  /** The last start of each rank that has a record. */
-  readonly last: readonly RdmaStart[];
-}
-
 /** How often RDMA ranks were started on this node, and the last error of each rank's log. */
 export const rdmaStartsFact = defineFact({
   name: 'rdma-starts',
   from: [placementRanks],
-  parse: ([answer]): Known<RdmaStarts> =>
+  parse: ([answer]): Known<FactsRdmaStarts> =>
     andThen(readPlacements(answer), ({ starts: allStarts, rdmaStarts }) => {
       const marks = [...allStarts].filter(([, { transport }]) => transport !== 'tcp');
       const last = marks.map(([placement, fields]) => startOf(placement, fields));
@@ -388,7 +371,7 @@ export const rdmaStartsFact = defineFact({
   ],
 });
 
-function startOf(placement: string, { boot = '', complaint }: Fields): RdmaStart | undefined {
+function startOf(placement: string, { boot = '', complaint }: Fields): FactsRdmaStarts['last'][number] | undefined {
   if (!isUuid(boot)) return undefined;
   return { placement, startedIn: boot, ...given({ complaint }) };
 }
