@@ -15,19 +15,26 @@ export const verifyOnly = ({ unobservedText, ...one }: VerifyOnly): Resource => 
   properties: () => [],
   steps: () => ({ steps: [] }),
   blockers: ({ findingBlockers }) => findingBlockers(one.kind),
-  unobserved: ({ desired, targets }) =>
-    targets.flatMap((target) => {
-      const text = unobservedText?.(target, desired);
-      return text === undefined ? [] : [{ node: target.desired.name, resource: one.kind, text }];
-    }),
+  ...(unobservedText && { unobserved: unobservedOn(one.kind, unobservedText) }),
   ...one,
 });
 
 type VerifyOnly = Pick<Resource, 'kind' | 'after'> &
   Partial<Pick<Resource, 'blockers' | 'unobserved' | 'isPrecondition'>> & {
-    /** What is unknown about a node; undefined where everything is known. */
-    readonly unobservedText?: (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;
+    readonly unobservedText?: UnobservedText;
   };
+
+/** What is unknown about a node; undefined where everything is known. */
+type UnobservedText = (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;
+
+/** The unobserved dependencies of a resource, at most one on each target. */
+export const unobservedOn =
+  (resource: ResourceKind, textOf: UnobservedText) =>
+  ({ desired, targets }: View): readonly UnobservedDependency[] =>
+    targets.flatMap((target) => {
+      const text = textOf(target, desired);
+      return text === undefined ? [] : [{ node: target.desired.name, resource, text }];
+    });
 
 /** Compares the desired with the observed value of a property. */
 export function judgeProperty({ desired, observed }: Property): 'met' | 'differs' | 'unknown' {
@@ -71,14 +78,14 @@ export function changedProperties(changes: readonly Change[], properties: readon
 
 /** Properties and steps of a resource kept per target. `stepsOf` gets the target's properties to change, at least one. */
 export const perTarget = (
-  propertiesOf: (fleet: DesiredFleet, target: ObservedTarget) => readonly Property[],
+  propertiesOf: (fleet: DesiredFleet, target: ObservedTarget, view: View) => readonly Property[],
   stepsOf: (fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]) => readonly Step[],
 ): Pick<Resource, 'properties' | 'steps'> => ({
-  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
-  steps: (changes, { desired, targets }) => ({
-    steps: targets.flatMap((target) => {
-      const makes = changedProperties(changes, propertiesOf(desired, target));
-      return makes.length === 0 ? [] : stepsOf(desired, target, makes);
+  properties: (view) => view.targets.flatMap((target) => propertiesOf(view.desired, target, view)),
+  steps: (changes, view) => ({
+    steps: view.targets.flatMap((target) => {
+      const makes = changedProperties(changes, propertiesOf(view.desired, target, view));
+      return makes.length === 0 ? [] : stepsOf(view.desired, target, makes);
     }),
   }),
 });

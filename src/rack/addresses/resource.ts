@@ -300,18 +300,18 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
 }
 
 /** The interfaces of the receptacles that get or lose an address. No other interface is touched. */
-function touchedInterfaces({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] {
+function touchedInterfaces(
+  _: DesiredFleet,
+  { facts }: ObservedTarget,
+  changed: readonly Property[],
+): readonly string[] {
   const devices = seenValue(receptacleDevices(facts));
   return receptaclesOf(changed).flatMap((one) => devices?.get(one) ?? []);
 }
 
 const blockersOf = (view: View): readonly Blocker[] => [
   ...view.findingBlockers('link-address'),
-  ...connectionBlockers(view, {
-    kind: 'link-address',
-    properties: linkAddressProperties(view),
-    touched: touchedInterfaces,
-  }),
+  ...connectionBlockers(view, { kind: 'link-address', propertiesOf: nodeLinkAddresses, touched: touchedInterfaces }),
 ];
 
 /** A fixed address at each end of each link; former addresses are removed. @see networksetup(8) */

@@ -11,14 +11,7 @@ import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { connectionBlockers } from '../network/transaction/resource.ts';
-import {
-  type ObservedTarget,
-  type Property,
-  perTarget,
-  type Resource,
-  type UnobservedDependency,
-  type View,
-} from '../resource.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource, unobservedOn } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayerNames, bridgeLayers } from './bridges.ts';
 import { bridgePreferencesFact } from './fact.ts';
@@ -103,16 +96,6 @@ const touchedBridges = (
 ): readonly string[] =>
   changed.length === 0 ? [] : ownBridges(bridgeLayers(fleet, facts)).flatMap(({ name, members }) => [name, ...members]);
 
-/** With `bridge: verify`, an unreadable layer keeps everything waiting that needs the cables. */
-const unobserved = ({ desired, targets }: View): readonly UnobservedDependency[] =>
-  targets
-    .filter(({ facts }) => desired.thunderbolt.bridge === 'verify' && bridgeLayers(desired, facts).unknown.length > 0)
-    .map(({ desired: { name: node } }) => ({
-      node,
-      resource: 'thunderbolt-bridge',
-      text: 'whether the Thunderbolt Bridge is present',
-    }));
-
 /** macOS's own Thunderbolt Bridge in its three layers; a bridge that a person made is never touched. */
 export const thunderboltBridge: Resource = {
   kind: 'thunderbolt-bridge',
@@ -120,11 +103,12 @@ export const thunderboltBridge: Resource = {
   ...perTarget(propertiesOf, removeSteps),
   blockers: (view) => [
     ...view.findingBlockers('thunderbolt-bridge'),
-    ...connectionBlockers(view, {
-      kind: 'thunderbolt-bridge',
-      properties: view.targets.flatMap((target) => propertiesOf(view.desired, target)),
-      touched: (target, changed) => touchedBridges(view.desired, target, changed),
-    }),
+    ...connectionBlockers(view, { kind: 'thunderbolt-bridge', propertiesOf, touched: touchedBridges }),
   ],
-  unobserved,
+  // With `bridge: verify`, an unreadable layer keeps everything waiting that needs the cables.
+  unobserved: unobservedOn('thunderbolt-bridge', ({ facts }, fleet) =>
+    fleet.thunderbolt.bridge === 'verify' && bridgeLayers(fleet, facts).unknown.length > 0
+      ? 'whether the Thunderbolt Bridge is present'
+      : undefined,
+  ),
 };

@@ -5,7 +5,7 @@ import { addressed } from '../../model/subject.ts';
 import { durationText } from '../../model/text/units.ts';
 import { gateStep, scriptStep } from '../build-step.ts';
 import { read } from '../fact.ts';
-import { changedProperties, type ObservedTarget, type Property, type Resource, type View } from '../resource.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { type Clocks, judgeClocks } from './clocks.ts';
 import { clockFact } from './fact.ts';
@@ -26,11 +26,6 @@ function propertyOf({ kind, off }: Clocks, { desired: { name: node }, facts }: O
   };
 }
 
-const properties = ({ desired, examination, targets }: View): readonly Property[] => {
-  const clocks = judgeClocks(examination.nodes);
-  return desired.system.clock === undefined ? [] : targets.map((target) => propertyOf(clocks, target));
-};
-
 /** The node cannot check its own clock, so a gate compares it with this computer's. */
 function setClock(made: Property): readonly Step[] {
   const call = { name: 'set-clock', args: {} } as const;
@@ -46,6 +41,9 @@ function setClock(made: Property): readonly Step[] {
 export const clock: Resource = {
   kind: 'clock',
   after: ['identity', 'sudo'],
-  properties,
-  steps: (changes, view) => ({ steps: changedProperties(changes, properties(view)).flatMap(setClock) }),
+  ...perTarget(
+    ({ system }, target, { examination }) =>
+      system.clock === undefined ? [] : [propertyOf(judgeClocks(examination.nodes), target)],
+    (_fleet, _target, makes) => makes.flatMap(setClock),
+  ),
 };

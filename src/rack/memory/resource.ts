@@ -5,13 +5,7 @@ import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
-import {
-  type ObservedTarget,
-  type Property,
-  perTarget,
-  type Resource,
-  type UnobservedDependency,
-} from '../resource.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource, unobservedOn } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
 import { wiredLimitFact } from './fact.ts';
 import { limitText } from './rule.ts';
@@ -53,14 +47,7 @@ export const wiredLimit: Resource = {
     }),
   ),
   blockers: ({ findingBlockers }) => findingBlockers('wired-limit'),
-  unobserved: ({ desired, targets }) =>
-    targets
-      .filter((target) => isOpen(desired, target))
-      .map(
-        ({ desired: { name: node } }): UnobservedDependency => ({
-          node,
-          resource: 'wired-limit',
-          text: 'the size of its memory',
-        }),
-      ),
+  unobserved: unobservedOn('wired-limit', (target, fleet) =>
+    isOpen(fleet, target) ? 'the size of its memory' : undefined,
+  ),
 };

@@ -3,12 +3,12 @@ import { known, mapKnown, seenValue } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { transactionStep } from '../build-step.ts';
 import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
-import { type ObservedTarget, type Property, perTarget, type Resource, type View } from '../resource.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
 import { isLeftToKeeper, misplacedServices, orderWords, thunderboltDevices } from './services.ts';
 import { connectionBlockers } from './transaction/resource.ts';
 
-function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
+function propertiesOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
   const misplaced = misplacedServices(facts);
   return fleet.thunderbolt.pool === undefined || adoptedDaemon(fleet, facts) !== undefined
     ? []
@@ -26,11 +26,8 @@ function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): re
       ];
 }
 
-const properties = ({ desired, targets }: View): readonly Property[] =>
-  targets.flatMap((target) => propertyOf(desired, target));
-
 /** A node may no longer be reachable over an interface whose service moves. */
-const touched = ({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] => {
+const touched = (_: DesiredFleet, { facts }: ObservedTarget, changed: readonly Property[]): readonly string[] => {
   const moved = seenValue(misplacedServices(facts)) ?? [];
   return changed.length === 0 ? [] : moved.flatMap(({ service }) => service.device ?? []);
 };
@@ -42,10 +39,10 @@ const touched = ({ facts }: ObservedTarget, changed: readonly Property[]): reado
 export const serviceOrder: Resource = {
   kind: 'service-order',
   after: ['identity', 'sudo', 'thunderbolt-bridge'],
-  ...perTarget(propertyOf, (fleet, { facts }, makes) => {
+  ...perTarget(propertiesOf, (fleet, { facts }, makes) => {
     const args = { last: seenValue(thunderboltDevices(facts)) ?? [], ...keeperArg(fleet, facts) };
     const call = { name: 'order-services', args } as const;
     return [transactionStep({ name: 'service-order/set', call, makes, deadlineMs: 30_000 })];
   }),
-  blockers: (view) => connectionBlockers(view, { kind: 'service-order', properties: properties(view), touched }),
+  blockers: (view) => connectionBlockers(view, { kind: 'service-order', propertiesOf, touched }),
 };

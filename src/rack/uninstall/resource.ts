@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { ownAccounts } from '../../model/account.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { seenValue } from '../../model/known.ts';
 import type { ScriptCall } from '../../model/node-script.ts';
@@ -21,10 +22,10 @@ import { launchBudget } from '../rdma/launch-budget.ts';
 import { rdmaStateFact } from '../rdma/state-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import {
-  changedProperties,
   judgeProperty,
   type ObservedTarget,
   type Property,
+  perTarget,
   type Resource,
   type UnobservedDependency,
   type View,
@@ -47,7 +48,7 @@ import {
 const kind = 'uninstall';
 
 interface Node {
-  readonly view: View;
+  readonly fleet: DesiredFleet;
   readonly target: ObservedTarget;
   readonly wish: UninstallWish;
   /** The properties that change on it. */
@@ -82,7 +83,7 @@ function networkSteps(node: Node): readonly Step[] {
   const made = at(node, uninstallAddress.network);
   const baseline = readValue(node.target.facts, baselineFact);
   if (made === undefined || baseline === undefined) return [];
-  const difference = networkDifference(node.target, baseline, isOwnAddress(node.view.desired));
+  const difference = networkDifference(node.target, baseline, isOwnAddress(node.fleet));
   if (difference.kind === 'unknown') return [];
   const call = { name: 'restore-network', args: difference.value.restoration } as const;
   return [transactionStep({ name: made.address, call, makes: [made], deadlineMs: 60_000 })];
@@ -101,7 +102,7 @@ function clearSteps(node: Node): readonly Step[] {
   const { models } = node.wish;
   // A tree without a seal is also deleted, and its size is unknown.
   const unsized = readValue(node.target.facts, tracesFact)?.trees === 'models' ? 0 : undefined;
-  const bytes = models ? (modelBytes(node.view, node.target) ?? unsized) : undefined;
+  const bytes = models ? (modelBytes(node.fleet, node.target) ?? unsized) : undefined;
   const effect: Effect = bytes === undefined ? { kind: 'none' } : { kind: 'delete', bytes };
   const call = { name: 'clear-node', args: { labels, models } } as const;
   return [scriptStep({ name: 'uninstall/clear', call, makes, effect, deadlineMs: 300_000 })];
@@ -136,12 +137,14 @@ function nodeSteps(node: Node): readonly Step[] {
   return [...seen, { ...step, class: 'once' }];
 }
 
-const targetsOf = ({ targets }: View, { nodes }: UninstallWish): readonly ObservedTarget[] =>
-  targets.filter(({ desired: { name } }) => nodes.includes(name));
+const isMeant = ({ desired }: ObservedTarget, { nodes }: UninstallWish): boolean => nodes.includes(desired.name);
+
+const targetsOf = ({ targets }: View, wish: UninstallWish): readonly ObservedTarget[] =>
+  targets.filter((target) => isMeant(target, wish));
 
 /** If the interfaces of the receptacles are unknown, an address of ours may stay undetected. */
 const unseenReceptacles = (
-  { thunderbolt }: View['desired'],
+  { thunderbolt }: DesiredFleet,
   { desired, facts }: ObservedTarget,
 ): readonly UnobservedDependency[] => {
   const hasAddresses = thunderbolt.pool !== undefined || thunderbolt.formerNetworks.length > 0;
@@ -154,13 +157,10 @@ const unseenReceptacles = (
 export const uninstall = (wish: UninstallWish): Resource => ({
   kind,
   after: ['identity', 'sudo', 'placement', 'link-address', 'keeper'],
-  properties: (view) => targetsOf(view, wish).flatMap((target) => uninstallProperties(view.desired, target, wish)),
-  steps: (changes, view) => ({
-    steps: targetsOf(view, wish).flatMap((target) => {
-      const makes = changedProperties(changes, uninstallProperties(view.desired, target, wish));
-      return makes.length === 0 ? [] : nodeSteps({ view, target, wish, makes });
-    }),
-  }),
+  ...perTarget(
+    (fleet, target) => (isMeant(target, wish) ? uninstallProperties(fleet, target, wish) : []),
+    (fleet, target, makes) => nodeSteps({ fleet, target, wish, makes }),
+  ),
   // As long as a part is unobserved, it is unknown whether everything is gone.
   unobserved: (view) =>
     targetsOf(view, wish).flatMap((target) => [
@@ -173,15 +173,15 @@ export const uninstall = (wish: UninstallWish): Resource => ({
 });
 
 /** Bytes of the models that a node keeps, if the file gives their sizes; undefined if it keeps no model. */
-function modelBytes({ desired }: View, { facts }: ObservedTarget): number | undefined {
+function modelBytes({ models }: DesiredFleet, { facts }: ObservedTarget): number | undefined {
   const kept = modelTrees(readValue(facts, treesFact) ?? []);
   if (kept.length === 0) return undefined;
-  const sizes = kept.map(({ name }) => desired.models.find((one) => one.name === name)?.files ?? []);
+  const sizes = kept.map(({ name }) => models.find((one) => one.name === name)?.files ?? []);
   return sizes.flat().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }
 
-function modelWords(view: View, target: ObservedTarget, { models }: UninstallWish): readonly string[] {
-  const bytes = models ? undefined : modelBytes(view, target);
+function modelWords(fleet: DesiredFleet, target: ObservedTarget, { models }: UninstallWish): readonly string[] {
+  const bytes = models ? undefined : modelBytes(fleet, target);
   const size = bytes === undefined || bytes === 0 ? '' : ` (${diskText(bytes)})`;
   return bytes === undefined ? [] : [`models${size} as plain files in ${place.opt.path}/models; --models deletes them`];
 }
@@ -274,7 +274,7 @@ const uninstallNotices = (view: View, targets: readonly ObservedTarget[], wish: 
     if (uninstallProperties(view.desired, target, wish).every((one) => judgeProperty(one) === 'met')) return [];
     const subject = nodeSubject(target.desired.name);
     const stays = [
-      ...modelWords(view, target, wish),
+      ...modelWords(view.desired, target, wish),
       ...valueWords(view, target, wish),
       ...lostWords(target, wish),
       ...accessWords(target),

@@ -1,3 +1,4 @@
+import type { DesiredFleet } from '../../../model/desired.ts';
 import type { NodeRollback } from '../../../model/facts/node-records.ts';
 import { mapKnown } from '../../../model/known.ts';
 import { addressed } from '../../../model/subject.ts';
@@ -22,8 +23,8 @@ import { rollbacksFact } from './fact.ts';
 /** A resource that changes interfaces. */
 interface Touching {
   readonly kind: ResourceKind;
-  readonly properties: readonly Property[];
-  readonly touched: (target: ObservedTarget, changed: readonly Property[]) => readonly string[];
+  readonly propertiesOf: (fleet: DesiredFleet, target: ObservedTarget) => readonly Property[];
+  readonly touched: (fleet: DesiredFleet, target: ObservedTarget, changed: readonly Property[]) => readonly string[];
 }
 
 /**
@@ -38,12 +39,14 @@ function isReachedBy({ desired: { host }, facts }: ObservedTarget, names: readon
 }
 
 /** Changes that would cut the connection over which they are made. */
-export function connectionBlockers({ targets }: View, { kind, properties, touched }: Touching): readonly Blocker[] {
-  return targets
+export const connectionBlockers = (
+  { desired: fleet, targets }: View,
+  { kind, propertiesOf, touched }: Touching,
+): readonly Blocker[] =>
+  targets
     .filter((target) => {
-      const own = properties.filter(({ node }) => node === target.desired.name);
-      const changed = own.filter((one) => judgeProperty(one) === 'differs');
-      return isReachedBy(target, touched(target, changed));
+      const changed = propertiesOf(fleet, target).filter((one) => judgeProperty(one) === 'differs');
+      return isReachedBy(target, touched(fleet, target, changed));
     })
     .map(({ desired: { name: node, host } }) =>
       blocker({
@@ -53,7 +56,6 @@ export function connectionBlockers({ targets }: View, { kind, properties, touche
         action: `The connection to ${node} uses Thunderbolt (${host}): write an Ethernet or Wi-Fi address into the file.`,
       }),
     );
-}
 
 const own = addressed({ kind: 'rollback' });
 

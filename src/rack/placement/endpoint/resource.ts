@@ -26,7 +26,7 @@ import { read, readValue } from '../../fact.ts';
 import { filesFact } from '../../records/files-fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
-import { changedProperties, type ObservedTarget, type Property, type Resource, type View } from '../../resource.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource, type View } from '../../resource.ts';
 import { compared } from '../../seen-fact.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { scriptAct } from '../rank-states.ts';
@@ -171,8 +171,7 @@ interface GatewayObservation {
 const gatewaysSeen = ({ facts }: ObservedTarget): Known<GatewayObservation> =>
   andThen(read(facts, filesFact), (files) => mapKnown(read(facts, servicesFact), (services) => ({ files, services })));
 
-function gatewayProperties(view: View, target: ObservedTarget): readonly Property[] {
-  const fleet = view.desired;
+function gatewayProperties(fleet: DesiredFleet, target: ObservedTarget, view: View): readonly Property[] {
   const wanted = wantedGateways(fleet, target.desired.name);
   return [
     ...wanted.flatMap((one) => [
@@ -436,7 +435,7 @@ function leftSteps(work: Work, wanted: readonly WantedGateway[], needs: readonly
 
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
   const seen = gatewaysSeen(target);
-  if (makes.length === 0 || seen.kind === 'unknown') return [];
+  if (seen.kind === 'unknown') return [];
   const work: Work = { fleet, target, seen: seen.value, makes };
   const wanted = wantedGateways(fleet, target.desired.name);
   const steps = wanted.flatMap((one) => wantedSteps(work, one));
@@ -452,13 +451,8 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly 
 export const gateway: Resource = {
   kind,
   after: ['identity', 'sudo', 'accounts', 'runtime'],
-  properties: (view) => view.targets.flatMap((target) => gatewayProperties(view, target)),
+  ...perTarget(gatewayProperties, nodeSteps),
   readings: gatewayReadings,
-  steps: (changes, view) => ({
-    steps: view.targets.flatMap((target) =>
-      nodeSteps(view.desired, target, changedProperties(changes, gatewayProperties(view, target))),
-    ),
-  }),
   notices: ({ desired }) =>
     desired.placements.flatMap((one) => {
       const detail = clearTextWords(one);
