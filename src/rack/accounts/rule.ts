@@ -69,14 +69,12 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-type Found = Finding<keyof typeof codes>;
-
 /** Why nothing can run as this account on a node; undefined if something can, or if `apply` creates the account. */
 export function accountFinding(
   node: NodeName,
   account: string,
   state: AccountState,
-): (Found & { readonly hint: Prose }) | undefined {
+): (Finding<keyof typeof codes> & { readonly hint: Prose }) | undefined {
   switch (state) {
     case 'made':
     case 'begun':

@@ -51,8 +51,6 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-type Found = Finding<keyof typeof codes>;
-
 /**
  * Whether the report was written in this boot session. It may be late: with FileVault, macOS writes it only after the disk
  * is unlocked. For one panic at 01:35, macOS wrote the report at 07:09.
@@ -71,7 +69,7 @@ function countText({ length }: readonly PanicReport[]): string {
   return length < mostPanicReports ? `There are ${length} panic reports` : `There are at least ${length} panic reports`;
 }
 
-function told(report: PanicReport, all: readonly PanicReport[]): Found {
+function told(report: PanicReport, all: readonly PanicReport[]): Finding<keyof typeof codes> {
   const { name, reason, extensions } = report;
   const said = reason === undefined ? '' : ` The kernel reported: ${escapeText(reason).replace(/\.$/, '')}.`;
   const way = extensions.length === 0 ? '' : ` Its backtrace contains ${extensions.map(escapeText).join(', ')}.`;

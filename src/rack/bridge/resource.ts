@@ -57,10 +57,8 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
   });
 }
 
-type Removal = ScriptArgs['remove-bridge'];
-
 /** One removal per macOS bridge. The first one also removes services whose bridge is already gone. */
-function removalsOf(fleet: DesiredFleet, target: ObservedTarget): readonly Removal[] {
+function removalsOf(fleet: DesiredFleet, target: ObservedTarget): readonly ScriptArgs['remove-bridge'][] {
   const layers = bridgeLayers(fleet, target.facts);
   const own = ownBridges(layers);
   const devices = layers.services.flatMap(({ device }) => device ?? []);

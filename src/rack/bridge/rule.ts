@@ -128,8 +128,6 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-type Found = Finding<keyof typeof codes>;
-
 const layerNames: Readonly<Record<BridgeLayer, string>> = {
   interface: 'interface',
   preferences: 'network preferences',
@@ -194,7 +192,7 @@ function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   return joinProse(parts, '\n');
 }
 
-function tell(layers: BridgeLayers): Pick<Found, 'code'> & { readonly detail: string } {
+function tell(layers: BridgeLayers): Pick<Finding<keyof typeof codes>, 'code'> & { readonly detail: string } {
   const where = layers.present.map((layer) => layerWords(layers, layer)).join(', ');
   if (layers.present.includes('interface')) {
     return { code: 'bridge/active', detail: `The Thunderbolt Bridge is active: ${where}.` };

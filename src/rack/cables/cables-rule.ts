@@ -94,13 +94,10 @@ const linksOf = ({ cabling }: Examination, { mismatch }: MoveGroup): readonly Li
 const groupOf = ({ moves }: Examination, { link }: JudgedLink): MoveGroup | undefined =>
   moves.find(({ mismatch }) => mismatch.ends.some((end) => isSameEnd(end, link.ends[0])));
 
-/** What a person should do about a cable, and at which Macs. */
-type Cure = Pick<Found, 'hint' | 'handsAt'>;
-
 const nodesOf = (ends: readonly LinkEnd[]): readonly NodeName[] => ends.map(({ node }) => node);
 
 /** The moves that correct the cabling, or what a person has to clear up before the moves are known. */
-function cure(examination: Examination, judged: JudgedLink): Cure {
+function cure(examination: Examination, judged: JudgedLink): Pick<Found, 'hint' | 'handsAt'> {
   const group = groupOf(examination, judged);
   if (group !== undefined && group.moves.length > 0) {
     const hint = act(examination, linksOf(examination, group), group.moves.map(moveText).join(', then '));

@@ -40,16 +40,14 @@ export type SeenPeer =
       readonly hubsBetween: number;
     };
 
-/**
- * What one receptacle sees. `unknown`: not observed. `absent`: the Mac has no such receptacle. `empty`: nothing is plugged
- * in. `silent`: something is plugged in, but nothing answers. `device`: only docks, hubs or disks. `peer`: at least one Mac.
- */
-type ViewKind = 'unknown' | 'absent' | 'empty' | 'silent' | 'device' | 'peer';
-
 /** One receptacle of one node, with everything that it sees. */
 export interface ReceptacleView {
   readonly at: LinkEnd;
-  readonly kind: ViewKind;
+  /**
+   * `unknown`: not observed. `absent`: the Mac has no such receptacle. `empty`: nothing is plugged in. `silent`: something
+   * is plugged in, but nothing answers. `device`: only docks, hubs or disks. `peer`: at least one Mac.
+   */
+  readonly kind: 'unknown' | 'absent' | 'empty' | 'silent' | 'device' | 'peer';
   /** Speed of the cable in bits per second, if something is connected and macOS reports the speed. */
   readonly linkBitsPerSecond?: number;
   /** Sorted by kind, then by receptacle or model; empty unless `kind` is `peer`. */

@@ -1,7 +1,6 @@
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
-import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../examination.ts';
@@ -29,14 +28,8 @@ export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonl
   ];
 }
 
-/** Why a node may not be used now: a hold and how to end it, or `unseen` if it is unknown whether the node is on hold. */
-export type HoldAgainst = { readonly node: NodeName; readonly why: string } & (
-  | { readonly kind: 'held'; readonly hint: Prose }
-  | { readonly kind: 'unseen' }
-);
-
-/** Why these nodes may not be used now: each hold that has not expired, and each node whose hold is unknown. */
-export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetObservation): readonly HoldAgainst[] {
+/** Why these nodes may not be used now: each hold and how to end it, and each node whose hold is unknown. */
+export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetObservation) {
   return nodes.flatMap((desired) => {
     const { name: node } = desired;
     const facts = observation.nodes[node]?.facts;

@@ -22,11 +22,11 @@ export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string>
   return found.length === 0 ? undefined : new Map(found);
 }
 
-/** Whether an interface belongs to a Thunderbolt receptacle or to something else, if known. */
-export type InterfaceKind = 'thunderbolt' | 'other' | 'unknown';
-
-/** Finds the kind of an interface from its hardware port. An interface without a port may still be a receptacle. */
-export function interfaceKind(facts: Facts, name: string): InterfaceKind {
+/**
+ * Whether an interface belongs to a Thunderbolt receptacle or to something else, by its hardware port. An interface
+ * without a port may still be a receptacle.
+ */
+export function interfaceKind(facts: Facts, name: string): 'thunderbolt' | 'other' | 'unknown' {
   const ports = read(facts, hardwarePortsFact);
   const receptacles = thunderboltInterfaces(facts);
   if (!interfaceName.test(name)) return 'other';

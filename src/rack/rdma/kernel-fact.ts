@@ -15,23 +15,18 @@ import { servicesFact } from '../records/services-fact.ts';
 /** The RDMA driver's objects in the kernel, and their processes. Every observation reads them before any verbs tool. */
 export const rdmaKernel = probe('rdma-kernel', [tool.sh, '-c', rdmaKernelScript], 5_000, 131_072);
 
-/** The RDMA driver's objects in a node's kernel, by what frees them. */
-interface KernelObjects extends FactsRdmaObjects {
-  /** Objects of living processes; they are freed when the processes exit. */
-  readonly held: FactsRdmaObjects;
-  /** Objects without a process; only a restart of the Mac frees them. */
-  readonly withoutProcess: FactsRdmaObjects;
-}
-
 const none: FactsRdmaObjects = { domains: 0, queuePairs: 0 };
 
 /**
- * The objects in the kernel of a node, with or without a living process. Unknown if the driver is not loaded, if count
- * and list differ, or if a rank runs but no process is listed.
+ * The objects in the kernel of a node: those held by living processes, which are freed when the processes exit, and those
+ * without a process, which only a restart of the Mac frees. Unknown if the driver is not loaded, if count and list
+ * differ, or if a rank runs but no process is listed.
  *
  * @see dryvist/nix-ai, docs/runbooks/rdma-protection-domains.md: domains return when their process exits, not its launcher
  */
-export function kernelObjects(facts: Facts): Known<KernelObjects> {
+export function kernelObjects(
+  facts: Facts,
+): Known<FactsRdmaObjects & Readonly<Record<'held' | 'withoutProcess', FactsRdmaObjects>>> {
   const counted = read(facts, rdmaObjectsFact);
   const holders = read(facts, rdmaHoldersFact);
   if (counted.kind === 'unknown') return counted;
@@ -154,14 +149,7 @@ function processLine({ pid, program, state, devices }: RdmaProcess): string {
   return `${program} (pid ${pid}) ${what}${stateWords[state]}`;
 }
 
-interface Parts {
-  readonly count: string;
-  readonly registry: readonly string[];
-  readonly tools: readonly number[];
-  readonly processes: readonly string[];
-}
-
-function partsOf(answer: Answer | undefined): Known<Parts> {
+function partsOf(answer: Answer | undefined) {
   const lines = readLines(answer);
   if (lines.kind === 'unknown') return lines;
   const [count = '', ...rest] = lines.value;

@@ -20,12 +20,6 @@ import { networkServicesFact } from '../network/services-fact.ts';
 
 type Restoration = ScriptArgs['restore-network'];
 
-/** The differences from the baseline, in words, and how to restore them. */
-export interface NetworkDifference {
-  readonly words: readonly string[];
-  readonly restoration: Restoration;
-}
-
 /** The network as it was before the first change. */
 interface NetworkBefore {
   readonly services: readonly NetworkService[];
@@ -66,11 +60,8 @@ const networkOf = (
 /** Whether a service has a name that apply gives to services for receptacles. */
 const isMade = (name: string): boolean => /^Thunderbolt \d+(?: \d+)?$/.test(name);
 
-interface Beside {
+interface Beside extends NetworkBefore {
   readonly before: NetworkBefore;
-  readonly services: readonly NetworkService[];
-  readonly addresses: readonly ServiceAddress[];
-  readonly bridges: readonly BridgePreference[];
   readonly devices: readonly string[];
   readonly isOurs: (address: Ipv4Address) => boolean;
 }
@@ -117,7 +108,8 @@ interface Setup {
   readonly router?: string | undefined;
 }
 
-function differenceOf(beside: Beside): NetworkDifference {
+/** The differences from the baseline, in words, and how to restore them. */
+function differenceOf(beside: Beside) {
   const { before, services } = beside;
   const known = before.services.map(({ name }) => name);
   const made = services
@@ -146,7 +138,7 @@ export function networkDifference(
   { facts }: { readonly facts: Facts },
   baseline: Baseline,
   isOurs: (address: Ipv4Address) => boolean,
-): Known<NetworkDifference> {
+) {
   const before = networkBefore(baseline);
   if (before.kind === 'unknown') return unknown('not-asked', 'The baseline does not have the network.');
   const now = networkOf(

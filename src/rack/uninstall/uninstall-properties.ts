@@ -102,9 +102,7 @@ function treesProperty(about: About, facts: Facts, { models }: UninstallWish): P
   };
 }
 
-type DaemonState = 'moved' | 'there' | 'loaded' | 'gone';
-
-function daemonState({ label, isMoved }: StoppedDaemon, facts: Facts): Known<DaemonState> {
+function daemonState({ label, isMoved }: StoppedDaemon, facts: Facts): Known<'moved' | 'there' | 'loaded' | 'gone'> {
   return mapKnown(read(facts, foreignDaemonsFact), (all) => {
     const one = all.find((daemon) => daemon.label === label);
     if (one === undefined) return isMoved ? 'moved' : 'gone';

@@ -1,5 +1,4 @@
 import { groupBy } from '../../../model/lists.ts';
-import type { ModelShape } from '../../../model/model-shape.ts';
 
 /** The files of a model that give its shape. */
 type ShapeFiles =
@@ -122,14 +121,7 @@ export function needsUntil(
 }
 
 /** The size of a shape in bytes, without the cache per token. */
-type Weighed = Pick<
-  ModelShape,
-  'embeddingBytes' | 'outputBytes' | 'otherBytes' | 'lastNormBytes' | 'largestTensorBytes'
-> & {
-  readonly layers: readonly { readonly bytes: number; readonly sharded: number }[];
-};
-
-export function weighTensors(tensors: readonly TensorBytes[], layerCount: number): Weighed {
+export function weighTensors(tensors: readonly TensorBytes[], layerCount: number) {
   const layers = Array.from({ length: layerCount }, () => ({ bytes: 0, sharded: 0 }));
   const sums = { embedding: 0, output: 0, 'last-norm': 0, other: 0 };
   let largestTensorBytes = 0;

@@ -215,18 +215,6 @@ exit 0
 } </dev/null
 `;
 
-/**
- * The lines of the keeper's data that concern a change. The keeper does nothing while a change waits for its confirmation.
- * When the change ends, the data is deleted completely if it contradicts the result: without data, the keeper keeps nothing
- * until a run installs new data.
- */
-interface Touched {
-  /** A line that agrees with the change, so the data must be deleted if the change is rolled back. */
-  readonly agrees?: string;
-  /** Patterns of lines that contradict the change, so the data must be deleted if the change is confirmed. */
-  readonly differs: readonly string[];
-}
-
 const receptacleOf = (hardwarePort: string): number => Number(hardwarePort.replace(/^\D+/, ''));
 
 /** The pattern for all lines about the receptacle of a hardware port. */
@@ -234,7 +222,15 @@ const atReceptacle = (hardwarePort: string): string => `${quote(`address ${recep
 
 const withAddress = (address: string): string => `address' '*${quote(` ${address} `)}*`;
 
-function touchedLines(call: NetworkCall): Touched {
+/**
+ * The lines of the keeper's data that concern a change. The keeper does nothing while a change waits for its confirmation.
+ * When the change ends, the data is deleted completely if it contradicts the result: without data, the keeper keeps nothing
+ * until a run installs new data.
+ *
+ * `agrees`: a line that agrees with the change, so the data must be deleted if the change is rolled back. `differs`:
+ * patterns of lines that contradict the change, so the data must be deleted if the change is confirmed.
+ */
+function touchedLines(call: NetworkCall): { readonly agrees?: string; readonly differs: readonly string[] } {
   switch (call.name) {
     case 'remove-bridge':
       return { agrees: quote(bridgeLine), differs: [] };

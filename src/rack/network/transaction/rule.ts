@@ -20,8 +20,6 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-type Found = Finding<keyof typeof codes>;
-
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(text);
 
 /** When the node rolls the change back, by its own clock. After a restart, it does so immediately. */
@@ -32,7 +30,7 @@ function endText({ state, fields: { since, seconds } }: NodeRollback): string {
   return `The node rolls it back ${at} (by its own clock), unless a run confirms it first.`;
 }
 
-function told(node: string, rollback: NodeRollback): Found {
+function told(node: string, rollback: NodeRollback): Finding<keyof typeof codes> {
   const { run = 'unknown', by, step } = rollback.fields;
   const who = by === undefined ? '' : ` (${escapeText(by)})`;
   const own = `${node}/`;
