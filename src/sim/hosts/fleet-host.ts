@@ -201,9 +201,6 @@ export interface FleetHost<Open extends OpenHost> {
   readonly open: (run: HostRun) => Promise<Open>;
 }
 
-/** Whether a node is reachable; `down` until its button is pressed. */
-type Power = 'up' | 'going-down' | 'down' | 'starting';
-
 /** An idle Mac needs 17 s to stop its services and to respond on its network again (measured by SQCU). */
 const shutdownMs = 5_000;
 const bootMs = 12_000;
@@ -224,9 +221,9 @@ interface LivingNode extends Pick<ServedNode, 'mark' | 'view' | 'objectTo'> {
   readonly launchd: ReturnType<typeof createLaunchd>;
 }
 
-/** Whether a node is reachable, and whether macOS is running. */
 interface PowerState {
-  power: Power;
+  /** Whether a node is reachable; `down` until its button is pressed. */
+  power: 'up' | 'going-down' | 'down' | 'starting';
   isRunning: boolean;
 }
 

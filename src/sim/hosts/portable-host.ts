@@ -40,10 +40,6 @@ export const portableHost = {
   },
 };
 
-interface PortableGround extends HostRun, ExecParts {
-  readonly links: LinkTables;
-}
-
 /** A Mac accepts one password per 15 s of its own time; earlier ones are counted as hasty. */
 const attemptPauseMs = 15_000;
 
@@ -59,7 +55,10 @@ function countPasswords(scaledMs: HostedNode['scaledMs'], records: NodeRecords):
 }
 
 /** Creates one node on disk and on the loopback interface. This process serves its clients. */
-async function createPortableNode(on: PortableGround, options: HostedNode): Promise<SimulatedNode> {
+async function createPortableNode(
+  on: HostRun & ExecParts & { readonly links: LinkTables },
+  options: HostedNode,
+): Promise<SimulatedNode> {
   const { runId, folder, userKey, askPath, links, groups } = on;
   const { name, user, isKept, scaledMs } = options;
   const root = join(folder, 'roots', name);

@@ -115,10 +115,8 @@ function load(state: LaunchdState, job: JobDefinition, path: string): Transition
   };
 }
 
-type Next = Extract<Phase, { kind: 'stopping' }>['next'];
-
 /** TERM now, KILL after the exit timeout. */
-function stop(state: LaunchdState, service: Service, pid: number, next: Next): Transition {
+function stop(state: LaunchdState, service: Service, pid: number, next: 'start' | 'unload'): Transition {
   const { label, exitTimeoutSeconds } = service.job;
   return {
     state: withService(state, label, { ...service, phase: { kind: 'stopping', pid, next } }),

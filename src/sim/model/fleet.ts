@@ -54,12 +54,10 @@ export interface ConnectionState {
   readonly dropAfterBytes?: number;
 }
 
-/** Why a kernel panics: for an unknown reason, or in the driver of IP over Thunderbolt. */
-type PanicCause = 'crash' | 'tcp-load';
-
 /** A kernel panic with a report. */
 export interface Panic {
-  readonly cause: PanicCause;
+  /** For an unknown reason, or in the driver of IP over Thunderbolt. */
+  readonly cause: 'crash' | 'tcp-load';
   /** When the Mac was up again and wrote the report. */
   readonly atEpochSeconds: number;
 }
@@ -88,7 +86,7 @@ export interface Ailments {
   /** It stays off after it went down. */
   readonly isStayingOff?: true;
   /** The kernel panics now: the Mac goes down in the middle of everything and restarts by itself. */
-  readonly panic?: PanicCause;
+  readonly panic?: Panic['cause'];
   /** High TCP load over a cable makes the kernel panic. */
   readonly panicsUnderTcp?: true;
   /** exo's network daemon: `stopped` means unloaded and disabled. */

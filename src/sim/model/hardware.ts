@@ -89,8 +89,6 @@ const m4MaxLaptop = {
 
 const isThunderbolt4 = { thunderbolt: 4 } as const;
 
-type Body = Omit<MacModel, 'id' | 'chip' | 'processorText' | 'defaultMemoryGib' | 'firstMacos'>;
-
 /**
  * One model: its identifier, chip, cores, minimum memory in GiB, first macOS, and the properties that it shares with
  * other models.
@@ -101,7 +99,7 @@ const model = (
   processorText: string,
   defaultMemoryGib: number,
   firstMacos: string,
-  body: Body,
+  body: Omit<MacModel, 'id' | 'chip' | 'processorText' | 'defaultMemoryGib' | 'firstMacos'>,
 ): MacModel => ({ id, chip: `Apple ${chip}`, processorText, defaultMemoryGib, firstMacos, ...body });
 
 /**

@@ -228,10 +228,8 @@ export interface History {
 
 export const beginHistory = (start: SimulatedFleet): History => ({ start, events: [], fleet: start });
 
-type Continued = { readonly history: History; readonly happened: Happened };
-
 /** Applies one more event. A refused event, or one without effect, leaves the history unchanged. */
-export function append(history: History, event: SimEvent): Continued {
+export function append(history: History, event: SimEvent): { readonly history: History; readonly happened: Happened } {
   const happened = happen(history.fleet, event);
   if (happened.fleet === history.fleet) return { history, happened };
   const kept =
@@ -326,14 +324,14 @@ const formatVersion = 3;
 export const historyText = ({ start, events }: History): string =>
   `${JSON.stringify({ formatVersion, start, events })}\n`;
 
-interface Saved extends Pick<History, 'start' | 'events'> {
-  readonly formatVersion: number;
-}
-
 /** Restores a history from text; undefined if the text is not a valid saved history. */
 export function savedHistory(text: string): History | undefined {
   try {
-    const { formatVersion: version, start, events } = JSON.parse(text) as Partial<Saved>;
+    const {
+      formatVersion: version,
+      start,
+      events,
+    } = JSON.parse(text) as Partial<History & Record<'formatVersion', number>>;
     if (version !== formatVersion || start === undefined || events === undefined) return undefined;
     return { start, events, fleet: replay(start, events) };
   } catch {

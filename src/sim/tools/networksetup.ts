@@ -117,10 +117,8 @@ const enabled = from.unconfirmed('networksetup -getnetworkserviceenabled prints 
 
 const notice = 'An asterisk (*) denotes that a network service is disabled.';
 
-type ListedPort = Omit<PortState, 'kind'>;
-
 /** The ports in the captured order; the bridge precedes Wi-Fi and has its first member's MAC address. */
-function listedPorts(mac: MacState): readonly ListedPort[] {
+function listedPorts(mac: MacState): readonly Omit<PortState, 'kind'>[] {
   const [first] = mac.receptacles;
   const bridge =
     bridgeIn(mac.preferences) !== undefined && first !== undefined

@@ -10,14 +10,11 @@ const lowWater = 48;
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
-/** Our end of a FIFO, and an end of the opposite kind, so that the next process can open the FIFO without waiting. */
-interface Ends {
-  readonly ours: number;
-  readonly standIns: readonly [number, number];
-}
-
-/** Opens without blocking: a reader first, which does not wait for a writer. */
-function openFifo(path: string, isOursToRead: boolean): Ends {
+/**
+ * Opens our end of a FIFO, and an end of the opposite kind, so that the next process can open the FIFO without waiting.
+ * Opens without blocking: a reader first, which does not wait for a writer.
+ */
+function openFifo(path: string, isOursToRead: boolean) {
   const standIn = openSync(path, O_RDONLY | O_NONBLOCK);
   const ours = openSync(path, (isOursToRead ? O_RDONLY : O_WRONLY) | O_NONBLOCK);
   return { ours, standIns: [standIn, openSync(path, O_WRONLY)] };
