@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { nodeFiles } from '../../../../src/sim/render-node.ts';
-import { formsOf, tools } from '../../../../src/sim/tools/registry.ts';
+import { tools } from '../../../../src/sim/tools/registry.ts';
 import { pair, simulated } from '../../../rack/rack.ts';
+import { formsOf } from './command-forms.ts';
 
 const caseFile = (name: string): URL => new URL(`../../../cases/sim/${name}`, import.meta.url);
 const fleet = simulated();
