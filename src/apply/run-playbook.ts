@@ -239,9 +239,9 @@ async function planAndRun(
     const first = takeFirst(state, place);
     const shown = first ?? (await planFor(goal, targets, state));
     const { plan } = shown;
-    const fleet = { fleet: desired, seen: shown.observation ?? unseen, observed: plan.observed };
+    const seen = { desired, observation: shown.observation ?? unseen, observed: plan.observed };
     const kept = [...keptBack(plan), ...unreachedOf(goal, plan)];
-    const blocked = goal.kind === 'converge' ? [] : withUndrained(kept, goal, fleet);
+    const blocked = goal.kind === 'converge' ? [] : withUndrained(kept, goal, seen);
     if (state.options.signal?.aborted === true) return joined(settled, shown);
     if (plan.steps.every(({ act }) => act.kind === 'hands')) return joined(settled, { ...shown, failed: blocked });
     const isApproved = first !== undefined || (await unlessRefused(state, () => state.options.approve(plan, place)));
@@ -254,7 +254,7 @@ async function planAndRun(
     const refused = await beginPlan(plan, run, { nodes: nodesToSee(desired, targets), isStale });
     const report = refused ?? reportOf(run, await executeSteps(plan, stepOptions(plan, run)));
     if (report.isStale === true) continue;
-    const failed = [...withUndrained(failedNodes(plan, report), goal, fleet), ...blocked];
+    const failed = [...withUndrained(failedNodes(plan, report), goal, seen), ...blocked];
     const done = { ...shown, run: report, failed: [...new Set(failed)], isEnd: isEnd(report) };
     if (settled !== undefined || !hasSettled(done)) return joined(settled, done);
     settled = done;

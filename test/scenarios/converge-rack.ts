@@ -153,7 +153,7 @@ async function apply(parts: Parts, { goal, seen: shown, allow, ...options }: App
       plan: last,
       observation,
       fleet: desired,
-      targets: targetsForGoal(goal ?? { kind: 'converge' }, allTargets(desired), { fleet: desired, seen: observation }),
+      targets: targetsForGoal(goal ?? { kind: 'converge' }, allTargets(desired), { desired, observation }),
     });
   if (plan.steps.length === 0) {
     return { looks: { first: seen, last: seen }, plan, after: plan, exit: exitOf(plan, seen) };

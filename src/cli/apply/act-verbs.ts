@@ -48,10 +48,10 @@ export const drain: VerbBody = async (run) => {
     scope: { desired: fleet, targets, placements },
     named: ['interrupt' as const],
     judged: targets.filter((name) => leaders.includes(name)),
-    judgedAt: (seen: FleetObservation) => gatewayNodes({ fleet, seen }, placements),
+    judgedAt: (observation: FleetObservation) => gatewayNodes({ desired: fleet, observation }, placements),
     goal: { kind: 'drain' as const, placements, waitMs: deadline },
-    lastWords: (seen: FleetObservation) =>
-      wanted.flatMap((placement) => drainLines(placement, { fleet, seen, waitMs: deadline })),
+    lastWords: (observation: FleetObservation) =>
+      wanted.flatMap((placement) => drainLines(placement, deadline, { desired: fleet, observation })),
   };
   return actOn(looking, action, { cluster, ways });
 };

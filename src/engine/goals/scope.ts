@@ -301,7 +301,7 @@ export function withUndrained(
 ): readonly NodeName[] {
   if (goal.kind !== 'drain') return failed;
   const isUndrained = (node: NodeName): boolean => failed.includes(node) || !Object.hasOwn(observed, node);
-  const undrained = look.fleet.placements.filter(
+  const undrained = look.desired.placements.filter(
     ({ name }) => goal.placements.includes(name) && gatewayNodes(look, [name]).some(isUndrained),
   );
   return [...new Set([...failed, ...undrained.flatMap(everyNode)])];

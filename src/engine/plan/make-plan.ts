@@ -65,7 +65,7 @@ function resourceSteps(scope: Scope, view: View, { ready }: Sifted): Required<Re
  */
 export function makePlan({ goal, desired, observation, targets: named }: PlanRequest): Plan {
   const scope = scopeOf(goal, fleetForGoal(goal, desired, observation));
-  const targets = targetsForGoal(goal, named, { fleet: scope.desired, seen: observation });
+  const targets = targetsForGoal(goal, named, { desired: scope.desired, observation });
   const restarting = goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes : [];
   const endsGateways = goal.kind === 'converge' && goal.only?.includes('doorman') !== false;
   const comingBack = 'back' in goal ? (goal.back ?? []) : [];

@@ -9,11 +9,6 @@ import { gatewaysOn, inFlightAt, leftGatewaysOn, missingGateway } from '../../ra
 import type { ObservedTarget } from '../../rack/resource.ts';
 import { counted } from '../page.ts';
 
-/** A drain run's last observation, and its waiting time. */
-interface DrainLook extends DrainView {
-  readonly waitMs: number;
-}
-
 const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
 /** The gateway of a placement on one node. */
@@ -40,22 +35,22 @@ interface Terms {
  * Whether a placement is drained: requests in flight, unobserved gateways, and how to open it again. One line if all its
  * gateways are closed without a request in flight, otherwise one line per node with a gateway.
  */
-export function drainLines(placement: DesiredPlacement, look: DrainLook): readonly Prose[] {
+export function drainLines(placement: DesiredPlacement, waitMs: number, look: DrainView): readonly Prose[] {
   const { name } = placement;
   const gateways = gatewayNodes(look, [name]).map((node) => seenGateway(name, node, look));
   const isDrained = gateways.every((gateway) => gateway.kind === 'known' && gateway.inFlight === 0);
-  const isAsApplied = look.fleet.nodes.every((node) => !hasOther(name, node.name, look));
+  const isAsApplied = look.desired.nodes.every((node) => !hasOther(name, node.name, look));
   const opening = isAsApplied
     ? prose`To reopen it: ${meshwright('start', name)}, or the next apply.`
     : prose`To accept requests again: ${meshwright('apply')}.`;
   const [only, second] = gateways;
   if (only === undefined) return [];
-  const terms = { placement, waitMs: look.waitMs, where: '', opening };
+  const terms = { placement, waitMs, where: '', opening };
   if (second === undefined || isDrained) return [lineOf(only, terms)];
   return gateways.map((gateway) => lineOf(gateway, { ...terms, where: ` on ${gateway.node}` }));
 }
 
-function targetOf(node: NodeName, { fleet, seen }: DrainView): ObservedTarget | undefined {
+function targetOf(node: NodeName, { desired: fleet, observation: seen }: DrainView): ObservedTarget | undefined {
   const desired = fleet.nodes.find(({ name }) => name === node);
   const facts = Object.hasOwn(seen.nodes, node) ? seen.nodes[node]?.facts : undefined;
   return desired === undefined || facts === undefined ? undefined : { desired, facts };
@@ -65,11 +60,11 @@ function targetOf(node: NodeName, { fleet, seen }: DrainView): ObservedTarget | 
 function hasOther(name: string, node: NodeName, look: DrainView): boolean {
   const target = targetOf(node, look);
   if (target === undefined) return false;
-  const isLeft = leftGatewaysOn(look.fleet, target).some(({ placement }) => placement === name);
+  const isLeft = leftGatewaysOn(look.desired, target).some(({ placement }) => placement === name);
   return isLeft || portsOn(name, target, look).some((port) => missingGateway(target, port, name) !== undefined);
 }
 
-const portsOn = (name: string, target: ObservedTarget, { fleet }: DrainView): readonly number[] =>
+const portsOn = (name: string, target: ObservedTarget, { desired: fleet }: DrainView): readonly number[] =>
   gatewaysOn(fleet, target).flatMap(({ placement, port }) => (placement === name ? [port] : []));
 
 function seenGateway(name: string, node: NodeName, look: DrainView): SeenGateway {

@@ -1,7 +1,7 @@
 import { leadersOf } from '../../../desired/layouts.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
-import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import type { DesiredPlacement } from '../../../model/desired.ts';
 import { type Known, mapKnown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';
@@ -10,7 +10,6 @@ import { aside, meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
 import { gatewayPort } from '../../../node/paths/own-paths.ts';
 import { buildStep, gateStep } from '../../build-step.ts';
-import type { FleetObservation } from '../../examination.ts';
 import { read } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import {
@@ -47,7 +46,7 @@ interface Drained {
 const possibleOf = (view: View, { placements }: DrainWish): readonly Property[] =>
   view.targets.flatMap((target) =>
     placements.flatMap((placement) =>
-      possibleGateways(placement, target, lookOf(view)).map(
+      possibleGateways(placement, target, view).map(
         ({ address, about, why }): Property => ({
           node: target.desired.name,
           address,
@@ -63,14 +62,12 @@ const possibleOf = (view: View, { placements }: DrainWish): readonly Property[] 
     ),
   );
 
-const lookOf = ({ desired, observation }: View): DrainView => ({ fleet: desired, seen: observation });
-
 /** Macs that could not be asked and may have a gateway of a placement. */
 const unaskedOf = (view: View, { placements }: DrainWish): readonly Diagnostic[] =>
   view.desired.placements
     .filter(({ name }) => placements.includes(name))
     .flatMap((placement) =>
-      gatewayNodes(lookOf(view), [placement.name])
+      gatewayNodes(view, [placement.name])
         .filter((node) => view.asked.includes(node) && !view.targets.some(({ desired }) => desired.name === node))
         .map((node) => unaskedGateway(placement, node)),
     );
@@ -145,10 +142,7 @@ export const drainGateways = (wish: DrainWish): Resource => ({
   notices: (view) => unaskedOf(view, wish),
 });
 
-export interface DrainView {
-  readonly fleet: DesiredFleet;
-  readonly seen: FleetObservation;
-}
+export type DrainView = Pick<View, 'desired' | 'observation'>;
 
 /** A possible gateway of a placement, left by an earlier file; it could not be checked. */
 interface PossibleGateway extends Addressed {
@@ -159,7 +153,7 @@ interface PossibleGateway extends Addressed {
  * Whether clients of a node's gateway may reach the placement: a gateway forwards to the first rank on its own node.
  * For an unobserved node, the answer is no only if the first rank is observed running on another node.
  */
-function mayLead(placement: string, node: NodeName, { fleet, seen }: DrainView): boolean {
+function mayLead(placement: string, node: NodeName, { desired: fleet, observation: seen }: DrainView): boolean {
   const own = seeRank(node, placement, seen.nodes[node]?.facts).seen;
   if (own.kind === 'known') return own.value.record?.rank === 0 && own.value.mayRun;
   return !fleet.nodes.some(({ name }) => {
@@ -174,7 +168,7 @@ export function possibleGateways(
   { desired: { name }, facts }: ObservedTarget,
   look: DrainView,
 ): readonly PossibleGateway[] {
-  const own = wantedGateways(look.fleet, name).filter((one) => one.placements.some((it) => it.name === placement));
+  const own = wantedGateways(look.desired, name).filter((one) => one.placements.some((it) => it.name === placement));
   if (!mayLead(placement, name, look)) return [];
   const services = read(facts, servicesFact);
   if (services.kind === 'unknown') return own.length > 0 ? [] : [{ ...addressed({ kind: 'doorman' }), why: services }];
@@ -190,12 +184,12 @@ export function possibleGateways(
 /** Whether a node has a gateway of a placement or may have one. */
 function hasGateway(placement: DesiredPlacement, node: NodeName, look: DrainView): boolean {
   if (leadersOf(placement).includes(node)) return true;
-  const desired = look.fleet.nodes.find(({ name }) => name === node);
-  const facts = look.seen.nodes[node]?.facts;
+  const desired = look.desired.nodes.find(({ name }) => name === node);
+  const facts = look.observation.nodes[node]?.facts;
   if (desired === undefined) return false;
   if (facts === undefined) return mayLead(placement.name, node, look);
   const target = { desired, facts };
-  const isLeft = leftGatewaysOn(look.fleet, target).some((one) => one.placement === placement.name);
+  const isLeft = leftGatewaysOn(look.desired, target).some((one) => one.placement === placement.name);
   return isLeft || possibleGateways(placement.name, target, look).length > 0;
 }
 
@@ -204,8 +198,8 @@ function hasGateway(placement: DesiredPlacement, node: NodeName, look: DrainView
  * gateway or may have left one. Macs that are no longer in the file are unknown and not included.
  */
 export function gatewayNodes(look: DrainView, placements: readonly string[]): readonly NodeName[] {
-  const meant = look.fleet.placements.filter(({ name }) => placements.includes(name));
-  return look.fleet.nodes.map(({ name }) => name).filter((node) => meant.some((one) => hasGateway(one, node, look)));
+  const meant = look.desired.placements.filter(({ name }) => placements.includes(name));
+  return look.desired.nodes.map(({ name }) => name).filter((node) => meant.some((one) => hasGateway(one, node, look)));
 }
 
 /** What is unknown about a gateway on a node that could not be asked, and what to do. */

@@ -9,8 +9,8 @@ const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeNam
 const desired = meshFleet({ placement: { fallback: { nodes: nodes(4, 1), contextTokens: 2_048 } } });
 const observedOf = (...numbers: readonly number[]) =>
   Object.fromEntries(nodes(...numbers).map((name) => [name, { bootSession: null, hash: digestOf('seen') }]));
-const seen = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
-const fleet = { fleet: desired, seen, observed: observedOf(1, 4) };
+const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
+const fleet = { desired, observation, observed: observedOf(1, 4) };
 const drain = { kind: 'drain', placements: ['kimi'], waitMs: 1 } as const;
 
 describe('withUndrained', () => {
@@ -40,7 +40,7 @@ describe('withUndrained', () => {
     ];
     const of = (behind: readonly string[] | undefined, ranks: MeshRack['ranks'] = {}) => ({
       ...fleet,
-      seen: observeMesh(desired, { ranks, values: { 'studio-2': { services: service(behind) } } }),
+      observation: observeMesh(desired, { ranks, values: { 'studio-2': { services: service(behind) } } }),
       observed: observedOf(1, 2, 4),
     });
     const all = nodes(1, 2, 3, 4);
@@ -48,6 +48,6 @@ describe('withUndrained', () => {
     expect(withUndrained(nodes(2), drain, of(['qwen']))).toEqual(nodes(2));
     expect(withUndrained([], drain, of(['kimi']))).toEqual([]);
     const away = observeMesh(desired, { ranks: {}, unreachable: ['studio-3'] });
-    expect([...withUndrained([], drain, { ...fleet, seen: away })].sort()).toEqual(all);
+    expect([...withUndrained([], drain, { ...fleet, observation: away })].sort()).toEqual(all);
   });
 });

@@ -15,7 +15,7 @@ const drainLines = (...about: Parameters<typeof drainProse>): readonly string[] 
 /** The drain verdict for these facts of the leader. */
 function verdict(seen: Partial<FactValues>): string {
   const values = { ...settledValues(), 'studio-3': { ...settledValues()['studio-3'], ...seen } as FactValues };
-  const [line, ...more] = drainLines(qwen, { fleet: rackOfThree, seen: observedFleet({ values }), waitMs: 90_000 });
+  const [line, ...more] = drainLines(qwen, 90_000, { desired: rackOfThree, observation: observedFleet({ values }) });
   expect(more).toEqual([]);
   return line ?? '';
 }
@@ -51,8 +51,8 @@ describe('the verdict on a drain', () => {
     expect(verdict({ files, services, doormen: silent })).toMatch(
       /^qwen: requests in flight are unknown\. The gateway at/,
     );
-    const seen = observedFleet({ values: settledValues(), unreachable: ['studio-3'] });
-    expect(drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 1 })).toEqual([awayLine]);
+    const observation = observedFleet({ values: settledValues(), unreachable: ['studio-3'] });
+    expect(drainLines(qwen, 1, { desired: rackOfThree, observation })).toEqual([awayLine]);
   });
 
   it("includes requests in flight at the endpoint's former port, and reports a missing gateway", () => {
@@ -82,11 +82,11 @@ describe('the verdict on a drain', () => {
     const [first, second] = [settledValues()['studio-3'], settledValues()['studio-2']];
     const drained = { files, services, doormen: inFlight(0) };
     const placement = { ...qwen, fallback: { nodes: ['studio-2', 'studio-3'].map(nodeName), contextTokens: 2_048 } };
-    const fleet = { ...rackOfThree, placements: [placement] };
+    const desired = { ...rackOfThree, placements: [placement] };
     const both = (one: Partial<FactValues>, unreachable: readonly string[] = []): readonly string[] => {
       const values = { ...settledValues(), 'studio-3': { ...first, ...one }, 'studio-2': { ...second, ...drained } };
-      const seen = observedFleet({ values: values as Record<string, FactValues>, unreachable });
-      return drainLines(placement, { fleet, seen, waitMs: 90_000 });
+      const observation = observedFleet({ values: values as Record<string, FactValues>, unreachable });
+      return drainLines(placement, 90_000, { desired, observation });
     };
     const opening = 'To reopen it: meshwright start qwen, or the next apply.';
     const other = `qwen is drained on studio-2: its gateway is closed, with no request in flight. ${opening}`;
@@ -108,8 +108,8 @@ describe('the verdict on a drain', () => {
         'studio-3': { ...all['studio-3'], ...drained },
         'studio-1': { ...all['studio-1'], ...former },
       };
-      const seen = observedFleet({ values: shown as Record<string, FactValues>, unreachable });
-      return drainLines(qwen, { fleet: rackOfThree, seen, waitMs: 90_000 });
+      const observation = observedFleet({ values: shown as Record<string, FactValues>, unreachable });
+      return drainLines(qwen, 90_000, { desired: rackOfThree, observation });
     };
     const idle = 'its gateway is closed, with no request in flight.';
     const [byStart, byApply] = [

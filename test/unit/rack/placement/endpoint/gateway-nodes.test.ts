@@ -15,7 +15,7 @@ const gateway = (behind?: readonly string[]): Partial<FactValues> => ({
   services: [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind ? { behind } : {}) }],
 });
 const nodesWith = (rack: MeshRack): readonly string[] =>
-  gatewayNodes({ fleet, seen: observeMesh(fleet, rack) }, ['kimi']);
+  gatewayNodes({ desired: fleet, observation: observeMesh(fleet, rack) }, ['kimi']);
 
 describe('nodes with gateways for a placement', () => {
   it('include the leader and each node whose gateway serves the placement', () => {
