@@ -18,6 +18,7 @@ import {
   signals,
 } from '../launchd/launchd-state.ts';
 import { plistText, readPlist } from '../model/plist.ts';
+import type { Write } from '../tools/registry.ts';
 import type { ToolAnswer } from './fleet-model.ts';
 import type { JobProcess, StartJob } from './launchd-process.ts';
 import { replaceFile } from './replace-file.ts';
@@ -90,7 +91,7 @@ export function createLaunchd(options: LaunchdOptions) {
   };
   return {
     /** Resolves when the request is complete: `bootout` waits for the process to exit. */
-    launchctl: async (request: LaunchctlRequest): Promise<ToolAnswer> =>
+    launchctl: async (request: Pick<Write, 'args' | 'isRoot'>): Promise<ToolAnswer> =>
       isUp ? answerLaunchctl(core(), request) : refusals.down,
     /** Boots macOS: loads the jobs in /Library/LaunchDaemons and starts those that run at load. */
     boot: async (): Promise<void> => {
@@ -258,12 +259,6 @@ function launchdFiles(root: string) {
   };
 }
 
-export interface LaunchctlRequest {
-  /** The arguments after the tool's name. */
-  readonly args: readonly string[];
-  readonly isRoot: boolean;
-}
-
 /** The state of launchd between two power losses; requests from before a power loss cannot change it. */
 interface LaunchdCore extends ReturnType<typeof createShown> {
   readonly files: ReturnType<typeof launchdFiles>;
@@ -413,7 +408,10 @@ function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlComm
 }
 
 /** Runs one launchctl command and answers when it is complete, including its files. */
-async function answerLaunchctl(core: LaunchdCore, { args, isRoot }: LaunchctlRequest): Promise<ToolAnswer> {
+async function answerLaunchctl(
+  core: LaunchdCore,
+  { args, isRoot }: Pick<Write, 'args' | 'isRoot'>,
+): Promise<ToolAnswer> {
   const command = parseLaunchctl(args, isRoot);
   if (command === undefined) {
     core.options.objectTo(`/bin/launchctl ${args.length}:${args.join(' ').replaceAll('\n', '?')}`);

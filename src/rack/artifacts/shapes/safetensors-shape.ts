@@ -1,5 +1,5 @@
 import { given } from '../../../model/given.ts';
-import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
+import type { AttentionShape, LayerShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
 import { jsonEntries, type TensorBytes, weighTensors } from './safetensors.ts';
 
 /** More layers than any model has. */
@@ -85,10 +85,7 @@ const cacheNumberBytes = 2;
 /** Runtimes store recurrent states in 32 bits. */
 const stateNumberBytes = 4;
 
-export interface LayerCache {
-  readonly cachePerToken: number;
-  readonly window?: number;
-}
+export type LayerCache = Pick<LayerShape, 'cachePerToken' | 'window'>;
 
 interface CacheHeads {
   readonly kvHeads: number;

@@ -1,3 +1,4 @@
+import type { RankSaid } from '../../../drivers/classify-log.ts';
 import { given } from '../../../model/given.ts';
 import { type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
 import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
@@ -43,16 +44,6 @@ export interface RankReportRequest {
   readonly rootPrefix: string;
 }
 
-/** What one rank logged since its last start, and how its process ended. */
-interface RankReport {
-  /**
-   * As launchd prints it: `1`, `78: EX_CONFIG`, `Killed: 9`; absent while it runs, and if launchd does not print it.
-   */
-  readonly exit?: string;
-  /** The last lines of its log since the last start. */
-  readonly lines: readonly string[];
-}
-
 /** The most bytes read from a log: a line of a megabyte is not a message. */
 const mostBytes = 32_768;
 
@@ -86,7 +77,7 @@ ${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestPattern === undefined ? 
 exit 0`);
 
 /** Parses the output of {@link rankReportCommand}, or as much of it as is valid. */
-export function parseRankReport(stdout: string): RankReport {
+export function parseRankReport(stdout: string): Pick<RankSaid, 'exit' | 'lines'> {
   const all = stdout.replace(/\n$/, '').split('\n');
   const at = all.indexOf('@log');
   const fields = new Map(

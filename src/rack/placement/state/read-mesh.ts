@@ -110,7 +110,20 @@ interface ExpectedMesh {
   readonly talk?: { readonly transport: 'rdma' | 'tcp'; readonly driver: Pick<RuntimeDriver, 'observe'> };
 }
 
-interface ObservedMesh {
+type UnseenMesh = { [S in SeenMesh]: (typeof meshTable)[S]['state'] extends 'unknown' ? S : never }[SeenMesh];
+
+/**
+ * `evidence`: the reason for the state, to follow `<state>: `; for `unknown`, what could not be observed. `reason`: that
+ * of the first unobserved rank, or of the token.
+ */
+type Verdict = { readonly evidence: string } & (
+  | { readonly seen: Exclude<SeenMesh, UnseenMesh> }
+  | { readonly seen: UnseenMesh; readonly reason: UnknownReason }
+);
+
+/** A placement as observed, see {@link meshTable}. */
+export type Mesh = Verdict & {
+  readonly state: MeshState;
   readonly placement: string;
   /**
    * Whether the last start with these settings in this boot session used TCP although the file says rdma; `again` if the
@@ -127,21 +140,7 @@ interface ObservedMesh {
   readonly isAnswering: boolean;
   /** In rank order. */
   readonly ranks: readonly NodeRank[];
-}
-
-type UnseenMesh = { [S in SeenMesh]: (typeof meshTable)[S]['state'] extends 'unknown' ? S : never }[SeenMesh];
-
-/**
- * `evidence`: the reason for the state, to follow `<state>: `; for `unknown`, what could not be observed. `reason`: that
- * of the first unobserved rank, or of the token.
- */
-type Verdict = { readonly evidence: string } & (
-  | { readonly seen: Exclude<SeenMesh, UnseenMesh> }
-  | { readonly seen: UnseenMesh; readonly reason: UnknownReason }
-);
-
-/** A placement as observed, see {@link meshTable}. */
-export type Mesh = ObservedMesh & Verdict & { readonly state: MeshState };
+};
 
 /** An observed rank with its number. */
 interface RankOnNode extends SeenOnNode {
