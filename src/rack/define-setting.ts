@@ -61,24 +61,16 @@ interface SettingParts<F extends FactDefinition, K extends keyof SettingScripts>
   readonly before: Before;
 }
 
-/** Splits a setting into its fact, script, baseline value and resource. */
+/** Splits a setting into its fact, script, baseline value, and the resource that keeps it where the file sets it. */
 export function defineSetting<F extends FactDefinition, K extends keyof SettingScripts>(parts: SettingParts<F, K>) {
-  const { kind, fact, script, before } = parts;
-  return { fact, script, before: { key: kind, ...before }, resource: settingResource(parts) };
-}
-
-/** The resource that keeps a setting where the file sets it. */
-function settingResource<F extends FactDefinition, K extends keyof SettingScripts>(
-  setting: SettingParts<F, K>,
-): Resource {
-  const { kind, wishes, script, args, deadlineMs = 60_000 } = setting;
+  const { kind, fact, wishes, script, args, deadlineMs = 60_000, before } = parts;
   const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
     wishes(fleet, target).map(({ part, ...rest }) => ({
       node: target.desired.name,
       ...addressed({ kind, ...given({ part }) }),
       ...rest,
     }));
-  return {
+  const resource: Resource = {
     kind,
     after: ['identity', 'sudo'],
     ...perTarget(propertiesOf, (fleet, _target, makes) => {
@@ -86,4 +78,5 @@ function settingResource<F extends FactDefinition, K extends keyof SettingScript
       return [scriptStep({ name: `${kind}/set`, call, makes, deadlineMs })];
     }),
   };
+  return { fact, script, before: { key: kind, ...before }, resource };
 }

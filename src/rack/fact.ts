@@ -58,7 +58,5 @@ export function read<V>(facts: Facts | undefined, { name }: FactDefinition<strin
 }
 
 /** The value of a fact; undefined if it is unknown. */
-export function readValue<V>(facts: Facts | undefined, fact: FactDefinition<string, V>): V | undefined {
-  const seen = read(facts, fact);
-  return seenValue(seen);
-}
+export const readValue = <V>(facts: Facts | undefined, fact: FactDefinition<string, V>): V | undefined =>
+  seenValue(read(facts, fact));

@@ -1,19 +1,17 @@
 import { given } from '../../model/given.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
 
-/** A dock or hub between the ends of a cable. */
-interface Dock {
-  /** The end whose Mac sees the dock and the far Mac one level deeper; the other end sees its peer directly. */
-  readonly at: LinkEnd;
-  /** Whether that Mac sees nothing behind the dock, as with a Studio Display. */
-  readonly isBlind: boolean;
-}
-
 export interface Cable {
   readonly ends: readonly [LinkEnd, LinkEnd];
   /** The cable's own limit; a link is as fast as its slowest part. */
   readonly gigabitsPerSecond: 40 | 80;
-  readonly dock?: Dock;
+  /** A dock or hub between the ends. */
+  readonly dock?: {
+    /** The end whose Mac sees the dock and the far Mac one level deeper; the other end sees its peer directly. */
+    readonly at: LinkEnd;
+    /** Whether that Mac sees nothing behind the dock, as with a Studio Display. */
+    readonly isBlind: boolean;
+  };
 }
 
 /** A cable with one end plugged in and the other end loose. */

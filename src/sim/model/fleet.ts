@@ -33,14 +33,6 @@ export interface ReceptacleState {
 /** A network port that is not a Thunderbolt receptacle. */
 export type PortState = MacModel['ports'][number] & { readonly macAddress: string };
 
-/** Network state of the running system only. Each boot recreates it from the preferences. */
-interface LiveNetwork {
-  /** The members of `bridge0`; absent without that interface. */
-  readonly bridge?: readonly string[];
-  /** Addresses by interface that differ from the preferences; `none` if it lost its address. */
-  readonly addresses: Readonly<Record<string, InterfaceAddress | 'none'>>;
-}
-
 /** How the node's ssh server differs from a healthy one. */
 export interface ConnectionState {
   readonly hostKey: 'own' | 'other';
@@ -119,7 +111,13 @@ export interface MacState {
   readonly isRdmaWaiting?: true;
   /** The file of network services and bridges, in key order. */
   readonly preferences: PlistDict;
-  readonly live: LiveNetwork;
+  /** Network state of the running system only. Each boot recreates it from the preferences. */
+  readonly live: {
+    /** The members of `bridge0`; absent without that interface. */
+    readonly bridge?: readonly string[];
+    /** Addresses by interface that differ from the preferences; `none` if it lost its address. */
+    readonly addresses: Readonly<Record<string, InterfaceAddress | 'none'>>;
+  };
   /** Preference domains by path without `.plist`; an empty domain is an empty file. */
   readonly domains: Readonly<Record<string, PlistDict>>;
   /** The application firewall's state in its tool's numbers: off, on, blocking all. */
