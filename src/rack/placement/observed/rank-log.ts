@@ -1,4 +1,3 @@
-import type { RankSaid } from '../../../drivers/classify-log.ts';
 import { given } from '../../../model/given.ts';
 import { type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
 import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
@@ -77,7 +76,7 @@ ${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestPattern === undefined ? 
 exit 0`);
 
 /** Parses the output of {@link rankReportCommand}, or as much of it as is valid. */
-export function parseRankReport(stdout: string): Pick<RankSaid, 'exit' | 'lines'> {
+export function parseRankReport(stdout: string) {
   const all = stdout.replace(/\n$/, '').split('\n');
   const at = all.indexOf('@log');
   const fields = new Map(
