@@ -14,7 +14,7 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * the figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 71_000, today: 74_500, reason: 'nothing is written twice; the library and kept code came on top' },
+  lines: { bar: 71_000 },
   files: { bar: 850 },
   folder: { bar: 25 },
   file: { bar: 500 },
