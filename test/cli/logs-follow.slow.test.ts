@@ -73,7 +73,7 @@ describe('logs --follow', () => {
     await following.until('simulated studio-1 | a second one\n');
     const ran = await following.interrupt();
     expect(ran.code).toBe(130);
-    expect(ran.stderr).toContain('studio-1: the log of chat starts from the beginning\n');
+    expect(ran.stderr).toContain('studio-1: the log of chat starts over from the beginning\n');
   });
 
   it('reports a lost node, retries, and continues where it stopped', async () => {
