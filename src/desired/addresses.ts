@@ -24,8 +24,8 @@ export const linkText = (ends: readonly [LinkEnd, LinkEnd]): string => ends.map(
 export const networkText = ({ address, prefixLength }: Ipv4Network): string => `${address}/${prefixLength}`;
 
 /**
- * The ends of a link with their fixed addresses in its /30. The end whose text sorts first gets the first host address, so that the order of
- * the ends in the file does not matter.
+ * The ends of a link with their fixed addresses in its /30. The end whose text sorts first gets the first host address,
+ * so that the order of the ends in the file does not matter.
  *
  * @example
  * // studio-2:2 <-> studio-1:2 in 10.77.0.0/30: studio-1:2 has 10.77.0.1, studio-2:2 has 10.77.0.2

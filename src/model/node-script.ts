@@ -54,17 +54,11 @@ export interface AccountCheck {
   readonly gpu?: GpuQuestion & { readonly digest: Digest; readonly env: Readonly<Record<string, string>> };
 }
 
-/** The script of each macOS setting, by the kind of its resource; the file of a setting adds its own. */
-// biome-ignore lint/suspicious/noEmptyInterface: the files of settings add the members
-export interface SettingScripts {}
-
-type SettingArgs = { readonly [K in keyof SettingScripts as SettingScripts[K]['script']]: SettingScripts[K]['args'] };
-
 /**
  * The arguments of every script that changes a node. All run as root by `sudo -n /bin/sh -s` under a lease's fence,
- * unless the comment says otherwise.
+ * unless the comment says otherwise. macOS settings add their own scripts where they are defined.
  */
-export interface ScriptArgs extends SettingArgs {
+export interface ScriptArgs {
   /** Records a hold on the node. */
   readonly 'set-hold': Omit<NodeHold, 'isOver'>;
   readonly 'clear-hold': Readonly<Record<string, never>>;

@@ -3,11 +3,12 @@ import type { Json } from '../model/digest.ts';
 import type { Facts } from '../model/facts/fact-values.ts';
 import { given } from '../model/given.ts';
 import type { Known } from '../model/known.ts';
-import type { ScriptCall, SettingScripts } from '../model/node-script.ts';
+import type { ScriptArgs, ScriptCall, ScriptName } from '../model/node-script.ts';
 import { type AddressPart, addressed } from '../model/subject.ts';
 import { scriptStep } from './build-step.ts';
 import type { FactDefinition } from './fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from './resource.ts';
+import type { ResourceKind } from './resource-kind.ts';
 import { compared } from './seen-fact.ts';
 
 /** One property of a setting on one node. `reason` is the key in the file; `part` tells several properties apart. */
@@ -44,25 +45,22 @@ export interface Before {
  * One macOS setting that one script sets. The lists of facts, resources, scripts and baseline values each take their
  * part of it.
  */
-interface SettingParts<F extends FactDefinition, K extends keyof SettingScripts> {
+interface SettingParts<F extends FactDefinition, S extends ScriptName> {
   /** The kind of its resource, the address of its properties, and the name of its baseline value. */
-  readonly kind: K;
+  readonly kind: ResourceKind;
   readonly fact: F;
   /** The desired properties on a node; empty where the file does not set them. */
   readonly wishes: (fleet: DesiredFleet, target: ObservedTarget) => readonly Wish[];
   /** The script. Its text depends on the file and on the properties to change. */
-  readonly script: {
-    readonly name: SettingScripts[K]['script'];
-    readonly text: (args: SettingScripts[K]['args']) => string;
-  };
-  readonly args: (fleet: DesiredFleet, made: readonly Property[]) => SettingScripts[K]['args'];
+  readonly script: { readonly name: S; readonly text: (args: ScriptArgs[S]) => string };
+  readonly args: (fleet: DesiredFleet, made: readonly Property[]) => ScriptArgs[S];
   /** One minute by default. */
   readonly deadlineMs?: number;
   readonly before: Before;
 }
 
 /** Splits a setting into its fact, script, baseline value, and the resource that keeps it where the file sets it. */
-export function defineSetting<F extends FactDefinition, K extends keyof SettingScripts>(parts: SettingParts<F, K>) {
+export function defineSetting<F extends FactDefinition, S extends ScriptName>(parts: SettingParts<F, S>) {
   const { kind, fact, wishes, script, args, deadlineMs = 60_000, before } = parts;
   const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
     wishes(fleet, target).map(({ part, ...rest }) => ({

@@ -1,32 +1,32 @@
-import type { SettingScripts } from '../model/node-script.ts';
-
 /**
- * The kinds of resources that meshwright keeps; `src/engine/plan/resources.ts` has their order. `boot-session` and
- * `uninstall` are not in that list: only the goals that restart Macs or remove meshwright need them, never a file.
+ * The kinds of resources that meshwright keeps; `src/engine/plan/resources.ts` has their order. Each macOS setting adds
+ * its kind where it is defined. `boot-session` and `uninstall` are not in that list: only the goals that restart Macs or
+ * remove meshwright need them, never a file.
  */
-export type ResourceKind =
-  | keyof SettingScripts
-  | 'hold'
-  | 'identity'
-  | 'macos'
-  | 'filevault'
-  | 'sudo'
-  | 'accounts'
-  | 'rollback'
-  | 'clock'
-  | 'login-window'
-  | 'foreign-daemon'
-  | 'thunderbolt-bridge'
-  | 'rdma'
-  | 'thunderbolt-link'
-  | 'link-address'
-  | 'service-order'
-  | 'wired-limit'
-  | 'keeper'
-  | 'staging'
-  | 'runtime'
-  | 'model'
-  | 'doorman'
-  | 'placement'
-  | 'boot-session'
-  | 'uninstall';
+export interface ResourceKinds {
+  readonly hold: true;
+  readonly identity: true;
+  readonly macos: true;
+  readonly filevault: true;
+  readonly sudo: true;
+  readonly accounts: true;
+  readonly rollback: true;
+  readonly clock: true;
+  readonly 'foreign-daemon': true;
+  readonly 'thunderbolt-bridge': true;
+  readonly rdma: true;
+  readonly 'thunderbolt-link': true;
+  readonly 'link-address': true;
+  readonly 'service-order': true;
+  readonly 'wired-limit': true;
+  readonly keeper: true;
+  readonly staging: true;
+  readonly runtime: true;
+  readonly model: true;
+  readonly doorman: true;
+  readonly placement: true;
+  readonly 'boot-session': true;
+  readonly uninstall: true;
+}
+
+export type ResourceKind = keyof ResourceKinds;

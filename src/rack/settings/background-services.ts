@@ -28,13 +28,17 @@ wait "$!" && printf "end\\n"`;
 const spotlightIndexes = probe('spotlight', [tool.sh, '-c', spotlightScript], 10_000, 65_536);
 
 declare module '../../model/node-script.ts' {
-  interface SettingScripts {
-    readonly spotlight: { readonly script: 'stop-spotlight'; readonly args: Readonly<Record<string, never>> };
-    readonly 'time-machine': { readonly script: 'stop-backups'; readonly args: Readonly<Record<string, never>> };
-    readonly 'photos-analysis': {
-      readonly script: 'stop-photos-analysis';
-      readonly args: Readonly<Record<string, never>>;
-    };
+  interface ScriptArgs {
+    readonly 'stop-spotlight': Readonly<Record<string, never>>;
+    readonly 'stop-backups': Readonly<Record<string, never>>;
+    readonly 'stop-photos-analysis': Readonly<Record<string, never>>;
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly spotlight: true;
+    readonly 'time-machine': true;
+    readonly 'photos-analysis': true;
   }
 }
 

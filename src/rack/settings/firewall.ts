@@ -12,8 +12,13 @@ import { defineFact, read, readValue } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
-  interface SettingScripts {
-    readonly firewall: { readonly script: 'stop-firewall'; readonly args: Readonly<Record<string, never>> };
+  interface ScriptArgs {
+    readonly 'stop-firewall': Readonly<Record<string, never>>;
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly firewall: true;
   }
 }
 

@@ -10,6 +10,12 @@ import { defineFact, read, readValue } from '../fact.ts';
 import { filevaultFact } from '../filevault/fact.ts';
 import { verifyOnly } from '../resource.ts';
 
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly 'login-window': true;
+  }
+}
+
 const fact = defineFact({
   name: 'automatic-login',
   from: [nodeSettings],

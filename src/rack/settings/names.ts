@@ -14,9 +14,14 @@ import { defineFact, read, readValue } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
-  interface SettingScripts {
+  interface ScriptArgs {
     /** Absent names stay unchanged. */
-    readonly names: { readonly script: 'set-names'; readonly args: FactsNames };
+    readonly 'set-names': FactsNames;
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly names: true;
   }
 }
 

@@ -22,12 +22,14 @@ const pmsetCustom = probe('pmset-custom', [tool.pmset, '-g', 'custom'], 5_000, 1
 const pmsetCap = probe('pmset-cap', [tool.pmset, '-g', 'cap'], 5_000, 16_384);
 
 declare module '../../model/node-script.ts' {
-  interface SettingScripts {
+  interface ScriptArgs {
     /** `pmset -c`; absent settings stay unchanged. */
-    readonly power: {
-      readonly script: 'set-power';
-      readonly args: { readonly sleepMinutes?: number; readonly restartAfterPowerLoss?: boolean };
-    };
+    readonly 'set-power': { readonly sleepMinutes?: number; readonly restartAfterPowerLoss?: boolean };
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly power: true;
   }
 }
 

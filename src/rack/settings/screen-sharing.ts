@@ -15,8 +15,13 @@ import { defineFact, read } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
-  interface SettingScripts {
-    readonly 'screen-sharing': { readonly script: 'set-screen-sharing'; readonly args: { readonly on: boolean } };
+  interface ScriptArgs {
+    readonly 'set-screen-sharing': { readonly on: boolean };
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly 'screen-sharing': true;
   }
 }
 

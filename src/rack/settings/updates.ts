@@ -12,8 +12,13 @@ import { defineFact, read, readValue } from '../fact.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
-  interface SettingScripts {
-    readonly updates: { readonly script: 'set-updates'; readonly args: Readonly<Record<string, never>> };
+  interface ScriptArgs {
+    readonly 'set-updates': Readonly<Record<string, never>>;
+  }
+}
+declare module '../resource-kind.ts' {
+  interface ResourceKinds {
+    readonly updates: true;
   }
 }
 
