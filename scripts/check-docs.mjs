@@ -2,9 +2,11 @@
  * The docs gate: every export of the library has a text, and every link in a text of src leads somewhere. TypeDoc finds
  * the links; it sees what the library exports as references to other files.
  */
-import { Application, ReflectionKind, TSConfigReader, TypeDocReader } from 'typedoc';
+import { Application, OptionDefaults, ReflectionKind, TSConfigReader, TypeDocReader } from 'typedoc';
 
-const app = await Application.bootstrap({}, [new TSConfigReader(), new TypeDocReader()]);
+// json-schema-to-typescript writes the limits of an array as these tags.
+const blockTags = [...OptionDefaults.blockTags, '@minItems', '@maxItems'];
+const app = await Application.bootstrap({ blockTags }, [new TSConfigReader(), new TypeDocReader()]);
 const project = await app.convert();
 if (project === undefined) {
   process.exit(1);
