@@ -49,19 +49,19 @@ function propertyOf(goal: RestartGoal, { desired: { name: node }, facts }: Obser
   return {
     node,
     ...own,
-    // The next session is not known in advance; any different one proves the restart.
+    // The ID of the next boot session is not known in advance; any different ID proves the restart.
     kind: 'change',
     desired: null,
     observed: mapKnown(read(facts, bootSessionFact), ({ uuid }) => uuid),
     from: 'up',
     to: goal.kind === 'reboot' ? 'up in a new boot session' : 'off',
     reason: goal.kind,
-    // Only these kinds block a restart, not those that only a start needs.
+    // Only these kinds block a restart. Kinds that only a start needs do not.
     after: ['identity', 'sudo', 'placement'],
   };
 }
 
-/** Without its boot session a Mac could be restarted twice, because no one could see the first restart. */
+/** If its boot session is unknown, a Mac could be restarted twice, because the first restart would not be detected. */
 const unknownSession = ({ desired: { name: node } }: ObservedTarget): Blocker => ({
   code: 'reboot/session-unknown',
   node,
@@ -92,7 +92,7 @@ function restartStep(goal: RestartGoal, { desired: { name: node }, facts }: Obse
   };
 }
 
-/** Only for Macs on which FileVault is known to be on; most others come back by themselves. */
+/** Only for Macs with FileVault known to be on; most other Macs come back without help. */
 const endsAtFileVault = ({ desired: { name: node } }: ObservedTarget): Diagnostic =>
   diagnose('reboot/ends-at-filevault', {
     subject: nodeSubject(node),
@@ -124,15 +124,15 @@ const restarts = (goal: RestartGoal): Resource => ({
 
 /** The part of the file and the registry that a goal uses. */
 export interface Scope {
-  /** The file with the states that the goal overrides. */
+  /** The desired state in the file, with the goal's overrides. */
   readonly desired: DesiredFleet;
-  /** The registry's resources, and those that only this goal changes. */
+  /** The registry's resources, and resources that only this goal changes. */
   readonly resources: readonly Resource[];
-  /** Kinds whose blockers and unknowns count. */
+  /** Kinds whose blockers and unknown facts block the goal. */
   readonly barring: readonly ResourceKind[];
-  /** Whether the goal may change a property of this kind. */
+  /** True if the goal may change a property of this kind. */
   readonly isMeant: (kind: ResourceKind, property: Property) => boolean;
-  /** Whether to show a finding with the plan; default: all. */
+  /** True if a finding is shown with the plan; by default all are shown. */
   readonly isTold?: (finding: Diagnostic, view: View) => boolean;
 }
 
@@ -154,11 +154,11 @@ function withState(
   return { ...desired, placements: desired.placements.map((one) => (isMeant(one) ? stateOf(one) : one)) };
 }
 
-/** Whether a property is the gateway state of one of these placements. */
+/** True if a property is the gateway state of one of these placements. */
 const isStateOf = ({ about: { part, placement = '' } }: Property, placements: readonly string[]): boolean =>
   part === 'door' && placements.includes(placement);
 
-/** A placement may be named for its fallback's nodes but run on others. */
+/** Names of the placements that the goal affects. One named through its fallback's nodes can run elsewhere. */
 const meantNames = ({ placements: named, near }: PlacementGoal, { placements }: DesiredFleet): readonly string[] =>
   placements
     .filter(
@@ -179,7 +179,7 @@ function placementScope(goal: PlacementGoal, desired: DesiredFleet): Scope {
   };
 }
 
-/** The scope of a restart: the placements on these Macs, including their other nodes, and the restart itself. */
+/** The scope of a restart: all placements on these Macs, with their other nodes, and the restart itself. */
 function restartScope(goal: RestartGoal, desired: DesiredFleet): Scope {
   const isOurs = (nodes: readonly NodeName[]): boolean => nodes.some((node) => goal.nodes.includes(node));
   const isShared = ({ about: { placement, part } }: Property): boolean =>
@@ -197,7 +197,7 @@ function restartScope(goal: RestartGoal, desired: DesiredFleet): Scope {
   };
 }
 
-/** The scope of `uninstall`, only on its nodes, in reverse order of setup. */
+/** The resources of `uninstall`, only on its nodes, in reverse setup order. */
 function uninstallResources(goal: Extract<Goal, { kind: 'uninstall' }>): readonly Resource[] {
   const changed = (one: Resource): Resource => ({ ...one, ...one.onUninstall?.(goal) });
   const gone = resources.filter(({ isPrecondition, onUninstall }) => isPrecondition === undefined && onUninstall);
@@ -212,9 +212,9 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
       return {
         desired,
         resources,
-        // With a start to follow, any blocked kind also blocks the stop.
+        // If a start follows, any blocked kind also blocks the stop.
         barring: kinds.includes('placement') ? allKinds() : [...always, ...kinds],
-        // A gateway belongs to its placement, so that an interrupted run finishes both.
+        // Gateways are included with their placement so that a new run finishes both after an interruption.
         isMeant: (kind, property) =>
           kind === 'rollback' || kinds.includes(kind) || (kinds.includes('placement') && isStateOf(property, names)),
       };
@@ -258,41 +258,39 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
 
 /** The goal of a plan. */
 export type Goal =
-  /** The desired state in the file; with `only`, limited to these kinds. */
+  /** Applies the file's desired state; with `only`, limited to these kinds. */
   | { readonly kind: 'converge'; readonly only?: readonly ResourceKind[] }
   /**
-   * These placements stopped where they run, whatever their state in the file; with `near`, only those on these nodes.
+   * Stops these placements where they run, whatever their state in the file; with `near`, only those on these nodes.
    */
   | {
       readonly kind: 'stop';
       readonly placements: readonly string[];
       readonly near?: readonly NodeName[];
-      /** Placements to start again afterwards; one that answers is not stopped if that start would be refused. */
+      /** Placements to start again afterwards. One that answers is not stopped if its start would be refused. */
       readonly back?: readonly string[];
     }
-  /** These placements started. */
+  /** Starts these placements. */
   | {
       readonly kind: 'start';
       readonly placements: readonly string[];
-      /** `fallback`, or `own` unless they run on the fallback; absent: where they ran last. */
+      /** `fallback`, or `own` unless they run on the fallback; if absent, the layout of their last run. */
       readonly layout?: 'fallback' | 'own';
       readonly near?: readonly NodeName[];
     }
-  /** These placements accept no requests and have none in flight; they keep running. */
+  /** Drains these placements: they accept no requests and have none in flight, but keep running. */
   | ({ readonly kind: 'drain' } & DrainWish)
-  /** These Macs restarted, or switched off; `back` as for a stop. */
+  /** Restarts these Macs or shuts them down; `back` as for a stop. */
   | { readonly kind: 'reboot' | 'shutdown'; readonly nodes: readonly NodeName[]; readonly back?: readonly string[] }
-  /** These Macs on hold, or released. */
+  /** Puts these Macs on hold, or releases them. */
   | ({ readonly kind: 'hold' } & HoldWish)
-  /**
-   * meshwright removed from these Macs; the fleet comes from `fleetWithout`, and `placements` are those that it stops.
-   */
+  /** Removes meshwright from these Macs. The fleet comes from `fleetWithout`; `placements` are the ones to stop. */
   | ({ readonly kind: 'uninstall'; readonly placements: readonly string[] } & UninstallWish);
 
 /**
- * Nodes for which a plan failed. A placement may have a gateway on each node of both layouts, and where an earlier file
- * left one. If one of them was not drained or not observed, the goal fails for every node of the placement, because the
- * next batch may contain only those.
+ * The nodes for which a plan failed. A placement can have a gateway on every node of both layouts, and on nodes where
+ * an earlier file left one. If a gateway was not drained or not observed, the goal fails for all nodes of its
+ * placement, because the next batch can consist of only those nodes.
  */
 export function withUndrained(
   failed: readonly NodeName[],
@@ -315,11 +313,10 @@ export function targetsForGoal(goal: Goal, targets: readonly NodeName[], look: D
 }
 
 /**
- * The fleet without placements, links and keepers on these nodes. Expects placements where they run. A placement that
- * also has other nodes is stopped on them. A placement whose other layout uses these nodes is not affected: its files
- * there are leftovers, and it keeps running.
- *
- * @returns the fleet, and the names of placements that also have other nodes and are stopped there
+ * The fleet without placements, links and keepers on these nodes. Expects placements in their running layout. A
+ * placement that also has other nodes is stopped there. A placement that uses these nodes only in its other layout
+ * keeps running, because its files on them are leftovers.
+ * @returns the fleet, and the names of placements that are also stopped on other nodes
  */
 export function fleetWithout(
   fleet: DesiredFleet,
@@ -343,8 +340,8 @@ export function fleetWithout(
 }
 
 /**
- * The fleet with each placement on the nodes of the goal: stops apply where it runs, starts where it is requested. For
- * a plan of the whole file, placements serve on their own nodes, so that the plan moves them back.
+ * The fleet with every placement on the nodes that the goal uses: stops use the running layout, starts the requested
+ * one. A plan for the whole file puts placements on their own nodes, so that it moves them back.
  */
 export function fleetForGoal(goal: Goal, desired: DesiredFleet, { nodes }: FleetObservation): DesiredFleet {
   switch (goal.kind) {

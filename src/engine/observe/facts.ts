@@ -47,7 +47,7 @@ import { updates } from '../../rack/settings/updates.ts';
 import { baselineFact, comparedKeys } from '../../rack/uninstall/baseline.ts';
 import { tracesFact } from '../../rack/uninstall/traces-fact.ts';
 
-/** All facts in display order. Some settings are also in the list of settings; the first place counts. */
+/** All facts in display order. Some settings are also in the list of settings; their first position counts. */
 const listed = [
   macosVersionFact,
   hardwareFact,
@@ -103,20 +103,20 @@ const listed = [
 
 type Listed = (typeof listed)[number];
 
-/** A fact's name. */
+/** The name of a fact. */
 export type FactName = Listed['name'];
 
-/** The type of each fact's value, by fact name. */
+/** The value type of each fact, by fact name. */
 export type FactValues = {
   readonly [F in Listed as F['name']]: F extends FactDefinition<string, infer V> ? V : never;
 };
 
-/** All facts by name. A new fact needs its definition and a line above or in the list of settings. */
+/** All facts by name. A new fact needs its definition and one line in the list above or in the list of settings. */
 export const registry = Object.fromEntries(listed.map((fact) => [fact.name, fact])) as Readonly<
   Record<FactName, FactDefinition>
 >;
 
-/** The facts by name, for iterating over all of them. */
+/** The facts by name, as a type that can be iterated. */
 export type EveryFact = { readonly [K in FactName]: Known<FactValues[K]> };
 
 /** The observed value of the named fact, or why it is unknown. */
@@ -129,8 +129,8 @@ export const isFactName = (name: string): name is FactName => Object.hasOwn(regi
 export const factNames = Object.keys(registry) as readonly FactName[];
 
 /**
- * All probes of a full observation, each once. RDMA kernel objects come first and the verbs tools last, because these
- * wait for them.
+ * All probes of a full observation, each once. RDMA kernel objects come first and the verbs tools last, because the
+ * tools must not run before the objects are read.
  */
 export function allProbes(): readonly Probe[] {
   const verbs = [ibvDevices, ibvDevinfo];
@@ -145,22 +145,22 @@ export const unaskingProbes = (): readonly Probe[] =>
   allProbes().map((probe) => (probe === placementRanks ? unaskedRanks : probe));
 
 /**
- * For observations during a start: no token requests, no update list and no sudo check. The sudo check already ran
- * before the start, and each one starts a root shell or logs a refusal on the Mac.
+ * The probes for observations during a start: without token requests, the update list and the sudo check. The sudo
+ * check already ran before the start, and each check starts a root shell or logs a refusal on the Mac.
  */
 export const quietProbes = (): readonly Probe[] =>
   unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoProbe);
 
-/** The probes of the fact `placements`, including the token request that `unaskingProbes` leaves out. */
+/** The probes of the fact `placements`, including the token request that `unaskingProbes` omits. */
 export const tokenProbes = (): readonly Probe[] => placementsFact.from;
 
-/** Those of `probes` that these facts need. All other facts of such an observation are unknown (not asked). */
+/** The probes that these facts need. All other facts in such an observation are unknown ("not asked"). */
 export function probesOf(names: readonly FactName[], probes = unaskingProbes()): readonly Probe[] {
   const wanted = new Set(names.flatMap((name) => registry[name].from.map((probe) => probe.name)));
   return probes.filter((probe) => wanted.has(probe.name));
 }
 
-/** A node's facts from one observation's answers; a missing answer makes its facts unknown. */
+/** A node's facts, parsed from the answers of one observation; a missing answer makes its facts unknown. */
 export function parseFacts(answers: readonly Answer[], asked: Asked): EveryFact {
   const byProbe = new Map(answers.map((answer) => [answer.probe, answer]));
   return factsOf((name) => parseFact(name, byProbe, asked));

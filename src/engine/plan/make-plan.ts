@@ -41,7 +41,7 @@ export interface PlanRequest {
   readonly targets: readonly NodeName[];
 }
 
-/** Left out of the digest: node identities and model shapes are observed, not declared. */
+/** Omits node identities and model shapes from the digest, because they are observed, not declared. */
 function configHash(desired: DesiredFleet): Digest {
   const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
   const models = desired.models.map(({ shape: _, shapeUnknown: __, ...model }) => model);
@@ -59,8 +59,8 @@ function resourceSteps(scope: Scope, view: View, { ready }: Sifted): Required<Re
 }
 
 /**
- * Plans how to bring the targets to the goal, and lists what blocks the rest. A pure function: the result depends only
- * on the arguments, not on their key order.
+ * Plans how to bring the targets to the goal, and lists what blocks the remaining changes. A pure function of its
+ * arguments that does not depend on their key order.
  * @throws Error if a resource makes steps that cannot be ordered, which is a bug.
  */
 export function makePlan({ goal, desired, observation, targets: named }: PlanRequest): Plan {
@@ -101,7 +101,7 @@ export function makePlan({ goal, desired, observation, targets: named }: PlanReq
 type Ready = Sifted['ready'][number];
 
 /**
- * Drops stops that no restart would follow: an unreached or waiting Mac is not restarted, so placements that it shares
+ * Drops stops that no restart would follow. An unreached or waiting Mac is not restarted, so placements that it shares
  * with other Macs keep running.
  */
 function withoutVainStops({ ready, held }: Sifted, { restarting, targets, desired }: View): Sifted {
@@ -126,7 +126,7 @@ function withoutVainStops({ ready, held }: Sifted, { restarting, targets, desire
   };
 }
 
-/** One node's observed state; if the next observation differs, the plan is stale. */
+/** The observed state of one node. If the next observation differs, the plan is stale. */
 function observedNode({ desired: { name }, facts }: ObservedTarget, properties: readonly Property[]): ObservedNode {
   const seen: [string, Json][] = properties
     .filter(({ node }) => node === name)
@@ -158,7 +158,7 @@ function handsSteps(blockers: readonly Blocker[]): readonly Step[] {
       needs: [],
       peers: blocker.peers,
       establishes: [],
-      // The run does not wait for it: the next observation shows whether it was done.
+      // The run does not wait for manual steps: the next observation shows whether they were done.
       deadlineMs: 0,
     };
   });
@@ -174,7 +174,7 @@ const placementsOf = (effect: Effect): readonly string[] => [
   ...('others' in effect ? (effect.others ?? []) : []),
 ];
 
-/** One total per kind of effect; empty if the steps have no effects. */
+/** The total for each kind of effect; empty if the steps have no effects. */
 function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
   return kinds.flatMap((kind): readonly EffectTotal[] => {
     const own = steps.filter(({ effect }) => effect.kind === kind);
@@ -196,22 +196,22 @@ function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
 }
 
 /**
- * A goal other than the whole file shows only its own blockers. Missing sudo and holds count as blockers only if
- * something waits for them.
+ * A goal other than the whole file lists only its own blockers. Missing sudo and holds count as blockers only if
+ * changes wait for them.
  */
 const isListed = (goal: Goal, { blocks, code, resource }: Blocker): boolean =>
   blocks.length > 0 ||
   code === 'reboot/session-unknown' ||
   (goal.kind === 'converge' && resource !== 'sudo' && resource !== 'hold');
 
-/** A ring of bridged Macs floods the office network, so it comes first. */
+/** A ring of bridged Macs is listed first, because it floods the office network. */
 const isRing = ({ code }: Pick<Blocker, 'code'>): boolean => code === 'bridge/loop';
 
-/** The address of a property that the next apply changes by itself; undefined for any other blocker. */
+/** The address of a property that the next apply changes automatically; undefined for other blockers. */
 const addressToBring = ({ property, isBroughtByApply }: Blocker): string | undefined =>
   isBroughtByApply === true ? property?.address : undefined;
 
-/** Merges everything that one apply fixes on a node into one blocker that names each property. */
+/** Merges all blockers that one apply fixes on a node into one that names each property. */
 function gathered(blockers: readonly Blocker[]): readonly Blocker[] {
   const [first] = blockers;
   if (first === undefined || blockers.length === 1) return blockers;
@@ -231,7 +231,7 @@ const gatheredByNode = (blockers: readonly Blocker[]): readonly Blocker[] => {
   });
 };
 
-/** The blockers with the properties that wait for them, in the order to clear them. */
+/** The blockers in the order to clear them, each with the properties that wait for it. */
 function workList(goal: Goal, assessed: readonly Assessed[], held: readonly Held[]): readonly Blocker[] {
   const listed = assessed
     .flatMap((one) => one.blockers)
@@ -250,7 +250,7 @@ function workList(goal: Goal, assessed: readonly Assessed[], held: readonly Held
   return gatheredByNode(listed);
 }
 
-/** Properties that are themselves unknown, whether or not anything waits for them. */
+/** Properties with unknown values, whether or not other properties wait for them. */
 function openWaiting(goal: Goal, assessed: readonly Assessed[]): readonly Waiting[] {
   const unobserved = goal.kind === 'converge' ? assessed.flatMap((one) => one.unobserved) : [];
   return unobserved
@@ -279,15 +279,15 @@ function waitingAll(goal: Goal, assessed: readonly Assessed[], held: readonly He
 }
 
 /**
- * Partitions changes into possible and waiting ones. A placement that stops or moves back from its fallback makes room
- * for others only if nothing blocks that move, so each round plans again with the placements that stay. The loop ends
- * because each round can only add staying placements and remove ranks to stop.
+ * Partitions changes into possible and waiting ones. A placement that stops or leaves its fallback makes room for
+ * others only if nothing blocks its move, so each round plans again with the placements that stay. The loop ends
+ * because a round can only add staying placements and remove ranks to stop.
  */
 function judge(
   scope: Scope,
   view: View,
 ): { readonly view: View; readonly assessed: readonly Assessed[]; readonly sifted: Sifted } {
-  // In the order in which a node is changed.
+  // In the order in which apply changes a node.
   const assessed = scope.resources.map((resource) => assess(resource, scope, view));
   const sifted = sift(assessed, scope, view);
   const changing = sifted.ready.map(({ property }) => property);
@@ -312,9 +312,9 @@ interface Sifted {
 /** Why certain properties must wait. */
 interface Bar extends Earlier {
   readonly kind: ResourceKind;
-  /** Whether it protects a placement that answers, which no restart may stop. */
+  /** True if it protects a placement that answers, which no restart may stop. */
   readonly isAtStake?: boolean;
-  /** Whether properties of its own kind wait for it, too. */
+  /** True if properties of its own kind also wait for it. */
   readonly isOwn: boolean;
   readonly reason: Reason;
 }
@@ -337,7 +337,7 @@ const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Ba
   reason,
 });
 
-/** While a plan first rolls back a node's network change, everything else on the node waits. */
+/** If a plan first rolls back a node's network change, all other changes on the node wait. */
 function settledFirst(kind: ResourceKind, property: Property): readonly Bar[] {
   const text = `the unconfirmed network change on ${property.node}`;
   return kind === 'rollback' ? [propertyBar(kind, property, { text, isUnknown: false })] : [];
@@ -358,7 +358,7 @@ function barsOf(
   ];
 }
 
-/** A property waits for peers that are unobserved or not among the targets. */
+/** The reasons why a property waits for peers that are unobserved or not among the targets. */
 function absentReasons(property: Property, { asked, targets }: View): readonly Reason[] {
   const nodes = nodesOf(property);
   const away = nodes.filter((node) => !asked.includes(node));
@@ -372,7 +372,7 @@ function absentReasons(property: Property, { asked, targets }: View): readonly R
   ];
 }
 
-/** A node may have two blockers with the same code, for its runtime and its model; both are reasons. */
+/** Removes duplicate reasons. Two blockers with the same code, such as runtime and model, count as two reasons. */
 function eachOnce(reasons: readonly Reason[]): readonly Reason[] {
   const isFirst = ({ text, blocker }: Reason, index: number): boolean =>
     reasons.findIndex((other) => other.text === text && other.blocker === blocker) === index;
@@ -380,19 +380,19 @@ function eachOnce(reasons: readonly Reason[]): readonly Reason[] {
 }
 
 /**
- * One Mac with the wrong identity puts every address in the file in doubt, so the run does nothing. A run limited to
- * other nodes is not affected.
+ * One Mac with the wrong identity makes every address in the file doubtful, so the run changes nothing. A run limited
+ * to other nodes is not affected.
  */
 const stopsTheRun = ({ kind, reason: { blocker } }: Bar): boolean => kind === 'identity' && blocker !== undefined;
 
-/** Whether an obstacle blocks a property of this kind on the same node. */
+/** True if an obstacle blocks a property of this kind on the same node. */
 function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: readonly ResourceKind[]): boolean {
   if (bar.kind === kind) return bar.isOwn && (bar.property === undefined || bar.property.address === property.address);
   // A hold protects the node from every change.
   if (bar.kind === 'hold') return true;
-  // After a network rollback the observation of the node is stale.
+  // After a network rollback, the node's observation is stale.
   if (bar.kind === 'rollback' && !bar.reason.isUnknown) return kind !== 'identity' && kind !== 'sudo';
-  // A hung placement may be unobservable, and a restart fixes that.
+  // A hung placement can be unobservable; a restart fixes it.
   const isWayOut =
     kind === 'boot-session' && bar.kind === 'placement' && bar.reason.isUnknown && bar.isAtStake !== true;
   return before.includes(bar.kind) && !isWayOut;
@@ -419,8 +419,8 @@ function reasonsFor(
 }
 
 /**
- * Partitions properties into those that can change now and those that wait: for a blocker or unknown fact of their own
- * or an earlier kind, on their node or a peer, or for other waiting properties.
+ * Partitions properties into possible and waiting ones. A property waits for blockers and unknown facts of its own kind
+ * or an earlier one, on its node or a peer, and for other waiting properties.
  */
 function sift(assessed: readonly Assessed[], scope: Scope, view: View): Sifted {
   const bars: Bar[] = [];
@@ -448,7 +448,7 @@ function sift(assessed: readonly Assessed[], scope: Scope, view: View): Sifted {
 /** One resource with its properties and obstacles in the fleet. */
 interface Assessed {
   readonly resource: Resource;
-  /** All properties, whatever the goal. */
+  /** All properties, regardless of the goal. */
   readonly properties: readonly Property[];
   /** Empty if the goal ignores this kind. */
   readonly blockers: readonly Blocker[];
@@ -459,7 +459,7 @@ interface Assessed {
 const convergeFirst = (addresses: readonly string[]): Prose =>
   prose`Make ${addresses.join(', ')} match the file first: ${meshwright('apply')}`;
 
-/** If a goal does not change a property that differs, the property becomes a blocker. */
+/** Turns properties that differ but that the goal does not change into blockers. */
 function unmetBlockers({ kind }: Resource, properties: readonly Property[]): readonly Blocker[] {
   return properties
     .filter((property) => judgeProperty(property) === 'differs')

@@ -8,12 +8,12 @@ import type { Act, Change, Patch, Step } from '../../model/step.ts';
 import type { Blocker } from '../../rack/resource.ts';
 import type { Plan, Waiting } from './plan.ts';
 
-/** Values known only after the step: a restarted Mac has a new boot session. */
+/** Values that are known only after the step, because a restarted Mac has a new boot session. */
 const knownAfter = ({ kind }: Act) => (kind === 'reboot' ? { knownAfter: ['boot-session'] } : {});
 
 const changeJson = ({ id: _, about: __, ...change }: Change) => change;
 
-/** Without `about`, whose parts are all in the address. */
+/** Omits `about`, because the address contains all its parts. */
 const patchJson = ({ node, address, value }: Patch) => ({ node, address, value });
 
 const actJson = (act: Act) =>

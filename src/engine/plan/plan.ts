@@ -6,11 +6,11 @@ import type { Change, EffectKind, Step, StepOutcome } from '../../model/step.ts'
 import type { Blocker } from '../../rack/resource.ts';
 import type { Unreached } from './view.ts';
 
-/** Whether every target was observed and matches the file. */
+/** True if every target was observed and matches the file. */
 export const isEmptyPlan = ({ changes, steps, waiting, blockers }: Plan): boolean =>
   changes.length + steps.length + waiting.length + blockers.length === 0;
 
-/** One reason for waiting. */
+/** A reason why a change waits. */
 export interface Reason {
   /** `rdma/disabled on studio-3`, `power/sleep on studio-1 is unknown (no answer in time)`. */
   readonly text: string;
@@ -21,11 +21,11 @@ export interface Reason {
 /** A change that waits for a blocker or an unknown fact. */
 export interface Waiting extends Pick<Change, 'resource' | 'about' | 'node'> {
   readonly for: readonly Reason[];
-  /** Whether a reason is an unknown fact; then the run cannot succeed, even after all manual steps. */
+  /** True if a reason is an unknown fact. The run then cannot succeed, even after all manual steps. */
   readonly isUnknown: boolean;
 }
 
-/** The total of one kind of effect. */
+/** The total for one kind of effect. */
 export interface EffectTotal {
   readonly kind: Exclude<EffectKind, 'none'>;
   readonly nodes: readonly NodeName[];
@@ -35,7 +35,7 @@ export interface EffectTotal {
   readonly bytes?: number;
 }
 
-/** The clean-up of a group, run on every reachable node once one of its steps has failed. */
+/** The clean-up of a group. It runs on every reachable node after a step in the group has failed. */
 export interface Rescue {
   readonly group: string;
   readonly steps: readonly Step[];
@@ -47,9 +47,9 @@ export interface StepReport {
   readonly outcome: StepOutcome;
   /** Problems with hints; empty for a successful step. */
   readonly diagnostics: readonly Diagnostic[];
-  /** From intent to outcome; 0 for a step that never started. */
+  /** From the intent to the outcome; 0 for a step that never started. */
   readonly ms: number;
-  /** The group whose failure made this step run; absent for steps of the plan. */
+  /** The group whose failure caused this step to run; absent for steps in the plan. */
   readonly rescues?: string;
 }
 
@@ -57,11 +57,11 @@ export interface StepReport {
 export interface ObservedNode {
   /** UUID of the boot session; null when unknown. */
   readonly bootSession: string | null;
-  /** A hash of all the node's properties. */
+  /** A hash over all properties of the node. */
   readonly hash: Digest;
 }
 
-/** Everything that `apply` will do, and everything that blocks the rest. A pure value of its inputs. */
+/** Everything that `apply` will do, and everything that blocks the rest. Depends only on its inputs. */
 export interface Plan {
   readonly formatVersion: 1;
   readonly cluster: string;
@@ -72,7 +72,7 @@ export interface Plan {
   readonly unreached?: Unreached;
   /** Sorted by node, then in resource order. */
   readonly changes: readonly Change[];
-  /** Every step comes after the steps that it needs. */
+  /** Every step comes after all steps that it needs. */
   readonly steps: readonly Step[];
   readonly rescues: readonly Rescue[];
   readonly waiting: readonly Waiting[];

@@ -11,7 +11,7 @@ import { resources } from './resources.ts';
 
 type Ancestors = Map<StepId, ReadonlySet<StepId>>;
 
-/** The properties that a step changes or, without any, those of the steps that it needs. */
+/** The properties that a step changes. If it changes none, the properties of the steps that it needs. */
 function stakes(steps: readonly Step[], properties: readonly Property[]): ReadonlyMap<StepId, readonly Property[]> {
   const byKey = new Map(properties.map((property) => [propertyKey(property), property]));
   const found = new Map<StepId, readonly Property[]>();
@@ -32,7 +32,7 @@ function kindsOf(step: Step, stake: readonly Property[], resources: readonly Res
 const withBehind = (ids: readonly StepId[], ancestors: Ancestors): ReadonlySet<StepId> =>
   new Set(ids.flatMap((id) => [id, ...(ancestors.get(id) ?? [])]));
 
-/** Drops candidates that another candidate or an existing need already depends on. */
+/** Drops candidates on which another candidate or an existing need already depends. */
 function nearest(candidates: readonly Step[], needs: readonly StepId[], ancestors: Ancestors): readonly StepId[] {
   const ids = candidates.map(({ id }) => id);
   const farther = new Set(ids.flatMap((id) => [...(ancestors.get(id) ?? [])]));
@@ -41,8 +41,8 @@ function nearest(candidates: readonly Step[], needs: readonly StepId[], ancestor
 }
 
 /**
- * Adds to each step the steps of earlier resources that it needs, on its node and its peers, without those that a
- * nearer step already needs. Needs within its own resource stay unchanged.
+ * Adds each step's needs: the earlier resources' steps on its node and its peers, except those that a nearer step
+ * already needs. Needs within its own resource remain unchanged.
  */
 export function connectSteps(
   steps: readonly Step[],
@@ -78,7 +78,7 @@ export function connectSteps(
   return connected;
 }
 
-/** Manual steps come last unless another step waits for them. */
+/** Manual steps come last unless other steps wait for them. */
 function comparePlaces(a: Step, b: Step, resources: readonly Resource[] | undefined): number {
   return Number(a.class === 'manual') - Number(b.class === 'manual') || byResource(a, b, resources);
 }
@@ -105,7 +105,7 @@ export function orderSteps(steps: readonly Step[], resources?: readonly Resource
   return ordered;
 }
 
-/** A possible obstacle for later properties, and its nodes. */
+/** A possible obstacle to later properties, with its nodes. */
 export interface Earlier {
   /** The kind of its resource. */
   readonly kind: string;
@@ -114,7 +114,7 @@ export interface Earlier {
   readonly nodes: readonly NodeName[];
 }
 
-/** Whether a cable joins a receptacle of one rank's node to another rank's node. */
+/** True if a cable joins a receptacle on one rank's node to another rank's node. */
 function isBetweenNodes({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlacement, earlier: Earlier): boolean {
   const link = thunderbolt.links.find(({ ends }) =>
     ends.some((end) => end.receptacle === earlier.property?.about.receptacle && earlier.nodes.includes(end.node)),
@@ -122,7 +122,7 @@ function isBetweenNodes({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlaceme
   return link?.ends.every(({ node }) => nodes.includes(node)) ?? false;
 }
 
-/** Whether a gateway is not this placement's in the file; such leftovers are stopped before its ranks. */
+/** True if a gateway is not this placement's gateway in the file. Such leftovers are stopped before its ranks. */
 function isLeftBy(name: string | undefined, { property, nodes }: Earlier, desired: DesiredFleet): boolean {
   const about = property?.about;
   if (about?.port === undefined || about.part !== undefined) return false;
@@ -133,7 +133,7 @@ function isLeftBy(name: string | undefined, { property, nodes }: Earlier, desire
   return !nodes.some(isBehind);
 }
 
-/** The account that a property needs; a tree needs one only if it builds or fetches files. */
+/** The account that a property needs; a tree needs one only if it builds or downloads files. */
 function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: DesiredFleet): string | undefined {
   const { ranks, gateway } = system.accounts;
   switch (kind) {
@@ -149,7 +149,7 @@ function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: 
 }
 
 /**
- * Whether a later property depends on an earlier one on its nodes. A placement needs only its own runtime, model,
+ * True if a later property depends on an earlier one on its nodes. A placement needs only its own runtime, model,
  * account and links; every other property needs all earlier ones.
  */
 export function isUsedBy(later: AddressParts, earlier: Earlier, desired: DesiredFleet): boolean {
@@ -194,11 +194,11 @@ export function kindsBefore({ after }: Pick<Resource, 'after'>, all: readonly Re
 
 interface Placed {
   readonly node: string;
-  /** A kind, or the address of a property. */
+  /** A kind or a property address. */
   readonly resource: string;
 }
 
-/** Sorts by node, so that a node's lines stay together, then by resource order. */
+/** Sorts by node, so that a node's lines are adjacent, then by resource order. */
 export const byNode = (a: Placed & Pick<Addressed, 'about'>, b: Placed & Pick<Addressed, 'about'>): number =>
   compareText(a.node, b.node) ||
   kindPlace(a.about.kind) - kindPlace(b.about.kind) ||

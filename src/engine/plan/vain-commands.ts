@@ -12,7 +12,7 @@ export type CommandScope = Pick<PlanRequest, 'desired' | 'observation'>;
 
 const namesOf = (placements: readonly DesiredPlacement[]): readonly string[] => placements.map(({ name }) => name);
 
-/** A command's goals in order, with its placements; empty for commands that are not checked. */
+/** The goals of a command in order, and its placements; empty for commands that are not checked. */
 function goalsOf({ verb, words: typed, tail }: Command, { desired }: CommandScope) {
   const { placements } = desired;
   const words = typed.filter((word) => typeof word === 'string');
@@ -36,7 +36,7 @@ function goalsOf({ verb, words: typed, tail }: Command, { desired }: CommandScop
 
 const hasWork = ({ steps }: Plan): boolean => steps.some(({ act }) => act.kind !== 'hands');
 
-/** Why `reboot`, `restart` or `start` would do nothing now; undefined if it has work, and for other commands. */
+/** Why `reboot`, `restart` or `start` would do nothing now. Undefined for useful commands, and for all others. */
 function vainReason(command: Command, scope: CommandScope): string | undefined {
   const { goals, concerned } = goalsOf(command, scope);
   const [first] = goals;
@@ -44,7 +44,7 @@ function vainReason(command: Command, scope: CommandScope): string | undefined {
   const nodes = [...concerned.flatMap(everyNode), ...(first.kind === 'reboot' ? first.nodes : [])];
   const targets = scope.desired.nodes.map(({ name }) => name).filter((name) => nodes.includes(name));
   const plans = goals.map((goal) => makePlan({ ...scope, goal, targets }));
-  // A blocker of the first goal ends the command: no start follows a refused stop.
+  // A blocker of the first goal stops the command, because no start follows a refused stop.
   const kept = plans.findIndex((plan) => !hasWork(plan) && plan.waiting.length > 0);
   if (plans.slice(0, kept === -1 ? undefined : kept).some(hasWork)) return undefined;
   const blocker = plans.flatMap(({ blockers }) => blockers)[0];

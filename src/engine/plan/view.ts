@@ -33,7 +33,7 @@ import { resources } from './resources.ts';
  */
 export type Unreached = Readonly<Record<string, { readonly code: string | null; readonly reason: string }>>;
 
-/** The unobserved ones of `nodes`, each with its first problem. */
+/** The unobserved nodes among `nodes`, each with its first problem. */
 export const unreachedOf = (nodes: readonly string[], { failures }: Pick<FleetObservation, 'failures'>): Unreached =>
   Object.fromEntries(
     nodes.map((node) => {
@@ -42,19 +42,19 @@ export const unreachedOf = (nodes: readonly string[], { failures }: Pick<FleetOb
     }),
   );
 
-/** The fields of a view that follow from the goal of a plan. */
+/** The fields of a view that depend on the plan's goal. */
 type GoalParts = Pick<View, 'restarting' | 'endsGateways' | 'comingBack' | 'staying' | 'stopping'>;
 
 const noGoal: GoalParts = { restarting: [], endsGateways: false, comingBack: [], staying: [], stopping: [] };
 
 interface ViewParts extends Pick<View, 'desired' | 'observation'>, Partial<GoalParts> {
-  /** The nodes that answered; default: those of the observation. */
+  /** The nodes that answered; by default those in the observation. */
   readonly answered?: readonly ExaminedNode[];
   /** The nodes that may be changed. */
   readonly targets: readonly NodeName[];
 }
 
-/** Prepares the fleet once for all resources. Skips names that are not in the file. */
+/** Prepares the fleet once for all resources. Ignores names that are not in the file. */
 export function viewOf({ desired, observation, targets, answered, ...goal }: ViewParts): View {
   const nodes = answered ?? observedNodes(desired, observation);
   let examination: View['examination'] | undefined;
@@ -66,7 +66,7 @@ export function viewOf({ desired, observation, targets, answered, ...goal }: Vie
     ...noGoal,
     ...goal,
     targets: nodes.filter(({ name }) => targets.includes(name)),
-    // Only when read: most gates need neither.
+    // Computed on first use, because most gates need neither.
     get examination() {
       examination ??= examine(desired, observation);
       return examination;
@@ -83,7 +83,7 @@ export function viewOf({ desired, observation, targets, answered, ...goal }: Vie
 /** The role of a finding in this fleet's plan. */
 type Meaning = 'told' | 'converged' | { readonly blocks: ResourceKind };
 
-/** The file's nodes in a finding's subject, in its order. */
+/** The file's nodes in a finding's subject, in file order. */
 const aboutNodes = ({ desired }: View, { subject }: Diagnostic): readonly NodeName[] =>
   subjectNodes(subject).flatMap((name) => desired.nodes.find((node) => node.name === name)?.name ?? []);
 
@@ -122,14 +122,14 @@ function blockerOf(view: View, finding: Diagnostic, resource: ResourceKind): rea
   const { code } = finding;
   const action = actionOf(view, finding);
   const nodes = aboutNodes(view, finding);
-  // A cable has two ends; the blocker belongs to the node that the action names.
+  // A cable has two ends; the blocker is assigned to the node that the action names.
   const place = nodes.find((name) => finding.handsAt?.includes(name) === true);
   const node = place ?? nodes[0];
   const peers = nodes.filter((name) => name !== node);
   return node === undefined ? [] : [{ code, node, resource, action, isHands: isHandsWork(finding), peers, blocks: [] }];
 }
 
-/** Merges blockers of two links that one move fixes. */
+/** Merges two links' blockers if one cable move fixes both. */
 function joinSame(blockers: readonly Blocker[]): readonly Blocker[] {
   const joined = new Map<string, Blocker>();
   for (const blocker of blockers) {
@@ -142,7 +142,7 @@ function joinSame(blockers: readonly Blocker[]): readonly Blocker[] {
   return [...joined.values()];
 }
 
-/** Doctor findings that block a kind of resource, each with its action. */
+/** The doctor findings that block a resource kind, each with its action. */
 function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
   const found = view.findings.flatMap((finding) => {
     const meaning = meaningOf(view, finding);
@@ -153,8 +153,8 @@ function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
 }
 
 /**
- * Findings that block nothing and that apply does not fix, or not before they do harm; rings of bridged Macs come
- * first.
+ * Findings that block nothing and that apply does not fix, or fixes only after they have done harm. Rings of bridged
+ * Macs come first.
  */
 export function toldFindings(view: View): readonly Diagnostic[] {
   const told = view.findings.filter((finding) => meaningOf(view, finding) === 'told');
@@ -162,7 +162,7 @@ export function toldFindings(view: View): readonly Diagnostic[] {
   return [...told.filter(isRing), ...told.filter((one) => !isRing(one))];
 }
 
-/** A hint with valid properties, for an `assert` that names a property no Mac of the fleet can have. */
+/** Suggests valid properties for an `assert` with a property that no Mac in the fleet can have. */
 export function unknownProperty(address: string, fleet: DesiredFleet): string | undefined {
   const found = propertiesByFile(fleet);
   const all = [...found.keys()];
@@ -174,13 +174,13 @@ export function unknownProperty(address: string, fleet: DesiredFleet): string | 
   return `Valid here: ${listText(own.length > 0 ? own : all)}.`;
 }
 
-/** Kinds whose properties follow only from the file. Those of other kinds depend on each Mac. */
+/** Kinds whose properties depend only on the file. The properties of other kinds also depend on each Mac. */
 export const kindsByFile: readonly ResourceKind[] = [
   ...settings.flatMap((one) => ('resource' in one ? [one.resource.kind] : [])),
   ...(['clock', 'thunderbolt-bridge', 'service-order', 'keeper'] as const),
 ];
 
-/** The addresses of these properties, from the file only: `power/sleep`. */
+/** The addresses of these properties, such as `power/sleep`, derived from the file only. */
 export function propertiesByFile(fleet: DesiredFleet): ReadonlyMap<string, AddressParts> {
   const facts = factsWithoutAnswer('not-asked', 'only the file is read');
   const targets = fleet.nodes.map(({ name }) => name);
@@ -194,19 +194,19 @@ export function propertiesByFile(fleet: DesiredFleet): ReadonlyMap<string, Addre
 }
 
 /**
- * The value of every property of every observed node, by `<node> <address>`. Without properties that no resource manages
- * at the moment.
+ * The value of every property of every observed node, by `<node> <address>`. Omits properties that no resource manages
+ * right now.
  */
 export function seenProperties(desired: DesiredFleet, observation: FleetObservation): ReadonlyMap<string, Known<Json>> {
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
   return new Map(seenInTurn(view, resources));
 }
 
-/** The readings and properties of these resources, then what `uninstall` would restore or remove. */
+/** The readings and properties of these resources, followed by values that `uninstall` would restore or remove. */
 function* seenInTurn(view: View, ordered: readonly Resource[]): Generator<readonly [string, Known<Json>]> {
   const entry = (one: Reading): readonly [string, Known<Json>] => [propertyKey(one), one.observed];
   for (const resource of ordered) {
-    // Readings come first: they follow from fewer facts.
+    // Readings come first because they need fewer facts.
     yield* (resource.readings?.(view) ?? []).map(entry);
     yield* resource.properties(view).map(entry);
   }
@@ -214,8 +214,8 @@ function* seenInTurn(view: View, ordered: readonly Resource[]): Generator<readon
 }
 
 /**
- * The values with these keys, most of them of one kind, and the facts that were read to find them: an observation of
- * only these facts gives the same values.
+ * The values with these keys, which are mostly of one kind, and the facts read to compute them. An observation of only
+ * these facts produces the same values.
  */
 export function seenValues(
   desired: DesiredFleet,
