@@ -11,12 +11,12 @@ import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-sight.
 import { caseFaces, compareEnds, facesWords, isSameEnd, orderedPair } from '../rack/cabling/receptacle-view.ts';
 import { type Examination, examine } from '../rack/examination.ts';
 
-/** One Mac in the drawing, with its receptacles by number. */
+/** One Mac in the drawing, with its receptacles in number order. */
 export interface GraphNode {
   readonly name: NodeName;
-  /** Whether its receptacles were observed. */
+  /** True if its receptacles were observed. */
   readonly isSeen: boolean;
-  /** Apple's identifier: observed, otherwise from the file. */
+  /** Apple's identifier, observed or else from the file. */
   readonly model?: string;
   /** `Mac Studio (M3 Ultra)`; absent for unknown models. */
   readonly modelName?: string;
@@ -25,18 +25,18 @@ export interface GraphNode {
   readonly receptacles: readonly GraphReceptacle[];
 }
 
-/** The rack with its declared and seen cables. */
+/** The rack with its declared cables and its seen cables. */
 export interface RackGraph {
   readonly cluster: string;
-  /** Whether only the file was read, without an observation. */
+  /** True if only the file was read, without an observation. */
   readonly isDeclaredOnly: boolean;
   /** Sorted by name. */
   readonly nodes: readonly GraphNode[];
   /** All declared links and seen cables, sorted by their ends. */
   readonly cables: readonly GraphCable[];
-  /** Macs at cable ends that are not known to be nodes in the file. */
+  /** Macs at cable ends that are not known as nodes in the file. */
   readonly strays: readonly GraphStray[];
-  /** The manual steps, in order; names from nodes are unescaped. */
+  /** The manual steps in order; names from nodes are not yet escaped. */
   readonly moves: NonNullable<GraphDocument['moves']>;
 }
 
@@ -68,7 +68,7 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
   };
 }
 
-/** `stop chat and remove the Thunderbolt Bridge on studio-1`; undefined without prerequisites. */
+/** Text of a step's prerequisites, such as `stop chat and remove the Thunderbolt Bridge on studio-1`, if any. */
 function firstOf({ stopFirst, bridgesFirst }: CableStep): string | undefined {
   const words = [...(stopFirst.length === 0 ? [] : [`stop ${listWords(stopFirst)}`]), bridgesFirst];
   const told = words.filter((one) => one !== '');
@@ -90,33 +90,33 @@ function drawn(examination: Examination, acts: readonly CableStep[], isDeclaredO
   };
 }
 
-/** The drawing of an observed rack; `acts` are the manual steps in order. Texts from nodes are unescaped. */
+/** The drawing of an observed rack. `acts` are the manual steps in order. Text from nodes is not yet escaped. */
 export const rackGraph = (examination: Examination, acts: readonly CableStep[]): RackGraph =>
   drawn(examination, acts, false);
 
-/** The drawing of the file only: declared links without observed states. */
+/** A drawing of the file only: declared links without observed states. */
 export const declaredGraph = (desired: DesiredFleet): RackGraph =>
   drawn(examine(desired, { nodes: {}, failures: {} }), [], true);
 
 /** One receptacle in the drawing. */
 export interface GraphReceptacle {
   readonly receptacle: number;
-  /** The reading compared with the file; `declared` or `free` if only the file was read. */
+  /** The reading compared with the file. If only the file was read: `declared` or `free`. */
   readonly sight: ReceptacleSight | 'declared' | 'free';
   /** Absent if unknown. */
   readonly place?: CasePlace;
-  /** What it sees, as unescaped text; absent if only the file was read. */
+  /** What the receptacle sees, as unescaped text; absent if only the file was read. */
   readonly sees?: string;
 }
 
-/** A Mac at a cable end that is not known to be a node in the file; `model` is unescaped. */
+/** A Mac at a cable end that is not known as a node in the file; `model` is not yet escaped. */
 export interface GraphStray extends Pick<GraphDocument['strays'][number], 'kind' | 'model' | 'hubsBetween' | 'moves'> {
   readonly at: LinkEnd;
-  /** Whether the file declares a different cable in that receptacle. */
+  /** True if the file declares a different cable in that receptacle. */
   readonly isInTheWay: boolean;
 }
 
-/** A node's observed receptacles, or the expected `numbers` if unobserved, and those that links name; by number. */
+/** A node's receptacles by number: those observed (or else the expected `numbers`), and those that links name. */
 function graphReceptacles(
   examination: Examination,
   name: NodeName,
@@ -178,7 +178,7 @@ export interface GraphCable {
   readonly ends: readonly [LinkEnd, LinkEnd];
   readonly state: GraphCableState;
   readonly isDeclared: boolean;
-  /** Whether at least one end sees the other. */
+  /** True if at least one end sees the other. */
   readonly isSeen: boolean;
   readonly bitsPerSecond?: number;
   /** Numbers of the manual steps for this cable. */
@@ -228,7 +228,7 @@ function strangeLines(cabling: Cabling): readonly Line[] {
   }));
 }
 
-/** Cables outside the declared links that only one end sees. */
+/** Cables without a declared link that only one end sees. */
 function halfSeenLines({ rack }: Cabling): readonly Line[] {
   return rack.views.flatMap((view) =>
     view.peers.flatMap((peer): readonly Line[] =>
@@ -239,10 +239,10 @@ function halfSeenLines({ rack }: Cabling): readonly Line[] {
   );
 }
 
-/** Manual steps whose receptacles are the two ends of one cable, seen or not. */
+/** Kinds of manual steps whose receptacles are the two ends of one cable, seen or not. */
 const pairActs: readonly string[] = ['add-cable', 'plug-again'];
 
-/** Whether a manual step unplugs, adds or replugs this cable. */
+/** True if a manual step unplugs, adds or replugs this cable. */
 function isTouched(line: Line, { kind, ends, takes }: CableStep): boolean {
   const isAmong = (end: LinkEnd): boolean => ends.some((one) => isSameEnd(one, end));
   const holds = (end: LinkEnd): boolean => line.isSeen && line.ends.some((one) => isSameEnd(one, end));
@@ -256,7 +256,7 @@ function graphCables(cabling: Cabling, acts: readonly CableStep[], isDeclaredOnl
     ...strangeLines(cabling),
     ...halfSeenLines(cabling),
   ];
-  // The first entry, that of the declared link, wins.
+  // The first entry for a pair, which is the declared link, wins.
   const once = new Map<string, Line>();
   for (const line of lines) once.set(pairKey(line.ends), once.get(pairKey(line.ends)) ?? line);
   return [...once.values()]

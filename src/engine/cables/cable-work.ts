@@ -15,7 +15,7 @@ import { type RunningPlacement, runningPlacements } from '../../rack/placement/r
 import { fleetFindings, type JoinedPair, joinedNodes, runningOver } from '../diagnose/diagnose-fleet.ts';
 import type { FactName } from '../observe/facts.ts';
 
-/** The facts for checking cables: identities, plugged-in cables and their places, bridges, running placements. */
+/** The facts needed to check cables: identities, plugged-in cables and their positions, bridges, running placements. */
 export const cableFacts: readonly FactName[] = [
   'identity',
   'hardware',
@@ -33,26 +33,26 @@ export const cableFacts: readonly FactName[] = [
 export interface CableAct extends CableStep {
   /** A move, or a fix for a cable in the right place. */
   readonly kind: Move['kind'] | 'plug-straight' | 'plug-again';
-  /** `shortText` with the known places on the case. */
+  /** `shortText` with known positions on the case. */
   readonly text: string;
-  /** The leading part of `bridgesFirst` that apply does; empty if none. */
+  /** The first part of `bridgesFirst` that apply does; empty if apply does none of it. */
   readonly appliedFirst: string;
-  /** Whether it can be done now. */
+  /** True if the step can be done now. */
   readonly isFree: boolean;
 }
 
-/** The manual steps for a rack's cables, and the problems that they do not fix. */
+/** The manual steps for a rack's cables, and the problems that these steps do not fix. */
 export interface CableWork {
   readonly examination: Examination;
   /** Rings of bridged Macs, to show before anything else. */
   readonly loops: readonly Diagnostic[];
-  /** In a possible order; those that can be done now come first. */
+  /** In a workable order; steps that can be done now come first. */
   readonly acts: readonly CableAct[];
   /** Problems that no step fixes: cables, identities, and unobserved nodes. */
   readonly findings: readonly Diagnostic[];
 }
 
-/** The cable work from one observation of the rack (its {@link cableFacts}). */
+/** The cable work derived from one observation of the rack (its {@link cableFacts}). */
 export function cableWork(desired: DesiredFleet, observation: FleetObservation): CableWork {
   const examination = examine(desired, observation);
   const rack = { examination, running: runningPlacements(desired.placements, observation.nodes) };
@@ -73,7 +73,7 @@ export function cableWork(desired: DesiredFleet, observation: FleetObservation):
   };
 }
 
-/** Whether a manual step already covers the finding. */
+/** True if a manual step already covers the finding. */
 function isCured({ subject }: Diagnostic, acts: readonly CableAct[]): boolean {
   const named = subjectEnds(subject);
   return acts.some(({ ends }) => ends.some((end) => named.some((one) => isSameEnd(one, end))));
@@ -84,10 +84,10 @@ interface Rack {
   readonly running: readonly RunningPlacement[];
 }
 
-/** A manual step without its prerequisites; `links` are the links for which it plugs in cables. */
+/** A manual step without its prerequisites; `links` are the links that its cables create. */
 interface Wish extends Pick<CableAct, 'kind' | 'ends' | 'takes' | 'text'> {
   readonly links: readonly Link[];
-  /** Pairs of nodes joined by a removed cable, even if it is not seen now. */
+  /** Pairs of nodes joined by a removed cable, even if the cable is not seen now. */
   readonly joins?: readonly JoinedPair[];
 }
 
@@ -106,7 +106,7 @@ function actOf({ examination, running }: Rack, { links, joins = [], text, ...wis
   };
 }
 
-/** Each step frees a receptacle for the next one, so a waiting step makes all later ones wait. */
+/** Each step frees a receptacle for the next one, so if a step waits, all later steps wait. */
 function groupActs(rack: Rack, { mismatch, moves }: MoveGroup): readonly CableAct[] {
   const links = rack.examination.cabling.links
     .map(({ link }) => link)
@@ -125,7 +125,7 @@ function groupActs(rack: Rack, { mismatch, moves }: MoveGroup): readonly CableAc
   });
 }
 
-/** Fixes for a cable with correct ends that runs through a hub or does not answer. */
+/** Fixes for a cable whose ends are correct but that runs through a hub or does not answer. */
 function cureActs(rack: Rack, { link, views, judgement }: JudgedLink): readonly CableAct[] {
   const [a, b] = link.ends;
   const wish = { ends: link.ends, takes: link.ends, links: [link], joins: [link.ends.map(({ node }) => node)] };
@@ -144,7 +144,7 @@ function cureActs(rack: Rack, { link, views, judgement }: JudgedLink): readonly 
   }
 }
 
-/** ` (studio-4:1: back, next to Ethernet)` for the known places on the case. */
+/** The known positions on the case, as text: ` (studio-4:1: back, next to Ethernet)`. */
 function placesText(examination: Examination, ends: readonly LinkEnd[]): string {
   const places = ends.flatMap((end) => {
     const place = placeAt(examination, end);
@@ -156,11 +156,11 @@ function placesText(examination: Examination, ends: readonly LinkEnd[]): string 
 /** The current or last reading of one receptacle. */
 export interface Plug {
   readonly at: LinkEnd;
-  /** The far receptacle, if both ends see each other. */
+  /** The receptacle at the far end, if both ends see each other. */
   readonly far?: LinkEnd;
-  /** Whether it is unknown which end was handled; texts then name both. */
+  /** True if it is unknown which end was handled. Texts then name both ends. */
   readonly isEitherEnd: boolean;
-  /** What it sees, as unescaped text. */
+  /** What the receptacle sees, as unescaped text. */
   readonly sees: string;
   readonly bitsPerSecond?: number;
 }
@@ -187,8 +187,8 @@ const onceEach = (plugs: readonly Plug[]): readonly Plug[] =>
   plugs.filter(({ at }, index) => !plugs.slice(0, index).some(({ far }) => far !== undefined && isSameEnd(far, at)));
 
 /**
- * Compares two observations; skips nodes missing in one of them. A cable with one plug out shows at neither end, so a
- * single end is named only if the other one was plugged in all the time. A cable seen by both ends is reported once.
+ * Compares two observations and skips nodes missing in either. If one plug is out, neither end shows the cable, so a
+ * single end is named only if the other one was always plugged in. A cable seen by both ends is reported once.
  */
 export function plugChanges(before: SeenRack, after: SeenRack) {
   const isFresh = ({ at }: ReceptacleView): boolean => viewAt(before, at).kind === 'empty';
@@ -196,7 +196,7 @@ export function plugChanges(before: SeenRack, after: SeenRack) {
     const earlier = viewAt(before, view.at);
     return earlier.kind !== 'unknown' && isTaken(view) && sightOf(view) !== sightOf(earlier);
   });
-  // The newly plugged end comes first, not the end that was plugged in before.
+  // The newly plugged end comes first, before the end that was already plugged in.
   const plugged = [...changed.filter(isFresh), ...changed.filter((view) => !isFresh(view))];
   const unplugged = before.views.filter((view) => isTaken(view) && viewAt(after, view.at).kind === 'empty');
   const wasTaken = (far: LinkEnd): boolean => isTaken(viewAt(before, far));
@@ -207,17 +207,17 @@ export function plugChanges(before: SeenRack, after: SeenRack) {
   };
 }
 
-/** Whether only one end sees the other: the cable was plugged in between the observations of its nodes. */
+/** True if only one end sees the other, because the cable was plugged in between the observations of its nodes. */
 export const isHalfSeen = ({ views }: SeenRack): boolean =>
   views.some(({ peers }) => peers.some((peer) => peer.kind === 'node' && !peer.isMutual));
 
-/** An event at the cables between two observations. */
+/** A cable event between two observations. */
 export type CableEvent =
   /** A declared link now matches the file. */
   | { readonly kind: 'met'; readonly ends: Link['ends']; readonly bitsPerSecond?: number }
   /**
-   * A plug that matches no link; `advice` is about the plug here, or about the whole cable to `far` if it is unknown
-   * which end was plugged in.
+   * A plug that matches no link. `advice` is about this plug, or about the whole cable to `far` if it is unknown which
+   * end was plugged in.
    */
   | { readonly kind: 'plugged'; readonly at: LinkEnd; readonly far?: LinkEnd; readonly advice: string }
   | { readonly kind: 'unplugged'; readonly plug: Plug };
@@ -235,7 +235,7 @@ export function cableEvents(before: CableWork, after: CableWork): readonly Cable
   ];
 }
 
-/** The declared links that match the file, in its order. */
+/** The declared links that match the file, in file order. */
 export function metLinks({ examination }: CableWork) {
   return examination.cabling.links
     .filter((judged) => linkVerdict(examination.desired, judged) === 'fine')
@@ -260,7 +260,7 @@ function adviceFor(work: CableWork, { at, far, isEitherEnd, sees }: Plug): Advic
 
 const counts = ['', 'one', 'two', 'three', 'four', 'five'];
 
-/** For an end to move within the same Mac: the direction from its current receptacle, if known. */
+/** The direction from an end's current receptacle to its new one on the same Mac, if known. */
 function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
   const [from, to] = ends;
   if (kind !== 'move-end' || from === undefined || to === undefined || from.node !== to.node) return undefined;
@@ -274,10 +274,10 @@ function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
   return count === undefined || steps === 0 ? plain : { at: from, advice: `move it ${count} to the ${side}` };
 }
 
-/** `wrong`: no cable work can fix it. `unjudged`: unknown. */
+/** `wrong`: cable work cannot fix it. `unjudged`: unknown. */
 type LinkVerdict = 'fine' | 'hands' | 'wrong' | 'unjudged';
 
-/** If nothing needs RDMA, a cable with slow or unknown speed matches the file. */
+/** If nothing needs RDMA, a slow cable, or one of unknown speed, matches the file. */
 export function linkVerdict(desired: DesiredFleet, { link, judgement }: JudgedLink): LinkVerdict {
   const isFast = needsFastLink(desired, link.ends);
   switch (judgement.kind) {
@@ -285,7 +285,7 @@ export function linkVerdict(desired: DesiredFleet, { link, judgement }: JudgedLi
       return isFast && judgement.bitsPerSecond === undefined ? 'unjudged' : 'fine';
     case 'slow':
       if (!isFast) return 'fine';
-      // A different cable does not fix a Mac's own speed limit.
+      // A different cable does not raise a Mac's own speed limit.
       return judgement.limitedBy.length > 0 ? 'wrong' : 'hands';
     case 'unknown':
       return 'unjudged';

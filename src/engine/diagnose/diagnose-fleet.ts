@@ -23,7 +23,7 @@ import { type Examination, examine, type FleetObservation } from '../../rack/exa
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/rank-states.ts';
 import { roleOf, rules } from './rules.ts';
 
-/** Findings whose hint may ask a person to unplug a cable. */
+/** Findings with a hint that can ask a person to unplug a cable. */
 const pulling: readonly string[] = [
   'cabling/missing',
   'cabling/elsewhere',
@@ -35,7 +35,7 @@ const pulling: readonly string[] = [
   'cabling/doubled',
 ];
 
-/** The pairs of nodes joined by the cables that a finding asks a person to unplug. */
+/** The pairs of nodes whose shared cables a finding asks a person to unplug. */
 function pulledPairs(examination: Examination, { subject }: Diagnostic): readonly JoinedPair[] {
   const { cabling, moves } = examination;
   const { links, cables, rack } = cabling;
@@ -52,7 +52,7 @@ function pulledPairs(examination: Examination, { subject }: Diagnostic): readonl
   return isOpen ? [] : [...own, ...joinedNodes(cabling, ends)];
 }
 
-/** Adds the placements to stop before unplugging a cable: re-plugging under load panics Macs. */
+/** Adds the placements to stop before a cable is unplugged, because replugging under load panics Macs. */
 function behindStops(examination: Examination, running: readonly RunningPlacement[], finding: Diagnostic): Diagnostic {
   if (!pulling.includes(finding.code)) return finding;
   const users = runningOver(running, pulledPairs(examination, finding));
@@ -61,25 +61,25 @@ function behindStops(examination: Examination, running: readonly RunningPlacemen
   const why = `First stop every placement that ${isSure ? 'uses' : 'may use'} this cable, because unplugging it under load can crash Macs`;
   const stops = users.map(({ name }) => meshwright('stop', name));
   const next = behindFirst(finding.hint);
-  // A stop that only prepares a manual step is left to the person, so that the placement serves until then.
+  // A stop that only prepares a manual step is left to the person, so that the placement serves until that step.
   const isForPerson = commandsIn(next, subjectNames(finding.subject)).length === 0;
   return { ...finding, hint: prose`${withCommands(why, isForPerson ? stops.map(aside) : stops)}\nThen: ${next}` };
 }
 
-/** All findings of the doctor. Those that ask to unplug a cable of a running placement first say how to stop it. */
+/** All doctor findings. Before they ask to unplug a cable of a running placement, they explain how to stop it. */
 export function fleetFindings(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
   const examination = examine(desired, observation);
   const running = runningPlacements(desired.placements, observation.nodes);
   return ofRightMacs(diagnoseFleet(desired, observation)).map((finding) => behindStops(examination, running, finding));
 }
 
-/** Drops findings that apply would fix on a node that is a different Mac, because apply changes nothing there. */
+/** On nodes that are a different Mac, drops findings that apply would fix, because apply changes nothing there. */
 function ofRightMacs(findings: readonly Diagnostic[]): readonly Diagnostic[] {
   const wrong = findings.filter(({ code }) => code.startsWith('identity/')).flatMap(nodesOf);
   return findings.filter((one) => !isForApply(one) || !nodesOf(one).some((node) => wrong.includes(node)));
 }
 
-/** Whether apply fixes the finding by itself. */
+/** True if apply fixes the finding without help. */
 function isForApply({ code }: Diagnostic): boolean {
   const role = roleOf(code);
   return role === 'converged' || role === 'converged-by-address' || role === 'converged-by-clock';
@@ -90,8 +90,8 @@ const nodesOf = ({ subject }: Diagnostic): readonly string[] => subjectNodes(sub
 export type JoinedPair = readonly NodeName[];
 
 /**
- * The two nodes of every cable seen at one of these receptacles. It is enough if one end sees the other, because such a
- * cable may carry traffic.
+ * The two nodes of every cable seen at one of these receptacles. A cable counts even if only one end sees the other,
+ * because it may have traffic.
  */
 export function joinedNodes({ rack }: Cabling, ends: readonly LinkEnd[]): readonly JoinedPair[] {
   const isAsked = (end: LinkEnd): boolean => ends.some((one) => isSameEnd(one, end));
@@ -102,7 +102,7 @@ export function joinedNodes({ rack }: Cabling, ends: readonly LinkEnd[]): readon
   );
 }
 
-/** Placements with ranks on both nodes of a pair; they may use the cable between them. */
+/** Placements that have ranks on both nodes of a pair and may therefore use the cable between them. */
 export const runningOver = (
   running: readonly RunningPlacement[],
   pairs: readonly JoinedPair[],
@@ -111,7 +111,7 @@ export const runningOver = (
 
 const severities: readonly Severity[] = ['error', 'warning', 'notice'];
 
-/** Findings in node order (a link counts for its first node), then by severity, code and subject. */
+/** Sorts findings by node (a link counts for its first node), then by severity, code and subject. */
 function sortFindings(findings: readonly Diagnostic[], order: readonly string[]): readonly Diagnostic[] {
   const placeOf = ({ subject }: Diagnostic): number => {
     const places = subjectNodes(subject).map((name) => order.indexOf(name));
@@ -126,7 +126,7 @@ function sortFindings(findings: readonly Diagnostic[], order: readonly string[])
   );
 }
 
-/** A failure without a subject is about the node under which it is listed. */
+/** A failure without a subject applies to the node that lists it. */
 function failuresOf(observation: FleetObservation): readonly Diagnostic[] {
   return Object.entries(observation.failures).flatMap(([name, failures]) =>
     failures.map((one) => ({ ...one, subject: one.subject ?? nodeSubject(name) })),
@@ -134,8 +134,8 @@ function failuresOf(observation: FleetObservation): readonly Diagnostic[] {
 }
 
 /**
- * Escapes a detail, which is one line, so that a name from a node cannot add another. Hints may have several lines,
- * including commands to copy, so rules escape names from nodes before they build a hint.
+ * Escapes each line of a detail, so that a node's name cannot add a line. Hints may have several lines, including
+ * commands to copy, so rules escape names from nodes before they build a hint.
  */
 const escapeLinesOf = (text: string): string => text.split('\n').map(escapeText).join('\n');
 
@@ -147,7 +147,7 @@ const escapeFinding = (one: Diagnostic): Diagnostic => ({
 
 /**
  * All known problems of the fleet, each with one cause and one action, and the reasons why nodes could not be observed.
- * Unknown facts are listed once per node and never count as right or wrong.
+ * Each node's unknown facts are listed once and never count as right or wrong.
  */
 export function diagnoseFleet(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
   const examination = examine(desired, observation);

@@ -23,9 +23,7 @@ import { backgroundServices } from '../../rack/settings/background-services.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { unknownFactsRule } from './unknown-facts.ts';
 
-/**
- * All rules except settings, with their codes, in no particular order. A new rule needs its definition and a line here.
- */
+/** All rules except settings, with their codes, in any order. A new rule needs its definition and one line here. */
 const listed = [
   wrongMac,
   sameMac,
@@ -69,11 +67,11 @@ export const definedCodes: { readonly [R in Listed as keyof R['codes']]: RuleCod
 
 const isDefined = (code: string): code is keyof typeof definedCodes => Object.hasOwn(definedCodes, code);
 
-/** A code's definition in its rule; undefined for a code without a rule. */
+/** The definition of a code in its rule; undefined if no rule has the code. */
 export const ruleCode = (code: string): (RuleCode & Code) | undefined =>
   isDefined(code) ? definedCodes[code] : undefined;
 
-/** A code's role. Among observation failures only a locked FileVault is a manual step; the others are only reported. */
+/** A code's role. A locked FileVault is the only observation failure with a manual step; others are only reported. */
 export const roleOf = (code: string): FindingRole =>
   ruleCode(code)?.role ?? (code === 'ssh/locked-at-filevault' ? { blocks: 'filevault' } : 'told');
 

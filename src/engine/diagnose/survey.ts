@@ -14,13 +14,13 @@ import { hardwareFact } from '../../rack/identity/fact.ts';
 import { macosOf, versionText } from '../../rack/macos/macos.ts';
 import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-receptacle.ts';
 
-/** One receptacle for tables. */
+/** One receptacle in a table. */
 export interface ReceptacleSurvey {
   readonly receptacle: number;
   readonly sight: ReceptacleSight;
-  /** What the receptacle sees: `studio-2:2`, `nothing`, a dock's name (unescaped). */
+  /** What the receptacle sees: `studio-2:2`, `nothing`, or the name of a dock (unescaped). */
   readonly sees: string;
-  /** Whether both ends see each other, so that `cables` lists the cable. */
+  /** True if both ends see each other. `cables` then contains the cable. */
   readonly isInCable: boolean;
   readonly bitsPerSecond?: number;
 }
@@ -28,12 +28,12 @@ export interface ReceptacleSurvey {
 /** One node; absent fields are unknown. */
 export interface NodeSurvey extends Pick<StatusNode, 'macos' | 'build' | 'model' | 'memoryBytes'> {
   readonly name: NodeName;
-  /** False if the node was not reached; `failure` says why. */
+  /** False if the node was not reached; see `failure`. */
   readonly isReached: boolean;
   readonly failure?: Diagnostic;
   readonly rdma: NodeRdma;
   readonly bridge: BridgeState;
-  /** By number; undefined if unobserved. */
+  /** In number order; undefined if the node was not observed. */
   readonly receptacles?: readonly ReceptacleSurvey[];
 }
 
@@ -49,7 +49,7 @@ export interface CableSurvey extends Pick<SeenCable, 'ends' | 'bitsPerSecond'> {
   readonly sight: ReceptacleSight;
 }
 
-/** The whole rack, as the input of reports. */
+/** The whole rack, as input for reports. */
 export interface FleetSurvey {
   /** The observed nodes, in file order. */
   readonly nodes: readonly NodeSurvey[];
@@ -98,7 +98,7 @@ function surveyCable(examination: Examination, cable: SeenCable, undeclared: rea
   return { ...cable, sight: undeclared.includes(cable) ? strange : declared };
 }
 
-/** Summarizes every node, link and cable, with all checks done. */
+/** Summarizes every node, link and cable, with the results of all checks. */
 export function surveyFleet(desired: DesiredFleet, observation: FleetObservation): FleetSurvey {
   const examination = examine(desired, observation);
   const undeclared = undeclaredCables(examination.cabling);

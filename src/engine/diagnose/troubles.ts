@@ -15,22 +15,22 @@ import { ruleCode } from './rules.ts';
 import { unknownFacts } from './unknown-facts.ts';
 
 /**
- * The repair order: first a ring that floods the network, then one visit to each Mac for RDMA, then bridges before any
- * cable, and the rest once the cables are right.
+ * The repair order: first a ring that floods the network, then one visit to each Mac for RDMA, then bridges, then
+ * cables, and the rest once the cables are right.
  */
 export const stages = ['ring', 'rdma-switch', 'unlock', 'bridges', 'cables', 'nodes', 'told'] as const;
 
 /** A stage of the repair order. */
 export type Stage = (typeof stages)[number];
 
-/** One problem: its finding, the evidence, and what it blocks. */
+/** One problem: its finding, the evidence, and everything that it blocks. */
 export interface Trouble {
   readonly finding: Diagnostic;
   readonly stage: Stage;
   readonly evidence: readonly Evidence[];
-  /** What becomes right once this is fixed: `RDMA port at studio-1:3`, `placement chat`. */
+  /** Items that become right once this problem is fixed: `RDMA port at studio-1:3`, `placement chat`. */
   readonly hanging: readonly string[];
-  /** Commands in its hint that meshwright would refuse now, or that would do nothing. */
+  /** Commands in the hint that meshwright would refuse now, or that would do nothing. */
   readonly refused?: readonly Command[];
 }
 
@@ -55,17 +55,17 @@ function stageOf({ code, severity }: Diagnostic): Stage {
   return code.startsWith('cabling/') ? 'cables' : 'nodes';
 }
 
-/** Areas whose errors alone prevent a placement from starting on their nodes. */
+/** Areas whose errors are enough to prevent placements from starting on their nodes. */
 const holding = ['address', 'bridge', 'cabling', 'identity', 'macos', 'rdma', 'ssh'];
 
-/** Cable warnings that block any start over the cable, even if it still carries traffic. */
+/** Cable warnings that block any start over the cable, even if traffic still flows. */
 export const holdingWarnings = ['cabling/one-sided', 'cabling/through-hub', 'cabling/no-answer'] as const;
 
 const holds = ({ code, severity }: Diagnostic): boolean =>
   holdingWarnings.some((one) => one === code) ||
   (severity === 'error' && holding.includes(code.slice(0, code.indexOf('/'))));
 
-/** Problems of a whole Mac that bring down the ports at the far ends of its cables. */
+/** Problems of a whole Mac that make the ports at the other ends of its cables go down. */
 const darkening = [
   'rdma/no-thunderbolt-5',
   'rdma/macos-too-old',
@@ -95,7 +95,7 @@ function unjudgedBy({ cabling }: Examination, { code, subject }: Diagnostic): re
   return links.length === 0 ? [] : [`the check of ${links.length === 1 ? 'a link' : `${links.length} links`}`];
 }
 
-/** Placements that cannot serve until this is fixed. */
+/** Placements that cannot serve until the problem is fixed. */
 function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): readonly HeldPlacement[] {
   const own = subjectNodes(finding.subject);
   if (!holds(finding)) return [];
@@ -104,7 +104,7 @@ function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): read
   return placements.filter(({ nodes, standing, transport }) => {
     if (isAboutRdma && transport === 'tcp') return false;
     const among = own.filter((name) => nodes.some((node) => node === name));
-    // A cable matters only to placements on both of its Macs.
+    // A cable affects only placements that use both of its Macs.
     return (
       (standing === 'differs' || standing === 'unknown') &&
       (isOnLink && own.length > 1 ? among.length === own.length : among.length > 0)
@@ -112,7 +112,7 @@ function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): read
   });
 }
 
-/** Drops findings that another one explains; their hints cannot help before that one is fixed. */
+/** Drops findings that another finding explains. Their hints cannot help before the cause is fixed. */
 export function withoutConsequences(
   findings: readonly Diagnostic[],
   placements: readonly HeldPlacement[],
@@ -124,7 +124,7 @@ export function withoutConsequences(
   );
 }
 
-/** All problems in repair order, each with its evidence. A consequence is listed only below its cause. */
+/** All problems in repair order, each with its evidence. Consequences are listed only below their cause. */
 export function troublesOf({ desired, observation, findings, placements }: TroubleInput): readonly Trouble[] {
   const examination = examine(desired, observation);
   return withoutConsequences(findings, placements)
@@ -147,17 +147,17 @@ export interface Evidence {
   readonly fact: FactName;
   /** The command line on the node that returned it: `rdma_ctl status`. */
   readonly source: Prose;
-  /** The receptacles concerned; empty if the fact is about the whole node. */
+  /** The affected receptacles; empty if the fact is about the whole node. */
   readonly receptacles: readonly number[];
 }
 
-/** Facts behind codes that no rule produces: placements and endpoints. */
+/** The facts behind codes that no rule produces: codes for placements and endpoints. */
 const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   endpoint: ['files', 'services', 'doormen'],
   mesh: ['placements', 'services'],
 };
 
-/** Codes based on facts from outside their own area. */
+/** Codes that depend on facts outside their own area. */
 const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
   'address/suspected-no-answer': ['thunderbolt', 'interfaces'],
@@ -177,7 +177,7 @@ const factsOf = (code: string): readonly FactName[] =>
 const wordText = (word: Word): string =>
   typeof word === 'string' ? word : word.path.slice(word.path.lastIndexOf('/') + 1);
 
-/** The command line of a fact; for our own scripts, the meshwright command that shows the fact. */
+/** The command line that reads a fact; for our own scripts, the meshwright command that shows the fact. */
 function sourceOf(fact: FactName): Prose {
   const { from, source } = registry[fact];
   if (source !== undefined) return source;
@@ -188,7 +188,7 @@ function sourceOf(fact: FactName): Prose {
     : [program, ...words].join(' ');
 }
 
-/** The ends at this node in a finding's subject, if the node has them. */
+/** The ends on this node that a finding's subject names, if the node has them. */
 function namedEnds({ subject }: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
   const named = subjectEnds(subject).map(linkEndText);
   const receptacles = readValue(node.facts, thunderboltFact) ?? [];
@@ -197,7 +197,7 @@ function namedEnds({ subject }: Diagnostic, node: ExaminedNode): readonly LinkEn
     .filter((end) => named.includes(linkEndText(end)));
 }
 
-/** A node's link ends that a finding is about: named ones, or those whose RDMA state matches the code. */
+/** The node's link ends that a finding concerns: the named ones, or those whose RDMA state matches the code. */
 function endsOf(examination: Examination, finding: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
   const named = namedEnds(finding, node);
   if (named.length > 0) return named;
@@ -215,7 +215,7 @@ const evidence = (node: NodeName, fact: FactName, ends: readonly LinkEnd[]): Evi
   receptacles: ofPlaces.includes(fact) ? ends.map(({ receptacle }) => receptacle) : [],
 });
 
-/** Neighbors that see that RDMA is off here, because an enabled Mac advertises RDMA over the cable. */
+/** Evidence from neighbors that RDMA is off here, because an enabled Mac advertises RDMA over the cable. */
 function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Evidence[] {
   return node.ends.flatMap((end) => {
     const far = farEndOf(examination, end);
@@ -227,7 +227,7 @@ function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Ev
   });
 }
 
-/** The supporting facts in node order; none for unobserved nodes. */
+/** The supporting facts in node order; empty for unobserved nodes. */
 export function evidenceFor(examination: Examination, finding: Diagnostic): readonly Evidence[] {
   const names = subjectNodes(finding.subject);
   const nodes = examination.nodes.filter(({ name }) => names.includes(name));
@@ -243,6 +243,6 @@ export function evidenceFor(examination: Examination, finding: Diagnostic): read
   const far = nodes
     .flatMap((node) => lostPorts(examination, node))
     .map((lost) => evidence(lost.far.node, 'rdma-state', []));
-  // Two cables between the same Macs count once, so that no Mac is listed twice.
+  // Two cables between the same Macs produce one entry, so that each Mac is listed once.
   return [...own, ...far];
 }

@@ -18,13 +18,13 @@ import type { FactName } from '../observe/facts.ts';
 const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports', 'other-rdma-devices'];
 const cutReasons: readonly UnknownReason[] = ['truncated', 'garbled', 'not-asked', 'unreachable'];
 
-/** Reasons without a finding of their own: no RDMA tools on an old macOS, no answers after the connection broke. */
+/** True for unknown facts that need no separate finding: no RDMA tools on an old macOS, or a broken connection. */
 function isExplained(node: ExaminedNode, name: FactName, reason: UnknownReason, hasFailed: boolean): boolean {
   const isOldTool = reason === 'tool-missing' && rdmaFacts.includes(name) && isTooOldForRdma(node);
   return isOldTool || (hasFailed && cutReasons.includes(reason));
 }
 
-/** Unknown facts of a node that meshwright needs, by name. */
+/** A node's unknown facts that meshwright needs, by name. */
 export function unknownFacts({
   facts,
 }: ExaminedNode): readonly { readonly name: FactName; readonly reason: UnknownReason }[] {
@@ -35,20 +35,20 @@ export function unknownFacts({
   });
 }
 
-/** If all ports have unexpected names (cut short, or localized), no receptacle has an interface. */
+/** True if no receptacle has an interface, because all ports have unexpected (truncated or localized) names. */
 function isWithoutReceptacle({ facts }: ExaminedNode): boolean {
   const hasNone = readValue(facts, thunderboltFact)?.length === 0;
   return read(facts, hardwarePortsFact).kind === 'known' && !hasNone && thunderboltInterfaces(facts) === undefined;
 }
 
-/** Receptacles with an unreadable bus on a Mac with readable ones. */
+/** Receptacles whose bus is unreadable, on a Mac where others are readable. */
 function unreadReceptacles({ facts }: ExaminedNode): readonly string[] {
   const unread = readValue(facts, thunderboltFact)?.filter(({ state }) => state === 'unknown') ?? [];
   const numbers = unread.map(({ receptacle }) => receptacle).toSorted((a, b) => a - b);
   return numbers.length === 0 ? [] : [`thunderbolt (no readable bus for receptacle ${numbers.join(', ')})`];
 }
 
-/** One finding per node that lists its unknown facts with the reasons. */
+/** One finding per node that lists its unknown facts with their reasons. */
 export const unknownFactsRule: Rule = ({ nodes, failures }) =>
   nodes.flatMap((node) => {
     const hasFailed = (failures[node.name] ?? []).length > 0;
@@ -71,13 +71,13 @@ export const unknownFactsRule: Rule = ({ nodes, failures }) =>
     ];
   });
 
-/** Facts that only make hints more precise or findings more certain. */
+/** Facts that only add precision to hints or certainty to findings. */
 const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-places', 'dhcp-leases'];
 
-/** Facts about RDMA objects; without a known RDMA device, the driver may not be loaded. */
+/** Facts about RDMA objects. If no RDMA device is known, the driver may not be loaded. */
 const kernelFacts: readonly FactName[] = ['rdma-objects', 'rdma-holders'];
 
-/** Whether a fact may stay unknown without a finding. The RDMA switch matters only from macOS 27 on. */
+/** True if a fact can remain unknown without a finding. The RDMA switch matters only from macOS 27 on. */
 const isOptionalFact = (name: FactName, facts: Facts): boolean =>
   optionalFacts.includes(name) ||
   (name === 'rdma-switch' && !hasRdmaInSettings(facts)) ||

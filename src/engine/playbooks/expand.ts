@@ -11,24 +11,24 @@ export interface PlayScope {
   readonly desired: DesiredFleet;
   /** The nodes named on the command line, or the nodes of placements named there. */
   readonly targets: readonly NodeName[];
-  /** The placements named on the command line; absent if it names nodes or nothing. */
+  /** The placements named on the command line; absent if it contains node names or no names. */
   readonly placements?: readonly string[];
-  /** The layout to start; absent: where they ran last. */
+  /** The layout to start; if absent, the layout of the last run. */
   readonly layout?: 'fallback' | 'own';
 }
 
-/** One command for one node; its arguments are not interpreted by a shell. */
+/** A command for one node. Its arguments are not interpreted by a shell. */
 export interface NodeCommand {
   readonly node: NodeName;
   readonly command: readonly string[];
   readonly unless?: readonly string[];
 }
 
-/** The work of a task for one batch. */
+/** A task's work for one batch. */
 export type Work =
-  /** A plan from a fresh observation, to show, approve and run. */
+  /** A plan from a fresh observation that is shown, approved and run. */
   | { readonly kind: 'plan'; readonly goal: Goal; readonly targets: readonly NodeName[] }
-  /** A fresh observation must leave nothing to change. */
+  /** A check that a fresh observation leaves nothing to change. */
   | { readonly kind: 'verify'; readonly targets: readonly NodeName[] }
   | (Required<TaskOf<'wait'>> & { readonly nodes: readonly NodeName[] })
   | (TaskOf<'assert'> & { readonly nodes: readonly NodeName[] })
@@ -57,7 +57,7 @@ export const nodesOfPlays = (plays: readonly Play[], scope: PlayScope): readonly
     scope,
   );
 
-/** Splits nodes into the play's batch sizes, repeating the last; one batch without sizes. */
+/** Splits nodes into the play's batch sizes and repeats the last size; without sizes, all nodes are one batch. */
 export function batchesOf({ serial }: Play, nodes: readonly NodeName[]): readonly (readonly NodeName[])[] {
   const batches: (readonly NodeName[])[] = [];
   for (let at = 0; at < nodes.length; ) {
@@ -73,16 +73,16 @@ function countOf(size: BatchSize, total: number): number {
   return size.kind === 'count' ? Math.max(1, size.count) : Math.max(1, Math.ceil((total * size.percent) / 100));
 }
 
-/** Whether any play uses the nodes from the command line. */
+/** True if any play uses the nodes from the command line. */
 export const needsTargets = (plays: readonly Play[]): boolean => plays.some(({ nodes }) => nodes.kind === 'targets');
 
-/** A later task with its nodes. */
+/** A later task and its nodes. */
 export interface LaterTask {
   readonly task: Task;
   readonly nodes: readonly NodeName[];
 }
 
-/** The work of a task for these nodes, without regard to later tasks. */
+/** The work of a task for these nodes, regardless of later tasks. */
 export function expandTask(
   task: Task,
   scope: PlayScope,
@@ -138,7 +138,7 @@ export function expandTask(
 
 type PlanWork = Extract<Work, { kind: 'plan' }>;
 
-/** Placements that later tasks start before any of them installs runtimes and models. */
+/** Placements that later tasks start before any later task installs runtimes and models. */
 function startedLater(later: readonly LaterTask[], scope: PlayScope): readonly string[] {
   const bringer = later.findIndex(
     ({ task }) =>
@@ -151,7 +151,7 @@ function startedLater(later: readonly LaterTask[], scope: PlayScope): readonly s
     .map(({ name }) => name);
 }
 
-/** Adds which of the stopped placements start again. */
+/** Adds the stopped placements that start again. */
 function comingBack(work: PlanWork, meant: readonly DesiredPlacement[], started: readonly string[]): Work {
   const back = meant.map(({ name }) => name).filter((name) => started.includes(name));
   const { goal } = work;
@@ -159,7 +159,7 @@ function comingBack(work: PlanWork, meant: readonly DesiredPlacement[], started:
   return ends && back.length > 0 ? { ...work, goal: { ...goal, back } } : work;
 }
 
-/** A stop or start affects all nodes of the placement, also those outside the batch. */
+/** A stop or start affects all nodes of the placement, including those outside the batch. */
 function placementPlan(
   { kind, placements: named }: TaskOf<'stop' | 'start'>,
   placements: readonly DesiredPlacement[],
@@ -167,7 +167,7 @@ function placementPlan(
   nodes: readonly NodeName[],
 ): PlanWork {
   const { layout } = scope;
-  // Unnamed placements are meant where they run, which may be their fallback.
+  // Placements that are not named are stopped where they run, possibly on their fallback.
   const isNear = (named ?? scope.placements) === undefined && placements.some(({ fallback }) => fallback !== undefined);
   const meant = { placements: placements.map(({ name }) => name), ...(isNear ? { near: nodes } : {}) };
   const start: Goal = { kind: 'start', ...meant, ...given({ layout }) };
@@ -178,9 +178,7 @@ function placementPlan(
   };
 }
 
-/**
- * Closes every gateway of a placement: an earlier file may have left one on any node. Unpublished placements have none.
- */
+/** Closes every gateway of a published placement, because an earlier file may have left one on any node. */
 function drainPlan(task: TaskOf<'drain'>, scope: PlayScope, nodes: readonly NodeName[]): Work {
   const meant = meantPlacements(task.placements, scope, nodes).filter(({ publication }) => publication !== undefined);
   const placements = meant.map(({ name }) => name);
@@ -191,7 +189,7 @@ function drainPlan(task: TaskOf<'drain'>, scope: PlayScope, nodes: readonly Node
   };
 }
 
-/** These nodes, and all other nodes of placements on them, which are stopped first. */
+/** These nodes, and all other nodes of the placements on them, because these placements are stopped first. */
 function withMembers(nodes: readonly NodeName[], scope: PlayScope): readonly NodeName[] {
   const all = { desired: scope.desired, targets: scope.targets };
   const members = meantPlacements(undefined, all, nodes).flatMap(everyNode);
@@ -204,7 +202,7 @@ export const inFleetOrder = (
   { desired }: Pick<PlayScope, 'desired'>,
 ): readonly NodeName[] => desired.nodes.map(({ name }) => name).filter((name) => names.includes(name));
 
-/** The task's placements, otherwise those of the command line, otherwise all on these nodes. */
+/** The placements in the task, otherwise those on the command line, otherwise all on these nodes. */
 function meantPlacements(
   named: readonly string[] | undefined,
   { desired, placements }: PlayScope,
@@ -216,7 +214,7 @@ function meantPlacements(
   );
 }
 
-/** The same, but unnamed placements must be declared as serving. */
+/** Same as {@link meantPlacements}, but placements that are not named must be declared as serving. */
 function startedPlacements(
   named: readonly string[] | undefined,
   scope: PlayScope,

@@ -26,19 +26,19 @@ import {
 } from './playbook.ts';
 import { playbookSchema, validatePlaybook } from './validator.generated.ts';
 
-/** A playbook's names, and the fleet to check it against. */
+/** A playbook's file and name, and the fleet to check it against. */
 interface PlaybookOrigin {
   /** Shown in diagnostics. */
   readonly file: string;
   /** `restart` for `restart.yaml`. */
   readonly name: string;
-  /** The valid nodes, labels and placements; without it names are not checked. */
+  /** The valid nodes, labels and placements. If absent, names are not checked. */
   readonly fleet?: DesiredFleet;
 }
 
 /**
- * Reads and validates a playbook. Returns all problems with file, line and column, and the playbook unless one of them
- * is an error. Never throws.
+ * Reads and validates a playbook. Returns all problems with file, line and column, and the playbook unless a problem is
+ * an error. Never throws.
  */
 export function loadPlaybook(
   input: string | Uint8Array,
@@ -106,8 +106,8 @@ interface Names {
 }
 
 /**
- * Finds unknown names and invalid fields in the parts of a playbook that match the schema. The schema reports the other
- * parts.
+ * Finds unknown names and invalid fields in the parts of a playbook that match the schema. The schema check reports the
+ * other parts.
  */
 function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefined): readonly Problem[] {
   const plays = itemsOf(childOf({ value: document.value, pointer: '' }, 'plays'));
@@ -226,13 +226,13 @@ function unknownFields(
     }));
 }
 
-/** The fields of a sentence, which is shown once per batch. */
+/** The valid fields in a sentence that is shown once per batch. */
 const sentenceFields: readonly Field[] = ['cluster', 'nodes', 'placements'];
 
-/** The fields in a command argument; the command runs on each node separately. */
+/** The valid fields in a command argument. The command runs separately on each node. */
 const commandFields: readonly Field[] = ['cluster', 'node', 'host'];
 
-/** A text of a task that may contain fields: its path below the task, and the valid fields. */
+/** A task's text that may contain fields: its path below the task, and the valid fields. */
 interface FieldText {
   readonly path: readonly string[];
   readonly known: readonly Field[];
@@ -240,13 +240,13 @@ interface FieldText {
 
 /** How to read one kind of task. */
 interface TaskEntry {
-  /** The deadline of tasks that have no such key in the file. */
+  /** The default deadline, for tasks without a deadline key in the file. */
   readonly usualMs?: number;
   /** Paths of texts with fields, below the task's key; a list stands for all its items. */
   readonly texts?: readonly FieldText[];
 }
 
-/** All kinds of tasks. A new one is a line here, a branch in the expansion, and its keys in the schema. */
+/** All kinds of tasks. A new kind needs a line here, a branch in the expansion, and its keys in the schema. */
 export const tasks: Readonly<Record<TaskKind, TaskEntry>> = {
   converge: {},
   verify: {},
@@ -269,10 +269,10 @@ export const tasks: Readonly<Record<TaskKind, TaskEntry>> = {
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `90s`, `10m` or `2h` in ms; the schema has checked the form. */
+/** Converts `90s`, `10m` or `2h` to ms; the schema has checked the format. */
 const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsMs[text.slice(-1)] ?? Number.NaN);
 
-/** Whether a text is the key of a task. */
+/** True if a text is a task's key. */
 const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
 
 /** Reads one task that matches the schema: a map with one key. */

@@ -9,7 +9,7 @@ export type NodeChoice =
   /** The nodes named on the command line, or the nodes of placements named there. */
   | { readonly kind: 'targets' }
   | { readonly kind: 'names'; readonly names: readonly NodeName[] }
-  /** `key=value` or `key!=value`, all of which must hold. */
+  /** A list of `key=value` and `key!=value` conditions that must all be met. */
   | { readonly kind: 'labels'; readonly labels: readonly string[] };
 
 /** A batch size: a count from 1, or a share of all nodes, at least one node. */
@@ -20,20 +20,20 @@ export type BatchSize =
 /** The effect that the playbook declares for a `run` task. */
 export type RunEffect = 'none' | 'network';
 
-/** What a wait waits for: every node can be observed, or every placement gives a token. */
+/** The condition of a wait: every node can be observed, or every placement returns a token. */
 export type WaitGoal = 'observed' | 'serving';
 
 /**
- * One task of a play. Without `placements` it applies to the placements named on the command line or, without any, to
- * all with a rank on the batch's nodes.
+ * One task of a play. Without `placements`, the task applies to the placements on the command line. If there are none
+ * either, it applies to all placements with a rank on the batch's nodes.
  */
 export type Task =
   /** Makes the nodes match the file; with `only`, limited to these kinds. */
   | { readonly kind: 'converge'; readonly only?: readonly ResourceKind[] }
-  /** A fresh observation must leave nothing to change on these nodes. */
+  /** Checks that a fresh observation leaves nothing to change on these nodes. */
   | { readonly kind: 'verify' }
   | { readonly kind: 'stop'; readonly placements?: readonly string[] }
-  /** Without `placements`, only those that the file declares as serving. */
+  /** Without `placements`, starts only those that the file declares as serving. */
   | { readonly kind: 'start'; readonly placements?: readonly string[] }
   /** Closes the gateways of published placements and waits for requests in flight; the ranks keep running. */
   | { readonly kind: 'drain'; readonly placements?: readonly string[]; readonly deadlineMs: number }
@@ -45,26 +45,26 @@ export type Task =
       readonly placements?: readonly string[];
       readonly deadlineMs: number;
     }
-  /** The property has this value on each node that has it, and at least one node has it. */
+  /** Checks that the property has this value on each node that has the property, and that at least one node has it. */
   | {
       readonly kind: 'assert';
-      /** The property's address in plans, such as `power/sleep`. */
+      /** The property's address in plans, for example `power/sleep`. */
       readonly property: string;
       readonly is: string | number | boolean;
       /** The message on failure, with `{field}`s. */
       readonly says?: string;
     }
-  /** A yes-or-no question with `{field}`s; `--yes` answers it. */
+  /** A yes-or-no question that may contain `{field}`s; `--yes` answers it. */
   | { readonly kind: 'confirm'; readonly text: string }
-  /** Only for the commands `hold` and `release`, never in a file. */
+  /** Only for the commands `hold` and `release`; not allowed in a file. */
   | { readonly kind: 'hold'; readonly wish: HoldWish }
-  /** Removes meshwright: only for the command `uninstall`, which builds its own fleet; never in a file. */
+  /** Removes meshwright. Only for the command `uninstall`, which builds its own fleet; not allowed in a file. */
   | Extract<Goal, { readonly kind: 'uninstall' }>
-  /** One command per node, as the SSH user; its arguments are passed unchanged. */
+  /** Runs one command per node as the SSH user; its arguments are passed unchanged. */
   | {
       readonly kind: 'run';
       readonly command: readonly string[];
-      /** If this command exits with 0, the other one does not run. */
+      /** If this command exits with 0, the main command does not run. */
       readonly unless?: readonly string[];
       readonly effect: RunEffect;
       readonly deadlineMs: number;
@@ -80,9 +80,9 @@ export type TaskKind = Exclude<Task['kind'], 'uninstall' | 'hold'>;
 export interface Play {
   readonly name?: string;
   readonly nodes: NodeChoice;
-  /** Batch sizes in order, the last one repeated; empty for all nodes together. */
+  /** Batch sizes in order; the last one repeats. Empty: all nodes in one batch. */
   readonly serial: readonly BatchSize[];
-  /** Allowed failures in the play; with one more, no further batch or play starts. */
+  /** The number of failures that the play tolerates; after one more, no further batch or play starts. */
   readonly maxFailures: number;
   readonly tasks: readonly Task[];
 }
@@ -101,13 +101,13 @@ export type Field = 'cluster' | 'nodes' | 'placements' | 'node' | 'host';
 
 const braces = /\{\{|\{([A-Za-z][A-Za-z-]*)\}/g;
 
-/** All fields of a text, known or not; `end` is after the closing brace. `{{` is a literal brace. */
+/** All fields in a text, known or not; `end` is the position after the closing brace. `{{` is a literal brace. */
 export const fieldsIn = (text: string) =>
   [...text.matchAll(braces)].flatMap(({ 0: whole, 1: name, index }) =>
     name === undefined ? [] : [{ name, start: index, end: index + whole.length }],
   );
 
-/** Fills in the fields of a text once; values are not expanded again. `{{` becomes one brace. */
+/** Replaces the fields in a text once; values are not expanded again. `{{` becomes one brace. */
 export const fillFields = (text: string, values: Readonly<Partial<Record<Field, string>>>): string =>
   text.replaceAll(braces, (whole, name: string | undefined) => {
     if (name === undefined) return '{';

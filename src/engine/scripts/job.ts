@@ -8,9 +8,9 @@ import { sh } from '../../rack/artifacts/scripts.generated.ts';
 import { jobBody } from './registry.ts';
 
 /**
- * The prologue of every job. `d` is the folder of its file `run`. A job ends only through `failed SLUG TEXT` or
- * `end EXIT`, which write the exit status atomically by a rename. `progress DONE TOTAL` counts bytes. The first line
- * links the PID to `pid`, which fails while a second copy runs.
+ * The prologue of every job. `d` is the folder that contains the job's file `run`. A job ends only through
+ * `failed SLUG TEXT` or `end EXIT`, which write the exit status atomically by a rename. `progress DONE TOTAL` counts
+ * bytes. The first line links `pid` to the PID, which fails if a second copy runs.
  */
 const jobPrologue = `export R LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
@@ -45,17 +45,17 @@ ${pathWord(tool.rm)} -f "$d/pid.$$"
 
 /** A job's state. */
 export interface JobPoll {
-  /** `gone`: no process and no exit status. */
+  /** `gone`: neither a process nor an exit status. */
   readonly state: 'absent' | 'running' | 'ended' | 'gone';
   readonly exit?: number;
   /** Bytes. */
   readonly done?: number;
   readonly total?: number;
-  /** The failure: a slug and the tool's message. */
+  /** The failure as a slug, with the tool's message. */
   readonly failure?: { readonly slug: string; readonly text: string };
 }
 
-/** Polls one job, as the SSH user; {@link parseJobPoll} reads the answer. */
+/** Polls one job as the SSH user; {@link parseJobPoll} parses the answer. */
 export const pollJobCommand = (key: Digest, rootPrefix: string): string =>
   shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
@@ -112,11 +112,11 @@ ${jobBody(call)}
 end 0
 `;
 
-/** Time limit for the first line of a job, in tenths of a second. */
+/** Time limit for a job's first line, in tenths of a second. */
 const startTenths = 100;
 
 /**
- * Starts a job that survives the connection, unless it already runs or its result exists, verified or published. Prints
+ * Starts a job that survives the connection, unless it is running or its result exists, verified or published. Prints
  * `job=attached`, `job=done` or `job=started`. Restarts a job that failed, died or lost its staging folder; the job
  * resumes with the existing files. The process is detached from the connection: no terminal, no shared stream, HUP
  * ignored.

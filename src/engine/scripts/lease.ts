@@ -1,21 +1,21 @@
 /**
- * A node's lease: a folder `lease` that one run creates by `mkdir`, with a file `owner` and a heartbeat counter
- * `beat`. A waiting run checks by its own clock whether the heartbeat moves. If it stopped, the run steals the lease by
- * renaming the folder, which only one run can win, and then checks the renamed folder. It restores a lease of another
- * run or with a running script; scripts that start meanwhile find no lease and do nothing. If it cannot restore the
- * folder, the next lease waits for the old lease's scripts. Writers work inside the folder, so that they never write to
- * a newer one.
+ * A node's lease: a folder `lease` that one run creates with `mkdir`, containing a file `owner` and a heartbeat counter
+ * `beat`. A waiting run checks by its own clock whether the heartbeat changes. If not, the run steals the lease by
+ * renaming the folder, which only one run can win, and then checks the renamed folder. It restores a lease that another
+ * run took or under which a script runs; scripts that start meanwhile find no lease and do nothing. If the run cannot
+ * restore the folder, the next lease waits for the old lease's scripts. Writers work inside the folder, so that they
+ * never write to a newer lease.
  */
 import { type Fence, leaseLostExit, rootScript, type ScriptEnd } from '../../node/root-script.ts';
 import { recordBaselineLines } from '../../rack/uninstall/baseline.ts';
 import { sh } from './scripts.generated.ts';
 
-/** An observed lease; without a run if its owner died before signing it. */
+/** An observed lease; without a run if its owner died before signing the lease. */
 export interface SeenLease {
   readonly run?: string;
   readonly token?: number;
   readonly heartbeat: number;
-  /** Every line of the owner file. */
+  /** All lines of the owner file. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +47,7 @@ function seenLease(lines: readonly string[]): SeenLease {
   return { ...signed, heartbeat: /^\d{1,15}$/.test(beat ?? '') ? Number(beat) : 0, fields };
 }
 
-/** The run that asks for a lease. Every value is one line. */
+/** The run that requests a lease. Every value is one line. */
 export interface LeaseClaim {
   readonly run: string;
   /** `user@host`. */
@@ -56,14 +56,14 @@ export interface LeaseClaim {
   readonly phase: string;
   /** The controller's id. */
   readonly controller: string;
-  /** The run's process on its controller, and its start time. */
+  /** The run's process on its controller, with its start time. */
   readonly pid: number;
   readonly start: string;
   /** ISO 8601, by the controller's clock. */
   readonly since: string;
 }
 
-/** The lines of the owner file, run first; the node adds the token. */
+/** The owner file's lines, run first; the node adds the token. */
 function signed({ run, ...rest }: LeaseClaim) {
   const lines = Object.entries(rest).map(([key, value]) => `${key}=${oneLine(String(value))}`);
   return { run: oneLine(run), lines };
@@ -80,7 +80,7 @@ export function takeLeaseScript(rootPrefix: string, claim: LeaseClaim): string {
   return rootScript(rootPrefix, recordBaseline() + sh.takeLease({ run, hasty: false }, lines));
 }
 
-/** @param isPatient whether a script that still runs under the lease prevents stealing it */
+/** @param isPatient true if a script still running under the lease prevents the steal */
 export function stealLeaseScript(rootPrefix: string, claim: LeaseClaim, seen: SeenLease, isPatient = true): string {
   const { run, lines } = signed(claim);
   const values = {
@@ -93,7 +93,7 @@ export function stealLeaseScript(rootPrefix: string, claim: LeaseClaim, seen: Se
   return rootScript(rootPrefix, recordBaseline() + sh.stealLease(values, lines));
 }
 
-/** Increments the heartbeat, in a script that runs in the lease's folder and has verified its lease. */
+/** Increments the heartbeat. For scripts that run in the lease's folder and have verified their lease. */
 export const leaseHeartbeat = `${sh.leaseHeartbeat({})}
 move_beat`;
 

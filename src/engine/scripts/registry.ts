@@ -92,7 +92,7 @@ export const jobBody = (call: JobCall): string => bodyOf(jobs, call);
 
 type Bodies<A> = { readonly [K in keyof A]: (args: A[K]) => string };
 
-/** The only place that pairs a name with its arguments again, because a union of calls loses the pairing. */
+/** Pairs a name with its arguments again. Only this function does, because a union of calls loses the pairing. */
 function bodyOf<A, K extends keyof A>(
   bodies: Bodies<A>,
   { name, args }: { readonly name: K; readonly args: A[K] },

@@ -14,9 +14,9 @@ export interface StepScript {
   readonly text: string;
 }
 
-/** Placeholders for values that only a run knows. */
+/** Functions for values that are known only to a run. */
 export interface StepScriptTerms {
-  /** The account that logs in on a node. */
+  /** The account that logs in to a node. */
   readonly userOf: (node: NodeName) => string;
   readonly rollbackSeconds: number;
   readonly rebootDelaySeconds: number;
@@ -50,6 +50,6 @@ export function stepScripts({ id, node, act }: Step, terms: StepScriptTerms): re
   return texts.map((text) => ({ step: id, node, text }));
 }
 
-/** The frame of every script: the lease check before it, a line of history after it. */
+/** The frame around every script: first the lease check, last a history line. */
 export const aroundScripts = (): string =>
   mutatingScript({ rootPrefix: '', fence, note: noteOf('STEP'), body: ': The script of the step.' });

@@ -7,7 +7,7 @@ import {
 import { leaseHeartbeat } from './lease.ts';
 import { scriptBody } from './registry.ts';
 
-/** The first half of a transaction: it changes the network, and leaves the node waiting for {@link confirmBody}. */
+/** The first half of a transaction: changes the network and makes the node wait for {@link confirmBody}. */
 export const transactionBody = (request: TransactionRequest): string =>
   changeNetwork(request, scriptBody(request.call));
 
