@@ -11,29 +11,29 @@ export interface StepResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** How a step starts: the signal that ends its waits, and the group that it rescues. */
+/** A step's start: the signal that ends its waits, and the group that it rescues. */
 export interface StepStart {
   readonly signal: AbortSignal;
   readonly rescues?: string;
 }
 
 export interface ExecuteOptions<Context> {
-  /** Records that a step starts. Without a context, the step is skipped. */
+  /** Records the start of a step. Without a context, the step is skipped. */
   readonly begin: (step: Step, start: StepStart) => Context | undefined;
   /** Runs a step. Rejects only for a bug, and ends soon after its signal aborts. */
   readonly run: (step: Step, context: Context) => Promise<StepResult>;
-  /** Maximum number of nodes at a time. */
+  /** The maximum number of nodes with running steps. */
   readonly parallel: number;
-  /** A person aborted the run: only rescues may start. */
+  /** Aborts when a person interrupts the run; only rescues may start. */
   readonly abort?: AbortSignal;
-  /** A lease is lost: nothing may start, not even rescues. */
+  /** Aborts when a lease is lost; nothing may start, not even rescues. */
   readonly forbidden: AbortSignal;
-  /** The journal cannot be written: only rescues may start. */
+  /** Aborts when the journal cannot be written; only rescues may start. */
   readonly halted: AbortSignal;
   /** How long to wait for running scripts after an abort. */
   readonly abortMs: number;
   readonly onAbort?: () => void;
-  /** Called once per step, when it has ended or will not run. */
+  /** Called once per step, when the step has ended or will not run. */
   readonly onEnd: (report: StepReport) => void;
   readonly onRescue: (group: string) => void;
 }
@@ -58,9 +58,9 @@ interface Schedule {
 }
 
 /**
- * Runs a plan's steps. Each starts once the steps in `needs` have succeeded and those in `after` have ended. A failed
- * step blocks only the steps that need it. A started but incomplete group is cleaned up by its rescue, whatever happens
- * to the rest. Returns the reports of all steps in plan order, then those of rescues.
+ * Runs a plan's steps. Each step starts when the steps in `needs` have succeeded and those in `after` have ended. A
+ * failed step blocks only steps that need it. If a group was started but not completed, its rescue always cleans up.
+ * Returns the reports of all steps in plan order, followed by those of rescues.
  */
 export async function executeSteps<Context>(
   plan: Pick<Plan, 'steps' | 'rescues'>,
@@ -80,7 +80,7 @@ export async function executeSteps<Context>(
   for (const one of [abort, forbidden, halted]) one?.addEventListener('abort', stop, { signal });
   try {
     for (;;) {
-      // Created before the starts, which may abort a signal.
+      // Created before the starts, because they may abort a signal.
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
@@ -143,7 +143,7 @@ function isImpossible({ step, rescues }: Item, { items, itemsById, options }: Sc
 const membersOf = (group: string, items: readonly Item[]): readonly Item[] =>
   items.filter((item) => item.step.group === group && item.rescues === undefined);
 
-/** Gives up a group once one of its steps has failed, and starts its rescue when none of its steps runs. */
+/** Gives up a group after one of its steps has failed, and starts its rescue when none of its steps is running. */
 function rescueGroups(schedule: Schedule): boolean {
   const { rescues, items, rescued, options } = schedule;
   let hasRescued = false;
@@ -154,7 +154,7 @@ function rescueGroups(schedule: Schedule): boolean {
     for (const item of members) item.giveUp.abort();
     if (members.some((item) => item.state === 'running')) continue;
     rescued.add(group);
-    // A started step never has 0 ms.
+    // A step that was started never has 0 ms.
     if (members.every((item) => item.report?.ms === 0) || options.forbidden.aborted) continue;
     hasRescued = true;
     options.onRescue(group);
@@ -165,7 +165,7 @@ function rescueGroups(schedule: Schedule): boolean {
   return hasRescued;
 }
 
-/** The steps that can start now, with their lanes taken. */
+/** Takes the lanes of all steps that can start now, and returns these steps. */
 function takeReady(schedule: Schedule): readonly Item[] {
   const ready = schedule.items.filter((item) => item.state === 'waiting' && isReady(item, schedule));
   const started = ready.filter(({ step }) => schedule.lanes.enter(step.node, step.act.kind));
@@ -173,14 +173,14 @@ function takeReady(schedule: Schedule): readonly Item[] {
   return started;
 }
 
-/** A rescue step only waits for its order: one failed stop must not leave the other ranks running. */
+/** Rescue steps wait only for their order: one failed stop must not leave the other ranks running. */
 function isReady({ step, rescues }: Item, { items, itemsById }: Schedule): boolean {
   if (rescues === undefined) return stepsBefore(step).every((one) => itemsById.get(one)?.state === 'ended');
   const own = items.filter((item) => item.rescues === rescues && step.needs.includes(item.step.id));
   return own.every((item) => item.state === 'ended');
 }
 
-/** Waits for the result of a started step, after an abort only for a limited time. */
+/** Waits for the result of a started step; after an abort only for a limited time. */
 async function finish(
   item: Item,
   result: Promise<StepResult>,
@@ -195,9 +195,9 @@ async function finish(
 }
 
 /**
- * After an abort, waits only a limited time for a running script. If the script is still running then, its result
- * is unknown. Group steps and rescues run to their own deadlines, because a start still in progress would outlive the
- * stop that follows.
+ * After an abort, waits only a limited time for a running script. If the script is still running then, its result is
+ * unknown. Group steps and rescues run to their own deadlines, because a start still in progress would outlive the stop
+ * that follows.
  */
 async function abandoned({ step, rescues, giveUp }: Item, options: Limits, over: AbortSignal): Promise<StepResult> {
   const { signal } = giveUp;
@@ -209,7 +209,7 @@ async function abandoned({ step, rescues, giveUp }: Item, options: Limits, over:
   return { outcome: 'unknown', diagnostics: [] };
 }
 
-/** Unsubscribes when the step is over, because the signals live longer. */
+/** Unsubscribes when the step is over, because the signals exist longer. */
 const once = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     onAbort(over, onAbort(signal, resolve));
@@ -231,7 +231,7 @@ function stopWaiting(schedule: Schedule): void {
 
 /**
  * Steps of one node in the same lane run one after another: short scripts in one lane, long transfers in the other. A
- * restart takes both. Gates and requests only observe, so they need none.
+ * restart takes both lanes. Gates and requests only observe, so they need no lane.
  */
 type Lane = 'act' | 'bulk';
 
@@ -249,14 +249,14 @@ const lanesByKind: Readonly<Record<Act['kind'], readonly Lane[]>> = {
   hands: [],
 };
 
-/** Tracks the taken lanes of each node; at most `parallel` nodes have any. */
+/** Tracks the lanes in use on each node; at most `parallel` nodes use any. */
 function createLanes(parallel: number) {
   const taken = new Set<string>();
   const workByNode = new Map<NodeName, number>();
   const keys = (node: NodeName, kind: Act['kind']): readonly string[] =>
     lanesByKind[kind].map((lane) => `${node} ${lane}`);
   return {
-    /** Takes all lanes that a step needs, or none. */
+    /** Takes all the lanes that a step needs, or none of them. */
     enter: (node: NodeName, kind: Act['kind']): boolean => {
       const wanted = keys(node, kind);
       if (wanted.length === 0) return true;

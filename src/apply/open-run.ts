@@ -34,21 +34,21 @@ import type { RunListener } from './run-events.ts';
 import type { StepContext } from './steps/context.ts';
 import { runStep } from './steps/run-step.ts';
 
-/** An open run: one journal, and one connection and one lease per node for all its plans. */
+/** An open run: one journal for all its plans, and one connection and one lease per node. */
 export interface OpenRun {
   readonly options: RunOptions;
   readonly ways: ReadonlyMap<NodeName, Way>;
   readonly sessions: Map<NodeName, Session>;
   readonly keeper: LeaseKeeper;
-  /** Aborted once the journal cannot be written. */
+  /** Aborts when the journal cannot be written. */
   readonly halted: AbortController;
   /** Problems of the run itself. */
   readonly problems: Diagnostic[];
 }
 
 /**
- * Opens a run; nothing is sent before its first plan. The leases on the nodes are the only lock, also against a second
- * run from the same state folder.
+ * Opens a run and sends nothing before its first plan. The nodes' leases are the only lock, even against another run
+ * from the same state folder.
  * @throws FleetError `journal/cannot-write`
  */
 export function openRun(options: RunOptions): OpenRun {
@@ -78,16 +78,16 @@ export async function closeRun(run: OpenRun): Promise<void> {
   run.options.onEvent({ kind: 'run-ended' });
 }
 
-/** The check, under the leases, whether a plan is stale. */
+/** A check under the leases for whether a plan is stale. */
 interface SecondLook {
   readonly nodes: readonly Pick<DesiredNode, 'name'>[];
   readonly isStale: (observation: FleetObservation) => boolean;
 }
 
 /**
- * Records a plan and takes its missing leases; manual steps take none. Returns a report if the plan may not start. With
- * `second` it observes the nodes again if another run had a lease before, or a node has restarted since its observation.
- * Rejects only for bugs and with the errors of `onLeased`.
+ * Records a plan and takes its missing leases; manual steps need none. Returns a report if the plan may not start. With
+ * `second` it observes the nodes again if another run had a lease before, or if a node has restarted since its
+ * observation. Rejects only for bugs and with errors from `onLeased`.
  */
 export async function beginPlan(plan: Plan, run: OpenRun, second: SecondLook): Promise<RunReport | undefined> {
   const { options, keeper } = run;
@@ -106,7 +106,7 @@ export async function beginPlan(plan: Plan, run: OpenRun, second: SecondLook): P
   return undefined;
 }
 
-/** How a plan's steps run once the plan has its leases. */
+/** The options for a plan's steps once the plan has its leases. */
 export function stepOptions(plan: Plan, run: OpenRun): ExecuteOptions<StepContext> {
   const { parallel, timing, signal, onEvent } = run.options;
   return {
@@ -132,7 +132,7 @@ async function hasChanged({ nodes, isStale }: SecondLook, run: OpenRun): Promise
   return isStale(await observeSessions(sessions, { deadlineMs, newBoundary }));
 }
 
-/** Every node with a step that is not manual. */
+/** Every node that has a step other than a manual one. */
 function leasedNodes({ steps, rescues }: Plan): readonly NodeName[] {
   const all = [...steps, ...rescues.flatMap((rescue) => rescue.steps)];
   return [...new Set(all.filter(({ act }) => act.kind !== 'hands').map(({ node }) => node))].sort();
@@ -154,7 +154,7 @@ function tellPlan(plan: Plan, run: OpenRun): void {
 function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: OpenRun): StepContext | undefined {
   const { options, keeper } = run;
   const isWritten = tellIntent(step, rescues, run);
-  // A rescue stops started work, so it runs even if it cannot be recorded.
+  // A rescue stops work that has started, so it runs even if it cannot be recorded.
   if (!isWritten && rescues === undefined) return undefined;
   keeper.setPhase(step.id);
   options.onEvent({ kind: 'step-started', step, ...given({ rescues }) });
@@ -200,7 +200,7 @@ function tellEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, run: O
   run.options.onEvent({ kind: 'step-ended', step, outcome, ms, diagnostics, ...given({ rescues }) });
 }
 
-/** The report of a plan whose steps have ended. */
+/** The report of a plan after its steps have ended. */
 export function reportOf(
   run: OpenRun,
   steps: readonly StepReport[],
@@ -219,19 +219,19 @@ export function reportOf(
   };
 }
 
-/** Both the rejected step and the renewal notice a lost lease; it is reported once. */
+/** True for the first report of a lost lease, which both the rejected step and the renewal detect. */
 const isFirstOfItsLoss = (one: Diagnostic, at: number, all: readonly Diagnostic[]): boolean =>
   one.code !== 'lease/lost' ||
   all.findIndex(({ code, subject }) => code === one.code && isSameSubject(subject, one.subject)) === at;
 
-/** For both streams together; the output is used only if the command fails. */
+/** The limit for both streams together. The output is used only if the command fails. */
 const maxBytes = 1_048_576;
 const shownCharacters = 300;
 
-/** `done` also if `unless` showed that there was nothing to do. */
+/** `done` also means that `unless` exited with 0. */
 type Ran = 'done' | Diagnostic;
 
-/** Runs the user's own commands under the nodes' leases, each at most once. A refused lease runs nothing. */
+/** Runs the user's own commands under the nodes' leases, each at most once. If a lease is refused, no command runs. */
 export async function runCommands(commands: readonly NodeCommand[], deadlineMs: number, run: OpenRun) {
   const taken = await run.keeper.take(commands.map(({ node }) => node));
   const ran = new Map<NodeName, Ran>();
@@ -246,7 +246,7 @@ export async function runCommands(commands: readonly NodeCommand[], deadlineMs: 
   const nodes = commands.map(({ node }) => node).sort();
   return {
     refusals,
-    /** Nodes on which the command is not known to have succeeded, by name. */
+    /** The nodes, by name, where the command is not known to have succeeded. */
     failed: nodes.filter((node) => ran.get(node) !== 'done'),
     isInterrupted: isInterrupted(run),
     isLeaseLost: run.keeper.lost.aborted,
@@ -301,7 +301,7 @@ async function send(
   return { isUnknown: exit.kind === 'unknown', problem };
 }
 
-/** After an abort, waits `abortMs` for a command instead of its whole deadline. */
+/** After an abort, waits only `abortMs` for a command instead of its full deadline. */
 async function untilAborted<T>(asked: Promise<T>, { signal, timing }: OpenRun['options']): Promise<T | 'given-up'> {
   let forget = (): void => undefined;
   const givenUp = new Promise<'given-up'>((resolve) => {
@@ -322,7 +322,7 @@ const notWritten = (node: NodeName): Diagnostic =>
     detail: prose`The command for ${named(node)} was not sent, because the journal could not record it first.`,
   });
 
-/** A node's session, opened on first use. */
+/** A node's session, created on first use. */
 function sessionOf(run: OpenRun, node: NodeName): Session {
   const known = run.sessions.get(node);
   if (known) return known;
@@ -331,7 +331,7 @@ function sessionOf(run: OpenRun, node: NodeName): Session {
   return session;
 }
 
-/** A separate session that the run does not keep; connects on first use. */
+/** A separate session that the run does not store; connects on first use. */
 function newSession(run: OpenRun, node: NodeName): Session {
   const { deadlineMs, onRemote, onEvent, timing } = run.options;
   const onReconnect = (_node: NodeName, attempt: number): void => onEvent({ kind: 'reconnecting', node, attempt });
@@ -339,7 +339,7 @@ function newSession(run: OpenRun, node: NodeName): Session {
   return openSession({ node, way: wayOf(run, node) }, limits);
 }
 
-/** @throws Error without an SSH target for the node, which is a bug of the caller */
+/** @throws Error if the node has no SSH target, which is a bug in the caller */
 function wayOf({ ways }: OpenRun, node: NodeName): Way {
   const way = ways.get(node);
   if (!way) throw new Error(`the run was given no way to ${node}`);
@@ -348,7 +348,7 @@ function wayOf({ ways }: OpenRun, node: NodeName): Way {
 
 const isInterrupted = ({ options }: OpenRun): boolean => options.signal?.aborted === true;
 
-/** Returns whether the entry was written. If not, the run starts nothing more. */
+/** Returns true if the entry was written. Otherwise the run starts no more steps. */
 function record({ options, halted, problems }: OpenRun, entry: JournalEntry): boolean {
   try {
     options.journal.write(entry);
@@ -377,31 +377,31 @@ export interface RunReport {
   readonly runId: string;
   /** All steps in plan order, then the rescues that ran. */
   readonly steps: readonly StepReport[];
-  /** Nodes leased to other runs, so that nothing was started (exit 75). */
+  /** Nodes that other runs have leased, so that nothing was started (exit 75). */
   readonly refusals: readonly LeaseRefusal[];
-  /** Nothing was started, because the nodes changed since the plan, under another run's lease or by a restart. */
+  /** Nothing was started because the nodes had changed since the plan, through another run or a restart. */
   readonly isStale?: boolean;
   readonly isInterrupted: boolean;
-  /** Another run took over a node's lease during this run; nothing was started after that. */
+  /** Another run took over a node's lease during this run; nothing was started afterwards. */
   readonly isLeaseLost: boolean;
   /** Problems of the run itself and of all steps, in order of occurrence. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The inputs of a run other than its plans. The caller reads clocks and makes tokens. */
+/** The inputs of a run other than its plans. The caller reads clocks and generates tokens. */
 export interface RunOptions
   extends UseLimits,
     Pick<StepContext, 'verb' | 'desired' | 'timing' | 'newBoundary' | 'onWithdraw' | 'unlock'> {
-  /** SSH targets of all nodes in the plan, and of those that its gates observe. */
+  /** SSH targets of all nodes in the plan and of the nodes that its gates observe. */
   readonly ways: readonly NodeWay[];
   readonly controller: Controller;
-  /** Opened for this run; the caller closes it. Its run id names the run. */
+  /** Opened for this run and named by its run id; the caller closes it. */
   readonly journal: Journal;
-  /** Maximum number of nodes with running steps. */
+  /** The maximum number of nodes with running steps. */
   readonly parallel: number;
-  /** How long to wait for a living run's lease before giving up; 0 without `--lease-wait`. */
+  /** How long to wait for a live run's lease before giving up; 0 without `--lease-wait`. */
   readonly leaseWaitMs: number;
   readonly onEvent: RunListener;
-  /** Called once the plan has its leases; the first step waits for it. An error from it ends the run. */
+  /** Called when the plan has its leases, before the first step. An error in this function ends the run. */
   readonly onLeased?: () => Promise<void>;
 }

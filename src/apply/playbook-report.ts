@@ -8,7 +8,7 @@ import type { LeaseRefusal } from './lease/lease-keeper.ts';
 import type { RunOptions, RunReport } from './open-run.ts';
 import type { RunTiming } from './run-timing.ts';
 
-/** A position in a playbook. Play and batch count from 0. */
+/** A position in a playbook. Plays and batches are numbered from 0. */
 export interface PlaybookPlace {
   readonly play: number;
   readonly batch: number;
@@ -16,12 +16,12 @@ export interface PlaybookPlace {
   readonly nodes: readonly NodeName[];
 }
 
-/** The result of one task for one batch. */
+/** One task's result for one batch. */
 export interface PlaybookWork extends PlaybookPlace {
-  /** The plan, run or not; made from {@link observation}. */
+  /** The plan, run or not, based on {@link observation}. */
   readonly plan?: Plan;
   readonly observation?: FleetObservation;
-  /** Absent if there was nothing to run, or no consent. */
+  /** Absent without steps or without consent. */
   readonly run?: RunReport;
   /** Nodes for which the task failed. */
   readonly failed: readonly NodeName[];
@@ -35,43 +35,43 @@ export interface PlaybookReport {
   readonly nodes: readonly NodeName[];
   /** The final check; absent if the run was interrupted. */
   readonly observation?: FleetObservation;
-  /** More nodes failed than the play allows, or a lease was refused or lost. */
+  /** True if more nodes failed than the play allows, or a lease was refused or lost. */
   readonly isStopped: boolean;
-  /** A person declined, or consent was missing. */
+  /** True if a person declined, or consent was missing. */
   readonly isDeclined: boolean;
   readonly isInterrupted: boolean;
-  /** Why a plan or a question after the first change was refused; empty if none was. */
+  /** The reasons why a plan or question after the first change was refused; otherwise empty. */
   readonly refusal: readonly Diagnostic[];
 }
 
-/** A plan already shown, with its observation; a saved plan has none. */
+/** A plan that was already shown, with its observation. A saved plan has no observation. */
 export interface ShownPlan {
   readonly plan: Plan;
   readonly observation?: FleetObservation;
 }
 
-/** All step reports including rescues, in order. */
+/** All step reports, including those of rescues, in order. */
 export const stepsOf = ({ works }: Pick<PlaybookReport, 'works'>): readonly StepReport[] =>
   works.flatMap(({ run }) => run?.steps ?? []);
 
 export interface PlaybookOptions {
   readonly scope: PlayScope;
-  /** Observes these nodes, and those needed to check them. */
+  /** Observes these nodes and any others needed to check them. */
   readonly observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
-  /** Shows a plan with steps and asks for consent. */
+  /** Shows a plan that has steps and asks for consent. */
   readonly approve: (plan: Plan, place: PlaybookPlace) => Promise<boolean>;
-  /** Called before any change, with the effects of all plans as made from the current state; may throw. */
+  /** Called before the first change with the effects of all plans, based on the current state; may throw. */
   readonly foresee?: (effects: readonly EffectTotal[]) => void;
-  /** Asks a question of the playbook. */
+  /** Asks the user a question from the playbook. */
   readonly confirm: (text: string, place: PlaybookPlace) => Promise<boolean>;
-  /** The already approved plan that the first task with a plan runs unchanged, without a new observation. */
+  /** The approved plan. The first task that has a plan runs it unchanged, without a new observation. */
   readonly first?: ShownPlan;
-  /** Called once, just before something is sent for the first time. */
+  /** Called once, just before the first request is sent. */
   readonly run: () => RunOptions;
-  /** For the playbook's own waits. */
+  /** The timing of the playbook's own waits. */
   readonly timing: RunTiming;
   readonly signal?: AbortSignal;
-  /** Called at each poll of a wait with the unmet conditions and the time left. */
+  /** Called at each poll of a wait, with the unmet conditions and the remaining time. */
   readonly onWait?: (missing: readonly string[], leftMs: number) => void;
   /** Called after each task, before the next one starts; `lost` aborts when the run loses a lease. */
   readonly onWork?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;

@@ -3,26 +3,26 @@ import type { NodeName } from '../model/node.ts';
 import type { Step, StepId, StepProgress } from '../model/step.ts';
 import type { LeaseChange } from './lease/lease-keeper.ts';
 
-/** Events of a run in order. They contain durations but no times; the listener has its own clock. */
+/** A run's events in order. They contain durations but no times, because the listener has its own clock. */
 export type RunEvent =
   /** The journal is open; `nodes` are leased before the first step. */
   | { readonly kind: 'run-started'; readonly runId: string; readonly nodes: readonly NodeName[] }
   /**
-   * `waiting`: another run has the lease, and this run checks whether that one is alive; `expired`: it is dead, so this
-   * run takes over.
+   * `waiting`: another run has the lease, and this run is checking whether that run is alive. `expired`: that run is
+   * dead, so this run takes over.
    */
   | ({ readonly kind: 'lease' } & Omit<LeaseChange, 'token'>)
-  /** The run reconnects to a node after a lost connection. */
+  /** The run is reconnecting to a node after a lost connection. */
   | { readonly kind: 'reconnecting'; readonly node: NodeName; readonly attempt: number }
   | { readonly kind: 'step-started'; readonly step: Step; readonly rescues?: string }
-  /** Bytes for steps that transfer data; `text` says what the step waits for (`rank 2 is not listening`). */
+  /** Bytes for steps that transfer data; `text` is what the step is waiting for (`rank 2 is not listening`). */
   | ({ readonly kind: 'step-progress'; readonly step: StepId; readonly node: NodeName } & StepProgress)
   | ({ readonly kind: 'step-ended' } & StepReport)
-  /** The rescue of a group starts, because one of its steps failed or the run was interrupted. */
+  /** A group's rescue starts because one of its steps failed or the run was interrupted. */
   | { readonly kind: 'rescue-started'; readonly group: string }
-  /** The plan has ended, successful or not; the run may continue with another one. */
+  /** The plan has ended, successfully or not; the run can continue with another plan. */
   | { readonly kind: 'plan-ended' }
-  /** After a signal: nothing new starts, and running steps get a moment to end. */
+  /** After a signal: nothing new starts, and running steps get a short time to end. */
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'run-ended' };
 

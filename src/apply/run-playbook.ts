@@ -41,16 +41,16 @@ import {
 import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork, ShownPlan } from './playbook-report.ts';
 import { pause, timeFor } from './run-timing.ts';
 
-/** State kept between the tasks in a playbook run. */
+/** The state shared by the tasks of a playbook run. */
 interface PlaybookState {
   readonly options: PlaybookOptions;
   readonly works: PlaybookWork[];
-  /** Opened when something is sent for the first time. */
+  /** Opened before the first request is sent. */
   run?: OpenRun;
-  /** The last observation, until a task may have changed the nodes. */
+  /** The last observation; removed when a task may have changed the nodes. */
   seen?: { readonly nodes: ReadonlySet<NodeName>; readonly observation: FleetObservation };
   first: PlaybookOptions['first'];
-  /** Whether a plan was approved. */
+  /** True if a plan was approved. */
   hasRun: boolean;
   isStopped: boolean;
   isDeclined: boolean;
@@ -59,9 +59,9 @@ interface PlaybookState {
 
 /**
  * Runs a playbook's tasks, play after play and batch after batch, with one journal, and with one lease and one
- * connection per node from its first change to the end. A failed node is left out of the rest of its play.
- * @throws FleetError `journal/cannot-write` before anything is sent, if the first plan is refused, and any
- *   error of `observe`
+ * connection per node from the first change to the end. A failed node is skipped in the rest of its play.
+ * @throws FleetError `journal/cannot-write` before anything is sent, if the first plan is refused; and any error of
+ * `observe`
  */
 export async function runPlaybook({ plays }: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
   const { scope, first, foresee, signal, onWork } = options;
@@ -103,7 +103,7 @@ async function close(state: PlaybookState): Promise<void> {
   if (run !== undefined) await closeRun(run);
 }
 
-/** All tasks in order, each with a batch from its play. A play's turns share its failed nodes. */
+/** All tasks in order, each with a batch from its play. The turns of a play share its failed nodes. */
 const turnsOf = (plays: readonly Play[], scope: PlayScope) =>
   plays.flatMap((of, play) => {
     const failed = new Set<NodeName>();
@@ -112,7 +112,7 @@ const turnsOf = (plays: readonly Play[], scope: PlayScope) =>
     );
   });
 
-/** The effects of all tasks' plans, each made from the nodes' current state. */
+/** The effects of all tasks' plans, each based on the nodes' current state. */
 async function effectsAhead(plays: readonly Play[], state: PlaybookState): Promise<readonly EffectTotal[]> {
   const { scope } = state.options;
   const works = plays.flatMap((one, play) => {
@@ -131,13 +131,13 @@ async function effectsAhead(plays: readonly Play[], state: PlaybookState): Promi
   return plans.flatMap(({ goal, targets }) => makePlan({ goal, desired: scope.desired, observation, targets }).effects);
 }
 
-/** For a run without leases. */
+/** Used by runs without leases. */
 const neverLost = new AbortController().signal;
 
 const isOver = ({ options, isStopped, isDeclined }: PlaybookState): boolean =>
   isStopped || isDeclined || options.signal?.aborted === true;
 
-/** The remaining tasks of a play for these nodes, then those of later plays. */
+/** The remaining tasks of a play for these nodes, followed by those of later plays. */
 function laterTasks(
   plays: readonly Play[],
   { play, index, nodes }: Pick<PlaybookPlace, 'play' | 'nodes'> & { readonly index: number },
@@ -160,7 +160,7 @@ function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneW
   };
 }
 
-/** The last observation if it is still valid and covers these nodes, otherwise a fresh one. */
+/** The last observation if it is still valid and covers these nodes; otherwise a fresh one. */
 async function lookAt(nodes: readonly NodeName[], state: PlaybookState): Promise<FleetObservation> {
   const { seen, options } = state;
   if (seen !== undefined && nodes.every((node) => seen.nodes.has(node))) return seen.observation;
@@ -169,7 +169,7 @@ async function lookAt(nodes: readonly NodeName[], state: PlaybookState): Promise
   return observation;
 }
 
-/** The plan that was shown before the run, once; its observation is valid. */
+/** Returns the plan that was shown before the run, only once; its observation is still valid. */
 function takeFirst(state: PlaybookState, { nodes }: PlaybookPlace): ShownPlan | undefined {
   const { first } = state;
   state.first = undefined;
@@ -182,7 +182,7 @@ function openedRun(state: PlaybookState): OpenRun {
   return state.run;
 }
 
-/** After the first change, a refusal ends the run without an exception, so that the result is still reported. */
+/** After the first change, a refusal ends the run without an exception so that the result is still reported. */
 async function unlessRefused(state: PlaybookState, ask: () => Promise<boolean>): Promise<boolean> {
   try {
     return await ask();
@@ -195,7 +195,7 @@ async function unlessRefused(state: PlaybookState, ask: () => Promise<boolean>):
 
 interface DoneWork extends Partial<Omit<PlaybookWork, keyof PlaybookPlace>> {
   readonly isDeclined?: boolean;
-  /** The playbook must stop: a lease was refused or lost, or the run was interrupted. */
+  /** The playbook must stop because a lease was refused or lost, or the run was interrupted. */
   readonly isEnd?: boolean;
 }
 
@@ -224,9 +224,9 @@ async function planFor(goal: Goal, targets: readonly NodeName[], state: Playbook
 }
 
 /**
- * Makes a plan for a goal, has it approved, takes its leases and runs its steps. A stale plan is made and shown again;
- * that ends because the run has the leases by then. A plan that only rolled back network changes is followed by a plan
- * for the resulting state.
+ * Makes a plan for a goal, gets approval, takes the leases and runs the steps. A stale plan is made and shown again,
+ * which ends because the run then has the leases. After a plan that only rolled back network changes, a second plan
+ * follows for the resulting state.
  */
 async function planAndRun(
   { goal, targets }: WorkOf<'plan'>,
@@ -261,7 +261,7 @@ async function planAndRun(
   }
 }
 
-/** Whether the run settled all unconfirmed network changes in the plan. */
+/** True if the run settled all unconfirmed network changes in the plan. */
 function hasSettled(done: DoneWork): done is SettledWork {
   const settling = (done.run?.steps ?? []).filter(({ step }) => step.resource === 'rollback');
   return settling.length > 0 && settling.every(isDone) && done.isEnd !== true;
@@ -269,7 +269,7 @@ function hasSettled(done: DoneWork): done is SettledWork {
 
 type SettledWork = DoneWork & { readonly plan: Plan; readonly run: RunReport };
 
-/** Merges the results of both plans of a task. */
+/** Merges the results of a task's two plans. */
 function joined(settled: SettledWork | undefined, done: DoneWork): DoneWork {
   if (settled === undefined) return done;
   const { plan: earlier, run: before } = settled;
@@ -289,30 +289,30 @@ function joined(settled: SettledWork | undefined, done: DoneWork): DoneWork {
   };
 }
 
-/** For saved plans, which lack their observation. */
+/** For saved plans, which have no observation. */
 const unseen: FleetObservation = { nodes: {}, failures: {} };
 
-/** Nodes on which something blocks the command count as failed. */
+/** Nodes where something blocks the command count as failed. */
 const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [
   ...waiting.map(({ node }) => node),
   ...blockers.flatMap(({ node, peers }) => [node, ...peers]),
 ];
 
-/** Macs to restart that were not reached, so that nothing waits for their return. */
+/** The Macs to restart that were not reached, so that nothing waits for their return. */
 const unreachedOf = (goal: Goal, { observed }: Plan): readonly NodeName[] =>
   goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes.filter((node) => !Object.hasOwn(observed, node)) : [];
 
 const isEnd = (run: Pick<RunReport, 'refusals' | 'isLeaseLost' | 'isInterrupted'>): boolean =>
   run.refusals.length > 0 || run.isLeaseLost || run.isInterrupted;
 
-/** The nodes and peers of failed steps. */
+/** The nodes of failed steps, and their peers. */
 function failedNodes({ steps }: Plan, run: RunReport): readonly NodeName[] {
   const own = new Set(steps.map(({ id }) => id));
   const bad = run.steps.filter((one) => own.has(one.step.id) && one.step.act.kind !== 'hands' && !isDone(one));
   return [...new Set(bad.flatMap(({ step }) => [step.node, ...step.peers]))];
 }
 
-/** Fails if a fresh plan has changes. Manual steps and unobserved facts do not count. */
+/** Fails if a fresh plan contains changes. Manual steps and unobserved facts do not count. */
 async function verify({ targets }: WorkOf<'verify'>, state: PlaybookState): Promise<DoneWork> {
   const shown = await planFor({ kind: 'converge' }, targets, state);
   const diagnostics = shown.plan.changes.map(({ resource, node, from, to }) =>
@@ -329,7 +329,7 @@ async function assertProperty(work: WorkOf<'assert'>, state: PlaybookState): Pro
   const observation = await lookAt(nodes, state);
   const seen = seenProperties(state.options.scope.desired, observation);
   const values = nodes.map((node) => ({ node, value: seen.get(propertyKey({ node, address: property })) }));
-  // Nodes that lack the property do not count, unless all of them do.
+  // Nodes without the property do not count, unless all of them lack it.
   const found = values.some(({ value }) => value !== undefined) ? values.filter(({ value }) => value) : values;
   const wrong = found.filter(
     ({ value }) => value?.kind !== 'known' || canonicalJson(value.value) !== canonicalJson(is),
@@ -349,7 +349,7 @@ function foundText(value: Known<Json> | undefined): string {
 }
 
 async function confirm({ text }: WorkOf<'confirm'>, state: PlaybookState, place: PlaybookPlace): Promise<DoneWork> {
-  // The answer may take an hour.
+  // A person may take an hour to answer.
   delete state.seen;
   return { isDeclined: !(await unlessRefused(state, () => state.options.confirm(text, place))) };
 }
@@ -364,14 +364,14 @@ async function runOwn(work: WorkOf<'run'>, state: PlaybookState): Promise<DoneWo
 
 type WaitWork = WorkOf<'wait'>;
 
-/** An unmet condition, and the nodes that fail with it. */
+/** An unmet condition and the nodes that do not meet it. */
 interface Missing {
   readonly node: NodeName;
   readonly why: string;
   readonly fails: readonly NodeName[];
 }
 
-/** Observes repeatedly until all conditions hold or the deadline is over; empty if interrupted. */
+/** Observes repeatedly until all conditions are met or the deadline has passed; empty if interrupted. */
 export async function waitFor(
   work: WaitWork,
   state: Pick<PlaybookState, 'seen'> & {
@@ -409,7 +409,7 @@ function missingIn(observation: FleetObservation, work: WaitWork, desired: Desir
     .map(({ name, ...placement }) => {
       const goal = { kind: 'start', placements: [name] } as const;
       const { changes, waiting } = makePlan({ goal, desired, observation, targets: work.nodes });
-      // Any of these nodes may be its leader, and a batch may contain only one of them.
+      // Any of these nodes can be the leader, and a batch may contain only one of them.
       const fails = everyNode(placement);
       const missing = [
         ...changes.map(({ node, resource, from }): Missing => ({ node, why: `${resource}: ${from}`, fails })),
@@ -424,7 +424,7 @@ function missingIn(observation: FleetObservation, work: WaitWork, desired: Desir
       return { nodes: placement.nodes, missing };
     })
     .filter(({ missing }) => missing.length > 0);
-  // An unreached node of a different layout does not block serving.
+  // An unreached node in a different layout does not prevent serving.
   const away = unseen.filter(({ node }) => lacking.some(({ nodes }) => nodes.includes(node)));
   return [...lacking.flatMap(({ missing }) => missing), ...away];
 }

@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forMany } from '../remote/on-abort.ts';
 
-/** Waits until the time is over or the signal aborts; never rejects. */
+/** Waits until the time has passed or the signal aborts; never rejects. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal ? { signal: forMany(signal) } : {}).catch(() => undefined);
 }
 
-/** The waits of a run in ms: for real Macs, and the minimum for simulated Macs with faster clocks. */
+/** A run's waits in ms: first for real Macs, then the minimum for simulated Macs with faster clocks. */
 const waits = {
-  /** Between two heartbeats of a lease. */
+  /** Between two lease heartbeats. */
   heartbeatMs: [5_000, 2_000],
-  /** A lease has expired if its heartbeat did not change for this long, by the clock of the waiting run. */
+  /** A lease has expired if its heartbeat has not changed for this long, by the waiting run's clock. */
   leaseExpiryMs: [30_000, 20_000],
   /**
-   * The node rolls back a network change that is not confirmed in this time. Shorter than a lease's expiry, so that the
-   * run after a dead one finds the old network.
+   * The node rolls back a network change that is not confirmed within this time. The time is shorter than a lease's
+   * expiry, so that the run after a dead one finds the old network.
    */
   rollbackAfterMs: [20_000, 15_000],
-  /** How long to wait for a script that still runs under an expired lease. */
+  /** How long to wait for a script that is still running under an expired lease. */
   busyMs: [120_000, 20_000],
   /** Between two checks of another run's lease. */
   leaseLookMs: [2_000, 400],
-  /** Between two observations of a gate. */
+  /** Between two observations by a gate. */
   gatePollMs: [1_000, 500],
   /** Between two polls of a job. */
   jobPollMs: [1_000, 200],
@@ -29,13 +29,13 @@ const waits = {
   retryMs: [2_000, 50],
   /** Between two password attempts at FileVault. */
   unlockPauseMs: [15_000, 200],
-  /** From the password until the Mac can be observed, including a disk check. */
+  /** From sending the password until the Mac can be observed, including a disk check. */
   unlockReturnMs: [600_000, 20_000],
   /** How long to wait for running scripts after a signal. */
   abortMs: [10_000, 5_000],
-  /** Minimum time without progress before giving up on a joining rank, whatever the file's token deadline. */
+  /** The minimum time without progress before a joining rank is given up, whatever token deadline the file sets. */
   gateStallMs: [120_000, 20_000],
-  /** The same for the first token after a load, when code may have to be compiled first. */
+  /** The same for the first token after loading, because code may have to be compiled first. */
   tokenStallMs: [300_000, 30_000],
 } as const satisfies Readonly<Record<string, readonly [realMs: number, atLeastMs: number]>>;
 
@@ -43,22 +43,22 @@ type Waits = { readonly [K in keyof typeof waits]: number };
 
 /** All times of a run. Steps have their own deadlines, which `scale` multiplies. */
 export interface RunTiming extends Waits {
-  /** Pauses before the attempts to reach a restarting Mac; the last one repeats. */
+  /** Pauses before each attempt to reach a restarting Mac; the last pause repeats. */
   readonly rebootPausesMs: readonly number[];
   /** From the restart command until macOS begins to shut down. */
   readonly rebootDelaySeconds: number;
-  /** Factor for the deadlines of steps. */
+  /** The factor for step deadlines. */
   readonly scale: number;
-  /** Factor for a dialogue's polling intervals and waits. */
+  /** The factor for a dialogue's polling intervals and waits. */
   readonly talkScale: number;
 }
 
-/** Programs on simulated Macs run at this computer's speed, however fast their clocks are. */
+/** Programs on simulated Macs run at this computer's speed, no matter how fast their clocks are. */
 const leastTalkScale = 0.1;
 
 /**
- * The times for simulated Macs with faster clocks: scales every wait for a Mac. Scripts and connections run at this
- * computer's speed, so waits for them have minimums.
+ * The times for simulated Macs with faster clocks. Scales every wait for a Mac, with minimums for scripts and
+ * connections because they run at this computer's speed.
  */
 export function scaledTiming(scale: number): RunTiming {
   const scaled = ([ms, atLeastMs]: readonly [number, number]): number => Math.round(timeFor(ms, { scale }, atLeastMs));

@@ -18,7 +18,7 @@ interface RunScreen {
 /** The live view of a run. */
 export type RunView = ReturnType<typeof showRun>;
 
-/** A Listr line with the functions that end it. */
+/** A Listr line and the functions that end it. */
 interface Drawn {
   readonly task: Parameters<ListrTask['task']>[1];
   readonly settle: () => void;
@@ -27,7 +27,7 @@ interface Drawn {
 
 interface Row {
   line: RunLine;
-  /** Set once Listr shows the line; events may arrive earlier. */
+  /** Set when Listr shows the line; events can arrive earlier. */
   drawn?: Drawn;
 }
 
@@ -39,11 +39,11 @@ function deferred<T>() {
   return { promise, resolve };
 }
 
-/** Shows one line per node with its running step and progress, redrawn in place. Only for terminals. */
+/** Shows one line per node with its running step and progress, updated in place. Only for terminals. */
 export function showRun(steps: readonly Step[], screen: RunScreen) {
   const rows = linesOf(steps).map((line): Row => ({ line }));
   const widest = Math.max(0, ...rows.map(({ line }) => line.name.length));
-  // Listr adds two blanks, the mark and one more blank before every title, and keeps two columns free.
+  // Before each title, Listr prints two blanks, the mark and a third blank; it also leaves two columns free.
   const text = (line: RunLine): string => lineText(line, widest, Math.max(20, screen.columns - 6));
   const begun: Promise<void>[] = [];
   const tasks = rows.map((row): ListrTask => {
@@ -80,7 +80,7 @@ export function showRun(steps: readonly Step[], screen: RunScreen) {
       void opened.then(({ task }) => {
         task.output = more;
       }),
-    /** Draws the final state and restores the terminal. Unfinished lines show as skipped. */
+    /** Draws the final state and restores the terminal. Unfinished lines are shown as skipped. */
     end: async (): Promise<void> => {
       await Promise.all(begun);
       (await opened).settle();
@@ -103,7 +103,7 @@ function draw({ line, drawn }: Row, shown: string): void {
   if (state === 'done' || state === 'skipped') drawn.settle();
 }
 
-/** Color and marks only repeat the words next to them. */
+/** Colors and marks only repeat the adjacent words. */
 const asciiIcons = {
   SKIPPED_WITH_COLLAPSE: '-',
   SKIPPED_WITHOUT_COLLAPSE: '-',
@@ -137,10 +137,10 @@ function listrOptions({ stream, hasUnicode, hasColor }: RunScreen): ListrBaseCla
   return {
     concurrent: true,
     exitOnError: false,
-    // The caller handles signals.
+    // The caller handles all signals.
     registerSignalListeners: false,
     renderer: 'default',
-    // The caller has checked for a terminal, so Listr's own check must not override it.
+    // The caller has already checked for a terminal, so this overrides Listr's own check.
     forceTTY: true,
     fallbackRendererCondition: false,
     rendererOptions: {
@@ -153,15 +153,15 @@ function listrOptions({ stream, hasUnicode, hasColor }: RunScreen): ListrBaseCla
 
 type Progress = Extract<RunEvent, { kind: 'step-progress' }>;
 
-/** The state behind one node's line. */
+/** The state of one node's line. */
 export interface RunLine {
   readonly name: string;
   readonly steps: readonly Step[];
   readonly running: ReadonlyMap<StepId, { readonly step: Step; readonly progress?: Progress }>;
   readonly ended: ReadonlyMap<StepId, { readonly step: Step; readonly outcome: StepOutcome; readonly code?: string }>;
-  /** Sum of its steps' durations. */
+  /** The total duration of its steps. */
   readonly ms: number;
-  /** After a signal: running steps finish, no new ones start. */
+  /** True after a signal: running steps finish, and no new ones start. */
   readonly isStopping: boolean;
 }
 
@@ -181,7 +181,7 @@ export function linesOf(steps: readonly Step[]): readonly RunLine[] {
   }));
 }
 
-/** The line after an event; the same object if the event does not concern it. */
+/** The line after an event; the same object if the event is not about this line. */
 export function lineAfter(line: RunLine, event: RunEvent): RunLine {
   switch (event.kind) {
     case 'step-started':
@@ -206,7 +206,7 @@ export function lineAfter(line: RunLine, event: RunEvent): RunLine {
   }
 }
 
-/** A line has failed once nothing of it runs and one of its steps failed. */
+/** A line has failed if one of its steps failed and none of its steps is running. */
 export function stateOf({ steps, running, ended }: RunLine): LineState {
   if (running.size > 0) return 'running';
   const ends = [...ended.values()];
@@ -219,7 +219,7 @@ export function stateOf({ steps, running, ended }: RunLine): LineState {
 const isBad = ({ outcome }: { readonly outcome: StepOutcome }): boolean =>
   outcome === 'failed' || outcome === 'unknown';
 
-/** The text of a line, at most so many columns wide; `widest` is the width of the longest name. */
+/** The text of a line, limited to `columns`; `widest` is the width of the longest name. */
 export function lineText(line: RunLine, widest: number, columns: number): string {
   const name = line.name.padEnd(widest);
   const state = stateOf(line);
@@ -250,7 +250,7 @@ const code = (text: string | undefined): string => (text === undefined ? '' : ` 
 
 const kindOf = ({ resource, act }: Step): string => (act.kind === 'gate' ? `${resource}: waiting` : resource);
 
-/** `56 %  412 GB of 735 GB`, or what the step waits for. */
+/** The progress, such as `56 %  412 GB of 735 GB`, or what the step is waiting for. */
 function progressText(progress: Pick<Progress, 'doneBytes' | 'totalBytes' | 'text'> | undefined): string {
   const { doneBytes, totalBytes, text } = progress ?? {};
   if (totalBytes === undefined || totalBytes <= 0) return escapeText(text ?? '');
@@ -258,7 +258,7 @@ function progressText(progress: Pick<Progress, 'doneBytes' | 'totalBytes' | 'tex
   return `${percent} %  ${diskText(doneBytes ?? 0)} of ${diskText(totalBytes)}`;
 }
 
-/** The changes, counted by resource: `power, 3 link-address`. */
+/** The number of changes by resource: `power, 3 link-address`. */
 function summary({ ended }: RunLine): string {
   const changed = [...ended.values()].filter(({ outcome }) => outcome === 'changed');
   const counts = tally(changed.map(({ step }) => step.resource));

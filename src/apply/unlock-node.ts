@@ -16,19 +16,19 @@ import { observeFleet } from './reach/observe.ts';
 import { interruption, type OpenWay, type UseLimits, type Way } from './reach/session.ts';
 import { pause, type RunTiming } from './run-timing.ts';
 
-/** The key that a node shows now, its fingerprint `SHA256:…`, and whether it is trusted. */
+/** The key that a node shows now, its fingerprint `SHA256:…`, and its trust. */
 export type ShownKey = Awaited<ReturnType<typeof lookAtHostKey>>;
 
 /**
- * Asks a node for its host key, without a login.
- * @throws FleetError with one `ssh/…` code, or `run/interrupted` when the signal ended it
+ * Reads a node's host key without logging in.
+ * @throws FleetError with one `ssh/…` code, or `run/interrupted` if the signal stopped the attempt
  */
 export async function lookAtHostKey(way: OpenWay, limits: UseLimits) {
   const { deadlineMs, signal, onRemote } = limits;
   const asked = { deadlineMs, ...given({ signal, onRemote }) };
   const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms).catch(
     (error: unknown) => {
-      // An interrupted attempt proves nothing about the node.
+      // An interrupted attempt is not evidence about the node.
       throw signal?.aborted === true ? new FleetError([interruption(way.target.label)]) : error;
     },
   );
@@ -38,7 +38,7 @@ export async function lookAtHostKey(way: OpenWay, limits: UseLimits) {
 }
 
 /**
- * The key that a Mac shows if it waits at FileVault; undefined if it does not. Sends only the account name.
+ * The key that a Mac shows if it is waiting at FileVault, otherwise undefined. Sends only the account name.
  * @throws FleetError with one `ssh/…` code
  */
 export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<ShownKey | undefined> {
@@ -49,7 +49,7 @@ export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<Shown
   return state.kind === 'locked' ? shown : undefined;
 }
 
-/** Codes that may come from a Mac at FileVault with an unknown preboot key. */
+/** Codes that can also mean that a Mac is at FileVault with an unknown preboot key. */
 const doorCodes: ReadonlySet<string> = new Set([
   'ssh/locked-at-filevault',
   'ssh/host-key-changed',
@@ -61,7 +61,7 @@ const doorCodes: ReadonlySet<string> = new Set([
   'ssh/agent-unreachable',
 ]);
 
-/** The key that a Mac shows at FileVault, if it waits there; `problems` say why it was not reached. */
+/** The key of a Mac that is waiting at FileVault; `problems` explain why the Mac was not reached. */
 export async function keyIfLocked(
   way: Way,
   problems: readonly Diagnostic[],
@@ -76,7 +76,7 @@ export async function keyIfLocked(
   }
 }
 
-/** Trust in exactly this key. */
+/** Trust in only this key. */
 export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
   trustFor(target, {
     knownHosts: [],
@@ -85,12 +85,10 @@ export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
 
 /** The controller's record of FileVault password attempts, across all its runs. */
 export interface UnlockAttempts {
-  /**
-   * 0: the attempt is recorded as running, for at most `mostMs`, and may begin. Otherwise the ms until one may begin.
-   */
+  /** 0 when the attempt may begin; it is then recorded as running for at most `mostMs`. Otherwise the ms until then. */
   readonly take: (address: string, mostMs: number) => Promise<number>;
   /**
-   * Records the end of the attempt, from which the wait for the next one counts. `unknown`: nothing was sent, or the
+   * Records the end of the attempt, when the wait for the next attempt begins. `unknown`: nothing was sent, or the
    * answer was not understood.
    */
   readonly ended: (address: string, how: 'unlocked' | 'refused' | 'unknown') => Promise<void>;
@@ -98,7 +96,7 @@ export interface UnlockAttempts {
   readonly seenUp: (address: string) => Promise<void>;
 }
 
-/** A Mac that waits at FileVault, with its password. */
+/** A Mac that is waiting at FileVault, and its password. */
 interface UnlockOne {
   readonly node: NodeName;
   readonly way: OpenWay;
@@ -109,7 +107,7 @@ interface UnlockOne {
 
 interface UnlockLimits {
   readonly attempts: UnlockAttempts;
-  /** Per connection. */
+  /** The deadline for one connection. */
   readonly deadlineMs: number;
   readonly timing: RunTiming;
   readonly newBoundary: () => string;
@@ -118,16 +116,16 @@ interface UnlockLimits {
   readonly onRemote?: RemoteListener;
 }
 
-/** `unlocked` only if the Mac was observed afterwards. */
+/** The result; `unlocked` only if the Mac was observed afterwards. */
 export type Unlocked =
   | { readonly kind: 'unlocked'; readonly session: string }
   | { readonly kind: 'not-locked' }
-  /** `isSent`: the Mac was given the password. */
+  /** `isSent`: the password was sent to the Mac. */
   | { readonly kind: 'failed'; readonly isSent: boolean; readonly diagnostic: Diagnostic };
 
 /**
- * Unlocks one Mac without a person, with the password source in the file and a pinned preboot key. `later`: the Mac
- * cannot be reached right now, and nothing was sent.
+ * Unlocks one Mac unattended, with the password source in the file and a pinned preboot key. `later`: the Mac cannot be
+ * reached right now, and nothing was sent.
  */
 export type NodeUnlock = (
   node: NodeName,
@@ -137,10 +135,10 @@ export type NodeUnlock = (
 const unsent = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: false, diagnostic });
 const sent = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: true, diagnostic });
 
-/** The deadline applies to the connection and to the login; afterwards the last messages are read. */
+/** The maximum time of an attempt: one deadline each for connection and login, and time to read the last messages. */
 const mostOf = (deadlineMs: number): number => 2 * deadlineMs + 5_000;
 
-/** Sends one Mac its FileVault password, once, no sooner than allowed, and waits until it can be observed. */
+/** Sends a Mac its FileVault password once, no earlier than allowed, and waits until the Mac can be observed. */
 export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<Unlocked> {
   const { target } = one.way;
   const address = lookupName(target.host, target.port);
@@ -149,7 +147,7 @@ export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<
   if (!(await turn(one.node, address, limits))) return unsent(interruption(one.node));
   const answer = await unlockWithPassword(login, { deadlineMs, signal, ...given({ onRemote }) });
   await attempts.ended(address, answer.kind === 'refused' || answer.kind === 'unlocked' ? answer.kind : 'unknown');
-  // An interrupted attempt proves nothing about the node.
+  // An interrupted attempt is not evidence about the node.
   if (signal.aborted) return unsent(interruption(one.node));
   if (answer.kind === 'refused') return sent(answer.diagnostic);
   if (answer.kind === 'unreached') return unsent(answer.diagnostic);
@@ -159,7 +157,8 @@ export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<
 }
 
 /**
- * Waits until an attempt may begin; false if the signal came first. Checks often, because other runs may finish early.
+ * Waits until an attempt may begin; false if the signal aborts first. Checks often, because other runs can finish
+ * early.
  */
 async function turn(node: NodeName, address: string, limits: UnlockLimits): Promise<boolean> {
   const { attempts, signal, onProgress, timing } = limits;
@@ -188,7 +187,7 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };
     last = failures[node] ?? [];
     const changed = last.find(({ code }) => code === 'ssh/host-key-changed');
-    // Waiting does not turn its key into the pinned one.
+    // A changed key does not become the pinned key after a wait.
     if (changed !== undefined) return sent({ ...changed, subject: nodeSubject(node) });
   }
   const isLocked = last.some(({ code }) => code === 'ssh/locked-at-filevault');

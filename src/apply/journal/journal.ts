@@ -19,7 +19,7 @@ import type { EffectKind, StepClass, StepOutcome } from '../../model/step.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { validateJournal } from './journal-validator.generated.ts';
 
-/** The record of one run, on the controller. No run resumes from it: the nodes are the source of truth. */
+/** A run's record on the controller. No run resumes from it, because the nodes are the source of truth. */
 export type Journal = ReturnType<typeof openJournal>;
 
 /** Runs kept per cluster. */
@@ -34,8 +34,8 @@ export const journalFolder = (stateFolder: string, cluster: string): string => j
 const journalSuffix = '.ndjson';
 
 /**
- * Creates a run's journal: a file that only its owner may read, in a folder that is created if missing.
- * Older journals beyond the last fifty are deleted.
+ * Creates a run's journal, a file that only its owner can read. Creates the folder if it is missing, and deletes older
+ * journals beyond the last fifty.
  * @throws FleetError `journal/cannot-write`
  */
 export function openJournal(folder: string, runId: string) {
@@ -45,7 +45,7 @@ export function openJournal(folder: string, runId: string) {
   return {
     runId,
     /**
-     * Appends one record. It is on disk when this returns, so that nothing unrecorded is ever sent.
+     * Appends one record, which is on disk when this function returns, so that nothing is sent without a record.
      * @throws FleetError `journal/cannot-write`
      */
     write: (entry: JournalEntry): void => {
@@ -55,13 +55,13 @@ export function openJournal(folder: string, runId: string) {
         try {
           append(file, `${JSON.stringify({ ...record, sum: checksum(record) })}\n`);
         } catch (error) {
-          // On a full disk, an empty journal must not push out an older one.
+          // On a full disk, an empty journal must not displace an older one.
           if (seq === 1 && file !== undefined) unlinkSync(path);
           throw error;
         }
       });
     },
-    /** May be called twice. */
+    /** Can be called twice. */
     close: (): void => {
       if (file !== undefined) closeSync(file);
       file = undefined;
@@ -78,7 +78,7 @@ function createIn(folder: string, path: string): number {
   deleteOldest(folder);
   const file = openSync(path, 'ax', 0o600);
   syncFolder(folder);
-  // A new folder is an entry in its parent, which needs a sync, too.
+  // A new folder also needs a sync of its parent, which contains the entry.
   syncFolder(dirname(folder));
   return file;
 }
@@ -114,12 +114,12 @@ function guarded<T>(path: string, act: () => T): T {
   }
 }
 
-/** What a phase adds to a record; `Words` are the values that the schema leaves open for journals of other versions. */
+/** The phase-specific part of a record. `Words` are values that the schema leaves open for other versions' journals. */
 type EntryOf<Document, Words = unknown> = Document extends unknown
   ? Omit<Document, 'seq' | 'runId' | 'at' | 'sum' | keyof Words> & Words
   : never;
 
-/** The content of a journal record, by phase. */
+/** A journal record's content, by phase. */
 export type JournalEntry =
   | EntryOf<Exclude<JournalDocument, JournalIntent | JournalOutcome>>
   | EntryOf<JournalIntent, { readonly class: StepClass; readonly effect: EffectKind }>
@@ -135,17 +135,17 @@ interface ReadRecords {
   readonly damaged: number;
 }
 
-/** The journal of one run as read from disk. */
+/** The journal of one run, as read from disk. */
 export interface RecordedRun extends ReadRecords {
   readonly runId: string;
-  /** False without a last record: the run was killed, or it still runs. */
+  /** False without a final record: the run was killed or is still running. */
   readonly isEnded: boolean;
 }
 
 /**
- * All recorded runs in a cluster's folder, newest first; empty if the folder does not exist. `problems` has
- * `journal/cannot-read` for each journal that cannot be read.
- * @throws FleetError `journal/cannot-read` when the folder cannot be read
+ * All recorded runs in a cluster's folder, newest first; empty if the folder does not exist. For each journal that
+ * cannot be read, `problems` contains a `journal/cannot-read`.
+ * @throws FleetError `journal/cannot-read` if the folder cannot be read
  */
 export function readJournals(folder: string) {
   const names = listed(folder)
@@ -175,7 +175,7 @@ export function parseJournal(text: string): ReadRecords {
   const records = parsed.filter((one) => one !== undefined);
   const last = parsed.findLastIndex((one) => one !== undefined);
   const bad = parsed.slice(0, last).filter((one) => one === undefined).length;
-  // Gaps in `seq` count lost lines as well as damaged ones.
+  // Gaps in `seq` count both lost and damaged lines.
   const lost = (records.at(-1)?.seq ?? 0) - records.length;
   const after = lines.slice(last + 1, -1).filter((line) => line !== '').length;
   return { records, damaged: Math.max(bad, lost) + after };
@@ -201,7 +201,7 @@ function listed(folder: string): string[] {
   }
 }
 
-/** The text of a regular file. Opens without blocking, because a pipe without a writer would block forever. */
+/** The text of a regular file. Opens the file without blocking, because a pipe without a writer would block forever. */
 function textOf(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

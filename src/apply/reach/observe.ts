@@ -26,9 +26,9 @@ import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';
 import { type LogIn, type NodeWay, type Session, type UseLimits, withRemote } from './session.ts';
 
-/** Options of an observation. Randomness comes from the caller, so that a test can repeat it. */
+/** Options of an observation. The caller provides randomness, so that tests are repeatable. */
 export interface ObserveOptions extends UseLimits {
-  /** Maximum number of nodes at a time. */
+  /** The maximum number of nodes observed in parallel. */
   readonly parallel: number;
   /** 32 hexadecimal digits, new for every call. */
   readonly newBoundary: () => string;
@@ -36,18 +36,18 @@ export interface ObserveOptions extends UseLimits {
   readonly facts?: readonly FactName[];
   /** Default: by key. */
   readonly logIn?: LogIn;
-  /** Called once a node was observed or given up. */
+  /** Called when a node has been observed or given up. */
   readonly onNode?: (node: NodeName, isObserved: boolean) => void;
   /**
-   * For commands that only show: layouts whose leaders are asked for a token by a second command on the same
-   * connection. So no node waits for another node's token, and incomplete meshes are not waited for.
+   * For commands that only show. The leaders of these layouts are asked for a token by a second command on the same
+   * connection. A node therefore never waits for another node's token, and incomplete meshes do not delay anything.
    */
   readonly tokensOf?: readonly Layout[];
   /** With `tokensOf`: called with each node's observation before any token arrives. */
   readonly onSeen?: (observation: NodeObservation, failures: readonly Diagnostic[]) => void;
 }
 
-/** How long to wait for a token if a node of the mesh cannot be reached. */
+/** How long to wait for a token if a node in the mesh is unreachable. */
 const unseenRankMs = 4_000;
 
 interface NodeAnswer {
@@ -60,7 +60,7 @@ interface NodeAnswer {
  * others: its failures become diagnostics, and its facts become unknown.
  */
 export async function observeFleet(ways: readonly NodeWay[], options: ObserveOptions): Promise<FleetObservation> {
-  // Without a prototype, because a node may be named `constructor`.
+  // An object without a prototype, because a node can be named `constructor`.
   const nodes: Record<string, NodeObservation> = Object.create(null);
   const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
   const { tokensOf } = options;
@@ -109,14 +109,14 @@ function unreached(node: NodeName, failures: NonEmpty<Diagnostic>): NodeAnswer {
   return { observation: { node, facts }, failures };
 }
 
-/** For the round trip, a slow login shell, and the transfer of the answers. */
+/** Time for the round trip, a slow login shell, and the transfer of the answers. */
 const travelMs = 2_000;
 
 interface Look {
   readonly leftMs: number;
   readonly boundary: string;
   readonly probes: readonly Probe[];
-  /** On abort the command is stopped and its answer discarded. */
+  /** If it aborts, the command is stopped and its answer discarded. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -136,7 +136,7 @@ interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newBoundary' 
   readonly isQuiet?: boolean;
 }
 
-/** Observes nodes over the connections of a run, without a new login. `deadlineMs` limits the answers of one node. */
+/** Observes nodes over a run's connections, without new logins. `deadlineMs` limits the time for one node's answers. */
 export async function observeSessions(
   sessions: readonly Session[],
   { deadlineMs, newBoundary, ...extent }: SessionLook,
@@ -186,7 +186,7 @@ function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): reado
   return [diagnose('fact/no-frames', { subject, detail })];
 }
 
-/** A layout of a placement: its own nodes or its fallback. */
+/** One layout of a placement: its own nodes or its fallback. */
 interface Layout {
   readonly name: string;
   /** In rank order. */
@@ -197,9 +197,9 @@ interface Layout {
 export type SeenSoFar = Readonly<Record<string, NodeObservation>>;
 
 /**
- * Whether every mesh of this leader has lost a rank, so that a token would not change the result. A rank is lost if its
- * process was seen to be gone. Unobserved ranks count as lost only with `countsUnseen`, because their mesh may answer.
- * Meshes in layouts that are not in the file are always waited for.
+ * True if every mesh of this leader has lost a rank, so that a token would not change the result. A rank is lost if its
+ * process was seen to be gone. Unobserved ranks count as lost only with `countsUnseen`, because their mesh can still
+ * answer. Meshes in layouts that are not in the file never count as lost.
  */
 export function hasLostMeshes(
   leader: NodeName,
@@ -228,9 +228,8 @@ export function hasLostMeshes(
 }
 
 /**
- * Cancels token requests that no longer matter during an observation.
- *
- * @param unseenMs how long to wait at least if a node of the mesh cannot be reached
+ * Cancels token requests whose results no longer matter to an observation.
+ * @param unseenMs the minimum wait if a node in the mesh is unreachable
  */
 function createTokenWait(layouts: readonly Layout[], unseenMs: number) {
   const seen: Record<string, NodeObservation> = Object.create(null);
@@ -247,7 +246,7 @@ function createTokenWait(layouts: readonly Layout[], unseenMs: number) {
   }, unseenMs);
   patience.unref();
   return {
-    /** Whether a node leads a mesh of several nodes. */
+    /** True if a node leads a mesh of several nodes. */
     leads: (node: NodeName): boolean => layouts.some(({ nodes }) => nodes.length > 1 && nodes[0] === node),
     /** Aborts once this leader's token no longer matters. */
     signalFor: (leader: NodeName): AbortSignal => {

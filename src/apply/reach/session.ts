@@ -13,8 +13,8 @@ import type { ConnectLimits, ExecLimits, ExecResult, Remote, Target } from '../.
 import { pause } from '../run-timing.ts';
 
 /**
- * A login made on first use and shared by all uses, so that a password is sent only once. A failed login is not tried
- * again.
+ * A login that is made on first use and shared by all users, so that a password is sent only once. A failed login is
+ * not retried.
  */
 export function sharedLogin(make: LogIn) {
   let making: Promise<Remote> | undefined;
@@ -38,7 +38,7 @@ export function sharedLogin(make: LogIn) {
         exec: (command, bounds) => remote.exec(command, bounds),
       };
     },
-    /** Closes the connection, if any; only for the owner. */
+    /** Closes the connection, if any. Only for the owner. */
     end: (): void => {
       isEnded = true;
       made?.close();
@@ -61,10 +61,10 @@ export interface NodeWay {
   readonly way: Way;
 }
 
-/** Limits per node; connection, login and commands share `deadlineMs`. On abort the connection closes immediately. */
+/** Limits per node; connection, login and commands share `deadlineMs`. On abort, the connection closes immediately. */
 export type UseLimits = Pick<ConnectLimits, 'deadlineMs' | 'firstByteMs' | 'signal' | 'onRemote'>;
 
-/** The value of the body, or why the node was not reached. */
+/** The value returned by the body, or the reasons why the node was not reached. */
 export type Reached<T> =
   | { readonly kind: 'reached'; readonly value: T }
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
@@ -75,8 +75,8 @@ export type LogIn = (way: OpenWay, limits: ConnectLimits) => Promise<Remote>;
 const byKey: LogIn = ({ target, trust }, limits) => connect(target, trust, limits);
 
 /**
- * Connects, passes the connection to `body` with its remaining time in ms (at least 1), and always closes it. Rejects
- * only for a bug.
+ * Connects, calls `body` with the connection and its remaining time in ms (at least 1), and always closes the
+ * connection. Rejects only for a bug.
  */
 export async function withRemote<T>(
   { node, way }: NodeWay,
@@ -98,20 +98,20 @@ export async function withRemote<T>(
     }
   } catch (error) {
     if (!(error instanceof FleetError)) throw error;
-    // An interrupted attempt proves nothing about the node.
+    // An interrupted attempt is not evidence about the node.
     const isOurDoing = limits.signal?.aborted === true;
     return { kind: 'unreached', diagnostics: isOurDoing ? [interruption(node)] : error.diagnostics };
   }
 }
 
-/** The diagnostic for a node that was not asked, or had not answered, when the run was interrupted. */
+/** The diagnostic for a node that was not asked, or did not answer, before the run was interrupted. */
 export const interruption = (node: string): Diagnostic =>
   diagnose('run/interrupted', {
     subject: nodeSubject(node),
     detail: prose`The run was interrupted before ${named(node)} answered.`,
   });
 
-/** The result of one command on one node, or why it was not sent. */
+/** The result of one command on one node, or the reason why it was not sent. */
 export type CommandOutcome =
   | { readonly kind: 'ended'; readonly node: NodeName; readonly result: ExecResult }
   | { readonly kind: 'unreached'; readonly node: NodeName; readonly diagnostics: readonly Diagnostic[] };
@@ -119,7 +119,7 @@ export type CommandOutcome =
 interface CommandOptions extends UseLimits {
   readonly parallel: number;
   readonly maxBytes: number;
-  /** Called when each node ends, in that order. */
+  /** Called when each node finishes, in that order. */
   readonly onOutcome?: (outcome: CommandOutcome) => void;
 }
 
@@ -130,8 +130,8 @@ export type CommandFor = (
 ) => Pick<ExecLimits, 'name' | 'stdin'> & { readonly command: string };
 
 /**
- * Runs one command line on many nodes in parallel, each over its own connection. Never resends it: it may not be
- * idempotent.
+ * Runs one command line on many nodes in parallel, each over its own connection. Never sends it twice, because it may
+ * not be idempotent.
  */
 export async function runCommand(
   ways: readonly NodeWay[],
@@ -159,30 +159,30 @@ export async function runCommand(
 
 /** The result of a request to a node over its session. */
 export type SessionAnswer =
-  /** It was sent; its exit may be unknown. */
+  /** The command was sent; its exit status can be unknown. */
   | { readonly kind: 'ended'; readonly result: ExecResult }
   /** Nothing was sent. */
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** Builds a command line from the node's root prefix. */
+/** Builds a command line for a node's root prefix. */
 type SessionCommand = (rootPrefix: string) => ExecLimits & { readonly command: string };
 
-/** A run's connection to a node, for several commands in parallel. */
+/** A run's connection to a node, which can be used for several commands in parallel. */
 export interface Session {
   readonly node: NodeName;
   /** The logged-in user. */
   readonly user: string;
   /** Connects if necessary and sends the command once. Never resends a lost command. */
   readonly ask: (command: SessionCommand) => Promise<SessionAnswer>;
-  /** Whether the node was given up and gets no more commands. */
+  /** True if the node was given up and receives no more commands. */
   readonly isLost: () => boolean;
-  /** Closes the connection; the next request makes a new one, as on first use. */
+  /** Closes the connection; the next request opens a new one. */
   readonly forget: () => void;
-  /** Closes the connection for good; running commands get an unknown exit. */
+  /** Closes the connection for good; the exit status of running commands is then unknown. */
   readonly close: () => void;
 }
 
-/** The command that runs a script as root; the script must check its lease itself. */
+/** The command that runs a script as root. The script must check its own lease. */
 export const rootScript =
   (
     limits: Pick<ExecLimits, 'name' | 'deadlineMs' | 'maxBytes'>,
@@ -194,13 +194,13 @@ export const rootScript =
   };
 
 export interface SessionOptions extends UseLimits {
-  /** Pause before reconnecting; doubled before the next attempt. */
+  /** The pause before reconnecting; doubled before each further attempt. */
   readonly retryMs: number;
   /** Called before each reconnection. */
   readonly onReconnect?: (node: NodeName, attempt: number) => void;
 }
 
-/** Connection attempts before a node is given up. */
+/** The number of connection attempts before a node is given up. */
 const maxAttempts = 3;
 
 type Connected = Reached<Remote>;
@@ -215,7 +215,7 @@ interface State {
   isClosed: boolean;
 }
 
-/** A session that connects when it is first used. The signal does not end it: a run winds down over it. */
+/** A session that connects on first use. The signal does not close it, because a run winds down over it. */
 export function openSession({ node, way }: NodeWay, options: SessionOptions): Session {
   const state: State = {
     connection: undefined,
@@ -234,7 +234,7 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
     void closeOnce(state.connection);
     state.connection = undefined;
   };
-  /** Leaves a broken connection: the next command makes a new one, unless the node is given up. */
+  /** Drops a broken connection. The next command opens a new one unless the node is given up. */
   const leave = (used: Promise<Connected>, reasons: NonEmpty<Diagnostic>): void => {
     if (state.connection !== used) return;
     state.isLost = state.attempts >= maxAttempts;
@@ -282,7 +282,7 @@ async function attempt(state: State, { node, way }: NodeWay, options: SessionOpt
   return connectOnce(way, { deadlineMs, signal, ...given({ onRemote }) });
 }
 
-/** Whether the connection was lost while a command ran. */
+/** True if the connection was lost while a command was running. */
 export const isBroken = ({ exit }: ExecResult): boolean => exit.kind === 'unknown' && exit.why === 'dropped';
 
 const givenUp = (node: NodeName): Diagnostic =>
