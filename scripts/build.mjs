@@ -1,6 +1,6 @@
 /**
- * Makes `dist` from `src`: into a new folder first, then by renaming, so that no command runs half a build.
- * `--quick` leaves out the type check and does nothing when `dist` was built from these very sources.
+ * Builds `dist` from `src` in a new folder and then renames it, so that no command runs a partial build. `--quick`
+ * skips the type check, and does nothing if `dist` was built from the same sources.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ const compiled = join(root, `dist-${process.pid}-compiled`);
 const stampName = '.built-from';
 const isQuick = process.argv.includes('--quick');
 
-/** One digest over every source and every setting that the build reads. */
+/** One digest of all sources and settings that the build reads. */
 function sourceDigest() {
   const settings = [
     ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
@@ -32,20 +32,20 @@ function sourceDigest() {
   return hash.digest('hex');
 }
 
-/** Puts the new folder in the place of the old one; a reader sees one or the other. */
+/** Replaces the old folder with the new one; a reader sees one or the other. */
 function swapIn() {
   const old = join(root, `dist-${process.pid}-old`);
   if (existsSync(dist)) renameSync(dist, old);
   try {
     renameSync(made, dist);
   } catch (error) {
-    // Another build was faster; its result is as good as ours when it came from the same sources.
+    // Another build was faster. If it used the same sources, its result is as good as ours.
     if (!existsSync(dist)) throw error;
   }
   for (const left of [old, made, compiled]) rmSync(left, { recursive: true, force: true });
 }
 
-/** Runs a program of a package. @throws when it fails, after it has said why */
+/** Runs a program from a package. @throws if it fails; the program itself prints the reason */
 function runTool(path, words) {
   const { status } = spawnSync(process.execPath, [join(root, 'node_modules', path), ...words], {
     cwd: root,
@@ -59,7 +59,7 @@ async function build() {
   runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', compiled, ...(isQuick ? ['--noCheck'] : [])]);
   await bundleCommandAndLibrary(compiled, made);
   await bundleGateway(compiled, made);
-  // Simulated Macs run these.
+  // These files run on simulated Macs.
   for (const name of readdirSync(join(root, 'src'), { recursive: true })) {
     if (name.endsWith('.pl')) cpSync(join(root, 'src', name), join(made, name));
   }
@@ -68,11 +68,11 @@ async function build() {
     runTool('dts-bundle-generator/dist/bin/dts-bundle-generator.js', types);
   }
   chmodSync(join(made, 'cli', 'main.js'), 0o755);
-  // The first run shows that the bundle starts, and keeps the compiled code of what most commands load.
+  // This first run proves that the bundle starts, and caches the compiled code that most commands load.
   runTool(`../${relative(root, join(made, 'cli', 'main.js'))}`, ['validate', 'cluster.example.yaml']);
 }
 
-// Makes the modules of src that are not in git.
+// Generates the modules in src that are not in git.
 await import('./make-sources.mjs');
 
 const digest = sourceDigest();

@@ -1,15 +1,15 @@
 /**
- * Puts the command and the library into a few files. A short command spent as much time on opening some three hundred
+ * Bundles the command and the library into a few files. Otherwise a short command spends as much time opening about 300
  * modules as Node needs to start.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 
-/** Stays a package of its own: it loads native parts by their place, and only when a node is reached. */
+/** ssh2 remains a separate package: it loads native modules by their path, and only once a node is contacted. */
 const external = [/^node:/, 'ssh2'];
 
-/** What a file finds from its own place it still finds from the bundle. */
+/** Rewrites paths relative to a module so that they are still valid in the bundle. */
 const keepPlaces = (compiled) => ({
   name: 'keep-places',
   transform(code, id) {
@@ -19,7 +19,7 @@ const keepPlaces = (compiled) => ({
   },
 });
 
-/** Its transports would start threads that load other programs: what we bundle writes its lines itself. */
+/** pino's transports would start threads that load other files. The bundled code writes its log lines itself. */
 const withoutTransports = {
   name: 'without-transports',
   load: (id) =>
@@ -29,27 +29,27 @@ const withoutTransports = {
 /** `…/node_modules/yaml/dist/index.js` → `…/node_modules/yaml`. */
 const packageFolder = (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0];
 
-/** The names and licences of the packages whose text is in the bundle, as those licences ask for. */
+/** Names and licenses of the bundled packages, which those licenses require. */
 function licences(ids) {
   const folders = [...new Set(ids.map(packageFolder).filter((folder) => folder !== undefined))].sort();
   return folders
     .map((folder) => {
       const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
       const file = readdirSync(folder).find((one) => /^licen[cs]e([.-].+)?$/i.test(one));
-      if (file === undefined) throw new Error(`${name} cannot be bundled: it has no licence file`);
+      if (file === undefined) throw new Error(`${name} cannot be bundled: it has no license file`);
       return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
     })
     .join(`\n${'-'.repeat(72)}\n\n`);
 }
 
 /**
- * Bundles the command and the library, which share most of their code, from a compiled tree into `made/cli`. The files are
- * CommonJS: only for that can Node 20 keep compiled code (src/cli/compiled-code.ts).
+ * Bundles the command and the library, which share most of their code, from a compiled tree into `made/cli`. The files
+ * are CommonJS, because Node 20 can cache compiled code only for CommonJS (src/cli/compiled-code.ts).
  */
 export async function bundleCommandAndLibrary(compiled, made) {
   const cli = join(made, 'cli');
   const bundle = await rolldown({
-    // Parts are named by their path in this folder, so that equal sources give equal bytes.
+    // Chunks are named by their path in this folder, so that equal sources give equal bytes.
     cwd: compiled,
     input: { main: join(compiled, 'cli', 'main.js'), index: join(compiled, 'index.js') },
     platform: 'node',
@@ -65,13 +65,13 @@ export async function bundleCommandAndLibrary(compiled, made) {
     chunkFileNames: '[name]-[hash].js',
     codeSplitting: {
       groups: [
-        // In the file of the command it would start the command wherever a part needs the version.
+        // If this module were in the command's file, every chunk that needs the version would start the command.
         { name: 'version', test: /[\\/]cli[\\/]version\.js$/ },
-        // Small, and shared by many commands: one file instead of five.
+        // These modules are small and shared by many commands: one file instead of five.
         { name: 'shared', test: /[\\/](?:given|memory-lines|nodes-text|receptacle-sight|trees)\.js$/ },
       ],
     },
-    // Code that is kept has no way to import.
+    // Cached code cannot use import().
     dynamicImportInCjs: false,
     comments: false,
   });
@@ -81,7 +81,7 @@ export async function bundleCommandAndLibrary(compiled, made) {
   writeFileSync(join(cli, 'third-party-licences.txt'), licences(ids));
 }
 
-/** Puts the gateway into one file of its own: it runs on a node, where nothing else of meshwright is. */
+/** Bundles the gateway into a single file, because it runs on a node where no other code of meshwright exists. */
 export async function bundleGateway(compiled, made) {
   const folder = join(compiled, 'gateway');
   const bundle = await rolldown({
@@ -97,8 +97,8 @@ export async function bundleGateway(compiled, made) {
   await bundle.close();
   const [chunk, ...others] = output;
   const strange = chunk.imports.filter((name) => !name.startsWith('node:'));
-  if (others.length > 0 || strange.length > 0) throw new Error('the gateway is not one file with node: imports alone');
-  // Equal sources give equal bytes; the mark of a part would name the folder of this very build.
+  if (others.length > 0 || strange.length > 0) throw new Error('the gateway is not one file with only node: imports');
+  // Removes the bundler's region comments, which name this build's folder: equal sources must give equal bytes.
   const code = chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.js)\n/gm, '');
   const published = join(made, 'doorman');
   mkdirSync(published, { recursive: true });

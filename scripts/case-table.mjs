@@ -4,8 +4,8 @@ import ts from 'typescript';
 const numberForm = /^(.*) \((?:case|cases) (\d+[a-z]?(?:, \d+[a-z]?)*)\)$/s;
 
 /**
- * The titles with numbers of cases in the text of a test file: where they are, as one line, and their numbers. A title in
- * template form is read as it is written.
+ * The titles with case numbers in a test file: each with its path, its text on one line, and its numbers. A template
+ * literal is read as written.
  */
 export function numberedTitles(path, text) {
   if (!text.includes('(case')) return [];
@@ -23,7 +23,7 @@ export function numberedTitles(path, text) {
   return found;
 }
 
-/** The title of a call of `it`, `test` or `describe` in any form, such as `it.each(rows)('…')`. */
+/** The title in a call of `it`, `test` or `describe` in any form, such as `it.each(rows)('…')`. */
 function titleOf(node, file) {
   if (!ts.isCallExpression(node) || !/^(?:it|test|describe)\b/.test(node.expression.getText(file))) return undefined;
   const [title] = node.arguments;
@@ -33,11 +33,11 @@ function titleOf(node, file) {
 }
 
 /**
- * The page of all cases.
+ * Returns the page of all cases.
  *
- * @param groups the titles of the parts, each with its cases: number, words and, where a test is missing, the reason
- * @param tests what {@link numberedTitles} gives
- * @throws Error for a number that is no case, and for a case with neither a test nor a reason
+ * @param groups the parts' titles, each with its cases: number, text and, if a test is missing, the reason
+ * @param tests the result of {@link numberedTitles}
+ * @throws Error for an unknown case number, or for a case with neither a test nor a reason
  */
 export function casesPage(groups, tests) {
   const cases = groups.flatMap((group) => group.cases);

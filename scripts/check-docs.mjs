@@ -1,10 +1,10 @@
 /**
- * The docs gate: every export of the library has a text, and every link in a text of src leads somewhere. TypeDoc finds
- * the links; it sees what the library exports as references to other files.
+ * The docs gate: every export of the library has a docstring, and every link in a docstring of src has a target.
+ * TypeDoc checks the links; it sees the library's exports as references to other files.
  */
 import { Application, OptionDefaults, ReflectionKind, TSConfigReader, TypeDocReader } from 'typedoc';
 
-// json-schema-to-typescript writes the limits of an array as these tags.
+// json-schema-to-typescript writes array limits as these tags.
 const blockTags = [...OptionDefaults.blockTags, '@minItems', '@maxItems'];
 const app = await Application.bootstrap({ blockTags }, [new TSConfigReader(), new TypeDocReader()]);
 const project = await app.convert();
@@ -19,5 +19,5 @@ for (const reference of exported) {
   const isDocumented = one.hasComment() || one.signatures?.some((signature) => signature.hasComment());
   if (!isDocumented) app.logger.validationWarning(`${one.getFullName()} does not have any documentation`);
 }
-process.stdout.write(`${exported.length} exports of the library have been looked at\n`);
+process.stdout.write(`${exported.length} exports of the library checked\n`);
 process.exitCode = exported.length === 0 || app.logger.hasErrors() || app.logger.hasWarnings() ? 1 : 0;

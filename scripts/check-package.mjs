@@ -1,4 +1,4 @@
-/** The package gate: the package stays small, its types compile, and it has every page that the program names. */
+/** The package gate: the package is small, its types compile, and it contains every page that the program mentions. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ for (const [page] of text.matchAll(/docs\/[a-z.-]+\.(?:md|yaml)\b/g)) {
   if (!paths.has(page)) problems.push(`the program names ${page}, which is not in the package`);
 }
 
-// An example that imports the package by its name, as its users do.
+// An example that imports the package by name, like its users.
 const options = '--noEmit --ignoreConfig --strict --module nodenext --target es2023 --types node'.split(' ');
 const types = run('npx', 'tsc', ...options, 'examples/library.ts');
 if (types.status !== 0) problems.push(`dist/index.d.ts: ${types.stdout}`);

@@ -1,9 +1,9 @@
 /**
- * `npm run count-calls`: the calls from the command `apply` to the root script of one changed setting, on the example
- * rack. Prints them in order, then `N calls in N files`, and fails beyond the bars.
+ * `npm run count-calls`: counts the calls from the command `apply` to the root script of one changed setting, on the
+ * example rack. Prints the calls in order, then `N calls in N files`, and fails if a limit is exceeded.
  *
- * Its own child loads it with `--import`. It then records the async stack at ssh2's `exec`, from V8's inspector:
- * `Error.stack` ends at a callback.
+ * Its child process loads this file with `--import` and records the async stack at ssh2's `exec`. The stack comes from
+ * V8's inspector, because `Error.stack` ends at a callback.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { MESHWRIGHT_CALLS: list } = process.env;
 const sources = new URL('../src/', import.meta.url).href;
 const deepest = 200;
-/** More calls than these cannot be followed in one reading. */
+/** A reader cannot follow more calls than this in one go. */
 const bars = { calls: 12, files: 8 };
 
 if (list === undefined) measure();
@@ -47,7 +47,7 @@ function record(file) {
   };
 }
 
-/** The stack of the setting's script; the shorter ones are observations and leases. */
+/** The stack of the setting's script; shorter stacks belong to observations and leases. */
 function callsIn(stacks) {
   const all = readFileSync(stacks, 'utf8')
     .trimEnd()

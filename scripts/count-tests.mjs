@@ -1,16 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Of two runs of one test: a failure stays one, and a test that ran anywhere was not skipped. */
+/** Merges two runs of one test: a failure remains a failure, and a test that ran anywhere was not skipped. */
 const weight = { failed: 2, passed: 1 };
 
-/** Of a message no more than this many characters of its first line: the log above has all of it. */
+/** Maximum characters of a message's first line; the log above has the whole message. */
 const messageLength = 160;
 
 /**
- * Counts the tests in the result files of a folder, each test once however many runs had it. A test that failed, and
- * passed when its file ran again alone (the results in `again/`), counts as passed and as unsteady.
- * A result file that cannot be read counts as one failure: nothing is known of its tests.
+ * Counts the tests in a folder's result files. A test in several runs counts once. A test that failed, but passed when
+ * its file ran again alone (results in `again/`), counts as passed and as unsteady. An unreadable result file counts as
+ * one failure, because its tests are unknown.
  */
 export function countTests(folder) {
   const tests = [...settledTests(folder).values()];
@@ -25,8 +25,8 @@ export function countTests(folder) {
 }
 
 /**
- * One line for each test that has failed in any of the result files of a folder, or was unsteady, with the first line
- * of its message; files are named from `root`. Each test once, at most `most` of them, and then how many more there are.
+ * One line per test that failed in any of a folder's result files or was unsteady, with the first line of its message.
+ * File paths are relative to `root`. Lists at most `most` tests, and then the number of further ones.
  */
 export function failureLines(folder, root, most = 40) {
   const tests = [...settledTests(folder).values()];
@@ -43,8 +43,8 @@ export function failureLines(folder, root, most = 40) {
 }
 
 /**
- * The test files with a failure in one result file, to be run again, if there are at most `most` of them. Many failures
- * are no accident, and results that cannot be read name no file.
+ * The test files with failures in one result file, which will run again, if there are at most `most` of them. Many
+ * failures are no coincidence, and unreadable results name no file.
  */
 export function filesToRunAgain(path, most = 3) {
   const failed = [...testsOf(path)].map(([, test]) => test).filter(({ verdict }) => verdict === weight.failed);
@@ -52,7 +52,7 @@ export function filesToRunAgain(path, most = 3) {
   return files.length > most || files.some((file) => file.startsWith('results of ')) ? [] : files;
 }
 
-/** All tests of a folder, after what its second runs have shown. */
+/** All tests of a folder, with the results of second runs taken into account. */
 function settledTests(folder) {
   const tests = testsIn(folder);
   const again = existsSync(join(folder, 'again')) ? testsIn(join(folder, 'again')) : new Map();
@@ -63,7 +63,7 @@ function settledTests(folder) {
   const ranAgain = new Set([...again.values()].filter((one) => one.verdict === weight.passed).map((one) => one.file));
   for (const [key, test] of tests) {
     if (test.verdict !== weight.failed) continue;
-    // A file that could not be loaded has no test to look for: all of it has to pass.
+    // A file that could not be loaded lists no tests, so the whole file must pass.
     const isOfFile = test.titles.length === 0;
     const hasPassed = isOfFile
       ? ranAgain.has(test.file) && !brokenAgain.has(test.file)
@@ -86,18 +86,18 @@ function testsIn(folder) {
   return tests;
 }
 
-/** Every test of one result file under a key of its own. */
+/** Every test in one result file, under a unique key. */
 function testsOf(path) {
   try {
     const { testResults } = JSON.parse(readFileSync(path, 'utf8'));
     return testResults.flatMap(testsOfFile);
   } catch {
     const file = `results of ${relative(join(path, '..'), path)}`;
-    return [[file, { file, titles: [], verdict: weight.failed, message: 'they cannot be read' }]];
+    return [[file, { file, titles: [], verdict: weight.failed, message: 'the file cannot be read' }]];
   }
 }
 
-/** The tests of one file; one that could not even be loaded is one failed test. */
+/** The tests of one file; a file that could not be loaded counts as one failed test. */
 function testsOfFile({ name: file, status, message, assertionResults }) {
   const occurrences = new Map();
   const tests = assertionResults.map(({ ancestorTitles = [], title, fullName, status: verdict, failureMessages }) => {

@@ -1,20 +1,20 @@
-/** The gates as data: which run has which, what each executes, and how long each may take. */
+/** The gates as data: the runs that include each gate, its command, and its time limit. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** CI stops a run after 90 minutes. All limits of `ci` together, and every second run, end before this. */
+/** CI stops a run after 90 minutes. All time limits of `ci`, including second runs, add up to less than that. */
 export const totalMinutes = 85;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The set-up command of the README, word for word, so that what is tested is what people type. */
+/** The README's setup command, word for word, so that the tested command is the one people type. */
 function readmeCommand(pattern) {
   const [command] = readFileSync(join(root, 'README.md'), 'utf8').match(pattern) ?? [];
   return command ?? 'echo "README.md shows no such command" >&2; exit 1';
 }
 
-/** Tests fail, instead of being left out, when what they need is missing. */
+/** Makes tests fail, instead of being skipped, if a program that they need is missing. */
 const everything = { MESHWRIGHT_SSHD: 'required', MESHWRIGHT_SHELLCHECK: 'required' };
 
 const checks = [
@@ -29,10 +29,10 @@ const checks = [
 ];
 
 /**
- * The gates of each run, in their order. A gate with test results names their file in `env.MESHWRIGHT_RESULTS`.
+ * The gates of each run, in order. A gate with test results sets their file in `env.MESHWRIGHT_RESULTS`.
  *
- * @param results the folder for results
- * @param hasNamespaces whether simulated Macs in namespaces can be run: only by root, and only on Linux
+ * @param results folder for the results
+ * @param hasNamespaces whether simulated Macs can run in namespaces: only as root, and only on Linux
  */
 export function gateRuns(results, hasNamespaces) {
   const resultsIn = (name) => ({ MESHWRIGHT_RESULTS: join(results, `${name}.json`) });
@@ -73,7 +73,7 @@ export function gateRuns(results, hasNamespaces) {
   };
 }
 
-/** How long the second run of a gate may take: what the gates after it are certain not to need. */
+/** Time limit for a gate's second run: the minutes that the remaining gates cannot use. */
 export function secondRunMinutes(gates, gate, elapsedMinutes) {
   const later = gates.slice(gates.indexOf(gate) + 1);
   return totalMinutes - elapsedMinutes - later.reduce((sum, { minutes }) => sum + minutes, 0);

@@ -1,9 +1,9 @@
 /**
- * Runs the project's gates one after another: `check` (nothing that takes long), `verify` (and the tests), `ci` (from
- * nothing installed to everything asked). Each gate prints its name, its time and its verdict; all of them run even
- * when one fails; the last lines give CPU time, wall time and load, name the tests that failed, and count tests and
- * gates. In `ci` a few files with failed tests run once more, alone: what passes then is named as unsteady, which is a
- * fault of the test to be mended, and not of the change that met it.
+ * Runs the project's gates one after another: `check` (only fast gates), `verify` (also the tests), `ci` (everything,
+ * starting with the installation). Each gate prints its name, time and verdict; all gates run even if one fails. The
+ * last lines show CPU time, wall time and load, list the failed tests, and count tests and gates. In `ci`, a few files
+ * with failed tests run once more, alone. A test that then passes is listed as unsteady: the test needs a fix, not the
+ * change that it failed on.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ const isOfCi = runName === 'ci';
 
 const hasNamespaces = process.platform === 'linux' && process.getuid() === 0;
 if (isOfCi && !hasNamespaces) {
-  process.stdout.write('Left out: simulated Macs in namespaces. They need root, and Linux.\n');
+  process.stdout.write('Skipped: simulated Macs in namespaces, which need root on Linux.\n');
 }
 const runs = gateRuns(results, hasNamespaces);
 const gates = runs[runName];
@@ -43,13 +43,16 @@ for (const [signal, exitCode] of [
   });
 }
 
-/** Samples and properties draw their cases by it, so that each change tries others, and a second run the same. */
+/**
+ * Samples and properties draw their cases from the commit, so that each change tries different cases, and a second run
+ * the same ones.
+ */
 const git = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
 const commit = git.status === 0 ? git.stdout.trim() : 'unknown';
 
 const begunAt = performance.now();
 
-/** Runs those files of a gate again that had a failure; false where there is nothing to run, or no time. */
+/** Runs a gate's failed test files again; false if there are none, or if no time is left. */
 async function runAgain(gate) {
   const path = gate.env?.MESHWRIGHT_RESULTS;
   const minutes = secondRunMinutes(gates, gate, (performance.now() - begunAt) / 60_000);
@@ -65,7 +68,7 @@ async function runAgain(gate) {
 
 const timesFile = join(results, 'times');
 
-/** Runs one gate without a terminal or input; a gate that outlives its minutes is ended with all its children. */
+/** Runs one gate without a terminal or input. A gate that exceeds its time limit is killed with all its children. */
 function runGate(gate) {
   return new Promise((settle) => {
     const timed = `(${gate.command})\ncode=$?\ntimes >'${timesFile}'\nexit $code`;
@@ -91,7 +94,7 @@ function runGate(gate) {
 
 const cpu = { userSeconds: 0, systemSeconds: 0 };
 
-/** Adds the CPU time of the last gate. Processes that outlive their parents are not in it. */
+/** Adds the last gate's CPU time, without processes that outlived their parents. */
 function addCpuTime() {
   if (!existsSync(timesFile)) return;
   const [, children = ''] = readFileSync(timesFile, 'utf8').split('\n');
@@ -115,10 +118,12 @@ function costLine() {
   return `CPU time ${all} min (${parts}), wall time ${wall} min, load ${load}`;
 }
 
-/** Whether tests met the real llama.cpp: without its packages they were left out, which is no failure. */
+/**
+ * Reports whether tests used the real llama.cpp. Without its packages these tests are skipped, which is not a failure.
+ */
 function llamaLine() {
   const looked = spawnSync('bash', ['scripts/llama-packages.sh', '--find'], { cwd: root, encoding: 'utf8' });
-  if (looked.status !== 0) return `left out: every test with the real llama.cpp (${looked.stderr.trim()})`;
+  if (looked.status !== 0) return `skipped: every test with the real llama.cpp (${looked.stderr.trim()})`;
   const [version] = readFileSync(join(looked.stdout.trim(), 'unpacked'), 'utf8').split(' ');
   return `with the real llama.cpp ${version}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Makes `docs/cases.md` from `scripts/cases.json` and the titles of all tests; with `--check` only compares.
+ * Generates `docs/cases.md` from `scripts/cases.json` and the titles of all tests. With `--check`, it only compares.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { casesPage, numberedTitles } from './case-table.mjs';

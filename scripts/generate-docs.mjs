@@ -1,6 +1,7 @@
 /**
- * Makes `docs/cluster-yaml.md` from the schema, `docs/errors.md` from the registry of codes and `docs/macs.md` from the
- * table of Macs; with `--check` only compares. Run with tsx, since they are TypeScript: `tsx scripts/generate-docs.mjs [--check]`.
+ * Generates `docs/cluster-yaml.md` from the schema, `docs/errors.md` from the code registry, and `docs/macs.md` from
+ * the table of Macs. With `--check`, it only compares. It needs tsx, because the sources are TypeScript: `tsx
+ * scripts/generate-docs.mjs [--check]`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { plainText } from '../src/diagnostics/prose-text.ts';
@@ -27,7 +28,7 @@ function readOr(path) {
   }
 }
 
-/** A part of the schema with its reference followed; words beside the reference come before those of its target. */
+/** A part of the schema with its reference resolved. Keys next to the reference override those of its target. */
 function resolved(part) {
   if (part.$ref === undefined) return part;
   const target = schema.$defs[part.$ref.replace('#/$defs/', '')];
@@ -49,7 +50,7 @@ let an editor complete the keys, begin the file with
 ${sections.join('\n')}`;
 }
 
-/** One section per key at the top, with a row for everything below it. */
+/** One section per top-level key, with a row for each key below it. */
 function sectionText(name, rows) {
   const own = rows.filter(
     (row) => row.path === name || row.path.startsWith(`${name}.`) || row.path.startsWith(`${name}[`),
@@ -93,14 +94,14 @@ function rowsOf(unresolved, path, required) {
   return [row, ...keyRows(part, path), ...forms, ...items, ...named];
 }
 
-/** Rows of a map with free names; the first says what a name looks like. */
+/** Rows of a map with arbitrary names; the first row describes a valid name. */
 function namedRows(part, path) {
   const [first, ...below] = rowsOf(part.additionalProperties, `${path}.<name>`, false);
   const names = part.propertyNames === undefined ? '' : ` \`<name>\`: ${resolved(part.propertyNames).description}`;
   return [{ ...first, description: `${first.description}${names}` }, ...below];
 }
 
-/** What may stand there, in a few words. */
+/** The allowed values, in a few words. */
 function valueText(unresolved) {
   const part = resolved(unresolved);
   if (part.const !== undefined) return `\`${part.const}\``;
@@ -142,7 +143,7 @@ What to do: ${markdown(plainText(hint))}
 `;
 }
 
-/** Angle brackets outside of code would vanish as HTML. */
+/** Outside code, angle brackets would be parsed as HTML. */
 function markdown(text) {
   return text
     .split(/(`[^`]*`)/)
@@ -150,7 +151,7 @@ function markdown(text) {
     .join('');
 }
 
-/** The table of Macs; a value that only general knowledge supports carries a question mark. */
+/** The page with the table of Macs. A question mark follows each value that is only general knowledge. */
 function macsPage() {
   const sources = [...new Set(macTable.map((row) => row.source))];
   const lines = macTable.map((row) => macRow(row, sources.indexOf(row.source) + 1));

@@ -1,12 +1,12 @@
 /**
- * Writes into the schemas of plans and playbooks the names that follow from lists in the sources: of scripts, and of kinds of
- * resources. With `--check` it only compares. Run with tsx.
+ * Writes the names of scripts and resource kinds from the sources into the schemas of plans and playbooks. With
+ * `--check`, it only compares. Run with tsx.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resources } from '../src/engine/plan/resources.ts';
 import { scriptNames } from '../src/engine/scripts/registry.ts';
 
-/** Each schema, the description that stands before its enumeration, and the names. */
+/** Each schema, the description that precedes its enumeration, and the names. */
 const enumerations = [
   ['schemas/plan.schema.json', 'Which one.', scriptNames],
   ['schemas/playbook.schema.json', 'A kind of resource, as plans name it.', resources.map(({ kind }) => kind)],
@@ -15,7 +15,7 @@ const enumerations = [
 for (const [path, description, names] of enumerations) {
   const old = readFileSync(path, 'utf8');
   const [before, list] = new RegExp(`"description": "${description}",\\s+"enum": (\\[[^\\]]*\\])`).exec(old) ?? [];
-  if (list === undefined) throw new Error(`${path} has no enumeration behind "${description}"`);
+  if (list === undefined) throw new Error(`${path} has no enumeration after "${description}"`);
   const indent = /\n( *)"enum"/.exec(before)[1];
   const lines = names.map((name) => `${indent}  "${name}"`).join(',\n');
   const text = old.replace(before, () => before.replace(list, () => `[\n${lines}\n${indent}]`));

@@ -1,6 +1,6 @@
 /**
- * Lists in `docs/security.md`, between two marks, every script that can run as root: the named ones of the registry and
- * those around them, each with the first sentence of its docs. With `--check` it only compares.
+ * Lists every script that can run as root in `docs/security.md`, between two markers: those with a name in the registry
+ * and all others, each with the first sentence of its docs. With `--check`, it only compares.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -15,7 +15,7 @@ const marks = [
 const registry = 'src/engine/scripts/registry.ts';
 const settingsFolder = 'src/rack/settings';
 
-/** Scripts that have no name in a plan. */
+/** Scripts without a name in plans. */
 const beside = [
   ['take the lease', 'src/engine/scripts/take-lease.sh', 'takeLeaseScript'],
   ['take over a lease', 'src/engine/scripts/steal-lease.sh', 'stealLeaseScript'],
@@ -31,7 +31,7 @@ const beside = [
   ['measure the power, for `bench`', 'src/engine/scripts/power-sample.ts', 'powerScript'],
 ];
 
-/** Daemons of root: launchd runs them. */
+/** Daemons that launchd runs as root. */
 const daemons = [
   ['keeper', 'src/rack/keeper/program.ts', 'keepText'],
   ['take a network change back', 'src/rack/network/transaction/rollback-script.ts', 'rollText'],
@@ -39,7 +39,7 @@ const daemons = [
 
 const parsed = (file) => ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2023, true);
 
-/** What the header of a `.sh` file, or the docs of an export, say first. */
+/** The first sentence of a `.sh` file's header or of an export's docs. */
 function firstSentence(file, name) {
   if (file.endsWith('.sh')) {
     const [header] = readFileSync(file, 'utf8').split('\n#\n');
@@ -62,7 +62,7 @@ const namesOf = (statement) => {
   return ts.isVariableStatement(statement) ? statement.declarationList.declarations.map(({ name }) => name.text) : [];
 };
 
-/** Where each import of the registry comes from. */
+/** The source file of each import in the registry. */
 function importsOf(source) {
   const found = new Map();
   for (const one of source.statements.filter(ts.isImportDeclaration)) {
@@ -83,13 +83,13 @@ function entriesOf(source, table) {
     if (ts.isSpreadAssignment(entry)) return settingEntries();
     const { name, initializer: made } = entry;
     const file = imports.get(made.text);
-    // The text itself where it is a file.
+    // Links to the script's own file if there is one.
     const text = posix.join(posix.dirname(file), `${name.text}.sh`);
     return [[`\`${name.text}\``, existsSync(text) ? text : file, made.text]];
   });
 }
 
-/** The scripts of settings: each names its own, which is a file, or its text. */
+/** The settings' scripts: each setting names its script, which is either a file or inline text. */
 function settingEntries() {
   const files = readdirSync(settingsFolder).map((name) => posix.join(settingsFolder, name));
   return files.sort().flatMap((file) => {
@@ -107,7 +107,7 @@ const rowsOf = (title, entries) => [
   ...entries.map(([name, file, of]) => `| [${name}](../${file}) | ${firstSentence(file, of)} |`),
 ];
 
-/** Every file that makes text for a shell of a node. */
+/** Every file that generates shell text for a node. */
 const scriptFiles = () =>
   readdirSync('src', { recursive: true })
     .map((name) => posix.join('src', name.replaceAll('\\', '/')))
@@ -118,7 +118,7 @@ const named = [...entriesOf(source, 'scripts'), ...entriesOf(source, 'jobs'), ..
 for (const file of scriptFiles()) {
   const bodies = parsed(file).statements.flatMap(namesOf);
   const missing = bodies.find((name) => /(?:Body|LeaseScript|powerScript)$/.test(name ?? '') && !named.includes(name));
-  if (missing !== undefined) throw new Error(`${file}: ${missing} is not in the list of ${page}`);
+  if (missing !== undefined) throw new Error(`${file}: ${missing} is missing in the list of ${page}`);
 }
 const tables = [
   rowsOf('in a plan by name', entriesOf(source, 'scripts')),
@@ -129,7 +129,7 @@ const tables = [
 
 const old = readFileSync(page, 'utf8');
 const [start, end] = marks.map((mark) => old.indexOf(mark));
-if (start < 0 || end < start) throw new Error(`${page} has lost the marks of its generated part`);
+if (start < 0 || end < start) throw new Error(`${page} has no markers for its generated part`);
 const lists = tables.map((rows) => rows.join('\n')).join('\n\n');
 const text = `${old.slice(0, start + marks[0].length)}\n\n${lists}\n\n${old.slice(end)}`;
 if (!process.argv.includes('--check')) writeFileSync(page, text);

@@ -1,6 +1,6 @@
 /**
- * Runs every `scripts/generate-*`; with `--check` each only compares, and all of them speak before this one fails.
- * tsx is loaded because some of them read the sources.
+ * Runs every `scripts/generate-*`. With `--check`, each script only compares, and all of them report before this one
+ * fails. It loads tsx, because some scripts read the sources.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';

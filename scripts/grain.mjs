@@ -1,6 +1,6 @@
 /**
- * Counts how the sources are grained, without generated files, and fails when a figure is beyond its bar and not among the
- * exceptions. Lines are those with code: imports count, comments and blank lines do not.
+ * Measures the granularity of the sources without generated files, and fails if a figure exceeds its limit without an
+ * exception. Only lines with code count: imports do, comments and blank lines do not.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
 
 /**
- * The highest value of each figure. An exception is the highest value until the bar is reached, with its reason. Lower it with
- * the figure; raise it only for a new feature.
+ * The limit of each figure. An exception is a temporary higher limit, with its reason. Lower it together with the
+ * figure; raise it only for a new feature.
  */
 const bars = {
   lines: { bar: 71_000 },
@@ -22,7 +22,10 @@ const bars = {
   crossings: { bar: 10 },
 };
 
-/** Lists name each of their members, so they import much that nothing else imports. `index` lists what programs get. */
+/**
+ * Lists name all of their members, so they import many things that no other file imports. `index` lists the library's
+ * exports.
+ */
 const lists = [
   'index apply/steps/run-step cli/verbs cli/verbs-act cli/verbs-change cli/verbs-look cli/verbs-own cli/verbs-set-up desired/rules/registry diagnostics/diagnose',
   'drivers/registry engine/diagnose/rules engine/observe/facts engine/plan/resources engine/scripts/registry',
@@ -41,9 +44,12 @@ const filesBelow = (folder) =>
 
 const files = filesBelow('src');
 const lost = lists.filter((list) => !files.some(({ path }) => path === list));
-if (lost.length > 0) throw new Error(`these lists are not there: ${lost.join(', ')}`);
+if (lost.length > 0) throw new Error(`these lists do not exist: ${lost.join(', ')}`);
 
-/** The text without comments; strings that hold `//` or `/*` count as code, which a line count can bear. */
+/**
+ * The text without comments. Strings that contain `//` or `/*` are counted imprecisely, which a line count can
+ * tolerate.
+ */
 const withoutComments = ({ path, text }) =>
   /\.(?:sh|pl|yaml)$/.test(path)
     ? text.replaceAll(/^\s*#.*$/gm, '')
@@ -54,14 +60,14 @@ const linesOf = (file) =>
     .split('\n')
     .filter((line) => line.trim() !== '').length;
 
-/** How often each key stands in a list, the most frequent first. */
+/** How often each key occurs in a list, most frequent first. */
 function counted(keys) {
   const counts = new Map();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-/** Every import of a file of ours: who, what file, which name (none for all of it), and whether only a type. */
+/** Every import between our files: the importing file, the imported file, the name, and whether it is only a type. */
 const imports = [...files, ...filesBelow('test')].flatMap(({ path, text }) =>
   [...text.matchAll(/^(?:import|export) (type )?(?:\w+, )?\{([^}]*)\} from '(\.[^']*)'/gm)].flatMap(
     ([, isType, names, from]) =>
@@ -73,7 +79,10 @@ const imports = [...files, ...filesBelow('test')].flatMap(({ path, text }) =>
   ),
 );
 
-/** Exports that one file of `src` imports, and no other and no test, where that file is no list: each with that file. */
+/**
+ * Exports that only a single file imports, if that file is in `src` and is not a list; returns that file for each of
+ * them.
+ */
 function exportsOfOne() {
   const importers = new Map();
   for (const { path, from, name } of imports) {
@@ -89,7 +98,7 @@ function exportsOfOne() {
   return exported.flatMap((from) => (isOne([...from]) ? [...from] : []));
 }
 
-/** The role of a file of the rack: `rack/fact` and the like. */
+/** The role of a file in the rack, such as `rack/fact`. */
 const roleOf = (path) =>
   Object.entries(parts).find(
     ([part, { files: patterns }]) =>
@@ -98,7 +107,9 @@ const roleOf = (path) =>
 
 const subjectOf = (path) => (path.split('/').length === 3 ? contract : path.split('/')[2]);
 
-/** Imports from one subject of the rack to another that read no fact (or setting, which has one), no reading (of cables: geometry), no type. */
+/**
+ * Imports between different subjects of the rack, except those of types, facts, settings, readings and cable geometry.
+ */
 const crossings = () =>
   imports
     .filter(({ path, from, isType }) => !isType && path.startsWith('src/rack/') && from.startsWith('src/rack/'))
@@ -116,7 +127,7 @@ const figures = {
   folder: ['most files in one folder', folders[0]?.[1] ?? 0, folders],
   file: ['most lines in one file', sizes[0]?.[1] ?? 0, sizes],
   exports: ['exports that one file imports', ofOne.length, counted(ofOne)],
-  crossings: ['imports across subjects of the rack, no fact, reading or type', crossed.length, crossed],
+  crossings: ['imports across subjects of the rack, except facts, readings and types', crossed.length, crossed],
 };
 
 const shownOffenders = Number(process.argv[2] ?? 3);

@@ -1,8 +1,8 @@
 /**
- * Keeps the command line that `npm run build` has made for test/cli/yesterday.slow.test.ts: one file, which Node can unpack.
- * What has no use on a controller (tests and examples of packages, the library beside the command) is left out.
+ * Saves the command line program from `npm run build` for test/cli/yesterday.slow.test.ts, as a single file that Node
+ * can unpack. Leaves out files that a controller does not need: tests and examples in packages, and the library.
  *
- *   npm run build && node scripts/keep-build.mjs
+ * npm run build && node scripts/keep-build.mjs
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const archive = join(root, 'test/yesterday/build.json.br');
 
-/** What the bundle loads as packages of their own. */
+/** The packages that the bundle does not contain. */
 const packages = ['ssh2', 'asn1', 'bcrypt-pbkdf', 'safer-buffer', 'tweetnacl'].map((name) => `node_modules/${name}`);
 const kept = ['dist/cli', 'dist/doorman/doorman.mjs', 'playbooks', 'schemas', 'package.json', ...packages];
 const unused = /^node_modules\/[^/]+\/(?:test|tests|examples|util)\/|\.min\.js$|\.eslintrc\.js$/;

@@ -22,16 +22,16 @@ const layers = {
   secrets: ['model', 'diagnostics'],
 };
 
-/** The folder that may import everything; only the library imports it. */
+/** The folder that can import everything; only the library imports it. */
 const commandLine = 'cli';
 
 layers.apply = Object.keys(layers).filter((folder) => folder !== 'sim' && folder !== 'report');
 layers[commandLine] = Object.keys(layers);
 
-/** Rooms that decide and never reach out. */
+/** Rooms with pure code, without I/O. */
 const pure = ['model', 'diagnostics', 'desired', 'config', 'node', 'drivers', 'rack', 'engine', 'adopt', 'report'];
 
-/** Package → the rooms that may import it. A package that is not listed may be imported nowhere. */
+/** Package → the rooms that may import it. A package that is not listed may not be imported. */
 const owners = {
   ssh2: ['remote', 'sim'],
   listr2: ['apply'],
@@ -42,10 +42,10 @@ const owners = {
   commander: [commandLine],
 };
 
-/** The files directly in `src/rack`: what every subject is made of. */
+/** The files directly in `src/rack`, on which every subject is based. */
 const contract = 'contract';
 
-/** The subjects of the rack from below. A subject imports only subjects of lower rows, and the facts of any. */
+/** The subjects of the rack, lowest first. A subject imports only from subjects in lower rows, and facts from any. */
 const levels = [
   ['cabling'],
   [contract],
@@ -60,8 +60,8 @@ const levels = [
 ];
 
 /**
- * The files of the rack whose name does not say their role, by role and subject. A name that says it is `fact`, `rule` or
- * `resource`, alone or at the end: `hold-fact.ts`.
+ * The rack files whose name does not show their role, by role and subject. A name shows the role if it is or ends with
+ * `fact`, `rule` or `resource`, such as `hold-fact.ts`.
  */
 const roles = {
   geometry: {
@@ -96,7 +96,7 @@ const roles = {
   shape: {
     artifacts: 'shapes/gguf shapes/safetensors shapes/safetensors-shape',
   },
-  // A setting in one file has a part of every role; only lists import it, and what sets values back.
+  // A setting in one file combines all roles. Only lists and the code that restores values import it.
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
     artifacts: 'tree-steps',
@@ -129,7 +129,7 @@ const roles = {
 
 const inFolder = (name) => `src/${name}/`;
 
-/** Patterns of the files of one role. */
+/** Patterns for the files with one role. */
 function roleFiles(role) {
   const listed = Object.entries(roles[role] ?? {}).flatMap(([subject, names]) =>
     names.split(' ').map((name) => `src/rack/${subject === contract ? '' : `${subject}/`}${name}\\.ts$`),
@@ -140,12 +140,12 @@ function roleFiles(role) {
     : listed;
 }
 
-/** Files of `node` that read answers; all others make what is sent. */
+/** Files in `node` that parse answers; all others generate scripts. */
 const answerFiles = ['answers/', 'probes/kept\\.ts$'];
 
 /**
- * Parts of the rooms that have an order of their own, each with patterns of its files and what it may import besides
- * itself: parts, or whole rooms. In `node`, `rack` and `engine` every file belongs to one part.
+ * Parts of rooms with an internal import order: each has patterns for its files, and the parts or whole rooms that it
+ * may import besides itself. In `node`, `rack` and `engine`, every file belongs to one part.
  */
 const parts = {
   'node/sent': { files: [`src/node/(?!${answerFiles.join('|')})`], mayImport: ['model'] },
@@ -231,13 +231,13 @@ const parts = {
   native: { files: [inFolder('native')], mayImport: ['model', 'diagnostics', 'node/sent'] },
 };
 
-/** One pattern for the files of parts and of whole rooms. */
+/** One pattern for the files of these parts and rooms. */
 const filesOf = (names) => `^(?:${names.flatMap((name) => parts[name]?.files ?? [inFolder(name)]).join('|')})`;
 
-/** Whether a file makes text that a shell of a node reads. */
+/** Whether a file generates text for a node's shell. */
 const isScript = (path) => new RegExp(filesOf(['node/sent', 'rack/script', 'engine/scripts'])).test(path);
 
-/** Whether a file has such text, alone or among other parts of a setting. */
+/** Whether a file contains shell text for nodes, possibly next to other parts of a setting. */
 const hasScript = (path) => isScript(path) || new RegExp(filesOf(['rack/setting'])).test(path);
 
 module.exports = { commandLine, contract, filesOf, hasScript, isScript, layers, levels, owners, parts, pure };

@@ -1,7 +1,7 @@
 /**
- * Makes a `scripts.generated.ts` beside the `.sh` files of each folder of `src`: their texts as functions of the variables
- * that their headers name (docs/adr/0020-node-scripts-are-files.md). Each is written when it is missing or old, since
- * none is in git. Needs nothing but Node.
+ * Generates a `scripts.generated.ts` next to the `.sh` files of each folder in `src`: their texts as functions of the
+ * variables in their headers (docs/adr/0020-node-scripts-are-files.md). These modules are not in git, so each is
+ * written if it is missing or outdated. Needs only Node.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix, relative } from 'node:path';
@@ -11,17 +11,17 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const module = 'scripts.generated.ts';
 const paths = readdirSync(join(root, 'src'), { recursive: true }).map((name) => join(root, 'src', name));
 
-/** The file itself and all that it uses, each once, behind what it uses itself. */
+/** The file and all files that it uses, each once and after the files that it uses itself. */
 function withUsed(path, found = new Map()) {
   if (found.has(path)) return found;
   const [header] = /^(?:#.*\n)+/.exec(readFileSync(path, 'utf8')) ?? [''];
-  if (!/^# Prints/m.test(header)) throw new Error(`${relative(root, path)} begins without a header`);
+  if (!/^# Prints/m.test(header)) throw new Error(`${relative(root, path)} does not begin with a header`);
   for (const [, used] of header.matchAll(/^# Uses (\S+)/gm)) withUsed(join(dirname(path), used), found);
   const needs = [...header.matchAll(/^# Needs (\w+)/gm)].map(([, name]) => name);
   return found.set(path, { needs, text: readFileSync(path, 'utf8').slice(header.length).trim() });
 }
 
-/** `publish-tree.sh` as a member of the object of its folder. */
+/** `publish-tree.sh` as a member of its folder's object. */
 function member(path) {
   const all = [...withUsed(path).values()];
   const needs = [...new Set(all.flatMap((one) => one.needs))].map((name) => `'${name}'`);

@@ -1,6 +1,6 @@
 /**
- * Makes the modules of `src` that are generated and not in git: each when it is missing, or when what it is made from has
- * changed. Every script that reads the sources runs this first; where nothing has changed it takes no time.
+ * Generates the modules in `src` that are not in git. Each module is written if it is missing or if its inputs changed.
+ * Every script that reads the sources runs this first; without changes it takes almost no time.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,10 @@ const printed = [
 
 const validators = async (schemas) => (await import('./make-validators.mjs')).validators(schemas);
 
-/** Module to the schemas that it is made from, and how. Few verbs read a playbook or a journal: their validators are modules of their own. */
+/**
+ * Each generated module, with its schemas and its generator. Few commands read a playbook or a journal, so their
+ * validators are separate modules.
+ */
 const modules = {
   'src/model/cluster-spec.generated.ts': [['cluster'], async () => (await import('./make-types.mjs')).clusterTypes()],
   'src/model/documents.generated.ts': [
@@ -47,7 +50,7 @@ for (const [path, [schemas, make]] of Object.entries(modules)) {
     hash.update(readFileSync(source));
   const head = `// Made by scripts/make-sources.mjs, never edited by hand; from ${hash.digest('hex').slice(0, 16)}.`;
   if (existsSync(path) && readFileSync(path, 'utf8').startsWith(`${head}\n`)) continue;
-  // Another run may be making it too: a reader sees the old module or the new one.
+  // Another run may be writing the same module. A reader sees either the old or the new version.
   const whole = join(root, `${path}.${process.pid}`);
   writeFileSync(whole, `${head}\n${await make(schemas)}`);
   renameSync(whole, path);

@@ -1,11 +1,11 @@
-/** Makes types from schemas, so that a document and its type have one source. */
+/** Generates types from schemas, so that a document and its type have one source. */
 import { readFileSync } from 'node:fs';
 import { compile } from 'json-schema-to-typescript';
 import ts from 'typescript';
 
 const pascal = (name) => name[0].toUpperCase() + name.slice(1);
 
-/** What is only described may be anything. */
+/** A schema with only a description allows any value. */
 function anything(_key, value) {
   const isOpen = typeof value?.description === 'string' && Object.keys(value).length === 1;
   return isOpen ? { ...value, tsType: 'unknown' } : value;
@@ -22,7 +22,7 @@ async function typesOf(schema, name) {
   });
 }
 
-/** The same types, read-only, with the name of their schema before each name: schemas use the same names for unlike things. */
+/** The same types, read-only, each with its schema's name as a prefix, because different schemas use the same names. */
 function readOnly(text, prefix) {
   const file = ts.createSourceFile('types.ts', text, ts.ScriptTarget.Latest, true);
   const declared = new Set(file.statements.flatMap((one) => (one.name === undefined ? [] : [one.name.text])));
@@ -30,7 +30,7 @@ function readOnly(text, prefix) {
   const visit = (node) => {
     if (ts.isPropertySignature(node) || ts.isIndexSignatureDeclaration(node))
       edits.push([node.getStart(), 'readonly ']);
-    // A field that is undefined is not written.
+    // A field with the value undefined is not written.
     if (ts.isPropertySignature(node) && node.questionToken && node.type) edits.push([node.type.end, ' | undefined']);
     if (ts.isArrayTypeNode(node)) edits.push([node.getStart(), '(readonly '], [node.end, ')']);
     const isType = ts.isIdentifier(node) && declared.has(node.text) && node.text !== `${prefix}Document`;
@@ -44,16 +44,16 @@ function readOnly(text, prefix) {
     .reduce((done, [at, added]) => done.slice(0, at) + added + done.slice(at), text);
 }
 
-/** What a cluster file may hold. */
+/** The contents of a cluster file. */
 export const clusterTypes = () => typesOf('cluster', 'ClusterSpec');
 
 const readOnlyTypes = async (name) => readOnly(await typesOf(name, `${pascal(name)}Document`), pascal(name));
 
-/** What verbs print with `--json`: a document of each of these schemas. */
+/** The documents that commands print with `--json`, one type per schema. */
 export async function documentTypes(schemas) {
   const all = schemas.map((name) => `${pascal(name)}Document`).join(' | ');
-  return `${await fileTypes(schemas)}\n/** Whatever a verb prints with \`--json\`. */\nexport type PrintedDocument = ${all};\n`;
+  return `${await fileTypes(schemas)}\n/** Any document that a command prints with \`--json\`. */\nexport type PrintedDocument = ${all};\n`;
 }
 
-/** What other files hold, each by its schema. */
+/** The contents of other files, by schema. */
 export const fileTypes = async (schemas) => (await Promise.all(schemas.map(readOnlyTypes))).join('\n');

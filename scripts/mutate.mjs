@@ -1,10 +1,11 @@
 /**
- * `npm run mutate -- [--count 150] [--seed N] [--results FILE] [--limit 600] [--jobs 1]`: how many small faults in the sources the
- * tests notice. The seed draws mutants of HEAD in equal numbers over the areas. Each is tried with the unit tests nearest
- * to it, more unit tests, and the closest scenario and command-line tests, together `--limit` seconds at most.
+ * `npm run mutate -- [--count 150] [--seed N] [--results FILE] [--limit 600] [--jobs 1]`: measures how many small
+ * faults in the sources the tests detect. The seed draws mutants of HEAD, the same number in each area. Each mutant is
+ * tested with the nearest unit tests, more unit tests, and the closest scenario and command-line tests, for at most
+ * `--limit` seconds in total.
  *
- * Files are mutated in copies in temporary folders, one for each of the `--jobs` at a time, never in the working tree. The results file has one line for each
- * mutant; the same command with this file continues a run that was interrupted. Exits with 1 when a bar is missed.
+ * Files are mutated in temporary copies, one per parallel job, never in the working tree. The results file has one line
+ * per mutant; the same command with this file continues an interrupted run. Exits with 1 if a target is missed.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -30,10 +31,11 @@ const { values: options } = parseArgs({
   },
 });
 
-/** A whole number of an option. */
+/** An option's integer value. */
 function numberOf(name, most) {
   const value = Number(options[name]);
-  if (!(Number.isInteger(value) && value >= 1 && value <= most)) throw new Error(`--${name} is a number up to ${most}`);
+  if (!(Number.isInteger(value) && value >= 1 && value <= most))
+    throw new Error(`--${name} must be an integer from 1 to ${most}`);
   return value;
 }
 const count = numberOf('count', 10_000);
@@ -60,41 +62,42 @@ for (const [signal, exitCode] of [
 }
 
 const texts = new Map();
-/** The text of a file of the commit. */
+/** A file's text in the commit. */
 function textOf(path) {
   if (!texts.has(path)) texts.set(path, readFileSync(join(original.root, path), 'utf8'));
   return texts.get(path);
 }
 const mutantsOf = (file, isShell = isScript(file)) =>
   (isShell ? shellMutants : codeMutants)(file, textOf(file)).map((one) => ({ file, ...one }));
-// From the working tree, so that a run can be counted again when its survivors have been looked at.
+// Read from the working tree, so that a run can be counted again after a review of its survivors.
 const equivalents = JSON.parse(readFileSync(join(project, 'scripts/mutate/equivalents.json'), 'utf8'));
 for (const one of equivalents) {
   const isKnown = mutantsOf(one.file).some((mutant) => equivalentOf([one], mutant) !== undefined);
-  if (!isKnown || !one.reason) throw new Error(`equivalents.json: no reason or no such mutant: ${JSON.stringify(one)}`);
+  if (!isKnown || !one.reason)
+    throw new Error(`equivalents.json: missing reason or unknown mutant: ${JSON.stringify(one)}`);
 }
 const compiles = makeCompiles(original);
 const wavesOf = relatedTests(original.root);
 
-/** Property tests try the same cases in every run. */
+/** Makes property tests try the same cases in every run. */
 const env = { MESHWRIGHT_COMMIT: commit };
 
-/** Test files that pass without a mutant, and those that fail: only a failure of the first says something. */
+/** Test files that pass without a mutant, and those that fail. Only a failure of the former is meaningful. */
 const sound = new Set();
 const broken = new Set();
 
-/** Whether files pass without a mutant. The ones that do not are left out from now on. */
+/** Whether the files pass without a mutant. Those that fail are skipped from now on. */
 async function areSound(copy, project, files) {
   if (files.every((file) => sound.has(file))) return true;
   const { outcome } = await runTests(copy, { project, files }, limitMs, env);
   for (const file of files) (outcome === 'passed' ? sound : broken).add(file);
-  if (outcome !== 'passed') process.stdout.write(`left out, fails without a mutant: ${files.join(' ')}\n`);
+  if (outcome !== 'passed') process.stdout.write(`skipped, because it fails without a mutant: ${files.join(' ')}\n`);
   return outcome === 'passed';
 }
 
 /**
- * Runs one wave of tests with a mutant. A wave whose failure proves nothing runs again without the files at fault. Tests
- * that do not end kill a mutant only if they end without it in a quarter of the time.
+ * Runs one wave of tests with a mutant. If a failure proves nothing, the wave runs again without the failing files. A
+ * run that does not finish kills a mutant only if the same tests finish without the mutant in a quarter of the time.
  */
 async function tryWave(copy, { project, files }, mutant, leftMs) {
   const chosen = files.filter((file) => !broken.has(file));
@@ -106,7 +109,7 @@ async function tryWave(copy, { project, files }, mutant, leftMs) {
   if (outcome === 'late') {
     const clean = await runTests(copy, { project, files: chosen }, leftMs / 4, env);
     return clean.outcome === 'passed'
-      ? { verdict: 'killed', by: 'a run without end', seconds }
+      ? { verdict: 'killed', by: 'a run that does not finish', seconds }
       : { verdict: 'timed out', seconds };
   }
   const suspects = failed.length > 0 ? failed : chosen;
@@ -115,7 +118,7 @@ async function tryWave(copy, { project, files }, mutant, leftMs) {
   return { ...again, seconds: seconds + again.seconds };
 }
 
-/** What becomes of a mutant. */
+/** The verdict on one mutant. */
 async function verdictOf(copy, mutant) {
   if (mutant.file.endsWith('.ts') && !compiles(mutant.file, mutated(textOf(mutant.file), mutant)))
     return { verdict: 'refused', seconds: 0 };
@@ -128,7 +131,7 @@ async function verdictOf(copy, mutant) {
   return { verdict: 'survived', seconds };
 }
 
-/** A run of tests ends a little after its limit. */
+/** A test run ends shortly after its limit. */
 const graceSeconds = 10;
 
 const keyOf = ({ file, start, end, text }) => JSON.stringify([file, start, end, text]);
@@ -170,7 +173,7 @@ const queues = areas.map(({ name, folders, isShell = false }, at) => {
   );
   return { name, wanted: wanted[at], mutants: drawn(`${run.seed} ${name}`, files, (file) => mutantsOf(file, isShell)) };
 });
-// One of each area in turn, so that a run that is interrupted has some of every area.
+// Takes one mutant from each area in turn, so that an interrupted run covers every area.
 const turns = Array.from({ length: Math.max(...wanted) }, (_, round) => queues.filter((queue) => round < queue.wanted));
 const left = turns.flat();
 await Promise.all(

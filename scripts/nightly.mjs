@@ -1,8 +1,8 @@
 /**
- * `npm run nightly -- [--minutes 60] [--seed N] [--only properties,enumerations,soak]`: tries more than any change is
- * measured by, as long as it is given. Properties are tried with new seeds until a third of the time is over, every
- * enumeration runs once whole on racks of another seed, and a serving rack is looked at for the rest of the time. Ends
- * with 1 when anything failed; writes what was tried, and on which commit, into `docs/nightly.md` in any case.
+ * `npm run nightly -- [--minutes 60] [--seed N] [--only properties,enumerations,soak]`: runs more tests than the gates
+ * of a change, for the given time. Properties run with new seeds for a third of the time, every enumeration runs once
+ * in full on racks with a different seed, and a serving rack is observed for the rest of the time. Exits with 1 if
+ * anything failed. In any case, it records the tested commit and the results in `docs/nightly.md`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,10 +22,10 @@ const { values: options } = parseArgs({
   },
 });
 const minutes = Number(options.minutes);
-if (!(minutes > 0 && minutes <= 1_440)) throw new Error('--minutes is a number up to 1440');
+if (!(minutes > 0 && minutes <= 1_440)) throw new Error('--minutes must be a number up to 1440');
 const results = mkdtempSync(join(tmpdir(), 'meshwright-nightly-'));
 
-/** Tests that leave something out in everyday runs. */
+/** Tests that run only a sample in everyday runs. */
 const enumerated = [
   ...['kill', 'start-phases', 'converge', 'hostile'].map((name) => `test/scenarios/${name}`),
   'test/cli/kill',
@@ -46,7 +46,7 @@ for (const [signal, exitCode] of [
   });
 }
 
-/** Runs a program to its end; gives its exit code and what it printed on standard output when that is wanted. */
+/** Runs a program to its end. Returns its exit code and, if requested, its standard output. */
 function run(words, { env = {}, isRead = false } = {}) {
   return new Promise((settle) => {
     const child = spawn(words[0], words.slice(1), {
@@ -69,7 +69,7 @@ function run(words, { env = {}, isRead = false } = {}) {
 
 const vitest = (words, env) => run(['npx', 'vitest', 'run', ...words], { env });
 
-/** New seeds in every round: fast-check takes another one each time. */
+/** Runs rounds of property tests; fast-check uses a new seed in each. */
 async function properties(endMs) {
   let rounds = 0;
   let isGreen = true;
@@ -107,7 +107,7 @@ async function soak(leftMinutes) {
   const grown = `${(grownBytes / 1e6).toFixed(1)} MB`;
   return {
     isGreen: true,
-    text: `${looks} looks at ${nodes} nodes gave the same facts, ${applies} applies found nothing to do; heap ${grown} larger`,
+    text: `${looks} observations of ${nodes} nodes gave the same facts, ${applies} applies found nothing to do; heap grew by ${grown}`,
   };
 }
 
@@ -144,7 +144,7 @@ rmSync(results, { recursive: true, force: true });
 const head = '## The last runs\n';
 const old = readFileSync(page, 'utf8');
 const machine = `Node ${process.versions.node} on ${process.platform} ${process.arch}, ${availableParallelism()} cores`;
-/** A part that was not asked for keeps the row of its last run. */
+/** A part that did not run keeps the row of its last run. */
 const rowOf = (name) =>
   rows.find((row) => row.name === name)?.line ?? old.split('\n').find((line) => line.startsWith(`| ${name} |`));
 const all = Object.keys(parts).flatMap((name) => rowOf(name) ?? []);

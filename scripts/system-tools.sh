@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The programs beside Node that the whole test run asks for. Installs what is missing where that needs no question
-# (Debian or Ubuntu, as root or with a password-less sudo), and fails by naming what is still missing.
+# Checks for the programs besides Node that a full test run needs. Installs missing ones if this needs no prompt (Debian
+# or Ubuntu, as root or with passwordless sudo), and fails with a list of those that are still missing.
 set -u
 
-# The names are those that test/scenarios/browser/chromium.ts looks for.
+# The same names as in test/scenarios/browser/chromium.ts.
 has_browser() {
   [ -n "${MESHWRIGHT_CHROMIUM:-}" ] || command -v chromium >/dev/null || command -v chromium-browser >/dev/null ||
     command -v google-chrome >/dev/null || command -v google-chrome-stable >/dev/null
@@ -21,7 +21,7 @@ missing() {
   command -v xz >/dev/null || printf ' xz-utils'
   has_browser || printf ' chromium'
   command -v dot >/dev/null || printf ' graphviz'
-  # Only root on Linux runs simulated Macs in namespaces.
+  # Simulated Macs in namespaces need root on Linux.
   if [ "$(uname)" = Linux ] && [ "$(id -u)" = 0 ]; then
     [ -x /usr/bin/sudo ] || printf ' sudo'
     command -v ip >/dev/null && command -v tc >/dev/null || printf ' iproute2'
@@ -35,14 +35,14 @@ as_root() {
 
 packages=$(missing)
 if [ -n "$packages" ] && command -v apt-get >/dev/null; then
-  # RUNLEVEL=1 keeps the packages from starting services: the tests run an sshd of their own on loopback.
+  # RUNLEVEL=1 keeps the packages from starting services: the tests run their own sshd on the loopback interface.
   as_root apt-get -qq update </dev/null
   # shellcheck disable=SC2086 # the words are package names
   as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install -y --no-install-recommends $packages </dev/null
 fi
-# An sshd that is started by root wants its empty folder, which a service would have made.
+# An sshd that root starts needs this empty folder, which its service would create.
 [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
 
 packages=$(missing)
 [ -z "$packages" ] || { printf 'still missing:%s\n' "$packages" >&2; exit 1; }
-printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps, xz, a Chromium and dot are there, and what namespaces need\n'
+printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps, xz, Chromium, dot and the tools for namespaces are available\n'

@@ -1,16 +1,12 @@
 /**
- * What the command does, for programs: load a cluster file, observe its nodes, find what is wrong, plan, apply, and start
- * a simulated rack. Problems of files, nodes and consent reject with {@link FleetError}, as the command shows them.
+ * The command's features as a library: load a cluster file, observe its nodes, diagnose problems, plan, apply, and
+ * start a simulated rack. Problems with files, nodes or consent reject with {@link FleetError}, which has the same
+ * diagnostics as the command shows.
  *
- * ```ts
- * const rack = await startSimulatedRack({ file: 'cluster.yaml' });
- * const cluster = openCluster({ file: 'cluster.yaml', isSimulated: true });
- * const observation = await cluster.observe();
- * const findings = cluster.diagnose(observation);
- * const plan = await cluster.plan();
- * const report = await cluster.apply({ plan, allow: ['interrupt'] });
- * await rack.stop();
- * ```
+ * ```ts const rack = await startSimulatedRack({ file: 'cluster.yaml' }); const cluster = openCluster({ file:
+ * 'cluster.yaml', isSimulated: true }); const observation = await cluster.observe(); const findings =
+ * cluster.diagnose(observation); const plan = await cluster.plan(); const report = await cluster.apply({ plan, allow:
+ * ['interrupt'] }); await rack.stop(); ```
  *
  * @module
  */
@@ -46,45 +42,47 @@ export { type Subject, subjectText } from './model/subject.ts';
 export type { Prose } from './model/text/prose.ts';
 export type { DesiredFleet, Diagnostic, FleetObservation, GuardedEffect, Plan, ReportDocument };
 
-/** Which cluster file is meant, and which Macs. */
+/** The cluster file to use, and the Macs to reach. */
 export interface ClusterOptions {
-  /** Path of the cluster file; without it `cluster.yaml` in the current folder or in one above it, as for the command. */
+  /** Path of the cluster file; absent: `cluster.yaml` in the current folder or a parent folder, as for the command. */
   readonly file?: string;
   /** Whether to reach the simulated Macs of {@link startSimulatedRack} instead of real ones. */
   readonly isSimulated?: boolean;
-  /** Names of nodes; without them every node in the file. */
+  /** Node names; absent: every node in the file. */
   readonly nodes?: readonly string[];
-  /** Aborting it stops a run in order, as Ctrl-C does. What was only reading rejects with the reason of the signal. */
+  /** Aborting this signal stops a run cleanly, like Ctrl-C. Methods that only read reject with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** How long a node may take for one answer, in milliseconds: 30,000 unless given. */
+  /** Timeout for one response from a node, in milliseconds (default 30,000). */
   readonly deadlineMs?: number;
 }
 
-/** A plan, and the text by which `apply` knows it again. */
+/** A plan, and the text by which `apply` recognizes it. */
 export interface ClusterPlan {
   readonly plan: Plan;
-  /** As `plan --out` saves it: `meshwright apply FILE` takes it as well. */
+  /** The text that `plan --out` saves; `meshwright apply FILE` accepts it too. */
   readonly text: string;
 }
 
-/** What `apply` may do. */
+/** Limits for `apply`. */
 export interface ApplyOptions {
-  /** Rejects with `plan/stale`, and changes nothing, where a new plan differs from this one. */
+  /** If a new plan differs from this one, `apply` rejects with `plan/stale` and changes nothing. */
   readonly plan?: ClusterPlan;
-  /** Effects that are agreed to, as with `--allow`. A plan that has others rejects with `plan/not-allowed`. */
+  /**
+   * Effects that you consent to, as with `--allow`. A plan with other guarded effects rejects with `plan/not-allowed`.
+   */
   readonly allow?: readonly GuardedEffect[];
 }
 
-/** A cluster file without errors, and its nodes. Each method connects to the nodes by itself, and closes the connections. */
+/** A cluster file without errors, and its nodes. Each method opens its own connections to the nodes and closes them. */
 export interface Cluster {
   readonly fleet: DesiredFleet;
-  /** Of the cluster file and its lock. */
+  /** Warnings about the cluster file and its lock. */
   readonly warnings: readonly Diagnostic[];
   /** Reads every fact of every node. A node that cannot be reached is in `failures`. */
   observe(): Promise<FleetObservation>;
-  /** What is wrong, from an observation that was made before. */
+  /** Lists the problems in an observation. */
   diagnose(observation: FleetObservation): readonly Diagnostic[];
-  /** Observes, and says what `apply` would do. Hashes archives and models that `cluster.lock` does not know. */
+  /** Observes the nodes and plans what `apply` would do. Hashes archives and models that are not in `cluster.lock`. */
   plan(): Promise<ClusterPlan>;
   /** Makes the nodes match the file, writes `cluster.lock`, and observes again; `report.exit` is the exit code. */
   apply(options?: ApplyOptions): Promise<ReportDocument>;
@@ -115,14 +113,14 @@ export function openCluster(options: ClusterOptions = {}): Cluster {
 
 const targetsOf = ({ nodes }: ClusterOptions): { readonly targets?: readonly string[] } => given({ targets: nodes });
 
-/** A simulated rack that runs until it is stopped, also after this program has ended. */
+/** A simulated rack that runs until it is stopped, even after this program exits. */
 export interface SimulatedRack {
-  /** Where each Mac listens, and the folder that is its disk, by node name. */
+  /** Each Mac's port and disk folder, by node name. */
   readonly nodes: SimFleet['nodes'];
   stop(): Promise<void>;
 }
 
-/** Starts a simulated Mac for each node of the file, or finds them running. @throws FleetError */
+/** Starts a simulated Mac for each node in the file, or finds those that already run. @throws FleetError */
 export async function startSimulatedRack(
   options: Pick<ClusterOptions, 'file' | 'signal'> = {},
 ): Promise<SimulatedRack> {
@@ -131,18 +129,18 @@ export async function startSimulatedRack(
   return { nodes, stop: async () => void (await answerOf(run, simDown)) };
 }
 
-/** Runs a command that answers with one document. */
+/** Runs a command that prints one document, and returns the document. */
 async function answerOf<D extends PrintedDocument>(run: Run, body: (run: Run) => Promise<number>): Promise<D> {
   let answer: PrintedDocument | undefined;
   const keep = (document: PrintedDocument): void => {
     answer = document;
   };
   await body({ ...run, console: { ...run.console, keep } });
-  if (answer === undefined) throw new Error('the command gave no document');
+  if (answer === undefined) throw new Error('the command printed no document');
   return answer as D;
 }
 
-/** What a command is given, for a program: it writes nothing and asks nothing. */
+/** The context of a command that is called by a program: no output and no prompts. */
 function silentRun({ file, isSimulated = false, nodes, signal, deadlineMs = 30_000 }: ClusterOptions): Run {
   return {
     console: {

@@ -1,4 +1,4 @@
-/** A copy of a commit in a temporary folder, in which files are mutated and tests run. */
+/** A copy of a commit in a temporary folder, where files are mutated and tests run. */
 import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -14,10 +14,13 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 
-/** How long a run of tests that is ended has for its own end. */
+/** Time for a stopped test run to exit. */
 const graceMs = 5_000;
 
-/** Clones HEAD of the project; its packages are linked, not copied. Paths are short: golden texts wrap long ones. */
+/**
+ * Clones the project's HEAD and links its packages instead of copying them. Paths are short, because golden texts wrap
+ * long ones.
+ */
 export function makeCopy(project) {
   const base = mkdtempSync(join(realpathSync(tmpdir()), 'mw-'));
   const root = join(base, 'tree');
@@ -25,12 +28,15 @@ export function makeCopy(project) {
   if (cloned.status !== 0) throw new Error('git could not clone the project');
   symlinkSync(realpathSync(join(project, 'node_modules')), join(root, 'node_modules'));
   const made = spawnSync(process.execPath, ['scripts/make-sources.mjs'], { cwd: root, stdio: 'inherit' });
-  if (made.status !== 0) throw new Error('the generated modules of the copy could not be made');
+  if (made.status !== 0) throw new Error('could not generate the modules of the copy');
   mkdirSync(join(base, 't'));
   return { base, root };
 }
 
-/** Removes the copy, with every process whose command line names it: simulated Macs outlive a test that is ended. */
+/**
+ * Removes the copy and kills every process whose command line contains its path, because simulated Macs outlive a
+ * stopped test.
+ */
 export function removeCopy({ base, running }) {
   if (running !== undefined) end(-running, 'SIGKILL');
   endLeft(base);
@@ -53,9 +59,9 @@ function end(pid, signal) {
 }
 
 /**
- * Runs test files of one project of vitest in the copy until the first failure.
+ * Runs test files of one vitest project in the copy until the first failure.
  *
- * @returns `passed`, `failed` with the failed files where they are known, or `late`; and the seconds that it took
+ * @returns `passed`, `failed` (with the failed files if known) or `late`, and the duration in seconds
  */
 export async function runTests(copy, { project, files }, limitMs, env) {
   const { base, root } = copy;
@@ -100,7 +106,7 @@ function failedFiles(results, root) {
   return testResults.filter(({ status }) => status === 'failed').map(({ name }) => relative(root, name));
 }
 
-/** Puts a text into a file of the copy while `work` runs. */
+/** Replaces the text of a file in the copy while `work` runs. */
 export async function withText({ root }, file, text, work) {
   const path = join(root, file);
   const original = readFileSync(path, 'utf8');
@@ -113,8 +119,8 @@ export async function withText({ root }, file, text, work) {
 }
 
 /**
- * Makes the function that says whether a file with another text compiles. Unused names and missing returns are the
- * linter's, and refuse no mutant.
+ * Returns a function that checks whether a file compiles with a different text. Unused names and missing returns are
+ * left to the linter, and do not reject a mutant.
  */
 export function makeCompiles({ root }) {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);

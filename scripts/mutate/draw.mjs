@@ -1,6 +1,6 @@
-/** Which mutants are tried: areas, and an order that a seed draws. */
+/** Selects the mutants to try: areas, and an order drawn from a seed. */
 
-/** The areas of the project and how many per cent of the mutants of an area, or of all, have to be killed. Scripts for nodes are an area of their own. */
+/** The project's areas, each with the percentage of mutants that must be killed. Node scripts are a separate area. */
 export const areas = [
   { name: 'rack, node', folders: ['src/rack', 'src/node'] },
   { name: 'desired, config', folders: ['src/desired', 'src/config'] },
@@ -10,7 +10,7 @@ export const areas = [
   { name: 'remote, gateway, secrets', folders: ['src/remote', 'src/gateway', 'src/secrets'], bar: 75 },
 ];
 
-/** Numbers from 0 up to 1 that follow from a text (mulberry32 over FNV-1a). */
+/** Pseudorandom numbers from 0 to 1 that follow from a text (mulberry32 over FNV-1a). */
 function* numbers(text) {
   let state = [...text].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619), 2_166_136_261);
   for (;;) {
@@ -22,12 +22,12 @@ function* numbers(text) {
 }
 
 /**
- * All mutants of an area in the order in which they are tried. Files come in drawn order, each with one mutant before
- * any has a second one. Of a file an operator is drawn first and then its place, so that rare operators count as much
- * as frequent ones.
+ * All mutants of an area, in the order in which they are tried. Files are in drawn order, and each file has one mutant
+ * before any file has a second one. Within a file, the operator is drawn before its place, so that rare operators count
+ * as much as frequent ones.
  *
  * @param seed a text
- * @param mutantsOf gives the mutants of a file
+ * @param mutantsOf returns the mutants of a file
  */
 export function* drawn(seed, files, mutantsOf) {
   const random = numbers(seed);
@@ -56,6 +56,6 @@ function byOperator(mutants) {
   return [...groups.values()];
 }
 
-/** How many mutants each of so many areas gets. */
+/** Divides a number of mutants among the areas. */
 export const shares = (count, parts) =>
   Array.from({ length: parts }, (_, at) => Math.floor(count / parts) + (at < count % parts ? 1 : 0));

@@ -1,7 +1,7 @@
 /**
- * The mutation operators. Each finds its places in one file and gives what would stand there instead:
- * `{ operator, start, end, text }`, in characters of the file. The compiler's syntax tree says where code is; shell text
- * is found in template literals, by lines.
+ * The mutation operators. Each operator finds its places in one file and returns the replacement for each: `{ operator,
+ * start, end, text }`, in characters of the file. Code is located by the compiler's syntax tree, shell text by the
+ * lines of template literals.
  */
 import ts from 'typescript';
 
@@ -29,7 +29,7 @@ const opposites = { every: 'some', some: 'every' };
 
 const replaced = (node, text) => ({ start: node.getStart(), end: node.end, text });
 
-/** Another operator between the same operands. */
+/** A different operator between the same operands. */
 const swapped = (tokens) => (node) => {
   const text = ts.isBinaryExpression(node) ? tokens.get(node.operatorToken.kind) : undefined;
   return text === undefined ? [] : [replaced(node.operatorToken, text)];
@@ -52,13 +52,13 @@ const leaves = (branch) => {
 const methodOf = (node) =>
   ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) ? node.expression : undefined;
 
-/** Whether a literal is a value, and not the name of a property or a module. */
+/** Whether a literal is a value instead of the name of a property or module. */
 const isValue = (node) =>
   node.parent.name !== node &&
   !ts.isElementAccessExpression(node.parent) &&
   !(ts.isCallExpression(node.parent) && node.parent.expression.kind === Kind.ImportKeyword);
 
-/** Operators for TypeScript: what each makes of one node of the tree. */
+/** Operators for TypeScript: each returns the replacements for one node of the tree. */
 const codeOperators = {
   boundary: swapped(boundaries),
   equality: swapped(equalities),
@@ -114,7 +114,7 @@ function* nodesOf(node) {
 
 const parse = (path, text) => ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
 
-/** All mutants of the TypeScript of one file. */
+/** All mutants of one file's TypeScript code. */
 export function codeMutants(path, text) {
   const found = [...nodesOf(parse(path, text))].flatMap((node) =>
     Object.entries(codeOperators).flatMap(([operator, of]) => of(node).map((one) => ({ operator, ...one }))),
@@ -138,7 +138,7 @@ const keywords = '(?!\\|\\||&&|[)}]|(?:if|elif|else|then|while|until|for|case|do
 const leaving = '(?:return|exit|continue|break|changed|unchanged|shown)';
 const slug = '[\\w${}.-]+';
 
-/** Operators for shell text: a pattern, and what is written for a match. Those with `isLine` take whole lines only. */
+/** Operators for shell text: a pattern and the replacement for a match. Those with `isLine` match only whole lines. */
 const shellOperators = {
   'failure-ignored': { pattern: ` \\|\\| failed ${slug} (?:'[^'\\n]*'|"(?:[^"\\\\\\n]|\\\\.)*")`, text: () => '' },
   'exit-unchecked': { pattern: `(?<=(?:^|\\|\\||&&|;|then|do|\\{) *)must ${slug} (?=[$"/\\w])`, text: () => '' },
@@ -162,7 +162,7 @@ const shellOperators = {
   },
 };
 
-/** Where shell text begins and ends: a node script without its header, and template literals of TypeScript. */
+/** The ranges of shell text: a node script without its header, or TypeScript template literals. */
 function shellTexts(path, text) {
   if (path.endsWith('.sh')) return [[/^(?:#.*\n)*/.exec(text)[0].length, text.length]];
   return [...nodesOf(parse(path, text))]
@@ -170,7 +170,7 @@ function shellTexts(path, text) {
     .map((node) => [node.getStart() + 1, node.end - 1]);
 }
 
-/** All mutants of the shell text of one file. */
+/** All mutants of one file's shell text. */
 export function shellMutants(path, text) {
   const found = shellTexts(path, text).flatMap(([from, end]) => {
     const shell = text.slice(from, end);
@@ -186,7 +186,7 @@ export function shellMutants(path, text) {
   return distinct(found, text);
 }
 
-/** Each change once, with what a reader and the list of equivalents know it by: its lines before and after. */
+/** Each change once, with its lines before and after, by which readers and the list of equivalents identify it. */
 function distinct(found, text) {
   const all = new Map();
   for (const one of found) {
@@ -203,5 +203,5 @@ function distinct(found, text) {
   return [...all.values()];
 }
 
-/** The text of a file with one mutant in it. */
+/** A file's text with one mutant applied. */
 export const mutated = (text, { start, end, text: written }) => `${text.slice(0, start)}${written}${text.slice(end)}`;

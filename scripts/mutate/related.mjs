@@ -1,9 +1,9 @@
-/** Which tests are tried with a changed file, nearest first. */
+/** Selects the tests to try with a changed file, nearest first. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
 import ts from 'typescript';
 
-/** Paths of the TypeScript files and node scripts below folders of a project, from its root, with `/`, sorted. */
+/** Sorted paths of the TypeScript files and node scripts in these folders, relative to the project's root, with `/`. */
 export function filesOf(root, folders) {
   return folders
     .flatMap((folder) =>
@@ -13,12 +13,12 @@ export function filesOf(root, folders) {
     .sort();
 }
 
-/** What every file imports for more than its types. Tests of the built command reach all of `src/cli/main.ts`. */
+/** Each file's imports, except type-only ones. Tests of the built command reach everything in `src/cli/main.ts`. */
 function readImports(root) {
   const texts = new Map(filesOf(root, ['src', 'test']).map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   const imports = new Map();
   for (const [path, text] of texts) {
-    // A node script is read by those that use it, and by the module of its folder.
+    // A node script is read by the scripts that use it, and by its folder's module.
     const named = path.endsWith('.sh') ? [...text.matchAll(/^# Uses (\S+)/gm)].map(([, name]) => name) : [];
     const embedded = path.endsWith('/scripts.generated.ts')
       ? [...texts.keys()].filter((one) => one.endsWith('.sh') && posix.dirname(one) === posix.dirname(path))
@@ -35,7 +35,7 @@ function readImports(root) {
   return { texts, imports };
 }
 
-/** How many imports lead from each file to this one. */
+/** The number of imports on the path from each file to this one. */
 function distancesTo(imports, file) {
   const importers = new Map();
   for (const [path, found] of imports) {
@@ -54,8 +54,8 @@ const isOfCommand = (path) => /^test\/(?:cli|scenarios)\//.test(path);
 const isLeftOut = (path) => !path.endsWith('.test.ts') || /^test\/(?:namespace|llama|bench|nightly)\//.test(path);
 
 /**
- * Makes the function from a source file to the waves of tests to try, in this order: the unit tests nearest to it, more
- * of them, and the scenario and command-line tests that share most of its rare words.
+ * Returns a function that maps a source file to its waves of tests: the nearest unit tests, more unit tests, and the
+ * scenario and command-line tests that share the most rare words with the file.
  */
 export function relatedTests(root, sizes = [6, 34, 4]) {
   const { texts, imports } = readImports(root);

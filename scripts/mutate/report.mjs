@@ -1,18 +1,18 @@
-/** The results of a run: what is stored of it, and the table that people read. */
+/** The results of a run: the stored file, and the table for people. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Every mutant is one of these in the end; `refused` ones do not compile, and count nowhere. */
+/** The final verdicts. Mutants that do not compile are `refused` and never counted. */
 const verdicts = ['killed', 'survived', 'timed out', 'equivalent'];
 
-/** Per cent of all mutants, and how many of a hundred may be equivalent. */
+/** The target for all mutants in percent, and the maximum percentage of equivalent ones. */
 const barOfAll = 75;
 const mostEquivalent = 10;
 
 /**
- * Opens a results file: the run in its first line, then one mutant a line. A file that is there continues, without a
- * last line that was cut off.
+ * Opens a results file: the first line describes the run, each further line one mutant. An existing file is continued;
+ * a truncated last line is dropped.
  *
- * @throws Error when the file has another commit or seed
+ * @throws Error if the file has a different commit or seed
  */
 export function openResults(path, { commit, seed }) {
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
@@ -20,13 +20,15 @@ export function openResults(path, { commit, seed }) {
     JSON.parse(line),
   );
   if (run.commit !== commit || (seed !== undefined && run.seed !== seed)) {
-    throw new Error(`${path} has mutants of commit ${run.commit}, seed ${run.seed}. Remove it or name another file.`);
+    throw new Error(
+      `${path} has mutants of commit ${run.commit}, seed ${run.seed}. Remove it or use a different file.`,
+    );
   }
   writeFileSync(path, [run, ...results].map((line) => `${JSON.stringify(line)}\n`).join(''));
   return { run, results };
 }
 
-/** Killed mutants of those that could be, in per cent; undefined without any. */
+/** Percentage of killed mutants among those that could be killed; undefined if there are none. */
 function scoreOf(counts) {
   const all = counts.killed + counts.survived + counts['timed out'];
   return all === 0 ? undefined : (100 * counts.killed) / all;
@@ -35,13 +37,13 @@ function scoreOf(counts) {
 const countsOf = (results) =>
   Object.fromEntries(verdicts.map((verdict) => [verdict, results.filter((one) => one.verdict === verdict).length]));
 
-/** A score is never rounded up to a bar. */
+/** Rounds down, so that a score never reaches its target by rounding. */
 const percent = (score) => (score === undefined ? '-' : `${Math.floor(score)} %`);
 
 /**
- * The table of a run in Markdown, the mutants that were not killed, and the bars.
+ * A run's table in Markdown, its surviving mutants, and the targets.
  *
- * @returns the lines, and whether every bar is reached
+ * @returns the lines, and whether every target is reached
  */
 export function report(results, areas) {
   const rows = areas.map(({ name, bar }) => ({
@@ -87,8 +89,8 @@ export function report(results, areas) {
 }
 
 /**
- * The entry of the list of equivalents for a mutant. Lines are compared as text, so that the list survives changes
- * elsewhere in the file.
+ * A mutant's entry in the list of equivalents. Lines are compared as text, so that the list survives changes elsewhere
+ * in the file.
  */
 export const equivalentOf = (list, mutant) =>
   list.find((one) => ['file', 'operator', 'before', 'after'].every((key) => one[key] === mutant[key]));

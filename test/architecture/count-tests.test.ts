@@ -112,7 +112,7 @@ describe('failureLines', () => {
     expect(failures([], 40, 'Cannot find module x')).toEqual(['FAILED  test/a.test.ts: Cannot find module x']);
     const folder = mkdtempSync(join(tmpdir(), 'meshwright-failures-'));
     writeFileSync(join(folder, 'whole.json'), '{');
-    expect(failureLines(folder, '/repo')).toEqual(['FAILED  results of whole.json: they cannot be read']);
+    expect(failureLines(folder, '/repo')).toEqual(['FAILED  results of whole.json: the file cannot be read']);
     rmSync(folder, { recursive: true });
   });
 });
