@@ -8,8 +8,8 @@ import { scriptNames } from '../src/engine/scripts/registry.ts';
 
 /** Each schema, the description that precedes its enumeration, and the names. */
 const enumerations = [
-  ['schemas/plan.schema.json', 'Which one.', scriptNames],
-  ['schemas/playbook.schema.json', 'A kind of resource, as plans name it.', resources.map(({ kind }) => kind)],
+  ['schemas/plan.schema.json', "The script's name.", scriptNames],
+  ['schemas/playbook.schema.json', 'A kind of resource, as named in plans.', resources.map(({ kind }) => kind)],
 ];
 
 for (const [path, description, names] of enumerations) {
