@@ -3,7 +3,7 @@ import type { BenchDocument, BenchLevel, BenchPublished } from '../model/documen
 import { nodesText } from './nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, pageText } from './page.ts';
 
-/** A published speed for one model on a given number of Macs. */
+/** A published speed for one model on a certain number of Macs. */
 interface PublishedSpeed extends BenchPublished {
   /** A model matches if its name contains all these words. */
   readonly words: readonly string[];
@@ -18,7 +18,7 @@ const qwen = ['qwen3', '235b'];
 const deepseek = ['deepseek', 'v3.1'];
 const kimi = ['kimi', 'k2', 'thinking'];
 
-/** One chart of that page: exo over RDMA and llama.cpp over TCP, on two and on four Macs. */
+/** One chart on that page: exo over RDMA and llama.cpp over TCP, on two and on four Macs. */
 function charted(
   { model, bits, words }: { readonly model: string; readonly bits: number; readonly words: readonly string[] },
   exo: readonly [two: number, four: number],
@@ -38,10 +38,9 @@ function charted(
 }
 
 /**
- * Published speeds for Macs, as their sources give them; few of the sources give the prompt length.
- *
- * @see docs/benchmarks/jeffgeerling of exo-explore/exo for the charts, and its README for the exo models' bits; the bits
- * of the llama.cpp models are not documented
+ * Published speeds for Macs, as reported by their sources; few sources report the prompt length.
+ * @see docs/benchmarks/jeffgeerling of exo-explore/exo for the charts, and its README for the exo models' bits; the
+ * bits of the llama.cpp models are not documented
  */
 export const publishedSpeeds: readonly PublishedSpeed[] = [
   ...charted({ model: 'Qwen3-235B-A22B', bits: 8, words: qwen }, [26.2, 31.9], [17.2, 15.2]),
@@ -70,7 +69,7 @@ export const publishedSpeeds: readonly PublishedSpeed[] = [
   },
 ];
 
-/** Published speeds of a model on this number of nodes. `names` are its names in the file and at its source. */
+/** Published speeds of a model on this number of nodes. `names` are the model's names in the file and at its source. */
 export function publishedFor(names: readonly string[], nodes: number): readonly PublishedSpeed[] {
   const texts = names.map((name) => name.toLowerCase());
   return publishedSpeeds.filter(
@@ -88,7 +87,7 @@ export interface BenchAnswer {
   readonly generationSpeed?: number;
 }
 
-/** Requests sent in parallel; `undefined` stands for a failed one. */
+/** Requests sent in parallel; `undefined` represents a failed request. */
 export type BenchRound = readonly (BenchAnswer | undefined)[];
 
 /** The median; undefined for an empty list. */
@@ -99,13 +98,13 @@ export function median(values: readonly number[]): number | undefined {
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
 
-/** Sums up rounds with the same number of requests. `watts` is the power of all Macs together meanwhile. */
+/** Summarizes rounds with the same number of requests. `watts` is the total power of all Macs meanwhile. */
 export function benchLevel(requests: number, rounds: readonly BenchRound[], watts: number | undefined): BenchLevel {
   const all = rounds.flat();
   const answers = all.flatMap((one) => one ?? []);
   const middle = (key: 'firstTokenMs' | 'promptSpeed' | 'generationSpeed'): number | undefined =>
     median(answers.flatMap((one) => one[key] ?? []));
-  // A partly failed round is left out, because fewer requests shared the mesh.
+  // A partly failed round does not count, because fewer requests shared the mesh.
   const totalSpeed = median(rounds.flatMap((round) => totalOf(round) ?? []));
   return {
     requests,
@@ -128,14 +127,14 @@ function totalOf(round: BenchRound): number | undefined {
   return ms > 0 ? (tokens * 1_000) / ms : undefined;
 }
 
-/** What a benchmark asks. */
+/** The question of a benchmark and its numbers of requests and runs. */
 export type BenchWish = Pick<BenchDocument, 'requests' | 'runs'> & BenchDocument['question'];
 
 type Benched = Pick<BenchDocument, 'placement' | 'model' | 'runtime' | 'transport' | 'nodes'>;
 
 export interface BenchTextInput extends Benched, Omit<BenchWish, 'requests'> {
   readonly levels: readonly BenchLevel[];
-  /** False if the runtime does not count tokens; then each piece of text counts as one. */
+  /** False if the runtime does not count tokens; each piece of text then counts as one token. */
   readonly isCounted: boolean;
   readonly published: readonly PublishedSpeed[];
 }
@@ -144,12 +143,12 @@ const margin = '  ';
 const gap = '  ';
 const longestBar = 20;
 
-/** The table and plot of a measured placement, followed by published speeds. */
+/** The table and chart of a measured placement, followed by published speeds. */
 export function benchText(input: BenchTextInput, page: Page): string {
   const { placement, model, runtime, transport, nodes, levels, isCounted } = input;
   const about = `${model} with ${runtime} on ${nodesText(nodes)}, ${transport}`;
   const head = headLines(placement, about, page);
-  // The caller prints the reason next; without a table its explanation is left out.
+  // The caller then prints the reason. Without a table, its explanation is not needed.
   if (levels.length === 0) return `${[...head, '', 'No request was answered, so nothing was measured.'].join('\n')}\n`;
   return pageText([
     head,
@@ -174,7 +173,7 @@ function wattLines(levels: readonly BenchLevel[], page: Page): readonly string[]
   return fitLines('Watts are the CPU and GPU power of all its Macs, not the power at the plug.', page.columns);
 }
 
-/** A number with its significant digits; `-` if unknown. */
+/** A number rounded to its significant digits; `-` if unknown. */
 function digits(value: number | undefined): string {
   if (value === undefined) return '-';
   if (value >= 100) return value.toFixed(0);
@@ -227,7 +226,7 @@ function tableLines(levels: readonly BenchLevel[], page: Page): readonly string[
   });
 }
 
-/** Any speed gets at least one sign. ASCII on every terminal, because the bar is only an illustration. */
+/** Any speed gets at least one sign. Uses ASCII on every terminal, because the bar is only an illustration. */
 function barText(
   speed: number | undefined,
   { fastest, room }: { readonly fastest: number; readonly room: number },

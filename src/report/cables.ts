@@ -21,11 +21,11 @@ import { marks } from './status/status-text.ts';
 interface CablesJsonInput {
   readonly desired: DesiredFleet;
   readonly work: CableWork;
-  /** Rings of bridged Macs first, then the rest. */
+  /** Rings of bridged Macs first, followed by all others. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The machine form of `cables`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
+/** The JSON form of `cables`. Text from nodes is unescaped: print the result with `jsonText`. */
 export function cablesJson({ desired, work, diagnostics }: CablesJsonInput, reader: Reader): CablesDocument {
   const { cables, nodes } = rackGraph(work.examination, work.acts);
   return {
@@ -34,7 +34,7 @@ export function cablesJson({ desired, work, diagnostics }: CablesJsonInput, read
       ends: [linkEndText(ends[0]), linkEndText(ends[1])],
       declared: isDeclared,
       seen: isSeen,
-      // `declared` occurs only in a drawing of the file without an observation.
+      // `declared` occurs only in a drawing from the file without an observation.
       state: state === 'declared' ? 'unknown' : state,
       ...given({ bitsPerSecond }),
       moves,
@@ -64,7 +64,7 @@ export function cablesJson({ desired, work, diagnostics }: CablesJsonInput, read
   };
 }
 
-/** `studio-2 receptacle 4`, for people at the rack. */
+/** A receptacle for people at the rack: `studio-2 receptacle 4`. */
 const endWords = ({ node, receptacle }: LinkEnd): string => `${node} receptacle ${receptacle}`;
 
 const speedWords = (bitsPerSecond: number | undefined): string =>
@@ -72,11 +72,11 @@ const speedWords = (bitsPerSecond: number | undefined): string =>
 
 const farWords = ({ far, sees }: Plug): string => (far === undefined ? sees : endWords(far));
 
-/** The receptacle that was handled; both ends of the cable if it is unknown which one that was. */
+/** The receptacle that was handled; both cable ends if it is unknown which one was handled. */
 const placeWords = ({ at, far }: { readonly at: LinkEnd; readonly far?: LinkEnd | undefined }): string =>
   far === undefined ? endWords(at) : `${endWords(at)} or ${endWords(far)}`;
 
-/** One line for each plug plugged in or unplugged, declared or not, to identify cables. */
+/** One line per plug that was plugged in or unplugged, declared or not, to identify cables. */
 export function identifyLines(plug: Plug, isPlugged: boolean, page: Page): readonly string[] {
   const speed = speedWords(plug.bitsPerSecond);
   if (plug.isEitherEnd) {
@@ -132,7 +132,7 @@ const waitText = (act: CableAct, page: Page): string => {
   return before === '' ? `${act.text}, after the previous step` : `first ${before}; then ${act.text}`;
 };
 
-/** While bridged Macs form a ring, shows no other step. */
+/** While bridged Macs form a ring, no other step is shown. */
 function nextText(work: CableWork, lost: readonly string[]): string {
   const next = work.acts.find(({ isFree }) => isFree);
   if (work.loops.length > 0) return 'unplug the cable named above first';
@@ -142,7 +142,7 @@ function nextText(work: CableWork, lost: readonly string[]): string {
   return work.findings.length > 0 ? 'no cable yet; first do what is listed above' : 'nothing';
 }
 
-/** `done: 1-2  1-3   missing: 2-4`: the declared links by their nodes. */
+/** `done: 1-2  1-3   missing: 2-4`: the declared links, by their nodes. */
 function countLines(work: CableWork, page: Page): readonly string[] {
   const short = shortNames(work.examination.desired.nodes.map(({ name }) => name));
   const pairText = ([a, b]: Link['ends']): string => `${short(a.node)}-${short(b.node)}`;
@@ -161,7 +161,7 @@ function countLines(work: CableWork, page: Page): readonly string[] {
   return flow(pieces, '     ', page.columns - 2).map((line) => `  ${line}`);
 }
 
-/** Drops the common stem of numbered names: `1` for `studio-1`. */
+/** Removes the common stem from numbered names: `1` for `studio-1`. */
 function shortNames(names: readonly string[]): (name: string) => string {
   const stems = new Set(names.map((name) => name.replace(/[0-9]{1,9}$/, '')));
   const isNumbered = names.length > 1 && stems.size === 1 && names.every((name) => /[0-9]$/.test(name));
@@ -175,7 +175,7 @@ export const doneLine = (links: number, page: Page): string =>
 
 const margin = '  ';
 
-/** A cable's state is shown like the reading of its receptacles, unless only the cable can have the state. */
+/** Each cable state has the style of its receptacles' reading, unless only cables can have the state. */
 const states: Readonly<Record<GraphCableState, { readonly means: string; readonly tone: Tone }>> = {
   ...marks,
   declared: { means: 'not checked', tone: 'warn' },
@@ -231,7 +231,7 @@ function strayLines(graph: RackGraph, page: Page): readonly string[] {
   );
 }
 
-/** The known places on the case of the receptacles named above. */
+/** The known positions on the case for the receptacles named above. */
 function placeLines(graph: RackGraph, page: Page): readonly string[] {
   const named = new Set(graph.cables.flatMap(({ ends }) => ends.map(linkEndText)));
   const all = graph.nodes.flatMap(({ name: node, receptacles }) =>
@@ -274,7 +274,7 @@ function actBlocks(acts: readonly CableAct[], page: Page): readonly (readonly st
   return [block('Manual steps at the rack', true), block('Manual steps for later', false)];
 }
 
-/** Never breaks the command, so that it can be copied. */
+/** Never breaks the command across lines, so that it can be copied. */
 function verdictLines(work: CableWork, page: Page): readonly string[] {
   const { acts, examination } = work;
   const [declared, met] = countsOf(work);

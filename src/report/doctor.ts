@@ -67,7 +67,7 @@ function troubleJson(reader: DoctorInput, trouble: Trouble): DoctorTrouble {
   return { ...diagnosticJson(finding, reader), stage, evidence: told, hanging, commands };
 }
 
-/** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
+/** The JSON form of `doctor`. Text from nodes is unescaped: print the result with `jsonText`. */
 export function doctorJson(input: DoctorInput): DoctorDocument {
   const { desired, observation, troubles, switches, isSimulated } = input;
   return {
@@ -89,7 +89,7 @@ const titles: Readonly<Record<Stage, string>> = {
   told: 'Worth knowing',
 };
 
-/** A cable plugged in while bridges exist may close a ring. */
+/** A cable that is plugged in while bridges exist can close a ring. */
 function titleOf({ troubles }: DoctorInput, stage: Stage): string {
   const hasBridges = troubles.some((one) => one.stage === 'bridges');
   return stage === 'cables' && hasBridges ? `${titles[stage]}, once the bridges are removed` : titles[stage];
@@ -98,7 +98,7 @@ function titleOf({ troubles }: DoctorInput, stage: Stage): string {
 /** The indentation of finding texts. */
 const indentOf = (page: Page): string => ' '.repeat(isNarrow(page) ? 4 : 11);
 
-/** `seen     rdma_ctl status on studio-3: disabled`, one text per line; on a narrow page the label is above them. */
+/** Lines such as `seen     rdma_ctl status on studio-3: disabled`; a narrow page has the label above the text. */
 function labelled(label: string, texts: readonly string[], page: Page): readonly string[] {
   const indent = indentOf(page);
   const first = isNarrow(page) ? `${indent}  ` : `${indent}${label}`.padEnd(indent.length + 9);
@@ -108,7 +108,7 @@ function labelled(label: string, texts: readonly string[], page: Page): readonly
   return isNarrow(page) && texts.length > 0 ? [`${indent}${label}:`, ...lines] : lines;
 }
 
-/** The evidence, once for all nodes that show the same. */
+/** The evidence, listed once for all nodes with the same evidence. */
 function seenTexts({ desired, observation }: DoctorInput, troubles: readonly Trouble[], page: Page): readonly string[] {
   const all = troubles.flatMap(({ evidence }) =>
     evidence.flatMap((one) => {
@@ -123,7 +123,7 @@ function seenTexts({ desired, observation }: DoctorInput, troubles: readonly Tro
   });
 }
 
-/** A cause with its hint, then the evidence, then what it blocks. */
+/** A cause with its hint, followed by the evidence and everything that it blocks. */
 function blockOf(input: DoctorInput, merged: MergedFinding, page: Page): readonly string[] {
   const own = input.troubles.filter(({ finding }) => merged.of.includes(finding));
   const hanging = [...new Set(own.flatMap((trouble) => trouble.hanging))];
@@ -134,7 +134,7 @@ function blockOf(input: DoctorInput, merged: MergedFinding, page: Page): readonl
   ];
 }
 
-/** The numbered steps to enable RDMA; with a title each if some Macs need Recovery and others System Settings. */
+/** The numbered steps to enable RDMA. They are titled if some Macs need Recovery and others System Settings. */
 function pressBlocks({ switches }: DoctorInput, page: Page): readonly (readonly string[])[] {
   const { recovery, systemSettings } = switches;
   const lists = [
@@ -159,7 +159,7 @@ function stageBlocks(input: DoctorInput, stage: Stage, page: Page): readonly (re
   return [[...head, ...first], ...rest];
 }
 
-/** How many of the causes a person has to repair at the rack. */
+/** The number of causes that a person must repair at the rack. */
 function rackText(hands: number, causes: number): string {
   if (hands === 0) return '';
   const who = hands < causes ? `${hands} of them` : causes === 1 ? 'It' : 'All';
@@ -177,7 +177,7 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
 }
 
 /**
- * The problems in repair order: one cause and one action each, the evidence, and what the problem blocks. Text from
+ * The problems in repair order, each with its cause, one action, the evidence, and everything that it blocks. Text from
  * nodes is escaped; ends with a line break.
  */
 export function doctorText(input: DoctorInput, page: Page): string {
@@ -216,14 +216,14 @@ function namesAt(facts: Facts, receptacles: readonly number[]): readonly string[
 const valueWords = <V>(fact: FactDefinition<string, V>, value: V, hasUnicode = true): readonly string[] =>
   valueLines(fact, value, hasUnicode).map((line) => (typeof line === 'string' ? line : line.join(', ')));
 
-/** For a bridge only its members matter, not its addresses. */
+/** For bridges, only the members matter, not the addresses. */
 function interfaceWords(one: NetworkInterface): readonly string[] {
   const state = `${one.name} ${one.isUp ? (one.status ?? 'up') : 'down'}`;
   if (one.members.length > 0) return [`${state}, bridges ${one.members.join(' ')}`];
   return one.ipv4.length > 0 ? valueWords(interfacesFact, [one]) : [`${state}, no IPv4`];
 }
 
-/** The receptacles' interfaces, and bridges that contain any of them. */
+/** The receptacles' interfaces, and all bridges that contain one of them. */
 function interfacesWords(all: readonly NetworkInterface[], names: readonly string[]): readonly string[] {
   const isIt = ({ name, members }: NetworkInterface): boolean =>
     names.includes(name) || members.some((member) => names.includes(member));
@@ -233,7 +233,7 @@ function interfacesWords(all: readonly NetworkInterface[], names: readonly strin
 const portsOf = (ports: readonly RdmaPort[], names: readonly string[]): readonly RdmaPort[] =>
   ports.filter(({ device }) => names.some((name) => device === `rdma_${name}`));
 
-/** The part of a fact about these receptacles; undefined if the fact is not per receptacle. */
+/** The part of a fact for these receptacles; undefined if the fact is not per receptacle. */
 function placeWords(facts: Facts, { fact, receptacles }: Evidence): readonly string[] | undefined {
   if (receptacles.length === 0) return undefined;
   const thunderbolt = read(facts, thunderboltFact);
@@ -252,7 +252,7 @@ function placeWords(facts: Facts, { fact, receptacles }: Evidence): readonly str
     : undefined;
 }
 
-/** The text lines of an evidence's fact, unescaped. */
+/** The text lines of the fact behind some evidence, unescaped. */
 function evidenceWords(facts: Facts, evidence: Evidence, hasUnicode: boolean): readonly string[] {
   const fact = factNamed(facts, evidence.fact);
   if (fact.kind === 'unknown') return [`unknown, ${reasonWords[fact.reason]}: ${fact.detail}`];

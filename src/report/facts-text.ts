@@ -9,7 +9,7 @@ import { fitLines, flow, isNarrow, type Page, padEnd } from './page.ts';
 
 interface FactsInput {
   readonly observation: FleetObservation;
-  /** The nodes to show, in this order; skips nodes that were not observed. */
+  /** The nodes to show, in this order. Nodes that were not observed are skipped. */
   readonly order: readonly string[];
   /** The facts to show, in this order. */
   readonly names: readonly FactName[];
@@ -58,8 +58,8 @@ const isUnreached = (facts: Facts): boolean =>
   Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
 
 /**
- * The facts of each node in readable units, one line each if it fits; unknown facts show the reason. Text from nodes is
- * escaped. Ends with a line break; empty without a node to show.
+ * Each node's facts in readable units, one line each if possible; unknown facts show the reason. Text from nodes is
+ * escaped. Ends with a line break; empty if there is no node to show.
  */
 export function factsText({ observation, order, names }: FactsInput, page: Page): string {
   const width = Math.max(0, ...names.map((name) => name.length));

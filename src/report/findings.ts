@@ -16,7 +16,7 @@ import {
 import { isLabelled, joinProse, mapNames, mentionsAny, type Prose, prose } from '../model/text/prose.ts';
 import { hang, isNarrow, type Page, type Tone } from './page.ts';
 
-/** The common subject of merged findings; a subject that names its kind, such as `placement chat`, stays unchanged. */
+/** The common subject of merged findings. Subjects that name their kind, such as `placement chat`, remain unchanged. */
 function subjectOf(of: readonly Diagnostic[]): Subject {
   const all = of.flatMap(({ subject }) => subject ?? []);
   const kinds = new Set(of.map(({ subject }) => subject?.kind));
@@ -28,7 +28,7 @@ function subjectOf(of: readonly Diagnostic[]): Subject {
   return namedSubject(`${kind}${names.join(', ')}`);
 }
 
-/** Merges diagnostics with the same cause and hint: sixteen nodes, one missing key. */
+/** Merges diagnostics that have the same cause and hint, such as sixteen nodes that lack one key. */
 export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return mergeFindings(diagnostics).map(({ details, of, ...finding }) => ({
     ...finding,
@@ -40,7 +40,7 @@ export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagno
 
 const tones: Readonly<Record<MergedFinding['severity'], Tone>> = { error: 'bad', warning: 'warn', notice: 'dim' };
 
-/** Puts node names before the detail, but cable ends above it, because they contain colons. */
+/** Puts node names before the detail, but cable ends above it because they contain colons. */
 function paragraphs({ details, of }: MergedFinding): readonly Prose[] {
   const about = namesOf(of);
   const isAtCables = of.some(({ subject }) => subjectEnds(subject).length > 0);
@@ -50,8 +50,8 @@ function paragraphs({ details, of }: MergedFinding): readonly Prose[] {
 }
 
 /**
- * Escapes each line of a text by itself, such as a known and a seen host key. A line that begins with two blanks is
- * meant for copying and is never broken.
+ * Escapes each line of a text separately, for example a known and a seen host key. A line that begins with two blanks
+ * is for copying and is never broken.
  */
 export function hangLines(first: string, text: Prose, page: Page): readonly string[] {
   const indent = ' '.repeat(columnsOf(first));
@@ -81,7 +81,7 @@ export function findingLines(finding: MergedFinding, page: Page): readonly strin
 
 /** Findings with the same code and hint, shown as one. */
 export interface MergedFinding extends Pick<Diagnostic, 'code' | 'severity' | 'summary' | 'hands'> {
-  /** One text if all are the same, otherwise one per subject. */
+  /** One text if all are equal, otherwise one per subject. */
   readonly details: readonly Prose[];
   readonly hint: Prose;
   readonly of: readonly Diagnostic[];
@@ -95,12 +95,12 @@ const onlyNode = ({ subject }: Diagnostic): string | undefined =>
 const about = (finding: Diagnostic, text: Prose, names: readonly string[]): Prose =>
   mapNames(text, (name) => (name === onlyNode(finding) ? names : [name]));
 
-/** Equal for texts that differ only in the node name. */
+/** Identical for texts that differ only in the node name. */
 const patternOf = (finding: Diagnostic, text: Prose): string => JSON.stringify(about(finding, text, ['']));
 
 const named: readonly Subject['kind'][] = ['node', 'link', 'receptacle'];
 
-/** The bare name of a node, link or receptacle; other subjects include their kind. */
+/** The bare name of a node, link or receptacle. The names of other subjects include their kind. */
 const nameOf = ({ subject }: Diagnostic): string =>
   subject !== undefined && named.includes(subject.kind) ? subjectName(subject) : subjectText(subject);
 
@@ -131,7 +131,7 @@ function mergeOne([first, same]: readonly [Diagnostic, readonly Diagnostic[]]): 
 }
 
 /**
- * Sorts findings by severity and merges those that one action fixes: the same problem on four nodes becomes one finding
+ * Sorts findings by severity and merges those that one action fixes. The same problem on four nodes becomes one finding
  * with four subjects.
  */
 export function mergeFindings(findings: readonly Diagnostic[]): readonly MergedFinding[] {

@@ -5,7 +5,7 @@ import type { Unreached } from '../engine/plan/view.ts';
 import { everyNodeText } from '../model/node.ts';
 import { counted } from './page.ts';
 
-/** Why a node was not reached, in at most 28 columns to fit a table row. */
+/** The reasons why a node was not reached, in at most 28 columns to fit a table row. */
 const shortReasons: Readonly<Record<keyof typeof sshCodes, string>> = {
   'ssh/unreachable': 'no answer',
   'ssh/refused': 'refused',
@@ -41,7 +41,7 @@ const shortReasons: Readonly<Record<keyof typeof sshCodes, string>> = {
 
 const reasons: ReadonlyMap<string, string> = new Map(Object.entries(shortReasons));
 
-/** The reason in an unreached node's row; for codes without a short reason, the summary. */
+/** The reason in an unreached node's row; the summary for codes without a short reason. */
 export function reasonText({ failure }: NodeSurvey): string {
   const summary = failure?.summary ?? 'Not reached.';
   const short = failure === undefined ? undefined : reasons.get(failure.code);
@@ -57,7 +57,7 @@ export function seenText(seen: number, unreached: Unreached = {}): string {
   const lost = Object.keys(unreached).length;
   return lost === 0 ? counted(seen, 'node') : `${seen} of ${counted(seen + lost, 'node')} observed`;
 }
-/** Longer lists show only their count. */
+/** For longer lists, only the count is shown. */
 const listedAtMost = 4;
 
 /** {@link everyNodeText}; `6 nodes` for more than four names that are not consecutive. */

@@ -4,7 +4,7 @@ import type { Reader } from '../diagnostics/prose-text.ts';
 /** `1 node`, `4 nodes`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** A report's first line: the rack, a summary (`4 nodes, 6 links`), and `simulated` at the right edge if it is. */
+/** A report's first line: the rack, a summary (`4 nodes, 6 links`), and `simulated` at the right edge if applicable. */
 export const headLines = (name: string, about: string, page: Page): readonly string[] =>
   titleLines([name, about], page.isSimulated ? 'simulated' : '', page);
 
@@ -24,9 +24,9 @@ function cutBeforeColon(piece: readonly string[]): number {
 }
 
 /**
- * Cuts a word that is wider than the page (an address, a very long name) into pieces. No piece begins with a colon,
- * because GitHub's runner obeys lines that begin with `::name::`. The character before the colon moves along with it;
- * if there is none, the colon is escaped.
+ * Cuts a word that is wider than the page (such as an address or a very long name) into pieces. No piece begins with a
+ * colon, because GitHub's runner executes lines that begin with `::name::`. The character before the colon moves to the
+ * next piece; if there is none, the colon is escaped.
  */
 function cutWord(word: string, columns: number): readonly string[] {
   const pieces: string[] = [];
@@ -44,18 +44,18 @@ function cutWord(word: string, columns: number): readonly string[] {
   return [...pieces, piece.join('')];
 }
 
-/** Lines of at most this many columns, broken at blanks where possible. */
+/** Lines of at most this many columns, broken at blanks if possible. */
 export const fitLines = (text: string, columns: number): readonly string[] =>
   wrap(text, Math.max(1, columns), (line) => cutWord(line, Math.max(1, columns)));
 
 /** A path of plausible length, possibly in quotes or brackets and followed by punctuation. */
 const wholePath = /^[("'`]?~?\/[\w./@:+%,=~-]{1,200}[)"'`;]{0,2}[.,;]?$/;
 
-/** Like {@link fitLines}, but keeps a path whole on its own line for copying, even if it is too wide. */
+/** Like {@link fitLines}, but keeps a path on one line for copying, even if it is too wide. */
 const keepPaths = (text: string, columns: number): readonly string[] =>
   wrap(text, Math.max(1, columns), (line) => (wholePath.test(line) ? [line] : cutWord(line, Math.max(1, columns))));
 
-/** A paragraph that follows `first`; later lines are indented to its text. */
+/** A paragraph after `first`; continuation lines are indented to the same column. */
 export function hang(first: string, text: string, columns: number): readonly string[] {
   const width = columnsOf(first);
   const [top = '', ...rest] = keepPaths(text, columns - width);
@@ -66,7 +66,7 @@ export function hang(first: string, text: string, columns: number): readonly str
 export const padEnd = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 
-/** Short texts in as many columns as fit, to be read downwards. */
+/** Short texts in as many columns as fit; each column reads downwards. */
 export function sideBySide(texts: readonly string[], columns: number): readonly string[] {
   const gap = 4;
   const width = Math.max(1, ...texts.map(columnsOf));
@@ -96,7 +96,7 @@ export function flow(pieces: readonly string[], gap: string, columns: number): r
   return lines.flatMap((line) => fitLines(line, columns));
 }
 
-/** The meaning of a piece of text. Color only repeats what the words and marks already say. */
+/** The meaning of a piece of text. Color only repeats what words and marks already express. */
 export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 
 /** Colors text for a terminal, or returns it unchanged. */
@@ -104,7 +104,7 @@ export type Paint = (tone: Tone, text: string) => string;
 
 export const plainPaint: Paint = (_tone, text) => text;
 
-/** The width and abilities of the output, and its reader. */
+/** The width and capabilities of the output, and its reader. */
 export interface Page extends Reader {
   /** At least 20. */
   readonly columns: number;
@@ -112,7 +112,7 @@ export interface Page extends Reader {
   readonly paint: Paint;
 }
 
-/** Whether the page is too narrow for columns, so that each cell gets its own line. */
+/** True if the page is too narrow for columns; each cell is then on its own line. */
 export const isNarrow = ({ columns }: Pick<Page, 'columns'>): boolean => columns < 60;
 
 /** Joins blocks of lines with a blank line between them; skips empty blocks. */

@@ -30,7 +30,7 @@ const attributes = (pairs: Readonly<Record<string, string>>): string =>
 
 const cell = (content: string, more = ''): string => `<td${more}>${content}</td>`;
 
-/** A row of sockets, each a DOT port named after its number, with its sign from the SVG. */
+/** A row of sockets, each with the same sign as in the SVG and as a DOT port named after its number. */
 function socketRow({ receptacles }: GraphNode): string {
   const cells = receptacles.map(({ receptacle, sight }) => {
     const sign = socketSights[sight].sign;
@@ -68,7 +68,7 @@ function strayText(stray: GraphStray, index: number, { graph }: GraphPicture): r
   ];
 }
 
-/** Name, summary, manual steps and other devices, flush left below the drawing. */
+/** Name, summary, manual steps and other devices, left-aligned below the drawing. */
 function caption(picture: GraphPicture): string {
   const { graph, isSimulated } = picture;
   const title = `${graph.cluster}${isSimulated ? ' (simulated)' : ''}: ${graphSummary(picture)}`;
@@ -77,8 +77,8 @@ function caption(picture: GraphPicture): string {
 }
 
 /**
- * The rack as a Graphviz file with the content of the SVG: every receptacle is a port, every cable an edge with its state
- * and manual steps. Names are quoted and texts escaped; the output is deterministic.
+ * The rack as a Graphviz file with the same content as the SVG: receptacles are ports, and cables are edges with their
+ * state and manual steps. Names are quoted and text is escaped; the output is deterministic.
  */
 export function graphDot(picture: GraphPicture): string {
   const { graph } = picture;

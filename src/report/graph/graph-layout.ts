@@ -22,7 +22,7 @@ export interface Wire {
   readonly tone: GraphTone;
   readonly stroke: (typeof cableStates)[GraphCableState]['stroke'];
   readonly title: string;
-  /** Its label lines, written if there is room. */
+  /** Its label lines, drawn if there is room. */
   readonly texts: readonly string[];
   /** Numbers of the moves that touch this cable. */
   readonly moves: readonly number[];
@@ -37,8 +37,8 @@ export interface PlacedLabel {
 }
 
 /**
- * Positions the rack: boxes around the center (0, 0), cables between their sockets, lines to Macs outside the file
- * (`tails`), labels where there is room; and the smallest rectangle around everything.
+ * Positions the rack around the center (0, 0): boxes, cables between their sockets, lines to Macs outside the file
+ * (`tails`), and labels where there is room. Also returns the smallest rectangle around everything.
  */
 export function graphLayout(picture: GraphPicture) {
   const macs = placedMacs(picture);
@@ -55,7 +55,7 @@ export function graphLayout(picture: GraphPicture) {
 
 type Outlets = ReadonlyMap<string, Outlet>;
 
-/** Each receptacle's position, by `studio-1:2`. */
+/** The position of each receptacle, by keys such as `studio-1:2`. */
 const outletsOf = (macs: readonly PlacedMac[]): Outlets =>
   new Map(
     macs.flatMap(({ node, sockets }) =>
@@ -74,7 +74,7 @@ function cablesOf({ graph }: GraphPicture, outlets: Outlets): readonly Wire[] {
     const [from, to] = ends.map((end) => outlets.get(linkEndText(end)));
     if (from === undefined || to === undefined) return [];
     const { tone, stroke } = cableStates[state];
-    // A missing cable often runs almost like a wrong one, so it is bent differently.
+    // A missing cable often follows almost the same path as a wrong one, so its curve is different.
     const curve = cableCurve(from, to, state === 'missing' ? 1.7 : 1);
     const [title, texts] = [cableTitle(cable, graph), cableLabels(cable, graph)];
     return [{ key: ends.map(linkEndText).join(' '), state, tone, stroke, title, texts, moves, curve }];
@@ -102,7 +102,7 @@ const withSockets = ({ x, y, width, height }: Box): Box => {
 const labelColumns = [26, 18];
 const longestLabel = 220;
 
-/** The forms of a label, from the longest to the shortest: only the move numbers. */
+/** The variants of a label from longest to shortest; the shortest contains only the move numbers. */
 function labelForms({ texts, moves }: Wire): readonly (readonly string[])[] {
   if (texts.length === 0) return [];
   const forms = labelColumns.map((columns) => texts.flatMap((text) => fitLines(clip(text, longestLabel), columns)));
@@ -110,8 +110,8 @@ function labelForms({ texts, moves }: Wire): readonly (readonly string[])[] {
 }
 
 /**
- * Places each label on its own line so that it touches no box or other label. Moves come first, while there is most
- * room. A label without room takes its next shorter form; if none fits, only the list below the drawing has the text.
+ * Places each label on its line without touching a box or another label. Moves come first, when there is most room. If
+ * a label does not fit, its shorter variants are tried. If none fits, only the list below the drawing has the text.
  */
 function placeLabels(wires: readonly Wire[], boxes: readonly Box[]): readonly PlacedLabel[] {
   const placed: PlacedLabel[] = [];
@@ -127,7 +127,7 @@ function placeLabels(wires: readonly Wire[], boxes: readonly Box[]): readonly Pl
   return placed;
 }
 
-/** The edge with the sockets: the one that faces the center of the drawing. */
+/** The edge with the sockets, which faces the center of the drawing. */
 type SocketEdge = 'top' | 'bottom' | 'left' | 'right';
 
 /** A Mac in the drawing: a node, or a Mac outside the file. */
@@ -141,7 +141,7 @@ interface Mac {
 export interface PlacedMac extends Mac {
   readonly box: Box;
   readonly edge: SocketEdge;
-  /** One per receptacle of a node, in order. */
+  /** A node's sockets, one per receptacle, in order. */
   readonly sockets: readonly Outlet[];
 }
 
@@ -151,7 +151,7 @@ const boxWidth = 226;
 const titleColumns = 20;
 const lineColumns = 30;
 
-/** In the ring, a Mac outside the file follows the node that sees it. */
+/** A Mac outside the file comes directly after the node that sees it. */
 function macsOf(picture: GraphPicture): readonly Mac[] {
   const { nodes, strays } = picture.graph;
   return nodes.flatMap((node): readonly Mac[] => [
@@ -171,11 +171,11 @@ function macsOf(picture: GraphPicture): readonly Mac[] {
 }
 
 interface BoxSize extends Pick<Box, 'width' | 'height'> {
-  /** The height of a box with its sockets above or below the text. */
+  /** The height of a box whose sockets are above or below the text. */
   readonly levelHeight: number;
 }
 
-/** Two Macs are drawn next to each other, four in the corners, other numbers around an ellipse, from the top. */
+/** The boxes' centers: two side by side, four in the corners, other numbers around an ellipse from the top. */
 function middles(count: number, size: BoxSize): readonly Point[] {
   const at = (x: number, y: number): Point => ({ x, y });
   const [wide, high] = [size.width, size.height];
@@ -199,7 +199,7 @@ function middles(count: number, size: BoxSize): readonly Point[] {
   }
 }
 
-/** The edge that faces the center: left or right for boxes near the horizontal axis. */
+/** The edge that faces the center. For boxes near the horizontal axis this is the left or right edge. */
 function edgeTowardsMiddle({ x, y }: Point, count: number, reach: number): SocketEdge {
   if (count === 1) return 'bottom';
   if (Math.abs(y) < reach) return x < 0 ? 'right' : 'left';
@@ -215,7 +215,7 @@ const outward: Readonly<Record<SocketEdge, Point>> = {
   right: { x: 1, y: 0 },
 };
 
-/** Spaced evenly around the middle of the edge. */
+/** The sockets, evenly spaced around the middle of the edge. */
 function socketsOn(box: Box, edge: SocketEdge, count: number): readonly Outlet[] {
   return Array.from({ length: count }, (_, index) => {
     const offset = (index - (count - 1) / 2) * graphSizes.pitch;
@@ -233,7 +233,7 @@ const textHeight = ({ title, lines }: Mac): number =>
 
 const socketCount = ({ node }: Mac): number => (node === undefined ? 1 : node.receptacles.length);
 
-/** The common size of all boxes: fits the fullest one, with sockets on any edge. */
+/** The common size of all boxes, large enough for the fullest box with sockets on any edge. */
 function boxSize(macs: readonly Mac[]): BoxSize {
   const sockets = Math.max(1, ...macs.map(socketCount)) * graphSizes.pitch;
   const text = Math.max(0, ...macs.map(textHeight));
@@ -278,7 +278,7 @@ export interface Curve {
   readonly to: Point;
 }
 
-/** The point where a cable leaves a box, with the unit vector away from the box. */
+/** The point where a cable leaves a box, with the unit vector that points away from the box. */
 export interface Outlet extends Point {
   readonly out: Point;
 }
@@ -288,21 +288,21 @@ const along = (from: Outlet, distance: number): Point => ({
   y: from.y + from.out.y * distance,
 });
 
-/** The straight part of a cable relative to its length: shorter if its ends point in the same or opposite directions. */
+/** The straight share of a cable's length; smaller if its ends point in the same or opposite directions. */
 const straightPart = (a: Point, b: Point): number => (Math.abs(a.x * b.x + a.y * b.y) > 0.5 ? 0.22 : 0.34);
 
-/** How far the other socket is ahead of this one, along this one's direction. */
+/** The distance by which the other socket is ahead of this one, in this one's direction. */
 const ahead = (of: Outlet, other: Point): number =>
   Math.max(0, (other.x - of.x) * of.out.x + (other.y - of.y) * of.out.y);
 
 /**
- * The curve of a cable: it leaves both sockets straight and bends more with distance. A `bend` other than 1 separates it
- * from a cable between the same boxes.
+ * A cable's curve. It leaves both sockets straight and bends more with distance. A `bend` other than 1 separates the
+ * cable from another one between the same boxes.
  */
 function cableCurve(from: Outlet, to: Outlet, bend = 1): Curve {
   const distance = Math.hypot(to.x - from.x, to.y - from.y);
   const reach = bend * Math.min(240, Math.max(46, distance * straightPart(from.out, to.out)));
-  // If both sockets point the same way, the rear one first runs level with the front one, around the other case.
+  // If both sockets point the same way, the rear end first runs level with the front one, around the other case.
   const isBeside = from.out.x * to.out.x + from.out.y * to.out.y > 0.5;
   const [more, less] = isBeside ? [ahead(from, to), ahead(to, from)] : [0, 0];
   return { from, fromControl: along(from, reach + more), toControl: along(to, reach + less), to };
@@ -320,11 +320,11 @@ function pointAt({ from, fromControl, toControl, to }: Curve, t: number): Point 
 export const pointsOf = (curve: Curve, count = 24): readonly Point[] =>
   Array.from({ length: count + 1 }, (_, index) => pointAt(curve, index / count));
 
-/** Whether two rectangles overlap, or are closer than `gap`. */
+/** True if two rectangles overlap or are closer than `gap`. */
 export const overlap = (a: Box, b: Box, gap = 0): boolean =>
   a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap;
 
-/** Whether a point is in a rectangle, or closer to it than `gap`. */
+/** True if a point is inside a rectangle or closer to it than `gap`. */
 export const contains = (box: Box, { x, y }: Point, gap = 0): boolean =>
   x > box.x - gap && x < box.x + box.width + gap && y > box.y - gap && y < box.y + box.height + gap;
 
@@ -335,7 +335,7 @@ const boxAround = ({ x, y }: Point, width: number, height: number): Box => ({
   height,
 });
 
-/** The smallest rectangle around all of these; an empty one at the origin if there are none. */
+/** The smallest rectangle around all these boxes; an empty rectangle at the origin if there are none. */
 function hull(boxes: readonly Box[]): Box {
   if (boxes.length === 0) return { x: 0, y: 0, width: 0, height: 0 };
   const x = Math.min(...boxes.map((box) => box.x));
@@ -362,7 +362,7 @@ const places: readonly number[] = Array.from(
   (_, index) => 0.5 + (index % 2 === 0 ? 1 : -1) * Math.ceil(index / 2) * 0.025,
 );
 
-/** The position on the cable where a label covers the least of other cables; undefined if all of them touch a taken box. */
+/** The position where a label covers the least of other cables; undefined if all positions touch an occupied box. */
 function bestPlace(
   curve: Curve,
   lines: readonly string[],

@@ -32,7 +32,7 @@ const headingLine = 26;
 
 const simulatedWidth = 96;
 
-/** The rack's name and a summary, with `simulated` on the right if it is. */
+/** The rack's name and a summary, with `simulated` on the right for a simulated rack. */
 function head(picture: GraphPicture, width: number): { readonly text: string; readonly height: number } {
   const { graph, isSimulated } = picture;
   const room = width - 2 * margin - (isSimulated ? simulatedWidth : 0);
@@ -64,9 +64,9 @@ function description(picture: GraphPicture): string {
 }
 
 /**
- * The rack as one SVG document: Macs with their receptacles, declared and seen cables, manual steps on the cables and in
- * a list below, and a legend. It needs no script, font or other file, follows the viewer's light or dark mode, and is
- * deterministic.
+ * The rack as one SVG document: Macs with their receptacles, declared and seen cables, manual steps on the cables and
+ * in a list below, and a legend. The document needs no script, font or other file, follows the viewer's light or dark
+ * mode, and is deterministic.
  */
 export function graphSvg(picture: GraphPicture): string {
   const layout = graphLayout(picture);
@@ -103,14 +103,14 @@ interface Room extends Point {
   readonly width: number;
 }
 
-/** Positioned text, and the y at which the next block begins. */
+/** Positioned text, and the y coordinate where the next block begins. */
 interface SetText {
   readonly text: string;
   readonly bottom: number;
 }
 
 const line = 18;
-/** The column width of this text in the widest common font. */
+/** The column width of text below the drawing, in the widest common font. */
 const column = 8;
 
 function textBlock(lines: readonly string[], color: keyof typeof graphColors, room: Room, isBold = false): SetText {
@@ -135,7 +135,7 @@ function lineSample(state: GraphCableState, at: Point): string {
   return `${path}${sign === undefined ? '' : socketSample(sign, at)}`;
 }
 
-/** Legend entries, a sample and its meaning each, for the states that occur in the drawing. */
+/** Legend entries (a sample and its meaning) for the states that occur in the drawing. */
 function entriesOf({ graph }: GraphPicture) {
   const states = new Set<string>(graph.cables.map((cable) => cable.state));
   const sights = new Set<string>(graph.nodes.flatMap((node) => node.receptacles.map(({ sight }) => sight)));
@@ -181,7 +181,7 @@ function graphFoot(picture: GraphPicture, room: Room): SetText {
   return { text: parts.join('\n'), bottom: numbers.bottom };
 }
 
-/** Same contrast to the dark page as the light colors have to the light page. */
+/** These colors have the same contrast on a dark page as the light colors on a light page. */
 const dark: Readonly<Record<keyof typeof graphColors, string>> = {
   paper: '#16161a',
   ink: '#f2f2f5',
@@ -205,8 +205,8 @@ const darkRules = Object.entries(dark)
   .join('');
 
 /**
- * Fonts, line widths and dark colors. The light colors are element attributes, because few viewers other than browsers
- * support CSS variables. Every rule begins with the drawing's class, so that it does not affect the surrounding page.
+ * Fonts, line widths and dark colors. Light colors are element attributes, because few viewers except browsers support
+ * CSS variables. Every rule begins with the drawing's class, so that the rules do not affect the surrounding page.
  */
 const graphStyle = [
   '.mw-rack{color-scheme:light dark}',
@@ -240,7 +240,7 @@ const strokeClasses = { solid: '', dashed: ' absent', dotted: ' unsure' } as con
 const linePath = (d: string, { tone, stroke }: Pick<Wire, 'tone' | 'stroke'>): string =>
   xmlElement('path', { class: `line${strokeClasses[stroke]}`, d, fill: 'none', stroke: graphColors[tone] });
 
-/** A solid line gets a halo in paper color, so that it stays visible where it crosses others. */
+/** A solid line gets a halo in the paper color, so that it is visible where it crosses other lines. */
 function wireSvg(wire: Wire, by: Point): string {
   const { tone, key, state, title, stroke, curve } = wire;
   const d = pathOf(curve, by);
@@ -262,7 +262,7 @@ function labelSvg({ wire, lines, box }: PlacedLabel, by: Point): string {
   return xmlElement('g', { class: `note ${wire.tone}`, 'data-ends': wire.key }, [rect, ...texts].join(''));
 }
 
-/** The case with its texts, clear of the edge with the sockets. */
+/** The case and its text, which avoids the edge with the sockets. */
 function caseSvg({ box, edge, title, lines }: PlacedMac, stroke: string, by: Point): string {
   const { x, y } = moved(box, by);
   const { width, height } = box;
@@ -303,10 +303,10 @@ const graphBody = (picture: GraphPicture, layout: ReturnType<typeof graphLayout>
     ...layout.labels.map((label) => labelSvg(label, by)),
   ].join('\n');
 
-/** Problems are drawn above good cables, and dashed lines above solid ones. */
+/** Draws problems above good cables, and dashed lines above solid ones. */
 const height = ({ stroke, tone }: Wire): number => (stroke === 'solid' ? 0 : 2) + (tone === 'bad' ? 1 : 0);
 
-/** All that is known of a receptacle: `studio-1 receptacle 2 (back): sees studio-2:2`. */
+/** All known details of a receptacle: `studio-1 receptacle 2 (back): sees studio-2:2`. */
 function titleOf(name: string, { receptacle, place, sees }: GraphReceptacle): string {
   const where = place === undefined ? '' : ` (${place.words})`;
   return `${name} receptacle ${receptacle}${where}${sees === undefined ? '' : `: sees ${escapeText(sees)}`}`;
@@ -342,7 +342,7 @@ function socketSvg(name: string, receptacle: GraphReceptacle, socket: Outlet): s
 
 type Attributes = Readonly<Record<string, string | number>>;
 
-/** `<name a="1">content</name>`. The content is XML already. */
+/** `<name a="1">content</name>`. The content must already be XML. */
 function xmlElement(name: string, attributes: Attributes, content = ''): string {
   const written = Object.entries(attributes)
     .map(([key, value]) => ` ${key}="${attributeText(value)}"`)
@@ -350,11 +350,11 @@ function xmlElement(name: string, attributes: Attributes, content = ''): string 
   return content === '' ? `<${name}${written}/>` : `<${name}${written}>${content}</${name}>`;
 }
 
-/** At most one decimal, so that the output is identical on every platform. */
+/** Rounds to one decimal place, so that the output is identical on every platform. */
 const attributeText = (value: string | number): string =>
   typeof value === 'number' ? String(Math.round(value * 10) / 10 + 0) : xmlText(value);
 
-/** Lines of text `step` apart; the first at `y`. */
+/** Lines of text at intervals of `step`; the first is at `y`. */
 const xmlTexts = (
   lines: readonly string[],
   step: number,

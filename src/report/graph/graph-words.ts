@@ -32,25 +32,25 @@ export const xmlText = (text: string): string =>
 /** A drawing's content, independent of its format. */
 export interface GraphPicture {
   readonly graph: RackGraph;
-  /** Written on their nodes; no state if the placement was not checked. */
+  /** Shown on their nodes; without a state if the placement was not checked. */
   readonly placements: readonly {
     readonly name: string;
     readonly nodes: readonly string[];
     readonly state?: MeshState;
   }[];
   readonly isSimulated: boolean;
-  /** Alarms shown before anything else, a sentence or two each; unescaped. */
+  /** Alarms shown before anything else, each in one or two sentences; unescaped. */
   readonly warnings: readonly string[];
 }
 
-/** A finding to show before anything else, on one line. */
+/** The text of a finding that is shown before anything else, on one line. */
 export const alarmText = ({ summary, subject, hint }: Diagnostic, reader: Reader): string =>
   `${summary}${subject === undefined ? '' : ` ${subjectText(subject)}:`} ${proseText(hint, reader)}`;
 
-/** How a line is drawn: `bad` needs a manual step, `extra` is not in the file and does no harm. */
+/** A line's style: `bad` needs a manual step; `extra` is not in the file and harmless. */
 export type GraphTone = 'good' | 'plan' | 'bad' | 'extra' | 'open';
 
-/** Colors for a light page, by purpose. The tone colors are legible on a dark page, too. */
+/** Colors for a light page, by purpose. The tone colors are also legible on a dark page. */
 export const graphColors = {
   paper: '#ffffff',
   ink: '#1d1d1f',
@@ -67,7 +67,7 @@ export const graphColors = {
 interface CableWords {
   readonly tone: GraphTone;
   readonly stroke: 'solid' | 'dashed' | 'dotted';
-  /** Written on the line if there is no move; empty if the cable matches the file. */
+  /** Shown on the line if there is no move; empty if the cable matches the file. */
   readonly label: string;
   readonly legend: string;
 }
@@ -87,15 +87,15 @@ export const cableStates: Readonly<Record<GraphCableState, CableWords>> = {
 
 interface SocketWords {
   readonly tone?: GraphTone;
-  /** Whether something is plugged in. */
+  /** True if something is plugged in. */
   readonly isFull: boolean;
-  /** One character wide; empty for normal states. */
+  /** One character; empty for normal states. */
   readonly sign: string;
   /** The meaning of the sign; empty if the sign needs no explanation. */
   readonly legend: string;
 }
 
-/** A receptacle's style, by its reading, in legend order. */
+/** Each receptacle's style, by its reading, in legend order. */
 export const socketSights: Readonly<Record<GraphReceptacle['sight'], SocketWords>> = {
   'as-declared': { tone: 'good', isFull: true, sign: '', legend: '' },
   declared: { tone: 'plan', isFull: true, sign: '', legend: '' },
@@ -113,10 +113,10 @@ export const socketSights: Readonly<Record<GraphReceptacle['sight'], SocketWords
   free: { isFull: false, sign: '', legend: '' },
 };
 
-/** How the line to a Mac outside the file is drawn. */
+/** The tone of the line to a Mac outside the file. */
 export const strayTone = ({ isInTheWay }: GraphStray): GraphTone => (isInTheWay ? 'bad' : 'extra');
 
-/** The moves with these numbers, as written on a cable: `1. move the cable end in studio-4 receptacle 3 to receptacle 4`. */
+/** The labels on a cable for these moves: `1. move the cable end in studio-4 receptacle 3 to receptacle 4`. */
 export const moveLabels = ({ moves }: RackGraph, numbers: readonly number[]): readonly string[] =>
   moves
     .filter(({ number }) => numbers.includes(number))
@@ -124,13 +124,13 @@ export const moveLabels = ({ moves }: RackGraph, numbers: readonly number[]): re
       escapeText(`${number}. ${text}${first === undefined ? '' : '; not yet, see below'}`),
     );
 
-/** Every move in order, with its prerequisites. */
+/** All moves in order, with their prerequisites. */
 export const moveLines = ({ moves }: RackGraph): readonly string[] =>
   moves.map(({ number, text, first }) =>
     escapeText(`${number}. ${first === undefined ? '' : `first ${first}; then `}${text}`),
   );
 
-/** A cable's labels: its problem, and the moves that touch it; often none. */
+/** A cable's labels: its problem, and the moves that affect it; often empty. */
 export function cableLabels({ state, moves, bitsPerSecond }: GraphCable, graph: RackGraph): readonly string[] {
   const acts = moveLabels(graph, moves);
   // The move already implies that a cable is missing, undeclared or in the wrong place.
@@ -156,7 +156,7 @@ const strayKinds: Readonly<Record<GraphStray['kind'], string>> = {
   ambiguous: 'claimed by two nodes',
 };
 
-/** A Mac outside the file, in two lines: its model, and why it is drawn. */
+/** Two lines about a Mac outside the file: its model, and why it is drawn. */
 export function strayLines({ kind, model, hubsBetween, isInTheWay }: GraphStray): readonly [string, string] {
   const hub = hubsBetween > 0 ? ', behind a hub' : '';
   const way = isInTheWay ? ', in the wrong place' : '';
@@ -164,8 +164,8 @@ export function strayLines({ kind, model, hubsBetween, isInTheWay }: GraphStray)
 }
 
 /**
- * The receptacles on each face of the case: by number if every place is known, otherwise as a count, followed by the
- * known places.
+ * The receptacles on each face of the case: their numbers if every position is known, otherwise a count, followed by
+ * the known positions.
  */
 function placeLines({ faces, receptacles }: GraphNode): readonly string[] {
   const places = receptacles.flatMap(({ place }) => (place?.column === undefined ? [] : [place]));
@@ -181,7 +181,7 @@ function placeLines({ faces, receptacles }: GraphNode): readonly string[] {
   return [`left to right: ${rows.join(', ')}`];
 }
 
-/** The lines below a node's name: model, receptacles with their known places, placements. */
+/** The lines below a node's name: model, receptacles with known positions, placements. */
 export function nodeLines(node: GraphNode, { graph, placements }: GraphPicture): readonly string[] {
   const model = node.modelName ?? node.model;
   const own = placements.filter((placement) => placement.nodes.includes(node.name));
@@ -202,7 +202,7 @@ export function graphSummary({ graph }: GraphPicture): string {
   return [counted(graph.nodes.length, 'node'), `${counted(declared, 'cable')} in the file`, seen, ...moves].join(', ');
 }
 
-/** Plugged-in devices other than Macs, one line per receptacle. */
+/** Plugged-in devices that are not Macs, one line per receptacle. */
 export const graphNotes = ({ graph }: GraphPicture): readonly string[] =>
   graph.nodes.flatMap(({ name, receptacles }) =>
     receptacles

@@ -14,7 +14,7 @@ const budgetText = ({ budget }: NodeBudget): string => {
 
 const namesOf = (all: readonly { readonly node: string }[]): string => everyNodeText(all.map(({ node }) => node));
 
-/** `RDMA launch budget used: 2 of 10 on studio-1..4`; empty if nothing can be started. */
+/** `RDMA launch budget used: 2 of 10 on studio-1..4`; empty if no placement can be launched. */
 export function budgetLines(budgets: readonly NodeBudget[], page: Page): readonly string[] {
   const texts = [...groupBy(budgets, budgetText)].map(([text, same]) => `${text} on ${namesOf(same)}`);
   return texts.length === 0 ? [] : hang('  ', `RDMA launch budget used: ${texts.join('; ')}`, page.columns);
@@ -51,7 +51,7 @@ export function memoryLines(fits: readonly NodeFit[], page: Page): readonly stri
   return [page.paint('strong', `GPU memory${source}`), ...lines];
 }
 
-/** Where a node's GPU memory limit comes from. */
+/** The source of a node's GPU memory limit. */
 export const budgetWords: Readonly<Record<MemoryBudget['kind'], string>> = {
   desired: 'set in the file',
   seen: 'set on the node',

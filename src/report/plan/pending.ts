@@ -11,7 +11,7 @@ import { hangLines } from '../findings.ts';
 import { nodesText } from '../nodes-text.ts';
 import { hang, isNarrow, type Page, padEnd, titleLines } from '../page.ts';
 
-/** The parts of a plan that show the remaining work. */
+/** The parts of a plan that describe the remaining work. */
 export type Pending = Pick<Plan, 'changes' | 'waiting' | 'blockers'>;
 
 /** A plan's changes, waiting changes and blockers, without its steps. */
@@ -72,7 +72,7 @@ export function waitingLines(plan: WaitingPlan, page: Page): readonly string[] {
   return [page.paint('strong', `Waiting (${plan.waiting.length})`), ...lines];
 }
 
-/** What clears a blocker: a manual step, the next apply, or the command that it names. */
+/** Clears a blocker: a manual step, the next apply, or the command in the blocker's action. */
 type Clearing = 'hands' | 'apply' | 'other';
 
 /** In list order. */
@@ -87,7 +87,7 @@ function clearingOf({ code, isHands }: Pick<Blocker, 'code' | 'isHands'>): Clear
   return code === 'plan/not-converged' ? 'apply' : 'other';
 }
 
-/** The run result that these blockers lead to; undefined without blockers. */
+/** The run result that these blockers cause; undefined without blockers. */
 export function neededFor(
   blockers: readonly Pick<Blocker, 'code' | 'isHands'>[],
 ): 'hands needed' | 'apply needed' | 'blocked' | undefined {
@@ -97,18 +97,18 @@ export function neededFor(
   return all.has('other') ? 'blocked' : 'apply needed';
 }
 
-/** The action with these names instead of its node's name. */
+/** The action with these names in place of its node's name. */
 const actionFor = ({ node, action }: Blocker, names: readonly string[]): Prose =>
   mapNames(action, (name) => (name === node ? names : [name]));
 
-/** Blockers with the same action on different nodes. */
+/** Groups of blockers with the same action on different nodes. */
 const equalBlockers = (blockers: readonly Blocker[], of: Clearing): readonly (readonly Blocker[])[] =>
   alike(
     blockers.filter((one) => clearingOf(one) === of),
     (one) => JSON.stringify(actionFor(one, [''])),
   ).map(([, same]) => same);
 
-/** Numbers the blockers: manual steps first, then those that apply clears, then the others. */
+/** Numbers the blockers: first those with manual steps, then those that apply clears, then all others. */
 function numberedBlockers(blockers: readonly Blocker[]): readonly (readonly [number, Blocker])[] {
   const sorted = clearings.flatMap(([of]) => equalBlockers(blockers, of).flat());
   return sorted.map((blocker, index) => [index + 1, blocker]);

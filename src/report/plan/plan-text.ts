@@ -23,7 +23,7 @@ interface DriftTextInput {
   readonly next: Prose;
 }
 
-/** How nodes differ from the file: changes in full, the rest as counts, and a one-line verdict. */
+/** The differences from the file: changes in full, the rest as counts, and a one-line verdict. */
 export function driftText(input: DriftTextInput, page: Page): string {
   const { plan } = input;
   const errors = plan.diagnostics.filter((one) => one.severity === 'error');
@@ -54,13 +54,13 @@ function driftVerdict({ plan, lock, next }: DriftTextInput, page: Page): readonl
   return fitLines(matchText(lost === '' ? 'No drift' : 'No drift seen', plan), page.columns);
 }
 
-/** ` Not reached: studio-3.`; empty if all nodes were reached. */
+/** A sentence such as ` Not reached: studio-3.`; empty if all nodes were reached. */
 function lostText({ unreached = {} }: Plan): string {
   const lost = Object.keys(unreached);
   return lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
 }
 
-/** `No drift: 4 nodes match the file.`; says so if no node was observed. */
+/** `No drift: 4 nodes match the file.`, or a different text if no node was observed. */
 function matchText(said: string, plan: Plan): string {
   const count = Object.keys(plan.observed).length;
   if (count === 0) return 'No node was observed.';
@@ -79,33 +79,33 @@ function planHead({ cluster, observed, unreached, changes }: Plan, page: Page): 
 
 export interface PlanTextInput {
   readonly plan: Plan;
-  /** The lock file's name and its new or changed entries, as text; counted only if the plan is for some nodes. */
+  /** The lock file's name and its new or changed entries as text; counts only if the plan covers only some nodes. */
   readonly lock: { readonly shown: string; readonly additions: readonly string[]; readonly isCounted?: true };
-  /** RDMA launch budgets; shown if something is to be started. */
+  /** RDMA launch budgets, shown if the plan starts something. */
   readonly budgets?: readonly NodeBudget[] | undefined;
-  /** Commands to type next, one per line; shown only if there is something to do. */
+  /** Commands to type next, one per line; shown only if there is work to do. */
   readonly next?: readonly Prose[];
-  /** The text if nothing is to be done; by default that the nodes match the file. */
+  /** The text if there is nothing to do; by default, it reports that the nodes match the file. */
   readonly nothing?: string;
 }
 
-/** Whether a plan has anything other than manual steps. */
+/** True if a plan has steps other than manual ones. */
 export const hasMachineSteps = ({ steps }: Pick<Plan, 'steps'>): boolean =>
   steps.some(({ act }) => act.kind !== 'hands');
 
 const ofBudget: readonly string[] = ['mesh/launch-budget', 'placement/too-few-queue-pairs'];
 
-/** Whether the plan uses the launch budget, or waits because it is spent. */
+/** True if the plan uses the launch budget, or waits because the budget is spent. */
 const isStarting = ({ steps, blockers }: Plan): boolean =>
   steps.some(({ act }) => act.kind === 'script' && act.name === 'kick-rank') ||
   blockers.some(({ code }) => ofBudget.includes(code));
 
-/** Whether too little memory blocks a start. */
+/** True if insufficient memory blocks a start. */
 const isTooMuch = ({ blockers }: Plan): boolean =>
   blockers.some(({ code }) => code === 'placement/does-not-fit' || code === 'placement/tight');
 
 /**
- * A plan on one page: blockers, changes by node, waiting changes, effects, and commands to type. Does not list what
+ * A plan on one page: blockers, changes by node, waiting changes, effects, and commands to type. Omits everything that
  * already matches the file. Text from nodes is escaped; ends with a line break.
  */
 export function planText(input: PlanTextInput, page: Page): string {
@@ -127,7 +127,7 @@ export function planText(input: PlanTextInput, page: Page): string {
   ]);
 }
 
-/** Findings shown first, because they do harm until they are fixed. */
+/** Findings that are shown first because they do harm until they are fixed. */
 const isUrgent = (code: string): boolean => code === 'bridge/loop';
 
 const findingBlocks = (
@@ -137,7 +137,7 @@ const findingBlocks = (
 ): readonly (readonly string[])[] =>
   mergeFindings(diagnostics.filter(({ code }) => isMeant(code))).map((finding) => findingLines(finding, page));
 
-/** The plan's effects, or that the observed nodes need no change. */
+/** The plan's effects, or a statement that the observed nodes need no change. */
 function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly string[] {
   if (hasMachineSteps(plan)) {
     const said = [...effectTexts(plan), ...transferTexts(plan)];
@@ -175,7 +175,7 @@ const texts: Readonly<Record<Shown, (total: EffectTotal) => string>> = {
   delete: ({ nodes, bytes }) => `deletes ${diskText(bytes ?? 0)} of models on ${nodesText(nodes)}`,
 };
 
-/** The effects that a user may fear; a plan says which of them it does not have. */
+/** Effects that users may worry about; a plan lists those that it does not have. */
 const denials: readonly (readonly [Shown, string])[] = [
   ['interrupt', 'interrupted'],
   ['reboot', 'rebooted'],
@@ -189,7 +189,7 @@ const isDenied = (kind: EffectKind): boolean => denials.some(([denied]) => denie
 export const effectTexts = ({ effects, ...plan }: Pick<Plan, 'effects' | 'changes' | 'steps'>): readonly string[] =>
   effects.flatMap((total) => (total.kind === 'start' ? startTexts(total, plan) : [texts[total.kind](total)]));
 
-/** A placement that gives no token is stopped, to be restarted or not; that does not count as an interruption. */
+/** A placement that returns no token is stopped, whether or not it is then restarted; this is not an interruption. */
 function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes' | 'steps'>): readonly string[] {
   const of = (name: string): readonly Change[] =>
     changes.filter(({ about }) => about.kind === 'placement' && about.placement === name);
@@ -210,13 +210,13 @@ function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes'
   ];
 }
 
-/** `Nothing is interrupted, rebooted, switched off or deleted.`, without the effects that the plan has. */
+/** `Nothing is interrupted, rebooted, switched off or deleted.`, except for effects that the plan has. */
 export function denialText(effects: readonly EffectTotal[]): string {
   const words = denials.filter(([kind]) => !effects.some((total) => total.kind === kind)).map(([, word]) => word);
   return words.length === 0 ? '' : `Nothing is ${listText(words, 'or')}.`;
 }
 
-/** The data that the plan sends, grouped by amount: `735 GB to studio-3`. */
+/** The data that the plan sends, grouped by size: `735 GB to studio-3`. */
 export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[] {
   const bytesByNode = new Map<string, number>();
   for (const { node, act } of steps) {
@@ -239,19 +239,19 @@ const gap = '   ';
 
 const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(columnsOf));
 
-/** A change, and whether its steps interrupt a placement, restart or switch off a Mac, or delete models. */
+/** A change, with a flag for steps that interrupt a placement, restart or switch off a Mac, or delete models. */
 interface ShownChange extends Change {
   readonly isDisruptive: boolean;
 }
 
-/** The changes of these nodes and of no other node. */
+/** Changes that affect exactly these nodes. */
 interface ChangeGroup {
   /** `studio-1..4` */
   readonly nodes: string;
   readonly changes: readonly ShownChange[];
 }
 
-/** A plan's changes, equal changes of several nodes once: nodes, address, old value, new value. */
+/** A plan's changes, with equal changes on several nodes merged: nodes, address, old value, new value. */
 function changeLines({ changes, steps }: Pick<Plan, 'changes' | 'steps'>, page: Page): readonly string[] {
   if (changes.length === 0) return [];
   const disruptive = new Set(steps.filter(({ effect }) => isDenied(effect.kind)).flatMap((step) => step.changes));
@@ -270,14 +270,14 @@ function changeLines({ changes, steps }: Pick<Plan, 'changes' | 'steps'>, page: 
   return [page.paint('strong', title), ...rows, ...legend.map((line) => page.paint('dim', line))];
 }
 
-/** The sign of each kind of change, in the order of the counts. */
+/** The sign for each kind of change, in the order of the counts. */
 const signs: Readonly<Record<ChangeKind, readonly [sign: string, tone: Tone]>> = {
   add: ['+', 'good'],
   change: ['~', 'warn'],
   remove: ['-', 'bad'],
 };
 
-/** Puts the sign of a change at a column, and `!` before it if the change is disruptive. */
+/** Inserts a change's sign at a column, preceded by `!` if the change is disruptive. */
 function signed(line: string, { kind, isDisruptive }: ShownChange, at: number, page: Page): string {
   const [sign, tone] = signs[kind];
   const rest = line.slice(at + 1);
@@ -289,7 +289,7 @@ interface Columns {
   readonly node: number;
   readonly address: number;
   readonly from: number;
-  /** Whether every change fits on one line with its node. */
+  /** True if every change fits on one line with its node. */
   readonly isOneLine: boolean;
 }
 
@@ -313,7 +313,7 @@ function tableRows({ nodes, changes }: ChangeGroup, columns: Columns, page: Page
   });
 }
 
-/** The node above its changes; on a narrow page also each address above its values. */
+/** A node above its changes; on a narrow page also each address above its values. */
 function blockRows({ nodes, changes }: ChangeGroup, { address }: Columns, page: Page): readonly string[] {
   const { columns } = page;
   const isAbove = isNarrow(page);
@@ -328,7 +328,7 @@ function blockRows({ nodes, changes }: ChangeGroup, { address }: Columns, page: 
   ];
 }
 
-/** Both values on one line, or the new one below the old one. */
+/** Both values on one line, or the new one below the old. */
 function valueLines(first: string, { from, to }: Change, page: number): readonly string[] {
   const [before, after] = [escapeText(from), escapeText(to)];
   const both = `${before} -> ${after}`;

@@ -20,9 +20,8 @@ type ToldTask =
   | { readonly kind: 'verify' };
 
 /**
- * `studio-1, studio-2: power/sleep is 0`, or that the task failed; the reason follows at the end of the run.
- *
- * @param isCut whether the run was interrupted before the task had a result
+ * `studio-1, studio-2: power/sleep is 0`, or that the task failed; the reason is printed at the end of the run.
+ * @param isCut true if the run was interrupted before the task had a result
  */
 export function taskText(
   task: ToldTask,
@@ -50,7 +49,7 @@ function wordsFor(task: ToldTask): readonly [string, string] {
   }
 }
 
-/** A plan with the outcomes of its steps if it was run. */
+/** A plan, with its steps' outcomes if it was run. */
 interface RanPlan {
   readonly plan?: Plan;
   readonly run?: { readonly steps: readonly (Pick<StepReport, 'step' | 'outcome'> & { readonly rescues?: string })[] };
@@ -63,7 +62,7 @@ interface CheckedRun extends Omit<PlanRequest, 'goal'> {
   readonly last: Plan;
 }
 
-/** Counts a run's results by property. Only changes confirmed by the final check count as changed. */
+/** Counts a run's results by property. Only changes that the final check confirmed count as changed. */
 export function countRun({ planned, last, desired, observation, targets }: CheckedRun): RunCounts {
   const view = viewOf({ desired, observation, targets });
   const properties = resources.flatMap((resource) => resource.properties(view));
@@ -74,7 +73,7 @@ export function countRun({ planned, last, desired, observation, targets }: Check
   const isMade = (change: Change): boolean => !open.has(change.id) && !unseen.includes(change.node);
   const made = [...ids].filter((id) => planned.some((change) => change.id === id && isMade(change)));
   const hands = last.blockers.filter(({ isHands }) => isHands).length;
-  // While some targets are unobserved, a count of 0 is not known.
+  // While targets are unobserved, a count of 0 is uncertain.
   const known = (count: number): number | null => (count === 0 && unseen.length > 0 ? null : count);
   return {
     changed: known(made.length),
@@ -102,7 +101,7 @@ export function countUnchecked(works: readonly RanPlan[], targets: readonly Node
 
 const propertyIdOf = ({ node, resource }: Plan['waiting'][number]): string => `${node} ${resource}`;
 
-/** Follows the steps of a plan. Most changes take several steps; each change is reported once, after its last step. */
+/** Tracks a plan's steps. Most changes take several steps; each change is reported once, after its last step. */
 export function watchChanges({ changes, steps }: Pick<Plan, 'changes' | 'steps'>) {
   const watched = new Map<string, { readonly change: Change; readonly left: Set<StepId>; isChanged: boolean }>(
     changes.map((change) => {
@@ -130,7 +129,7 @@ const restartWords = { up: 'restarted', off: 'switched off' } as const;
 export const madeChangeLine = ({ change, ms }: { readonly change: Change; readonly ms: number }): string =>
   `${change.node} ${change.resource} changed (${plain(change.to)}) ${durationText(ms)}`;
 
-/** The lines about an ended step, without the time: restarts and failures. {@link madeChangeLine} shows changes. */
+/** The lines about an ended step, without the time: restarts and failures. {@link madeChangeLine} reports changes. */
 export function endedStepLines(ended: StepReport): readonly string[] {
   const { step, outcome, ms, diagnostics } = ended;
   const took = durationText(ms);
@@ -155,13 +154,13 @@ export function endedStepLines(ended: StepReport): readonly string[] {
 const nameOf = ({ step, rescues }: StepReport): string =>
   `${stepName(step)}${rescues === undefined ? '' : ` (cleaning up ${rescues})`}`;
 
-/** `studio-1 placement/kimi/stop`; the id of a step begins with its node. */
+/** `studio-1 placement/kimi/stop`; a step's id begins with its node. */
 const stepName = ({ node, id }: Pick<Step, 'node' | 'id'>): string =>
   `${node} ${id.startsWith(`${node}/`) ? id.slice(node.length + 1) : id}`;
 
 const plain = (text: string): string => escapeText(text.replace(/\.$/, ''));
 
-/** `studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB`, or what the step waits for. */
+/** `studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB`, or what the step is waiting for. */
 export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, totalBytes, text }: StepProgress): string {
   const words = [stepName(step)];
   if (doneBytes !== undefined && totalBytes !== undefined && totalBytes > 0) {
@@ -174,17 +173,17 @@ export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, total
 
 /** Without a final check, the changed properties are those whose steps succeeded. */
 export interface RunCounts extends Omit<ReportDocument['counts'], 'reason'> {
-  /** From the plan of the final check: changes left, and changes waiting. */
+  /** From the final check's plan: remaining changes, and waiting changes. */
   readonly left: number;
   readonly waiting: number;
   /** Its blockers: commands to run first, and manual steps. */
   readonly blockers: number;
   readonly hands: number;
-  /** Targets not observed after the last step. */
+  /** Targets that were not observed after the last step. */
   readonly unseen: readonly string[];
 }
 
-/** A run's result, one for each exit code. */
+/** A run's result; each result has its exit code. */
 export type RunEnd =
   | 'done'
   | 'hands needed'
@@ -207,8 +206,7 @@ const endWords: Readonly<Record<RunEnd, string>> = {
 };
 
 /**
- * `Done: 9 changed, 31 already right. Checked again: nothing left to do.`
- *
+ * A summary such as `Done: 9 changed, 31 already right. Checked again: nothing left to do.`
  * @param checked the result of the final check if nothing is left: `chat is stopped`
  */
 export function summaryText(end: RunEnd, counts: RunCounts, checked = 'nothing left to do'): string {
@@ -219,7 +217,7 @@ export function summaryText(end: RunEnd, counts: RunCounts, checked = 'nothing l
   return [`${endWords[end]}${said === '' ? '' : `: ${said}`}.`, ...rest, ...lost].join(' ');
 }
 
-/** The summary of a run without a final check, and how to continue it. */
+/** The summary of a run without a final check, with advice on how to continue. */
 export function uncheckedText(end: RunEnd, counts: RunCounts): string {
   const said = countsText(counts);
   const head = `${endWords[end]}${said === '' ? '' : `: ${said} (reported by the steps, not checked again)`}.`;

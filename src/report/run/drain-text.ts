@@ -15,25 +15,25 @@ const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${t
 type SeenGateway = { readonly node: NodeName } & (
   | { readonly kind: 'known'; readonly inFlight: number | 'open' }
   | { readonly kind: 'unknown'; readonly why: string }
-  /** The file declares a gateway that the node does not have yet. */
+  /** The file declares a gateway that does not exist on the node yet. */
   | { readonly kind: 'missing'; readonly why: string; readonly isLeft: boolean }
   /** The node could not be asked. */
   | { readonly kind: 'away' }
 );
 
-/** Shared by all lines about one placement. */
+/** The inputs shared by all lines about one placement. */
 interface Terms {
   readonly placement: DesiredPlacement;
   readonly waitMs: number;
-  /** ` on studio-1`; empty if there is only one line. */
+  /** A text such as ` on studio-1`; empty if there is only one line. */
   readonly where: string;
-  /** How to open a closed gateway. */
+  /** Opens a closed gateway again. */
   readonly opening: Prose;
 }
 
 /**
- * Whether a placement is drained: requests in flight, unobserved gateways, and how to open it again. One line if all its
- * gateways are closed without a request in flight, otherwise one line per node with a gateway.
+ * Lines about whether a placement is drained: requests in flight, unobserved gateways, and how to open the placement
+ * again. One line if all its gateways are closed with no request in flight, otherwise one line per node with a gateway.
  */
 export function drainLines(placement: DesiredPlacement, waitMs: number, look: DrainView): readonly Prose[] {
   const { name } = placement;
@@ -56,7 +56,7 @@ function targetOf(node: NodeName, { desired: fleet, observation: seen }: DrainVi
   return desired === undefined || facts === undefined ? undefined : { desired, facts };
 }
 
-/** Whether the gateways on a node differ from those in the file. */
+/** True if the gateways on a node differ from those in the file. */
 function hasOther(name: string, node: NodeName, look: DrainView): boolean {
   const target = targetOf(node, look);
   if (target === undefined) return false;
@@ -71,7 +71,7 @@ function seenGateway(name: string, node: NodeName, look: DrainView): SeenGateway
   const target = targetOf(node, look);
   if (target === undefined) return { node, kind: 'away' };
   const ports = portsOn(name, target, look);
-  // A gateway that does not run says nothing about requests in flight, whether it is closed or open.
+  // A gateway that is not running, open or closed, does not show requests in flight.
   const standing = ports.filter((port) => missingGateway(target, port, name) === undefined);
   const [missing] = ports.flatMap((port) => missingGateway(target, port, name) ?? []);
   const found = inFlightAll([
@@ -85,7 +85,7 @@ function seenGateway(name: string, node: NodeName, look: DrainView): SeenGateway
   return { node, kind: 'missing', why: `${missing}.`, isLeft: standing.length > 0 };
 }
 
-/** The first open or unobserved gateway on a node, otherwise the sum of requests in flight. */
+/** The first open or unobserved gateway on a node; otherwise the total of requests in flight. */
 function inFlightAll(gateways: readonly Known<number | 'open'>[]): Known<number | 'open'> {
   let inFlight = 0;
   for (const gateway of gateways) {

@@ -28,7 +28,7 @@ const tokenSpeed = ({ counts: { generating } }: EndpointStatus): number | undefi
     ? oneDecimal((generating.tokens * 1_000) / generating.totalMs)
     : undefined;
 
-/** Mean time to the first token of a streamed answer, in ms; undefined without one. */
+/** The mean time to the first token of a streamed answer, in ms; undefined without streamed answers. */
 const firstTokenOf = ({ counts: { firstToken } }: EndpointStatus): number | undefined =>
   firstToken.count > 0 ? Math.round(firstToken.totalMs / firstToken.count) : undefined;
 
@@ -47,7 +47,7 @@ export function clientCountsJson({ status }: ClientCounts): StatusClients {
 /** `2026-09-26T06:12:40Z`. */
 const isoText = (epochSeconds: number): string => utcText(epochSeconds).replace(' ', 'T').replace(' UTC', 'Z');
 
-/** One placement's request counts as text: since when, how many, how many in flight, how fast. */
+/** A placement's request counts as text: start time, total, number in flight, and speed. */
 function clientCountsText(status: ClientCounts['status']): string {
   if (status.kind === 'unknown') return `unknown: ${escapeText(status.detail) || reasonWords[status.reason]}`;
   const { counts, running, waiting, quietMs, closed } = status.value;
@@ -66,20 +66,20 @@ function clientCountsText(status: ClientCounts['status']): string {
   return parts.join(', ');
 }
 
-/** The requests that the gateways of published placements counted, a paragraph for each placement. */
+/** The requests counted by the gateways of published placements, one paragraph per placement. */
 export const clientLines = (all: readonly ClientCounts[], { columns }: Page): readonly string[] =>
   all.flatMap(({ placement, status }) => hang(`  clients of ${placement}: `, clientCountsText(status), columns));
 
-/** What the page and the document of `status` are made from. */
+/** The input of the `status` page and of its JSON document. */
 export interface StatusInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
-  /** As `diagnoseFleet` and `placementFindings` give them. */
+  /** As returned by `diagnoseFleet` and `placementFindings`. */
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly PlacementSurvey[];
   /** Request counts of published placements. */
   readonly clients?: readonly ClientCounts[];
-  /** RDMA launch budgets, if anything can be launched. */
+  /** RDMA launch budgets, if any placement can be launched. */
   readonly budgets?: readonly NodeBudget[];
   readonly isSimulated: boolean;
 }
@@ -108,7 +108,7 @@ const failureJson = (
   cure: proseText(cure, reader),
 });
 
-/** The machine form of `status`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
+/** The JSON form of `status`. Text from nodes is unescaped: print the result with `jsonText`. */
 export function statusJson(input: StatusInput): StatusDocument {
   const { desired, observation, findings, placements, clients, isSimulated } = input;
   const launches = launchesJson(input.budgets ?? []);

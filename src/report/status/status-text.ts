@@ -33,7 +33,7 @@ import {
 import { budgetLines } from '../plan/memory-lines.ts';
 import { clientLines, type StatusInput } from './status-json.ts';
 
-/** The file's contents: `4 nodes`, `6 links`, `1 placement`; placements only if there are any. */
+/** The counts in the file: `4 nodes`, `6 links`, `1 placement`; no placements if there are none. */
 const sizes = ({ desired, placements }: StatusInput): readonly string[] => [
   counted(desired.nodes.length, 'node'),
   counted(desired.thunderbolt.links.length, 'link'),
@@ -71,10 +71,10 @@ function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey
   return `${upperFirst(countText(findings))}.${missed.length === 0 ? '' : ` ${missed.join(' and ')}.`}`;
 }
 
-/** The rows are redrawn in place, so all of them must fit the terminal. */
+/** The rows are redrawn in place, so they must all fit the terminal. */
 const mostSeenRows = 16;
 
-/** The Macs observed so far, as rows of the table that {@link statusText} shows at the end. */
+/** The Macs observed so far, as rows of the table in the final {@link statusText}. */
 export const seenLines = (
   { desired, observation }: Pick<StatusInput, 'desired' | 'observation'>,
   page: Page,
@@ -102,7 +102,7 @@ export function statusText(input: StatusInput, page: Page): string {
   ]);
 }
 
-/** The most common cable speed, which only the title shows. */
+/** The most common cable speed, which is shown only in the title. */
 function usualSpeed({ cables }: FleetSurvey): number | undefined {
   const speeds = cables.flatMap(({ bitsPerSecond }) => bitsPerSecond ?? []);
   return tally(speeds).toSorted(([a, countOfA], [b, countOfB]) => countOfB - countOfA || b - a)[0]?.[0];
@@ -128,7 +128,7 @@ function strayLines({ name, receptacles }: NodeSurvey, usual: number | undefined
 const strays = (receptacles: NodeSurvey['receptacles'] = []): NonNullable<NodeSurvey['receptacles']> =>
   receptacles.filter(({ sight, isInCable }) => !isInCable && sight !== 'empty' && sight !== 'nothing');
 
-/** Each cable seen, once, as `studio-1:2 = studio-2:2`, then the other devices; empty if nothing is plugged in. */
+/** Each seen cable once, as `studio-1:2 = studio-2:2`, followed by other devices; empty if nothing is plugged in. */
 export function cableLines(survey: FleetSurvey, page: Page): readonly string[] {
   const usual = usualSpeed(survey);
   const width = page.columns - margin.length;
@@ -162,7 +162,7 @@ const tones: Readonly<Record<MeshState, Tone>> = {
   unknown: 'warn',
 };
 
-/** A state that the file asks for is never a warning. */
+/** A state that matches the file is never a warning. */
 const toneOf = ({ state, standing }: PlacementSurvey): Tone =>
   standing === 'met' && state !== 'serving' ? 'dim' : tones[state];
 
@@ -189,14 +189,14 @@ const reasonLines = ({ state, evidence, proof, nodes, onFallback }: PlacementSur
 const partsText = ({ weights, cache }: { readonly weights: number; readonly cache: number }): string =>
   `weights ${bytesText(weights)}, cache ${bytesText(cache)}`;
 
-/** The memory that a placement uses on a node, with the predicted numbers if they differ. */
+/** The memory that a placement uses on a node, with the predicted numbers if these differ. */
 function heldLines(memory: HeldMemory, page: Page): readonly string[] {
   const { node, held, predicted } = memory;
   const beside = isAsPredicted(memory) ? ', as predicted' : ` (predicted: ${predicted && partsText(predicted)})`;
   return hang(indent, `${node} uses ${partsText(held)}${predicted === undefined ? '' : beside}`, page.columns);
 }
 
-/** One line per placement: state, transport, nodes, split, generation and endpoint; several lines on a narrow page. */
+/** One line per placement: state, transport, nodes, split, generation and endpoint; on a narrow page several lines. */
 export function placementLines(placements: readonly PlacementSurvey[], page: Page): readonly string[] {
   const rows = placements.map(cellsOf);
   const count = Math.max(0, ...rows.map((cells) => cells.length));
@@ -258,7 +258,7 @@ const bridgeWords: Readonly<Record<BridgeState, Word>> = {
 
 const titles = ['node', 'macOS', 'memory', 'RDMA', 'bridge'] as const;
 const receptaclesTitle = 'receptacles ';
-/** No Mac has more receptacles than this; a node that claims more must not fill the page. */
+/** No Mac has more receptacles than this, so a node that reports more cannot fill the page. */
 const mostReceptacles = 16;
 const longestVersion = 16;
 
@@ -275,7 +275,7 @@ function receptacleNumbers(nodes: readonly NodeSurvey[]): readonly number[] {
   return [...new Set(all)].toSorted((a, b) => a - b).slice(0, mostReceptacles);
 }
 
-/** The reading at each number; undefined if the Mac has no such receptacle. */
+/** The reading for each number; undefined if the Mac has no such receptacle. */
 function sightsOf(node: NodeSurvey, numbers: readonly number[]): readonly (ReceptacleSight | undefined)[] {
   return numbers.map((number) =>
     node.receptacles === undefined ? 'unknown' : node.receptacles.find((one) => one.receptacle === number)?.sight,
@@ -322,7 +322,7 @@ function tabledNodes(nodes: readonly NodeSurvey[], grid: Grid): readonly string[
   ];
 }
 
-/** For a page too narrow for a table: a few lines per node. */
+/** A few lines per node, for a page that is too narrow for a table. */
 function stackedNodes(nodes: readonly NodeSurvey[], numbers: readonly number[], page: Page): readonly string[] {
   const room = page.columns - indent.length;
   return nodes.flatMap((node) => {
@@ -338,7 +338,7 @@ function stackedNodes(nodes: readonly NodeSurvey[], numbers: readonly number[], 
   });
 }
 
-/** Explains only the signs that occur, as `= as declared`, always in the same order. */
+/** Explains the signs that occur, such as `= as declared`, always in the same order. */
 function legendLines(nodes: readonly NodeSurvey[], page: Page): readonly string[] {
   const numbers = receptacleNumbers(nodes);
   const sights = new Set(nodes.flatMap((node) => sightsOf(node, numbers)));
@@ -357,7 +357,7 @@ function columnWidths(nodes: readonly NodeSurvey[]): readonly number[] {
   });
 }
 
-/** One line per node: macOS, memory, RDMA, bridge and a sign for each receptacle; stacked on a narrow page. */
+/** One line per node: macOS, memory, RDMA, bridge and a sign for each receptacle; several lines on a narrow page. */
 function nodeTable(nodes: readonly NodeSurvey[], page: Page): readonly string[] {
   const numbers = receptacleNumbers(nodes);
   const widths = columnWidths(nodes);
