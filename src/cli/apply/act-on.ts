@@ -37,14 +37,14 @@ const folder = new URL('../../../playbooks/', import.meta.url);
 
 const shipped = ['apply', 'drain', 'restart', 'reboot', 'shutdown'] as const;
 
-/** The commands that are defined by a playbook of this package. */
+/** The commands defined by playbooks in this package. */
 type ShippedPlaybook = (typeof shipped)[number];
 
 const isShipped = (word: string): word is ShippedPlaybook => shipped.some((name) => name === word);
 
 /**
- * A playbook of this package, read only from the package's own folder, so that no user file can replace it.
- * @throws Error when the package is damaged
+ * A playbook from this package, read only from the package's own folder so that no user file can replace it.
+ * @throws Error if the package is damaged
  */
 export function shippedPlaybook(name: ShippedPlaybook): Playbook {
   const file = `${name}.yaml`;
@@ -54,38 +54,38 @@ export function shippedPlaybook(name: ShippedPlaybook): Playbook {
   return playbook;
 }
 
-/** The playbook of a command that runs these tasks on its targets. */
+/** A playbook that runs these tasks on the targets of a command. */
 export const playbookOf = (name: string, ...tasks: readonly Task[]): Playbook => ({
   name,
   plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks }],
 });
 
-/** A command's playbook and scope, and how its result is verified. */
+/** A command's playbook and scope, and the checks of its result. */
 export interface Action extends RunHooks {
   readonly verb: string;
   readonly playbook: Playbook;
-  /** The displayed path of the file of `run`. */
+  /** For `run`: the displayed path of the file. */
   readonly file?: string;
   readonly scope: PlayScope;
   /** Effects that the command implies, such as `reboot`. */
   readonly named: readonly GuardedEffect[];
-  /** Effects that `--allow` may name; absent if the command implies them all. */
+  /** Effects that the user can name in `--allow`; absent if the command implies all of them. */
   readonly allowable?: readonly GuardedEffect[];
-  /** The nodes whose state decides the exit code. */
+  /** The nodes whose state determines the exit code. */
   readonly judged: readonly NodeName[];
-  /** These nodes, if they depend on the last observation. */
+  /** The same nodes, if they depend on the last observation. */
   readonly judgedAt?: (observation: FleetObservation) => readonly NodeName[];
-  /** The goal of the final check; absent if the steps themselves decide the result. */
+  /** The goal of the final check; absent if the steps themselves determine the result. */
   readonly goal?: Goal;
-  /** What follows the first plan's own changes, one sentence each. */
+  /** The consequences beyond the first plan's own changes, one sentence each. */
   readonly leadsTo?: readonly Prose[];
-  /** What the final check found if nothing is left to do: `chat is stopped`. */
+  /** The result of the final check if nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
-  /** Sentences after the last line, derived from the report. */
+  /** Sentences after the last line, based on the report. */
   readonly closing?: (report: PlaybookReport) => readonly Prose[];
-  /** Sentences after the last line, derived from the last observation. */
+  /** Sentences after the last line, based on the last observation. */
   readonly lastWords?: (observation: FleetObservation) => readonly Prose[];
-  /** Completes the command's entry in the lock; resolves to whether the command has written the lock. */
+  /** Completes the command's entry in the lock; resolves to true if the command has written the lock. */
   readonly keepLock?: (outcome: RunOutcome) => Promise<boolean>;
 }
 
@@ -104,13 +104,13 @@ export async function actOn(
   });
   let next = action.leadsTo ?? [];
   const show = (plan: Plan): void => {
-    // If something waits, the rest may not follow.
+    // If changes are waiting, the consequences are uncertain.
     const sure = plan.waiting.length === 0 ? next : [];
     showPlan(run, withUnlocks(plan, unlocked), { lock, next: sure });
     next = [];
   };
   const consent = createConsent(run, { named, allowable: action.allowable ?? [], isAgreed: run.options.yes === true });
-  // Users wrote this text; our own commands are described in the help.
+  // Only users' playbooks have their own description; the help describes our own commands.
   if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
   const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: run the plan above?`;
   const { onLeased, afterTask, tells } = action;
@@ -147,7 +147,7 @@ function lookedPlan(
   return { plan, observation };
 }
 
-/** The state in which a run left a gateway; `unsure` if the result of the step that closes it is unknown. */
+/** The state in which a run left a gateway; `unsure` if the result of the closing step is unknown. */
 interface LeftGateway {
   readonly placement: string;
   readonly node: NodeName;
@@ -155,8 +155,8 @@ interface LeftGateway {
 }
 
 /**
- * For a run that ended without a final check: the gateways that it closed and did not reopen, or at which it waited for
- * requests in flight, and how to reopen them. One line per placement.
+ * For a run without a final check, lists the gateways that the run closed and did not reopen or where it waited for
+ * requests in flight, and explains how to reopen them. One line per placement.
  */
 export function closedLines(report: Pick<PlaybookReport, 'works'>): readonly Prose[] {
   const gateways = new Map<string, LeftGateway>();
@@ -174,7 +174,7 @@ function gatewaysAfter(report: StepReport): readonly LeftGateway[] {
   const { step, ms } = report;
   if (!isDone(report) && ms === 0) return [];
   if (step.act.kind === 'gate') {
-    // A gate waits only for requests at a closed gateway.
+    // A gate waits for requests only at a closed gateway.
     return step.act.expect.flatMap((patch): readonly LeftGateway[] => {
       const placement = inFlightOf(patch);
       return placement === undefined ? [] : [{ placement, node: patch.node, state: 'closed' }];
@@ -213,7 +213,7 @@ export const runFile: VerbBody = async (run) => {
   return actOn(run, action, { cluster, ways });
 };
 
-/** Tasks that compare with the whole file need a complete lock; all other tasks act on what was applied. */
+/** Tasks that compare nodes with the whole file need a complete lock. All other tasks act on applied placements. */
 async function settleFor(run: Run, { plays }: Playbook, opened: OpenedCluster): Promise<SettledCluster> {
   const tasks = plays.flatMap((play) => play.tasks);
   if (!tasks.some(({ kind }) => kind === 'converge' || kind === 'verify')) return settleFromLock(run, opened);
@@ -222,7 +222,7 @@ async function settleFor(run: Run, { plays }: Playbook, opened: OpenedCluster): 
   return cluster;
 }
 
-/** @throws FleetError `cli/cannot-read`, or every mistake of the file with its place */
+/** @throws FleetError `cli/cannot-read`, or all errors in the file with their positions */
 function openPlaybook(
   run: Run,
   file: string,

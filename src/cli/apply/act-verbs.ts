@@ -27,7 +27,7 @@ import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { type Action, actOn, playbookOf, shippedPlaybook } from './act-on.ts';
 import { toldToGoOff } from './run-outcome.ts';
 
-/** The time limit of one observation, even if the drain may take longer. */
+/** The time limit for one observation, even if the drain may take longer. */
 const longestLookMs = 30_000;
 
 /** `drain PLACEMENT…|--all`: stops accepting requests and waits for those in flight; the mesh keeps running. */
@@ -56,7 +56,7 @@ export const drain: VerbBody = async (run) => {
   return actOn(looking, action, { cluster, ways });
 };
 
-/** The playbook of this package with the deadline of the command line. */
+/** The playbook in this package with the deadline from the command line. */
 const within = ({ plays, ...playbook }: Playbook, deadlineMs: number): Playbook => ({
   ...playbook,
   plays: plays.map((play) => ({
@@ -66,8 +66,8 @@ const within = ({ plays, ...playbook }: Playbook, deadlineMs: number): Playbook 
 });
 
 /**
- * The placements with a gateway; with `--all`, the others are skipped.
- * @throws FleetError `endpoint/nothing-to-close` for a named placement without a gateway, or if none has one
+ * The placements with a gateway. With `--all`, placements without one are skipped.
+ * @throws FleetError `endpoint/nothing-to-close` for a named placement without a gateway, or if no placement has one
  */
 function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly DesiredPlacement[] {
   const published = named.filter(({ publication }) => publication !== undefined);
@@ -85,14 +85,14 @@ function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly
 
 type PlacementVerb = 'start' | 'stop' | 'restart';
 
-/** `start PLACEMENT…|--all`: starts placements in order, with `--fallback` on their fallbacks, unless they already serve. */
+/** Starts placements that do not serve, in order: `start PLACEMENT…|--all`; with `--fallback` on their fallbacks. */
 export const start: VerbBody = (run) =>
   actOnPlacements(run, 'start', run.own['fallback'] === true ? ['interrupt'] : []);
 
-/** `stop PLACEMENT…|--all`: stops placements, their ranks in order. */
+/** Stops placements by stopping their ranks in order: `stop PLACEMENT…|--all`. */
 export const stop: VerbBody = (run) => actOnPlacements(run, 'stop', ['interrupt']);
 
-/** `restart PLACEMENT…|--all`: stops placements and starts them where they ran, without rebooting Macs. */
+/** Stops placements and starts them where they ran, without rebooting Macs: `restart PLACEMENT…|--all`. */
 export const restart: VerbBody = (run) => actOnPlacements(run, 'restart', ['interrupt']);
 
 async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly GuardedEffect[]): Promise<ExitCode> {
@@ -123,7 +123,7 @@ async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly 
   return actOn(run, action, { cluster, ways });
 }
 
-/** What follows the plan, and what the final check must find. The plan of a restart shows only the stop. */
+/** The consequences of the plan, and the state that the final check must find. A restart's plan shows only the stop. */
 function endingOf(
   verb: PlacementVerb,
   wanted: readonly DesiredPlacement[],
@@ -139,7 +139,7 @@ function endingOf(
   return { checked: `${names(wanted)} ${are} stopped`, ...(serving.length === 0 ? {} : { lastWords: () => [again] }) };
 }
 
-/** A restart keeps the running layout; a start uses the nodes in the file or the fallback. */
+/** A restart keeps the running layout. A start uses the nodes in the file, or the fallback. */
 function layoutOf(run: Run, verb: PlacementVerb): PlayScope['layout'] {
   if (verb !== 'start') return undefined;
   return run.own['fallback'] === true ? 'fallback' : 'own';
@@ -158,7 +158,7 @@ function withFallback(run: Run, named: readonly DesiredPlacement[]): readonly De
   );
 }
 
-/** `reboot NODE…|--all`: restarts each Mac at most once and starts the placements that the file wants serving. */
+/** Restarts each Mac at most once and starts placements that serve according to the file: `reboot NODE…|--all`. */
 export const reboot: VerbBody = (run) => actOnMacs(run, 'reboot');
 
 /** `shutdown NODE…|--all`: shuts Macs down and shows how to turn them on again. */
@@ -197,7 +197,7 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
   return actOn(run, action, { cluster, ways });
 }
 
-/** Names the Macs whose restart was never sent; the reason is shown above. */
+/** Lists the Macs whose restart was never sent; the reasons are shown above. */
 function notRebooted(targets: readonly string[], report: PlaybookReport): readonly string[] {
   const steps = stepsOf(report);
   const sent = steps
@@ -225,7 +225,7 @@ function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[]
 const usualReason = 'no reason was given';
 const longestReason = 200;
 
-/** `hold NODE…|--all`: records on nodes that they must not be changed. */
+/** Records on nodes that they must not be changed: `hold NODE…|--all`. */
 export const hold: VerbBody = async (run) => {
   const reason = readReason(run);
   const until = readUntil(run);
@@ -248,7 +248,7 @@ function readReason(run: Run): string {
 function readUntil(run: Run): string | undefined {
   const until = textOption(run, 'until');
   if (until === undefined) return undefined;
-  // Formatting the parsed date again detects days that do not exist, such as June 31.
+  // Formatting the parsed date again detects nonexistent days, such as June 31.
   const epochMs = /^20\d\d-\d\d-\d\d$/.test(until) ? Date.parse(`${until}T00:00:00Z`) : Number.NaN;
   if (Number.isNaN(epochMs) || dayOf(epochMs) !== until) {
     throw usageError(`"${until}" is not a valid day for --until.`, 'Enter the last day like this: 2026-12-01.');

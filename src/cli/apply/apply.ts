@@ -34,10 +34,9 @@ import { playbookOptions } from './change-nodes.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
 
 /**
- * `apply [NODE…|PLANFILE]`: observes, shows the plan, asks, runs exactly this plan, and checks the result; with
- * `--wait-for-hands` again after each manual step.
- *
- * @param choose the nodes, or a plan that was made before
+ * Observes, shows the plan, asks, runs exactly this plan, and checks the result: `apply [NODE…|PLANFILE]`. With
+ * `--wait-for-hands`, repeats this after each manual step.
+ * @param choose selects the nodes, or an earlier plan
  */
 export async function apply(run: Run, choose: Choose = readApplyWords): Promise<number> {
   const { looked, ...about } = await showFirstPlan(run, choose);
@@ -56,7 +55,7 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
         scope: { desired: fleet, targets },
         ways,
         consent,
-        // The first plan was already shown and confirmed. This is a later one, after another run or an unfinished change.
+        // The first plan was already shown and confirmed. A later plan follows another run or an unfinished change.
         show: (later) => showPlan(run, later, { lock: { shown: lockPlace.shown, additions: [] } }),
         question: (later) => question(run, later, cluster),
         first: next,
@@ -84,12 +83,12 @@ interface ApplyContext {
   readonly consent: Consent;
 }
 
-/** Settles the cluster, observes the targets, and shows the plan. */
+/** Resolves the cluster file, observes the targets, and shows the plan. */
 async function showFirstPlan(run: Run, choose: Choose): Promise<ApplyContext & { readonly looked: LookedPlan }> {
   const settled = await settleCluster(run);
   const { nodes, saved } = choose(run, settled.fleet);
   const targets = targetedNodes(run, settled.fleet, saved?.targets ?? nodes).map(({ name }) => name);
-  // A user at a terminal sees the new lines of the lock with the plan.
+  // A user at a terminal sees the lock's new lines together with the plan.
   const canBeSeen = run.console.canAsk && !run.options.json;
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, settled);
   const isAgreed = run.options.yes === true || saved !== undefined;
@@ -107,12 +106,12 @@ async function showFirstPlan(run: Run, choose: Choose): Promise<ApplyContext & {
 /** The plans that were run so far. */
 interface Round {
   readonly report: PlaybookReport;
-  /** The final check; the plan itself if nothing ran, absent if the nodes could not be checked again. */
+  /** The final check. The plan itself if nothing ran; absent if the nodes could not be checked again. */
   readonly last?: LookedPlan;
   readonly isLockWritten: boolean;
 }
 
-/** Asks for consent and writes the lock. The result has the lock if the plan has steps to run. */
+/** Asks for consent and writes the lock. The result contains the lock if the plan has steps to run. */
 async function askFor(
   run: Run,
   about: ApplyContext,
@@ -132,7 +131,7 @@ async function askFor(
   return { report, isLockWritten, ...(hasWork ? { lock } : {}) };
 }
 
-/** The Macs' identities for the lock, except of wrong Macs and of Macs that answer for two nodes. */
+/** The Macs' identities for the lock, except for wrong Macs and Macs that answer for two nodes. */
 function seenIdentities({ plan, observation }: LookedPlan, names: readonly string[]): Readonly<Record<string, Digest>> {
   const doubted = new Set<string>(
     plan.blockers.flatMap(({ resource, node, peers }) => (resource === 'identity' ? [node, ...peers] : [])),
@@ -152,11 +151,11 @@ function question(run: Run, { changes }: Plan, cluster: SettledCluster): string 
   return `${upperFirst(asked || 'continue')}?`;
 }
 
-/** The new lines of the lock that need consent; a rehearsal needs none. */
+/** The lock's new lines that need consent; a rehearsal needs no consent. */
 const newLines = ({ console }: Run, { additions }: SettledCluster): readonly string[] =>
   console.isSimulated ? [] : additions;
 
-/** The final check; networks that no node uses any more become free. */
+/** The final check. Networks that no node uses any more become available. */
 async function lastLook(
   { observation }: PlaybookReport,
   { cluster, targets }: ApplyContext,
@@ -174,8 +173,7 @@ const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
   blockers.filter(({ isHands }) => isHands).flatMap(({ node, peers }) => [node, ...peers]);
 
 /**
- * Whether a manual step remains or is in progress: a Mac that is shut down for it cannot be observed.
- *
+ * True if a manual step remains or is in progress, because a Mac that is shut down for it cannot be observed.
  * @param visited nodes with a manual step in an earlier plan
  */
 export function isWaiting({ last, report }: Pick<Round, 'last' | 'report'>, visited: ReadonlySet<NodeName>): boolean {
@@ -184,12 +182,12 @@ export function isWaiting({ last, report }: Pick<Round, 'last' | 'report'>, visi
   return handsNodes(plan).length > 0 || [...visited].some((name) => !Object.hasOwn(plan.observed, name));
 }
 
-/** In poll intervals of a gate: ten seconds on real Macs. */
+/** A multiple of a gate's poll interval: ten seconds on real Macs. */
 const looksBetween = 10;
 
 const actionsOf = ({ blockers }: Plan): string => blockers.map(({ action }) => plainText(action)).join('\n');
 
-/** The manual steps for which a run waits. */
+/** The manual steps that a run is waiting for. */
 interface Waits {
   /** Nodes with a manual step in an earlier plan. */
   readonly visited: Set<NodeName>;
@@ -197,7 +195,7 @@ interface Waits {
   reported: string;
 }
 
-/** With `--wait-for-hands`, waits a moment while a manual step remains, and plans again. */
+/** With `--wait-for-hands`, waits briefly while a manual step remains, and plans again. */
 async function planAfterHands(
   run: Run,
   { cluster, targets, ways }: ApplyContext,
@@ -234,8 +232,8 @@ function joinRounds(before: Round, after: Round): Round {
 }
 
 /**
- * The former networks in which no node of the fleet has an address any more, live or configured, as `10.77.0.4/30`. None
- * unless all nodes were observed, because an unobserved node may still have such an address.
+ * The former networks, such as `10.77.0.4/30`, in which no node has an address any more, live or configured. Empty
+ * unless all nodes were observed, because an unobserved node can still have such an address.
  */
 export function vacantNetworks(
   lock: ClusterLock,

@@ -23,38 +23,38 @@ import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
 import { timingFor } from '../use-limits.ts';
 import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
 
-/** Hooks of a command during its run. */
+/** The hooks of a command during its run. */
 export interface RunHooks {
-  /** Called each time the run has the leases of a plan, before its first step. */
+  /** Called each time the run has a plan's leases, before the plan's first step. */
   readonly onLeased?: () => Promise<void>;
-  /** Called between two tasks, while the run has its leases; `lost` is aborted if it loses one. */
+  /** Called between two tasks, while the run has its leases; `lost` aborts when the run loses a lease. */
   readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
-  /** The text for a task without a plan, if it differs from the default. */
+  /** The text for a task without a plan, if it is not the default. */
   readonly tells?: (work: PlaybookWork) => string | undefined;
 }
 
-/** A command's nodes, and how the user is asked. */
+/** The nodes of a command, and how the command asks the user. */
 interface NodeChange extends RunHooks, Pick<RunOptions, 'onWithdraw'> {
   readonly verb: string;
   readonly scope: PlayScope;
   readonly ways: Ways;
   readonly consent: Consent;
-  /** Shows a plan before the user is asked. */
+  /** Shows a plan before the user is asked to confirm it. */
   readonly show: (plan: Plan) => void;
   readonly question: (plan: Plan) => string;
-  /** Whether all plans are checked for consent before the first change; each plan still has its own question. */
+  /** True if all plans are checked for consent before the first change; each plan still asks its own question. */
   readonly isForeseen?: boolean;
-  /** A plan that was already shown and confirmed. */
+  /** A plan that has already been shown and confirmed. */
   readonly first?: ShownPlan;
 }
 
-/** How a command runs its playbook: it shows the progress, and has every plan confirmed before it runs. */
+/** The options with which a command runs its playbook: it shows progress, and each plan is confirmed before it runs. */
 export async function playbookOptions(run: Run, change: NodeChange): Promise<PlaybookOptions> {
   const { scope, ways, consent, first } = change;
   const view = isLive(run.console) && !run.options.json ? drawnView(run) : plainView(run);
   const wait = showWait(run.console);
   const prepared = await prepareRun(run, change, view.listen);
-  // Nodes that were shut down will not answer.
+  // Nodes that were shut down do not answer.
   const off = new Set<NodeName>();
   let isLater = first !== undefined;
   if (first !== undefined) view.begin(first.plan);
@@ -68,7 +68,7 @@ export async function playbookOptions(run: Run, change: NodeChange): Promise<Pla
       ),
     approve: async (plan) => {
       await view.end();
-      // An empty line separates the plan from the earlier output.
+      // A blank line separates the plan from earlier output.
       if (isLater && !run.options.json) run.console.out('\n');
       change.show(plan);
       if (!(await consent.give(plan, change.question(plan)))) return false;
@@ -103,10 +103,10 @@ export async function playbookOptions(run: Run, change: NodeChange): Promise<Pla
   };
 }
 
-/** The text for a finished task without a plan or a question of its own. */
+/** The text for a finished task that has no plan and no question. */
 function toldText({ task, nodes, failed, observation }: PlaybookWork, isInterrupted: boolean): string | undefined {
   const { kind } = task;
-  // Without an observation, an interrupted task has no result, except commands, which have an exit status.
+  // Without an observation, an interrupted task has no result. Commands are an exception: they have an exit status.
   const isCut = isInterrupted && kind !== 'run' && observation === undefined;
   const isTold = kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify';
   return isTold ? taskText(task, nodes, { failed, isCut }) : undefined;
@@ -117,17 +117,17 @@ const switchedOff = ({ run }: PlaybookWork): readonly NodeName[] =>
     isDone(one) && one.step.act.kind === 'reboot' && one.step.act.to === 'off' ? [one.step.node] : [],
   );
 
-/** Shows a run's progress, plan by plan. */
+/** Shows the progress of a run, plan by plan. */
 interface RunView {
   readonly listen: RunListener;
   readonly begin: (plan: Plan) => void;
   /** Shows an event between two plans. */
   readonly note: (text: string) => Promise<void>;
-  /** Completes the drawing, so that other text may follow. May be called at any time. */
+  /** Finishes the drawing, so that other text can follow. Can be called at any time. */
   readonly end: () => Promise<void>;
 }
 
-/** Redraws lines on a terminal. */
+/** A view that redraws lines on a terminal. */
 function drawnView(run: Run): RunView {
   const { columns, hasUnicode, hasColor } = run.console;
   let drawing: Drawing | undefined;
@@ -140,7 +140,7 @@ function drawnView(run: Run): RunView {
   return {
     listen: (event) => {
       drawing?.listen(event);
-      // Lease events are not part of a node's line.
+      // Lease events are not shown in a node's line.
       if (event.kind === 'lease' && (event.phase === 'waiting' || event.phase === 'expired'))
         run.console.err(`${leaseText(event)}\n`);
     },
@@ -156,20 +156,20 @@ function drawnView(run: Run): RunView {
   };
 }
 
-/** Time between two progress lines of one step; it doubles each time while there is no progress. */
+/** The time between two progress lines of one step; doubles each time while there is no progress. */
 const progressEveryMs = 10_000;
 const longestSilenceMs = 300_000;
 
-/** The state behind the lines of a run without a terminal. */
+/** The state of the lines of a run without a terminal. */
 interface LineState {
   watch: ReturnType<typeof watchChanges>;
-  /** When the first step of each change started. */
+  /** The time when each change's first step started. */
   readonly beganAtMs: Map<string, number>;
-  /** The last progress line of each step. */
+  /** Each step's last progress line. */
   readonly told: Map<StepId, { readonly atMs: number; readonly line: string; readonly nextAfterMs: number }>;
 }
 
-/** Prints one line per event, and nothing with `--json`. */
+/** A view that prints one line per event, or nothing with `--json`. */
 function plainView(run: Run): RunView {
   const state: LineState = {
     watch: watchChanges({ changes: [], steps: [] }),
@@ -194,7 +194,7 @@ function sayLine(run: Run, text: string): void {
   run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
 }
 
-/** `06:12:40`, by the clock of this computer. */
+/** The time of day by this computer's clock: `06:12:40`. */
 const clockText = (now: Date): string => now.toTimeString().slice(0, 8);
 
 function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): readonly string[] {
@@ -202,7 +202,7 @@ function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): reado
   switch (event.kind) {
     case 'step-ended': {
       told.delete(event.step.id);
-      // A restart is reported by its step.
+      // A restart is reported by its own step.
       const isTold = event.rescues !== undefined || event.step.act.kind === 'reboot';
       const made = isTold ? [] : watch.ended(event);
       const lines = made.map((change) => madeChangeLine({ change, ms: nowMs - (beganAtMs.get(change.id) ?? nowMs) }));
@@ -247,7 +247,7 @@ function leaseText({ node, phase, holder }: Extract<RunEvent, { readonly kind: '
   return `${node} ${phaseWords[phase] ?? phase}${who}`;
 }
 
-/** Prepares running plans; writes nothing before `begin`, which opens the journal. */
+/** Prepares a run of plans. Writes nothing before `begin`, which opens the journal. */
 async function prepareRun(
   run: Run,
   { scope: { desired }, ways, verb, onWithdraw, onLeased }: NodeChange,

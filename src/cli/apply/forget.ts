@@ -8,7 +8,7 @@ import { askYes } from '../terminal/ask.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `forget NODE…`: removes nodes from the lock that are no longer in the file; contacts none of them. */
+/** Removes nodes from the lock that are no longer in the file, without contacting them: `forget NODE…`. */
 export const forget: VerbBody = async (run) => {
   const opened = openCluster(run);
   const place = lockPlaceOf(run, opened);
@@ -22,7 +22,7 @@ export const forget: VerbBody = async (run) => {
   return exitCode.done;
 };
 
-/** @throws FleetError `cli/usage` for a name that the lock does not have, or that the file still has */
+/** @throws FleetError `cli/usage` for a name that is not in the lock or is still in the file */
 function forgettable(run: Run, lock: ClusterLock, nodes: readonly { readonly name: string }[]): readonly string[] {
   const inFile = nodes.map(({ name }) => name);
   const known = [...lock.nodes, ...Object.keys(lock.identities ?? {}), ...(lock.withdrawing ?? [])];

@@ -25,7 +25,7 @@ import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { actOn, playbookOf } from './act-on.ts';
 import { exitOf } from './run-outcome.ts';
 
-/** `rollback RUNTIME`: returns a runtime to the older version that its nodes kept, or with --undo to the newer one. */
+/** Returns a runtime to the older version kept on its nodes, or with --undo to the newer one: `rollback RUNTIME`. */
 export const rollback: VerbBody = async (run) => {
   const isUndo = run.own['undo'] === true;
   const to = readVersion(run, isUndo);
@@ -56,12 +56,12 @@ export const rollback: VerbBody = async (run) => {
       named: ['interrupt'],
       judged: nodes,
       goal,
-      // Recorded before the first step, so that the next apply finishes an interrupted run, but only once the run has its
-      // leases, so that a refused run changes nothing.
+      // Recorded before the first step so that the next apply finishes an interrupted run. This happens under the
+      // leases so that a refused run changes nothing.
       onLeased: keep,
       keepLock: async (outcome) => {
         hasRun = isLockWritten !== undefined;
-        // Without any change to make, the nodes already have the desired version, and the user was not asked.
+        // Without changes, the nodes already have the desired version, and the user was not asked.
         if (!run.signal.aborted && exitOf(outcome) === exitCode.done) await keep();
         return isLockWritten === true;
       },
@@ -116,7 +116,7 @@ function undone({ name, takenBackFrom }: DesiredRuntime): undefined {
   });
 }
 
-/** The fleet with this version of a runtime and its keys. The keys in the file apply only to the file's own archive. */
+/** The fleet with this runtime version and its keys. The keys in the file apply only to the archive in the file. */
 function withVersion(
   { fleet, lock, opened }: SettledCluster,
   { name }: DesiredRuntime,
@@ -153,19 +153,19 @@ function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, ba
     : prose`${lockPlace.shown} keeps ${name} at this version until the file names a different archive. Commit ${lockPlace.shown}. To undo: ${meshwright('rollback', name, '--undo')}`;
 }
 
-/** The version to find. */
+/** The version to look for. */
 interface OlderWish {
   readonly runtime: DesiredRuntime;
   /** The nodes that use the runtime. */
   readonly nodes: readonly NodeName[];
-  /** The first digits of the version; undefined if any version will do. */
+  /** The first digits of the version; undefined if any version is acceptable. */
   readonly to: string | undefined;
 }
 
 /**
- * The only version that is intact on all these nodes and is neither the desired version nor the one rolled back from. If a
- * rollback is unfinished, or there is no other version, the version of that rollback.
- * @throws FleetError `rollback/no-version` if there is none, or more than one
+ * The only version that is intact on all these nodes and is neither the desired version nor the one rolled back from.
+ * If a rollback is unfinished or there is no other version, the version of that rollback.
+ * @throws FleetError `rollback/no-version` unless exactly one version qualifies
  */
 export function olderVersion({ runtime, nodes, to }: OlderWish, observation: FleetObservation): Digest {
   const kept = nodes.map((node) => ({ node, trees: treesOn(node, runtime, observation) }));

@@ -51,7 +51,7 @@ const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
   [exitCode.terminated]: 'interrupted',
 };
 
-/** Shows a run's result, as text or as one document, and returns its exit code. */
+/** Shows the result of a run as text or as one document, and returns the exit code. */
 export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundings): ExitCode {
   const outcome = { ...ended, ...given({ interruptedBy: exitOfSignal(run.signal) }) };
   const code = exitOf(outcome);
@@ -67,7 +67,7 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
   showDiagnostics(run.console, gatherAlike(diagnostics));
   const { last, report } = outcome;
   const hasRun = report.works.length > 0;
-  // If nothing ran, the plan above says everything.
+  // If nothing ran, the plan above is sufficient.
   if (!hasRun && code !== exitCode.nothingChanged) return code;
   const blockers = (last?.plan ?? keptWork(report))?.blockers ?? [];
   const list = hasRun ? blockerBlocks(blockers, page) : [];
@@ -88,7 +88,7 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
   return code;
 }
 
-/** If no plan was shown because nothing could run: the waiting changes and findings, which explain why. */
+/** The waiting changes and findings that explain why nothing could run, if no plan was shown for this reason. */
 function unshownBlocks({ report, last }: RunOutcome, page: Page): readonly (readonly string[])[] {
   const isShown = report.isDeclined || report.works.some(({ run }) => run !== undefined);
   const plans = report.works.flatMap(({ plan }) => plan ?? []);
@@ -102,11 +102,11 @@ function unshownBlocks({ report, last }: RunOutcome, page: Page): readonly (read
   return blocks.filter((lines) => lines.length > 0);
 }
 
-/** The word for the result: either manual steps remain, or another command has to come first. */
+/** The run's result: either manual steps remain, or another command has to come first. */
 function endOf(code: ExitCode, { last }: RunOutcome, blockers: Parameters<typeof blockerBlocks>[0]): RunEnd {
   const word = endWords[code] ?? 'failed';
   if (code !== exitCode.handsNeeded) return word;
-  // A Mac that waits at FileVault was not observed, so it has no blocker.
+  // A Mac waiting at FileVault was not observed, so it has no blocker.
   const failures = last === undefined ? [] : Object.values(last.observation.failures).flat();
   return failures.some(isHandsWork) ? word : (neededFor(blockers) ?? word);
 }
@@ -130,7 +130,7 @@ function countsOf(outcome: RunOutcome): RunCounts {
 
 interface ReportSurroundings extends OutcomeSurroundings {
   readonly counts: RunCounts;
-  /** Problems of the run. */
+  /** The run's own problems. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -181,7 +181,7 @@ type Kept = Pick<Plan, 'waiting' | 'blockers'>;
 const firstOfEach = <T>(all: readonly T[], keyOf: (one: T) => string): readonly T[] =>
   alike(all, keyOf).map(([first]) => first);
 
-/** Why works of these kinds were not done: the waiting changes and their blockers, each once. */
+/** The reasons why work of these kinds was not done: waiting changes and their blockers, without duplicates. */
 function keptBy(
   works: PlaybookReport['works'],
   isMeant: (kind: PlaybookReport['works'][number]['task']['kind']) => boolean,
@@ -208,7 +208,7 @@ function keptBy(
 const rankOf = ({ act }: Step): string | undefined =>
   act.kind === 'script' && (act.name === 'stop-rank' || act.name === 'kick-rank') ? act.args.placement : undefined;
 
-/** Planned stops of placements of which no rank was stopped or started. */
+/** Planned stops of placements whose ranks were neither stopped nor started. */
 function missedStops(works: PlaybookReport['works']): readonly Change[] {
   const touched = stepsOf({ works }).filter((one) => rankOf(one.step) !== undefined && isDone(one));
   const isMissed = (step: Step): boolean =>
@@ -221,21 +221,21 @@ function missedStops(works: PlaybookReport['works']): readonly Change[] {
 }
 
 /**
- * Adds the stops that did not happen to the final check of a restart or reboot. A placement that was never stopped
- * still serves, so the check alone would look fine.
+ * Adds the stops that did not happen to the final check of a restart or reboot. A placement that was never stopped is
+ * still serving, so the check would otherwise find no problem.
  */
 export function withKeptStops(last: Plan, { works }: Pick<PlaybookReport, 'works'>): Plan {
   const changes = firstOfEach([...last.changes, ...missedStops(works)], ({ id }) => id);
   return { ...last, changes, ...keptBy(works, (kind) => kind === 'stop' || kind === 'reboot', [last]) };
 }
 
-/** Why a run without a final check, such as a shutdown, did not do its work; `undefined` if it did. */
+/** Why a run without a final check, such as a shutdown, did not do its work; `undefined` if the run did it. */
 export function keptWork({ works }: Pick<PlaybookReport, 'works'>): Pending | undefined {
   const kept = keptBy(works, () => true, []);
   return kept === undefined ? undefined : { changes: [], ...kept };
 }
 
-/** Nodes that a run tried to shut down. Even after a failed or interrupted step, the node may be off. */
+/** Nodes that a run tried to shut down. A node can be off even after a failed or interrupted step. */
 export function toldToGoOff(report: Pick<PlaybookReport, 'works'>): readonly NodeName[] {
   const wereBegun = stepsOf(report).filter(
     ({ step, outcome, ms }) =>
@@ -248,17 +248,17 @@ export function toldToGoOff(report: Pick<PlaybookReport, 'works'>): readonly Nod
   return [...new Set(wereBegun.map(({ step }) => step.node))];
 }
 
-/** The whole result of one command that changes nodes. */
+/** The complete result of a command that changes nodes. */
 export interface RunOutcome {
   readonly targets: readonly NodeName[];
   readonly report: PlaybookReport;
-  /** The final check; absent if the nodes could not be observed or nothing is left to check. */
+  /** The final check; absent if the nodes could not be observed or there was nothing to check. */
   readonly last?: JudgedPlan;
-  /** The exit code of the signal that interrupted the run. */
+  /** The exit code for the signal that interrupted the run. */
   readonly interruptedBy?: ExitCode;
 }
 
-/** A run's outcome, with the final check if there was one. */
+/** A run's outcome, including the final check, if any. */
 export const outcomeOf = (
   report: PlaybookReport,
   about: Pick<JudgedPlan, 'goal' | 'fleet' | 'targets'>,
@@ -280,7 +280,7 @@ export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
 });
 
 interface OutcomeSurroundings extends Pick<ReportDocument, 'cluster' | 'verb' | 'playbook' | 'lock'> {
-  /** What the final check found if nothing is left to do: `chat is stopped`. */
+  /** The result of the final check if nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
   /** Closing sentences for people, such as how to turn Macs on again. */
   readonly closing?: readonly Prose[];
@@ -289,17 +289,17 @@ interface OutcomeSurroundings extends Pick<ReportDocument, 'cluster' | 'verb' | 
 const plannedChanges = ({ report }: RunOutcome): readonly Change[] =>
   report.works.flatMap(({ plan, run }) => (plan === undefined || run === undefined ? [] : plan.changes));
 
-/** Nodes that are leased to other runs. */
+/** Nodes with leases of other runs. */
 const refusalsOf = ({ report }: RunOutcome): readonly LeaseRefusal[] =>
   report.works.flatMap(({ refusals }) => refusals);
 
-/** Problems of the run in their order, each once; those of the final check are in its plan. */
+/** The run's problems in order, without duplicates. The final check's problems are in its plan. */
 const problemsOf = ({ report }: RunOutcome): readonly Diagnostic[] => [
   ...report.refusal,
   ...new Set(report.works.flatMap(({ diagnostics, run }) => [...diagnostics, ...(run?.diagnostics ?? [])])),
 ];
 
-/** All exit codes that apply; 0 only if every target was observed in its desired state after the last write. */
+/** All applicable exit codes; 0 only if every target was observed in its desired state after the last write. */
 export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
   const { report, interruptedBy } = outcome;
   const isRefused = refusalsOf(outcome).length > 0;
@@ -310,7 +310,7 @@ export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
     ...(interruptedBy === undefined ? [] : [interruptedBy]),
     ...(isRefused ? [exitCode.leaseHeld] : []),
     ...(report.isDeclined && !hasRun ? [exitCode.nothingChanged] : []),
-    // An interrupted run is not a success, even if its finished steps succeeded.
+    // An interrupted run is not a success, even if all of its finished steps succeeded.
     verdict === exitCode.done && isCut && outcome.last === undefined ? exitCode.partial : verdict,
   ];
 }
@@ -318,7 +318,7 @@ export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
 /** The command's exit code. */
 export const exitOf = (outcome: RunOutcome): ExitCode => firstOf(exitsOf(outcome));
 
-/** The verdict on each target: by the final check, or without one by the works on the target. */
+/** The verdict on each target, from the final check or else from the work on the target. */
 function verdictsOf(outcome: RunOutcome): readonly NodeVerdict[] {
   const { targets, last } = outcome;
   const seen = last === undefined ? undefined : planVerdicts({ ...last, targets });
@@ -329,8 +329,8 @@ function verdictsOf(outcome: RunOutcome): readonly NodeVerdict[] {
 }
 
 /**
- * Whether every planned restart happened: without it, a Mac is wrong even if its state is right. A Mac that stopped at
- * FileVault did restart; the final check shows whether it still waits there.
+ * True if every planned restart happened; without it, a Mac is wrong even if its state is right. A Mac that stopped at
+ * FileVault did restart, and the final check shows whether it is still waiting there.
  */
 const hasRestarted = (name: NodeName, { report }: RunOutcome): boolean =>
   stepsOf(report)
@@ -348,8 +348,8 @@ function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
 }
 
 /**
- * Whether a work did not start on a node because it waits for something: that needs a manual step and is not a failure. A
- * plan for the whole file never fails because something waits. Only this work's own plan counts.
+ * True if work on a node did not start because it waits for something, which needs a manual step and is not a failure.
+ * A plan for the whole file never fails because of waiting changes. Only this work's own plan counts.
  */
 function isKept(name: NodeName, { task, plan, run }: PlaybookWork): boolean {
   if (task.kind === 'converge' || task.kind === 'verify') return false;
@@ -360,7 +360,7 @@ function isKept(name: NodeName, { task, plan, run }: PlaybookWork): boolean {
 const isBlocked = (name: NodeName, { blockers }: Plan): boolean =>
   blockers.some(({ node, peers }) => node === name || peers.includes(name));
 
-/** A plan with its goal, observation and targets. */
+/** A plan and its goal, observation and targets. */
 export interface JudgedPlan {
   readonly goal: Goal['kind'];
   readonly plan: Plan;
@@ -369,7 +369,7 @@ export interface JudgedPlan {
   readonly targets: readonly NodeName[];
 }
 
-/** The verdict on each target by a plan from its last observation. Unknown is neither right nor wrong. */
+/** The verdict on each target, from a plan of its last observation. Unknown means neither right nor wrong. */
 const planVerdicts = (judged: JudgedPlan): readonly NodeVerdict[] =>
   judged.targets.map((name) => verdictFor(name, judged));
 
@@ -390,14 +390,14 @@ function verdictFor(name: NodeName, judged: JudgedPlan): NodeVerdict {
 }
 
 /**
- * Whether a property belongs to several nodes: a cable has two ends, and a placement has several ranks. If it is unknown
- * because another target was not observed, only that target is `unjudged`. The same applies to a placement that stops,
- * because its ranks stop one by one. A placement that starts needs all its ranks.
+ * True if a property belongs to several nodes, because a cable has two ends and a placement has several ranks. If its
+ * value is unknown because another target was not observed, only that target is `unjudged`. This also applies to a
+ * stopping placement, because its ranks stop one by one. A starting placement needs all its ranks.
  */
 const isShared = ({ kind }: AddressParts): boolean =>
   kind === 'thunderbolt-link' || kind === 'link-address' || kind === 'placement';
 
-/** Whether another target could not be checked; for a stop, also a target that did not report its running ranks. */
+/** True if another target could not be checked; for a stop, also if a target did not report its running ranks. */
 function isOtherUnseen(name: NodeName, { goal, plan, observation, targets }: JudgedPlan): boolean {
   if (goal !== 'converge' && goal !== 'stop') return false;
   const unseen = targets.filter((target) => !Object.hasOwn(plan.observed, target));
@@ -405,19 +405,19 @@ function isOtherUnseen(name: NodeName, { goal, plan, observation, targets }: Jud
   return !mute.includes(name) && [...unseen, ...mute].length > 0;
 }
 
-/** A placement that does not serve is wrong on all its nodes; a single rank only on its own node. */
+/** A placement that does not serve is wrong on all of its nodes; a single rank only on its own node. */
 function membersOf({ kind, placement, part }: AddressParts, { placements }: DesiredFleet): readonly NodeName[] {
   return kind === 'placement' && part !== 'rank'
     ? (placements.find(({ name }) => name === placement)?.nodes ?? [])
     : [];
 }
 
-/** The exit code of a run with this final check: 0 only if every target is in its desired state. */
+/** The exit code of a run with this final check; 0 only if every target is in its desired state. */
 export const codeForPlan = (judged: JudgedPlan): ExitCode => codeForNodes(planVerdicts(judged));
 
 /**
- * The exit code of a command that shows pending changes: 2 if a run can change something, also in the lock, 3 if only
- * blockers remain. Targets that could not be checked take precedence.
+ * The exit code of a command that shows pending changes: 2 if a run can change something (including the lock), 3 if
+ * only blockers remain. Targets that could not be checked take precedence.
  */
 export function codeForPending(judged: JudgedPlan, additions: readonly string[]): ExitCode {
   const verdicts = planVerdicts(judged);
@@ -426,7 +426,7 @@ export function codeForPending(judged: JudgedPlan, additions: readonly string[])
   return verdicts.includes('hands') ? exitCode.handsNeeded : exitCode.done;
 }
 
-/** The exit code that tells only whether all targets could be checked. */
+/** The exit code that shows only whether all targets could be checked. */
 export const codeForLook = (judged: JudgedPlan): ExitCode => codeForUnjudged(planVerdicts(judged));
 
 function codeForUnjudged(verdicts: readonly NodeVerdict[]): ExitCode {

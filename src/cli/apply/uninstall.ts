@@ -27,7 +27,7 @@ import { playbookOf } from './act-on.ts';
 import { playbookOptions } from './change-nodes.ts';
 import { nothingRun, outcomeOf, type RunOutcome, showOutcome } from './run-outcome.ts';
 
-/** The result, the nodes that no longer accept a login, and whether the run itself has written the lock. */
+/** The result, the nodes that no longer accept a login, and a flag that shows whether the run has written the lock. */
 interface Ended {
   readonly outcome: RunOutcome;
   readonly gone: readonly NodeName[];
@@ -72,7 +72,7 @@ async function carryOut(
 ): Promise<Ended> {
   const { cluster, goal } = about;
   const consent = createConsent(run, {
-    // Uninstalling implies stopping the placements; models are deleted only with --models.
+    // Uninstalling implies stopping the placements. Models are deleted only with --models.
     named: ['interrupt', ...(goal.models ? (['delete'] as const) : [])],
     allowable: [],
     isAgreed: run.options.yes === true,
@@ -88,7 +88,7 @@ async function carryOut(
     scope: { desired: about.fleet, targets: about.targets },
     ways: about.ways,
     consent,
-    // After an interruption behind the last script, a refused login alone would not prove that the node is done.
+    // If the run is interrupted after the last script, a refused login would not otherwise prove that the node is done.
     onWithdraw: async (node) => {
       if (await changeLock(cluster.lockPlace, (now) => withWithdrawal(now, node))) isLockWritten = true;
     },
@@ -103,7 +103,7 @@ async function carryOut(
 const judged = ({ fleet, goal }: Uninstallation, looked: LookedPlan | undefined, report: PlaybookReport): RunOutcome =>
   outcomeOf(report, { goal: goal.kind, fleet, targets: goal.nodes }, looked);
 
-/** The result by the last observation; a node that refuses the login after the last script is done. */
+/** The result, based on the last observation. A node that refuses the login after the last script is done. */
 function seen(about: Uninstallation, report: PlaybookReport, before: readonly NodeName[]): Ended {
   const { observation } = report;
   if (observation === undefined) return { outcome: judged(about, undefined, report), gone: before };
@@ -131,7 +131,7 @@ async function end(
   const closing = closingLines(told, gone, about);
   const lock = { path: cluster.lockPlace.path, written: isLockWritten || isEndWritten, additions: [] };
   const code = showOutcome(run, outcome, { cluster: fleet.name, verb: 'uninstall', lock, closing });
-  // If nothing ran, the outcome prints no closing lines, but the change of the lock is still reported.
+  // If nothing ran, the outcome prints no closing lines, but a change to the lock is still reported.
   if (report.works.length === 0 && !run.options.json && closing.length > 0)
     run.console.out(`\n${closing.flatMap((line) => fitLines(line, run.console.columns)).join('\n')}\n`);
   return code;
@@ -139,7 +139,7 @@ async function end(
 
 type After = Readonly<Record<'done' | 'gone' | 'answered', readonly NodeName[]>>;
 
-/** Removes finished nodes from the lock, but keeps why a node refuses the login, until a login works again. */
+/** Removes finished nodes from the lock; keeps why a node refuses the login until a login works again. */
 const lockAfter = (now: ClusterLock, { done, gone, answered }: After): ClusterLock =>
   gone.reduce<ClusterLock>(withWithdrawal, withoutWithdrawal(done.reduce<ClusterLock>(withoutNode, now), answered));
 
@@ -169,18 +169,18 @@ export interface Uninstallation {
   /** The fleet without the placements on these nodes. */
   readonly fleet: DesiredFleet;
   readonly goal: UninstallGoal;
-  /** The nodes, and the other nodes of their placements, where ranks are stopped as well. */
+  /** These nodes, and the other nodes of their placements, where ranks are also stopped. */
   readonly targets: readonly NodeName[];
 }
 
-/** The request of the command line, before any observation. */
+/** The request from the command line, before any observation. */
 export interface UninstallCall extends Pick<Uninstallation, 'cluster' | 'ways'> {
   readonly nodes: readonly NodeName[];
-  /** These nodes and all nodes, fallbacks included, of their placements. */
+  /** These nodes and all nodes of their placements, including fallbacks. */
   readonly toSee: readonly DesiredNode[];
 }
 
-/** Reads the request of the command line. @throws FleetError for targets that are not in the file */
+/** Reads the request from the command line. @throws FleetError for targets that are not in the file */
 function uninstallCall(run: Run): UninstallCall {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
@@ -191,7 +191,7 @@ function uninstallCall(run: Run): UninstallCall {
   return { cluster, ways: openWays(run, cluster.opened), nodes, toSee };
 }
 
-/** The request, with each placement on the nodes where it runs or last ran. */
+/** The request, with each placement on the nodes where it is running or last ran. */
 export function uninstallationOf(
   { own }: Pick<Run, 'own'>,
   { cluster, ways, nodes }: UninstallCall,
@@ -214,13 +214,13 @@ const refusesLogin = ({ failures }: FleetObservation, node: NodeName): boolean =
   failures[node]?.some(({ code }) => code === 'ssh/authentication-failed') === true;
 
 /**
- * Nodes that refuse the login and that the lock marks as withdrawing, right before the script that removes SSH access.
- * Without this mark, a refused login proves nothing: a wrong key or account is refused as well.
+ * Nodes that refuse the login and are marked in the lock as withdrawing, which happens just before the script that
+ * removes SSH access. Without this mark a refused login proves nothing, because a wrong key or account is also refused.
  */
 export const goneBefore = ({ cluster, goal }: Uninstallation, observation: FleetObservation): readonly NodeName[] =>
   goal.nodes.filter((node) => refusesLogin(observation, node) && (cluster.lock.withdrawing ?? []).includes(node));
 
-/** Nodes from which this run removed SSH access and that now refuse the login. */
+/** Nodes from which this run removed SSH access and which now refuse the login. */
 function goneNow(report: Pick<PlaybookReport, 'works'>, observation: FleetObservation): readonly NodeName[] {
   const withdrawn = stepsOf(report).filter(
     ({ step: { act }, outcome }) =>

@@ -26,13 +26,13 @@ import { endedOnAbort } from '../terminal/signals.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
-/** An SSH target that trusts only this confirmed key; `file` is the displayed name of the lock. */
+/** An SSH target that trusts only this confirmed key; `file` is the lock's displayed name. */
 export function trustedWay(target: Target, key: HostKey, file: string): OpenWay {
   const hostKeys = { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] };
   return { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock: { file, hostKeys } }) };
 }
 
-/** Whether SSH key and sudo work, and what was installed for them. */
+/** The state of SSH key and sudo, and what was installed for them. */
 export interface Access extends AccessCheck {
   /** What was installed or found on the node; absent if nothing was tried. */
   readonly installed?: Pick<AccessAnswer, 'key' | 'rule'>;
@@ -41,13 +41,13 @@ export interface Access extends AccessCheck {
 interface AccessWanted {
   readonly node: DesiredNode;
   readonly way: OpenWay;
-  /** Whether the user already confirmed the installation. */
+  /** True if the user has already confirmed the installation. */
   readonly isAgreed?: boolean;
-  /** Returns the reasons against installing anything on this Mac; uses the same login as the installation. */
+  /** Returns the reasons against any installation on this Mac; uses the same login as the installation. */
   readonly judge?: (logIn: LogIn | undefined) => Promise<readonly Diagnostic[]>;
 }
 
-/** Checks SSH key and sudo, installs what is missing, and checks again; the result is that of the last check. */
+/** Checks the SSH key and sudo, installs what is missing, and returns the result of a second check. */
 export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Access> {
   const { node, way } = wanted;
   const look = async (): Promise<AccessCheck> => {
@@ -61,13 +61,13 @@ export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Acce
   const { key, rule } = outcome.answer;
   const installed = given({ key, rule });
   const isInPlace = key !== undefined || rule !== undefined;
-  // A wrong password is reported alone, because the missing lines follow from it.
+  // A wrong password is the only problem reported, because the missing lines are its consequence.
   const last = isInPlace ? await look() : { ...first, diagnostics: [] };
   const diagnostics = [...outcome.diagnostics, ...last.diagnostics];
   return { ...last, diagnostics, ...(isInPlace ? { installed } : {}) };
 }
 
-/** Adds to a rejected login the line that is missing on the node: the public key that was offered first. */
+/** Adds the line that is missing on the node, with the public key that was offered first, to a rejected login. */
 async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnostic> {
   if (problem.code !== 'ssh/authentication-failed') return problem;
   const [line] = await authorizedKeysLines(target);
@@ -75,25 +75,25 @@ async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnos
   return { ...problem, hint: `On the node, as ${target.user}, add this line to ~/.ssh/authorized_keys:\n  ${line}` };
 }
 
-/** A reachable node without a working key or sudo rule. */
+/** A reachable node that lacks a working key or sudo rule. */
 interface MissingAccess extends AccessWanted {
   readonly access: AccessCheck;
 }
 
-/** The result of an installation: not tried, with the reasons, or the node's answer. */
+/** The result of an installation: the reasons why it was not tried, or the node's answer. */
 type InstallOutcome =
   | { readonly kind: 'not-tried'; readonly diagnostics: readonly Diagnostic[] }
   | ({ readonly kind: 'tried' } & InstallResult);
 
-/** Whether a password is enough to fix it: the key is rejected, or the sudo rule is missing. */
+/** True if a password is enough for a fix, because the key is rejected or the sudo rule is missing. */
 const isMendable = ({ login, sudo, diagnostics }: AccessCheck): boolean =>
   login === 'refused'
     ? diagnostics.every((one) => one.code === 'ssh/authentication-failed')
     : sudo === 'refused' && diagnostics.some((one) => one.code === 'ssh/sudo-needs-password');
 
 /**
- * Installs a missing key and sudo rule after a confirmation, with the account's password from the command line, the file or
- * a prompt. Without a password, the missing lines are reported as before.
+ * Installs a missing key and sudo rule after a confirmation, with the account's password from the command line, the
+ * file or a prompt. Without a password, the missing lines are still reported.
  */
 async function installMissing(run: Run, missing: MissingAccess): Promise<InstallOutcome | undefined> {
   const { node, way, access } = missing;
@@ -110,7 +110,7 @@ async function installMissing(run: Run, missing: MissingAccess): Promise<Install
   return judgeAndInstall(run, missing, { password: found.secret, key });
 }
 
-/** Checks the Mac and installs with one login, so that the password is sent once. */
+/** Checks the Mac and installs over one login, so that the password is sent once. */
 function judgeAndInstall(
   run: Run,
   { node, way, judge }: MissingAccess,
@@ -134,7 +134,7 @@ function password(run: Run, { node, way: { target } }: MissingAccess, source: Se
   return resolveSecret(source, secretContext(run, { subject: nodeSubject(node.name), folder, question }));
 }
 
-/** Asks before the installation and shows everything that it will write. */
+/** The question before the installation, with everything that the installation will write. */
 function question({ way: { target }, access }: MissingAccess, key: FirstKey | undefined): string {
   const { label, user } = target;
   const lacks = access.login === 'refused' ? 'rejects your SSH keys' : 'asks for a password for sudo';
@@ -162,25 +162,25 @@ const withOptions = (problem: Diagnostic): Diagnostic => ({
   hint: prose`${problem.hint}\nOr let enroll install it with the account's password: run enroll on a terminal, or add --password-env NAME or --password-file FILE.`,
 });
 
-/** The login for an installation, and what to install. */
+/** The login for an installation, and what it will install. */
 interface InstallAccess {
   readonly node: NodeName;
   readonly way: OpenWay;
-  /** The account's password, for sudo. */
+  /** The account's password, which sudo needs. */
   readonly password: Secret;
-  /** Type and base64 of the key to install; absent if the node already accepts a key. */
+  /** The type and base64 of the key to install; absent if the node already accepts a key. */
   readonly key?: string;
   /** Default: by key. */
   readonly logIn?: LogIn;
 }
 
-/** What was installed, and why the rest was not. Only a new login by key shows that it works. */
+/** What was installed, and why the rest was not. Only a new login by key proves that the key works. */
 interface InstallResult {
   readonly answer: AccessAnswer;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A login with this password over its own connection. */
+/** Logs in with this password over a separate connection. */
 export const byPassword =
   (password: Secret): LogIn =>
   ({ target, trust }, limits) =>
@@ -223,16 +223,16 @@ function judge({ way }: InstallAccess, result: ExecResult): InstallResult {
   return { answer, diagnostics: [diagnoseExit(label, exit) ?? diagnose('enroll/not-installed', { detail, subject })] };
 }
 
-/** Whether the controller can log in and use sudo; if not, the diagnostics name the lines to add. */
+/** The result of testing login and sudo. If one fails, the diagnostics contain the lines to add. */
 interface AccessCheck {
   /** `unknown` if the node was not reached, is locked, or no key was available. */
   readonly login: 'accepted' | 'refused' | 'unknown';
-  /** Absent without a login. */
+  /** Absent if there was no login. */
   readonly sudo?: 'allowed' | 'refused' | 'unknown';
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Logs in once and runs sudo exactly as meshwright does later, `sudo -n /bin/sh -s`, but without a script. */
+/** Logs in once and runs sudo exactly as meshwright does later (`sudo -n /bin/sh -s`), but without a script. */
 async function checkAccess(node: NodeName, way: OpenWay, limits: UseLimits): Promise<AccessCheck> {
   const { target } = way;
   const ask = `${scriptCommand([tool.sudo, '-n', tool.sh, '-s'])} </dev/null`;

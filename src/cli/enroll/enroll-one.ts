@@ -30,7 +30,7 @@ import { useLimits } from '../use-limits.ts';
 import { type Run, textOption } from '../verb.ts';
 import { type Access, settleAccess, trustedWay } from './enroll-access.ts';
 
-/** The result of enrolling one node. */
+/** The result for one enrolled node. */
 export interface Enrolled extends Omit<EnrollNode, 'diagnostics'> {
   readonly label: string;
   readonly diagnostics: readonly Diagnostic[];
@@ -41,7 +41,7 @@ export interface EnrollOne {
   readonly subject: DesiredNode;
   readonly ways: Ways;
   readonly keeper: LockKeeper;
-  /** Every node in the file; empty without one. */
+  /** Every node in the file; empty if there is no file. */
   readonly nodes: readonly DesiredNode[];
 }
 
@@ -52,7 +52,7 @@ interface Answering {
   readonly seen: Pick<Enrolled, 'label' | 'address' | 'user' | 'type' | 'fingerprint'>;
 }
 
-/** Reads a node's host key and continues with it; a node that is not reached is `unseen`. */
+/** Reads a node's host key and continues with it. A node that is not reached is `unseen`. */
 async function withHostKey(
   run: Run,
   { subject, ways }: EnrollOne,
@@ -73,7 +73,7 @@ async function withHostKey(
   }
 }
 
-/** The reason to refuse a key without asking the user: it is not the expected one, or it must not be trusted. */
+/** The reason to refuse a key without asking the user: the key is not the expected one, or it must not be trusted. */
 export function keyProblem(run: Run, { target, shown }: Pick<Answering, 'target' | 'shown'>): Diagnostic | undefined {
   const { verdict } = shown;
   const subject = nodeSubject(target.label);
@@ -86,20 +86,20 @@ export function keyProblem(run: Run, { target, shown }: Pick<Answering, 'target'
   return isBad ? { ...diagnoseHostKey(target, verdict), subject } : undefined;
 }
 
-/** Pins the host key of one node after a confirmation, and makes sure that SSH key and sudo work. */
+/** Pins one node's host key after a confirmation, and makes sure that the SSH key and sudo work. */
 export const enrollOne = (run: Run, one: EnrollOne): Promise<Enrolled> =>
   withHostKey(run, one, async (answering) => {
     const { target, shown, seen } = answering;
     const decision = await decide(run, one, answering);
     if (typeof decision === 'object') return { ...seen, ...decision };
     const tryPin = (): Promise<Diagnostic | undefined> => pin(run, one, { ...answering, decision });
-    // A different key may belong to a different Mac, so the Mac is identified before its key replaces the pinned one.
+    // A different key can mean a different Mac, so the Mac is identified before its key replaces the pinned one.
     const isReplacing = decision === 'replaced';
     const notPinned = isReplacing ? undefined : await tryPin();
     if (notPinned !== undefined) return { ...seen, ...refusal(notPinned) };
     const way = trustedWay(target, shown.key, one.keeper.shown);
     const { access, mac } = await settleMac(run, one, way);
-    // A known node whose Mac cannot be identified now may be a different Mac, so the pinned key stays.
+    // If a known node's Mac cannot be identified now, it may be a different Mac, so the pinned key is kept.
     const isUnseen = mac?.word === 'unseen' && Object.hasOwn(one.keeper.identities(), one.subject.name);
     if (isReplacing && (mac?.word === 'wrong' || isUnseen || run.signal.aborted)) {
       return { ...seen, pin: 'refused', ...access, ...withMac(access, isUnseen ? stillUnseen(one, access, mac) : mac) };
@@ -124,13 +124,13 @@ const withMac = (access: Access, mac: JudgedMac | undefined): Pick<Enrolled, 'ma
   diagnostics: [...new Set([...access.diagnostics, ...(mac?.problems ?? [])])],
 });
 
-/** Adds the reason why a key was not pinned, unless the access check already reported one. */
+/** Adds the reason why a key was not pinned, unless the access check has already reported a reason. */
 const stillUnseen = ({ subject }: EnrollOne, { login }: Access, mac: JudgedMac): JudgedMac =>
   login === 'accepted' ? { ...mac, problems: [...mac.problems, unseenMac(subject.name)] } : mac;
 
 /**
- * Makes sure that SSH key and sudo work, and identifies the Mac of a node of the file. Before an installation, the Mac is
- * identified with the same login: nothing is installed on a Mac that is not the one in the file or the lock.
+ * Makes sure that the SSH key and sudo work, and identifies the Mac of a node in the file. Identifies the Mac with the
+ * same login before an installation, so that nothing is installed on a Mac other than the one in the file or the lock.
  */
 async function settleMac(
   run: Run,
@@ -147,7 +147,7 @@ async function settleMac(
   const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
     const { seen, mac } = await look(logIn);
     before = mac;
-    // After a failed login by password, its reason is enough, because nothing can be installed either.
+    // After a failed password login, its reason is enough, because nothing can be installed either.
     const failures = seen.kind === 'unseen' ? seen.failures.filter(({ code }) => code.startsWith('ssh/')) : [];
     const isSilent = seen.kind === 'unseen' && failures.length === 0 && Object.hasOwn(keeper.identities(), node.name);
     return isSilent ? [unseenMac(node.name)] : [...failures, ...mac.problems];
@@ -182,7 +182,7 @@ const otherMac = (name: string, lock: string): Diagnostic =>
 
 type Pin = 'kept' | 'added' | 'replaced';
 
-/** Writes the pin unless it is already there; returns the reason if it was not written, such as after Ctrl-C. */
+/** Writes the pin if it is missing. If this fails, for example after Ctrl-C, returns the reason. */
 async function pin(
   run: Run,
   one: EnrollOne,
@@ -199,7 +199,7 @@ async function pin(
   }
 }
 
-/** Why a key is not trusted. */
+/** The reason why a key is not trusted. */
 type Refusal = Pick<Enrolled, 'pin' | 'diagnostics'>;
 
 const refusal = (...diagnostics: readonly Diagnostic[]): Refusal => ({ pin: 'refused', diagnostics });
@@ -223,7 +223,7 @@ async function decide(run: Run, one: EnrollOne, answering: Answering): Promise<P
   return isReplacing ? 'replaced' : 'added';
 }
 
-/** Without a prompt, the command must name the fingerprint, because the password goes to the Mac with this key. */
+/** Without a prompt, the command must contain the fingerprint, because the Mac with this key gets the password. */
 const needsExpect = ({ fingerprint: seen }: ShownKey, { label }: Target): Diagnostic =>
   diagnose('cli/needs-yes', {
     subject: nodeSubject(label),
@@ -233,7 +233,7 @@ const needsExpect = ({ fingerprint: seen }: ShownKey, { label }: Target): Diagno
     ]),
   });
 
-/** Without a terminal, the user has to name the right key in the command. */
+/** Without a terminal, the command must contain the right key's fingerprint. */
 function nobodyThere({ fingerprint: seen, verdict }: ShownKey, { label }: Target): Diagnostic {
   const replace = verdict.kind === 'changed' ? ['--replace'] : [];
   return diagnose('cli/needs-yes', {
@@ -243,7 +243,7 @@ function nobodyThere({ fingerprint: seen, verdict }: ShownKey, { label }: Target
   });
 }
 
-/** The command that prints this key's fingerprint on the Mac itself. */
+/** The command that prints the fingerprint of this key on the Mac itself. */
 const compareCommand = ({ type }: HostKey): string =>
   `ssh-keygen -lf /etc/ssh/ssh_host_${/ed25519|ecdsa|rsa/.exec(type)?.[0] ?? '*'}_key.pub`;
 
@@ -261,16 +261,16 @@ function pinQuestion({ key, fingerprint: seen, verdict }: ShownKey, target: Targ
 }
 
 /**
- * Which Mac answers: `new` if the lock has no identity for this node, `same` as in the lock, or a different one (`other`).
- * `impossible`: it contradicts the file or is the Mac of another node. `unseen`: it could not be identified.
+ * The Mac that answers: `new` if the lock has no identity for this node, `same` as in the lock, or a different one
+ * (`other`). `impossible`: it contradicts the file or is another node's Mac. `unseen`: it could not be identified.
  */
 type SeenMac =
   | { readonly kind: 'new' | 'same' | 'other'; readonly identity: Digest }
   | { readonly kind: 'impossible'; readonly diagnostic: Diagnostic }
-  /** The failures, if it was not reached. */
+  /** The failures, if the Mac was not reached. */
   | { readonly kind: 'unseen'; readonly failures: readonly Diagnostic[] };
 
-/** Identifies a node's Mac and compares it with the file and the lock; logs in by key unless told otherwise. */
+/** Identifies a node's Mac and compares it with the file and the lock. Logs in by key unless `logIn` is set. */
 async function lookAtMac(run: Run, one: EnrollOne, way: OpenWay, logIn: LogIn | undefined): Promise<SeenMac> {
   const { subject: node, nodes } = one;
   const identities = one.keeper.identities();
@@ -312,7 +312,7 @@ async function lookAtMac(run: Run, one: EnrollOne, way: OpenWay, logIn: LogIn | 
   return { kind: known === undefined ? 'new' : known === identity ? 'same' : 'other', identity };
 }
 
-/** A Mac that answered but could not be identified. */
+/** The problem of a Mac that answered but could not be identified. */
 const unseenMac = (name: string): Diagnostic =>
   diagnose('enroll/mac-unseen', {
     subject: nodeSubject(name),
@@ -324,8 +324,8 @@ interface ReplaceOne extends EnrollOne {
 }
 
 /**
- * Records the Mac that answers as the new Mac of a node. After a confirmation it identifies the Mac. Only if the Mac can be
- * this node, it installs SSH key and sudo rule and records host key and identity.
+ * Records the Mac that answers as a node's new Mac. After a confirmation, it identifies the Mac. If the Mac can be this
+ * node, it installs the SSH key and sudo rule, and records the host key and identity.
  */
 export const replaceMac = (run: Run, one: ReplaceOne): Promise<Enrolled> =>
   withHostKey(run, one, async (answering) => {
@@ -345,7 +345,7 @@ async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promi
   return isSure ? undefined : { pin: 'declined', diagnostics: [] };
 }
 
-/** Without a prompt, the command must name the fingerprint, because the password goes to the Mac with this key. */
+/** Without a prompt, the command must contain the fingerprint, because the Mac with this key gets the password. */
 function needsYes({ label }: Target, { fingerprint: seen }: ShownKey): Diagnostic {
   const detail = prose`To replace the Mac of ${named(label)} without a prompt, enter the new Mac's fingerprint.`;
   const hint = prose`Compare the fingerprint on the new Mac itself. If it matches:\n  ${meshwright('replace', label, '--yes', '--expect', seen)}`;
@@ -390,7 +390,7 @@ async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promis
   };
   const access = await settleAccess(run, { node, way, isAgreed: true, judge });
   const told = { ...seen, ...access };
-  // The check before the installation already reported these problems.
+  // The check before the installation has already reported these problems.
   if (before !== undefined && problemsOf(node.name, before).length > 0) {
     return { ...told, pin: 'refused', ...(before.kind === 'impossible' ? { mac: 'wrong' as const } : {}) };
   }
@@ -403,7 +403,7 @@ async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promis
   }
   const pin = pinOf(run, one, answering);
   if (pin !== 'kept') await keeper.pin(address, shown.key, true);
-  // The old Mac's FileVault key must no longer be trusted with a password.
+  // The old Mac's FileVault key must no longer be trusted to receive a password.
   else if (mac.kind !== 'same') await keeper.forgetPreboot(address);
   if (mac.kind !== 'same') await keeper.recordMac(node.name, mac.identity);
   return { ...told, pin, mac: mac.kind === 'same' ? 'kept' : mac.kind === 'new' ? 'added' : 'replaced' };
@@ -419,7 +419,7 @@ function pinOf({ console }: Run, { keeper }: ReplaceOne, { address, shown }: Ans
 function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
   if (mac.kind === 'impossible') return [mac.diagnostic];
   if (mac.kind !== 'unseen') return [];
-  // A rejected login has its own reason; any other Mac answered but could not be identified.
+  // A rejected login has its own reason. In all other cases, the Mac answered but could not be identified.
   const isUnreached = mac.failures.some(({ code }) => code.startsWith('ssh/'));
   return isUnreached ? mac.failures : [...mac.failures, unseenMac(name)];
 }

@@ -35,7 +35,7 @@ import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../term
 import { flagOf, type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 import { type Enrolled, type EnrollOne, enrollOne, replaceMac } from './enroll-one.ts';
 
-/** `replace NODE`: records the Mac that answers as the new Mac of a node. */
+/** Records the Mac that answers as a node's new Mac: `replace NODE`. */
 export const replace: VerbBody = async (run) => {
   const opened = openCluster(run);
   const [word, ...more] = run.words;
@@ -62,8 +62,8 @@ export const replace: VerbBody = async (run) => {
 };
 
 /**
- * `enroll`: for one Mac after another, pins the host key, installs a missing SSH key and sudo rule, and makes sure that both
- * work. Each pin is saved immediately.
+ * Sets up SSH access to one Mac after another: `enroll`. Pins the host key, installs a missing SSH key and sudo rule,
+ * and makes sure that both work. Each pin is saved immediately.
  */
 export const enroll: VerbBody = async (run) => {
   if (run.own['card'] === true) return showCards(run);
@@ -85,7 +85,7 @@ export const enroll: VerbBody = async (run) => {
   return codeForEnrolled(results.map(codeOfEnrolled));
 };
 
-/** Adds the entered options to hints with `enroll ADDRESS`, which otherwise would use a different account or port. */
+/** Adds the typed options to hints with `enroll ADDRESS`, which would otherwise use a different account or port. */
 function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonly Diagnostic[] {
   const typed = ['user', 'port', 'identity'].flatMap((name) => {
     const value = run.own[name];
@@ -98,7 +98,7 @@ function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonl
   return diagnostics.map((one) => ({ ...one, hint: mapProse(one.hint, withGiven) }));
 }
 
-/** The exit code for several nodes: partial if some were enrolled and others were not. */
+/** The exit code for several nodes; partial if some were enrolled and others were not. */
 export function codeForEnrolled(codes: readonly ExitCode[]): ExitCode {
   const isGood = (code: ExitCode): boolean => code === exitCode.done || code === exitCode.handsNeeded;
   return codes.some(isGood) && !codes.every(isGood) ? exitCode.partial : firstOf(codes);
@@ -117,7 +117,7 @@ export function codeOfEnrolled(result: Enrolled): ExitCode {
     : exitCode.handsNeeded;
 }
 
-/** Whether something was installed on a Mac that was then not accepted as the node. */
+/** True if something was installed on a Mac that was then not accepted as the node. */
 const isLeftThere = ({ pin, installed }: Enrolled): boolean =>
   (pin === 'declined' || pin === 'refused') && (installed?.key === 'added' || installed?.rule === 'added');
 
@@ -184,7 +184,7 @@ interface EnrollSubjects extends Omit<EnrollOne, 'subject'> {
 }
 
 /**
- * The nodes to enroll: nodes in the file by name, or addresses if there is no file or the Mac is not in the file yet.
+ * The nodes to enroll: nodes in the file by name, or addresses if there is no file or the Mac is not in it yet.
  * @throws FleetError `enroll/no-such-node` or `cli/usage`
  */
 function enrollSubjects(run: Run): EnrollSubjects {
@@ -207,7 +207,7 @@ function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
   };
 }
 
-/** Options must not silently override the file. */
+/** These options must not silently override the file. */
 function refuseAddressOptions(run: Run): void {
   const typed = ['user', 'port', 'identity'].find((name) => run.own[name] !== undefined);
   if (typed === undefined) return;
@@ -260,13 +260,13 @@ function addressSubject(run: Run, host: string): DesiredNode {
   };
 }
 
-/** Resolves a path on the command line from the current folder; `~/` is expanded later. */
+/** Resolves a path on the command line relative to the current folder; `~/` is expanded later. */
 const typedPath = (run: Run, path: string): string => (path.startsWith('~/') ? path : resolve(run.folder, path));
 
-/** The manual steps at one Mac before it can be enrolled, derived from the file only. */
+/** The manual steps at one Mac before enrollment, derived from the file only. */
 interface Card extends Pick<EnrollCard, 'node' | 'host' | 'user'> {
   readonly parts: readonly CardPart[];
-  /** The commands to run on the controller afterwards. */
+  /** The commands to run afterwards on the controller. */
   readonly commands: readonly Command[];
 }
 
@@ -344,7 +344,7 @@ const networkPart = ({ host }: DesiredNode): CardPart => ({
   ],
 });
 
-/** The Mac's future macOS, at least the version it came with; undefined if the file leaves it open. */
+/** The Mac's planned macOS, at least the version that it came with; undefined if the file does not specify it. */
 function macosOfCard({ macos }: DesiredFleet, { hardware }: DesiredNode): string | undefined {
   const first = macModel(hardware.model ?? '')?.firstMacos;
   const known = [macos.version, first]
@@ -389,7 +389,7 @@ function cablePart({ thunderbolt }: DesiredFleet, { name, hardware }: DesiredNod
   return [{ title: 'Thunderbolt cables, later', steps: [when, ...lines] }];
 }
 
-/** The card of one node, from the file only. */
+/** One node's card, derived from the file only. */
 export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): Card => ({
   node: node.name,
   host: node.host,
@@ -398,13 +398,13 @@ export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): Card => ({
   commands: [meshwright('enroll', node.name), meshwright('doctor', node.name), meshwright('apply', node.name)],
 });
 
-/** Options about connections; a card makes no connection. */
+/** Connection options. A card needs no connection. */
 const connecting = ['expect', 'replace', 'user', 'port', 'identity', 'passwordEnv', 'passwordFile'];
 
-/** The width of a printed card in columns. */
+/** The column width of a printed card. */
 const pageColumns = 80;
 
-/** `enroll --card`: the manual steps at each of these Macs, one page each, from the file only. */
+/** Prints the manual steps at each of these Macs, one page each, derived from the file only: `enroll --card`. */
 export function showCards(run: Run): ExitCode {
   const typed = connecting.find((name) => run.own[name] !== undefined);
   if (typed !== undefined) {
@@ -422,13 +422,13 @@ export function showCards(run: Run): ExitCode {
   }
   const { isSimulated } = run.console;
   const columns = Math.min(pageColumns, run.console.columns);
-  // A form feed makes a printer start a new page; a terminal gets a line.
+  // A form feed makes a printer start a new page. A terminal shows a line instead.
   const between = run.console.isOutTty ? `${'-'.repeat(columns)}\n` : '\f';
   run.console.out(cards.map((card) => enrollCardText(card, { columns, isSimulated })).join(between));
   return exitCode.done;
 }
 
-/** The card as a page to print, in ASCII, with at most this many columns. */
+/** The card as a page to print, in ASCII, at most this many columns wide. */
 export function enrollCardText(
   { node, host, parts, commands }: Card,
   { columns, ...reader }: Reader & { readonly columns: number },

@@ -10,30 +10,30 @@ import { effectTexts } from '../../report/plan/plan-text.ts';
 import { askPerson } from '../terminal/ask.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
 
-/** Effects that need explicit consent; starting placements and changing the network do not. */
+/** Effects that need explicit consent. Starts of placements and network changes do not. */
 const guarded = ['rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const satisfies readonly EffectKind[];
 
-/** An effect that `--allow` names. */
+/** An effect that can be named in `--allow`. */
 export type GuardedEffect = (typeof guarded)[number];
 
-/** What a command may do without asking. */
+/** The effects that a command may have without asking. */
 export interface ConsentPolicy {
   /** Effects that the command implies: `reboot` implies a reboot. */
   readonly named: readonly GuardedEffect[];
-  /** Further effects of its plans, which `--allow` may name. */
+  /** Further effects of its plans, which the user can name in `--allow`. */
   readonly allowable: readonly GuardedEffect[];
-  /** Consent given in advance, by `--yes` or a saved plan. */
+  /** True if consent was given in advance, by `--yes` or a saved plan. */
   readonly isAgreed: boolean;
 }
 
-/** The part of `--allow` that changes the planning itself. */
+/** The part of `--allow` that affects the planning itself. */
 export const planAllowances = (run: Run): Pick<DesiredFleet, 'mayPassBudget'> =>
   allowedWords(run).includes('rdma-start') ? { mayPassBudget: true } : {};
 
 const allowedWords = (run: Run): readonly string[] =>
   (textOption(run, 'allow') ?? '').split(',').map((word) => word.trim());
 
-/** The effects that `--allow` names. @throws FleetError `cli/usage` for any other word */
+/** The effects named in `--allow`. @throws FleetError `cli/usage` for any other word */
 export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): readonly GuardedEffect[] {
   return allowedWords(run).flatMap((word) => {
     if (word === '') return [];
@@ -46,22 +46,22 @@ export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): r
   });
 }
 
-/** The consent for the plans of one run. */
+/** The consent to one run's plans. */
 export interface Consent {
   /**
-   * Whether exactly this plan, which was shown, may run. A yes covers one plan; later plans of the same run need another
-   * yes only if they have disruptive effects.
-   * @throws FleetError `plan/not-allowed` or `cli/needs-yes` if no prompt is possible
+   * Returns true if exactly this plan, which was shown, may run. A yes applies to one plan; later plans in the same run
+   * need another yes only if their effects are disruptive.
+   * @throws FleetError `plan/not-allowed`, or `cli/needs-yes` if prompting is impossible
    */
   readonly give: (plan: Plan, question: string) => Promise<boolean>;
   /**
-   * Refuses a run before its first change if one of its later plans would be refused.
+   * Refuses a run before its first change if a later plan in the run would be refused.
    * @throws FleetError `plan/not-allowed`
    */
   readonly foresee: (effects: readonly EffectTotal[]) => void;
 }
 
-/** A new consent, not given yet. */
+/** A new consent that has not been given yet. */
 export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   const allowed = allowedEffects(run, policy.allowable);
   const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
@@ -90,12 +90,12 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   };
 }
 
-/** With --json, no plan was shown, so no question is asked. */
+/** With --json, no plan is shown, so no question is asked. */
 const canAsk = ({ console, options }: Run): boolean => console.canAsk && !options.json;
 
 const textOf = (effects: readonly EffectTotal[]): string => effectTexts({ effects, changes: [], steps: [] }).join('; ');
 
-/** @param isLater whether an earlier plan of the same run was confirmed and ran */
+/** @param isLater true if an earlier plan in the same run was confirmed and ran */
 const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy, isLater: boolean): FleetError => {
   const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));
   const kinds = [...new Set(effects.map(({ kind }) => kind))].join(',');
@@ -109,7 +109,7 @@ const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolic
   });
 };
 
-/** The commands that imply these effects. */
+/** The commands that imply consent to these effects. */
 const commandsFor = (effects: readonly EffectTotal[]): readonly Prose[] =>
   effects.map(({ kind, nodes }) => {
     if (kind === 'reboot' || kind === 'shutdown') return [aside(meshwright(kind, ...nodes))];

@@ -18,15 +18,15 @@ import { pageFor } from '../terminal/console.ts';
 import { type Run, usageError } from '../verb.ts';
 
 interface SavedPlan {
-  /** The displayed path of its file. */
+  /** The file's displayed path. */
   readonly shown: string;
   readonly text: string;
-  /** The plan's nodes; absent for all nodes in the file. */
+  /** The plan's nodes; absent if the plan covers all nodes in the file. */
   readonly targets?: readonly string[];
 }
 
 /**
- * Reads the arguments of `apply`: nodes, or the file of a saved plan.
+ * Reads the arguments of `apply`, which are nodes or the file of a saved plan.
  * @throws FleetError `cli/usage`, `cli/cannot-read`, `plan/unreadable`
  */
 export function readApplyWords(
@@ -34,7 +34,7 @@ export function readApplyWords(
   fleet: DesiredFleet,
 ): { readonly nodes: readonly string[]; readonly saved?: SavedPlan } {
   const isNode = (word: string): boolean => fleet.nodes.some(({ name }) => name === word);
-  // An argument that does not look like a file is a node name, whose typos get a suggestion.
+  // An argument that does not look like a file is a node name, so typos in it get a suggestion.
   const file = run.words.find((word) => !isNode(word) && /[./]/.test(word));
   if (file === undefined) return { nodes: run.words };
   const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
@@ -65,7 +65,7 @@ function readSaved(run: Run, file: string): SavedPlan {
   return { shown, text, ...(targets === 'all' ? {} : { targets }) };
 }
 
-/** @throws FleetError `plan/stale` unless the document equals the saved plan */
+/** @throws FleetError `plan/stale` if the document differs from the saved plan */
 export function requireSame({ shown, text }: SavedPlan, document: string): void {
   if (isSamePlan(text, document) === true) return;
   throw failure('plan/stale', {
@@ -75,14 +75,14 @@ export function requireSame({ shown, text }: SavedPlan, document: string): void 
   });
 }
 
-/** The fields in a plan document besides the plan itself. */
+/** The fields in a plan document other than the plan itself. */
 interface PlanSurroundings {
   readonly isSimulated: boolean;
-  /** Lines that the lock does not have yet. */
+  /** Lines that are not in the lock yet. */
   readonly additions: readonly string[];
-  /** The selected nodes; absent for all nodes in the file. */
+  /** The selected nodes; absent if all nodes in the file are selected. */
   readonly targets?: readonly string[];
-  /** Budgets of RDMA launches, if the fleet can have any. */
+  /** RDMA launch budgets, if the fleet can have any. */
   readonly budgets?: readonly NodeBudget[];
   /** The root scripts, with --scripts. */
   readonly scripts?: readonly StepScript[];
@@ -118,8 +118,8 @@ function formatIn(saved: string): number | undefined {
 }
 
 /**
- * Whether two plan documents are the same apart from information that always varies, such as clocks. A spent launch budget
- * or too little memory shows up as a blocker. Undefined if the text is not a plan.
+ * True if two plan documents are equal except for values that always vary, such as times. A spent launch budget or too
+ * little memory appears as a blocker. Undefined if one of the texts is not a plan.
  */
 export function isSamePlan(saved: string, now: string): boolean | undefined {
   const before = parsed(saved);
@@ -127,12 +127,12 @@ export function isSamePlan(saved: string, now: string): boolean | undefined {
   return canonicalJson(comparable(before)) === canonicalJson(comparable(parsed(now) ?? {}));
 }
 
-/** How many differences from a saved plan are listed. */
+/** The maximum number of differences from a saved plan that are listed. */
 const namedChanges = 3;
 
 /**
- * The differences between a saved plan and the current one, a phrase each: the first restarted Macs and changes, or if there
- * are none, the parts that differ. Both texts must be plans.
+ * The differences between a saved plan and the current one, one phrase each: the first restarted Macs and changes, or
+ * else the parts that differ. Both texts must be plans.
  */
 export function planDifferences(saved: string, now: string): readonly string[] {
   const [before, after] = [comparable(parsed(saved) ?? {}), comparable(parsed(now) ?? {})];
@@ -170,7 +170,7 @@ function restartTexts({ observed: was }: JsonMap, { observed: is }: JsonMap): re
 
 const mapOf = (value: Json | undefined): JsonMap => Object.fromEntries(entriesOf(value ?? null));
 
-/** The nodes of a saved plan, `all` for all of the file; undefined if the text is not a plan. */
+/** The nodes of a saved plan; `all` for every node in the file; undefined if the text is not a plan. */
 export function targetsIn(saved: string): readonly string[] | 'all' | undefined {
   const document = parsed(saved);
   if (document === undefined || formatIn(saved) !== planFormat) return undefined;
@@ -182,7 +182,7 @@ type JsonMap = { readonly [key: string]: Json };
 
 const onlyTold: readonly string[] = ['diagnostics', 'launches', 'memory'];
 
-/** Without the kinds of changes, which follow from the rest; plans of older versions have none. */
+/** The document without its changes' kinds, which follow from other fields and are missing in older versions. */
 function comparable({ changes = [], ...document }: JsonMap): JsonMap {
   const kept = Object.entries(document).filter(([key]) => !onlyTold.includes(key));
   const all = Array.isArray(changes) ? changes.map((one: Json) => ({ ...mapOf(one), kind: '' })) : changes;
@@ -198,7 +198,7 @@ function parsed(text: string): JsonMap | undefined {
   }
 }
 
-/** The selected nodes, if any were selected. */
+/** The selected nodes; undefined if none were selected. */
 export function narrowed(
   { words, options }: Pick<Run, 'words' | 'options'>,
   targets: readonly string[],
@@ -206,10 +206,10 @@ export function narrowed(
   return words.length > 0 || options.nodes !== undefined || options.label !== undefined ? { targets } : {};
 }
 
-/** What is shown next to a plan. */
+/** The information shown next to a plan. */
 export type ShownPlanParts = Omit<PlanTextInput, 'plan'>;
 
-/** Logs a plan and prints it; with `--json`, it only logs. */
+/** Logs a plan and prints it; with `--json`, it is only logged. */
 export function showPlan(run: Run, plan: Plan, parts: ShownPlanParts): void {
   run.log?.write({ kind: 'plan', plan });
   if (!run.options.json) run.console.out(planText({ plan, ...parts }, pageFor(run.console)));

@@ -35,7 +35,7 @@ export async function lookForPlan(run: Run) {
   return { ...cluster, looked, targets, judged: { goal: wish.goal.kind, ...looked, fleet: cluster.fleet, targets } };
 }
 
-/** `drift [NODE…]`: whether nodes match the file; for scheduled jobs. */
+/** Checks whether nodes match the file; for scheduled jobs: `drift [NODE…]`. */
 export const drift: VerbBody = async (run) => {
   const found = await lookForPlan(run);
   show(run, found, found.looked);
@@ -59,7 +59,7 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
   );
 }
 
-/** `plan [NODE…]`: what apply would do and what blocks it; changes nothing, neither here nor on any node. */
+/** Shows what apply would do and what blocks it: `plan [NODE…]`. Changes nothing, here or on any node. */
 export const plan: VerbBody = async (run) => {
   const { looked, targets, judged, fleet, additions, lockPlace } = await lookForPlan(run);
   const { isSimulated } = run.console;
@@ -87,7 +87,7 @@ export const plan: VerbBody = async (run) => {
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);
 };
 
-/** The root scripts of a plan, with the time limits of real Macs. */
+/** A plan's root scripts, with the time limits for real Macs. */
 const scriptsOf = ({ steps }: Plan, fleet: DesiredFleet): readonly StepScript[] =>
   steps.flatMap((step) =>
     stepScripts(step, {
@@ -97,13 +97,13 @@ const scriptsOf = ({ steps }: Plan, fleet: DesiredFleet): readonly StepScript[] 
     }),
   );
 
-/** Two texts side by side, or below each other on a narrow page. */
+/** Two texts next to each other; on a narrow page, one below the other. */
 function besideOrBelow({ console }: Run, first: Prose, second: Prose): readonly Prose[] {
   const both = prose`${first}   ${second}`;
   return columnsOf(proseText(both, console)) <= console.columns ? [both] : [first, second];
 }
 
-/** A saved plan is usually applied without a prompt, so its command names the effects that need consent. */
+/** Saved plans are usually applied without a prompt, so the command names the effects that need consent. */
 export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: string | undefined): readonly Prose[] {
   if (saved !== undefined) {
     const shown = shownPath(run.folder, saved);
@@ -117,7 +117,7 @@ export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: s
   return besideOrBelow(run, 'Save this plan: --out plan.json', prose`Apply it: ${command}`);
 }
 
-/** Prints the root scripts of a plan, after the plan as comments, which lists unobserved nodes and waiting changes. */
+/** Prints a plan's root scripts, after the plan in comments, which lists unobserved nodes and waiting changes. */
 function showScripts(run: Run, plan: Plan, parts: ShownPlanParts, scripts: readonly StepScript[]): void {
   run.log?.write({ kind: 'plan', plan });
   if (run.options.json) return;
@@ -128,10 +128,10 @@ function showScripts(run: Run, plan: Plan, parts: ShownPlanParts, scripts: reado
 
 const line = '# ----------------------------------------------------------------------';
 
-/** The prefix of each plan line; it makes a shell ignore the line. */
+/** Precedes each plan line, so that a shell ignores the line. */
 const commentMark = '# ';
 
-/** The complete root scripts of a plan in their order, after the plan's own text, so that people can review them. */
+/** A plan's complete root scripts in order, after the plan's own text, for people to review. */
 function scriptsText(plan: string, scripts: readonly StepScript[]): string {
   const comments = plan
     .trimEnd()

@@ -33,16 +33,16 @@ import type { Run, VerbBody } from '../verb.ts';
 
 type Need = SecretsNode['need'];
 
-/** A password source of the file, its state and its nodes. */
+/** A password source in the file, with its state and nodes. */
 type Source = SecretsDocument['sources'][number] & { readonly diagnostic?: Diagnostic };
 
 interface NodeRow extends SecretsNode {
   readonly name: string;
-  /** How the password is sent to the node: never as an argument, a variable or a file. */
+  /** The channels that send the password to the node, which are never arguments, variables or files. */
   readonly channels: readonly string[];
 }
 
-/** `secrets [NODE…]`: password sources of the file, whether they work, and which are needed now. Shows no password. */
+/** Lists password sources, whether they work, and which are needed now: `secrets [NODE…]`. Shows no password. */
 export const secrets: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
@@ -84,7 +84,7 @@ export const secrets: VerbBody = async (run) => {
   return codeForNodes(rows.map((row) => secretVerdict(row, sources)));
 };
 
-/** A missing password is an error if a node needs it now, else a warning. */
+/** A missing password is an error if a node needs it now, otherwise a warning. */
 function missingText({ diagnostic, nodes }: Source, rows: readonly NodeRow[]): readonly Diagnostic[] {
   if (diagnostic === undefined) return [];
   const isNeeded = rows.some(({ name, need }) => nodes.includes(name) && (need === 'unlock' || need === 'enroll'));
@@ -113,7 +113,7 @@ async function lookAtSources(run: Run, clusterFile: string, nodes: readonly Desi
   return found;
 }
 
-/** The nodes that wait at FileVault, including nodes whose FileVault key is not pinned yet. */
+/** The nodes that are waiting at FileVault, including those with a FileVault key that is not pinned yet. */
 async function lockedOf(
   run: Run,
   ways: readonly NodeWay[],
@@ -196,7 +196,7 @@ function needSummary(rows: readonly NodeRow[]): string {
   ].join('; ');
 }
 
-/** The passwords that are needed now, the sources of the file, and the need of each node; equal nodes once. */
+/** The passwords needed now, the sources in the file, and each node's needs; nodes with equal needs share a line. */
 function secretsText({ cluster, sources, keys, rows, seen }: Found, page: Page): string {
   const passwords = sources.map(({ source, state, nodes }) => [
     source,
@@ -223,7 +223,7 @@ function secretsText({ cluster, sources, keys, rows, seen }: Found, page: Page):
   ]);
 }
 
-/** Columns below a head; on a page that is too narrow, each row is a paragraph, without the head. */
+/** Columns below a head. If the page is too narrow, each row is a paragraph, and the head is omitted. */
 function table(
   rows: readonly (readonly string[])[],
   page: Page,

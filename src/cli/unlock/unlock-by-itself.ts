@@ -30,19 +30,19 @@ import { secretContext } from '../sources/secrets.ts';
 import { timingFor } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
-/** A recorded attempt: its time, and whether the node rejected the last password. It contains nothing of the password. */
+/** A recorded attempt: its time, and whether the node rejected the last password. Contains no part of the password. */
 interface Attempt {
   readonly atEpochMs: number;
-  /** How long the attempt may still run; 0 once it has ended. */
+  /** How much longer the attempt can run; 0 after its end. */
   readonly mostMs: number;
   readonly isRefused: boolean;
 }
 
-/** The attempts of all runs of this controller, one file per address. */
+/** The attempts of all runs on this controller, one file per address. */
 export interface KeptAttempts extends UnlockAttempts {
-  /** Creates the folder of these files. @throws FleetError `cli/cannot-write` */
+  /** Creates the folder for these files. @throws FleetError `cli/cannot-write` */
   readonly open: () => void;
-  /** Whether this address rejected the last password and was not observed unlocked since. */
+  /** True if this address rejected the last password and has not been observed unlocked since. */
   readonly wasRefused: (address: string) => boolean;
 }
 
@@ -68,7 +68,7 @@ export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): Kep
         const last = readAttempt(path);
         const most = (last?.mostMs ?? 0) + pauseMs;
         const left = last === undefined ? 0 : last.atEpochMs + most - now;
-        // A time further in the future comes from a wrong clock.
+        // A time further in the future was recorded by a wrong clock.
         if (left > 0 && left <= most) return left;
         write(path, { atEpochMs: now, mostMs, isRefused: last?.isRefused === true });
         return 0;
@@ -117,8 +117,8 @@ const noSource = (node: string, detail: string): Unlocked =>
   failed(diagnose('unlock/no-source', { subject: nodeSubject(node), detail }));
 
 /**
- * Unlocks a Mac within another command. This needs a source in the file that works without a prompt and a pinned FileVault
- * key, and the last password must not have been rejected.
+ * Unlocks a Mac as part of another command. Requires a password source in the file that works without a prompt, a
+ * pinned FileVault key, and a last password that was not rejected.
  */
 export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnlock {
   const timing = timingFor(run);
@@ -137,7 +137,7 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
     const limits = { ...observeLimits(run), signal };
     const shown = await lookAtDoor(settled, limits).catch(unlessAboutNode);
     if (signal.aborted) return failed(interruption(name));
-    // The Mac may still be starting: the caller tries again.
+    // The Mac may still be starting, so the caller tries again.
     if (shown === undefined) return { kind: 'later' };
     if (!isPinned(settled, shown)) return noSource(name, `The key that ${name} shows at FileVault is not pinned.`);
     const trust = trustIn(settled.target, shown.key);
@@ -148,11 +148,11 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
   };
 }
 
-/** Like the plan, requires a pinned FileVault key; then the key of the normal sshd is accepted as well. */
+/** Requires a pinned FileVault key, as the plan does. The normal sshd's key is then accepted too. */
 const isPinned = ({ trust }: Settled, { verdict }: ShownKey): boolean =>
   verdict.kind === 'preboot' || (verdict.kind === 'accepted' && trust.knowsPreboot);
 
-/** Temporary failures, after which nothing was sent. */
+/** Temporary failures before which nothing was sent. */
 const passing: ReadonlySet<string> = new Set([
   'ssh/unreachable',
   'ssh/refused',
@@ -170,7 +170,7 @@ export function unlessAboutNode(error: unknown): undefined {
   throw error;
 }
 
-/** The password of a node if it is available without a prompt. */
+/** A node's password, if it is available without a prompt. */
 async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Promise<Secret | undefined> {
   if (node.password === undefined || node.password.kind === 'prompt') return undefined;
   const subject = nodeSubject(node.name);
@@ -179,7 +179,7 @@ async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Pr
   return resolved.kind === 'resolved' ? resolved.secret : undefined;
 }
 
-/** Whether a task of the playbook restarts Macs. */
+/** True if a task of the playbook restarts Macs. */
 const restarts = ({ plays }: Playbook): boolean =>
   plays.some((play) => play.tasks.some((task) => task.kind === 'reboot'));
 
@@ -205,7 +205,7 @@ export async function unlockedByItself(
   return found;
 }
 
-/** Turns the FileVault warnings of Macs that are unlocked automatically into notices. */
+/** Turns the FileVault warnings for automatically unlocked Macs into notices. */
 export function withUnlocks(plan: Plan, unlocked: ReadonlyMap<string, string>): Plan {
   const told = (one: Diagnostic): Diagnostic => {
     const node = subjectNodes(one.subject)[0] ?? '';

@@ -29,7 +29,7 @@ import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { type KeptAttempts, openUnlockAttempts, unlessAboutNode } from './unlock-by-itself.ts';
 
-/** Whether the Mac with this FileVault key may be sent a password. */
+/** The decision whether a Mac with this FileVault key may receive a password. */
 type PrebootPin =
   | { readonly kind: 'trusted'; readonly pin: 'kept' | 'added' }
   | { readonly kind: 'no'; readonly pin: 'declined' | 'refused'; readonly diagnostics: readonly Diagnostic[] };
@@ -37,8 +37,8 @@ type PrebootPin =
 const refused = (problem: Diagnostic): PrebootPin => ({ kind: 'no', pin: 'refused', diagnostics: [problem] });
 
 /**
- * Decides whether a locked Mac is the right one, by its FileVault pin, the pin of its normal sshd, `--expect`, or the user.
- * The Mac that answers is about to be sent a password.
+ * Decides whether a locked Mac is the right one, from its FileVault pin, its normal sshd's pin, `--expect`, or the
+ * user. The Mac that answers will receive a password.
  */
 export async function settlePrebootKey(
   run: Run,
@@ -60,7 +60,7 @@ export async function settlePrebootKey(
   return { kind: 'trusted', pin: 'added' };
 }
 
-/** Pins the known key of the normal sshd for FileVault without asking, so that `reboot` can unlock the Mac by itself. */
+/** Pins the normal sshd's known key for FileVault without asking, so that `reboot` can unlock the Mac automatically. */
 async function pinNormal(keeper: LockKeeper, address: string, key: HostKey): Promise<'kept' | 'added'> {
   if (keeper.prebootPins(address).some(({ base64 }) => base64 === key.base64)) return 'kept';
   await keeper.pinPreboot(address, key, false);
@@ -96,8 +96,8 @@ const question = ({ key, fingerprint: seen }: ShownKey, target: Target): string 
   ].join('\n');
 
 /**
- * The password of each of these nodes, or why there is none. Sources are read one after another, so that two prompts never
- * mix; nodes with the same account and source share one prompt.
+ * The password for each of these nodes, or the reason why there is none. Sources are read one after another so that
+ * prompts never overlap. Nodes with the same account and source share one prompt.
  */
 async function resolvePasswords(
   run: Run,
@@ -147,12 +147,12 @@ interface Locked {
   readonly shown: ShownKey;
 }
 
-/** A locked node that may be sent a password. */
+/** A locked node that may receive a password. */
 interface Trusted extends Locked {
   readonly pin: 'kept' | 'added';
 }
 
-/** `unlock NODE…|--all`: unlocks Macs that wait at FileVault, and waits until they can be observed. */
+/** Unlocks Macs that are waiting at FileVault, and waits until they can be observed: `unlock NODE…|--all`. */
 export const unlock: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = namedNodes(run, cluster.fleet);
@@ -180,7 +180,7 @@ interface Unlocking {
   readonly set: (result: Result) => void;
 }
 
-/** Finds the locked nodes: a node that can be observed is not locked, whatever its key; the others are probed. */
+/** Finds the locked nodes. A node that can be observed is not locked, whatever its key; all others are probed. */
 async function findLocked(run: Run, nodes: readonly DesiredNode[], about: Unlocking): Promise<readonly Locked[]> {
   const { cluster, attempts, set } = about;
   const locked = new Map<string, Locked>();
@@ -209,7 +209,7 @@ async function findLocked(run: Run, nodes: readonly DesiredNode[], about: Unlock
   return nodes.flatMap(({ name }) => locked.get(name) ?? []);
 }
 
-/** Decides one key after another, because the user may be asked; after Ctrl-C, no more questions are asked. */
+/** Decides on one key after another, because the user may be asked. After Ctrl-C, no more questions are asked. */
 async function settleKeys(
   run: Run,
   { locked, keeper }: { readonly locked: readonly Locked[]; readonly keeper: LockKeeper },
@@ -230,7 +230,7 @@ async function settleKeys(
   return trusted;
 }
 
-/** Renews the SSH targets after a key was pinned: with the old ones, a Mac that is still locked would be untrusted. */
+/** Renews the SSH targets after a key was pinned. A Mac that is still locked is not trusted with the old ones. */
 async function knowingPins(
   run: Run,
   trusted: readonly Trusted[],
@@ -277,7 +277,7 @@ async function givePasswords(run: Run, trusted: readonly Trusted[], about: Unloc
   );
 }
 
-/** Failures after which a person must unlock the Mac or provide a different password. */
+/** Failures that require a person to unlock the Mac or provide a different password. */
 const forHands: ReadonlySet<string> = new Set(['unlock/still-locked', 'ssh/password-refused']);
 
 function codeOf(result: Result): ExitCode {
@@ -287,7 +287,7 @@ function codeOf(result: Result): ExitCode {
   return result.lacksSecret || isForHands ? exitCode.handsNeeded : exitCode.failed;
 }
 
-/** The exit code for all nodes: partial if some are unlocked and others failed. */
+/** The exit code for all nodes; partial if some were unlocked and others failed. */
 function firstOfAll(codes: readonly ExitCode[]): ExitCode {
   const bad = codes.filter((code) => code !== exitCode.done);
   const isMixed = bad.length > 0 && bad.length < codes.length;
