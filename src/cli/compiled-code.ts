@@ -4,15 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { given } from '../model/given.ts';
 
-/** The method with which Node compiles the text of a CommonJS file. */
+/** The method that Node uses to compile the text of a CommonJS file. */
 interface Compiles {
   _compile(this: Module, text: string, file: string, ...rest: unknown[]): unknown;
 }
 
 /**
- * Caches V8's compiled code of the bundle in the folder `compiled` next to the bundle, if the bundle belongs to this
- * account. Compiling took a third of a short command's time. Node 22 has `module.enableCompileCache`, but Node 20 does not.
- *
+ * Caches V8's compiled code for the bundle in the folder `compiled` next to it, if this account owns the bundle.
+ * Compiling took a third of a short command's time. Node 22 has `module.enableCompileCache`, but Node 20 does not.
  * The bundle's file names contain a digest of their content. V8 rejects code from a different version of V8.
  */
 export function keepCompiledCode(bundle: string): void {
@@ -29,9 +28,9 @@ export function keepCompiledCode(bundle: string): void {
     return script.runInThisContext().call(this.exports, this.exports, createRequire(file), this, file, bundle);
   };
   process.on('exit', () => {
-    // A user could not remove files that root wrote into the package.
+    // Users could not delete files that root wrote into the package.
     if (unkept.size === 0 || statSync(bundle).uid !== process.getuid?.()) return;
-    // On exit, because V8 compiles only the functions that ran.
+    // Runs on exit, because V8 compiles functions only when they run.
     for (const [place, script] of unkept) keep(place, script.createCachedData());
   });
 }
@@ -44,7 +43,7 @@ function readKept(place: string): Buffer | undefined {
   }
 }
 
-/** V8 does not detect damage, so the file gets its final name only after its content is on the disk. */
+/** V8 does not detect corruption, so the file gets its final name only after its content is on disk. */
 function keep(place: string, data: Buffer): void {
   const made = `${place}.${process.pid}`;
   try {
@@ -55,6 +54,6 @@ function keep(place: string, data: Buffer): void {
     closeSync(file);
     renameSync(made, place);
   } catch {
-    // If the disk is full or the folder read-only, the next command compiles again.
+    // If the disk is full or the folder is read-only, the next command compiles again.
   }
 }

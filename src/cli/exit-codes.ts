@@ -1,7 +1,7 @@
 import { fileCodes } from '../diagnostics/codes/codes-file.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 
-/** All exit codes; docs/commands.md has a table of them. If several apply, {@link firstOf} decides. */
+/** All exit codes, as in the table in docs/commands.md. If several apply, {@link firstOf} decides. */
 export const exitCode = {
   done: 0,
   failed: 1,
@@ -22,7 +22,7 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
 const precedence: readonly ExitCode[] = [130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0];
 
-/** The exit code with the highest precedence; 0 for none. */
+/** The exit code with the highest precedence; 0 if the list is empty. */
 export function firstOf(codes: readonly ExitCode[]): ExitCode {
   return precedence.find((code) => codes.includes(code)) ?? exitCode.done;
 }
@@ -30,13 +30,13 @@ export function firstOf(codes: readonly ExitCode[]): ExitCode {
 /** The result of one target node. */
 export type NodeVerdict = 'fine' | 'hands' | 'wrong' | 'unjudged';
 
-/** An unobserved node is `unjudged`; a node that only waits for its FileVault password needs a manual step (`hands`). */
+/** An unobserved node is `unjudged`; a node waiting for its FileVault password needs a manual step (`hands`). */
 export function verdictOf(failures: readonly Diagnostic[]): NodeVerdict {
   if (failures.length === 0) return 'fine';
   return failures.every((one) => one.code === 'ssh/locked-at-filevault') ? 'hands' : 'unjudged';
 }
 
-/** The exit code for several nodes: 0 if all are fine, 3 if only manual steps are left, 1 if none is fine, else 4. */
+/** The exit code for several nodes: 0 if all are fine, 3 if only manual steps remain, 1 if none is fine, else 4. */
 export function codeForNodes(verdicts: readonly NodeVerdict[]): ExitCode {
   const bad = verdicts.filter((verdict) => verdict !== 'fine');
   if (bad.length === 0) return exitCode.done;
@@ -52,7 +52,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'sim/unknown-fault',
   'sim/bad-fault-target',
 ]);
-/** Problems with a file itself; the codes in `codes-file.ts` are about its contents. */
+/** Problems with the file itself. Problems with its contents have the codes in `codes-file.ts`. */
 const unusableFiles: ReadonlySet<string> = new Set([
   'cli/cannot-read',
   'cli/file-open-to-others',
@@ -64,7 +64,7 @@ const unusableFiles: ReadonlySet<string> = new Set([
   'playbook/unknown-field',
   'playbook/not-published',
 ]);
-/** Problems that end a run before it changed anything, because a person has to decide first. */
+/** Problems that end a run before it has changed anything, because a person has to decide first. */
 const unagreed: ReadonlySet<string> = new Set([
   'cli/needs-yes',
   'launch/held',

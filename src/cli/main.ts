@@ -5,25 +5,25 @@ import { fileURLToPath } from 'node:url';
 import { keepCompiledCode } from './compiled-code.ts';
 import { readVersion } from './version.ts';
 
-// Scripts call it in loops, so it is answered before anything else is loaded.
+// Scripts call this option in loops, so it is handled before anything else is loaded.
 if (argv.length === 3 && argv[2] === '--version') process.stdout.write(`meshwright ${readVersion()}\n`);
 else void run();
 
 async function run(): Promise<void> {
-  // Without a handler, Node would open its debugger to every account of this computer.
+  // Without a handler, Node would open its debugger to every account on this computer.
   process.on('SIGUSR1', () => undefined);
   keepCompiledCode(dirname(fileURLToPath(import.meta.url)));
   const { runCommandLine } = await import('./run.ts');
   const { outputWritten } = await import('./terminal/console.ts');
   const code = await runCommandLine(argv.slice(2), env, workingFolder());
   process.exitCode = code;
-  // A pipe takes 64 KiB at a time and its reader may be slow. Exiting now would lose the unwritten rest.
+  // A pipe accepts 64 KiB at a time, and its reader can be slow. Exiting now would lose unwritten output.
   await outputWritten();
-  // Sockets are closed by now; only a stray handle of a library could still keep the process alive.
+  // Sockets are closed by now; only a library's stray handle could keep the process alive.
   setTimeout(() => exit(code), 2_000).unref();
 }
 
-/** The current folder; undefined if it no longer exists, such as after switching a branch. */
+/** The current folder; undefined if it no longer exists, for example after switching branches. */
 function workingFolder(): string | undefined {
   try {
     return process.cwd();

@@ -27,7 +27,7 @@ import { readVersion } from './version.ts';
 
 /**
  * Runs one command line and resolves to its exit code; writes to this process's streams.
- * @param folder the current folder; undefined when it no longer exists: then only help and version work
+ * @param folder the current folder; undefined if it no longer exists, in which case only help and version work
  */
 export async function runCommandLine(
   argv: readonly string[],
@@ -51,7 +51,7 @@ export async function runCommandLine(
     if (line.kind !== 'verb') return withoutVerb(console, line, wantsJson);
     if (folder === undefined)
       throw usageError('The current folder no longer exists.', 'Change to another folder with cd.');
-    // Otherwise the output would say "simulated" while the command contacts real Macs.
+    // Without this check, the output would say "simulated" while the command contacts real Macs.
     if (console.isSimulated && line.invocation.global.sim !== true)
       throw usageError(
         '--sim was read as the value of another option.',
@@ -74,7 +74,7 @@ function showVersion(console: Console, wantsJson: boolean): ExitCode {
   return exitCode.done;
 }
 
-/** Requested help is a result; without a command the help is an error message and goes to stderr. */
+/** Help is a result if it was requested. Without a command, it is an error message and goes to stderr. */
 function withoutVerb(console: Console, line: Exclude<CommandLine, { kind: 'verb' }>, wantsJson: boolean): ExitCode {
   if (line.kind === 'helped') return exitCode.done;
   if (wantsJson) throw usageError('No command was entered.', 'See: meshwright --help');
@@ -82,7 +82,7 @@ function withoutVerb(console: Console, line: Exclude<CommandLine, { kind: 'verb'
   return exitCode.usage;
 }
 
-/** Opens the log of `--log`. @throws FleetError `cli/usage`, `cli/cannot-write` */
+/** Opens the log file of `--log`. @throws FleetError `cli/usage`, `cli/cannot-write` */
 async function openLog({ verb, global }: Invocation, console: Console, folder: string): Promise<RunLog | undefined> {
   const { log, logLevel } = global;
   if (log === undefined) {
@@ -148,7 +148,7 @@ export function parseCommandLine(
     { ...output, err: (text) => void help.push(text) },
     (one) => void found.push(one),
   );
-  // Newcomers type `help facts`.
+  // New users type `help facts`.
   const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
   try {
     program.parse([...words], { from: 'user' });
@@ -191,7 +191,7 @@ function explained(error: CommanderError, verbs: readonly Verb[], target: string
   return [sentence(text.replaceAll("'", '"')), meaning(near)];
 }
 
-/** The command, or the group of subcommands, that the arguments name, with a space after it; empty for none. */
+/** The command or subcommand group that the arguments name, followed by a space; otherwise empty. */
 function helpTarget(verbs: readonly Verb[], argv: readonly string[]): string {
   const words = argv.filter((word) => !word.startsWith('-'));
   const two = words.slice(0, 2).join(' ');
@@ -202,7 +202,7 @@ function helpTarget(verbs: readonly Verb[], argv: readonly string[]): string {
   return isFamily ? `${words[0]} ` : '';
 }
 
-/** Names in other tools, by our name for the command. By edit distance alone, `top` would become `stop`. */
+/** Command names in other tools, listed under our name. By edit distance only, `top` would become `stop`. */
 const foreignCommands: Readonly<Record<string, readonly string[]>> = {
   apply: ['up', 'deploy', 'install', 'converge', 'provision', 'sync'],
   stop: ['down', 'kill'],
@@ -224,7 +224,7 @@ const foreignCommands: Readonly<Record<string, readonly string[]>> = {
   '--help': ['man'],
 };
 
-/** Names of options in other tools. Long options with a typo are found by edit distance. */
+/** Option names in other tools. Long options with a typo are found by edit distance. */
 const foreignOptions: Readonly<Record<string, readonly string[]>> = {
   '--yes': ['-y', '--auto-approve', '-auto-approve', '--assume-yes'],
   '--json': ['-o', '-j', '--output', '--format'],
@@ -232,13 +232,13 @@ const foreignOptions: Readonly<Record<string, readonly string[]>> = {
   '--help': ['-?'],
 };
 
-/** Destructive commands: they are not suggested for a typo with a different first letter. */
+/** Disruptive commands, which are not suggested for a typo with a different first letter. */
 const ending: readonly string[] = ['stop', 'restart', 'reboot', 'shutdown', 'drain', 'uninstall', 'forget', 'replace'];
 
 const ownWord = (words: Readonly<Record<string, readonly string[]>>, typed: string): string | undefined =>
   Object.entries(words).find(([, others]) => others.includes(typed))?.[0];
 
-/** The command, among these names, that an unknown word most likely means. */
+/** The command, from these names, that an unknown word most likely means. */
 export function meantCommand(typed: string, names: readonly string[]): string | undefined {
   const own = ownWord(foreignCommands, typed.toLowerCase());
   if (own !== undefined && (own.startsWith('--') || names.includes(own))) return own;
@@ -247,7 +247,7 @@ export function meantCommand(typed: string, names: readonly string[]): string | 
   return isRisky ? undefined : near;
 }
 
-/** Our counterpart of an option of other tools; for `--watch` this is the shell's `watch`. */
+/** Our counterpart of another tool's option; for `--watch` this is the shell's `watch`. */
 function meantOption(typed: string, verb: string): Prose | undefined {
   if (typed === '-o' && verb === 'plan') return '--out';
   if (typed === '-n' && verb === 'logs') return '--lines';
@@ -272,7 +272,7 @@ interface ProgramOutput {
   readonly columns: number;
 }
 
-/** A global option, and what a command must do to accept it; without `use`, every command accepts it. */
+/** A global option and the use that a command needs to accept it. Without `use`, every command accepts the option. */
 type GlobalOption = readonly [use: GlobalUse | undefined, option: Option];
 
 function readDuration(text: string): number {
@@ -312,7 +312,7 @@ const globalOptions = (): readonly GlobalOption[] => [
   ['json', new Option('--json', 'print one JSON document instead of text')],
   ['reach', new Option('--sim', 'use the simulated nodes instead of the real ones')],
   ['consent', new Option('--yes', 'do not ask for confirmation')],
-  // All nodes by default, so that a node that hangs never delays another.
+  // All nodes by default, so that a hanging node never delays the others.
   ['parallel', new Option('--parallel <count>', 'nodes in parallel').argParser(readCount).default(maxNodes, 'all')],
   [
     'reach',
@@ -325,10 +325,10 @@ const globalOptions = (): readonly GlobalOption[] => [
   ['reach', new Option('-v, --verbose', 'report each command sent to a node')],
 ];
 
-/** Options that scripts add to every command line. They never do harm, so no command refuses them. */
+/** Options that scripts add to every command line. They are harmless, so every command accepts them. */
 const harmless: ReadonlySet<string> = new Set(['sim', 'yes', 'verbose']);
 
-/** The entered global options that the command does not accept, as they are typed. */
+/** The typed global options that the command does not accept, as the user wrote them. */
 function unusableOptions(verb: Verb, typed: readonly string[]): readonly string[] {
   return globalOptions()
     .filter(([use]) => use !== undefined && !verb.uses.includes(use))
@@ -361,12 +361,12 @@ function buildProgram(
   return program;
 }
 
-/** The width of a command's description; examples are never broken. */
+/** The column width of a command's description; examples are never broken. */
 const proseColumns = 80;
 
 /**
- * Fits the help to the page: what a command does first, its options last. The help of a command lists only the global
- * options that the command accepts.
+ * Fits the help to the page, with a command's purpose first and its options last. The help of a command lists only
+ * global options that the command accepts.
  */
 function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<Help> {
   const uses = new Map(globalOptions().map(([use, option]) => [option.attributeName(), use]));
@@ -460,7 +460,7 @@ function familyOf(program: Command, name: string, group: string): Command {
   return family.description(description);
 }
 
-/** Makes a text a sentence: with a capital letter and a period. */
+/** Turns a text into a sentence, with a capital letter and a period. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?)]$/.test(text) ? '' : '.'}`;
 }

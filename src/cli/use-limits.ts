@@ -5,21 +5,21 @@ import { type RunTiming, realTiming, scaledTiming } from '../apply/run-timing.ts
 import { writingTo } from './files/write-file.ts';
 import type { Run } from './verb.ts';
 
-/** The default of `MESHWRIGHT_SIM_SCALE`: the clocks of simulated Macs run twenty times as fast. */
+/** The default of `MESHWRIGHT_SIM_SCALE`: simulated Macs' clocks run twenty times as fast. */
 const usualScale = 0.05;
 
-/** The time limits of a run; with `--sim` they are scaled to the clocks of the simulated Macs. */
+/** The time limits of a run; with `--sim`, they are scaled to the simulated Macs' clocks. */
 export function timingFor({ options, env }: Pick<Run, 'options' | 'env'>): RunTiming {
   if (!options.sim) return realTiming;
   const scale = Number(env['MESHWRIGHT_SIM_SCALE']);
   return scaledTiming(scale > 0 && scale <= 1 ? scale : usualScale);
 }
 
-/** The limits that the command line sets for every connection, and the hooks of `--record`, `--log` and `--verbose`. */
+/** The command line's limits for every connection, and the hooks of `--record`, `--log` and `--verbose`. */
 export function useLimits(run: Run): UseLimits {
   const { record, verbose, deadline } = run.options;
   const path = record === undefined ? undefined : resolve(run.folder, record);
-  // Fails before anything is sent if the file cannot be written.
+  // If the file cannot be written, fails before anything is sent.
   if (path !== undefined) append(path, '');
   return {
     deadlineMs: deadline,
@@ -38,10 +38,10 @@ export function useLimits(run: Run): UseLimits {
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
-/** Links to the streams of this process. No other link is followed, because another user may have made it. */
+/** Links to this process's streams. Other links are not followed, because another user may have created them. */
 const streams = /^\/dev\/(?:stdout|stderr|fd\/\d+)$/;
 
-/** Appends to a file that only its owner may read. */
+/** Appends to a file that only its owner can read. */
 function append(path: string, text: string): void {
   const follow = streams.test(path) ? 0 : O_NOFOLLOW;
   writingTo(path, () => {

@@ -7,7 +7,7 @@ import type { LogLevel } from './files/event-lines.ts';
 import type { RunLog } from './files/run-log.ts';
 import type { Console } from './terminal/console.ts';
 
-/** Options of commands that need an account's password; they take precedence over the sources in the file. */
+/** Options of commands that need an account's password. They take precedence over the file's sources. */
 export const passwordOptions: readonly VerbOption[] = [
   { flags: '--password-env <name>', text: 'environment variable that holds the password' },
   { flags: '--password-file <path>', text: 'file that holds the password, readable only by you' },
@@ -21,7 +21,7 @@ export const ofNodes: Targets = { words: '[node...]', uses: ['file', 'nodes', 'r
 /** The targets of commands that change nodes. */
 export const changingNodes: Targets = { ...ofNodes, uses: [...ofNodes.uses, 'consent'] };
 
-/** The targets of commands whose arguments are placements, so that no nodes are chosen. */
+/** The targets of commands with placements as arguments, which cannot select nodes. */
 export const changingPlacements: Targets = {
   words: '[placement...]',
   uses: ['file', 'reach', 'json', 'parallel', 'consent'],
@@ -30,23 +30,23 @@ export const changingPlacements: Targets = {
 /** Selects every node in the file instead of naming them. */
 export const everyNode: VerbOption = { flags: '--all', text: 'every node in the file' };
 
-/** Makes a run wait for nodes that are leased to another run. */
+/** Lets a run wait for nodes that are leased to another run. */
 export const leaseWait: VerbOption = {
   flags: '--lease-wait <time>',
   text: 'how long to wait for a node that is leased to another run',
 };
 
-/** The text of a command-specific option; undefined when it was not given. */
+/** The text of a command-specific option; undefined if the option was not given. */
 export function textOption({ own }: Run, name: string): string | undefined {
   const value = own[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** An option as it is typed: `--mlx-lm` for `mlxLm`. */
+/** An option as users type it: `--mlx-lm` for `mlxLm`. */
 export const flagOf = (name: string): string =>
   `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** The number of a command-specific option, from 1 to 9999. @throws FleetError `cli/usage` */
+/** The number in a command-specific option, from 1 to 9999. @throws FleetError `cli/usage` */
 export function readCountOption(run: Run, name: string): number | undefined {
   const text = textOption(run, name);
   if (text === undefined) return undefined;
@@ -59,7 +59,7 @@ export function readCountOption(run: Run, name: string): number | undefined {
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const longestMs = 24 * 3_600_000;
 
-/** `500ms`, `30s`, `2m`, `1h` in milliseconds; undefined for other texts, for zero and for more than a day. */
+/** Converts `500ms`, `30s`, `2m` or `1h` to milliseconds; undefined for other texts, zero and more than a day. */
 export function parseDuration(text: string): number | undefined {
   const match = /^([1-9][0-9]{0,7})(ms|s|m|h)$/.exec(text);
   if (!match) return undefined;
@@ -71,7 +71,7 @@ export function parseDuration(text: string): number | undefined {
 export interface Run {
   readonly console: Console;
   readonly env: NodeJS.ProcessEnv;
-  /** Current folder; relative paths start here. */
+  /** The current folder, from which relative paths start. */
   readonly folder: string;
   readonly options: GlobalOptions;
   /** Command-specific options, by commander's camel-case names. */
@@ -86,43 +86,43 @@ export interface Run {
 }
 
 /**
- * Executes a command and resolves to its exit code: one of ours, or that of the program it ran. Rejects with FleetError
- * for an expected failure.
+ * Runs a command and resolves to its exit code, or to that of the program it ran. Rejects with FleetError for an
+ * expected failure.
  */
 export type VerbBody = (run: Run) => Promise<number>;
 
 /**
- * Why a command accepts a global option: it reads the cluster `file`, lets users choose `nodes`, contacts nodes
+ * Why a command accepts a global option: it reads the cluster `file`, lets users select `nodes`, contacts nodes
  * (`reach`), many of them in `parallel`, asks for `consent`, or can print `json`.
  */
 export type GlobalUse = 'file' | 'nodes' | 'reach' | 'consent' | 'json' | 'parallel';
 
-/** One option of a command, as the help prints it. */
+/** One option of a command, as printed in the help. */
 interface VerbOption {
   readonly flags: string;
   readonly text: string;
 }
 
-/** A command's entry in the registry: everything that `--help` needs. Its module is loaded only when the command runs. */
+/** A command's registry entry, with everything that `--help` needs. Its module is loaded only to run the command. */
 export interface ListedVerb {
   /** One word, or two for a subcommand (`sim up`). */
   readonly name: string;
-  /** A phrase without an initial capital or a full stop. */
+  /** A phrase without an initial capital or a period. */
   readonly summary: string;
-  /** The arguments in the help's notation: `[node...]`. */
+  /** The arguments in help notation: `[node...]`. */
   readonly words?: string;
-  /** What follows `--`, for commands that run a program. */
+  /** The arguments after `--`, for commands that run a program. */
   readonly tail?: string;
   readonly uses?: readonly GlobalUse[];
   readonly options?: readonly VerbOption[];
-  /** Description, exit codes and examples for `COMMAND --help`: paragraphs of one line each, and examples indented by two. */
+  /** Description, exit codes and examples for `COMMAND --help`: one line per paragraph, examples indented by two. */
   readonly more?: string;
-  /** Omitted from the help: only meshwright itself runs it. */
+  /** True if only meshwright itself runs the command, so that the help omits it. */
   readonly isHidden?: boolean;
   readonly load: () => Promise<VerbBody>;
 }
 
-/** A listed command with its defaults and its heading in the help. */
+/** A listed command with its defaults and its help heading. */
 export interface Verb extends ListedVerb {
   readonly group: string;
   readonly uses: readonly GlobalUse[];
@@ -135,34 +135,34 @@ interface GlobalOptions {
   readonly file?: string;
   /** `--nodes a,b`. */
   readonly nodes?: readonly string[];
-  /** `-l key=value`, all of which must hold. */
+  /** `-l key=value`; all of these labels must match. */
   readonly label?: readonly string[];
   readonly json?: boolean;
   readonly sim?: boolean;
   readonly yes?: boolean;
-  /** How many nodes are contacted in parallel. */
+  /** The number of nodes contacted in parallel. */
   readonly parallel: number;
-  /** `--deadline` in milliseconds: how long one answer of a node may take. */
+  /** `--deadline`: the time limit for one answer of a node, in milliseconds. */
   readonly deadline: number;
   /** False with `--no-color`. */
   readonly color: boolean;
   readonly verbose?: boolean;
-  /** `--record`: file to which every command sent to a node is appended. */
+  /** `--record`: the file to which every command sent to a node is appended. */
   readonly record?: string;
-  /** `--log`: file to which the log of this command is appended; `--log-level`: its lowest level. */
+  /** `--log`: the file to which this command's log is appended; `--log-level`: its lowest level. */
   readonly log?: string;
   readonly logLevel?: LogLevel;
 }
 
-/** A problem with the command line itself: the command exits with 64 and did nothing. */
+/** A problem with the command line itself. The command exits with 64 and has done nothing. */
 export function usageError(detail: Prose, hint: Prose): FleetError {
   return failure('cli/usage', { detail, hint });
 }
 
-/** An argument as a person types it into a shell: quoted only if necessary. */
+/** An argument as a person would type it in a shell, quoted only if necessary. */
 export const shownWord = (word: string): string => (/^[\w.,/=:@+-]+$/.test(word) ? word : quote(word));
 
-/** The arguments and options that choose the file and nodes of this command line, to repeat them for another command. */
+/** The arguments and options that select this command line's file and nodes, to repeat them in another command. */
 export function sameWords(
   { options }: { readonly options: Partial<GlobalOptions> },
   words: readonly string[],
@@ -176,5 +176,5 @@ export function sameWords(
   ];
 }
 
-/** Shown below manual steps of simulated Macs, whose instructions are written for real ones. */
+/** Shown below simulated Macs' manual steps, because their instructions are for real Macs. */
 export const mendingText = prose`Simulated rack: ${aside(meshwright('sim hands'))} does the manual steps.`;

@@ -11,7 +11,7 @@ import {
 /** Selects every placement in the file instead of naming them. */
 const everyPlacement = { flags: '--all', text: 'every placement in the file' };
 
-/** Allows a start although the launch budget is spent. */
+/** Allows a start even if the launch budget is spent. */
 const allowRdmaStart = {
   flags: '--allow <effect>',
   text: 'rdma-start: start although the launch budget is used up',
@@ -21,7 +21,7 @@ const allowRdmaStart = {
 const exits = `Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 3 other steps must come first (listed), 5 nothing changed, 75 a node is leased to another
 run.`;
 
-/** The commands under "Act", in the order of the help. */
+/** The commands under "Act", in help order. */
 export const actVerbs: readonly ListedVerb[] = [
   {
     name: 'ask',

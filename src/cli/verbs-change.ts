@@ -1,6 +1,6 @@
 import { changingNodes, changingPlacements, everyNode, type ListedVerb, leaseWait, ofNodes } from './verb.ts';
 
-/** The commands under "Change", in the order of the help. */
+/** The commands under "Change", in help order. */
 export const changeVerbs: readonly ListedVerb[] = [
   {
     name: 'plan',

@@ -1,6 +1,6 @@
 import { type ListedVerb, ofNodes } from './verb.ts';
 
-/** The commands under "Look", in the order in which the help lists them. None of them changes a node. */
+/** The commands under "Look", in help order. None of them changes a node. */
 export const lookVerbs: readonly ListedVerb[] = [
   {
     name: 'status',

@@ -1,6 +1,6 @@
 import { changingNodes, everyNode, type ListedVerb, leaseWait, ofNodes } from './verb.ts';
 
-/** The commands under "Tools", in the order of the help: tools around meshwright and its simulator. */
+/** The commands under "Tools", in help order: tools around meshwright, and its simulator. */
 export const ownVerbs: readonly ListedVerb[] = [
   {
     name: 'run',

@@ -1,6 +1,6 @@
 import { everyNode, type ListedVerb, passwordOptions } from './verb.ts';
 
-/** The commands under "Set up", in the order of the help. */
+/** The commands under "Set up", in help order. */
 export const setUpVerbs: readonly ListedVerb[] = [
   {
     name: 'enroll',

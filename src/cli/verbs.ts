@@ -13,10 +13,10 @@ const groups: Readonly<Record<string, readonly ListedVerb[]>> = {
   'Tools:': ownVerbs,
 };
 
-/** The commands that a rack needs every day come first in the help. */
+/** The commands that users need every day, which come first in the help. */
 const everyday = ['plan', 'apply', 'status', 'doctor', 'restart', 'ask', 'logs', 'endpoints'];
 
-/** All commands, in the order of `--help`. */
+/** All commands in `--help` order. */
 export const verbs: readonly Verb[] = Object.entries(groups)
   .flatMap(([group, listed]) =>
     listed.map((verb) => ({
@@ -28,7 +28,7 @@ export const verbs: readonly Verb[] = Object.entries(groups)
   )
   .sort((one, other) => placeOf(one) - placeOf(other));
 
-/** Before all others, in list order; the sort leaves the others in their places. */
+/** These commands come first, in list order; the sort keeps the order of all others. */
 function placeOf({ name }: Verb): number {
   const place = everyday.indexOf(name);
   return place < 0 ? everyday.length : place;

@@ -24,7 +24,7 @@ import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts
 
 const usualTokens = 256;
 
-/** `ask PLACEMENT TEXT…`: asks the placement's endpoint on its leader, and prints the answer. */
+/** Sends a question to the placement's endpoint on its leader, and prints the answer: `ask PLACEMENT TEXT…`. */
 export const ask: VerbBody = async (run) => {
   const tokens = readCountOption(run, 'maxTokens') ?? usualTokens;
   const cluster = openCluster(run);
@@ -57,8 +57,8 @@ function readQuestion(run: Run, fleet: DesiredFleet): Question {
 }
 
 /**
- * The arguments with a placement first. If the file has only one, its name is optional; a misspelled name is not a
- * question.
+ * The arguments with a placement first. If the file has only one placement, its name is optional. A misspelled name is
+ * not part of the question.
  */
 function namedFirst(words: readonly string[], { placements }: DesiredFleet): readonly string[] {
   const [only, ...others] = placements.map(({ name }) => name);
@@ -67,7 +67,7 @@ function namedFirst(words: readonly string[], { placements }: DesiredFleet): rea
   return words.length > 1 && didYouMean(first, [only]) !== undefined ? words : [only, ...words];
 }
 
-/** The answer, or why there is none: a model can use up its tokens by thinking. */
+/** The answer, or the reason why there is none: a model can spend all its tokens thinking. */
 interface Answered extends AnswerParts {
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -125,7 +125,7 @@ function show(run: Run, { placement, leader }: Question, { answer, thought, diag
     });
     return;
   }
-  // Scripts want only the answer, and without color the two look alike.
+  // Scripts need only the answer, and without color the two are indistinguishable.
   if (thought !== '' && run.console.hasColor) {
     run.console.out(`${paintFor(true)('dim', escapeLines(thought))}\n${answer === '' ? '' : '\n'}`);
   }
@@ -136,10 +136,10 @@ function show(run: Run, { placement, leader }: Question, { answer, thought, diag
   showDiagnostics(run.console, diagnostics);
 }
 
-/** Upper limit of `--max-tokens`. */
+/** The upper limit for `--max-tokens`. */
 const mostTokens = 9_999;
 
-/** Reports that a model used up all tokens of an answer by thinking. */
+/** Reports that a model spent all tokens of an answer thinking. */
 export function onlyThought({
   placement,
   node,

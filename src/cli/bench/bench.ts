@@ -31,10 +31,10 @@ import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from 
 import { endedOnAbort, exitOfSignal } from '../terminal/signals.ts';
 import { type Run, readCountOption, textOption, usageError, type VerbBody } from '../verb.ts';
 
-/** macOS's sshd allows ten channels per connection (MaxSessions of sshd_config); one of them samples power. */
+/** macOS's sshd allows ten channels per connection (MaxSessions in sshd_config), and power sampling needs one. */
 const mostAtOnce = 8;
 
-/** `bench PLACEMENT`: measures how fast a placement answers, with one request and with several in parallel. */
+/** Measures how fast a placement answers one request and several in parallel: `bench PLACEMENT`. */
 export const bench: VerbBody = async (run) => {
   const typed = readTyped(run);
   const cluster = openCluster(run);
@@ -116,7 +116,7 @@ async function measure(run: Run, { wish, placement, fleet, sessions }: Measured)
   const { name, transport, nodes } = placement;
   const about = { placement: name, model: model.name, runtime: runtime.name, transport, nodes };
   const { words, maxTokens, ...counts } = wish;
-  // Models are also identified by their source, because the file's names are arbitrary.
+  // Models are also identified by their source, because names in the file are arbitrary.
   const source = model.source.kind === 'url' ? model.source.base : model.source.folder;
   const published = publishedFor([model.name, source], nodes.length);
   showResult(
@@ -150,21 +150,21 @@ function codeFor(levels: readonly BenchLevel[]): ExitCode {
   return levels.some(({ failed }) => failed > 0) ? exitCode.partial : exitCode.done;
 }
 
-/** The properties of a placement that limit a measurement. */
+/** The properties of a placement that limit a benchmark. */
 export interface BenchSubject {
   readonly placement: Pick<DesiredPlacement, 'name' | 'contextTokens' | 'parallel'>;
   readonly driver: DesiredRuntime['driver'];
 }
 
 const usual = { requests: [1, 2, 4], runs: 3, maxTokens: 128, words: 400 } as const;
-/** Average per word of a question; a tokenizer with more is not meant for English. */
+/** The average per word of a question. A tokenizer with more tokens is not meant for English. */
 const tokensPerWord = 2;
-/** Tokens besides the words: the sentences of the question, and the chat template. */
+/** Tokens other than the words: the question's sentences and the chat template. */
 const frameTokens = 96;
 
 /**
- * The typed values, with defaults that match the placement: no more parallel requests than it answers, and no more
- * tokens than its context.
+ * The typed values, with defaults to match the placement: at most as many parallel requests as it answers, and at most
+ * as many tokens as its context.
  * @throws FleetError `cli/usage` if the typed question and answer do not fit in the context
  */
 export function benchWish(typed: Partial<BenchWish>, { placement, driver }: BenchSubject): BenchWish {
@@ -183,7 +183,7 @@ export function benchWish(typed: Partial<BenchWish>, { placement, driver }: Benc
   return { requests, runs: typed.runs ?? usual.runs, maxTokens, words };
 }
 
-/** Notes that more parallel requests were typed than the placement answers. */
+/** A notice if more parallel requests were typed than the placement answers. */
 export function beyondParallel({ requests }: BenchWish, { placement, driver }: BenchSubject): readonly Diagnostic[] {
   const { name, parallel } = placement;
   const beyond = requests.filter((count) => count > parallel);
@@ -201,9 +201,9 @@ const hasParallel = (driver: BenchSubject['driver']): boolean =>
 
 interface BenchRun extends BenchWish {
   readonly target: BenchTarget;
-  /** All Macs of the placement; their power is sampled. */
+  /** All Macs of the placement, whose power is sampled. */
   readonly sessions: readonly Session[];
-  /** Makes the questions of this run unique, so that no cache contains their beginning. */
+  /** Makes this run's questions unique, so that no cache contains their beginning. */
   readonly nonce: string;
   readonly signal: AbortSignal;
   readonly onWarm: () => void;
@@ -219,7 +219,7 @@ interface Notes {
 
 const warmUpTokens = 8;
 
-/** Sends one warm-up request, then the runs of each level one after another. Stops if the warm-up fails. */
+/** Sends one warm-up request, followed by the runs of each level one after another. Stops if the warm-up fails. */
 async function runLevels(bench: BenchRun) {
   const notes: Notes = { answers: [], failures: new Map(), unpowered: new Map(), asked: 0 };
   const levels: BenchLevel[] = [];
@@ -228,7 +228,7 @@ async function runLevels(bench: BenchRun) {
   bench.onWarm();
   for (const requests of isWarm ? bench.requests : []) {
     const level = await runLevel(bench, requests, notes);
-    // An interrupted level says nothing about the mesh.
+    // An interrupted level is not evidence about the mesh.
     if (bench.signal.aborted) break;
     levels.push(level);
     bench.onLevel(requests);
@@ -284,15 +284,15 @@ function diagnosticsOf({ target }: BenchRun, { failures, unpowered, asked }: Not
 const words = ['cable', 'receptacle', 'rack', 'token', 'bridge', 'keeper', 'shelf', 'fan', 'window', 'river', 'lamp'];
 
 /**
- * A question of about this many words with a new beginning. Runtimes cache what they have read, and would answer a
- * repeated question faster than in practice.
+ * A question of about this many words with a new beginning. Runtimes cache the text that they have read, so they would
+ * answer a repeated question faster than in practice.
  */
 function questionText(count: number, nonce: string): string {
   const list = Array.from({ length: count }, (_, at) => words[(at * 7 + (at >> 3)) % words.length]);
   return `Number ${nonce}. Read these words: ${list.join(' ')}. Now tell a long story in which they occur.`;
 }
 
-/** The power that a placement's Macs used while sampled, or why one of them has no reading. */
+/** The power used by a placement's Macs during sampling, or the reason why a reading is missing. */
 type PowerReading =
   | { readonly kind: 'watts'; readonly watts: number }
   | { readonly kind: 'unknown'; readonly node: string; readonly reason: string };
@@ -302,8 +302,8 @@ const sampleDeadlineMs = 15_000;
 const powerMaxBytes = 262_144;
 
 /**
- * Samples the power of all these Macs once per second, until the returned function is called; it returns the sum of
- * their averages.
+ * Samples the power of all these Macs once per second until the returned function is called. That function returns the
+ * sum of their averages.
  */
 function samplePower(sessions: readonly Session[]): () => Promise<PowerReading> {
   const stopped = new AbortController();
@@ -324,7 +324,7 @@ async function sampleNode(session: Session, stopped: AbortSignal): Promise<Power
     const reading = await sampleOnce(session);
     if (reading.kind === 'unknown') return reading;
     samples.push(reading.watts);
-    // Limits the rate for a tool that answers immediately.
+    // Limits the rate if the tool answers immediately.
     await pause(Math.max(0, sampleMs - (performance.now() - startedAtMs)), stopped);
   } while (!stopped.aborted);
   return { kind: 'watts', watts: samples.reduce((sum, one) => sum + one, 0) / samples.length };
@@ -347,7 +347,7 @@ async function sampleOnce(session: Session): Promise<PowerReading> {
   return unknown(isSuccess(exit) ? 'powermetrics printed no combined power' : `powermetrics: ${exitText(exit)}`);
 }
 
-/** Where to send requests, and the deadline. */
+/** The target of the requests, and their deadline. */
 interface BenchTarget {
   readonly session: Session;
   readonly port: number;
@@ -356,14 +356,13 @@ interface BenchTarget {
   readonly deadlineMs: number;
 }
 
-/** Limit in bytes; a model's answer is never larger. */
+/** Limit in bytes; larger than any answer from a model. */
 const maxBytes = 16_777_216;
-/** Added to curl's own deadline, so that curl can report the timeout itself. */
+/** Added to curl's own deadline, so that curl itself can report the timeout. */
 const graceMs = 5_000;
 
 /**
- * The request body for a streamed answer: a chat, or a prompt for the older API without chats.
- *
+ * The request body for a streamed answer, with a chat, or with a prompt for the older API without chats.
  * @see OpenAI API reference, Chat Completions and Completions
  */
 export function questionBody(request: TokenRequest, text: string, maxTokens: number) {
@@ -375,7 +374,7 @@ export function questionBody(request: TokenRequest, text: string, maxTokens: num
   };
 }
 
-/** Sends one request on the leader, and records when the pieces of the answer arrive here. */
+/** Sends one request on the leader, and records when each piece of the answer arrives here. */
 async function askStreamed(target: BenchTarget, text: string, maxTokens: number): Promise<StreamReading> {
   const { session, port, request, deadlineMs } = target;
   const body = questionBody(request, text, maxTokens);

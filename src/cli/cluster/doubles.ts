@@ -11,11 +11,11 @@ import { doubledPath } from '../../sim/hosts/base-tools/archives.ts';
 import { simFolder } from '../files/places.ts';
 import type { Run } from '../verb.ts';
 
-/** A program of the file that simulated Macs cannot run, so that they run its double. */
+/** A program in the file that simulated Macs cannot run, and the double that they run instead. */
 interface Doubled {
   /** `double of exo 1.0.71`. */
   readonly name: string;
-  /** The reason, a phrase that follows the path of its archive. */
+  /** The reason, as a phrase that follows the path of the program's archive. */
   readonly why: string;
   readonly program: DoubledProgram;
   /** The absolute path of the double's archive; its package list and wheels if the file's own are missing. */
@@ -26,13 +26,13 @@ interface Doubled {
 
 type Programs = Pick<DesiredFleet, 'runtimes' | 'gateway'>;
 
-/** The programs of a fleet with archives; each runtime has the keys from its driver. */
+/** A fleet's programs with archives; each runtime has its driver's keys. */
 export const programsIn = ({ runtimes, gateway }: Programs): readonly DoubledProgram[] => [
   ...(runtimes as readonly (DesiredRuntime & DoubledProgram)[]),
   ...(gateway === undefined ? [] : [gateway]),
 ];
 
-/** The doubles of a rehearsal; none without `--sim`. Checks only whether files exist. */
+/** A rehearsal's doubles; none without `--sim`. Checks only whether files exist. */
 export function doublesIn(run: Run, clusterFile: string, fleet: Programs): readonly Doubled[] {
   if (run.options.sim !== true) return [];
   const at = (path: string): string => absolutePath(dirname(clusterFile), path);
@@ -59,7 +59,7 @@ export function doublesIn(run: Run, clusterFile: string, fleet: Programs): reado
   });
 }
 
-/** Lists each double with its reason, including programs that were unpacked on a simulated Mac and replaced there. */
+/** Lists each double with its reason, including programs that were replaced after unpacking on a simulated Mac. */
 export function doublesText(run: Run, clusterFile: string, fleet: DesiredFleet): string {
   if (run.options.sim !== true) return '';
   const missing = doublesIn(run, clusterFile, fleet);
@@ -79,7 +79,7 @@ export function doublesText(run: Run, clusterFile: string, fleet: DesiredFleet):
 
 const linesOf = (path: string): readonly string[] => (existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []);
 
-/** The fleet with the archives of doubles in place of the real ones. */
+/** The fleet with doubles' archives in place of the real ones. */
 export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doubled[]): F {
   const doubled = <P extends RuntimeSource>(program: P): P => {
     const found = doubles.find((one) => one.program.name === program.name);
@@ -94,7 +94,7 @@ export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doub
   return { ...fleet, runtimes: runtimes.map(doubled), ...(gateway === undefined ? {} : { gateway: doubled(gateway) }) };
 }
 
-/** Writes the archives of doubles into the folder of the simulated fleet. */
+/** Writes the doubles' archives into the simulated fleet's folder. */
 export async function writeDoubles(doubles: readonly Doubled[]): Promise<void> {
   if (doubles.length === 0) return;
   const { doubledPackages, writeDouble } = await import('../../sim/doubles/doubles.ts');
@@ -105,7 +105,7 @@ export async function writeDoubles(doubles: readonly Doubled[]): Promise<void> {
   }
 }
 
-/** The lock without entries of programs with doubles, whose digests are those of the real archives. */
+/** The lock without entries for programs with doubles, because these contain the digests of the real archives. */
 export function withoutDoubled(lock: ClusterLock, doubles: readonly Doubled[]): ClusterLock {
   if (doubles.length === 0) return lock;
   const names = new Set(doubles.map(({ program }) => program.name));
@@ -125,8 +125,8 @@ const versionIn = (text: string, pattern: RegExp): string => {
 };
 
 /**
- * The displayed name of a double, with the version in the file: `double of exo 1.0.71`. Undefined for a runtime of the driver
- * `command`, which has no double.
+ * A double's displayed name, with the version in the file: `double of exo 1.0.71`. Undefined for a runtime with the
+ * driver `command`, which has no double.
  */
 function doubleName(program: DoubledProgram): string | undefined {
   if (!('driver' in program)) return `double of Node${versionIn(program.archive, /v(\d+\.\d+\.\d+)/)}`;
@@ -142,14 +142,14 @@ function doubleName(program: DoubledProgram): string | undefined {
   }
 }
 
-/** The names of programs in an archive that simulated Macs replace with their doubles. */
+/** The names of programs in an archive that simulated Macs replace with doubles. */
 function programNames(program: DoubledProgram): readonly string[] {
   const name = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
   if (!('driver' in program)) return [name(program.program)];
   return program.driver === 'llamacpp-rpc' ? [name(program.server), name(program.worker)] : [];
 }
 
-/** The first bytes of an image that simulated Macs can mount: their images are gzip archives. */
+/** The first bytes of an image that simulated Macs can mount, because their images are gzip archives. */
 const gzipMagic = 0x1f8b;
 
 function isGzip(path: string): boolean {
@@ -162,7 +162,7 @@ function isGzip(path: string): boolean {
   }
 }
 
-/** Why simulated Macs cannot use a file; undefined if they can. */
+/** The reason why simulated Macs cannot use a file; undefined if they can. */
 function whyDoubled(path: string): string | undefined {
   if (!existsSync(path)) return 'does not exist';
   return path.endsWith('.dmg') && !isGzip(path) ? 'is a disk image, which only a Mac can mount' : undefined;

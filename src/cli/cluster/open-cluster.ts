@@ -25,9 +25,9 @@ import { showDiagnostics } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { doublesText } from './doubles.ts';
 
-/** Cluster file and lock with all their problems. */
+/** The cluster file and its lock, with all their problems. */
 export interface JudgedFiles {
-  /** Finds the source range of a key by its JSON pointer; absent if the file has errors. */
+  /** Finds a key's source range by its JSON pointer; absent if the file has errors. */
   readonly whereIs?: LoadedCluster['whereIs'];
   /** Absolute path. */
   readonly path: string;
@@ -36,14 +36,14 @@ export interface JudgedFiles {
   readonly fleet: DesiredFleet | undefined;
   readonly lock: ClusterLock;
   readonly diagnostics: readonly Diagnostic[];
-  /** File texts by displayed name, from which lines are quoted. */
+  /** File texts by displayed name, used to quote lines. */
   readonly sources: Readonly<Record<string, string>>;
 }
 
 /** A valid cluster file with its lock. */
 export interface OpenedCluster extends Pick<JudgedFiles, 'path' | 'lockPath' | 'lock' | 'whereIs'> {
   readonly fleet: DesiredFleet;
-  /** Warnings about both files; already shown unless `--json` was given. */
+  /** Warnings about both files. Without `--json`, they have already been shown. */
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -85,8 +85,8 @@ export function judgeFiles(run: Run): JudgedFiles {
 }
 
 /**
- * Reads, checks and resolves the cluster file and its lock; shows the number of warnings.
- * @throws FleetError with all errors of the files (exit 65) and their source lines
+ * Reads, checks and resolves the cluster file and its lock. Shows the number of warnings.
+ * @throws FleetError with all errors in the files (exit 65) and their source lines
  */
 export function openCluster(run: Run): OpenedCluster {
   const { path, shown, lockPath, fleet, lock, diagnostics, sources, whereIs } = judgeFiles(run);
@@ -98,20 +98,20 @@ export function openCluster(run: Run): OpenedCluster {
   return { path, lockPath, fleet: judged, lock, whereIs, warnings: diagnostics };
 }
 
-/** @throws FleetError with all of these problems, if there are any; `sources` are file texts by file name */
+/** @throws FleetError with all these problems, if any; `sources` contains file texts by file name */
 export function refuseAny(problems: readonly Diagnostic[], sources: Readonly<Record<string, string>> = {}): void {
   const [first, ...others] = problems;
   if (first) throw new FleetError([first, ...others], { sources });
 }
 
-/** @throws FleetError with the errors among these problems, if there are any */
+/** @throws FleetError with all errors among these problems, if any */
 export const refuseErrors: typeof refuseAny = (diagnostics, sources) =>
   refuseAny(
     diagnostics.filter((one) => one.severity === 'error'),
     sources,
   );
 
-/** Only counts the warnings about the file's contents, but shows immediately who else can change the file. */
+/** Only counts warnings about the file's contents, but immediately shows who else can change the file. */
 function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
   const isUrgent = (one: Diagnostic): boolean => one.code === 'cli/file-open-to-others';
   showDiagnostics(run.console, diagnostics.filter(isUrgent));
@@ -124,14 +124,14 @@ function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[
 
 /** The path of a lock file. */
 export interface LockPlace {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   /** The displayed path. */
   readonly shown: string;
 }
 
 /**
- * The lock, or an empty one if there is no file yet. Warns if others can change the file.
+ * The lock; an empty lock if the file does not exist yet. Warns if others can change the file.
  * @throws FleetError if the file is damaged, or if others can change it and `CI=true`
  */
 export function openLock(run: Run, { path, shown }: LockPlace): ClusterLock {
@@ -147,7 +147,7 @@ export function refuseOpenToOthers(run: Run, shown: string, file: ReadFile): voi
   if (!run.options.json) showDiagnostics(run.console, problems);
 }
 
-/** Reads the lock like {@link openLock}, but without the warning, for a file that was opened before. @throws FleetError */
+/** Reads the lock like {@link openLock}, but without its warning, for a file opened before. @throws FleetError */
 export const readLock = ({ path, shown }: LockPlace): ClusterLock => parsedLock(readIfThere(path, shown), shown);
 
 function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
@@ -157,7 +157,7 @@ function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
   return lock ?? emptyLock(shown);
 }
 
-/** The nodes that the arguments, `--nodes` and `--label` select, or all nodes. */
+/** The nodes selected by the arguments, `--nodes` and `--label`, or else all nodes. */
 export function targetedNodes(run: Run, fleet: DesiredFleet, words: readonly string[]): readonly DesiredNode[] {
   const names = [...words, ...(run.options.nodes ?? [])];
   const { nodes, diagnostics } = selectNodes(fleet, { names, labels: run.options.label ?? [] });
@@ -165,17 +165,17 @@ export function targetedNodes(run: Run, fleet: DesiredFleet, words: readonly str
   return nodes;
 }
 
-/** The lock of a simulated fleet: next to its run file, separate from the cluster's own lock. */
+/** A simulated fleet's lock, which is next to its run file and separate from the cluster's own lock. */
 export const simLockPlace = (folder: string): LockPlace => ({
   path: join(folder, 'cluster.lock'),
   shown: 'the simulated cluster.lock',
 });
 
-/** The lock of a run: the committed lock, or with `--sim` the simulated fleet's. */
+/** The lock of a run: the committed lock; with `--sim`, the simulated fleet's lock. */
 export const lockPlaceOf = (run: Run, { path, lockPath }: Pick<OpenedCluster, 'path' | 'lockPath'>): LockPlace =>
   run.options.sim ? simLockPlace(simFolder(run.env, path)) : { path: lockPath, shown: shownPath(run.folder, lockPath) };
 
-/** The keeper of a run's lock. */
+/** The object that reads and writes a run's lock. */
 export function openKeeper(run: Run, opened: OpenedCluster): LockKeeper {
   const place = lockPlaceOf(run, opened);
   return createLockKeeper({ ...place, lock: run.options.sim ? readLock(place) : opened.lock });
@@ -188,9 +188,9 @@ export interface LockKeeper extends LockPlace {
   /** The FileVault keys pinned for a name. */
   readonly prebootPins: (name: string) => readonly HostKey[];
   /**
-   * Pins a key and writes the file. `isReplacing` drops all other keys of the name, also for FileVault, because the Mac may
-   * be a different one. Pins that another process wrote for other names are kept.
-   * @throws FleetError `enroll/pins-changed` if another process changed the pins of this name, `cli/cannot-write`
+   * Pins a key and writes the file. `isReplacing` drops all other keys of the name, including FileVault keys, because
+   * the Mac may be a different one. Pins that another process wrote for other names are kept.
+   * @throws FleetError `enroll/pins-changed` if another process changed this name's pins, `cli/cannot-write`
    */
   readonly pin: (name: string, key: HostKey, isReplacing: boolean) => Promise<void>;
   /**
@@ -200,16 +200,16 @@ export interface LockKeeper extends LockPlace {
   readonly pinPreboot: (name: string, key: HostKey, isReplacing: boolean) => Promise<void>;
   /** Drops a Mac's FileVault keys. @throws FleetError `cli/cannot-write` */
   readonly forgetPreboot: (name: string) => Promise<void>;
-  /** The recorded Mac of each node. */
+  /** The recorded identity of each node's Mac. */
   readonly identities: () => Readonly<Record<string, Digest>>;
-  /** Records the Mac of a node, replacing an earlier one. @throws FleetError `cli/cannot-write` */
+  /** Records the identity of a node's Mac, replacing any earlier one. @throws FleetError `cli/cannot-write` */
   readonly recordMac: (node: string, identity: Digest) => Promise<void>;
 }
 
 const pinsIn = (lock: ClusterLock, name: string): readonly HostKey[] =>
   Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : [];
 
-/** A keeper of one lock file. Each pin is written immediately, so that an interruption loses none. */
+/** A keeper for one lock file. Each pin is written immediately, so that an interruption does not lose any. */
 export function createLockKeeper(at: LockPlace & { readonly lock: ClusterLock }): LockKeeper {
   const { path, shown } = at;
   let { lock } = at;
@@ -260,10 +260,10 @@ const pinsChanged = (name: string, shown: string): FleetError =>
   });
 
 /**
- * Writes resolved values to a lock file if its text changes. Keeps the current pins in the file, and the nodes and
- * identities that another process added.
+ * Writes resolved values to a lock file if its text changes. Keeps the file's current pins, and the nodes and
+ * identities that another process has added.
  * @param reached nodes with a successful login, which are therefore not being withdrawn
- * @returns whether the file was written
+ * @returns true if the file was written
  * @throws FleetError `cli/cannot-write`, or if the file can no longer be read
  */
 export function keepLock(
@@ -282,7 +282,7 @@ export function keepLock(
   }));
 }
 
-/** Changes a lock file exclusively; a change without effect writes nothing. */
+/** Changes a lock file exclusively. Writes nothing if the change has no effect. */
 export const changeLock = (place: LockPlace, change: (now: ClusterLock) => ClusterLock): Promise<boolean> =>
   useFileAlone(place.path, () => {
     const now = readLock(place);

@@ -28,7 +28,7 @@ import {
 import { openWays } from './ways.ts';
 
 /**
- * Refuses values that are not in the lock yet; a rehearsal needs no consent.
+ * Refuses values that are not in the lock yet. A rehearsal needs no consent.
  * @throws FleetError `lock/unresolved`
  */
 export function refuseUnresolved(run: Run, { additions, lockPlace }: SettledCluster): void {
@@ -40,7 +40,7 @@ export function refuseUnresolved(run: Run, { additions, lockPlace }: SettledClus
   });
 }
 
-/** A resolved cluster file and its future lock. */
+/** A resolved cluster file and its new lock. */
 export interface SettledCluster {
   readonly opened: OpenedCluster;
   readonly fleet: DesiredFleet;
@@ -48,15 +48,15 @@ export interface SettledCluster {
   readonly lock: ClusterLock;
   /** The lock as read. */
   readonly before: ClusterLock;
-  /** New values of the lock that need consent, one line each. */
+  /** New lock values that need consent, one line each. */
   readonly additions: readonly string[];
-  /** The committed lock, or with `--sim` the simulated fleet's. */
+  /** The committed lock; with `--sim`, the simulated fleet's lock. */
   readonly lockPlace: LockPlace;
 }
 
 /**
- * Opens the cluster file and resolves it: hashes archives, and model folders that are not in the lock. Writes nothing.
- * @throws FleetError with all errors of the files (exit 65), including missing sources
+ * Opens and resolves the cluster file. Hashes archives, and model folders that are not in the lock. Writes nothing.
+ * @throws FleetError with all errors in the files (exit 65), including missing sources
  */
 export async function settleCluster(run: Run, opened: OpenedCluster = openCluster(run)): Promise<SettledCluster> {
   const base = baseOf(run, opened);
@@ -67,7 +67,7 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
   const sources = await readSources(run, sourcesToRead(wanted, base.lock, folder));
   const keys = await readKeys(run, wanted, folder);
   const settled = settleFleet(wanted, base.lock, { ...sources, keys }, folder, keysByDriver);
-  // An earlier run already compared programs that it resolved with the same keys.
+  // An earlier run already checked the programs of a runtime whose keys did not change.
   const isNew = (name: string): boolean => {
     const runtime = settled.fleet.runtimes.find((one) => one.name === name);
     const file = base.opened.fleet.runtimes.find((one) => one.name === name);
@@ -85,8 +85,8 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
 const nothingRead: SourceFacts = { archives: {}, folders: {} };
 
 /**
- * Resolves from the lock only, for commands that act on applied placements. Reads no archives, so that a new archive cannot
- * prevent a stop. Leaves out placements that were never applied.
+ * Resolves from the lock only, for commands that act on applied placements. Reads no archives, so that a new archive
+ * cannot prevent a stop. Omits placements that were never applied.
  */
 export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run)): SettledCluster {
   const { doubles: _, ...base } = baseOf(run, opened);
@@ -103,7 +103,7 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
   return { ...base, before: base.lock, fleet: planned, lock, additions: [] };
 }
 
-/** The fleet of the file with the values of its lock, for read-only commands; includes placements never applied. */
+/** The file's fleet with its lock's values, for read-only commands. Includes placements that were never applied. */
 export const lockedFleet = (run: Run, opened: OpenedCluster): DesiredFleet => lockedWhole(run, opened).fleet;
 
 const lockedWhole = (run: Run, opened: OpenedCluster) => {
@@ -112,8 +112,8 @@ const lockedWhole = (run: Run, opened: OpenedCluster) => {
 };
 
 /**
- * The fleet with which Macs and cables are compared: the file, with identities and link networks from the lock. A link
- * without a network stays without one, because it may still get any.
+ * The fleet to which Macs and cables are compared: the file, with identities and link networks from the lock. A link
+ * without a network remains without one, because it can still get any network.
  */
 export function judgedFleet(run: Run, opened: OpenedCluster): DesiredFleet {
   const { lock, fleet } = lockedWhole(run, opened);
@@ -131,8 +131,8 @@ function baseOf(run: Run, opened: OpenedCluster) {
 const isEmpty = (section: object): boolean => Object.keys(section).length === 0;
 
 /**
- * The initial lock of a rehearsal: the committed values, so that addresses are the same, else those of earlier rehearsals.
- * The list of nodes already set up is the rehearsal's own.
+ * The initial lock of a rehearsal. Contains the committed values, so that addresses are the same, otherwise values from
+ * earlier rehearsals. The list of nodes already set up is the rehearsal's own.
  */
 export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): ClusterLock {
   const links = isEmpty(committed.links) ? simulated.links : committed.links;
@@ -153,6 +153,6 @@ export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): C
   };
 }
 
-/** Merges both, with the second taking precedence; undefined if both are. */
+/** Merges two objects, with precedence for the second; undefined if both are undefined. */
 const merged = <T extends object>(first: T | undefined, second: T | undefined): T | undefined =>
   first === undefined && second === undefined ? undefined : ({ ...first, ...second } as T);

@@ -14,17 +14,17 @@ import { type Run, usageError } from '../verb.ts';
 import { refuseAny, targetedNodes } from './open-cluster.ts';
 import type { SettledCluster } from './settle-cluster.ts';
 
-/** The placements among which the arguments of a command are looked up. */
+/** The placements among which a command's arguments are looked up. */
 export interface NamedIn {
-  /** With the applied placements, for a command that acts; else with those of the file. */
+  /** The fleet with the applied placements for a command that acts, otherwise with the file's placements. */
   readonly fleet: DesiredFleet;
-  /** The fleet of the file, if `fleet` has only the applied placements. */
+  /** The file's fleet, if `fleet` contains only the applied placements. */
   readonly declared?: DesiredFleet;
-  /** Whether a simulated fleet runs for the same file, but this run is for the real Macs. */
+  /** True if a simulated fleet is running for the same file, but this run is for the real Macs. */
   readonly isRehearsed?: boolean;
 }
 
-/** The applied placements, and what explains why a name may be missing among them. */
+/** The applied placements, with the information that explains why a name can be missing among them. */
 export async function amongApplied(run: Run, { fleet, opened }: SettledCluster): Promise<NamedIn> {
   const isReal = run.options.sim !== true;
   const isRehearsed = isReal && (await readRun(simFolder(run.env, opened.path))).kind === 'live';
@@ -32,9 +32,9 @@ export async function amongApplied(run: Run, { fleet, opened }: SettledCluster):
 }
 
 /**
- * The placements that the arguments or `--all` select, in fleet order.
- * @throws FleetError `cli/usage` if none is named, `select/unknown-placement` with a suggestion, `select/never-applied` for
- * a placement that was not applied yet
+ * The placements selected by the arguments or `--all`, in fleet order.
+ * @throws FleetError `cli/usage` if none is named, `select/unknown-placement` with a suggestion, `select/never-applied`
+ * for a placement that has not been applied yet
  */
 export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlacement[] {
   const { fleet, declared = fleet } = among;
@@ -49,13 +49,13 @@ export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlace
   return named;
 }
 
-/** Whether `--all` was given. @throws FleetError `cli/usage` if there are names as well */
+/** True if `--all` was given. @throws FleetError `cli/usage` if there are also names */
 function wantsAll({ own, words }: Run, what: string): boolean {
   if (own['all'] !== true || words.length === 0) return own['all'] === true;
   throw usageError(`${what} names and --all exclude each other.`, 'Leave out one of them.');
 }
 
-/** One placement by its name. @throws FleetError `select/unknown-placement`, `select/never-applied` */
+/** One placement, by name. @throws FleetError `select/unknown-placement`, `select/never-applied` */
 export function placementNamed(among: NamedIn, word: string): DesiredPlacement {
   refuseAny(unknownPlacement(word, among, ''));
   const found = among.fleet.placements.find(({ name }) => name === word);
@@ -63,7 +63,7 @@ export function placementNamed(among: NamedIn, word: string): DesiredPlacement {
   return found;
 }
 
-/** The runtime, the model and the leader of a placement. The rules of the file guarantee all three. */
+/** The runtime, model and leader of a placement. Validation guarantees that all three exist. */
 export function partsOf({ nodes, runtimes, models }: DesiredFleet, placement: DesiredPlacement) {
   const runtime = runtimes.find(({ name }) => name === placement.runtime);
   const model = models.find(({ name }) => name === placement.model);
@@ -72,7 +72,7 @@ export function partsOf({ nodes, runtimes, models }: DesiredFleet, placement: De
   throw new Error(`placement ${placement.name} passed its rules`);
 }
 
-/** The request for one token that the runtime of a placement takes. */
+/** The request for one token, in the form that the placement's runtime accepts. */
 export function tokenRequestOf(fleet: DesiredFleet, placement: DesiredPlacement): TokenRequest {
   const { runtime, model } = partsOf(fleet, placement);
   return driverOf(runtime).tokenRequest(placement, runtime, model);
@@ -113,11 +113,11 @@ function whatThereIs({ placements }: DesiredFleet, ask: string, orAll: string): 
   return names.length === 0 ? 'The file has no placements.' : `${ask} (${names.join(', ')})${orAll}.`;
 }
 
-/** The maximum number of names in a hint; the rest is counted. */
+/** The maximum number of names in a hint; further names are only counted. */
 const mostNames = 8;
 
 /**
- * The arguments that name the targets of a disruptive command, which needs names, `--nodes`, `--label` or `--all`.
+ * The target arguments of a disruptive command, which needs names, `--nodes`, `--label` or `--all`.
  * @throws FleetError `cli/usage` with suggestions if there are none
  */
 export function namedTargets(run: Run, fleet: DesiredFleet): readonly string[] {

@@ -18,7 +18,7 @@ import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { type OpenedCluster, openLock, simLockPlace } from './open-cluster.ts';
 
-/** A node's SSH target and the host keys to trust. */
+/** A node's SSH target, and the host keys to trust. */
 export interface Settled {
   readonly target: Target;
   readonly trust: HostKeyTrust;
@@ -26,15 +26,15 @@ export interface Settled {
 
 /** The SSH targets of this run: real nodes, or simulated ones with `--sim`. */
 export interface Ways {
-  /** The path of the cluster file. */
+  /** The cluster file's path. */
   readonly clusterFile: string;
-  /** @throws FleetError if there is no SSH target, for example because of a ProxyJump, which the built-in client lacks */
+  /** @throws FleetError if there is no SSH target, for example with a ProxyJump, which the built-in client lacks */
   readonly settle: (node: Pick<DesiredNode, 'name' | 'host'> & Partial<DesiredNode>) => Promise<Settled>;
-  /** The SSH targets of many nodes, or the reasons why a node has none. */
+  /** The SSH targets of many nodes, or for each node the reasons why it has none. */
   readonly toAll: (nodes: readonly DesiredNode[]) => Promise<readonly NodeWay[]>;
 }
 
-/** The SSH targets for one run; reads nothing before the first use. */
+/** The SSH targets for one run. Reads nothing until the first use. */
 export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>): Ways {
   const settle = run.options.sim ? simulatedWays(run, cluster.path) : realWays(cluster.path, cluster.lock);
   const to = async (node: DesiredNode): Promise<Way> => {
@@ -57,7 +57,7 @@ export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>
 
 const retryMs = 500;
 
-/** Connections to nodes, in their order. Only their commands and {@link closeAll} end them, not the signal of the run. */
+/** Connections to nodes, in node order. Only the caller and {@link closeAll} close them, not the run's signal. */
 export async function openSessions(run: Run, ways: Ways, nodes: readonly DesiredNode[]): Promise<readonly Session[]> {
   const { signal: _ended, ...limits } = useLimits(run);
   return (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
@@ -67,7 +67,7 @@ export function closeAll(sessions: readonly Session[]): void {
   for (const session of sessions) session.close();
 }
 
-/** Without a simulator or with a damaged lock, no node is reachable: that ends the run instead of failing each node. */
+/** Without a simulator, or with a damaged lock, no node is reachable. This ends the run, not each node. */
 const isAboutTheRun = (error: FleetError): boolean => !error.diagnostics[0].code.startsWith('ssh/');
 
 function realWays(clusterFile: string, lock: HostKeyLock): Ways['settle'] {
@@ -87,7 +87,7 @@ function wishFor(node: Parameters<Ways['settle']>[0], clusterFile: string): Reac
   };
 }
 
-/** `~/` is left to {@link ReachWish}, which knows the home folder that ssh uses. */
+/** Leaves `~/` to {@link ReachWish}, which knows the home folder that ssh uses. */
 function keyPath(path: string, clusterFile: string): string {
   return path.startsWith('~/') || isAbsolute(path) ? path : join(dirname(clusterFile), path);
 }
@@ -109,7 +109,7 @@ function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
   };
 }
 
-/** Pins of a simulated fleet: the keys in its run file, overridden by the pins of `enroll --sim`. */
+/** A simulated fleet's pins: the keys in its run file, overridden by pins from `enroll --sim`. */
 function simulatedPins({ nodes }: RunFile, { file, hostKeys, prebootKeys }: HostKeyLock): HostKeyLock {
   const pin = (port: number, key: string): readonly [string, readonly PinnedKey[]] => {
     const [type = '', base64 = ''] = key.split(' ');
@@ -135,7 +135,7 @@ const simulatedTarget = (label: string, node: RunNode, runFile: RunFile): Target
   isIdentitiesOnly: true,
 });
 
-/** The run file of a running simulated fleet. @throws FleetError `sim/not-running`, `sim/run-folder`. */
+/** The run file of a simulated fleet that is running. @throws FleetError `sim/not-running`, `sim/run-folder`. */
 async function liveRunFile(folder: string): Promise<RunFile> {
   const runFile = await parseRunFile(folder, runFileName);
   if (runFile && (await isSameProcess(runFile.pid, runFile.pidStart))) return runFile;
@@ -148,7 +148,7 @@ const changedSince = (name: string): FleetError =>
     detail: prose`The simulated fleet has no node ${named(name)}: the cluster file was changed after \`sim up\`.`,
   });
 
-/** Accepts a missing folder, which means that no fleet is up. @throws FleetError `sim/run-folder` for an unreadable folder */
+/** Accepts a missing folder (no fleet is up). @throws FleetError `sim/run-folder` for an unreadable folder */
 export function requireReadable(folder: string): void {
   try {
     readdirSync(folder);

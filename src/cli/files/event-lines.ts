@@ -10,7 +10,7 @@ import type { StepOutcome } from '../../model/step.ts';
 import { subjectNodes, subjectText } from '../../model/subject.ts';
 import type { RemoteEvent } from '../../remote/remote.ts';
 
-/** The events in a command's log. */
+/** The events in the log of a command. */
 export type LogEvent =
   | RunEvent
   | RemoteEvent
@@ -41,13 +41,13 @@ const levelOf: Readonly<Record<Severity, LogLevel>> = { error: 'error', warning:
 
 type Fields = NonNullable<EventLine['fields']>;
 
-/** The only line of an event, as a list. */
+/** The single line of an event, as a list. */
 function line(event: LogEvent, level: LogLevel, msg: string, fields?: Fields): readonly EventLine[] {
   const node = 'node' in event ? event.node : undefined;
   return [{ level, event: event.kind, ...given({ node }), msg, ...given({ fields }) }];
 }
 
-/** The lines of an event: usually one, or one per problem. */
+/** The lines of an event: usually one line, or one per problem. */
 export function eventLines(event: LogEvent): readonly EventLine[] {
   switch (event.kind) {
     case 'verb-started':

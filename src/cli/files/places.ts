@@ -6,8 +6,8 @@ import { journalFolder } from '../../apply/journal/journal.ts';
 import type { Reader } from '../../diagnostics/prose-text.ts';
 
 /**
- * The path of the cluster file: `-f`, else `MESHWRIGHT_FILE`, else the first `cluster.yaml` in this folder or a parent.
- * Undefined if there is none. A named file is returned unchecked: reading it reports any problem.
+ * The path of the cluster file: `-f`, otherwise `MESHWRIGHT_FILE`, otherwise the first `cluster.yaml` in this folder or
+ * a parent. Undefined if there is none. Does not check a given path, because reading it reports any problem.
  */
 export function findClusterFile(given: string | undefined, env: NodeJS.ProcessEnv, folder: string): string | undefined {
   const named = given ?? env['MESHWRIGHT_FILE'];
@@ -19,14 +19,14 @@ export function findClusterFile(given: string | undefined, env: NodeJS.ProcessEn
   }
 }
 
-/** The lock next to the cluster file: same name with the extension `.lock`. */
+/** The lock next to the cluster file, with the same name and the extension `.lock`. */
 export function lockFileFor(clusterFile: string): string {
   return clusterFile.replace(/(\.ya?ml)?$/i, '.lock');
 }
 
 /**
- * The folder of journals, caches and simulated fleets: `$MESHWRIGHT_STATE`, else the XDG state folder. A relative
- * `XDG_STATE_HOME` is ignored, as its specification demands.
+ * The folder for journals, caches and simulated fleets: `$MESHWRIGHT_STATE`, otherwise the XDG state folder. A relative
+ * `XDG_STATE_HOME` is ignored, as the XDG specification requires.
  */
 export function stateFolder(env: NodeJS.ProcessEnv): string {
   if (env['MESHWRIGHT_STATE']) return resolve(env['MESHWRIGHT_STATE']);
@@ -40,7 +40,7 @@ function homeFolder(env: NodeJS.ProcessEnv): string {
   return env['HOME'] || userInfo().homedir || homedir();
 }
 
-/** The folder of the simulated fleet; each cluster file has its own. */
+/** The simulated fleet's folder; each cluster file has its own. */
 export function simFolder(env: NodeJS.ProcessEnv, clusterFile: string): string {
   const name = basename(clusterFile)
     .replace(/[^A-Za-z0-9-]+/g, '-')
@@ -49,7 +49,7 @@ export function simFolder(env: NodeJS.ProcessEnv, clusterFile: string): string {
   return join(stateFolder(env), 'sim', `${name}-${digest}`);
 }
 
-/** The folder of a cluster's journals; rehearsals have their own, separate from the runs on real Macs. */
+/** The folder of a cluster's journals. Rehearsals have their own folder, separate from the runs on real Macs. */
 export const journalsOf = (env: NodeJS.ProcessEnv, cluster: string, { isSimulated }: Reader): string =>
   journalFolder(stateFolder(env), isSimulated ? `${cluster}-simulated` : cluster);
 

@@ -6,27 +6,27 @@ import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 
-/** The permissions that decide whether others may change a file or a folder. */
+/** The owner and permissions that determine whether others can change a file or folder. */
 interface FileOwner {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** A file with its parent folders: a user who can write to one of them can replace the file. */
+/** A file with its parent folders, because anyone who can write to one of the folders can replace the file. */
 interface FileOwners extends FileOwner {
-  /** From its own folder up to the root. Empty unless it is a regular file. */
+  /** From the file's folder up to the root. Empty unless the file is a regular file. */
   readonly folders: readonly (FileOwner & { readonly path: string })[];
 }
 
-/** A file after reading. */
+/** A file that was read. */
 export interface ReadFile extends FileOwners {
   readonly bytes: Uint8Array;
-  /** The bytes as UTF-8, to quote lines. */
+  /** The bytes decoded as UTF-8, for quoting lines. */
   readonly text: string;
 }
 
-/** The maximum size of our files, so that reading an endless device stops. */
+/** The maximum size of our files, which also stops reading from an endless device. */
 const maxBytes = 1_048_576;
 
 /** The displayed path: relative to the current folder if the file is below it. */
@@ -54,11 +54,11 @@ export function readFile(path: string, shown: string): ReadFile {
   }
 }
 
-/** The time limits in milliseconds for a pipe with a silent writer, and for one without a writer. */
+/** Time limits in milliseconds for a pipe whose writer is silent, and for a pipe without a writer. */
 const [silentMs, writerlessMs] = [10_000, 2_000];
 
 function readWhole(path: string): ReadFile {
-  // A blocking open of a pipe would wait for a writer forever, and block signals meanwhile.
+  // A blocking open of a pipe would wait for a writer forever, and block signals in the meantime.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = fstatSync(file);
@@ -88,7 +88,7 @@ function readOpened(file: number, isPipe: boolean): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** The number of bytes read; undefined if there are none yet. */
+/** The number of bytes read; undefined if none are available yet. */
 function readSome(file: number, chunk: Uint8Array): number | undefined {
   try {
     return readSync(file, chunk);
@@ -126,7 +126,7 @@ function cannotRead(shown: string, error: unknown): FleetError {
   return failure('cli/cannot-read', fields, { cause: error });
 }
 
-/** A hint more specific than the code's own. */
+/** A hint that is more specific than the code's own. */
 function hintFor(code: string, shown: string): string | undefined {
   if (code === 'EISDIR') return `Name the file in this folder: ${shown.replace(/\/$/, '')}/cluster.yaml`;
   return code === 'SILENT' ? 'Start the program that writes to the pipe first, or name a file.' : undefined;
@@ -141,10 +141,10 @@ interface Reader {
 const rootGroups: readonly number[] = process.platform === 'darwin' ? [0, 80] : [0];
 
 /**
- * Warns if other users can change or replace a file that decides what is done to the nodes: the file or a parent folder is
- * writable by others or a group, or belongs to a user who is neither this user, root, nor the user who ran sudo. A group
- * with the user's own number is private, as on Debian and Fedora and in containers with an `fsGroup`. With `CI=true`, the
- * warning is an error.
+ * Warns if other users can change or replace a file that determines what is done to the nodes. The file or a parent
+ * folder is then writable by others or a group, or its owner is neither this user, root, nor the user who ran sudo. A
+ * group with the user's own number is private, as on Debian and Fedora and in containers with an `fsGroup`. With
+ * `CI=true`, the warning is an error.
  */
 export function openToOthers(shown: string, file: FileOwners, reader: Reader): readonly Diagnostic[] {
   if ((file.mode & 0o170000) !== 0o100000) return [];
@@ -166,7 +166,7 @@ export function openToOthers(shown: string, file: FileOwners, reader: Reader): r
           ),
         ]),
   ];
-  // In a folder with the sticky bit, such as /tmp, each user replaces only their own files.
+  // In a folder with the sticky bit, such as /tmp, users can replace only their own files.
   const folder = file.folders.find(
     (one) => !trusted.includes(one.uid) || (writers(one, reader).length > 0 && (one.mode & 0o1000) === 0),
   );
@@ -178,7 +178,7 @@ export function openToOthers(shown: string, file: FileOwners, reader: Reader): r
   return [...own, problem(`${who} can replace ${shown}, because they can write to the folder ${folder.path}.`, hint)];
 }
 
-/** The users besides the owner who can write to a file or a folder; at most one entry. */
+/** The users other than the owner who can write to a file or folder; at most one entry. */
 function writers({ mode, uid, gid }: FileOwner, reader: Reader): readonly string[] {
   if ((mode & 0o002) !== 0) return ['Every user on this computer'];
   const isGroups = (mode & 0o020) !== 0 && ![uid, reader.uid, ...rootGroups].includes(gid);

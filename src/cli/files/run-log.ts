@@ -8,33 +8,33 @@ import { given } from '../../model/given.ts';
 import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
 import { cannotWrite, writingTo } from './write-file.ts';
 
-/** One command's log, for audits: its actions and observations as JSON lines (`schemas/log-line.schema.json`). */
+/** The log of one command, for audits: actions and observations as JSON lines (`schemas/log-line.schema.json`). */
 export interface RunLog {
-  /** The name of the next journal; the first one is also the `run` of each log line. */
+  /** Returns the name of the next journal; the first name is also the `run` of each log line. */
   readonly nextRunId: () => string;
-  /** Appends the lines of an event to the file before it returns. */
+  /** Appends an event's lines to the file before it returns. */
   readonly write: (event: LogEvent) => void;
-  /** Keeps a secret, and its forms, out of every later line. */
+  /** Removes a secret, in all its forms, from every later line. */
   readonly hide: (secret: string) => void;
 }
 
-/** The log's command and file. */
+/** The command and file of a log. */
 interface RunLogOptions {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly level: LogLevel;
   readonly verb: string;
   readonly version: string;
-  /** Called once, if a line after the first cannot be written. Later lines are still tried. */
+  /** Called once if a line after the first cannot be written. Later lines are still attempted. */
   readonly onLost: (error: Error) => void;
 }
 
-/** Fields with such names contain no secrets today; they are left out of the log in case one ever does. */
+/** Fields with these names contain no secrets today. They are omitted from the log in case they ever do. */
 const secretNames = ['password', 'passphrase', 'secret', 'token', 'authorization', 'apiKey', 'api_key', 'cookie'];
 const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 /**
- * Opens a log and writes its first line, so that a log that cannot be written ends the command before anything is sent.
+ * Opens a log and writes its first line. If the log cannot be written, the command ends before anything is sent.
  * @throws FleetError `cli/cannot-write`
  */
 export function openRunLog({ path, level, verb, version, onLost }: RunLogOptions): RunLog {
@@ -89,7 +89,7 @@ function hidden(value: Json, secrets: readonly string[]): Json {
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
-/** Opens or creates a file that only this user can access. Follows no link and does not wait for the reader of a pipe. */
+/** Opens or creates a file that only this user can access. Does not follow links or wait for the reader of a pipe. */
 const openOwn = (path: string): number =>
   writingTo(path, () => {
     const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o600);

@@ -15,7 +15,7 @@ import { failure } from '../../diagnostics/diagnose.ts';
 import { type FleetError, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
 import { namedSubject } from '../../model/subject.ts';
 
-/** A mark exists only while a file is read and written; an older mark was left by a process that died. */
+/** A mark exists only while a file is read and written. An older mark was left by a process that died. */
 const staleMs = 10_000;
 const patienceMs = 15_000;
 const pauseMs = 20;
@@ -33,7 +33,7 @@ function mark(path: string, ownMark: string): boolean {
   }
 }
 
-/** Removes an abandoned mark. If several processes try, one renames it, and the others find nothing. */
+/** Removes an abandoned mark. If several processes try, one renames the mark, and the others find nothing. */
 function clearStale(path: string): void {
   try {
     if (Date.now() - statSync(path).mtimeMs < staleMs) return;
@@ -54,9 +54,9 @@ function release(path: string, ownMark: string): void {
 }
 
 /**
- * Runs `act` while no other meshwright process does the same for this file: creates the mark `<path>.held` exclusively and
- * removes it afterwards. An abandoned mark expires after ten seconds.
- * @throws FleetError `cli/cannot-write` if the mark cannot be created, or another process keeps it
+ * Runs `act` while no other meshwright process uses this file. Creates the mark `<path>.held` exclusively and removes
+ * it afterwards. An abandoned mark expires after ten seconds.
+ * @throws FleetError `cli/cannot-write` if the mark cannot be created, or if another process keeps it
  */
 export async function useFileAlone<T>(path: string, act: () => T): Promise<T> {
   const markPath = `${path}.held`;
@@ -79,15 +79,15 @@ export async function useFileAlone<T>(path: string, act: () => T): Promise<T> {
 }
 
 /**
- * Replaces a file atomically: temporary file in the same folder, fsync, rename.
- * @throws FleetError `cli/cannot-write`; then the old text is unchanged
+ * Replaces a file atomically by a temporary file in the same folder, fsync, and rename.
+ * @throws FleetError `cli/cannot-write`; the old text is then unchanged
  */
 export function replaceFile(path: string, text: string, mode = 0o644): void {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     const file = openSync(temporary, 'wx', mode);
     try {
-      // Unlike this, writeSync would succeed with a part of the text on a full disk.
+      // On a full disk, writeSync would succeed after writing only part of the text.
       writeFileSync(file, text);
       fsyncSync(file);
     } finally {
@@ -100,7 +100,7 @@ export function replaceFile(path: string, text: string, mode = 0o644): void {
   }
 }
 
-/** Does something that writes to a path. @throws FleetError `cli/cannot-write` for any failure */
+/** Runs an action that writes to a path. @throws FleetError `cli/cannot-write` for any failure */
 export function writingTo<T>(path: string, act: () => T): T {
   try {
     return act();
@@ -109,7 +109,7 @@ export function writingTo<T>(path: string, act: () => T): T {
   }
 }
 
-/** The error for a path that cannot be written, with the system's reason. */
+/** The error for a path that cannot be written, with the operating system's reason. */
 export function cannotWrite(path: string, error: unknown): FleetError {
   const detail = `${path} cannot be written: ${messageOf(error)}.`;
   return failure('cli/cannot-write', { detail, subject: namedSubject(path) }, { cause: error });

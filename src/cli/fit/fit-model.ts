@@ -32,10 +32,10 @@ interface FitSubject {
   readonly shape: ModelShape;
 }
 
-/** Whether an argument is a folder, file or URL, not a model name in the cluster file. */
+/** True if an argument is a folder, file or URL rather than a model name in the cluster file. */
 const isPlace = (word: string): boolean => /[/\\]|\.gguf$/i.test(word);
 
-/** The shape of a model in a folder, a `.gguf` file, or below a base URL. @throws FleetError `model/shape-unknown` */
+/** The shape of a model in a folder, a `.gguf` file, or below a URL. @throws FleetError `model/shape-unknown` */
 async function subjectAt(run: Run, word: string): Promise<FitSubject> {
   const isUrl = /^https?:\/\//.test(word);
   const found = await (isUrl ? shapeAtUrl(run, word) : shapeInFolder(run, word));
@@ -53,7 +53,7 @@ function knownShape(word: string, found: ShapeFact): ModelShape {
 
 const partName = /^(.*)-\d{5}-of-(\d{5})\.gguf$/;
 
-/** All parts of the GGUF model to which this file belongs. */
+/** All parts of the GGUF model that contains this file. */
 function partsOf(file: string): readonly string[] {
   const [, stem, count] = partName.exec(file) ?? [];
   if (stem === undefined || count === undefined) return [file];
@@ -96,10 +96,10 @@ function shapeAtUrl(run: Run, word: string): Promise<ShapeFact> {
 }
 
 const indexName = 'model.safetensors.index.json';
-/** The indexes of the largest models have about ten megabytes. */
+/** The largest models have an index of about ten megabytes. */
 const mostIndexBytes = 64 * 2 ** 20;
 
-/** A model's weight files: those in its index, or the default file if there is no index. */
+/** The weight files of a model, listed in its index; without an index, the default file. */
 async function weightsAt(source: ByteSource): Promise<readonly string[]> {
   const index = await readText(source, indexName, mostIndexBytes);
   const text = index.kind === 'text' ? index.text : '{}';
@@ -109,7 +109,7 @@ async function weightsAt(source: ByteSource): Promise<readonly string[]> {
   return weights.length === 0 ? ['model.safetensors'] : weights;
 }
 
-/** The shape of a model in the file: from the lock, else from the model's source. */
+/** The shape of a model in the file, from the lock or else from the model's source. */
 async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promise<ShapeFact> {
   const { shape, source, files } = model;
   if (shape !== undefined) return { kind: 'known', shape };
@@ -128,7 +128,7 @@ async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promi
   }
 }
 
-/** A model in the file by its name. @throws FleetError `cli/usage`, `model/shape-unknown` */
+/** A model in the file, by name. @throws FleetError `cli/usage`, `model/shape-unknown` */
 async function subjectInFile(run: Run, name: string, { fleet, baseFolder }: FitFile): Promise<FitSubject> {
   const model = fleet.models.find((one) => one.name === name);
   if (model === undefined) {
@@ -142,7 +142,7 @@ async function subjectInFile(run: Run, name: string, { fleet, baseFolder }: FitF
   return { name, shape: knownShape(name, await shapeOf(run, model, baseFolder)) };
 }
 
-/** Adds the shapes that can be read on this computer to the models. */
+/** Adds the shapes that this computer can read to the models. */
 const withShapes = (run: Run, models: readonly DesiredModel[], baseFolder: string): Promise<readonly DesiredModel[]> =>
   Promise.all(
     models.map(async (model) => {
@@ -157,8 +157,8 @@ interface FitFile {
 }
 
 /**
- * The driver and the version of mlx-lm by `--runtime` and `--mlx-lm`, else those of the model's placement. Without a
- * driver, it follows from the model's format.
+ * The driver and version from `--runtime` and `--mlx-lm`, otherwise those of the model's placement. Without either, the
+ * model's format determines the driver.
  * @throws FleetError `cli/usage`
  */
 async function readRuntime(run: Run, model: string, file: FitFile | undefined) {
@@ -179,7 +179,7 @@ function versionOption(run: Run): string | undefined {
   throw usageError(`"${version}" is not a valid version of mlx-lm.`, 'Enter a version such as 0.31.3.');
 }
 
-/** The version in the package list of an mlx runtime, if the list is on this computer. */
+/** The version in an mlx runtime's package list, if this computer has the list. */
 async function lockedMlxLm(
   run: Run,
   runtime: DesiredRuntime | undefined,
@@ -194,10 +194,10 @@ async function lockedMlxLm(
   return settlePackages(runtime, { archives, folders: {} }, keysByDriver).runtime.packages?.['mlx-lm'];
 }
 
-/** A Mac for the model: a node in the file, or an imaginary one. */
+/** A Mac for the model: a node in the file or an imaginary Mac. */
 type FitNode = Pick<DesiredNode, 'name' | 'hardware'>;
 
-/** The maximum number of nodes of a placement. */
+/** The maximum number of nodes in a placement. */
 const mostNodes = 16;
 
 const exampleMacs =
@@ -205,20 +205,19 @@ const exampleMacs =
 
 const thoughtUp = /^(?:([1-9][0-9]{0,2})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3}):([0-9]+(?:GB|GiB))$/;
 
-/** The values of `--on`, one per node or kind of Mac; a comma inside an identifier does not separate. */
+/** The values of `--on`, one per node or kind of Mac; a comma inside an identifier is not a separator. */
 const onWords = (words: readonly string[]): readonly string[] =>
   words
     .flatMap((word) => word.split(/\+|,(?![0-9]{1,3}(?::|$))/))
     .map((word) => word.trim())
     .filter((word) => word !== '');
 
-/** Whether a value describes imaginary Macs. */
+/** True if a value describes imaginary Macs. */
 const isThoughtUp = (word: string): boolean => /^(?:[0-9]+x)?[A-Z]/.test(word);
 
 /**
- * The Macs that `--on` names, in rank order.
- *
- * @param fleet of the file; undefined if no value names one of its nodes
+ * The Macs named by `--on`, in rank order.
+ * @param fleet the file's fleet; undefined if no value names one of its nodes
  * @throws FleetError `cli/usage`
  */
 export function readMacs(words: readonly string[], fleet: DesiredFleet | undefined): readonly FitNode[] {
@@ -240,7 +239,7 @@ function declared(word: string, fleet: DesiredFleet | undefined): FitNode {
   return node;
 }
 
-/** Imaginary Macs of one kind, numbered consecutively over all values. */
+/** Imaginary Macs of one kind, numbered consecutively across all values. */
 function thinkUp(word: string, counts: Map<string, number>, fleet: DesiredFleet | undefined): readonly FitNode[] {
   const [, count = '1', model = '', memory = ''] = thoughtUp.exec(word) ?? [];
   const memoryBytes = memoryLabelBytes(memory);
@@ -256,7 +255,7 @@ function thinkUp(word: string, counts: Map<string, number>, fleet: DesiredFleet 
   });
 }
 
-/** Further Macs like these, up to the maximum of a placement; none if these Macs differ. */
+/** More Macs of this kind, up to the maximum in a placement; none if these Macs differ. */
 export function moreLike(macs: readonly FitNode[]): readonly FitNode[] {
   const last = macs.at(-1);
   const isAlike = ({ hardware: { model, memoryBytes } }: FitNode): boolean =>
@@ -294,11 +293,11 @@ export async function fitModel(run: Run): Promise<ModelFit> {
   return judgeModelFit({ name, shape, macs, more, fleet, ...given({ links }) }, { ...wish, driver });
 }
 
-/** Whether all Macs are nodes in the file, so that its cables and other nodes count. */
+/** True if all Macs are nodes in the file, so that the file's cables and other nodes count. */
 const areDeclared = (macs: readonly FitNode[], { fleet: { nodes } }: FitFile): boolean =>
   macs.every(({ name }) => nodes.some((node) => node.name === name));
 
-/** The cluster file with the values of its lock. */
+/** The cluster file with its lock's values. */
 function fileOf(run: Run): FitFile {
   const { path, fleet, lock } = openCluster(run);
   const baseFolder = dirname(path);
@@ -316,14 +315,14 @@ function readWish(run: Run): Omit<FitHow, 'driver'> {
   return { ...given({ sharding }), contextTokens: tokens, parallel: readCountOption(run, 'requests') ?? 1 };
 }
 
-/** The driver: the requested one, else the one for the model's format. */
+/** The requested driver, or else the driver for the model's format. */
 function driverFor(run: Run, asked: DriverName | undefined, { format }: ModelShape): DriverName {
   const chosen = asked ?? (format === 'gguf' ? 'llamacpp-rpc' : 'mlx');
   if (chosen === 'mlx' || textOption(run, 'mlxLm') === undefined) return chosen;
   throw usageError(`--mlx-lm does not apply to ${chosen}.`, 'Leave out --mlx-lm, or add --runtime mlx.');
 }
 
-/** The fleet for the calculation, with the other placements that serve on these nodes in the file. */
+/** The fleet for the calculation, including other placements in the file that serve on these nodes. */
 async function fleetFor(
   run: Run,
   { name: subject }: FitSubject,

@@ -38,8 +38,8 @@ import { fitModel } from './fit-model.ts';
 const mostMacs = 256;
 
 /**
- * `fit MODEL --on MACS`: whether a model fits into the memory of Macs; `fit --mesh 5xMac15,14`: whether Macs can be fully
- * meshed, and with which cables. Contacts no node.
+ * Calculates whether a model fits into the memory of Macs (`fit MODEL --on MACS`), or whether Macs can be fully meshed
+ * and with which cables (`fit --mesh 5xMac15,14`). Contacts no node.
  */
 export const fit: VerbBody = (run) => {
   if (run.own['mesh'] === undefined) return fitOnMacs(run);
@@ -57,7 +57,7 @@ export const fit: VerbBody = (run) => {
 
 const modelOptions = ['on', 'context', 'requests', 'sharding', 'runtime', 'mlxLm'];
 
-/** Whether a model fits on Macs. */
+/** Checks whether a model fits on Macs. */
 async function fitOnMacs(run: Run): Promise<ExitCode> {
   if (run.words.length === 0 && run.own['on'] === undefined)
     throw usageError('Enter either --mesh, or a model and --on.', example);
@@ -92,7 +92,7 @@ function modelDocument(found: ModelFit): FitDocument {
   };
 }
 
-/** Whether Macs can be fully meshed. */
+/** Checks whether Macs can be fully meshed. */
 async function fitCables(run: Run): Promise<ExitCode> {
   const found = fitMesh(wantedMacs(run));
   const diagnostics = findings(found);
@@ -107,11 +107,11 @@ async function fitCables(run: Run): Promise<ExitCode> {
 
 const example = prose`Enter the number and model of the Macs: ${meshwright('fit', '--mesh', '3xMac15,14', '2xMac16,11')}`;
 
-/** The Macs of all `--mesh` options, as separate values or joined by plus signs or commas. */
+/** The Macs in all `--mesh` options, given as separate values or joined by plus signs or commas. */
 function wantedMacs(run: Run): readonly MacCount[] {
   const words = run.own['mesh'];
   if (!Array.isArray(words)) throw usageError('--mesh is missing.', example);
-  // Identifiers contain a comma; a comma between Macs is followed by a count.
+  // Identifiers contain a comma; a comma between Macs is always followed by a count.
   const wanted = words.flatMap((word) => String(word).split(/\+|,(?=[0-9]+x)/)).map(wantedMac);
   const count = wanted.reduce((sum, one) => sum + one.count, 0);
   if (count < 2) throw usageError('A mesh has at least two Macs.', example);
@@ -135,7 +135,7 @@ function unknownModel(model: string): Error {
   );
 }
 
-/** Problems of some of the Macs, or of a receptacle that the largest full mesh uses. */
+/** Problems with some of the Macs, or with a receptacle that the largest full mesh uses. */
 function findings({ models, mesh, carefulSize }: MeshFit): readonly Diagnostic[] {
   const doubtful = mesh?.doubtfulModels ?? [];
   return models.flatMap(({ model, name, thunderbolt }) => {
@@ -184,7 +184,7 @@ const verdictWords: Readonly<Record<FitVerdict, string>> = {
   'does-not-fit': 'does not fit',
 };
 
-/** Whether a model fits on these Macs, its memory on each of them with the marks, and the closest variant that fits. */
+/** Whether a model fits on these Macs, with each Mac's memory and marks, and the closest variant that fits. */
 function modelFitText(fit: ModelFit, page: Page): string {
   const advice = fit.advice === undefined ? [] : fitLines(fit.advice, page.columns);
   return pageText([headLines(fit, page), ...groupNodes(fit.nodes).map((nodes) => nodeLines(nodes, page)), advice]);
@@ -258,7 +258,7 @@ function needParts({ weights, cache, loading, process, total, ...need }: NodeFit
 const marksText = (memory: number, room: number): string =>
   `60 % of the memory ${bytesText(fitMarks.nearDegraded * memory)}, 70 % ${bytesText(fitMarks.degraded * memory)}, 90 % of the GPU ${bytesText(fitMarks.tight * room)}`;
 
-/** The memory as a bar with the three marks; `>` at the end means more than the whole memory. */
+/** The memory as a bar with the three marks; `>` at the end means that the model needs more than the whole memory. */
 function bar({ needBytes, budget, memoryBytes = 0 }: NodeFit, page: Page): string {
   const width = Math.min(60, page.columns - 6);
   const at = (bytes: number): number => Math.round((width * bytes) / Math.max(1, memoryBytes));
@@ -275,7 +275,7 @@ function bar({ needBytes, budget, memoryBytes = 0 }: NodeFit, page: Page): strin
   return `[${cells.join('')}]${filled > width ? '>' : ''}`;
 }
 
-/** Whether the Macs can be fully meshed, or which of them can, and the cables in the syntax of `cluster.yaml`. */
+/** The verdict on whether all or some of the Macs can be fully meshed, and the cables in `cluster.yaml` syntax. */
 function fitText(fit: MeshFit, page: Page): string {
   const ring = isFullMesh(fit) ? undefined : fit.ring;
   return pageText([
@@ -321,7 +321,7 @@ const reasonText = ({ asked, models }: MeshFit): string =>
 const ringSizeText = (ring: FitShape, asked: number): string =>
   ring.size === asked ? `all ${asked}` : `${ring.size} (${macsText(ring)})`;
 
-/** The maximum size of a full mesh with such a Mac. */
+/** The maximum size of a full mesh that includes such a Mac. */
 function reachText({ thunderbolt, receptacles, doubtful }: FitModel): string {
   if (thunderbolt === 4) return 'never: Thunderbolt 4';
   const careful = receptacles - doubtful.length + 1;
@@ -333,7 +333,7 @@ function reachText({ thunderbolt, receptacles, doubtful }: FitModel): string {
 const titles = ['Macs', 'model', 'what it is', 'receptacles', 'full mesh up to'] as const;
 const margin = '  ';
 
-/** A table of models, or several lines per model if the page is too narrow. */
+/** A table of models; several lines per model if the page is too narrow. */
 function modelLines(models: readonly FitModel[], page: Page): readonly string[] {
   const rows = models.map((one) => [`${one.count}`, one.model, one.name, `${one.receptacles}`, reachText(one)]);
   const widths = titles.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]?.length ?? 0)));

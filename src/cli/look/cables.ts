@@ -36,7 +36,7 @@ import { timingFor } from '../use-limits.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeLimits, observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `cables`: all declared and observed cables, and the moves that make them match the file; live with its options. */
+/** Shows declared and observed cables, and the moves to match the file: `cables`; live with its options. */
 export const cables: VerbBody = async (run) => {
   const isWatch = run.own['watch'] === true;
   const isIdentify = run.own['identify'] === true;
@@ -57,7 +57,7 @@ export const cables: VerbBody = async (run) => {
 const lookAtCables = (run: Run, { fleet }: OpenedCluster, ways: Ways): Promise<FleetObservation> =>
   observeNodes(run, fleet.nodes, ways, { ...shownOnly(run), facts: cableFacts });
 
-/** Reports each receptacle that is plugged or unplugged, until the run is interrupted. */
+/** Reports each receptacle that is plugged in or unplugged, until the run is interrupted. */
 async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
   const page = pageFor(run.console);
   await watchCables(run, cluster, ways, (check, before) => {
@@ -80,8 +80,8 @@ async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Prom
 }
 
 /**
- * Guides a person at the rack until every link matches the file. A terminal redraws the last lines; otherwise each change
- * is a line. With `--json`, only the final state is printed, as one document.
+ * Guides a person at the rack until every link matches the file. A terminal redraws the last lines; other outputs get
+ * one line per change. With `--json`, only the final state is printed, as one document.
  */
 async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
   const stageOf = ({ observation, work, isWhole }: CableCheck): Stage => {
@@ -100,12 +100,12 @@ async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise
   return exitOfSignal(run.signal) ?? codeForCables(cluster.fleet, observation, work);
 }
 
-/** `to-confirm`: the receptacles are right; the next check reads all facts about cables. */
+/** `to-confirm`: the receptacles are right, and the next check reads all cable facts. */
 type Stage = 'open' | 'to-confirm' | 'done';
 
 type Tell = (check: CableCheck, before: CableCheck | undefined, stage: Stage) => void;
 
-/** Prints the changes since the last check, and below them the next moves. */
+/** Returns a function that prints the changes since the last check and, below them, the next moves. */
 function teller({ console }: Run, { fleet }: OpenedCluster): Tell {
   const page = pageFor(console);
   const showBlock = liveBlock(console);
@@ -127,7 +127,7 @@ function teller({ console }: Run, { fleet }: OpenedCluster): Tell {
   };
 }
 
-/** New findings that no move fixes. Connection failures are left out: {@link lostLines} reports them. */
+/** New findings that no move fixes. Excludes connection failures, which {@link lostLines} reports. */
 function newFindings(check: CableCheck, before: CableCheck | undefined) {
   const failures = Object.values(check.observation.failures).flat();
   const keyOf = ({ code, subject, detail }: Diagnostic): string =>
@@ -137,7 +137,7 @@ function newFindings(check: CableCheck, before: CableCheck | undefined) {
   return mergeFindings(check.work.findings.filter(isNew));
 }
 
-/** Prints the result of `cables`: a page, or one JSON document. */
+/** Prints the result of `cables` as a page or as one JSON document. */
 function showCables(run: Run, cluster: OpenedCluster, work: CableWork): void {
   if (run.options.json) {
     const diagnostics = [...cluster.warnings, ...work.loops, ...work.findings];
@@ -173,7 +173,7 @@ function cablingVerdict(
 }
 
 /**
- * 0 if every declared link exists and nothing has to be moved, 3 if manual steps fix the rest, 4 if something is unknown
+ * 0 if every declared link exists and no move is necessary, 3 if manual steps fix the rest, 4 if something is unknown
  * or cannot be fixed by hand, 1 if no node was observed.
  */
 function codeForCables(desired: DesiredFleet, observation: FleetObservation, work: CableWork): ExitCode {
@@ -184,7 +184,7 @@ function codeForCables(desired: DesiredFleet, observation: FleetObservation, wor
   return code === exitCode.failed && !isUnseen ? exitCode.partial : code;
 }
 
-/** Lines for the nodes that stopped answering, with the reason, and for the nodes that answer again. */
+/** Lines for nodes that stopped answering, with the reason, and for nodes that answer again. */
 function lostLines(check: CableCheck, before: CableCheck | undefined, page: Page): readonly string[] {
   const earlier = before?.lost ?? [];
   return [
@@ -199,26 +199,25 @@ function lostLines(check: CableCheck, before: CableCheck | undefined, page: Page
   ];
 }
 
-/** One check of the rack, with the moves that remain. */
+/** One check of the rack, with the remaining moves. */
 interface CableCheck {
   readonly observation: FleetObservation;
   readonly work: CableWork;
-  /** Whether all facts about cables were read again, not only the receptacles. */
+  /** True if all cable facts were read again, not only the receptacles. */
   readonly isWhole: boolean;
-  /** Whether the plugs or the answering nodes differ from the previous check. */
+  /** True if the plugs or the answering nodes differ from the previous check. */
   readonly isChanged: boolean;
   /** Nodes that do not answer. */
   readonly lost: readonly NodeName[];
 }
 
-/** Long enough for a busy Mac, whose answer takes seconds; short enough that a dead Mac does not delay the person. */
+/** Long enough for a busy Mac's answer, which takes seconds; short enough to skip a dead Mac without much delay. */
 const patienceMs = 5_000;
 
 /**
  * Reads the cables repeatedly, over one connection per node and with one exec per node and check, until `onCheck`
  * returns true, the run is interrupted, or stdout is closed. A check covers only the receptacles. After a change, or
- * while a move waits for something else, the next check covers all facts about cables.
- *
+ * while a move is waiting for something else, the next check covers all cable facts.
  * @param onCheck called with every trusted check and the previous one; returning true ends the watch
  * @returns the last trusted check; undefined if there was none
  */
@@ -277,37 +276,37 @@ async function lookOnce(
 const plugText = ({ work, lost }: Pick<CableCheck, 'work' | 'lost'>): string =>
   JSON.stringify([work.examination.cabling.rack.views, lost]);
 
-/** Whether a step must come first that no receptacle shows: stopping a placement or removing a bridge. */
+/** True if a step that the receptacles do not show must come first: stopping a placement or removing a bridge. */
 const isWaiting = ({ acts, loops }: CableWork): boolean => loops.length > 0 || acts.some(({ isFree }) => !isFree);
 
-/** If only one end reports a cable, it may have been plugged in between the checks of its two nodes: read again. */
+/** If only one end reports a cable, it may have been plugged in between the two nodes' checks: read again. */
 const isTrusted = ({ work }: CableCheck, before: CableCheck | undefined): boolean =>
   !isHalfSeen(work.examination.cabling.rack) ||
   (before !== undefined && isHalfSeen(before.work.examination.cabling.rack));
 
 /** Options of {@link watchFleet}. */
 export interface WatchOptions extends UseLimits {
-  /** How many nodes are read in parallel. */
+  /** The number of nodes read in parallel. */
   readonly parallel: number;
   /** Returns 32 new hexadecimal digits. */
   readonly newBoundary: () => string;
-  /** The facts of a whole check, and of the first check of each node. */
+  /** The facts in a whole check, and in each node's first check. */
   readonly facts: readonly FactName[];
-  /** The facts of every check. */
+  /** The facts in every check. */
   readonly often: readonly FactName[];
-  /** Pause before a lost node is tried again. */
+  /** The pause before a lost node is tried again. */
   readonly retryMs: number;
-  /** Minimum time for a node's answer beyond that of the slowest other node. */
+  /** The minimum extra time for a node's answer, compared with the slowest other node. */
   readonly patienceMs: number;
 }
 
-/** Nodes that are read repeatedly, over one connection each. */
+/** Nodes that are read repeatedly over one connection each. */
 interface FleetWatch {
   /**
-   * Runs one exec on each node that is not lost; resolves when each has answered or was given up. A silent node is given
-   * up before the deadline if others have answered and three times have passed since its own exec began: twice the time
-   * of the slowest answer, twice the node's own last time, and the slowest answer plus `patienceMs`. A node that was given
-   * up is retried in the background and takes part again once it answers.
+   * Runs one exec on each node that is not lost; resolves when each has answered or was given up. A silent node is
+   * given up before the deadline if others have answered and its exec has lasted longer than three times: twice the
+   * time of the slowest answer, twice the node's own last time, and the slowest answer plus `patienceMs`. A node that
+   * was given up is retried in the background and returns when it answers.
    */
   readonly look: (extent: 'whole' | 'often') => Promise<FleetObservation>;
   readonly close: () => void;
@@ -315,16 +314,16 @@ interface FleetWatch {
 
 interface WatchedNode {
   readonly session: Session;
-  /** The last check, completed with facts of earlier whole checks; undefined while the node is lost. */
+  /** The last check, completed with facts from earlier whole checks; undefined while the node is lost. */
   seen: NodeObservation | undefined;
-  /** Why the node is lost, and its observation without facts. */
+  /** The reason why the node is lost, and its observation without facts. */
   lost: { readonly observation: NodeObservation; readonly failures: readonly Diagnostic[] } | undefined;
-  /** When the current exec began; undefined while it waits for its turn. */
+  /** The start of the current exec; undefined while the exec is waiting for its turn. */
   beganMs: number | undefined;
   lastMs: number;
 }
 
-/** Opens connections at the first `look`; closes them on abort. */
+/** Opens connections on the first `look`, and closes them on abort. */
 export function watchFleet(ways: readonly NodeWay[], options: WatchOptions): FleetWatch {
   const limit = limiter(options.parallel);
   const nodes = ways.map(
@@ -359,7 +358,7 @@ export function watchFleet(ways: readonly NodeWay[], options: WatchOptions): Fle
   };
 }
 
-/** The nodes that answered or failed in time. */
+/** Returns the nodes that answered or failed in time. */
 async function waitFor(
   nodes: readonly WatchedNode[],
   asked: readonly Promise<void>[],
@@ -393,7 +392,7 @@ async function waitFor(
 /** Poll interval while waiting for nodes. */
 const lookAgainMs = 50;
 
-/** Marks a node as lost. Its exec still runs: if the node answers after all, it is no longer lost. */
+/** Marks a node as lost. Its exec continues, and if the node does answer, it is no longer lost. */
 function giveUp(node: WatchedNode): void {
   const { node: name } = node.session;
   const detail = prose`${named(name)} stopped answering, while other nodes answer.`;
@@ -420,7 +419,7 @@ async function lookAt(node: WatchedNode, extent: 'whole' | 'often', options: Wat
   node.seen = failures.length > 0 ? undefined : merged(seen, observation, facts);
 }
 
-/** The facts just read, and the earlier values of all others. */
+/** The facts that were just read, and earlier values of all other facts. */
 function merged(
   before: NodeObservation | undefined,
   now: NodeObservation,

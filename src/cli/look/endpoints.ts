@@ -14,7 +14,7 @@ import { exitCode } from '../exit-codes.ts';
 import { showResult } from '../terminal/console.ts';
 import type { VerbBody } from '../verb.ts';
 
-/** `endpoints [PLACEMENT…]`: client settings, ready to copy. Contacts no node and reads no key. */
+/** Prints client settings, ready to copy, without contacting nodes or reading keys: `endpoints [PLACEMENT…]`. */
 export const endpoints: VerbBody = (run) => {
   const { fleet, path } = openCluster(run);
   const home = run.env['HOME'] || homedir();
@@ -31,7 +31,7 @@ export const endpoints: VerbBody = (run) => {
   return Promise.resolve(exitCode.done);
 };
 
-/** The layouts with different leaders: a fallback only if its leader is a different node. */
+/** The placement's layouts with different leaders: a fallback is included only if its leader is a different node. */
 function atLeaders(placement: DesiredPlacement): readonly DesiredPlacement[] {
   const [own = placement, other] = layoutsOf(placement);
   return other === undefined || other.nodes[0] === own.nodes[0] ? [own] : [own, other];
@@ -60,17 +60,17 @@ function exposedOf(fleet: DesiredFleet, placement: DesiredPlacement): Pick<Endpo
   return exposed.length === 0 ? {} : { exposed };
 }
 
-/** The base folders for paths in the cluster file. */
+/** The base folders of paths in the cluster file. */
 interface FilePlace {
   readonly folder: string;
   readonly home: string;
 }
 
-/** Makes the path of a key file absolute, because users may paste it anywhere. */
+/** Makes a key file's path absolute, because users can paste the path anywhere. */
 const keySource = (source: SecretSource, { folder, home }: FilePlace): SecretSource =>
   source.kind === 'file' ? { ...source, path: resolve(folder, source.path.replace(/^~(?=\/)/, home)) } : source;
 
-/** In a URL, an IPv6 address needs brackets. */
+/** IPv6 addresses need brackets in a URL. */
 const hostOf = ({ host }: DesiredNode): string => (host.includes(':') ? `[${host}]` : host);
 
 function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode, place: FilePlace): EndpointAccess {
@@ -84,7 +84,7 @@ function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode
   return { kind: 'tunnel', command: [...words, ...way, user === undefined ? host : `${user}@${host}`].join(' ') };
 }
 
-/** The model name without a gateway: clients have to use the runtime's own name. */
+/** The model name if there is no gateway, where clients have to use the runtime's own name. */
 function runtimeWord(fleet: DesiredFleet, placement: DesiredPlacement): string {
   const word = asObject(tokenRequestOf(fleet, placement).body)?.['model'];
   return typeof word === 'string' && word !== '' ? word : placement.model;
@@ -96,21 +96,21 @@ const settingsJson = ({ access, takesPrompt: _, ...one }: EndpointSettings) => (
   access: access.kind === 'key' ? { kind: access.kind, source: secretSourceText(access.source) } : access,
 });
 
-/** Client settings of one endpoint. They contain no key. */
+/** The client settings for one endpoint, without a key. */
 export interface EndpointSettings extends Omit<EndpointsDocument['endpoints'][number], 'baseUrl' | 'access'> {
-  /** Whether the endpoint accepts only a prompt, not a chat. */
+  /** True if the endpoint accepts only a prompt, not a chat. */
   readonly takesPrompt: boolean;
   readonly access: EndpointAccess;
 }
 
-/** What a client needs to use the endpoint. */
+/** A client's way of accessing the endpoint. */
 export type EndpointAccess =
   | { readonly kind: 'key'; readonly source: SecretSource }
   | { readonly kind: 'anybody' }
   /** The endpoint is reachable only on its node, so clients need this tunnel. */
   | { readonly kind: 'tunnel'; readonly command: string };
 
-/** Settings to copy, one block per placement. For a key, its source is shown. */
+/** Settings to copy, one block per placement. Instead of a key, its source is shown. */
 export const endpointsText = (all: readonly EndpointSettings[]): string =>
   all.length === 0 ? 'The file has no placements.\n' : `${all.map(blockOf).join('\n\n')}\n`;
 
@@ -137,8 +137,8 @@ function keyText(access: EndpointAccess): string {
 }
 
 /**
- * A command that prints the header with the key to curl's standard input. This keeps the key out of the shell history and,
- * because `printf` is a shell builtin, out of the process list. Uses `$API_KEY` if no short command prints the key.
+ * A command that pipes the header with the key to curl. This keeps the key out of the shell history and, because
+ * `printf` is a shell builtin, out of the process list. Uses `$API_KEY` if no short command prints the key.
  */
 function headerPrinter(access: EndpointAccess): string | undefined {
   if (access.kind !== 'key') return undefined;

@@ -10,7 +10,7 @@ import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `facts [NODE…]`: every fact of every node, known or unknown. */
+/** Shows every fact of every node, known or unknown: `facts [NODE…]`. */
 export const facts: VerbBody = async (run) => {
   const names = wantedFacts(run);
   const cluster = openCluster(run);

@@ -24,7 +24,7 @@ import { diagnosticsJson, showResult } from '../terminal/console.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `graph`: a picture of the rack with declared and observed cables. */
+/** Draws the rack with declared and observed cables: `graph`. */
 export const graph: VerbBody = async (run) => {
   const target = targetOf(run);
   const cluster = openCluster(run);
@@ -47,7 +47,7 @@ interface Seen {
 const formats: readonly Format[] = ['svg', 'dot'];
 
 /**
- * The output file, absent for stdout, and its format: by `--format`, else by the file name, else SVG.
+ * The output file, absent for stdout, and its format: from `--format`, otherwise from the file name, otherwise SVG.
  * @throws FleetError `cli/usage`, before contacting any node
  */
 function targetOf(run: Run): { readonly format: Format; readonly path?: string } {
@@ -96,7 +96,7 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets });
   const placements = surveyPlacements(view).map(({ name, nodes: members, state }) => ({ name, nodes: members, state }));
   const work = cableWork(cluster.fleet, observation);
-  // A ring of bridged Macs takes the network down, so this warning comes first.
+  // A ring of bridged Macs brings down the network, so this warning comes first.
   const told = [...work.loops, ...targets.flatMap((name) => observation.failures[name] ?? [])];
   return {
     picture: {
@@ -127,7 +127,7 @@ function show(run: Run, { format, path }: ReturnType<typeof targetOf>, seen: See
   );
 }
 
-/** The picture as JSON. Text from nodes is not escaped: print the document with `jsonText`, which escapes it. */
+/** The picture as JSON. Text from nodes is unescaped: print the document with `jsonText`. */
 export function graphJson({ graph, placements, isSimulated }: GraphPicture): Omit<GraphDocument, 'diagnostics'> {
   return {
     ...documentHead({ isSimulated }, { cluster: graph.cluster }),

@@ -27,12 +27,12 @@ import { answerText, askNodes, isAnswered, outcomeDiagnostics, outcomeVerdict } 
 const usualRuns = 20;
 const linesPerNode = 1_000;
 
-/** The format of run names. No node has such a name. */
+/** The format of run names, which never matches a node name. */
 const runName = /^\d{8}T\d{6}-[0-9a-f]+$/;
 
 /**
- * `history [NODE…|RUN…]`: past runs, from this controller's journals and the records on the nodes; with every change for
- * runs that are named.
+ * Lists past runs, from this controller's journals and the records on nodes: `history [NODE…|RUN…]`. Shows every change
+ * of the named runs.
  */
 export const history: VerbBody = async (typed) => {
   const named = typed.words.filter((word) => runName.test(word));
@@ -64,7 +64,7 @@ export const history: VerbBody = async (typed) => {
     run,
     () => ({
       ...documentHead(run.console, { cluster: name }),
-      // Nodes that were not reached may have records of runs.
+      // Nodes that were not reached may have records.
       runs: runs.length === 0 && lost.length > 0 ? null : runs.map(runJson),
       ...unreachedField(unreached),
       diagnostics: diagnosticsJson(run.console, diagnostics),
@@ -75,7 +75,7 @@ export const history: VerbBody = async (typed) => {
   return codeForNodes(outcomes.map(outcomeVerdict));
 };
 
-/** @throws FleetError `cli/usage` for a run that neither a journal nor a node has */
+/** @throws FleetError `cli/usage` for a run that is in no journal and on no node */
 function refuseUnknown(named: readonly string[], runs: readonly PastRun[], lost: readonly string[]): void {
   const unknown = named.find((name) => !runs.some(({ run }) => run === name));
   if (unknown === undefined) return;
@@ -84,7 +84,7 @@ function refuseUnknown(named: readonly string[], runs: readonly PastRun[], lost:
   throw usageError(`No run ${unknown} is recorded ${where}.`, prose`List the runs: ${meshwright('history')}`);
 }
 
-/** If nodes were chosen, only runs with a step on one of them are listed. */
+/** True if no node was chosen, or if a step of the run is on a chosen node. */
 function isAbout({ steps }: PastRun, run: Run, nodes: readonly DesiredNode[]): boolean {
   const isChosen = run.words.length > 0 || run.options.nodes !== undefined || run.options.label !== undefined;
   return !isChosen || steps.some(({ node }) => nodes.some(({ name }) => name === node));
@@ -114,14 +114,14 @@ const secondsOf = (iso: string): number => {
   return Number.isNaN(ms) ? 0 : Math.floor(ms / 1_000);
 };
 
-/** The time in the name of a run: `20261120T111844-5f3a9c`. */
+/** The time in a run's name: `20261120T111844-5f3a9c`. */
 const namedAt = (run: string): number =>
   secondsOf(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)-.*$/, '$1-$2-$3T$4:$5:$6Z'));
 
 /**
- * Merges this controller's journals and the nodes' records into one list of runs, newest first. A step in both is listed
- * once, with the outcome of the journal. A step that only a node records comes from a different controller, or from one
- * that lost its journals.
+ * Merges this controller's journals and the nodes' records into one list of runs, newest first. A step in both is
+ * listed once, with the journal's outcome. A step that only a node has recorded comes from a different controller, or
+ * from one that lost its journals.
  */
 export function mergeHistory(journals: readonly RecordedRun[], nodes: readonly NodeHistory[]): readonly PastRun[] {
   const runs = new Map<string, PastRun>();
@@ -158,7 +158,7 @@ function journalRun({ runId, records, damaged, isEnded }: RecordedRun): PastRun 
 const endOf = (records: readonly JournalRecord[]): 'ended' | 'interrupted' =>
   records.some((one) => one.phase === 'end' && one.isInterrupted) ? 'interrupted' : 'ended';
 
-/** The time between two records; empty if one is missing or the clock went back. */
+/** The time between two records; empty if a record is missing or the clock was set back. */
 function spanOf(first: Timed | undefined, last: Timed | undefined): { readonly ms?: number } {
   const ms = Date.parse(last?.at ?? '') - Date.parse(first?.at ?? '');
   return ms >= 0 ? { ms } : {};
@@ -168,7 +168,7 @@ type Timed = Pick<JournalRecord, 'at'>;
 
 type Planned = Extract<JournalRecord, { phase: 'plan' }>['changes'][number];
 
-/** Every plan's changes, with the outcomes of their steps before the next plan. */
+/** The changes of every plan, with the outcomes of their steps before the next plan. */
 function changesOf(records: readonly JournalRecord[]): readonly HistoryChange[] {
   return records.flatMap((plan, at) => {
     if (plan.phase !== 'plan') return [];
@@ -202,7 +202,7 @@ function resultOf(
   return done.includes('changed') ? 'changed' : 'unchanged';
 }
 
-/** Every intent with its outcome; an intent without one was interrupted, so its outcome is unknown. */
+/** Every intent with its outcome. An intent without an outcome was interrupted, so the outcome is unknown. */
 function stepsOf(records: readonly JournalRecord[]): readonly PastStep[] {
   const outcomes = new Map(
     records.flatMap((one) => (one.phase === 'outcome' ? [[`${one.node} ${one.step}`, one.outcome] as const] : [])),
@@ -217,7 +217,7 @@ function stepsOf(records: readonly JournalRecord[]): readonly PastStep[] {
 function withEntry(known: PastRun | undefined, node: string, entry: HistoryEntry): PastRun {
   const { atEpochSeconds, step, result, run, verb, by } = entry;
   const base: PastRun = known ?? { run, atEpochSeconds, verb, by, steps: [], from: [] };
-  // The node may roll back by itself after the run, which the journal cannot contain.
+  // The node can roll back without help after the run, so the rollback is not in the journal.
   const isAfter = result === 'rolled-back' || result === 'partly-rolled-back';
   const isOfJournal = base.from.includes('journal') && base.steps.some((one) => one.node === node && one.step === step);
   const isTold = isOfJournal && !isAfter;
@@ -229,18 +229,18 @@ function withEntry(known: PastRun | undefined, node: string, entry: HistoryEntry
   };
 }
 
-/** One step of a run on a node, from a journal or from the node's records. */
+/** One step of a run on a node, from a journal or the node's records. */
 interface PastStep extends Omit<HistoryStep, 'at'> {
   readonly atEpochSeconds: number;
 }
 
 /** One run, merged from this controller's journal and the nodes' records. */
 interface PastRun extends Pick<HistoryRun, 'run' | 'verb' | 'by' | 'changes' | 'ms' | 'from' | 'damaged'> {
-  /** The time of its first record. */
+  /** The time of the run's first record. */
   readonly atEpochSeconds: number;
   /** Oldest first. */
   readonly steps: readonly PastStep[];
-  /** According to the journal; `open` without a last record: the run was killed or is still running. */
+  /** The end according to the journal; `open` without a final record: the run was killed or is running. */
   readonly end?: 'ended' | 'interrupted' | 'open';
 }
 
@@ -251,11 +251,11 @@ interface HistoryTextInput {
   /** The number of nodes that answered, and the nodes that did not. */
   readonly seen: number;
   readonly unreached: Unreached;
-  /** Whether each change is listed, as for one run. */
+  /** True if every change is listed, as for a single run. */
   readonly isWhole: boolean;
 }
 
-/** Each run in a few lines, newest first: when, which command, by whom, on which nodes, and the result. */
+/** A few lines per run, newest first: time, command, user, nodes, and result. */
 export function historyText(input: HistoryTextInput, page: Page): string {
   const { cluster, runs, seen, unreached, isWhole } = input;
   const about = `${counted(runs.length, 'run')}, ${seenText(seen, unreached)}`;
@@ -275,7 +275,7 @@ export function historyText(input: HistoryTextInput, page: Page): string {
   ]);
 }
 
-/** Says that no run is recorded, and names the nodes that were not reached: they may have records. */
+/** Reports that no run is recorded, and names unreached nodes because they may have records. */
 function noneText({ seen, unreached }: Pick<HistoryTextInput, 'seen' | 'unreached'>): string {
   const lost = Object.keys(unreached);
   if (lost.length === 0) return 'No run is recorded, here or on the nodes.';
@@ -322,7 +322,7 @@ function outcomeText(run: PastRun): string {
   return `${said}${end === undefined ? '' : ends[end]}${from.includes('journal') ? '' : ' (recorded by the nodes)'}`;
 }
 
-/** Counts properties, like `apply`. */
+/** Counts changes by property, like `apply`. */
 function changesText(changes: readonly HistoryChange[], damaged = 0): string {
   const parts = tally(changes.map(({ result }) => result)).map(([result, count]) =>
     result === 'unchanged'

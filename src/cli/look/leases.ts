@@ -30,7 +30,7 @@ import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `lease status [NODE…]`: which run has the lease on which node. */
+/** Shows which run has the lease of which node: `lease status [NODE…]`. */
 export const leaseStatus: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const asked = targetedNodes(run, cluster.fleet, run.words);
@@ -84,7 +84,7 @@ interface Freed {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** `lease release NODE…|--all [--run ID]`: releases the lease of a dead run, or of the run with this id. */
+/** Releases the lease of a dead run, or of the run with this id: `lease release NODE…|--all [--run ID]`. */
 export const leaseRelease: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const wanted = textOption(run, 'run');
@@ -156,7 +156,7 @@ async function releaseDead(run: Run, session: ReturnType<typeof openSession>): P
   return releaseDeadLease(session, { claim, controller, timing: timingFor(run), askMs, signal: run.signal });
 }
 
-/** Reports how a release ended. */
+/** Reports the result of a release. */
 export function freedBy(node: NodeName, seen: ObservedLease, released: Released): Freed {
   switch (released.kind) {
     case 'released':
@@ -220,12 +220,12 @@ function show(run: Run, freed: readonly Freed[]): void {
   );
 }
 
-/** One node's observed lease; without `run` if its owner died before writing its name into the lease. */
+/** One node's observed lease; without `run` if its owner died before writing a name into the lease. */
 interface ObservedLease extends Pick<LeaseLease, 'run' | 'owner' | 'verb' | 'phase' | 'since'> {
   readonly token?: number;
 }
 
-/** A node's lease; a known `undefined` means that the node is free. */
+/** A node's lease; a known `undefined` means that the node has no lease. */
 function leaseOn(observation: FleetObservation, node: string): Known<ObservedLease | undefined> {
   const fact = read(observation.nodes[node]?.facts, leasesFact);
   if (fact === undefined) return unknown('unreachable', 'The node was not observed.');
@@ -239,10 +239,9 @@ function observedLease(fields: Readonly<Record<string, string>>): ObservedLease 
 }
 
 /**
- * `apply by ana@desk.lan since 2026-11-20T11:18:44Z, at studio-1/power/set (run 20261120T111844-5f3a9c)`; for a step on
- * a different node: `while studio-1/power/set runs`.
- *
- * @param node whose lease it is
+ * Text about a lease: `apply by ana@desk.lan since 2026-11-20T11:18:44Z, at studio-1/power/set (run
+ * 20261120T111844-5f3a9c)`; for a step on a different node: `while studio-1/power/set runs`.
+ * @param node the node with the lease
  */
 export function leaseOwnerText({ run, owner, verb, phase, since }: ObservedLease, node?: string): string {
   if (run === undefined) return 'a run that died while taking the lease';

@@ -16,9 +16,9 @@ import type { Run } from '../verb.ts';
 import { type ObserveExtent, observeNodes } from './observe-fleet.ts';
 
 /**
- * Allocates networks to new links, skipping networks that a node already uses. A link gets no network yet if the networks
- * in use at one of its ends are unknown. If the rest of the pool is too small, no new link gets one, and the plan names
- * the obstacle. Returns the same object if nothing changes.
+ * Allocates networks to new links, skipping networks that a node already uses. A link has to wait for its network if
+ * the networks in use at one of its ends are unknown. If the pool is too small, no new link gets a network, and the
+ * plan names the obstacle. Returns the same object if nothing changes.
  */
 export function settleAround(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
   return withoutUnseen(settleBeside(cluster, observation), observation);
@@ -43,7 +43,7 @@ function settleBeside(cluster: SettledCluster, observation: FleetObservation): S
   };
 }
 
-/** The links with a network that is not in the lock yet. */
+/** The links whose network is not in the lock yet. */
 function newLinks({ fleet, before }: SettledCluster): DesiredFleet['thunderbolt']['links'] {
   const given = withGivenNetworks(fleet.thunderbolt, before).networks;
   return fleet.thunderbolt.links.filter(
@@ -51,7 +51,7 @@ function newLinks({ fleet, before }: SettledCluster): DesiredFleet['thunderbolt'
   );
 }
 
-/** Removes the new networks of links whose ends may already use them, because an allocated network never changes. */
+/** Removes new networks that may be in use at an end of their link, because an allocated network never changes. */
 function withoutUnseen(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
   const isUnseen = (node: NodeName): boolean => {
     const facts = observation.nodes[node]?.facts;
@@ -65,7 +65,7 @@ function withoutUnseen(cluster: SettledCluster, observation: FleetObservation): 
   return { ...rest, fleet: { ...fleet, thunderbolt: { ...fleet.thunderbolt, waiting } } };
 }
 
-/** Removes the networks of these new links, and their entries from the lock. */
+/** Removes these new links' networks, also from the lock. */
 function withoutNew(cluster: SettledCluster, links: DesiredFleet['thunderbolt']['links']): SettledCluster {
   const { fleet, before, lock, additions } = cluster;
   const names = links.map(({ ends }) => linkText(ends));
@@ -85,7 +85,7 @@ function withoutNew(cluster: SettledCluster, links: DesiredFleet['thunderbolt'][
   };
 }
 
-/** Observes and plans; new links get networks that are not in use, and the plan is made from the same observation. */
+/** Observes, allocates unused networks to new links, and makes the plan from the same observation. */
 export async function lookAndSettle(
   run: Run,
   cluster: SettledCluster,
@@ -98,31 +98,31 @@ export async function lookAndSettle(
     : { cluster: around, looked: planFrom(looked.observation, { ...wish, fleet: around.fleet }) };
 }
 
-/** The goal of a plan, its targets and their SSH targets. */
+/** The goal, targets and SSH targets of a plan. */
 interface PlanWish {
-  /** Settled. */
+  /** The fleet with its lock's values. */
   readonly fleet: DesiredFleet;
   readonly ways: Ways;
   readonly goal: Goal;
   readonly targets: readonly NodeName[];
-  /** Time limits of the observation; absent for those of a command that changes nodes. */
+  /** The observation's time limits; absent for the limits of commands that change nodes. */
   readonly extent?: Pick<ObserveExtent, 'firstByteMs'>;
 }
 
-/** A plan and the observation from which it was made. */
+/** A plan, and the observation that it is based on. */
 export interface LookedPlan {
   readonly plan: Plan;
   readonly observation: FleetObservation;
-  /** Budgets of RDMA launches, if the fleet can have any. */
+  /** RDMA launch budgets, if the fleet can have any. */
   readonly budgets?: readonly NodeBudget[];
 }
 
-/** Observes the targets and the other nodes that the plan depends on, and plans. */
+/** Observes the targets and all other nodes that the plan depends on, and makes the plan. */
 export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan> {
   return planFrom(await observeNodes(run, nodesToSee(wish.fleet, wish.targets), wish.ways, wish.extent), wish);
 }
 
-/** Plans from an existing observation. */
+/** Makes the plan from an existing observation. */
 function planFrom(observation: FleetObservation, { fleet, goal, targets }: PlanWish): LookedPlan {
   const plan = makePlan({ goal, desired: fleet, observation, targets });
   const budgets = launchBudgets(viewOf({ desired: fleet, observation, targets }));

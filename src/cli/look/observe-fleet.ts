@@ -12,10 +12,10 @@ import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
-/** The size limit of one node's answer; these commands print little. */
+/** The maximum size of one node's answer. These commands print little. */
 const maxBytes = 4_194_304;
 
-/** Runs one short, read-only command on nodes; shows progress on stderr if it takes long. */
+/** Runs one short, read-only command on nodes. Shows progress on stderr if this takes long. */
 export function askNodes(
   run: Run,
   { nodes, ways }: { readonly nodes: readonly DesiredNode[]; readonly ways: Ways },
@@ -29,7 +29,7 @@ export function askNodes(
 
 type Ended = Extract<CommandOutcome, { readonly kind: 'ended' }>;
 
-/** Whether the command exited with 0. */
+/** True if the command exited with 0. */
 export const isAnswered = (outcome: CommandOutcome): outcome is Ended =>
   outcome.kind === 'ended' && isSuccess(outcome.result.exit);
 
@@ -43,27 +43,27 @@ export function outcomeDiagnostics(outcome: CommandOutcome): readonly Diagnostic
   return broken === undefined ? [] : [broken];
 }
 
-/** A node without an answer is `unjudged`; a node that waits for its FileVault password needs a manual step (`hands`). */
+/** A node without an answer is `unjudged`; a node waiting for its FileVault password needs a manual step (`hands`). */
 export function outcomeVerdict(outcome: CommandOutcome): NodeVerdict {
   if (outcome.kind === 'unreached') return verdictOf(outcome.diagnostics);
   return isAnswered(outcome) ? 'fine' : 'unjudged';
 }
 
-/** The options of an observation that differ between commands. */
+/** The observation options that differ between commands. */
 export type ObserveExtent = Pick<ObserveOptions, 'facts' | 'firstByteMs' | 'tokensOf' | 'onSeen'>;
 
-/** How long a read-only command waits for the first byte of a Mac, unless --deadline is raised. */
+/** How long a read-only command waits for a Mac's first byte, unless --deadline is raised. */
 const silentMs = 4_000;
 const usualDeadlineMs = 30_000;
 
 /**
- * The connection limit of a read-only command: a Mac that is off is reported after 4 s. A `--deadline` above the default
- * applies to connecting as well. Commands that change a Mac wait longer for it.
+ * The connection limit of a read-only command: a Mac that is off is reported after 4 s. A `--deadline` above the
+ * default also applies to connecting. Commands that change a Mac wait longer for it.
  */
 export const shownOnly = ({ options: { deadline } }: Run): Pick<ObserveExtent, 'firstByteMs'> =>
   deadline > usualDeadlineMs ? {} : { firstByteMs: silentMs };
 
-/** Observes the given nodes; shows progress on stderr if it takes long. */
+/** Observes the given nodes. Shows progress on stderr if this takes long. */
 export function observeNodes(
   run: Run,
   nodes: readonly DesiredNode[],
@@ -75,7 +75,7 @@ export function observeNodes(
   );
 }
 
-/** The options of every observation of this run. */
+/** The options for every observation in this run. */
 export const observeLimits = (run: Run): Pick<ObserveOptions, keyof UseLimits | 'parallel' | 'newBoundary'> => ({
   ...useLimits(run),
   parallel: run.options.parallel,

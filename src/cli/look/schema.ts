@@ -6,7 +6,7 @@ import { usageError, type VerbBody } from '../verb.ts';
 
 const folder = new URL('../../../schemas/', import.meta.url);
 
-/** `schema [NAME]`: prints a JSON schema of this version, by default that of the cluster file. */
+/** Prints a JSON schema of this version, by default the cluster file's: `schema [NAME]`. */
 export const schema: VerbBody = async (run) => {
   const [name = 'cluster'] = run.words;
   const names = readdirSync(folder)

@@ -30,7 +30,7 @@ import { isLive, liveBlock, logFindings, pageFor, showJson, showParagraph } from
 import type { Run, VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** `doctor [NODE…]`: the cause, the repair and the evidence of each fault, in repair order. */
+/** Shows each fault's cause, repair and evidence, in repair order: `doctor [NODE…]`. */
 export const doctor: VerbBody = async (run) => {
   const look = await lookForFindings(run);
   const { names, desired, observation, budgets, isSimulated } = look;
@@ -53,35 +53,34 @@ export function nodeVerdict(name: NodeName, { observation, findings, placements 
   const about = findings.filter((one) => subjectNodes(one.subject).includes(name));
   const errors = about.filter((one) => one.severity === 'error');
   const own = placements.filter((one) => one.nodes.includes(name));
-  // If a placement differs from the file, all of its nodes are wrong, whichever node causes it.
+  // If a placement differs from the file, all its nodes are wrong, regardless of the node that causes the difference.
   if (own.some(({ standing }) => standing === 'differs')) return 'wrong';
   if (errors.some((one) => !isHandsWork(one))) return 'wrong';
-  // With an unknown fact, it is unknown whether the node matches the file.
+  // If a fact is unknown, it is also unknown whether the node matches the file.
   if (about.some((one) => one.code === 'fact/unknown')) return 'unjudged';
   if (own.some((one) => one.standing === 'unknown' && !hasUnseen(one, observation))) return 'unjudged';
   return errors.length > 0 ? 'hands' : 'fine';
 }
 
-/** Whether a node of the placement was not observed: then the unknown facts count for that node, not for the others. */
+/** True if a node of the placement was not observed. Unknown facts then count only for that node. */
 const hasUnseen = ({ nodes }: PlacementSurvey, { failures }: FleetObservation): boolean =>
   nodes.some((node) => (failures[node]?.length ?? 0) > 0);
 
-/** An observation of the chosen nodes with all findings. */
+/** An observation of the selected nodes, with all findings. */
 export interface FoundLook extends Required<StatusInput> {
-  /** `desired` with the values of the lock, as plans need it. */
+  /** `desired` with the lock's values, as needed for plans. */
   readonly locked: DesiredFleet;
-  /** The nodes that were asked for. */
+  /** The selected nodes. */
   readonly names: readonly NodeName[];
-  /** Whether anything is wrong with Macs and cables; a notice, such as of a hold, is not. */
+  /** True if anything is wrong with Macs or cables. Notices, for example about a hold, do not count. */
   readonly isBroken: boolean;
 }
 
-/** The Macs observed so far, while others are still awaited. */
+/** The Macs observed so far, before the others have answered. */
 type SeenSoFar = Pick<FoundLook, 'desired' | 'observation'>;
 
 /**
- * Observes the nodes named on the command line, or all nodes, and looks for faults.
- *
+ * Observes the nodes named on the command line, or else all nodes, and checks for faults.
  * @param onSeen called after each Mac with all Macs observed so far
  */
 export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => void): Promise<FoundLook> {
@@ -128,12 +127,12 @@ const emptyObservation = (): {
   readonly failures: Record<string, readonly Diagnostic[]>;
 } => ({ nodes: Object.create(null), failures: Object.create(null) });
 
-/** The errors that a Mac causes while it is off: nothing listens, or nothing answers. */
+/** The errors for a Mac that is off: nothing listens, or nothing answers. */
 const looksOff = ['ssh/unreachable', 'ssh/refused', 'ssh/timed-out'];
 
 /**
- * Adds to each Mac that does not answer when this computer shut it down, according to its journals. If a later run
- * contacted the Mac, nothing is added.
+ * Adds the time of the shutdown to each Mac that does not answer and that this computer shut down, according to its
+ * journals. If a later run contacted the Mac, nothing is added.
  */
 function withShutdowns(run: Run, cluster: string, observation: FleetObservation): FleetObservation {
   const isOff = ({ code }: Diagnostic): boolean => looksOff.includes(code);
@@ -153,7 +152,7 @@ function withShutdowns(run: Run, cluster: string, observation: FleetObservation)
   return { ...observation, failures };
 }
 
-/** The journals, or none if they cannot be read: they are needed for one sentence only. */
+/** The journals; empty if they cannot be read, because only one sentence needs them. */
 function readableJournals(folder: string): readonly RecordedRun[] {
   try {
     return readJournals(folder).runs;
@@ -162,7 +161,7 @@ function readableJournals(folder: string): readonly RecordedRun[] {
   }
 }
 
-/** Says when the newest run on a node shut it down; undefined if that run did not. @param journals newest first */
+/** Reports when the newest run on a node shut it down; undefined if that run did not. @param journals newest first */
 export function shutdownOf(journals: readonly RecordedRun[], node: string): Prose | undefined {
   const last = journals.find(({ records }) => records.some((one) => 'node' in one && one.node === node));
   if (last === undefined) return undefined;
@@ -180,7 +179,7 @@ export function shutdownOf(journals: readonly RecordedRun[], node: string): Pros
 /** Shown below the faults of simulated Macs, whose hints are written for real ones. */
 const mending = prose`Simulated rack: ${aside(meshwright('sim fault', '--clear'))} clears all injected faults.`;
 
-/** `status [NODE…]`: a table of placements, a table of Macs, and all findings. */
+/** Shows a table of placements, a table of Macs, and all findings: `status [NODE…]`. */
 export const status: VerbBody = async (run) => {
   const { names, isBroken, ...shown } = await lookWithRows(run);
   if (run.options.json) showJson(run.console, statusJson(shown));
@@ -192,10 +191,10 @@ export const status: VerbBody = async (run) => {
   return codeForNodes(names.map((name) => nodeVerdict(name, shown)));
 };
 
-/** Until this time has passed, no rows are shown before the page. */
+/** Before this time, no rows are shown above the page. */
 const quickMs = 1000;
 
-/** If observing takes longer, a terminal shows the Macs observed so far, until the page replaces them. */
+/** If observing takes longer, a terminal shows the Macs observed so far until the page replaces them. */
 async function lookWithRows(run: Run): Promise<FoundLook> {
   if (run.options.json || !isLive(run.console)) return lookForFindings(run);
   const showBlock = liveBlock(run.console);

@@ -14,7 +14,7 @@ import { missingPrograms, missingSources, seeSources } from '../sources/read-sou
 import { diagnosticsJson, diagnosticsText, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `validate`: all problems of the cluster file and its lock. Contacts no node. */
+/** Reports all problems in the cluster file and its lock without contacting nodes: `validate`. */
 export const validate: VerbBody = async (run) => {
   const judged = judgeFiles(withFileWord(run));
   const { shown, sources, fleet, lock, path } = judged;
@@ -54,8 +54,8 @@ function verdictText(shown: string, diagnostics: readonly Diagnostic[]): string 
 }
 
 /**
- * Problems of placements that follow from the file, its lock and package lists, without observing nodes: `plan` reports the
- * others. A file with errors is not checked.
+ * Problems of placements that follow from the file, its lock and package lists, without an observation; `plan` reports
+ * all others. A file with errors is not checked.
  */
 function placementProblems(
   { fleet, lock, diagnostics, path, whereIs }: JudgedFiles,

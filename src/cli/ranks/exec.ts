@@ -27,7 +27,7 @@ import {
 import { useLimits } from '../use-limits.ts';
 import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 
-/** `exec NODE… -- COMMAND…`: runs one command on nodes with unchanged arguments; output lines start with the node's name. */
+/** Runs one command on nodes: `exec NODE… -- COMMAND…`. Arguments are unchanged; output starts with the node's name. */
 export const exec: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const command = wantedCommand(run, cluster.fleet);
@@ -68,14 +68,14 @@ const mebibyte = 1024 * 1024;
 export const maxBytesPerNode = (nodes: number): number =>
   Math.max(mebibyte, Math.min(16 * mebibyte, Math.floor((128 * mebibyte) / Math.max(1, nodes))));
 
-/** Limits lines, because each also prints its node's name: very short lines would grow twentyfold. */
+/** The maximum number of lines. Each also prints its node's name, so short lines grow up to twentyfold. */
 const maxLines = 100_000;
-/** Output is written in chunks of this size; between them, the reader can catch up. */
+/** Output is written in chunks of this size, so that the reader can catch up between them. */
 const chunkChars = 64 * 1024;
 
 const decoder = new TextDecoder();
 
-/** Shows every node's output line by line after its name, as fast as the reader can take it. */
+/** Shows every node's output line by line after the node's name, as fast as the reader accepts it. */
 export async function showOutcomes(
   console: Console,
   outcomes: readonly CommandOutcome[],
@@ -100,12 +100,12 @@ export async function showOutcomes(
   showDiagnostics(console, gatherAlike(outcomes.flatMap(diagnosticsOf)));
 }
 
-/** Why a node was not reached, or why the exit status is unknown. Too much output is reported separately. */
+/** Why a node was not reached, or why its exit status is unknown. Excess output is reported separately. */
 function diagnosticsOf(outcome: CommandOutcome): readonly Diagnostic[] {
   return outcome.kind === 'ended' && outcome.result.isTruncated ? [] : outcomeDiagnostics(outcome);
 }
 
-/** Writes at most {@link maxLines} lines; returns a note about the rest. */
+/** Writes at most {@link maxLines} lines; returns a note about the remaining ones. */
 async function writeLines(
   write: (text: string) => void,
   prefix: string,
@@ -118,7 +118,7 @@ async function writeLines(
     const end = text.indexOf('\n', at);
     const line = text.slice(at, end < 0 ? text.length : end);
     at = end < 0 ? text.length : end + 1;
-    // Terminals may interpret a tab as layout; all other control characters are escaped.
+    // Tabs are kept because they can be layout; all other control characters are escaped.
     chunk += `${prefix}${escapeLines(line)}\n`;
     if (chunk.length < chunkChars) continue;
     write(chunk);
@@ -130,7 +130,7 @@ async function writeLines(
   return left > 0 ? [`${left} more characters not shown after ${maxLines} lines; use --json for all`] : [];
 }
 
-/** Prints one JSON document node by node, so that memory holds only one node's text. */
+/** Prints one JSON document node by node, so that only one node's text is in memory. */
 export async function showOutcomesJson(console: Console, outcomes: readonly CommandOutcome[]): Promise<void> {
   showJsonText(console, `${jsonText(documentHead(console)).replace(/\n}$/, '')},\n  "nodes": {`);
   for (const [at, outcome] of outcomes.entries()) {

@@ -45,7 +45,7 @@ import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 
 const lookMs = 60_000;
 
-/** `launch PLACEMENT -- CMD…`: stops placements, runs the user's program on the Macs and cables, and starts placements again. */
+/** Stops placements, runs the user's program on the Macs, and starts placements again: `launch PLACEMENT -- CMD…`. */
 export const launch: VerbBody = async (run) => {
   const words = wantedWords(run);
   const cluster = settleFromLock(run);
@@ -86,15 +86,15 @@ export const launch: VerbBody = async (run) => {
     { cluster, ways },
   );
   run.signal.removeEventListener('abort', pass);
-  // A failed program decides the exit code, whatever happened to the placements.
+  // A failed program determines the exit code, regardless of the placements.
   const { end } = started;
   if (end?.kind === 'bug') throw end.error;
-  // Without any started rank, the launch failed.
+  // If no rank was started, the launch failed.
   if (end === undefined) return code === exitCode.done ? exitCode.failed : code;
   return end.status === 0 ? code : end.status;
 };
 
-/** Stops placements, checks that every Mac answers while leased, and starts the placements that should serve. */
+/** Stops placements, checks that every Mac answers while leased, and starts those declared as serving. */
 export const launchPlaybook: Playbook = playbookOf(
   'launch',
   { kind: 'stop' },
@@ -102,7 +102,7 @@ export const launchPlaybook: Playbook = playbookOf(
   { kind: 'start' },
 );
 
-/** Text for the task whose command only checks leases and answers; the user did not enter it. */
+/** The text for the task with a command that only checks leases and answers, because the user did not enter it. */
 function leasedText({ task, nodes, failed }: PlaybookWork): string | undefined {
   if (task.kind !== 'run') return undefined;
   return failed.length === 0
@@ -119,7 +119,7 @@ function wantedWords({ tail, words, options }: Run): readonly string[] {
   );
 }
 
-/** The nodes in rank order: the order of the placement, or the order on the command line. */
+/** The nodes in rank order, which is the placement's order or the order on the command line. */
 function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
   const { fleet } = among;
   const [word, ...others] = run.words;
@@ -139,10 +139,10 @@ function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
   });
 }
 
-/** The same form as in the file: sudo reads a name in capitals as a list of accounts. */
+/** The same format as in the file, because sudo reads a name in capitals as a list of accounts. */
 const accountForm = /^(?:_meshrank|(?![A-Z][A-Z0-9_]*$)[A-Za-z][A-Za-z0-9_.-]{0,30})$/;
 
-/** The account that runs the ranks; undefined for the ssh user, who can become root. */
+/** The account that runs the ranks; undefined for the SSH user, who can become root. */
 function wantedAccount(run: Run, { system }: DesiredFleet): LaunchAccount | undefined {
   const ranks = system.accounts.ranks;
   const name = textOption(run, 'as') ?? ranks;
@@ -160,9 +160,9 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
     .map(({ name }) => name);
 
 /**
- * @throws FleetError `launch/held` for a node on hold, `launch/hold-unseen` if that is unknown, `launch/needs-reboot` if
- * no rank can start before a restart, `launch/reboot-unseen` if that is unknown, `launch/account` if the account cannot
- * be used
+ * @throws FleetError `launch/held` for a node on hold, `launch/hold-unseen` if this is unknown, `launch/needs-reboot`
+ * if no rank can start before a restart, `launch/reboot-unseen` if this is unknown, `launch/account` if the account
+ * cannot be used
  */
 async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Launch, 'words'>): Promise<void> {
   const observation = await observeNodes(run, nodes, ways);
@@ -221,24 +221,24 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
   }
 }
 
-/** Replaces each field once; braces inside a value stay. */
+/** Replaces each field once; braces inside a value are unchanged. */
 const filled = (word: string, values: ReadonlyMap<string, string>): string =>
   word.replaceAll(/\{([a-z]+)\}/g, (whole, name: string) => values.get(name) ?? whole);
 
-/** The ranks of a user's program to start. */
+/** The user's program whose ranks are to be started. */
 interface LaunchAsked {
   readonly nodes: readonly NodeName[];
-  /** Whether they form a JACCL group, which uses up the launch budget like the start of a placement. */
+  /** True if the ranks form a JACCL group, which uses the launch budget like the start of a placement. */
   readonly isOverRdma: boolean;
-  /** The account that runs the ranks; absent for the ssh user. */
+  /** The account that runs the ranks; absent for the SSH user. */
   readonly account?: string;
-  /** Whether `--allow rdma-start` was given. */
+  /** True if `--allow rdma-start` was given. */
   readonly mayPassBudget?: boolean;
 }
 
 /**
- * Problems of Macs that need a restart before a placement can start, or may need one: the ranks of a user's program would
- * fail there as well. A node that was not reached is not reported here.
+ * Problems of Macs that need, or may need, a restart before a placement can start. The ranks of a user's program would
+ * also fail there. Nodes that were not reached are not reported here.
  */
 export function launchRefusals(
   { nodes, isOverRdma, account, mayPassBudget = false }: LaunchAsked,
@@ -264,7 +264,7 @@ const refused = (code: DiagnosticCode, node: NodeName, why: Prose, hint?: Prose)
     ...given({ hint }),
   });
 
-/** Why no rank can run as this account. Only root can read sudo rules, so each start checks them itself. */
+/** Why no rank can run as this account. Each start checks the sudo rules itself, because only root can read them. */
 function accountProblem(node: NodeName, account: string, facts: Facts): readonly Diagnostic[] {
   const accounts = read(facts, accountsFact);
   const login = read(facts, loginFact);
@@ -284,7 +284,7 @@ function accountProblem(node: NodeName, account: string, facts: Facts): readonly
 }
 
 interface Reason {
-  /** Whether a restart is known to be necessary; otherwise that is unknown, and no restart is suggested. */
+  /** True if a restart is known to be necessary. Otherwise this is unknown, and no restart is suggested. */
   readonly isSeen: boolean;
   readonly words: string;
 }
@@ -309,13 +309,13 @@ function budgetReasons(facts: Facts): readonly Reason[] {
   return isSpent(budget.value) ? [{ isSeen: true, words: budgetWords(budget.value) }] : [];
 }
 
-/** The result of the user's ranks; a bug is thrown only after the stopped placements run again. */
+/** The result of the user's ranks. A bug is thrown only after the stopped placements are running again. */
 type RanksEnd = { readonly kind: 'ended'; readonly status: number } | { readonly kind: 'bug'; readonly error: unknown };
 
-/** The exit code for an unknown status, like that of ssh. */
+/** The exit code for an unknown status, as in ssh. */
 const unknownStatus = 255;
 
-/** Runs ranks and never rejects. A problem is shown; its status, like that of a lost lease, is 255. */
+/** Runs ranks and never rejects. A problem is shown; its status is 255, as for a lost lease. */
 export async function endOfRanks(
   console: Console,
   lost: AbortSignal,
@@ -337,25 +337,25 @@ interface Ranks {
   /** In rank order. */
   readonly sessions: readonly Session[];
   readonly group: LaunchGroup;
-  /** The account that runs them; undefined for the ssh user. */
+  /** The account that runs the ranks; undefined for the SSH user. */
   readonly account: LaunchAccount | undefined;
   readonly folder: NodePath;
-  /** The command of each rank, with fields to replace. */
+  /** The command for every rank, with fields to replace. */
   readonly words: readonly string[];
 }
 
 const longestMs = 2 ** 31 - 1;
-/** Longer than a rank needs to stop; then its connection is closed. */
+/** Longer than a rank needs to stop. Its connection is then closed. */
 const giveUpMs = 20_000;
-/** A rank that prints more is stopped. */
+/** The output limit of a rank, which is stopped if it prints more. */
 const maxBytes = 67_108_864;
 /** Longer lines are shown in pieces. */
 const longestLine = 16_384;
 
 /**
- * Runs all ranks in parallel and shows their output after their numbers. If a rank fails or its connection breaks, all
- * others are stopped.
- * @returns the worst exit status of the ranks that ended by themselves: 128 for a signal, 255 if unknown, 0 if all succeeded
+ * Runs all ranks in parallel and prefixes their output with their numbers. If a rank fails or its connection breaks,
+ * all others are stopped.
+ * @returns the worst exit status of the ranks that ended unaided: 128 for a signal, 255 if unknown, 0 if all succeeded
  */
 async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<number> {
   const { sessions } = ranks;
@@ -386,7 +386,7 @@ async function launchRanks({ console, signal }: Run, ranks: Ranks): Promise<numb
   return Math.max(0, ...statuses);
 }
 
-/** The output of one rank, and the end of its group. */
+/** One rank's output, and the end of its group. */
 interface RankView {
   readonly console: Console;
   readonly prefix: string;
@@ -432,7 +432,7 @@ async function runRank(
   return { kind: 'unknown', why: 'no-channel', reason };
 }
 
-/** The standard input of a rank: it stays open until the group ends, and the rank stops when it closes. */
+/** A rank's standard input. It remains open until the group ends; the rank stops when it closes. */
 function openUntil(over: Promise<void>, script = ''): AsyncIterable<Uint8Array> {
   const pieces = script === '' ? [] : [Buffer.from(script)];
   const next = async (): Promise<IteratorResult<Uint8Array>> => {

@@ -46,7 +46,7 @@ import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts
 import { type ElsewhereRank, findElsewhere, fleetAsItRuns } from './where-they-run.ts';
 
 const usualLines = 40;
-/** The exit code of the command if there is no log. */
+/** The exit code that the node's command uses if there is no log. */
 const noLogExit = 66;
 
 interface RankTail {
@@ -55,8 +55,8 @@ interface RankTail {
 }
 
 /**
- * `logs PLACEMENT|NODE…`: the last log lines of ranks, each after the name of its node, and new lines with `--follow`. Names
- * the rank that failed first, and marks the line with its reason.
+ * Shows the last log lines of ranks, each after its node's name, and new lines with `--follow`: `logs PLACEMENT|NODE…`.
+ * Names the rank that failed first, and marks the line with the reason.
  */
 export const logs: VerbBody = async (run) => {
   const lines = readCountOption(run, 'lines') ?? usualLines;
@@ -84,7 +84,7 @@ export const logs: VerbBody = async (run) => {
   return codeForNodes(tails.map(({ outcome }) => (isAnswered(outcome) ? 'fine' : 'unjudged')));
 };
 
-/** `-f` follows in other tools; here it names the cluster file. */
+/** Other tools use `-f` for follow; here it names the cluster file. */
 function refuseShortFollow({ options: { file }, folder, words }: Run): void {
   if (file === undefined || existsSync(resolve(folder, file))) return;
   const hint = prose`To follow the logs: ${meshwright('logs', '--follow', ...[file, ...words])}`;
@@ -99,8 +99,8 @@ interface Following {
 }
 
 /**
- * Prints the last lines of the logs and then new lines, until the run is interrupted or stdout is closed. Each node has one
- * connection and is asked for all its logs together, once per second.
+ * Prints the last lines of the logs, followed by new lines until the run is interrupted or stdout is closed. Each node
+ * has one connection and receives one request for all its logs per second.
  */
 async function follow(
   run: Run,
@@ -128,7 +128,7 @@ interface RankName {
   readonly node: string;
 }
 
-/** The prefix of a rank's lines: its node, and its placement if there are several; all of the same width. */
+/** Returns the prefix of a rank's lines: its node, and its placement if there are several; all have the same width. */
 function prefixer({ console }: Run, all: readonly RankName[]): (placement: string, node: string) => string {
   const hasSeveral = new Set(all.map(({ placement }) => placement)).size > 1;
   const nameOf = ({ placement, node }: RankName): string =>
@@ -137,7 +137,7 @@ function prefixer({ console }: Run, all: readonly RankName[]): (placement: strin
   return (placement, node) => nameOf({ placement, node }).padEnd(width);
 }
 
-/** Reports that a placement runs on other nodes now, so that this node's log is from an earlier start. */
+/** Reports that a placement now runs on other nodes, so that this node's log is from an earlier start. */
 const earlierRank = ({ placement, node, words }: ElsewhereRank): Diagnostic =>
   diagnose('logs/elsewhere', { subject: nodeSubject(node), detail: words, hint: otherLogs(placement) });
 
@@ -177,7 +177,7 @@ function show(
   );
 }
 
-/** Whether this line is the failure reason of the rank that failed first. */
+/** True if this line is the failure reason of the rank that failed first. */
 const isTelling = ({ placement, failing }: FoundRank, rank: RankName, line: string): boolean =>
   placement === rank.placement && failing.said.node === rank.node && failing.failure?.line === line;
 
@@ -196,10 +196,10 @@ function diagnosticsOf(tail: RankTail, elsewhere: readonly ElsewhereRank[]): rea
   return [diagnose('logs/none', { detail: `${detail} ${other.words}`, subject, hint: otherLogs(placement) })];
 }
 
-/** The number of last log lines that are searched for a failure. */
+/** The number of lines at the end of a log that are searched for a failure. */
 const readLines = 200;
 
-/** The rank of a placement that failed first, and its diagnostic. */
+/** The placement's rank that failed first, and its diagnostic. */
 interface FoundRank {
   readonly placement: string;
   readonly failing: FailingRank;
@@ -207,8 +207,8 @@ interface FoundRank {
 }
 
 /**
- * Reads from all nodes of a placement the exit and the log of its ranks since the last start. Undefined if no rank failed or
- * if a node did not answer, because its rank may have failed first.
+ * Reads the exit status and log of every rank of a placement since the last start. Undefined if no rank failed, or if a
+ * node did not answer, because its rank may have failed first.
  */
 async function findFailingRank(
   run: Run,
@@ -239,7 +239,7 @@ async function findFailingRank(
     : { placement: name, failing, finding: failingRankFinding(placement, failing, ranks, desired) };
 }
 
-/** The fleet before any observation: a rank may be on any node of either layout. */
+/** The fleet before any observation, when a rank can be on any node of either layout. */
 export const mayRunAnywhere = (fleet: DesiredFleet): DesiredFleet => ({
   ...fleet,
   placements: fleet.placements.map((one) => ({ ...one, nodes: everyNode(one) })),
@@ -248,14 +248,14 @@ export const mayRunAnywhere = (fleet: DesiredFleet): DesiredFleet => ({
 interface WantedRanks {
   readonly placement: string;
   readonly nodes: readonly DesiredNode[];
-  /** The nodes that belong only to its other layout; their logs are from an earlier start. */
+  /** The nodes that are only in the other layout; their logs are from an earlier start. */
   readonly elsewhere: readonly NodeName[];
 }
 
 /**
- * The ranks that the arguments name, by placement in file order. A placement means all its ranks; a node means all ranks in
- * the running layouts, or if it has none, those of other layouts. Without arguments, all placements.
- * @throws FleetError `cli/usage` if there are no placements at all or on the node, `select/unknown-placement`
+ * The ranks named by the arguments, by placement in file order. A placement means all its ranks. A node means its ranks
+ * in the running layouts or, if it has none, in other layouts. Without arguments, all placements are meant.
+ * @throws FleetError `cli/usage` if the file or the node has no placements, `select/unknown-placement`
  */
 export function wantedRanks(words: readonly string[], fleet: DesiredFleet): readonly WantedRanks[] {
   const all = fleet.placements.map(({ name }) => name);
@@ -288,18 +288,18 @@ function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placeme
   return ranks;
 }
 
-/** Poll interval of a node that answers. */
+/** The poll interval for a node that answers. */
 const pauseMs = 1_000;
-/** Pause before a lost node is tried again. */
+/** The pause before a lost node is tried again. */
 const retryMs = 3_000;
-/** While a slow reader has this much output waiting, no more is read from the nodes. */
+/** While a slow reader has this many bytes waiting, nothing more is read from the nodes. */
 const mostWaitingBytes = 1_048_576;
-/** Base64 is a third longer than its bytes, and headers are short. */
+/** Base64 is a third longer than the bytes it encodes, and headers are short. */
 const answerBytes = mostPartBytes * 2;
 
 interface Watch {
   readonly run: Run;
-  /** How many old lines of each log are shown first. */
+  /** The number of old lines shown first from each log. */
   readonly lines: number;
   readonly fleet: DesiredFleet;
   readonly prefix: (placement: string, node: string) => string;
@@ -311,7 +311,7 @@ interface Followed {
   readonly placement: string;
   readonly reader: ReturnType<typeof lineReader>;
   mark: LogMark | undefined;
-  /** The last reported reason why nothing can be read. */
+  /** The last reported reason why nothing could be read. */
   told: string;
 }
 
@@ -399,7 +399,7 @@ function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: W
   showLines(watch, { placement: log.placement, node }, whole, isFirst ? watch.lines : whole.length);
 }
 
-/** Shows the last lines, at most `most`, without those of requests. */
+/** Shows the last lines, at most `most`, excluding those about requests. */
 function showLines(watch: Watch, rank: RankName, lines: readonly string[], most = lines.length): void {
   const { placement, node } = rank;
   const shown = withoutRequests(lines, requestPatternOf(watch.fleet, placement));
@@ -412,15 +412,15 @@ function tellMissing({ kind, placement }: LogPart, node: NodeName, { console }: 
   if (kind === 'none') console.err(`${node}: ${placement} has no log yet; waiting for it\n`);
   else showDiagnostics(console, [cannotRead(node, `the log of ${placement} is not a file that this user can read`)]);
 }
-/** Longer lines are cut, because a rank may print without line breaks. */
+/** Longer lines are truncated, because a rank may print without line breaks. */
 const longestLine = 65_536;
 
-/** Splits UTF-8 that arrives in pieces, possibly within a character, into lines. */
+/** Splits UTF-8 into lines. The text arrives in pieces, which can end within a character. */
 export function lineReader() {
   let decoder = new TextDecoder();
   let rest = '';
   return {
-    /** Adds bytes and returns the lines that they complete. */
+    /** Adds bytes and returns the lines that these complete. */
     add: (bytes: Uint8Array): readonly string[] => {
       const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
       const last = lines.pop() ?? '';
@@ -429,7 +429,7 @@ export function lineReader() {
       const long = whole === 0 ? [] : cut(last.slice(0, whole));
       return [...lines.flatMap(cut), ...long].map((line) => line.replace(/\r$/, ''));
     },
-    /** Returns the rest after the last line break. The next bytes start a new text. */
+    /** Returns the text after the last line break. The next bytes start a new text. */
     end: (): readonly string[] => {
       const left = rest + decoder.decode();
       decoder = new TextDecoder();

@@ -11,7 +11,7 @@ import type { Ways } from '../cluster/ways.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import type { Run } from '../verb.ts';
 
-/** Whether a placement has a process on a node; undefined if unknown. */
+/** True if a placement has a process on a node; undefined if unknown. */
 function runsOn(name: string, node: NodeName, observed: Observed): boolean | undefined {
   const { seen } = seeRank(node, name, Object.hasOwn(observed, node) ? observed[node]?.facts : undefined);
   return seen.kind === 'unknown' ? undefined : isRunning(seen.value);
@@ -21,12 +21,12 @@ type Observed = Readonly<Record<string, NodeObservation>>;
 
 type Look = (nodes: readonly NodeName[]) => Promise<Observed>;
 
-/** Only the ranks of a node matter; asking a busy endpoint for a token would take long. */
+/** Only the node's ranks matter, and a busy endpoint would answer a token request slowly. */
 const rankFacts: readonly FactName[] = ['placements', 'services'];
 
 /**
- * The fleet with the running layouts: placements are on their fallback if they run or last ran there. Observes only nodes of
- * placements that have a fallback and that the command line names, directly or by a node.
+ * The fleet in its running layouts: placements are on their fallback if they are running or last ran there. Observes
+ * only nodes of placements that have a fallback and are named on the command line, directly or through a node.
  */
 export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways): Promise<DesiredFleet> {
   const { fleet } = cluster;
@@ -45,8 +45,8 @@ export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways
 }
 
 /**
- * Finds the placements that are on their fallback. The fallback's nodes are observed first. The placement's own nodes, of
- * which one is probably down, are observed only if the fallback has ranks that do not all run.
+ * Finds the placements that are on their fallback. Observes the fallback's nodes first. The placement's own nodes, one
+ * of which is probably down, are observed only if the fallback has ranks and not all of them are running.
  */
 export async function findFallbacks(
   fleet: DesiredFleet,
@@ -65,7 +65,7 @@ export async function findFallbacks(
   const all = others.length === 0 ? first : { ...first, ...(await look([...new Set(others)])) };
   const found = namesThere(fleet, all);
   return {
-    /** The names of placements on their fallback, then the placements for which this is unknown. */
+    /** The names of placements on their fallback, followed by placements for which this is unknown. */
     there: meant.map(({ name }) => name).filter((name) => found.includes(name)),
     unseen: meant
       .filter((one) => one.there.every((node) => runsOn(one.name, node, first) === undefined))
@@ -78,7 +78,7 @@ const namesThere = (fleet: DesiredFleet, observed: Observed): readonly string[] 
     .placements.filter(({ home }) => home !== undefined)
     .map(({ name }) => name);
 
-/** A named node that is not in the placement's current layout, with a sentence on where the placement runs. */
+/** A named node outside the placement's current layout, with a sentence about where the placement runs. */
 export interface ElsewhereRank {
   readonly placement: string;
   readonly node: NodeName;
@@ -98,7 +98,7 @@ function layoutWords({ name, nodes }: Pick<DesiredPlacement, 'name' | 'nodes'>, 
   return `${name} runs on ${running}${idle === '' ? '' : `, but not on ${idle}`}`;
 }
 
-/** `kimi runs on studio-1, studio-2; it has no rank on studio-4.` */
+/** A sentence such as `kimi runs on studio-1, studio-2; it has no rank on studio-4.` */
 export function elsewhereWords(
   placement: Pick<DesiredPlacement, 'name' | 'nodes'>,
   node: NodeName,
@@ -109,7 +109,7 @@ export function elsewhereWords(
   return `${layoutWords(placement, observed)}${own}.`;
 }
 
-/** Finds where the placements run if nodes of their other layout were named. */
+/** Finds where the placements run if the command line names nodes in their other layout. */
 export async function findElsewhere(
   run: Run,
   { fleet, ways }: { readonly fleet: DesiredFleet; readonly ways: Ways },

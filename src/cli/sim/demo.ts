@@ -10,7 +10,7 @@ import { type Run, shownWord, type VerbBody } from '../verb.ts';
 import { selfWords } from './sim.ts';
 import { prepareDemo } from './sim-example.ts';
 
-/** The environment of the typed commands, without the user's own racks, files and speed. */
+/** The environment for the demo's commands, without the user's own racks, files and speed. */
 const placeIn = (folder: string, env: NodeJS.ProcessEnv) => ({
   folder,
   env: {
@@ -21,7 +21,7 @@ const placeIn = (folder: string, env: NodeJS.ProcessEnv) => ({
   },
 });
 
-/** `demo`: runs real commands on a simulated rack in a temporary folder, and checks the exit code of each. */
+/** Runs real commands on a simulated rack in a temporary folder and checks each exit code: `demo`. */
 export const demo: VerbBody = async (run) => {
   const folder = writingTo(tmpdir(), () => mkdtempSync(join(tmpdir(), 'meshwright-demo-')));
   const place = placeIn(folder, run.env);
@@ -82,7 +82,7 @@ async function play(run: Run, scene: Scene, place: SelfPlace): Promise<ExitCode>
   return exitCode.done;
 }
 
-/** The command line to show; a long one continues after a backslash, so that it can be copied. */
+/** The command line to show. A long one continues after a backslash so that it can be copied. */
 function commandLine(words: readonly string[], columns: number): string {
   const lines: string[] = [];
   let line = '$ meshwright';
@@ -94,10 +94,10 @@ function commandLine(words: readonly string[], columns: number): string {
   return [...lines, line].join('\n');
 }
 
-/** A few sentences, then commands. */
+/** A few sentences, followed by commands. */
 interface Scene {
   readonly says: string;
-  /** The arguments of `meshwright`, and the exit code that they must lead to. */
+  /** The arguments of `meshwright`, and the expected exit code. */
   readonly types: readonly { readonly words: readonly string[]; readonly exits: ExitCode }[];
 }
 
@@ -105,7 +105,7 @@ const question = 'Is anybody there?';
 
 const typed = (...words: readonly string[]) => ({ words, exits: exitCode.done });
 
-/** The demo from a cluster file to a token, and through a hung rank to the next one, for the folder of `prepareDemo`. */
+/** The demo in the folder of `prepareDemo`: from a cluster file to a token, and through a hung rank to another. */
 export const scenes: readonly Scene[] = [
   {
     says: 'A text file describes four Macs, six cables and a model. meshwright checks it before it touches anything.',
@@ -160,12 +160,12 @@ export const scenes: readonly Scene[] = [
   },
 ];
 
-/** The folder and environment of a command. */
+/** The folder and environment for a command. */
 type SelfPlace = ReturnType<typeof placeIn>;
 
 /**
- * Runs `meshwright WORDS…` in a separate process with this process's streams; returns its exit code. It has its own
- * session, so that Ctrl-C reaches only this process.
+ * Runs `meshwright WORDS…` in a separate process with this process's streams; returns its exit code. The process has
+ * its own session, so that Ctrl-C reaches only this process.
  */
 function runSelf(words: readonly string[], place: SelfPlace, signal: AbortSignal | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -186,7 +186,7 @@ function runSelf(words: readonly string[], place: SelfPlace, signal: AbortSignal
   });
 }
 
-/** Runs `meshwright WORDS…` to its end without output; blocks this process. */
+/** Runs `meshwright WORDS…` without output and blocks this process until the end. */
 function runSelfSync(words: readonly string[], place: SelfPlace): void {
   const [program, ...self] = selfWords();
   spawnSync(program, [...self, ...words], {

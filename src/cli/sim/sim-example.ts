@@ -16,11 +16,11 @@ export type ExampleDriver = (typeof exampleDrivers)[number];
 
 interface ExampleWish {
   readonly driver: ExampleDriver;
-  /** With an endpoint in the office network. */
+  /** True for an endpoint in the office network. */
   readonly isPublished: boolean;
 }
 
-/** The example's `runtimes:` and the differences in its placement, as a person would write them. */
+/** The example's `runtimes:` and the changes to its placement, as a person would write them. */
 const runtimes: Readonly<
   Record<Exclude<ExampleDriver, 'command'>, { readonly text: string; readonly placement: Swaps }>
 > = {
@@ -62,15 +62,13 @@ const published = `gateway:
 const publishedEndpoint = `    endpoint: { port: 8080, listen: lan, servedName: tiny, access: anybody }
 `;
 
-/** @throws Error if the example changed without this code, which is a bug */
+/** @throws Error if the example has changed but this code has not, which is a bug */
 function replaced(text: string, pattern: RegExp, by: string): string {
   if (!pattern.test(text)) throw new Error(`the example has nothing like ${pattern.source}`);
   return text.replace(pattern, () => by);
 }
 
-/**
- * The example file for a different runtime, or with a published endpoint. Everything else stays, including comments.
- */
+/** The example file for a different runtime, or with a published endpoint. All other text is kept, even comments. */
 export function exampleText(example: string, { driver, isPublished }: ExampleWish): string {
   const { text, placement } = driver === 'command' ? { text: undefined, placement: {} } : runtimes[driver];
   let file = text === undefined ? example : replaced(example, /(?<=^runtimes:\n)(?: .*\n)+/m, text);
@@ -88,8 +86,8 @@ const example = new URL('../../../cluster.example.yaml', import.meta.url);
 const modelBytes = 8_388_608;
 
 /**
- * Writes the example into a folder, with the files for which a simulation has no double: the archive of the reference
- * runtime, and a model in the runtime's format.
+ * Writes the example into a folder, together with the files that a simulation cannot replace: the reference runtime's
+ * archive, and a model in the runtime's format.
  */
 export async function prepareDemo(
   folder: string,
@@ -112,7 +110,7 @@ export async function prepareDemo(
 
 const schemaFile = new URL('../../../schemas/cluster.schema.json', import.meta.url);
 
-/** `sim example FOLDER`: the demo's example with all its files, so that a simulation works up to an answer. */
+/** Writes the demo's example and all its files, so that a simulation can run until it answers: `sim example FOLDER`. */
 export const simExample: VerbBody = async (run) => {
   const [shown = ''] = run.words;
   const driver = driverOf(run.own['runtime']);
@@ -155,7 +153,7 @@ function emptyFolder(run: Run, shown: string): string {
     mkdirSync(folder, { recursive: true });
     if (readdirSync(folder).length === 0) return folder;
   } catch (error) {
-    // A file with that name is not a disk error.
+    // An existing file with that name is not a disk error.
     if (!existsSync(folder)) throw cannotWrite(folder, error);
   }
   throw usageError(`${shown} is not an empty folder.`, 'Use an empty folder or a new one.');

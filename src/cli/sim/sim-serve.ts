@@ -10,10 +10,10 @@ import { exitCode } from '../exit-codes.ts';
 import { fleetFileName } from '../files/places.ts';
 import { usageError, type VerbBody } from '../verb.ts';
 
-/** Real seconds per second of a simulated Mac; the same variable shortens the times of a run. */
+/** The number of real seconds per second on a simulated Mac. The same variable scales the times of a run. */
 const scaleVariable = 'MESHWRIGHT_SIM_SCALE';
 
-/** `sim serve FOLDER`: the simulator itself, which `sim up` starts as a separate process. */
+/** Runs the simulator itself, which `sim up` starts as a separate process: `sim serve FOLDER`. */
 export const simServe: VerbBody = async (run) => {
   const [folder] = run.words;
   if (folder === undefined)
@@ -24,7 +24,7 @@ export const simServe: VerbBody = async (run) => {
   await superviseUntilStopped({
     folder,
     clusterFile,
-    // The cluster file's path is the seed, so a simulation of the same file always has the same Macs.
+    // The cluster file's path is the seed, so simulations of the same file always have the same Macs.
     load: async () => modelledFleet(fleet, clusterFile, await readSavedState(folder), run.own['factory'] === true),
     ...(factor > 0 && factor <= 1 && { clockFactor: factor }),
     log: (line) => run.console.err(`${line}\n`),

@@ -26,24 +26,24 @@ import { replaceFile, writingTo } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** `sim hands`: plays the person at the simulated rack: does all manual steps, or moves single plugs as told. */
+/** Plays the person at the simulated rack, who does all manual steps or moves single plugs: `sim hands`. */
 export const simHands: VerbBody = async (run) => {
   checkWords(run.words);
   const { done, faults } = await askHands(await requireRun(run), run.words);
-  // After single plug moves, the rack may differ from the file without any fault.
+  // After moves of single plugs, the rack can differ from the file without any fault.
   const isAsFile = run.words.length === 0;
   const text = `${doneText(done)}${isAsFile || faults.length > 0 ? faultsText(faults) : ''}`;
   return finish(run, { formatVersion: 1, simulated: true, done, faults }, text);
 };
 
-/** Prints the result of a command that succeeded. */
+/** Prints the result of a successful command. */
 function finish({ console, options }: Run, document: SimDocument, text: string): ExitCode {
   if (options.json) showJson(console, document);
   else console.out(text);
   return exitCode.done;
 }
 
-/** Arguments in an unknown form are a usage error; the simulator checks the names in them. */
+/** Arguments in an unknown format are a usage error. The simulator checks the names in them. */
 function checkWords(words: readonly string[]): void {
   const [verb] = words;
   if (verb === undefined || isHandsForm(words)) return;
@@ -61,7 +61,7 @@ const doneText = (done: readonly string[]): string =>
     ? 'No manual steps to do at the simulated rack.\n'
     : `Done at the simulated rack:\n${done.map((one) => `  ${one}\n`).join('')}`;
 
-/** `sim power-on NODE...`: presses the power buttons of simulated Macs. @throws FleetError `sim/unknown-node` */
+/** Presses the power buttons of simulated Macs: `sim power-on NODE...`. @throws FleetError `sim/unknown-node` */
 export const simPowerOn: VerbBody = async (run) => {
   const { words } = run;
   const runFile = await requireRun(run);
@@ -75,7 +75,7 @@ export const simPowerOn: VerbBody = async (run) => {
 
 const seeList = prose`List of faults: ${meshwright('sim fault', '--list')}`;
 
-/** `sim fault`: injects a fault, clears it, or lists all faults. */
+/** Injects a fault, clears it, or lists all faults: `sim fault`. */
 export const simFault: VerbBody = async (run) => {
   const isListing = run.own['list'] === true;
   const isClearing = run.own['clear'] === true;
@@ -90,7 +90,7 @@ export const simFault: VerbBody = async (run) => {
   return finish(run, { formatVersion: 1, simulated: true, faults: active }, faultsText(active));
 };
 
-/** Injects the same fault at each target in turn. The first target that cannot have it stops the loop with an error. */
+/** Injects the same fault at each target in turn. A target that cannot have the fault stops the loop. */
 async function setFaults(runFile: RunFile, [name = '', ...targets]: readonly string[]): Promise<readonly string[]> {
   let active: readonly string[] = [];
   for (const target of targets.length === 0 ? [[]] : targets.map((one) => [one])) {
@@ -123,7 +123,7 @@ function listFaults(run: Run): ExitCode {
   return finish(run, { formatVersion: 1, simulated: true, known: all }, text);
 }
 
-/** `sim up`: starts one simulated Mac per node in the file; does nothing if they are already up. */
+/** Starts one simulated Mac per node in the file unless they are already up: `sim up`. */
 export const simUp: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   requirePrograms();
@@ -144,7 +144,7 @@ export const simUp: VerbBody = async (run) => {
   const entry = [...selfWords(), 'sim', 'serve', folder, ...(isFactory ? ['--factory'] : [])] as const;
   const started = await startSupervisor({ entry, folder });
   const isNew = started.kind === 'started';
-  // After an interrupted start, nothing may keep running.
+  // After an interrupted start, nothing must remain running.
   if (isNew && run.signal.aborted) await stopSupervisor(folder);
   else if (run.options.json) showJson(run.console, simJson(isNew ? 'started' : 'already', started.run));
   else {
@@ -156,7 +156,7 @@ export const simUp: VerbBody = async (run) => {
   return exitCode.done;
 };
 
-/** The cluster file with the networks of its links in a simulation. */
+/** The cluster file, with the networks that its links have in a simulation. */
 function rehearsedCluster(run: Run): { readonly path: string; readonly fleet: DesiredFleet } {
   const { opened, fleet: settled } = settleFromLock({ ...run, options: { ...run.options, sim: true } });
   const { networks } = settled.thunderbolt;
@@ -165,7 +165,7 @@ function rehearsedCluster(run: Run): { readonly path: string; readonly fleet: De
 
 const simulated = { isSimulated: true };
 
-/** The password is that of the account in `newMac`, for sudo and FileVault too. */
+/** This is the password of the account in `newMac`, also for sudo and FileVault. */
 const enrollText = prose`Enroll them (their password is "simulated"): ${meshwright('enroll', '--all')}`;
 
 function nextText(isChanged: boolean): Prose {
@@ -173,7 +173,7 @@ function nextText(isChanged: boolean): Prose {
   return prose`The file has changed since these Macs were created, so plan shows the difference.\nTo create them from scratch: ${meshwright('sim up', '--fresh')}`;
 }
 
-/** `sim down`: stops the simulated fleet; it also succeeds if none is running. */
+/** Stops the simulated fleet: `sim down`. Succeeds even if none is running. */
 export const simDown: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   const stopped = await stopSupervisor(folder);
@@ -205,7 +205,7 @@ function headLine({ cluster, nodes }: RunFile, state: string, columns: number): 
   return `${left}${' '.repeat(Math.max(3, columns - left.length - mark.length))}${mark}\n`;
 }
 
-/** How to reach each node, with its power state if it is not up. */
+/** The SSH command for each node, with its power state if the node is not up. */
 function nodeLines({ nodes }: RunFile, power: Answer['power'] = {}): string {
   const width = Math.max(0, ...Object.keys(nodes).map((name) => name.length));
   return Object.entries(nodes)
@@ -231,10 +231,10 @@ const simJson = (state: SimFleet['state'], runFile: RunFile, power?: Answer['pow
 });
 
 const controlDeadlineMs = 10_000;
-/** Pressing a button waits until the Mac has started. */
+/** Pressing a power button waits until the Mac has started. */
 const buttonDeadlineMs = 300_000;
 
-/** The running simulated fleet of the cluster file. @throws FleetError `sim/not-running`, `sim/run-folder` */
+/** The cluster file's running simulated fleet. @throws FleetError `sim/not-running`, `sim/run-folder` */
 async function requireRun(run: Run): Promise<RunFile> {
   const folder = simFolder(run.env, requireClusterFile(run));
   const state = await readRun(folder);
@@ -258,8 +258,8 @@ interface Answer {
 }
 
 /**
- * The manual steps that were done, as sentences without a period, and the remaining faults. With arguments only those
- * steps are done, without arguments all. @throws FleetError `sim/impossible-act`
+ * The completed manual steps, as sentences without a period, and the remaining faults. With arguments, only the named
+ * steps are done, otherwise all of them. @throws FleetError `sim/impossible-act`
  */
 async function askHands(runFile: RunFile, words: readonly string[]) {
   const request: ControlRequest = words.length === 0 ? { ask: 'hands' } : { ask: 'act', words };
@@ -280,7 +280,7 @@ async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = contr
   ]);
 }
 
-/** The command line that starts this program again: `main.js` of the bundle, or `main.ts` with its loader. */
+/** The command that starts this program again: `main.js` in the bundle, or `main.ts` with its loader. */
 export function selfWords(): readonly [string, ...string[]] {
   const extension = extname(import.meta.url);
   const entry = fileURLToPath(new URL(`../main${extension}`, import.meta.url));

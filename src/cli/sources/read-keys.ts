@@ -15,10 +15,10 @@ import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { Run } from '../verb.ts';
 import { secretContext } from './secrets.ts';
 
-/** One source of an API key of a published endpoint, and whether it works. */
+/** One API key source for a published endpoint, with the result of trying it. */
 export type KeySourceRow = NonNullable<SecretsDocument['keys']>[number];
 
-/** Tries all API key sources of placements on these nodes, including fallbacks. Keeps no key. */
+/** Tries all API key sources for placements on these nodes, including fallbacks. Does not keep any key. */
 export async function keySourceRows(
   run: Run,
   { placements }: Pick<DesiredFleet, 'placements'>,
@@ -37,10 +37,10 @@ export async function keySourceRows(
   return rows;
 }
 
-/** The bundled gateway program of this meshwright, from the build. */
+/** This meshwright's bundled gateway program, from the build. */
 const gatewayProgram = fileURLToPath(new URL('../../doorman/doorman.mjs', import.meta.url));
 
-/** The fleet with this meshwright's gateway program, if the fleet has a gateway. */
+/** The fleet with this meshwright's gateway program if it has a gateway. */
 export function withGatewayProgram(fleet: DesiredFleet): DesiredFleet {
   const { gateway } = fleet;
   return gateway === undefined
@@ -48,18 +48,18 @@ export function withGatewayProgram(fleet: DesiredFleet): DesiredFleet {
     : { ...fleet, gateway: { ...gateway, extras: [{ name: gatewayFile, source: gatewayProgram }] } };
 }
 
-/** Long enough to resist guessing; a shorter key could be found from its hash. */
+/** Long enough to resist guessing. A shorter key could be derived from its hash. */
 const strongKey = /^[!-~]{20,1024}$/;
 
-/** The hash of one key, or why there is none; the reason contains no part of the key. */
+/** The hash of one key, or the reason why it is missing. The reason contains no part of the key. */
 interface ReadKey {
   readonly source: ApiKeySource;
   readonly hash: Known<Digest>;
 }
 
 /**
- * The hashes of the API keys by placement, or why they are unknown. If one key cannot be read, the whole list is unknown,
- * because a list without it would shut out a client. The keys themselves stay in this process.
+ * The hashes of the API keys by placement, or the reason why they are unknown. If one key cannot be read, the whole
+ * list is unknown, because a list without the key would lock out a client. The keys never leave this process.
  */
 export async function readKeys(
   run: Run,
@@ -74,7 +74,7 @@ export async function readKeys(
   return keys;
 }
 
-/** The keys of one placement in file order; a duplicate key is refused. */
+/** The keys of one placement in file order. Duplicate keys are refused. */
 async function readKeysOf(
   run: Run,
   sources: readonly ApiKeySource[],

@@ -29,12 +29,12 @@ import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
-/** The number of nodes that are tried for a model whose files are on the nodes. */
+/** The number of nodes that are tried for a model with files on the nodes. */
 const mostTries = 2;
 
 /**
- * Reads the shape of each resolved model that has none, by name: from a local folder, a server, or up to two nodes that load
- * the model. A rehearsal contacts no server, and no run contacts a node that its options exclude.
+ * Reads the shape of each resolved model without one, by name, from a local folder, a server, or up to two nodes that
+ * load the model. A rehearsal contacts no server, and no run contacts a node that its options exclude.
  */
 export async function readShapes(
   run: Run,
@@ -90,9 +90,8 @@ function shapeOf(run: Run, { source, files }: DesiredModel): Promise<ShapeFact> 
 }
 
 /**
- * A folder of a node, over an existing connection. A file whose size, or sha256 if it was read completely, is not the
- * declared one is refused, because its shape would be stored as that of the declared file.
- *
+ * A folder on a node, over an existing connection. Refuses a file if its size, or the sha256 of a completely read file,
+ * differs from the declared one, because its shape would be stored as the declared file's shape.
  * @param deadlineMs time limit for each piece
  */
 export const nodeSource = (
@@ -131,7 +130,7 @@ function differenceTo(
   return isOther ? 'does not have the sha256 in the cluster file' : undefined;
 }
 
-/** The shape of a model whose files are on the nodes, from the first of these nodes that is reached. */
+/** The shape of a model with files on the nodes, from the first of these nodes that can be reached. */
 export async function readNodeShape(
   ways: readonly NodeWay[],
   { source, files }: DesiredModel,
@@ -165,13 +164,13 @@ const headerBytes = 131_072;
 const mostConfigBytes = 4 * 2 ** 20;
 /** Files whose headers are read in parallel. */
 const atOnce = 8;
-/** The limit for all headers of one model; those of the largest models take some tens of megabytes. */
+/** The limit for all headers of one model. The largest models have some tens of megabytes. */
 const mostBytes = 512 * 2 ** 20;
 
-/** A shape that cannot be read, with the reason. */
+/** A shape that cannot be read, and the reason. */
 export const unknownShape = (why: string): Unknown => ({ kind: 'unknown', why });
 
-/** A model's shape, from the headers of its files only. Rejects only when aborted. */
+/** The shape of a model, from its files' headers only. Rejects only when aborted. */
 export async function readShape(source: ByteSource, paths: readonly string[]): Promise<ShapeFact> {
   const files = shapeFiles(paths);
   switch (files.kind) {
@@ -214,7 +213,7 @@ export async function readText(
 
 type ReadHeader<Read> = (start: Uint8Array, fileBytes: number) => Header<Read>;
 
-/** The headers of all files in their order, or the reason for the first one that cannot be read. */
+/** The headers of all files in order, or the reason for the first header that cannot be read. */
 async function readHeaders<Read extends { readonly tensors: readonly TensorBytes[] }>(
   source: ByteSource,
   paths: readonly string[],
@@ -248,25 +247,25 @@ async function readHeader<Read>(
     const header = parse(start, piece.fileBytes);
     if (header.kind === 'known') return { kind: 'known', header, bytes: start.length };
     if (header.kind === 'damaged') return unknownShape(`the header of ${path} ${header.why}`);
-    // Doubling the size limits the number of requests for a large vocabulary.
+    // The size doubles, to limit the number of requests for a large vocabulary.
     wanted = Math.max(header.bytes, 2 * start.length);
   }
 }
 
-/** Some bytes of a file and its total size, or why they cannot be read: a phrase that follows the file name. */
+/** Some bytes of a file and its total size; otherwise the reason, as a phrase that follows the file name. */
 type ReadBytes =
   | { readonly kind: 'read'; readonly bytes: Uint8Array; readonly fileBytes: number }
   | { readonly kind: 'failed'; readonly why: string };
 
 /** The source of a model's files. */
 export interface ByteSource {
-  /** Reads bytes from `from` up to `to`, or fewer at the end of the file. */
+  /** Reads bytes from `from` to `to`; returns fewer at the end of the file. */
   readonly read: (path: string, from: number, to: number) => Promise<ReadBytes>;
 }
 
 const failed = (why: string): ReadBytes => ({ kind: 'failed', why });
 
-/** A folder of this computer. */
+/** A folder on this computer. */
 export const folderSource = (folder: string): ByteSource => ({
   read: async (path, from, to) => {
     try {
@@ -299,7 +298,7 @@ async function readFrom(path: string, from: number, to: number): Promise<ReadByt
 
 const requestMs = 20_000;
 
-/** A server with files below this base URL, which ends in `/`; requests only byte ranges. */
+/** A server with files below this base URL, which must end in `/`; requests only byte ranges. */
 export const urlSource = (base: string, signal: AbortSignal): ByteSource => ({
   read: async (path, from, to) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(requestMs)]);
@@ -323,7 +322,7 @@ export const urlSource = (base: string, signal: AbortSignal): ByteSource => ({
 
 const mostRedirects = 5;
 
-/** The answer after redirects; undefined after too many, or if one leaves https. */
+/** The answer after redirects; undefined after too many redirects, or if one leaves https. */
 async function follow(
   start: URL,
   options: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
@@ -368,7 +367,7 @@ async function readAnswer(answer: Response, from: number, to: number): Promise<R
   return bytes === undefined ? failed('ended too early') : { kind: 'read', bytes, fileBytes };
 }
 
-/** Exactly this many bytes of a body; does not wait for the rest. */
+/** Exactly this many bytes of a body, without waiting for the rest. */
 async function firstBytes({ body }: Response, count: number): Promise<Uint8Array | undefined> {
   const bytes = new Uint8Array(count);
   let filled = 0;

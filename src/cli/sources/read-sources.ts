@@ -29,13 +29,13 @@ import type { JudgedFiles, OpenedCluster } from '../cluster/open-cluster.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 
-/** Enough for an archive of 400 MB, which takes a few seconds. The nodes check slower ones themselves before a stop. */
+/** Enough for an archive of 400 MB, which takes a few seconds. Nodes check slower archives before a stop. */
 const listMs = 20_000;
 const longestList = 8_388_608;
 
 /**
- * The paths in an archive, listed by this computer's tar; undefined if tar cannot read it, such as a disk image.
- *
+ * The paths in an archive, as listed by this computer's tar; undefined if tar cannot read the file, such as a disk
+ * image.
  * @see tar(1): after a slash, a colon in `-f` does not mean a remote computer
  */
 async function listArchive(path: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
@@ -61,7 +61,7 @@ async function listArchive(path: string, signal: AbortSignal): Promise<readonly 
   return text?.split('\n').map((line) => line.replace(/^\.\//, ''));
 }
 
-/** An error for each program that is missing from its archive; archives that cannot be listed here are skipped. */
+/** One error per program missing from its archive. Skips archives that cannot be listed here. */
 export async function missingPrograms(
   { fleet, path, whereIs }: Pick<OpenedCluster, 'fleet' | 'path' | 'whereIs'>,
   signal: AbortSignal,
@@ -91,7 +91,7 @@ export async function missingPrograms(
   return found;
 }
 
-/** The key that names a program; without such a key, the runtime is marked. */
+/** The pointer to the key that names a program; without such a key, to the runtime. */
 function pointerOf(runtime: DesiredRuntime | DesiredGateway, program: string): string {
   if (!('driver' in runtime)) return '/gateway/program';
   const key = driverOf(runtime).programKey?.(runtime, program) ?? 'program';
@@ -101,8 +101,8 @@ function pointerOf(runtime: DesiredRuntime | DesiredGateway, program: string): s
 type SourcePlaces = ReturnType<typeof sourcesToRead>;
 
 /**
- * Reports missing sources and reads package lists. This is fast because it reads no archives and models; existing ones are
- * left out of the result.
+ * Reports missing sources and reads package lists. Fast, because it does not read archives or models; the result omits
+ * the existing ones.
  */
 export async function seeSources(run: Run, { archives, folders }: SourcePlaces): Promise<SourceFacts> {
   const gone = async ({ name, path }: SourcePlace): Promise<readonly (readonly [string, UnreadSource])[]> => {
@@ -122,7 +122,7 @@ export async function seeSources(run: Run, { archives, folders }: SourcePlaces):
   return { archives: Object.fromEntries(files.flat()), folders: Object.fromEntries(others.flat()) };
 }
 
-/** A warning for each missing source that is not in the lock either; nodes may already have a locked one. */
+/** A warning for each missing source that is also missing from the lock; nodes may already have a locked one. */
 export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFacts): readonly Diagnostic[] {
   const told = (pointer: string, subject: Subject, { detail }: UnreadSource): Diagnostic => {
     const where = whereIs?.(pointer);
@@ -149,9 +149,9 @@ export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFa
   ];
 }
 
-/** With smaller chunks, the calls would cost more than the hash. */
+/** Smaller chunks would make the calls cost more than the hash. */
 const chunkBytes = 1_048_576;
-/** The Finder creates this file in every folder that it shows; it never belongs to a model. */
+/** The Finder creates this file in every folder that it shows; it is never part of a model. */
 const finderFile = '.DS_Store';
 
 /** Hashes the sources on this computer. Shows progress after two seconds. */
@@ -175,12 +175,12 @@ export async function readSources(run: Run, { archives, folders }: SourcePlaces)
   });
 }
 
-/** Package lists are shorter. */
+/** Package lists are shorter than this. */
 const longestText = 1_048_576;
 
 const isArchive = (path: string): boolean => /\.(?:tar\.gz|tar\.xz|zip|dmg)$/.test(path);
 
-/** The digest and the size of an archive, or why they are unknown. */
+/** The digest and size of an archive, or the reason why they are unknown. */
 export async function readArchive(path: string, signal: AbortSignal): Promise<ArchiveFact> {
   try {
     const hashed = await hashFile(path, signal);
@@ -191,12 +191,12 @@ export async function readArchive(path: string, signal: AbortSignal): Promise<Ar
   }
 }
 
-/** All files below a folder with their digests, or why they are unknown. Reads links to files, refuses links to folders. */
+/** All files below a folder with digests, or why they are unknown. Reads links to files, refuses links to folders. */
 export async function readFolder(path: string, signal: AbortSignal): Promise<FolderFact> {
   try {
     const files: TreeFile[] = [];
     for await (const inside of filesBelow(path, '')) {
-      // One file more than a model may have is enough to refuse the model.
+      // One file above the limit is enough to refuse the model.
       if (files.length > mostTreeFiles) break;
       files.push({ path: inside, ...(await hashFile(join(path, inside), signal)) });
     }
@@ -232,7 +232,7 @@ async function hashFile(path: string, signal: AbortSignal): Promise<{ sha256: Di
 }
 
 function failure(path: string, error: unknown, signal: AbortSignal): Exclude<ArchiveFact, { kind: 'known' }> {
-  // After an interruption, the error is not about the file.
+  // After an interruption, the error is unrelated to the file.
   if (signal.aborted) throw error;
   const code = systemCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing', detail: `${path} does not exist.` };

@@ -4,14 +4,14 @@ import type { SecretSource } from '../../model/secret.ts';
 import { askHidden, type SecretContext } from '../../secrets/resolve-secret.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
 
-/** The password source of the command line, if any. @throws FleetError `cli/usage` */
+/** The password source on the command line, if any. @throws FleetError `cli/usage` */
 export function typedPasswordSource(run: Run): SecretSource | undefined {
   const [name, path] = [textOption(run, 'passwordEnv'), textOption(run, 'passwordFile')];
   if (name !== undefined && path !== undefined) {
     throw usageError('--password-env and --password-file exclude each other.', 'Leave out one of them.');
   }
   if (name !== undefined) {
-    // The error does not quote the value, because users may enter a password here.
+    // The error does not quote the value, because users may have entered a password here.
     if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) {
       throw usageError(
         'The value of --password-env is not the name of an environment variable.',
@@ -26,19 +26,19 @@ export function typedPasswordSource(run: Run): SecretSource | undefined {
 
 type SecretSubject = Pick<SecretContext, 'subject' | 'folder' | 'question' | 'what'>;
 
-/** The context for reading a secret in this run: environment, files, and the terminal if there is one. */
+/** The context for reading a secret in this run: the environment, files, and the terminal, if any. */
 export function secretContext(run: Run, about: SecretSubject): SecretContext {
   const { env, signal } = run;
   const context = { ...about, env, home: env['HOME'] || homedir(), signal, onResolved: run.log?.hide };
   return run.console.canAsk ? { ...context, ask: (question) => askAtTerminal(run, question) } : context;
 }
 
-/** Asks on the terminal without echo. Only for callers that know that a terminal is there. */
+/** Asks at the terminal without echo. The caller must have checked that there is a terminal. */
 const askAtTerminal = (run: Run, question: string): Promise<string | undefined> =>
   askHidden(question, {
     input: process.stdin,
     write: (text) => run.console.err(text),
     signal: run.signal,
-    // In raw mode, Ctrl-C does not send a signal, so it is sent here.
+    // In raw mode Ctrl-C sends no signal, so the signal is sent here.
     abort: () => void process.kill(process.pid, 'SIGINT'),
   });

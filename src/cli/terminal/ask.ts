@@ -4,8 +4,8 @@ import type { Run } from '../verb.ts';
 import { endedOnAbort } from './signals.ts';
 
 /**
- * Asks a yes-or-no question on the terminal. `--yes` answers it; anything but y or yes means no.
- * @throws FleetError `cli/needs-yes` if no prompt is possible
+ * Asks a yes-or-no question at the terminal. `--yes` answers it; anything but y or yes means no.
+ * @throws FleetError `cli/needs-yes` if prompting is impossible
  */
 export async function askYes(run: Run, question: string): Promise<boolean> {
   if (run.options.yes) return true;
@@ -13,11 +13,11 @@ export async function askYes(run: Run, question: string): Promise<boolean> {
   return askPerson(run, question);
 }
 
-/** Asks like {@link askYes}, but returns undefined if no prompt is possible. */
+/** Same as {@link askYes}, but returns undefined if prompting is impossible. */
 export const askIfPossible = (run: Run, question: string): Promise<boolean | undefined> =>
   run.options.yes || run.console.canAsk ? askYes(run, question) : Promise.resolve(undefined);
 
-/** Asks on the terminal even with `--yes`. Only for callers that know that a terminal is there. */
+/** Asks at the terminal even with `--yes`. The caller must have checked that there is a terminal. */
 export function askPerson(run: Run, question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const answer = new Promise<boolean>((resolve) => {

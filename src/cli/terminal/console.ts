@@ -12,7 +12,7 @@ import { durationText } from '../../model/text/units.ts';
 import { hang, type Page, type Paint, plainPaint, type Tone } from '../../report/page.ts';
 import type { RunLog } from '../files/run-log.ts';
 
-/** Writes diagnostics for people to stderr; `sources` are file texts by file name, from which lines are quoted. */
+/** Writes diagnostics for people to stderr. `sources` contains file texts by file name, from which lines are quoted. */
 export function showDiagnostics(
   console: Console,
   diagnostics: readonly Diagnostic[],
@@ -21,16 +21,16 @@ export function showDiagnostics(
   if (diagnostics.length > 0) console.err(diagnosticsText(console, diagnostics, sources, console.hasErrColor));
 }
 
-/** Writes a paragraph for people to stdout, wrapped except for its commands. */
+/** Writes a paragraph for people to stdout; wraps everything except commands. */
 export const showParagraph = (console: Console, text: Prose, indent = ''): void =>
   console.out(`${hang(indent, proseText(text, console, firmSpace), console.columns).join('\n')}\n`);
 
-/** Writes the findings of a command to its log, if it has one. */
+/** Writes a command's findings to its log, if any. */
 export function logFindings({ log }: { readonly log?: RunLog | undefined }, diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics) log?.write({ kind: 'finding', diagnostic });
 }
 
-/** Diagnostics for people; empty without any. */
+/** Diagnostics as text for people; empty if there are none. */
 export const diagnosticsText = (
   { columns, isSimulated }: Console,
   diagnostics: readonly Diagnostic[],
@@ -38,13 +38,13 @@ export const diagnosticsText = (
   color: boolean,
 ): string => renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color, isSimulated });
 
-/** Writes one JSON document, indented by two spaces, with a line break; control characters are escaped. */
+/** Writes one JSON document, indented by two spaces and followed by a line break. Escapes control characters. */
 export function showJson(console: Console, value: PrintedDocument): void {
   if (console.keep === undefined) showJsonText(console, `${jsonText(value)}\n`);
   else console.keep(value);
 }
 
-/** Prints the result of a command: one document with `--json`, otherwise its text and then its problems. */
+/** Prints a command's result: one document with `--json`, otherwise its text followed by its problems. */
 export function showResult(
   { console, options }: { readonly console: Console; readonly options: { readonly json?: boolean } },
   document: () => PrintedDocument,
@@ -63,7 +63,7 @@ export function showJsonText(console: Console, text: string): void {
   console.out(console.hasUnicode ? text : asciiJson(text));
 }
 
-/** Diagnostics as in every JSON document. */
+/** Diagnostics in the form used in every JSON document. */
 export const diagnosticsJson = (
   reader: Reader,
   diagnostics: readonly Diagnostic[],
@@ -72,12 +72,12 @@ export const diagnosticsJson = (
 /** Moves the cursor to the first line of the block and clears everything below. */
 const over = (height: number): string => (height === 0 ? '' : `\r\u001b[${height}A\u001b[0J`);
 
-/** Whether a block can be redrawn on this console. */
+/** True if a block can be redrawn on this console. */
 export const isLive = ({ isOutTty, canRewrite }: Console): boolean => isOutTty && canRewrite;
 
 /**
- * Returns a function that writes permanent lines to stdout and, below them, a block that is redrawn at each call. Without a
- * terminal it writes only the lines.
+ * Returns a function that writes permanent lines to stdout and, below them, a block that each call redraws. Without a
+ * terminal, writes only the permanent lines.
  */
 export function liveBlock(console: Console): (lines: readonly string[], block: readonly string[]) => void {
   let height = 0;
@@ -120,7 +120,7 @@ export const pageFor = (console: Pick<Console, 'columns' | 'hasUnicode' | 'hasCo
   isSimulated: console.isSimulated,
 });
 
-/** The output of a command and the abilities of its reader; tests have their own. */
+/** A command's output and its reader's capabilities; tests provide their own. */
 export interface Console extends Reader {
   /** Writes the result: text for people, or one JSON document. */
   out(text: string): void;
@@ -128,38 +128,38 @@ export interface Console extends Reader {
   err(text: string): void;
   /** Set if a program calls the command: receives the JSON document instead of its text. */
   readonly keep?: (document: PrintedDocument) => void;
-  /** Aborted when stdout can no longer be written, for example after `| head` or on a full disk. */
+  /** Aborted when stdout can no longer be written, for example after `| head` or when the disk is full. */
   readonly outClosed: AbortSignal;
   readonly isOutTty: boolean;
   readonly isErrTty: boolean;
-  /** Whether stdin and stderr are a terminal, so that a command can ask. */
+  /** True if stdin and stderr are a terminal, so that a command can ask questions. */
   readonly canAsk: boolean;
-  /** Whether a line on stderr can be overwritten. */
+  /** True if a line on stderr can be overwritten. */
   readonly canRewrite: boolean;
-  /** Width of the page: that of the terminal, else `COLUMNS`, else 80. */
+  /** The page width: from the terminal, otherwise `COLUMNS`, otherwise 80. */
   readonly columns: number;
-  /** Whether stdout can be colored. */
+  /** True if stdout can be colored. */
   readonly hasColor: boolean;
-  /** Whether stderr can be colored. */
+  /** True if stderr can be colored. */
   readonly hasErrColor: boolean;
-  /** False if the locale is not UTF-8: then only ASCII is written. */
+  /** False if the locale is not UTF-8; only ASCII is then written. */
   readonly hasUnicode: boolean;
-  /** Set while lines are redrawn in place: shows the text of `err` below them. */
+  /** Set while lines are redrawn in place; shows the text of `err` below these lines. */
   drawing?: ((text: string) => void) | undefined;
 }
 
-/** The parts of the environment that decide how a console looks. */
+/** The parts of the environment that determine the look of a console. */
 export interface ConsoleTraits {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether `--no-color` was given. */
+  /** True if `--no-color` was given. */
   readonly noColor: boolean;
   readonly isOutTty: boolean;
   readonly isErrTty: boolean;
-  /** The width that the terminal reports; may be 0 or undefined. */
+  /** The width that the terminal reports; can be 0 or undefined. */
   readonly terminalColumns: number | undefined;
 }
 
-/** The properties of a console that follow from the environment. `NO_COLOR`, `TERM=dumb` and `--no-color` disable color. */
+/** The console properties that depend on the environment. `NO_COLOR`, `TERM=dumb` and `--no-color` disable color. */
 export function consoleLook(
   traits: ConsoleTraits,
 ): Pick<Console, 'columns' | 'canRewrite' | 'hasColor' | 'hasErrColor' | 'hasUnicode'> {
@@ -189,7 +189,7 @@ export function processConsole(
   { noColor, isSimulated }: { readonly noColor: boolean; readonly isSimulated: boolean },
 ): Console {
   const closed = new AbortController();
-  // Every node may add a listener.
+  // Every node can add a listener.
   setMaxListeners(0, closed.signal);
   stdout.on('error', (error) => {
     endOfOutput(error);
@@ -205,7 +205,7 @@ export function processConsole(
     isSimulated,
     out: (text) => void stdout.write(shown(text)),
     err: (text) => {
-      // Text between two drawings would shift the lines that the next drawing erases.
+      // Text between two drawings would shift the lines that the next drawing clears.
       if (console.drawing === undefined) stderr.write(shown(text));
       else console.drawing(shown(text).trim());
     },
@@ -217,7 +217,7 @@ export function processConsole(
   return console;
 }
 
-/** Ignores a reader that closes the output early, such as `| head`. On any other error, such as a full disk, output is lost. */
+/** Ignores a reader that closes the output early, such as `| head`. Any other error loses output. */
 function endOfOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
   stderr.write(`meshwright: cannot write the output: ${error.message}\n`);
@@ -226,10 +226,10 @@ function endOfOutput(error: NodeJS.ErrnoException): void {
   });
 }
 
-/** The number of bytes on stdout that the reader has not taken yet. */
+/** The number of bytes that the reader of stdout has not accepted yet. */
 export const waitingBytes = (): number => stdout.writableLength;
 
-/** Resolves when everything written has left this process; the reader of a pipe may be slow. */
+/** Resolves when all output has left this process, because the reader of a pipe can be slow. */
 export async function outputWritten(): Promise<void> {
   for (const stream of [stdout, stderr]) {
     if (stream.writableLength > 0) await new Promise<void>((resolve) => stream.write('', () => resolve()));
@@ -237,7 +237,7 @@ export async function outputWritten(): Promise<void> {
 }
 const substitutes: Readonly<Record<string, string>> = { '·': '.', '→': '->', '±': '+-', '…': '...', '✔': 'ok' };
 
-/** Text for a terminal without UTF-8: our own symbols become ASCII, all other characters their code, such as `\u{fc}`. */
+/** Text for a terminal without UTF-8. Our own symbols become ASCII; other characters become codes such as `\u{fc}`. */
 export function asciiText(text: string): string {
   return text.replace(
     /\P{ASCII}/gu,
@@ -258,8 +258,8 @@ const drawLine = (console: Console, line: string): void =>
 const firstWordAfterMs = 2_000;
 
 /**
- * Does some work. After two seconds, shows on stderr what it waits for: a terminal redraws one line every second, otherwise
- * it prints a line every ten seconds. `what` is a present participle such as `observing`; `work` reports each finished item.
+ * Runs `work`. After two seconds, shows progress on stderr: a terminal redraws one line every second, otherwise a line
+ * is printed every ten seconds. `what` is a participle such as `observing`; `work` reports each finished item.
  */
 export async function withProgress<T>(
   console: Console,
@@ -297,11 +297,11 @@ export async function withProgress<T>(
   }
 }
 
-/** One line on stderr: redrawn at each call on a terminal, otherwise printed every ten seconds. */
+/** A line on stderr. On a terminal every call redraws it; otherwise it is printed every ten seconds. */
 export function showWait(console: Console) {
   let shownAtMs: number | undefined;
   return {
-    /** Shows what is awaited and the remaining time. */
+    /** Shows the unmet conditions and the remaining time. */
     show: (missing: readonly string[], leftMs: number): void => {
       const nowMs = performance.now();
       if (!console.canRewrite && shownAtMs !== undefined && nowMs - shownAtMs < 10_000) return;
@@ -309,7 +309,7 @@ export function showWait(console: Console) {
       const text = `${durationText(Math.max(0, leftMs))} left: waiting for ${escapeText(missing.join(', '))}`;
       drawLine(console, cut(text, console.columns));
     },
-    /** Clears the line. May be called at any time. */
+    /** Clears the line. Can be called at any time. */
     end: (): void => {
       if (shownAtMs !== undefined && console.canRewrite) console.err(clearLine);
       shownAtMs = undefined;

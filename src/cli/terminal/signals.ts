@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import type { Console } from './console.ts';
 
-/** The exit code of the signal that aborted this run; undefined if it was not aborted. */
+/** The exit code of the signal that aborted this run; undefined if the run was not aborted. */
 export function exitOfSignal({ aborted, reason }: AbortSignal): ExitCode | undefined {
   if (!aborted) return undefined;
   return reason instanceof Error && reason.cause === exitCode.terminated ? exitCode.terminated : exitCode.interrupted;
 }
 
-/** Does some work. `end` is called when the signal aborts it, and in any case afterwards. */
+/** Runs `work`. Calls `end` if the signal aborts the work, and always afterwards. */
 export async function endedOnAbort<T>(signal: AbortSignal, end: () => void, work: () => Promise<T>): Promise<T> {
   signal.addEventListener('abort', end, { once: true });
   try {
@@ -20,7 +20,7 @@ export async function endedOnAbort<T>(signal: AbortSignal, end: () => void, work
 }
 
 interface SignalListener {
-  /** Aborted by the first signal: commands close their connections and return. */
+  /** Aborted by the first signal; commands then close their connections and return. */
   readonly signal: AbortSignal;
   /** The exit code of the received signal, if any. */
   readonly received: () => ExitCode | undefined;
@@ -33,7 +33,7 @@ interface SignalListener {
  */
 export function listenForSignals(console: Console): SignalListener {
   const controller = new AbortController();
-  // Every node of a run adds a listener; from eleven on, Node would warn of a leak.
+  // Every node in a run adds a listener; without this, Node warns of a leak from the eleventh on.
   setMaxListeners(0, controller.signal);
   let code: ExitCode | undefined;
   const on = (next: ExitCode, text: string) => (): void => {
