@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { textOf } from './architecture/sources.ts';
 
-/** One step of a job: what a shell runs. */
+/** One step of a job, which a shell runs. */
 export interface CiStep {
   readonly job: string;
   readonly script: string;
@@ -26,6 +26,6 @@ export const ciSteps: Readonly<Record<'github' | 'gitlab', readonly CiStep[]>> =
   gitlab: Object.entries(gitlab).flatMap(([job, { script = [] }]) => script.map((line) => ({ job, script: line }))),
 };
 
-/** The commands of meshwright in a script, up to a redirection. */
+/** The meshwright commands in a script, up to a redirection. */
 export const meshwrightLines = (script: string): readonly string[] =>
   [...script.matchAll(/^\s*(meshwright [^>|;&\n]*)/gm)].map(([, line = '']) => line.trim());

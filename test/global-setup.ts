@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Builds `dist` once before the tests that run the real command. Types are checked by `npm run check`, so this build
- * leaves them out, and it ends at once when `dist` was built from these very sources.
+ * Builds `dist` once before the tests that run the real command. `npm run check` checks the types, so this build skips
+ * them. It does nothing if `dist` is up to date.
  */
 export default function setup(): void {
   const root = fileURLToPath(new URL('..', import.meta.url));

@@ -8,17 +8,20 @@ const gibibyte = 2 ** 30;
 const prefix = 'mw-';
 const ownerName = 'owner';
 
-/** Process numbers say something only to those who count alike, and containers may share this memory. */
+/**
+ * The PID namespace of this process. Containers may share this memory, and a process number is valid in one namespace
+ * only.
+ */
 const countedIn = (): Promise<string> => readlink('/proc/self/ns/pid').catch(() => '');
 
-/** Whether the process that wrote this record, in the same process table, has ended. */
+/** True if the process that wrote this record belongs to the same process table and has ended. */
 async function hasEnded(owner: string): Promise<boolean> {
   const [pid = '', start = '', namespace = ''] = owner.split(' ');
   if (namespace === '' || namespace !== (await countedIn())) return false;
   return !(await isSameProcess(Number(pid), start));
 }
 
-/** Removes what runs that were killed have left: nothing else frees that memory before the machine restarts. */
+/** Removes the folders of killed runs: nothing else frees that memory before the machine restarts. */
 export async function removeAbandoned(shared: string): Promise<void> {
   for (const name of await readdir(shared)) {
     const folder = join(shared, name);
@@ -27,7 +30,9 @@ export async function removeAbandoned(shared: string): Promise<void> {
   }
 }
 
-/** A folder of this process, which goes when it ends. @throws Error where none can be, or no program run from there */
+/**
+ * Creates a folder that is removed when this process exits. @throws Error if it cannot be created or allows no programs
+ */
 export async function ownFolder(shared: string): Promise<string> {
   const folder = mkdtempSync(join(shared, prefix));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -39,8 +44,9 @@ export async function ownFolder(shared: string): Promise<string> {
 }
 
 /**
- * A folder in memory. Simulated Macs write and throw away thousands of small files. Where memory is plenty they lie
- * there: that takes a fifth of the time away. Only Linux has such a folder; whoever names one by TMPDIR gets that.
+ * A folder in memory. Simulated Macs write and delete thousands of small files. If the machine has enough memory,
+ * keeping them there saves a fifth of the time. Only Linux has such a folder; if TMPDIR is set, that folder is used
+ * instead.
  */
 export async function inMemory(shared = '/dev/shm'): Promise<string | undefined> {
   if (process.env['TMPDIR'] !== undefined || process.platform !== 'linux') return undefined;

@@ -1,6 +1,6 @@
 import type { RemoteListener } from '../src/remote/remote.ts';
 
-/** Listens to each command just before it is sent. */
+/** Calls a listener with each command just before the command is sent. */
 export const onSent =
   (hear: (command: string, script: string | undefined, node: string) => void): RemoteListener =>
   (event) => {

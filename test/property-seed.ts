@@ -1,5 +1,5 @@
 import fc from 'fast-check';
 import { sampleSeed } from './sample.ts';
 
-// In `.ci/run` a property tries the same cases each time it runs on a commit; elsewhere new ones each time.
+// In `.ci/run`, a property test tries the same cases in every run of a commit; elsewhere, each run tries new cases.
 if (process.env['MESHWRIGHT_COMMIT'] !== undefined) fc.configureGlobal({ seed: sampleSeed });

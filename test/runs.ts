@@ -1,4 +1,4 @@
 import { isThorough } from './sample.ts';
 
-/** How many cases a property is tried with: a quarter of them in `npm test`. */
+/** The number of cases for a property test: in `npm test`, a quarter of the usual number. */
 export const runs = (whole: number): number => (isThorough ? whole : Math.ceil(whole / 4));

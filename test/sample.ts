@@ -1,11 +1,11 @@
-/** How much of an enumeration runs: a few cases in `npm test`, a share in `.ci/run`, all in `npm run nightly`. */
+/** The part of an enumeration that runs: a few cases in `npm test`, a share in `.ci/run`, all in `npm run nightly`. */
 const depth = process.env['MESHWRIGHT_DEPTH'] ?? 'few';
 if (!['few', 'share', 'whole'].includes(depth)) throw new Error('MESHWRIGHT_DEPTH is one of few, share, whole');
 
-/** Whether every case is tried. */
+/** True if every case is tried. */
 export const isWhole = depth === 'whole';
 
-/** Whether more than the few cases of `npm test` are tried. */
+/** True if more than the few cases of `npm test` are tried. */
 export const isThorough = depth !== 'few';
 
 const seedText = process.env['MESHWRIGHT_COMMIT'] ?? process.env['MESHWRIGHT_SEED'] ?? '20261120';
@@ -16,7 +16,7 @@ export const sampleSeed = [...seedText].reduce(
   2_166_136_261,
 );
 
-/** Numbers below 2^32 that follow from a seed and are spread well enough. */
+/** Numbers below 2^32 that are derived from a seed and sufficiently well distributed. */
 function* numbers(seed: number): Generator<number, never> {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -24,11 +24,11 @@ function* numbers(seed: number): Generator<number, never> {
   }
 }
 
-/** How many cases of an enumeration are tried. */
+/** The number of cases of an enumeration that are tried. */
 export interface SampleSize {
   /** In `npm test`. */
   readonly few: number;
-  /** In `.ci/run`: one case in so many, and at least `few`. */
+  /** In `.ci/run`: one case in this many, but at least `few`. */
   readonly oneIn: number;
 }
 
@@ -38,7 +38,7 @@ export function sampleOf<T>(all: readonly T[], { few, oneIn }: SampleSize): read
   return drawn(all, depth === 'few' ? few : Math.max(few, Math.ceil(all.length / oneIn)));
 }
 
-/** So many cases, drawn by the seed, in the order of the list. */
+/** This many cases, drawn by the seed, in the order of the list. */
 export function drawn<T>(all: readonly T[], count: number): readonly T[] {
   const random = numbers(sampleSeed);
   const order = all.map(() => random.next().value);
@@ -47,7 +47,9 @@ export function drawn<T>(all: readonly T[], count: number): readonly T[] {
   return all.filter((_, at) => chosen.has(at));
 }
 
-/** Offsets below a length: each in `npm run nightly`, otherwise one in so many, with the first drawn by the seed. */
+/**
+ * Offsets below a length: all in `npm run nightly`; otherwise every so many, starting at an offset drawn by the seed.
+ */
 export function* offsets(length: number, { from = 0, oneIn }: { readonly from?: number; readonly oneIn: number }) {
   const step = isWhole ? 1 : oneIn;
   for (let at = from + (sampleSeed % step); at < length; at += step) yield at;

@@ -9,7 +9,7 @@ interface NumberedTitle {
   readonly numbers: readonly string[];
 }
 
-// Loaded by its path, as a JavaScript module has no types.
+// Loaded by its path, because a JavaScript module has no types.
 const {
   casesPage,
   numberedTitles,

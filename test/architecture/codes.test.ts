@@ -7,8 +7,8 @@ const names = Object.keys(codes);
 const documented = textOf('docs/errors.md');
 
 /**
- * All files that may cause a code in a test. This folder only counts codes, and Markdown pages only explain them.
- * Golden files and the folders of rule cases count, as tests compare with them.
+ * All files through which a test can cause a code. This folder only counts codes, and Markdown pages only explain them.
+ * Golden files and the folders of rule cases are included, because tests compare with them.
  */
 const tested = filesBelow('test')
   .filter((path) => !path.startsWith('test/architecture/') && !path.endsWith('.md'))
@@ -22,9 +22,9 @@ const sources = filesBelow('src')
   .join('\n');
 
 /**
- * Whether a source creates a diagnostic with this code: in the first argument of `diagnose`, `failure` or `failed`, from
- * `codes` of its rule, after `code:` of a problem or a finding, in a constant named code, or in a call of a function
- * named refuse or refused. Comparisons and table keys create none.
+ * True if a source creates a diagnostic with this code: in the first argument of `diagnose`, `failure` or `failed`,
+ * from `codes` of its rule, after `code:` of a problem or a finding, in a constant named code, or in a call of a
+ * function named refuse or refused. Comparisons and table keys do not count.
  */
 const isMade = (code: string): boolean =>
   new RegExp(

@@ -5,7 +5,7 @@ import { nodesOf, parse } from './syntax.ts';
 
 const source = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.endsWith('.generated.ts'));
 
-/** Name and place of everything that a file declares. */
+/** The name and position of every declaration in a file. */
 const declared = source.flatMap((path) => {
   const file = parse(path);
   return [...nodesOf(file)].flatMap((node) => {
@@ -17,7 +17,7 @@ const declared = source.flatMap((path) => {
     return isDeclaration && node.name !== undefined ? [{ path, name: node.name.getText(file), node }] : [];
   });
 });
-/** Functions of simulated tools are excluded, as they are named after the tools' options. */
+/** Functions of simulated tools are excluded, because they are named after the tools' options. */
 const named = (pattern: RegExp): readonly string[] =>
   declared
     .filter((one) => pattern.test(one.name) && !/^src\/sim\/tools\/(?!.*-write\.ts$)/.test(one.path))

@@ -29,7 +29,7 @@ function innerScript(text: string): string {
   return quoted === undefined ? text : quoted.replaceAll(/'(\\.)'/g, (_, escaped: string) => escaped.slice(1));
 }
 
-/** The script without its first line and multi-line data, as quoted scripts are checked separately. */
+/** The script without its first line and multi-line data, because quoted scripts are checked separately. */
 const withoutData = (script: string): string =>
   script
     .replace(/^R='.*'$/m, 'R=')

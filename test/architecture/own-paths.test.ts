@@ -18,7 +18,7 @@ const isIn =
   (one: string): boolean =>
     known.some((path) => one.endsWith(`: ${path}`) || one.includes(`: ${path.replace(/\/?$/, '/')}`));
 
-/** The paths of own-paths.ts and keeper-files.ts below `place.ours`, as far as they do not depend on a value. */
+/** The paths in own-paths.ts and keeper-files.ts below `place.ours` that do not depend on a value. */
 const ownFiles = ['own-paths', 'keeper-files'].flatMap((name) =>
   [...textOf(`src/node/paths/${name}.ts`).matchAll(/below\(place\.ours, ['`]([^'`$]+)/g)].map(([, path]) => path ?? ''),
 );

@@ -23,7 +23,7 @@ const contains = (path: string, text: string | RegExp): void => {
   expect(textOf(path).replaceAll(/\s+/g, ' ')).toMatch(text);
 };
 
-/** Asserts that these tests exist, which prove a claim. */
+/** Asserts that these tests, which prove a claim, exist. */
 function provenBy(...tests: readonly string[]): void {
   expect(tests.filter((path) => !existsSync(join(root, path)) || !/\bit(?:\.|\()/.test(textOf(path)))).toEqual([]);
 }
@@ -150,14 +150,14 @@ const bare = (part: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** The rest of a sentence without all claims. */
+/** The rest of a sentence after all claims are removed. */
 function unclaimed(sentence: string): string {
   const longestFirst = accepted.map(bare).sort((a, b) => b.length - a.length);
   if (longestFirst.some((claim) => claim.includes(bare(sentence)))) return '';
   return longestFirst.reduce((rest, claim) => rest.replace(claim, ' '), bare(sentence)).trim();
 }
 
-/** Permitted rests: headings of list items, and words that join claims. */
+/** Permitted remainders: headings of list items, and words that join claims. */
 const joints = /^(?:Setup|RDMA|Cables|Power|and|On your rack)?$/;
 
 describe('README.md', () => {

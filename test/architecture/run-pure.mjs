@@ -1,7 +1,7 @@
 /**
  * Imports every module of the pure folders from a build in which clock, randomness, timers, process and console throw.
- * Then runs them from a file's text to a plan, the scripts that carry it out and what people read, and prints what came
- * out. Packages are loaded before: what they look at while loading is theirs.
+ * Then uses them to turn a file's text into a plan, its scripts and its screens, and prints the result. Packages are
+ * loaded first, because their own loading may use these globals.
  */
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

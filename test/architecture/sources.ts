@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** The import table of the linters. */
 interface LayerTable {
   readonly commandLine: string;
-  /** The name in `levels` for files directly in `src/rack`. */
+  /** The name that `levels` uses for files directly in `src/rack`. */
   readonly contract: string;
   /** The pattern for the files of parts and whole rooms. */
   readonly filesOf: (names: readonly string[]) => string;

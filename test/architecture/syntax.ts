@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { textOf } from './sources.ts';
 
-/** The measured function of a source file. */
+/** A function in a source file, with its measurements. */
 export interface FunctionShape {
   readonly place: string;
   readonly name: string;
@@ -10,18 +10,18 @@ export interface FunctionShape {
   readonly depth: number;
 }
 
-/** The syntax tree of a file of the project. */
+/** The syntax tree of a project file. */
 export function parse(path: string, text: string = textOf(path)): ts.SourceFile {
   return ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
 }
 
-/** Every node of a tree, parents before children. */
+/** All nodes of a tree, parents before children. */
 export function* nodesOf(node: ts.Node): Generator<ts.Node> {
   yield node;
   for (const child of node.getChildren()) yield* nodesOf(child);
 }
 
-/** Every function, method, accessor and arrow function of a file. */
+/** Every function, method, accessor and arrow function in a file. */
 export function functionsOf(file: ts.SourceFile): readonly FunctionShape[] {
   return [...nodesOf(file)].filter(isFunction).map((node) => {
     const start = file.getLineAndCharacterOfPosition(node.getStart(file)).line;

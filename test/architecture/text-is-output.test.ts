@@ -83,7 +83,7 @@ const advice = new RegExp(`(?:^|[^/.\\w])meshwright (?:${commandVerbs.join('|')}
 /** An interpolated command; help and the version of the program reach no node. */
 const filledIn = /(?:^|[^/.\w])meshwright \$\{(?![^}]*\} ?--help|readVersion\(\))/;
 
-/** The text about the command that has a lease. */
+/** The text that names the command of a lease's owner. */
 const otherRun = 'meshwright ${verb}, at ${phase}';
 
 /** Commands written as text instead of `meshwright('reboot', name)`, which would lack `--sim`. */
@@ -100,7 +100,10 @@ function typedCommands(path: string, text = textOf(path)): readonly string[] {
 
 const textNames = ['detail', 'hint', 'action', 'cure', 'subject'];
 
-/** Calls that read a text for people to make a decision. The output of nodes and programs is not our text. */
+/**
+ * Calls that search in texts for people in order to decide something. Output of nodes and programs is not meshwright's
+ * text.
+ */
 function textReaders(path: string, text = textOf(path)): readonly string[] {
   if (!new RegExp(`\\b(?:${textNames.join('|')})\\b`).test(text)) return [];
   return [...nodesOf(parse(path, text))].filter(ts.isCallExpression).flatMap((call) => {

@@ -22,7 +22,7 @@ function placementLines(name: string, nodes: readonly string[]): readonly string
   ];
 }
 
-/** The rack of the observation, with settings and a placement on every island. */
+/** The rack of the observation benchmark, with settings and a placement on every island. */
 function applyText(nodes: number): string {
   const command = [
     ...['{runtime}/bin/rank', '--rank', '{rank}', '--size', '{size}', '--listen', '{address}:{port}'],
@@ -40,7 +40,7 @@ function applyText(nodes: number): string {
   ].join('\n');
 }
 
-/** Macs that can be changed: a simulated fleet, whose own ssh servers are not used. */
+/** Changeable Macs: a simulated fleet whose own ssh servers are not used. */
 async function changingMacs(text: string, folder: string): Promise<RackRoots> {
   await writeReferenceArchive(join(folder, archive));
   await writeTinyModel(join(folder, model));
@@ -58,7 +58,7 @@ async function changingMacs(text: string, folder: string): Promise<RackRoots> {
     config: (root) => [
       // Connections and commands are counted from the log.
       'LogLevel VERBOSE',
-      // Identifies to the simulator the Mac of a tool.
+      // Tells the simulator to which Mac a tool belongs.
       `SetEnv ${markVariable}=${marks.get(root)}`,
       // Tools refuse to write outside the root of their Mac. The login shell sets this root.
       `ForceCommand cd '${root}' && eval "$SSH_ORIGINAL_COMMAND"`,
@@ -75,8 +75,8 @@ const run = promisify(execFile);
 const netstatPath = '/usr/sbin/netstat';
 
 /**
- * Fixes the output of one simulated tool, which searches all processes of this machine for an answer that a Mac has
- * immediately. Then it is as fast as the other tools of the rack.
+ * Fixes the output of one simulated tool. The tool would search all processes of this machine, while a Mac answers
+ * immediately; now it is as fast as the rack's other tools.
  */
 export async function fixListeners({ nodes }: SshdRack): Promise<void> {
   for (const { root } of Object.values(nodes)) {

@@ -10,7 +10,7 @@ const ownService = /^dev\.meshwright\.rank\..*\.plist$/u;
 
 const countOf = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
 
-/** The connections and commands of each node so far, summed over the nodes. */
+/** The number of connections and commands so far, summed over the nodes. */
 const seenBy = (rack: SshdRack): ReadonlyMap<string, string> =>
   new Map(
     [...rack.logs()].map(([name, log]) => [
@@ -31,7 +31,7 @@ function checkOneEach(before: ReadonlyMap<string, string>, after: ReadonlyMap<st
 const isOutcome = (step: unknown, ...outcomes: readonly string[]): boolean =>
   isRecord(step) && outcomes.includes(String(step['outcome']));
 
-/** Applies the file and expects all nodes to match it. Returns milliseconds and the outcomes of the steps. */
+/** Applies the file and expects all nodes to match. Returns the milliseconds and the steps' outcomes. */
 async function apply(rack: SshdRack): Promise<{ readonly ms: number; readonly steps: readonly unknown[] }> {
   const words = verbStart(rack, 'apply', '--yes', '--update-lock');
   const ran = await timeRun(words);
@@ -39,7 +39,7 @@ async function apply(rack: SshdRack): Promise<{ readonly ms: number; readonly st
   return { ms: ran.ms, steps: Array.isArray(steps) ? steps : [] };
 }
 
-/** Milliseconds of the first apply of a rack, from unconfigured Macs to a token of every placement. */
+/** The milliseconds of a rack's first apply, from unconfigured Macs to a token from every placement. */
 export async function firstApply(rack: SshdRack): Promise<number> {
   const { ms, steps } = await apply(rack);
   if (!steps.some((step) => isOutcome(step, 'changed'))) throw new Error('the first apply changed nothing');
@@ -56,7 +56,7 @@ export async function timeNoOp(rack: SshdRack): Promise<Pair> {
   return { meshwrightMs: ms, ...(await timeFloor(rack)) };
 }
 
-/** Milliseconds of an apply after the service file of every rank was edited: each is written again. */
+/** The milliseconds of an apply after every rank's service file was edited: each file is written again. */
 export async function oneFileChange(rack: SshdRack): Promise<number> {
   for (const { root } of Object.values(rack.nodes)) {
     const folder = join(root, servicesPath);

@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 const startUpRounds = 21;
 const memoryRuns = 3;
 const largestNodes = 64;
-/** Every changeable simulated Mac runs separate processes: more Macs would measure this machine. */
+/** Every changeable simulated Mac runs separate processes. With more Macs, the benchmark would measure this machine. */
 const largestApplied = 16;
 const oneFileRuns = 3;
 

@@ -9,7 +9,7 @@ export interface Pair {
   readonly meshwrightMs: number;
   /** With the algorithms that OpenSSH chooses by itself. */
   readonly sshMs: number;
-  /** With the algorithms of the product: what is left when the cost of the key exchange is equal. */
+  /** With the product's algorithms, so that the key exchange costs both the same. */
   readonly sameAlgorithmsMs: number;
 }
 
@@ -37,11 +37,11 @@ export function verbStart(rack: SshdRack, ...words: readonly string[]): Start {
   };
 }
 
-/** Whether a value of JSON has keys. */
+/** True if a JSON value is an object. */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** The document of a command. @throws Error unless it exited with 0 */
+/** Parses the document of a command. @throws Error unless the command exited with 0 */
 export function documentOf({ exitCode }: Run, { args, stdout, stderr }: Start): Readonly<Record<string, unknown>> {
   const said = readFileSync(stdout, 'utf8');
   if (exitCode !== 0) {
@@ -51,7 +51,7 @@ export function documentOf({ exitCode }: Run, { args, stdout, stderr }: Start): 
   return isRecord(value) ? value : {};
 }
 
-/** The command sent to each node. @throws Error unless a node got exactly one. */
+/** The command sent to each node. @throws Error unless each node got exactly one. */
 function sentCommands(rack: SshdRack): ReadonlyMap<string, string> {
   const sent = new Map<string, string>();
   for (const line of readFileSync(recordFile(rack), 'utf8').trim().split('\n')) {

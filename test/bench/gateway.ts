@@ -7,11 +7,11 @@ import { chat, rightKey, upstreamAt } from '../scenarios/test-gateway.ts';
 /** The longest wait of a client for a whole answer of a gateway, under each load. */
 export interface GatewayTimes {
   readonly usualMs: number;
-  /** 1,030 connections of the same address send nothing. */
+  /** 1,030 connections from one address send nothing. */
   readonly silentMs: number;
-  /** 100 clients send 64 MiB each, and never the last byte. */
+  /** 100 clients send 64 MiB each, but never the last byte. */
   readonly uploadsMs: number;
-  /** Others send 64 MiB of JSON that takes the longest to parse. */
+  /** Three clients send 64 MiB of the JSON that takes longest to parse. */
   readonly longJsonMs: number;
   /** Peak memory of the gateway; absent if the system does not report it. */
   readonly peakBytes?: number;
@@ -49,7 +49,7 @@ async function opened(port: number, bytes?: Buffer): Promise<Socket> {
   return socket;
 }
 
-/** The times while this many others are connected and send these bytes. */
+/** The times while this many other clients are connected and send these bytes. */
 async function beside(port: number, count: number, bytes?: Buffer): Promise<number> {
   const sockets: Socket[] = [];
   try {

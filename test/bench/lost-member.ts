@@ -10,12 +10,15 @@ import { firstApply } from './apply.ts';
 import { startApplyRack } from './apply-rack.ts';
 import type { SshdRack } from './sshd-rack.ts';
 
-/** One round over a mesh of four, in milliseconds: observed like `status`. */
+/** One round over a mesh of four, observed like `status`, in milliseconds. */
 export interface LostRound {
   readonly usualMs: number;
   /** A rank is dead, and the leader gives no answers. */
   readonly rankLostMs: number;
-  /** A Mac accepts connections and never sends a byte: until the others were observed, and until its deadline. */
+  /**
+   * One Mac accepts connections and never sends a byte: the times until the others were observed, and until its
+   * deadline.
+   */
   readonly othersMs: number;
   readonly namedMs: number;
 }

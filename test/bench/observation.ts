@@ -20,7 +20,7 @@ export async function timePair(rack: SshdRack): Promise<Pair> {
   return { meshwrightMs: ours.ms, ...(await timeFloor(rack)) };
 }
 
-/** Peak of resident memory of one observation, in bytes; undefined if the machine does not report it. */
+/** The peak resident memory of one observation, in bytes; undefined if the machine does not report it. */
 export async function observationMemory(rack: SshdRack): Promise<number | undefined> {
   const facts = verbStart(rack, 'facts');
   const run = await watchMemory(facts);

@@ -8,7 +8,7 @@ const islandSize = 4;
 
 const nameOf = (index: number): string => `studio-${index + 1}`;
 
-/** A link for every pair of an island of four, each end on the next free receptacle starting with 2. */
+/** A link for every pair in an island of four; each end is in the next free receptacle, starting with 2. */
 function islandLinks(first: number, size: number): readonly string[] {
   const free = Array.from({ length: size }, () => 2);
   const end = (at: number): string => {
@@ -46,8 +46,8 @@ export function rackText(nodes: number): string {
 }
 
 /**
- * Tools taken from this machine: the flag checks of the simulator would only make the floor slower. Except `find`:
- * that of this machine may not know `-acl`.
+ * Tools of this machine: the simulator's flag checks would only make the floor slower. `find` is an exception, because
+ * this machine's may lack `-acl`.
  */
 const ownTools = [
   ...['/bin/cat', '/bin/date', '/bin/ps', '/bin/rm', '/bin/sleep', '/usr/bin/awk', '/usr/bin/cksum'],
@@ -66,8 +66,8 @@ export async function lightenTools(root: string): Promise<void> {
 }
 
 /**
- * Writes the file tree of each Mac of a cluster file below `folder` and returns the root of each node. Tools of macOS
- * answer like the simulated Mac, each with a few lines of plain `sh` that end in `exec cat`; base tools are those of
+ * Writes the file tree of each Mac of a cluster file below `folder` and returns the root of each node. Each macOS tool
+ * answers like the simulated Mac, through a few lines of plain `sh` that end in `exec cat`. Base tools are those of
  * this machine.
  */
 export async function placeRoots(text: string, folder: string, user: string): Promise<ReadonlyMap<string, string>> {

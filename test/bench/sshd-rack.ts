@@ -7,11 +7,11 @@ import { processStart } from '../../src/sim/hosts/processes.ts';
 import { type KeyPair, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
 import { placeRoots, rackText } from './rack.ts';
 
-/** The folders of the Macs of a rack, and the options of their servers. */
+/** The folders of a rack's Macs, and the options of their servers. */
 export interface RackRoots {
-  /** Root folder by node. */
+  /** The root folder of each node. */
   readonly roots: ReadonlyMap<string, string>;
-  /** Further lines for the configuration of each server. */
+  /** Additional lines for each server's configuration. */
   readonly config?: (root: string) => readonly string[];
   /** Ends the processes started for them. */
   readonly stop?: () => Promise<void>;
@@ -21,7 +21,7 @@ export interface RackRoots {
 export interface SshdRack {
   readonly folder: string;
   readonly clusterFile: string;
-  /** For `MESHWRIGHT_STATE`: holds a run file that names the sshd processes, so that `--sim` reaches them. */
+  /** The folder for `MESHWRIGHT_STATE`. Its run file names the sshd processes, so that `--sim` reaches them. */
   readonly stateFolder: string;
   readonly userKey: KeyPair;
   readonly knownHosts: string;
@@ -49,7 +49,7 @@ const knownHostsText = (nodes: Readonly<Record<string, RunNode>>): string =>
     .map(({ port, hostKey }) => `[127.0.0.1]:${port} ${hostKey}\n`)
     .join('');
 
-/** A rack that is only observed: its Macs are files. */
+/** A rack for observations only: its Macs consist of files. */
 const observedMacs = async (text: string, folder: string): Promise<RackRoots> => ({
   roots: await placeRoots(text, join(folder, 'roots'), userInfo().username),
 });
@@ -116,7 +116,7 @@ interface RunFacts {
   readonly nodes: Readonly<Record<string, RunNode>>;
 }
 
-/** The run file of a fleet in this process. */
+/** The run file of a fleet that runs in this process. */
 async function runFileOf({ run, size, clusterFile, userKey, nodes }: RunFacts) {
   return {
     simulated: true as const,

@@ -34,7 +34,7 @@ export interface PairsOf {
   readonly pairs: readonly Pair[];
 }
 
-/** The applies to a rack with this many nodes. The pairs are applies without changes. */
+/** The applies to a rack with this many nodes; the pairs are applies without changes. */
 export interface Applies extends PairsOf {
   readonly firstMs: number;
   readonly oneFileMs: readonly number[];
@@ -53,7 +53,10 @@ export interface Measured {
 
 /** Limits of an observation, by nodes. */
 const lookLimits: Readonly<Record<number, number>> = { 4: 2, 16: 1.1 };
-/** Racks whose applies have limits: those without changes by both floors, at 16 nodes also those with changes. */
+/**
+ * Racks whose applies have limits. Applies without changes are compared with both floors; at 16 nodes, applies with
+ * changes have limits, too.
+ */
 const applyNodes: readonly number[] = [4, 16];
 const largestApplied = 16;
 const noOpLimits: Readonly<Record<Floor, number>> = { sshMs: 1, sameAlgorithmsMs: 1.1 };
@@ -63,7 +66,9 @@ const memoryLimitMegabytes = 120;
 /** Limits of an observation of a mesh without one rank, relative to the usual one, and until a silent Mac is named. */
 const lostLimit = 1.3;
 const namedLimitSeconds = 4.5;
-/** The extra wait of a client of a gateway under hostile load, and half a GiB, the amount that `fit` counts. */
+/**
+ * Limits of a gateway under hostile load: the additional wait of a client, and half a GiB of memory, as `fit` assumes.
+ */
 const gatewayLimitSeconds = 2;
 const gatewayLimitMegabytes = 537;
 

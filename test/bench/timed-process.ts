@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The built command that is measured. */
 export const builtCommand = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
 
-/** A process to start, with its output in files, so that this process does not read during the measurement. */
+/** A process to start. Its output goes to files, so that this process does not read during the measurement. */
 export interface Start {
   readonly file: string;
   readonly args: readonly string[];
@@ -19,7 +19,7 @@ export interface Start {
 
 /** The result of a process. */
 export interface Run {
-  /** From just before the start until its exit was observed. */
+  /** The time from just before the start until the exit was observed. */
   readonly ms: number;
   readonly exitCode: number | null;
 }

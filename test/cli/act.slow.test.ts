@@ -207,7 +207,7 @@ describe('a lease', () => {
     const end = ended(child, words);
     let held: unknown;
     while (held === undefined && child.exitCode === null) {
-      // Pause the run during the check, however slow the check is.
+      // Pauses the run during the check, however slow the check is.
       child.kill('SIGSTOP');
       const { nodes } = json(await run('lease', 'status', '--sim', '--json')) as {
         readonly nodes: Readonly<Record<string, { readonly held?: boolean }>>;

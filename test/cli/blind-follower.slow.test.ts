@@ -46,14 +46,14 @@ describe.each(tables)('the first commands that doctor shows, with %s over %s', (
     async ([, faults], { skip }) => {
       try {
         const isSet = await setFaults(place, faults);
-        // Two faults of the same thing cannot be set together.
+        // Two faults of one thing cannot be set at the same time.
         skip(!isSet && faults.length > 1, 'the fleet refuses the second fault');
         expect(isSet).toBe(true);
         await followDoctor(place);
       } finally {
         await run('sim', 'fault', '--clear');
         if ((await serve()) !== 0) {
-          // The next case must not inherit leftovers of a fault, such as memory that only a restart frees.
+          // The next case must not inherit leftovers of a fault, such as memory that only a reboot frees.
           expect((await run('sim', 'up', '--fresh')).code).toBe(0);
           expect(await serve()).toBe(0);
         }

@@ -14,7 +14,7 @@ let place: Place;
 let pair: Place;
 const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 
-/** Does one thing at the simulated rack, or all remaining manual steps. */
+/** Performs one manual step at the simulated rack, or all remaining ones. */
 async function hands(...words: string[]): Promise<void> {
   const ran = await run('sim', 'hands', ...words);
   expect([ran.code, ran.stderr]).toEqual([0, '']);
@@ -82,7 +82,7 @@ describe('cables --watch', () => {
         .filter(({ node }) => node === name)
         .map(({ command }) => (command.includes('networksetup') ? 'full' : 'short'));
     expect(new Set(sent.map(({ node }) => node)).size).toBe(4);
-    // Full: the first, the second (since the first brought news), and the last, which confirms the result.
+    // Full checks: the first, the second (because the first found changes), and the last, which confirms the result.
     expect(ofNode('studio-3').slice(0, 2)).toEqual(['full', 'full']);
     expect(ofNode('studio-3').at(-1)).toBe('full');
     for (const name of ['studio-1', 'studio-2', 'studio-4']) expect(ofNode(name)).toEqual(ofNode('studio-3'));

@@ -22,7 +22,7 @@ import type { Place } from './place.ts';
 import { readSpawnNotes, watchProcesses, writeSpawnNotes } from './process-words.ts';
 import { onTerminal } from './terminal.ts';
 
-/** Files that may hold a canary: its source on this computer, and the simulator's model of a Mac. */
+/** Files that may contain a canary: its source on this computer, and the simulator's model of a Mac. */
 const [secretFiles, macItself] = [
   /^rack\/secrets\//,
   /^state\/sim\/[^/]+\/(?:state\.json|roots\/[^/]+\/\.sim\/password)$/,

@@ -16,7 +16,9 @@ export interface Sighting {
   readonly where: string;
 }
 
-/** The base64 characters of a text behind `before` bytes that do not depend on what follows it. */
+/**
+ * The base64 characters of a text after `before` other bytes, without the characters that depend on the following text.
+ */
 function base64Behind(text: string, before: number): string {
   const [low, high] = [0, 255].map((byte) =>
     Buffer.concat([Buffer.alloc(before), Buffer.from(text), Buffer.alloc(2, byte)]).toString('base64'),

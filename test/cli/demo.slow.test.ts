@@ -63,7 +63,7 @@ describe('demo', () => {
     expect({ code: ran.code, end: ran.stdout.slice(-400) }).toMatchObject({ code: 0 });
     expect(ran.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect([processesOf(place), temporaryFiles(place)]).toEqual([[], []]);
-    // Another generation of ranks gives another answer.
+    // A different generation of ranks gives a different answer.
     const answers = ran.stdout.match(/^[0-9a-f]{64}$/gm) ?? [];
     expect([answers.length, new Set(answers).size]).toEqual([2, 2]);
     await expectGolden('demo', place, [settled(ran)]);

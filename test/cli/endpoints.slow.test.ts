@@ -6,7 +6,7 @@ import { schemaCheck } from './schema-check.ts';
 const place = makePlace();
 afterAll(() => place.remove());
 
-/** The example with its placement published, and two more: one open to anybody, one only for its node. */
+/** The example with its placement published, and two further placements: one open to anyone, one unpublished. */
 const text = `${exampleText
   .replace(
     'endpoint: { port: 8080 }',

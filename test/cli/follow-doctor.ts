@@ -13,7 +13,7 @@ export function targetOf(fault: FaultName): string {
   return fault === 'idle-dead-port' ? 'studio-1:4' : 'studio-4';
 }
 
-/** Sets faults one after another; false if the fleet refuses a fault next to the earlier ones. */
+/** Sets faults one after another; returns false if the fleet refuses a fault because of the earlier ones. */
 export async function setFaults(place: Place, faults: readonly FaultName[]): Promise<boolean> {
   for (const fault of faults) {
     const { code } = await meshwright(place, ['sim', 'fault', fault, targetOf(fault)]);
@@ -37,7 +37,7 @@ interface Status {
   readonly placements: { readonly chat: { readonly state: string } };
 }
 
-/** Whether a finding has a manual step; a hint that only names where to look is none. */
+/** True if a finding has a manual step; a hint that only names a place to check does not count. */
 const isManual = ({ severity, commands, hint }: Finding): boolean =>
   severity !== 'notice' &&
   commands.length === 0 &&

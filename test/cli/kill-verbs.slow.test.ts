@@ -99,7 +99,7 @@ async function servingPlace(): Promise<Place> {
   return place;
 }
 
-// Each on its own rack, in parallel: most of the time they wait for leases to expire.
+// Each command has a separate rack. They run in parallel, because they mostly wait for leases to expire.
 describe.concurrent.each(kills)('$name, killed at any instant (case 51)', (kill) => {
   it('is completed by the next command', { timeout: 3_600_000 }, async ({ onTestFinished }) => {
     const place = await servingPlace();

@@ -34,7 +34,7 @@ interface Service {
 const observing = [...lookVerbs.map(({ name }) => name), 'plan', 'lease status', 'secrets'];
 const words: Readonly<Record<string, readonly string[]>> = { bench: ['chat'], logs: ['chat'] };
 
-/** Everything in a document about a node: values under its name, and entries that name it. */
+/** Everything in a document about a node: values under its name, and entries that contain the name. */
 function partsAbout(value: unknown, node: string): readonly unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const isAbout = 'node' in value && value.node === node;
@@ -42,7 +42,7 @@ function partsAbout(value: unknown, node: string): readonly unknown[] {
   return isAbout || ('name' in value && value.name === node) ? [value, ...own] : own;
 }
 
-/** Whether a value, or anything in it, is a zero, an empty list or a success. */
+/** True if a value, or anything in it, is a zero, an empty list or a success. */
 const claims = (value: unknown): boolean =>
   value === 0 ||
   value === true ||

@@ -26,8 +26,7 @@ function entries(root: string, path: string): readonly string[] {
 }
 
 /**
- * Every file and folder of a simulated Mac with its mode and a digest of its contents, and the stored answers of its
- * tools.
+ * Every file and folder of a simulated Mac, with its mode and a digest of its contents; also the tools' stored answers.
  */
 export const fileTree = (root: string): readonly string[] => [...entries(root, ''), ...entries(root, '.sim/answers')];
 

@@ -37,7 +37,7 @@ export const bareText = exampleText.slice(0, exampleText.indexOf('\nruntimes:') 
 
 /** A fresh place without a cluster file; its environment has nothing from the person who runs the tests. */
 export function makePlace(): Place {
-  // macOS links /tmp elsewhere, and the program shows the real path.
+  // On macOS, /tmp is a link, and the program shows the real path.
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mw-cli-')));
   const at = (name: string): string => {
     mkdirSync(join(root, name), { mode: 0o700 });

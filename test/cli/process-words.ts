@@ -41,7 +41,7 @@ export function watchProcesses(): () => ProcessWords {
   };
 }
 
-/** One program that the command line started. */
+/** A program that the command line started. */
 export interface Spawned {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

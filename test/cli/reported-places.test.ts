@@ -8,7 +8,7 @@ import type { Place } from './place.ts';
 let place: Place;
 const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 
-/** A Mac Studio whose front receptacles are in no table, and a laptop. */
+/** A Mac Studio whose front receptacles are missing from the table, and a laptop. */
 beforeAll(async () => {
   const file = bareFile((value) => {
     filePart(value, 'nodes', 'studio-1')['hardware'] = { model: 'Mac17,15' };

@@ -47,7 +47,7 @@ interface Tree {
   readonly isCurrent: boolean;
 }
 
-/** The lock of the simulated fleet is in its folder. */
+/** The simulated fleet's lock is in the fleet's folder. */
 function lockPath(): string {
   const found = readdirSync(place.root, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('/cluster.lock'),

@@ -31,7 +31,7 @@ describe('the JSON output of every command, without its sentences', () => {
     const found = comparable(fault, skeletonsOf(await record(fault)));
     if (isWriting) writeGolden(fault, found);
     const golden = comparable(fault, readGolden(fault));
-    // Of hundreds of skeletons, a failure names those that differ.
+    // A failure names only the skeletons that differ, out of hundreds.
     expect(differences(found, golden)).toEqual(differences(golden, found));
   });
 });

@@ -59,7 +59,7 @@ describe('SIGUSR1', () => {
     execFileSync('mkfifo', [gone]);
     const child = start(place, ['validate', gone]);
     const running = ended(child, []);
-    // Its listener is ready long before it gives up on the pipe.
+    // The signal listener is ready long before the command gives up on the pipe.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     child.kill('SIGUSR1');
     const ran = await running;

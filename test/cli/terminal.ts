@@ -17,20 +17,20 @@ export interface TerminalOptions extends RunOptions {
   readonly notice?: { readonly after: string; readonly notify: () => void };
 }
 
-/** Creates a terminal; part of util-linux and of macOS. */
+/** The program that creates a terminal; part of util-linux and macOS. */
 const maker = 'script';
 
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** util-linux takes the command with -c, macOS as words. */
+/** util-linux expects the command after -c, macOS as separate arguments. */
 const scriptWords = (command: string): readonly string[] =>
   process.platform === 'darwin'
     ? ['-q', '/dev/null', '/bin/sh', '-c', command]
     : ['-q', '-e', '-f', '-c', command, '/dev/null'];
 
 /**
- * Runs the program on a separate terminal, which `script` creates. Both streams are in `stdout`, and `code` is the exit
- * code of the program.
+ * Runs the program on a separate terminal, which `script` creates. `stdout` has both streams, and `code` is the
+ * program's exit code.
  */
 export function onTerminal(place: Place, words: readonly string[], options: TerminalOptions = {}): Promise<Ran> {
   const program = [process.execPath, mainFile, ...words].map(quoted).join(' ');

@@ -178,7 +178,7 @@ describe('unlock of a Mac with an unknown preboot key', () => {
   });
   afterAll(() => place.remove());
 
-  /** A locked Mac that refuses every password, and a file and a lock that know its normal key. */
+  /** A locked Mac that refuses every password, and a file and a lock with its normal key. */
   async function locked(): Promise<void> {
     passwords.length = 0;
     const host = { privateKey: readFileSync(preboot.file, 'utf8'), pair: preboot };

@@ -90,7 +90,7 @@ describe('a rack from the previous release', patience, () => {
     await expect(names).toMatchFileSnapshot(namesFile);
     for (const words of lookers) {
       const today = json(await rack.type(mainFile, [...words.split(' '), '--json']));
-      // The history has the sentences of the old release, which its journal keeps.
+      // The history has the old release's sentences, which are stored in its journal.
       const shown = (value: unknown) => (words === 'history' ? value : withoutProse(value));
       expect([words, shown(today)]).toEqual([words, shown(documents[words])]);
     }
@@ -113,7 +113,8 @@ describe('a rack from the previous release', patience, () => {
   it('has saved plans that the new release refuses as stale', async () => {
     await must(rack, old, ['plan', '--out', 'saved.json']);
     const ran = await rack.type(mainFile, ['apply', 'saved.json', '--yes']);
-    // The two releases word changes differently, so every change counts as new, and every old one as gone.
+    // The two releases describe changes in different words, so every change counts as new, and every old change as
+    // gone.
     expect([ran.code, ran.stderr]).toEqual([5, expect.stringMatching(/plan\/stale[\s\S]*new: [\s\S]*gone: /)]);
   });
 

@@ -7,7 +7,7 @@ import type { ContractRack } from './contract-rack.ts';
 
 /** A behavior of a simulated rack on every host. */
 export interface Behaviour {
-  /** Continues "a simulated rack". */
+  /** The predicate of a sentence that begins with "a simulated rack". */
   readonly title: string;
   readonly check: (rack: ContractRack) => Promise<void>;
 }
@@ -20,7 +20,7 @@ const escaped = `"$R/usr/bin/perl" -MPOSIX -e 'fork and exit; POSIX::setsid(); m
 const aliveCount = async ({ user }: ContractRack, node: string): Promise<string> =>
   (await user(node, '"$R/bin/cat" "$R/Users/mesh/alive"')).stdout;
 
-/** Whether a process still increments the count in the file, read twice. */
+/** True if a process still increments the count in the file, which is read twice. */
 async function isCounting(rack: ContractRack, node: string): Promise<boolean> {
   const before = await aliveCount(rack, node);
   await new Promise((resolve) => setTimeout(resolve, 150));
@@ -55,7 +55,7 @@ ${plist}EOT
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 }
 
-/** Every behavior that both hosts must share. `differences.ts` lists what only one of them can do. */
+/** Every behavior that both hosts must share. `differences.ts` lists behavior that only one of them supports. */
 export const behaviours: readonly Behaviour[] = [
   {
     title: 'is observed with one connection and one exec per node, and without unknown commands',

@@ -8,7 +8,7 @@ import { type ContractRack, contractRack, keepWiredLimit } from './contract-rack
 import { faultRows, findingsOn } from './fault-rows.ts';
 import { type SimHost, startSimFleet } from './sim-host.ts';
 
-/** A second of a Mac takes a two-hundredth of a real second. */
+/** One second on a Mac takes 1/200 of a real second. */
 const clockFactor = 1 / 200;
 
 /** The contract of a host: the behavior of every simulated rack, and the findings of the product for every fault. */

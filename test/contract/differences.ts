@@ -4,7 +4,7 @@ import type { SimHost } from './sim-host.ts';
 export interface Difference {
   readonly what: string;
   readonly missingOn: SimHost;
-  /** The replacement, and why more is impossible. */
+  /** The replacement, and the reason why the feature itself is impossible. */
   readonly why: string;
 }
 

@@ -2,8 +2,8 @@ import type { FaultName } from '../../src/sim/faults/faults.ts';
 
 /**
  * The cure of a fault: `apply` by itself · `hands`, a manual step at the rack, after which apply does the rest · a
- * `person` who repairs the cause; until then apply changes nothing of it · a `verb`, since it shows only when
- * something is written, restarted or run over RDMA; that command's test tries it.
+ * `person`, who repairs the cause; until then, apply changes nothing about it · a `verb`, because the fault appears
+ * only when something is written, restarted or run over RDMA; that command's test tries the cure.
  */
 export type Cure =
   | { readonly kind: 'apply' | 'hands'; readonly target: string }

@@ -7,7 +7,7 @@ export interface FaultRow {
   readonly findings: readonly string[];
   /** The findings on a host whose Macs fall silent without power, if they differ. */
   readonly inSilence?: readonly string[];
-  /** The Mac restarts and loses its wired limit, which has to be set again. */
+  /** The Mac reboots and loses its wired limit, which has to be set again. */
   readonly restarts?: true;
 }
 

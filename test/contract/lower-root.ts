@@ -7,7 +7,7 @@ import { buildLowerRoot, lowerRootDigest } from '../namespace/host/lower-root.ts
 const cache = fileURLToPath(new URL('../../node_modules/.cache/meshwright/lower-root', import.meta.url));
 
 const hourMs = 3_600_000;
-/** Longer than any fleet lives. A recently used tree may still be mounted below running Macs. */
+/** Longer than the lifetime of any fleet. A recently used tree may still be mounted below running Macs. */
 const dayMs = 24 * hourMs;
 
 /** A missing file is no failure: a different process was faster. */
@@ -21,7 +21,7 @@ async function isDone(change: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Marks a tree as used now; false if it does not exist. */
+/** Marks a tree as in use; returns false if the tree does not exist. */
 async function touch(path: string): Promise<boolean> {
   const now = new Date();
   return await isDone(utimes(path, now, now));

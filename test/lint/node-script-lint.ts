@@ -1,6 +1,6 @@
 /**
- * A linter for scripts that run on a Mac. It reports forms that work in dash with GNU tools but fail on a Mac, which
- * shellcheck and checkbashisms do not report. The differences between BSD and GNU tools are in the table.
+ * A linter for scripts that run on a Mac. It reports forms that work in dash with GNU tools but fail on a Mac;
+ * shellcheck and checkbashisms miss these. The table lists the differences between BSD and GNU tools.
  */
 
 /** A finding of the linter. */
@@ -45,7 +45,7 @@ const gnuForms: readonly ToolRule[] = [
   { tool: 'sleep', options: /\d[smhd]\b|infinity/ },
 ];
 
-/** Tools that macOS lacks or that meshwright never requires on a node. */
+/** Tools that macOS lacks, or on which meshwright must not rely. */
 const absentTools =
   'timeout flock setsid sha256sum sha1sum md5sum nproc tac numfmt ip ss free getent systemctl service apt-get yum brew ' +
   'python python3 node realpath gsed gdate greadlink';
@@ -97,12 +97,12 @@ function rulesBroken(text: string): readonly string[] {
 
 const gnuRule = ({ tool }: ToolRule): string => `gnu-form:${tool}`;
 
-/** Accounts and groups in dscl's notation, and two values of an account. */
+/** Records of accounts and groups in dscl's notation, and two values of an account. */
 const inDirectory =
   /["']?\/(?:Users|Groups)(?:\/(?:_mesh\w+|\$(?:n|name|1)))?["']?(?=[ ;]|$)|(?:NFSHomeDirectory|UserShell):? '?\/(?:var\/empty|usr\/bin\/false)'?/g;
 
 /**
- * Whether the line has an absolute path whose first slash does not follow `$R`, a different variable or a name.
+ * True if the line has an absolute path whose first slash does not follow `$R`, a different variable or a name.
  * /dev/null is the same for every node, also in the portable simulator. URLs and directory records are not paths.
  */
 function barePath(text: string): boolean {

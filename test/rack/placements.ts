@@ -1,4 +1,4 @@
-/** Fleets with placements on the rack of four, and how their ranks and gateways are observed. */
+/** Fleets with placements on the rack of four, and observations of their ranks and gateways. */
 
 import { linkText } from '../../src/desired/addresses.ts';
 import type { CommandRuntime } from '../../src/drivers/command/runtime.ts';
@@ -20,7 +20,7 @@ import type { FleetObservation } from '../../src/rack/examination.ts';
 import type { RankState } from '../../src/rack/placement/rank-states.ts';
 import { desiredFleet, desiredNode, observedFleet, settledFleet } from './rack.ts';
 
-/** A placement of a model on these nodes, as the file wants it. */
+/** The desired placement of a model on these nodes. */
 export const placed = (
   name: string,
   nodes: readonly string[],
@@ -41,7 +41,7 @@ export const placed = (
   ...changes,
 });
 
-/** What is known of an archive, and of the folder that is made from it. */
+/** The known values of an archive and its unpacked folder. */
 const archived = (file: string, content: string) => ({
   archive: `/archives/${file}`,
   sha256: digestOf(content),
@@ -61,19 +61,19 @@ export const mlxRuntime: MlxRuntime = {
   python: '3.12',
 };
 
-/** A file of a model. */
+/** An entry in a model's list of files. */
 export const fileAt = (path: string, sizeBytes = 8): TreeFile => ({ path, sha256: digestOf(path), sizeBytes });
 
-/** What is different from {@link meshFleet}. */
+/** Changes to {@link meshFleet}. */
 export interface MeshChanges {
   readonly placement?: Partial<DesiredPlacement>;
   readonly runtime?: Partial<CommandRuntime>;
 }
 
-/** The fleet with ranks and gateways that run as the ssh user: no step checks an account then. */
+/** The fleet with ranks and gateways that run as the ssh user, so that no step checks an account. */
 export const asLogin = (fleet: DesiredFleet): DesiredFleet => ({ ...fleet, system: { ...fleet.system, accounts: {} } });
 
-/** A placement `kimi` on studio-1, studio-2 and studio-3, all of it settled. */
+/** A fleet with the placement `kimi` on studio-1, studio-2 and studio-3, completely settled. */
 export const meshFleet = ({ placement = {}, runtime = {} }: MeshChanges = {}): DesiredFleet =>
   settledFleet({
     runtimes: [
@@ -102,14 +102,14 @@ export const meshFleet = ({ placement = {}, runtime = {} }: MeshChanges = {}): D
     ],
   });
 
-/** What is different from {@link exoFleet}. */
+/** Changes to {@link exoFleet}. */
 export interface ExoChanges {
   readonly placement?: Partial<DesiredPlacement>;
   readonly runtime?: Partial<ExoRuntime>;
   readonly model?: Partial<DesiredModel>;
 }
 
-/** A placement `kimi` of exo over RDMA on studio-1, studio-2 and studio-3, all of it settled. */
+/** A fleet with the placement `kimi` on exo over RDMA on studio-1, studio-2 and studio-3, completely settled. */
 export function exoFleet({ placement = {}, runtime = {}, model = {} }: ExoChanges = {}): DesiredFleet {
   const fleet = meshFleet({ placement: { runtime: 'exo', transport: 'rdma', ...placement } });
   return {
@@ -139,7 +139,7 @@ export function exoFleet({ placement = {}, runtime = {}, model = {} }: ExoChange
   };
 }
 
-/** llama.cpp from its archive, settled. */
+/** A settled llama.cpp runtime. */
 const llama: LlamaRuntime = {
   ...archived('llama.tar.gz', 'archive'),
   name: 'llama',
@@ -149,16 +149,16 @@ const llama: LlamaRuntime = {
   cache: 'none',
 };
 
-/** What is different from {@link llamaFleet}. */
+/** Changes to {@link llamaFleet}. */
 export interface LlamaChanges {
   readonly placement?: Partial<DesiredPlacement>;
   readonly runtime?: Partial<LlamaRuntime>;
   readonly files?: readonly TreeFile[];
-  /** Which links are kept, by their texts. */
+  /** Selects the links that are kept, by their texts. */
   readonly links?: (text: string) => boolean;
 }
 
-/** The placement `kimi` on studio-1, studio-2 and studio-3, with llama.cpp and one GGUF. */
+/** A fleet with the placement `kimi` on studio-1, studio-2 and studio-3, with llama.cpp and one GGUF file. */
 export function llamaFleet({ placement, runtime, files, links = () => true }: LlamaChanges = {}): DesiredFleet {
   const fleet = meshFleet({ placement: { runtime: 'llama', sharding: 'pipeline', ...placement } });
   return {
@@ -179,14 +179,17 @@ const runtimes: Readonly<Record<string, LlamaRuntime | MlxRuntime | ExoRuntime>>
   exo: { ...tree, driver: 'exo', version: '1.0.71', dialect: '1.0.71', program: 'exo' },
 };
 
-/** {@link meshFleet} whose runtime is one of this driver; `command` is what it has anyway. */
+/** {@link meshFleet} with a runtime of this driver; `command` is the default. */
 export function fleetOfDriver(driver: string, changes: MeshChanges = {}): DesiredFleet {
   const fleet = meshFleet(changes);
   const runtime = runtimes[driver];
   return runtime === undefined ? fleet : { ...fleet, runtimes: [runtime] };
 }
 
-/** Four studios, one of them a worker; one placement on all, one on two that is published, one that is wanted stopped. */
+/**
+ * Four studios, one of them labeled a worker, and three placements: on all four, published on two, and stopped in the
+ * file.
+ */
 export const rackOfThree: DesiredFleet = desiredFleet({
   nodes: ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => ({
     ...desiredNode(name),
@@ -199,28 +202,28 @@ export const rackOfThree: DesiredFleet = desiredFleet({
   ],
 });
 
-/** The digest of `kimi` as the file has it. */
+/** The digest of `kimi` in the file. */
 export function digestOfKimi(fleet: DesiredFleet): string {
   const [kimi] = fleet.placements;
   const configured = kimi === undefined ? undefined : configurePlacement(kimi, fleet, 0, lastingNames);
   return configured?.kind === 'configured' ? configured.digest : '';
 }
 
-/** One rank as its node shows it. */
+/** A rank as observed on its node. */
 export interface RankCase {
   readonly placement?: string;
   readonly state: RankState;
   readonly rank?: number;
-  /** Absent: 4. */
+  /** Default: 4. */
   readonly generation?: number;
   readonly digest?: string;
   readonly startedIn?: string;
   readonly starts?: number;
   readonly token?: TokenResult;
   readonly changes?: Partial<RecordedRank>;
-  /** Of the service. */
+  /** The last exit of the service. */
   readonly lastExit?: string;
-  /** Neither in the list of services nor among the records. */
+  /** The missing part: the rank's record or its service. */
   readonly lacks?: 'record' | 'service';
 }
 
@@ -253,7 +256,7 @@ function recordOf(one: RankCase, wanted: string): RecordedRank {
   };
 }
 
-/** How launchd shows a rank. */
+/** The launchd service of a rank. */
 export function rankService({ placement = 'kimi', state, lastExit = '1' }: RankCase): LaunchdService {
   const label = `dev.meshwright.rank.${placement}`;
   switch (state) {
@@ -271,7 +274,7 @@ export function rankService({ placement = 'kimi', state, lastExit = '1' }: RankC
   }
 }
 
-/** The facts that a node with these ranks shows. */
+/** The facts about a node with these ranks. */
 function rankValues(ranks: readonly RankCase[], wanted: string): Partial<FactValues> {
   const there = ranks.filter(({ state }) => state !== 'absent');
   return {
@@ -280,7 +283,7 @@ function rankValues(ranks: readonly RankCase[], wanted: string): Partial<FactVal
   };
 }
 
-/** What the nodes of a rack show, beside what a healthy rack shows. */
+/** The ranks on a rack's nodes, and other differences from a healthy rack. */
 export interface MeshRack {
   readonly ranks: Readonly<Record<string, readonly RankCase[]>>;
   readonly unknown?: Readonly<Record<string, Partial<Record<FactName, UnknownReason>>>>;

@@ -1,4 +1,7 @@
-/** Plans of tests: put together by hand, or made for the rack of four and for its placement `kimi` with a fallback and gateways. */
+/**
+ * Plans for tests: composed by hand, or made for the rack of four and its placement `kimi` with a fallback and
+ * gateways.
+ */
 
 import { onFallback } from '../../src/desired/layouts.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
@@ -41,13 +44,13 @@ export function change(
   return { kind, id: `${node} ${resource}`, node: nodeName(node), resource, about, from, to, reason: resource };
 }
 
-/** The kind, and for a placement its name, in an address that a test writes as text. */
+/** The kind in an address that a test writes as text, and for a placement also its name. */
 function aboutOf(address: string): AddressParts {
   const [kind = '', placement] = address.split('/');
   return kind === 'placement' && placement !== undefined ? { kind, placement } : { kind };
 }
 
-/** `placement/kimi` on a node as something that waits. */
+/** A waiting resource on a node, such as `placement/kimi`. */
 export function waits(
   resource: string,
   node: string,
@@ -61,7 +64,7 @@ export function waits(
   return { resource, about: aboutOf(resource), node: nodeName(node), for: reasons.map(reasonOf), isUnknown };
 }
 
-/** A step that sets something, with what a test says otherwise. */
+/** A step that sets something, with the changes of a test. */
 export function stepOn(node: string, name: string, changes: Partial<Step> = {}): Step {
   return {
     id: stepId(`${node}/${name}`),
@@ -79,14 +82,14 @@ export function stepOn(node: string, name: string, changes: Partial<Step> = {}):
   };
 }
 
-/** What a step of a test differs in. */
+/** The changes to a test's step. */
 export interface StepChange extends Pick<Partial<Step>, 'group' | 'act' | 'class' | 'deadlineMs'> {
   readonly node?: string;
   readonly needs?: readonly string[];
   readonly after?: readonly string[];
 }
 
-/** A small step on studio-1, changed as wished. */
+/** A small step on studio-1 with these changes. */
 export function aStep(id: string, { node = 'studio-1', needs = [], after, ...changes }: StepChange = {}): Step {
   return stepOn(node, 'power', {
     id: stepId(id),
@@ -98,7 +101,7 @@ export function aStep(id: string, { node = 'studio-1', needs = [], after, ...cha
   });
 }
 
-/** A gate that is never asked. */
+/** A gate that is never evaluated. */
 export const gateAct: Act = { kind: 'gate', expect: [], aborts: [] };
 
 const sha256 = digest('a'.repeat(64));
@@ -114,7 +117,7 @@ export const jobAct: Act = {
 /** An unknown boot session. */
 export const unknownSession: Known<string> = unknown('unreachable', 'The node did not answer.');
 
-/** A blocker that hands can clear, with what a test says otherwise. */
+/** A blocker that a manual step can clear, with the changes of a test. */
 export function blocker(node: string, changes: Partial<Blocker> = {}): Blocker {
   return {
     code: 'rdma/disabled',
@@ -132,7 +135,7 @@ export function blocker(node: string, changes: Partial<Blocker> = {}): Blocker {
   };
 }
 
-/** A plan over four studios that has nothing to do, with what a test says otherwise. */
+/** A plan for four studios with nothing to do, with the changes of a test. */
 export function emptyPlan(changes: Partial<Plan> = {}): Plan {
   const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
   return {
@@ -151,7 +154,7 @@ export function emptyPlan(changes: Partial<Plan> = {}): Plan {
   };
 }
 
-/** What a plan is made from; a healthy rack of four and the whole file unless told otherwise. */
+/** The input of a plan; by default a healthy rack of four and the whole file. */
 interface PlanCase {
   readonly desired?: DesiredFleet;
   readonly rack?: RackChanges;
@@ -165,16 +168,16 @@ export function planFor({ desired = desiredFleet(), rack = {}, goal = { kind: 'c
   return makePlan({ goal, desired, observation: observedFleet(rack), targets: names });
 }
 
-/** `studio-1 power/sleep`, in the order of the plan. */
+/** The ids of the changes, such as `studio-1 power/sleep`, in the order of the plan. */
 export const changed = (plan: Plan): readonly string[] => plan.changes.map(({ id }) => id);
 
 /** The ids of the steps, in their order. */
 export const stepIds = (plan: Plan): readonly string[] => plan.steps.map(({ id }) => id);
 
-/** The plan, which also stands on the page of the test file. */
+/** Makes a plan and records its lines on the test file's golden page. */
 export function makePlan(...about: Parameters<typeof make>): Plan {
   const plan = make(...about);
-  // A digest changes with whatever is digested.
+  // Digests change with every input.
   for (const line of linesOf(plan)) say(line.replaceAll(/\b[0-9a-f]{16}\b/g, '<digest>'));
   return plan;
 }
@@ -195,7 +198,7 @@ const linesOf = ({ changes, steps, waiting, blockers, effects, diagnostics }: Pl
 
 /** `studio-4`, `studio-1` for 4, 1. */
 export const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));
-/** Of studio-4 and studio-1. */
+/** The fallback on studio-4 and studio-1. */
 export const fallback = { nodes: nodes(4, 1), contextTokens: 2_048 };
 
 /** {@link meshFleet} in which `kimi` has a fallback. */
@@ -215,7 +218,7 @@ export function digestIn(of: DesiredFleet, placement: DesiredPlacement): string 
   return digest ?? '';
 }
 
-/** Ranks of the fallback, of the fifth start, in front of what is left of the fourth. */
+/** Ranks of the fallback from the fifth start, listed before the remains of the fourth. */
 export function onTheFallback(of: DesiredFleet, state: RankCase['state'] = 'joined'): MeshRack['ranks'] {
   const there = onFallback(kimi(of));
   const { length: size } = there.nodes;
@@ -230,7 +233,7 @@ export const onItsNodes: MeshRack['ranks'] = {
   'studio-3': [{ state: 'joined', rank: 2 }],
 };
 
-/** What a plan is made for. */
+/** The input of {@link placedPlan}. */
 export interface PlacedCase {
   readonly of?: DesiredFleet;
   readonly ranks: MeshRack['ranks'];
@@ -239,7 +242,7 @@ export interface PlacedCase {
   readonly held?: string;
   /** Absent: every node. */
   readonly targets?: readonly NodeName[];
-  /** What a node shows besides. */
+  /** Further facts about a node. */
   readonly shown?: Readonly<Record<string, Partial<FactValues>>>;
   /** Nodes on which the gateway of `kimi` is closed; if set, every node shows the gateways of the file. */
   readonly closed?: readonly string[];
@@ -268,12 +271,12 @@ export function placedPlan(one: PlacedCase): Plan {
   return makePlan({ goal, desired: of, observation, targets: one.targets ?? of.nodes.map(({ name }) => name) });
 }
 
-/** Its steps about `kimi`, but for service files. */
+/** The plan's steps for `kimi`, except those that write service files. */
 export const ofPlacement = ({ steps }: Plan): readonly string[] =>
   steps
     .filter(({ id }) => id.includes('/placement/kimi/') && !id.endsWith('/put-service'))
     .map(({ id }) => id.replace('/placement/kimi/', ' '));
-/** Its changes of `kimi`: where, from, to. */
+/** The plan's changes of `kimi`: node, from, to. */
 export const changesOf = ({ changes }: Plan) =>
   changes.filter(({ resource }) => resource === 'placement/kimi').map(({ node, from, to }) => [node, from, to]);
 
@@ -329,14 +332,14 @@ function gatewayFacts(of: DesiredFleet, name: NodeName, { ranks, closed }: Gatew
   };
 }
 
-/** The same for the fleet of {@link published}, with its gateways. */
+/** A plan like {@link placedPlan} for the fleet {@link published}, with its gateways. */
 export const gatewayPlan = (one: GatewayCase): Plan => placedPlan({ of: published(), ...one });
 
-/** Its changes of gateways: `studio-1: closed -> open`. */
+/** The plan's changes of gateways: `studio-1: closed -> open`. */
 export const gatewayChanges = ({ changes }: Plan): readonly string[] =>
   changes.filter(({ resource }) => resource.endsWith('/door')).map(({ node, from, to }) => `${node}: ${from} -> ${to}`);
 
-/** The nodes whose gateway it closes or opens, with the verb of the step: `studio-1 open-door`. */
+/** The nodes whose gateway the plan closes or opens, with the step's verb: `studio-1 open-door`. */
 export const gatewaySteps = ({ steps }: Plan): readonly string[] =>
   steps.flatMap(({ id, node }) => {
     const verb = /(close-door|open-door|door\/open|door\/close)$/.exec(id)?.[1];

@@ -1,4 +1,4 @@
-/** The rack of four Mac Studios that tests speak of, as values: as a file wants it, as it is seen, and as it is simulated. */
+/** The rack of four Mac Studios that tests share, as values: declared in a file, observed, and simulated. */
 
 import { endAddresses } from '../../src/desired/addresses.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
@@ -50,7 +50,7 @@ export const meshOfFour: readonly string[] = [
 /** The Macs of the example file. */
 const studios: readonly string[] = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
-/** A file with this many studios, the mesh of four, and everything as a careful person would wish it. */
+/** A file with these studios, the mesh of four, and the settings that a careful person would choose. */
 export function desiredFleet(
   changes: Partial<DesiredFleet> & { readonly names?: readonly string[] } = {},
 ): DesiredFleet {
@@ -81,7 +81,7 @@ export function desiredFleet(
   };
 }
 
-/** One node of a file. */
+/** One node in a file. */
 export function desiredNode(name: string, hardware: DesiredNode['hardware'] = {}): DesiredNode {
   return { name: nodeName(name), host: `${name}.lan`, hardware, labels: {} };
 }
@@ -91,13 +91,13 @@ const networkOf = (index: number): Ipv4Network => ({ address: `10.77.0.${index *
 
 const meshLinks = links(meshOfFour);
 
-/** The file with the /30 of each of its links, as the lock has them. */
+/** The file with each link's /30 network from the lock. */
 export function settledFleet(changes: Partial<DesiredFleet> = {}): DesiredFleet {
   const networks = Object.fromEntries(meshLinks.map(({ index }) => [index, networkOf(index)]));
   return desiredFleet({ thunderbolt: { ...desiredFleet().thunderbolt, networks }, ...changes });
 }
 
-/** The four Macs as a simulated fleet has them: of two sizes, and without accounts of ours. */
+/** The four Macs of a simulated fleet: two memory sizes, and without meshwright's accounts. */
 export const desiredRack: DesiredFleet = desiredFleet({
   nodes: studios.map((name, at) => desiredNode(name, { model: 'Mac15,14', memoryBytes: 2 ** (at < 2 ? 39 : 38) })),
   macos: { version: '26.5' },
@@ -134,7 +134,7 @@ export function cabledReceptacle(name: string, receptacle: number, far: LinkEnd)
   return { ...free, state: 'connected', linkBitsPerSecond: 80e9, peers: [peer(far)] };
 }
 
-/** All receptacles of a node with `count` of them, given the cables of the whole rack. */
+/** All receptacles of a node that has `count` receptacles; `cables` are those of the whole rack. */
 export function receptacles(name: string, count: number, cables: readonly string[]): readonly ThunderboltReceptacle[] {
   const ends = cables.map(endsOf);
   return Array.from({ length: count }, (_, index) => {
@@ -203,7 +203,7 @@ function networkFacts(name: string, own: readonly ThunderboltReceptacle[]): Part
   };
 }
 
-/** Both accounts of ours, as apply makes them. */
+/** Both of meshwright's accounts, as apply creates them. */
 const ownAccountsMade: MacAccounts = {
   accounts: ownAccounts.map((name, at) => ({
     name,
@@ -220,11 +220,11 @@ const ownAccountsMade: MacAccounts = {
   checked: [],
 };
 
-// A test that gives another count of starts means a Mac whose kernel cannot be read, unless it gives that, too.
+// If a test sets a different number of starts, the Mac's kernel is unreadable unless the test also sets its objects.
 const noStarts: FactValues['rdma-starts'] = { startedIn: '', starts: 0, last: [] };
 const noObjects: FactValues['rdma-objects'] = { domains: 0, queuePairs: 0 };
 
-/** All facts of a healthy Mac Studio (M3 Ultra, 512 GB) with these receptacles. */
+/** All facts about a healthy Mac Studio (M3 Ultra, 512 GB) with these receptacles. */
 export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]): FactValues {
   return {
     'macos-version': { version: '26.5', build: '25F71' },
@@ -286,23 +286,23 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
   };
 }
 
-/** The values as facts that are all known. */
+/** These values as known facts. */
 function knownFacts(values: FactValues): Facts {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, known(value)])) as unknown as Facts;
 }
 
-/** One node whose facts are all unknown for one reason. */
+/** A node whose facts are all unknown for the same reason. */
 export function unknownNode(name: string, reason: UnknownReason = 'unreachable'): NodeObservation {
   const names = Object.keys(healthyFacts(name, []));
   const facts = Object.fromEntries(names.map((fact) => [fact, unknown(reason, 'it was not observed')]));
   return { node: nodeName(name), facts: facts as unknown as Facts };
 }
 
-/** What is different from a healthy rack. */
+/** The differences from a healthy rack. */
 export interface RackChanges {
-  /** The cables that are really there; the mesh of four unless given. */
+  /** The cables that are plugged in; by default the mesh of four. */
   readonly cables?: readonly string[];
-  /** How many receptacles a node has; 6 unless given. */
+  /** The number of receptacles of a node; 6 by default. */
   readonly receptacleCount?: Readonly<Record<string, number>>;
   /** Values that differ, by node and fact. */
   readonly values?: Readonly<Record<string, Partial<FactValues>>>;
@@ -331,7 +331,7 @@ function observeNode(name: string, changes: RackChanges): NodeObservation {
   return { node: nodeName(name), facts: { ...facts, ...Object.fromEntries(unobserved) } };
 }
 
-/** A healthy rack of four studios, except for what is said. */
+/** A healthy rack of four studios with these changes. */
 export function observedFleet(changes: RackChanges = {}): FleetObservation {
   const names = changes.names ?? studios;
   return {
@@ -349,12 +349,12 @@ function withAddress(one: NetworkInterface, name: string): NetworkInterface {
   const receptacle = Number(/^en([2-7])$/.exec(one.name)?.[1] ?? Number.NaN) - 1;
   const address = addressAt(name, receptacle);
   if (one.status !== 'active' || Number.isNaN(receptacle)) return one;
-  // A cable that no link names has what macOS gives it.
+  // The end of an undeclared cable has the address that macOS assigns.
   const own = { address: `169.254.9.${receptacle}`, prefixLength: 16 };
   return { ...one, ipv4: [address === undefined ? own : { address, prefixLength: 30 }] };
 }
 
-/** The facts of a node to which nothing is left to be done: fixed addresses on every link, kept by services. */
+/** The facts about a node that matches its file: fixed addresses on every link, stored in the network services. */
 export function settledFacts(name: string, cables: readonly string[] = meshOfFour): FactValues {
   const own = receptacles(name, 6, cables);
   const facts = healthyFacts(name, own);
@@ -380,11 +380,11 @@ export function settledFacts(name: string, cables: readonly string[] = meshOfFou
   };
 }
 
-/** All four, for the changes of a test to be laid over. */
+/** The facts about all four nodes, to be changed by tests. */
 export const settledValues = (cables?: readonly string[]): Readonly<Record<string, FactValues>> =>
   Object.fromEntries(studios.map((name) => [name, settledFacts(name, cables)]));
 
-/** The simulated fleet of a file that is known to be good. */
+/** The simulated fleet for a valid file. */
 export function simulated(desired: DesiredFleet = desiredRack): SimulatedFleet {
   const result = simulateFleet(desired, 'test');
   if (result.kind === 'fleet') return result.fleet;
@@ -414,7 +414,7 @@ export function applyFaults(healthy: SimulatedFleet, active: readonly ActiveFaul
   return { kind: 'fleet', fleet, active: canonical };
 }
 
-/** The fleet with faults that are known to be possible. */
+/** The fleet with these faults, which must be possible. */
 export function broken(fleet: SimulatedFleet, ...active: readonly ActiveFault[]): SimulatedFleet {
   const result = applyFaults(fleet, active);
   if (result.kind === 'fleet') return result.fleet;
@@ -425,7 +425,7 @@ export function broken(fleet: SimulatedFleet, ...active: readonly ActiveFault[])
 export const filesOf = (fleet: SimulatedFleet, node: string): ReadonlyMap<string, string> =>
   new Map(nodeFiles(fleet, node).map(({ path, text }) => [path, text]));
 
-/** The stored answer of one command line; the empty text when there is none. */
+/** The stored answer to one command line; empty if there is no such answer. */
 export const answer = (fleet: SimulatedFleet, node: string, name: string): string =>
   filesOf(fleet, node).get(`/.sim/answers/${name}`) ?? '';
 

@@ -21,15 +21,15 @@ import type { NodeFile } from '../../src/sim/model/node-files.ts';
 import { processesBelow } from '../processes-below.ts';
 
 /**
- * Fails when a process that was started with a path of this folder outlives what the folder was for. Whoever was killed
- * a moment ago may still be on its way out.
+ * Fails if a process that was started with a path in this folder is still alive at the end of a test. Recently killed
+ * processes get some time to exit.
  */
 export async function expectNobodyBelow(folder: string): Promise<void> {
   if (await eventually(() => processesBelow(folder).length === 0)) return;
   throw new Error(`still there:\n${processesBelow(folder).join('\n')}`);
 }
 
-/** A model without a Mac: nodes whose connection and files a test changes at will. */
+/** A model without a Mac: nodes whose connection and files a test can change. */
 export function bareModel(names: readonly string[], connection: Partial<ConnectionState> = {}): FleetModel {
   const files: readonly NodeFile[] = [
     { path: '/.sim/sudo', text: 'allowed\n', isExecutable: false },
@@ -67,7 +67,7 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
 /** A fresh folder that the caller removes. */
 export const freshFolder = (name = 'mw-test-'): Promise<string> => mkdtemp(join(tmpdir(), name));
 
-/** What a command gave. */
+/** The result of a command. */
 export interface Ran {
   readonly code: number | null;
   readonly signal: string | null;
@@ -75,7 +75,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Collects a child process; killed after a minute. */
+/** Collects the output of a child process, which is killed after a minute. */
 function collect(child: ChildProcess, input?: string): Promise<Ran> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
@@ -93,7 +93,7 @@ function collect(child: ChildProcess, input?: string): Promise<Ran> {
   });
 }
 
-/** Arguments for the `ssh` command that use nothing of the person who runs the tests. */
+/** Arguments that make `ssh` ignore the configuration and keys of the person who runs the tests. */
 function sshArguments(fleet: RunningFleet, node: string, knownHosts: string): readonly string[] {
   const { port, user } = fleet.nodes[node] ?? { port: 0, user: '' };
   const options = [
@@ -109,7 +109,7 @@ function sshArguments(fleet: RunningFleet, node: string, knownHosts: string): re
   return ['-F', '/dev/null', '-i', fleet.userKey.path, ...flags, '-p', String(port), `${user}@127.0.0.1`];
 }
 
-/** One command through the `ssh` command. */
+/** Runs one command on a node with the `ssh` program. */
 export function openSsh(fleet: RunningFleet, node: string, words: readonly string[], input?: string): Promise<Ran> {
   const args = sshArguments(fleet, node, join(fleet.userKey.path, '..', 'test-known-hosts'));
   const before = words.filter((word) => word.startsWith('-'));
@@ -129,7 +129,7 @@ export function connect(fleet: RunningFleet, node: string, more: Partial<Connect
   });
 }
 
-/** One command over a logged-in client. */
+/** Runs one command over a logged-in client. */
 export function run(client: Client, command: string, input?: string): Promise<Ran> {
   return new Promise((resolve, reject) => {
     client.exec(command, (error, channel) => {
@@ -155,7 +155,7 @@ export function run(client: Client, command: string, input?: string): Promise<Ra
   });
 }
 
-/** Waits until `isTrue` holds; false when it did not within a minute. */
+/** Waits until `isTrue` returns true; returns false after a minute. */
 export async function eventually(isTrue: () => Promise<boolean> | boolean): Promise<boolean> {
   const end = performance.now() + 60_000;
   while (performance.now() < end) {
@@ -165,7 +165,7 @@ export async function eventually(isTrue: () => Promise<boolean> | boolean): Prom
   return false;
 }
 
-/** Numbers of the living processes whose environment carries the mark of a run; Linux only. */
+/** The process numbers of live processes with a run's mark in their environment; Linux only. */
 export async function markedProcesses(runId: string): Promise<readonly number[]> {
   const numbers = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name));
   const found = await Promise.all(
@@ -177,17 +177,17 @@ export async function markedProcesses(runId: string): Promise<readonly number[]>
   return found.flat();
 }
 
-/** The command that runs a supervisor for two nodes in `folder`. */
+/** The command line of a supervisor for two nodes in `folder`. */
 export function supervisorEntry(folder: string): readonly [string, ...string[]] {
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
   const entry = fileURLToPath(new URL('../scenarios/sim-supervisor-entry.ts', import.meta.url));
   return [process.execPath, '--import', tsx, entry, folder];
 }
 
-/** Removes a folder of a test. */
+/** Removes a test's folder. */
 export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-/** A simulated rack in this process, and ways to it. */
+/** A simulated rack in this process, with its SSH targets. */
 export interface RunningRack<F extends RunningFleet = Fleet> {
   /** Private to the test; removed at the end. */
   readonly folder: string;
@@ -195,12 +195,12 @@ export interface RunningRack<F extends RunningFleet = Fleet> {
   readonly desired: DesiredFleet;
   readonly names: readonly string[];
   readonly way: (node: string, change?: WayChange) => NodeWay;
-  /** The text of a file of a node, by its path on a Mac; undefined when there is none. */
+  /** The text of a node's file, by its path on a Mac; undefined if the file does not exist. */
   readonly read: (node: string, path: string) => string | undefined;
   readonly stop: () => Promise<void>;
 }
 
-/** Brings up the Macs of a file on a host. The same seed gives the same Macs. */
+/** Starts the Macs in a file on a host. The same seed yields the same Macs. */
 export async function startRack<F extends RunningFleet>(
   start: (options: StartFleetOptions) => Promise<F>,
   { desired, seed, clockFactor }: { desired: DesiredFleet; seed: string; clockFactor?: number },
@@ -227,11 +227,11 @@ export async function startRack<F extends RunningFleet>(
   };
 }
 
-/** How a way differs from the straight one: through another port (a proxy, an sshd), with another key behind it. */
+/** Changes to an SSH target: another port (of a proxy or an sshd) with another host key. */
 export interface WayChange {
   readonly port?: number;
   readonly user?: string;
-  /** `type base64` of the host key that will be shown there. */
+  /** The host key at that port, as `type base64`. */
   readonly hostKey?: string;
   readonly rootPrefix?: string;
 }
@@ -241,13 +241,13 @@ const pinOf = (line = ''): readonly PinnedKey[] => {
   return line === '' ? [] : [{ type, base64, line: 1 }];
 };
 
-/** What a way to one of its nodes takes from a fleet. */
+/** The parts of a fleet that an SSH target needs. */
 interface Reachable {
   readonly nodes: Readonly<Record<string, RunNode & Pick<RunningFleet['nodes'][string], 'prebootKey'>>>;
   readonly userKey: Pick<RunningFleet['userKey'], 'path'>;
 }
 
-/** The way to a node of a fleet. */
+/** The SSH target of a node in a fleet. */
 export function wayTo({ nodes, userKey }: Reachable, node: string, change: WayChange = {}): NodeWay {
   const straight = nodes[node];
   if (straight === undefined) throw new Error(`no simulated ${node}`);
@@ -269,7 +269,7 @@ export function wayTo({ nodes, userKey }: Reachable, node: string, change: WayCh
   return { node: nodeName(node), way: { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock }) } };
 }
 
-/** One script on a node, on standard input as the product sends it; `$R` is the root of the node. */
+/** Runs a script on a node, through standard input like the product; `$R` is the node's root. */
 export async function sh(
   fleet: RunningFleet,
   node: string,

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import ssh2, { type AuthContext, type Connection, type ServerChannel } from 'ssh2';
 import type { KeyPair } from './start-sshd.ts';
 
-/** A session as the fault sees it: the channel of one exec request, its command, and what it came over. */
+/** One exec request as a fault receives it: its channel, command, socket and connection. */
 export interface FaultExec {
   readonly channel: ServerChannel;
   readonly command: string;
@@ -10,7 +10,7 @@ export interface FaultExec {
   readonly connection: Connection;
 }
 
-/** What a fault server does instead of being an honest node; what is left out, it does honestly. */
+/** The faults of a fault server. Without an entry, the server behaves like an honest node. */
 export interface Faults {
   /** Takes over the raw connection; no SSH is spoken unless it calls `speakSsh`. */
   readonly onSocket?: (socket: Socket, speakSsh: () => void) => void;
@@ -19,19 +19,19 @@ export interface Faults {
   readonly onAuth?: (context: AuthContext) => void;
   readonly onReady?: (socket: Socket) => void;
   readonly onExec?: (exec: FaultExec) => void;
-  /** What the login shell does; refused unless given. */
+  /** The behavior of the login shell; without it, a shell is refused. */
   readonly onShell?: (channel: ServerChannel) => void;
-  /** Whether a channel is opened; asked once for each that is wanted. */
+  /** False if the next channel is refused; called once for each requested channel. */
   readonly isOpened?: () => boolean;
 }
 
-/** A server that fails on purpose, and what it has seen. */
+/** A server that fails on purpose, with a record of what it received. */
 export interface FaultServer {
   readonly port: number;
   /** `method` or `method:signed` of every login request, in order. */
   readonly logins: readonly string[];
   readonly commands: readonly string[];
-  /** What else a client asked for: forwarding, a terminal, variables, a subsystem. */
+  /** Other requests of clients: forwarding, a terminal, variables, a subsystem. */
   readonly extras: readonly string[];
   readonly counts: { readonly connections: number };
   readonly stop: () => Promise<void>;
@@ -42,7 +42,7 @@ function acceptKeys(context: AuthContext): void {
   else context.reject(['publickey']);
 }
 
-/** Of one session, as ssh2 calls them. */
+/** Requests within a session, under their names in ssh2. */
 const extraRequests = ['auth-agent', 'env', 'pty', 'sftp', 'subsystem', 'x11'];
 
 function endHonestly({ channel }: FaultExec): void {
@@ -50,7 +50,7 @@ function endHonestly({ channel }: FaultExec): void {
   channel.end();
 }
 
-/** Starts an ssh2 server on a free loopback port that misbehaves as told. */
+/** Starts an ssh2 server with these faults on a free loopback port. */
 export async function startFaultServer(
   hostKey: { readonly privateKey: string; readonly pair: KeyPair },
   faults: Faults,

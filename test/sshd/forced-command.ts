@@ -2,13 +2,13 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { bootFilePath } from '../../src/sim/hosts/fleet-host.ts';
 import { execEnvironment, markVariable } from '../../src/sim/hosts/ssh/ssh-user.ts';
 
-/** Which simulated Mac a command is run on, and what else is done with it. */
+/** The simulated Mac that runs the commands, and how they are recorded. */
 export interface ForcedCommand {
-  /** Absolute folder that stands for `/` of the node. */
+  /** The absolute path of the folder that represents the node's `/`. */
   readonly root: string;
-  /** As whom the node takes the client. */
+  /** The user as whom the client is logged in on the node. */
   readonly user: string;
-  /** A file to which every command is added as it came, each with a NUL behind it. */
+  /** A file to which every received command is appended unchanged, followed by a NUL. */
   readonly record: string;
   /** Printed before and after every command on both streams, as rc files and logout files do. */
   readonly noise?: string | undefined;
@@ -16,9 +16,9 @@ export interface ForcedCommand {
 
 const word = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Writes a script for `ForceCommand`: takes down what the client asked for, then runs it as the simulated Mac would. */
+/** Writes a script for `ForceCommand` that records the client's command and then runs it like the simulated Mac. */
 export async function writeForcedCommand(script: string, { root, user, record, noise }: ForcedCommand): Promise<void> {
-  // The mark of the present boot session lies in the node's root while it is up.
+  // The node's root contains the mark of the current boot session while the node is up.
   const { [markVariable]: _, ...environment } = execEnvironment({ root, user, mark: '' });
   const variables = Object.entries(environment).map(([name, value]) => word(`${name}=${value}`));
   const say = noise === undefined ? '' : `printf '%s' ${word(noise)}; printf '%s' ${word(noise)} >&2`;

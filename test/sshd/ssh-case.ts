@@ -19,13 +19,13 @@ export interface SshCase {
   readonly remove: () => void;
 }
 
-/** Generous, so that a loaded machine changes no result. */
+/** Generous limits, so that a busy machine does not change the results. */
 export const connectLimits: ConnectLimits = { deadlineMs: 20_000 };
 
 /** Limits of a command that ends by itself. */
 export const execLimits: ExecLimits = { name: 'test', deadlineMs: 20_000, maxBytes: 1_000_000 };
 
-/** Makes a user key, a host key and the functions that most tests need. */
+/** Creates a user key, a host key and the functions that most tests need. */
 export function makeSshCase(userName: string): SshCase {
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-ssh-'));
   const user = makeKey(folder, 'user');
@@ -55,7 +55,7 @@ export function makeSshCase(userName: string): SshCase {
   };
 }
 
-/** The diagnostics with which a promise is rejected; fails when it is not. */
+/** The diagnostics with which a promise is rejected; fails if the promise is not rejected. */
 export async function rejection(promise: Promise<unknown>): Promise<Diagnostic> {
   try {
     await promise;

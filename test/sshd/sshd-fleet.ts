@@ -7,16 +7,16 @@ import { type Sshd, startSshd } from './start-sshd.ts';
 /** OpenSSH servers in front of the Macs of a simulated fleet. */
 export interface SshdFleet {
   readonly nodes: readonly string[];
-  /** Every command that the node's own sshd was asked to run, byte for byte, in order. */
+  /** Every command that the node's sshd received, byte for byte, in order. */
   readonly commands: (node: string) => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts one sshd in front of every Mac that `sim up` has brought up, and lets `--sim` lead there from now on.
+ * Starts one sshd in front of every Mac that `sim up` started; from then on, `--sim` connects to these servers.
  *
  * @param simFolder of the fleet, with its run file
- * @param folder where scripts and records of the servers may lie
+ * @param folder for the scripts and records of the servers
  */
 export async function serveBySshd(simFolder: string, folder: string): Promise<SshdFleet> {
   const state = await readRun(simFolder);

@@ -5,13 +5,13 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// Where OpenSSH's server lies on Linux and macOS.
+// The path of OpenSSH's server on Linux and macOS.
 const sshdPath = '/usr/sbin/sshd';
 const startDeadlineMs = 60_000;
 
 /**
- * Whether tests against OpenSSH can run here. With `MESHWRIGHT_SSHD=required` an absent sshd is an error; without it
- * the tests are left out, which vitest reports as skipped.
+ * True if tests against OpenSSH can run here. With `MESHWRIGHT_SSHD=required`, a missing sshd is an error; without the
+ * variable, vitest skips these tests and reports them as skipped.
  */
 export function hasSshd(): boolean {
   if (existsSync(sshdPath)) return true;
@@ -28,11 +28,11 @@ export interface KeyPair {
   readonly base64: string;
 }
 
-/** What a private sshd is started with. */
+/** The options of a private sshd. */
 export interface SshdOptions {
   /** Lines of authorized_keys. */
   readonly userKeys: readonly string[];
-  /** Files of host keys; one Ed25519 key is made when there is none. */
+  /** Files of host keys; without this option, one Ed25519 key is created. */
   readonly hostKeys?: readonly KeyPair[];
   /** Further lines of sshd_config. */
   readonly config?: readonly string[];
@@ -45,14 +45,17 @@ export interface Sshd {
   readonly port: number;
   readonly user: string;
   readonly hostKeys: readonly KeyPair[];
-  /** The first host key: the only one unless several were given. */
+  /** The first host key, which is the only one unless the options list several. */
   readonly hostKey: KeyPair;
-  /** Everything it has logged (LogLevel DEBUG1 unless the configuration says otherwise). */
+  /** The server's log so far (LogLevel DEBUG1 unless the configuration sets a different level). */
   readonly log: () => string;
   readonly stop: () => Promise<void>;
 }
 
-/** Makes a key pair with ssh-keygen in a folder; `kind` as for `-t`, bits where the type needs them. */
+/**
+ * Creates a key pair with ssh-keygen in a folder. `kind` is the value for `-t`; `extra` are further options, such as
+ * the bits.
+ */
 export function makeKey(folder: string, name: string, kind = 'ed25519', extra: readonly string[] = []): KeyPair {
   const file = join(folder, name);
   execFileSync('ssh-keygen', ['-q', '-t', kind, '-N', '', '-C', name, '-f', file, ...extra], { stdio: 'pipe' });
@@ -101,7 +104,9 @@ function stopChild(child: ChildProcess): Promise<void> {
   });
 }
 
-/** sshd wants its privilege separation folder when it runs as root, which package installation makes and reboots remove. */
+/**
+ * As root, sshd needs its privilege separation folder. Installing the package creates this folder; a reboot removes it.
+ */
 function ensurePrivsepFolder(): void {
   if (process.getuid?.() === 0 && existsSync('/run') && !existsSync('/run/sshd')) {
     execFileSync('mkdir', ['-p', '-m', '0755', '/run/sshd']);
@@ -109,8 +114,8 @@ function ensurePrivsepFolder(): void {
 }
 
 /**
- * From 9.8 on sshd locks out an address after failed logins, which tests make on purpose. Older ones do not know the
- * keyword and would refuse it.
+ * Since 9.8, sshd locks out an address after failed logins, which tests cause on purpose. Older versions reject the
+ * unknown keyword.
  */
 function penaltiesOff(): readonly string[] {
   const answer = spawnSync(sshdPath, ['-T', '-f', '/dev/null', '-o', 'PerSourcePenalties=no'], { encoding: 'utf8' });
@@ -118,8 +123,8 @@ function penaltiesOff(): readonly string[] {
 }
 
 /**
- * A home without rc files, so that no rc file of the person who runs the tests is read: `pyenv init` in a .bashrc waits a minute
- * for the lock that a session which was cut off leaves behind. sshd takes the first SetEnv line only.
+ * Sets a HOME without rc files, so that sshd's commands do not read the user's own: after a session was cut off, `pyenv
+ * init` in a .bashrc waits a minute for the lock that the session left. sshd uses only the first SetEnv line.
  */
 function withOwnHome(folder: string, extra: readonly string[]): readonly string[] {
   const home = `HOME=${folder}`;
@@ -146,11 +151,12 @@ function configText(folder: string, port: number, hostKeys: readonly KeyPair[], 
     'LogLevel DEBUG1',
     ...penaltiesOff(),
   ];
-  // Of most keywords the first value counts and of some (MaxStartups) the last, so none stands there twice.
+  // For most keywords the first value counts, for some (MaxStartups) the last. So the file contains each keyword only
+  // once.
   return [...defaults.filter((line) => !given.has(keyword(line))), ...extra, ''].join('\n');
 }
 
-/** How often another port is tried if a different process has taken the chosen one meanwhile. */
+/** The number of attempts, each with another port, if a different process takes the chosen port first. */
 const portTries = 5;
 
 /** Starts a private OpenSSH server on a free loopback port and waits until it answers. */

@@ -1,10 +1,10 @@
 /**
- * Loaded before the built command with `--import`: names every instant at which something is durable or sent, and kills
- * the process at one of them. A record is named once it is on the disk, a file once it has its name, and a command once
- * the node has all of it.
+ * Loaded before the built command with `--import`. Names every moment at which something is durable or sent, and kills
+ * the process at one of them. A record gets its name once it is on the disk, a file once it is renamed, and a command
+ * once the node has received all of it.
  *
- * MW_POINTS: a file that gets one name per line. MW_DIE_AT: the name at which the process dies. MW_HOSTNAME: what this
- * computer is called, which makes it a different one.
+ * MW_POINTS: a file that receives one name per line. MW_DIE_AT: the name at which the process dies. MW_HOSTNAME: a host
+ * name for this computer, which simulates a different one.
  */
 import fs from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -15,7 +15,7 @@ const { MW_POINTS: list, MW_DIE_AT: last, MW_HOSTNAME: hostname } = process.env;
 const real = { write: fs.writeSync, sync: fs.fsyncSync, rename: fs.renameSync };
 const counts = new Map();
 
-/** The same name a second time gets a number, so that each instant has its own. */
+/** A repeated name gets a number, so that each moment has a unique name. */
 function reach(name) {
   const count = (counts.get(name) ?? 0) + 1;
   counts.set(name, count);
@@ -44,7 +44,7 @@ fs.fsyncSync = (file) => {
 };
 fs.renameSync = (from, to) => {
   real.rename(from, to);
-  // Compiled code is kept by the first command only, so a later one would never come here.
+  // Only the first command stores compiled code, so later commands would never reach this point.
   if (basename(dirname(dirname(to))) === 'compiled') return;
   reach(`file ${basename(to)}`);
 };

@@ -82,7 +82,7 @@ export const unsteady: ReadonlySet<string> = new Set([
 export const unordered: ReadonlySet<string> = new Set([
   // Steps of a journal, in the order in which they ended.
   'runs.steps',
-  // Addresses of an RDMA device: their order on real Macs differs as well.
+  // Addresses of an RDMA device: their order also differs on real Macs.
   'value.gids',
 ]);
 
@@ -100,7 +100,7 @@ export const unsteadyTexts: readonly (readonly [RegExp, string])[] = [
   [/(?<=\bpanic-(?:full|base\+socd)-)[\d-]+(?=\.)/g, 'TIME'],
   [/\b20\d{6}T\d{6}-[\da-f]{6}\b/g, 'RUN'],
   [/\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g, 'TIME'],
-  // Shown commands may gain or lose it: the only change that is allowed.
+  // Shown commands may gain or lose this option; no other change is allowed.
   [/ --sim\b/g, ''],
 ];
 

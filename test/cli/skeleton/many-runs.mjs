@@ -1,6 +1,7 @@
 /**
- * Runs command lines one after the other in one process, which spares each the start of Node: told `{ words }`, answers
- * `{ code, stdout }`. It loads what `dist/cli/main.js` loads, in the environment that it was started in.
+ * Runs command lines one after the other in one process, so that Node starts only once. A message `{ words }` is
+ * answered with `{ code, stdout }`. The process loads the same code as `dist/cli/main.js` and keeps the environment it
+ * was started with.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +11,7 @@ const chunk = /require\("(\.\/run-[^"]+)"\)/.exec(readFileSync(main, 'utf8'))?.[
 if (chunk === undefined) throw new Error(`${main} no longer loads its runner: say here what it loads`);
 const { runCommandLine } = createRequire(main)(chunk);
 
-// Every run listens to them.
+// Every run adds its listeners to these streams.
 for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
 let written = '';
 process.stdout.write = (text) => {

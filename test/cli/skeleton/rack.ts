@@ -19,7 +19,7 @@ export const bystander = 'studio-2';
 /** The Macs of the rack; the first one that a fault does not name loses its power. */
 export const rackNodes: readonly string[] = [first, bystander, second];
 
-/** Whether a link of the example is between Macs of the rack. */
+/** True if a link of the example connects two Macs of the rack. */
 const isOfRack = (link: string): boolean =>
   link.split(' <-> ').every((end) => rackNodes.includes(end.split(':')[0] ?? ''));
 
@@ -31,13 +31,13 @@ function rackFile(): FileValue {
     file['nodes'] = { ...filePart(file, 'nodes'), [bystander]: third };
     const links = Object.values(filePart(example, 'thunderbolt', 'links')).map(String);
     filePart(file, 'thunderbolt')['links'] = links.filter(isOfRack);
-    // A keeper repairs a fault within a minute, so slow and fast computers would see different states.
+    // A keeper repairs a fault within a minute, so slow and fast computers would observe different states.
     filePart(file, 'system')['keeper'] = 'none';
     publish(file, { access: 'anybody', port: 8_080 });
   });
 }
 
-/** The file without the bystander: it has left the rack. */
+/** The file without the bystander, which has left the rack. */
 export function fileWithoutBystander(): string {
   const file = rackFile();
   delete filePart(file, 'nodes')[bystander];

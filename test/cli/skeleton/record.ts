@@ -6,7 +6,7 @@ import { type OneProcess, startOneProcess } from './one-process.ts';
 import { bystander, fileWithoutBystander, placeWithRack, rackNodes } from './rack.ts';
 import type { Recorded } from './skeleton.ts';
 
-/** Which Macs have power. */
+/** The Macs that have power. */
 type Reached = 'all' | 'all-but-one';
 
 /** The results of the earlier steps. */
@@ -15,7 +15,7 @@ type Before = Readonly<Record<string, Recorded>>;
 interface Step {
   readonly name: string;
   readonly words: readonly string[] | ((before: Before) => readonly string[]);
-  /** After `--`: a command for the node. */
+  /** The command for the node, after `--`. */
   readonly tail?: readonly string[];
 }
 
@@ -65,14 +65,14 @@ const acts: readonly Step[] = [
   word('reboot', broken, '--sim', '--yes'),
 ];
 
-/** The last commands: they leave no rack to observe. */
+/** The last commands, after which no rack is left to observe. */
 const ends: readonly Step[] = [
   word('uninstall', broken, '--sim', '--yes'),
   named('history-of-all', 'history', '--last', '1', '--sim'),
   word('shutdown', '--all', '--sim', '--yes'),
 ];
 
-/** Needs a file without its node. */
+/** This command needs a file without its node. */
 const forget = word('forget', bystander, '--sim', '--yes');
 
 const playbook = `playbook: 1
@@ -93,7 +93,7 @@ async function recordStep(rack: OneProcess, step: Step, before: Before): Promise
   return stdout === '' ? { exit: code } : { exit: code, document: JSON.parse(stdout) as unknown };
 }
 
-/** The Mac without power next to the fault: one that the fault does not name. */
+/** The Mac that has no power in addition to the fault; the fault does not name it. */
 function unreachedNode(target: string): string {
   const free = rackNodes.find((name) => !target.includes(name));
   if (free === undefined) throw new Error(`${target} names every Mac of the rack`);
@@ -113,7 +113,7 @@ async function recordSteps(rack: OneProcess, steps: readonly Step[]): Promise<Be
   for (const step of steps) {
     const begun = seconds();
     found[step.name] = await recordStep(rack, step, found);
-    // A run is named after the second in which it began: the order of two in one second is undefined in `history`.
+    // A run is named after the second in which it began, so `history` has no defined order for two runs in one second.
     while (seconds() === begun) await setTimeout(20);
   }
   return found;

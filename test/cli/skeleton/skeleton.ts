@@ -9,11 +9,11 @@ export interface Recorded {
 /** A document without sentences and without values that differ from run to run. */
 export type Skeleton = string | number | boolean | null | readonly Skeleton[] | { readonly [name: string]: Skeleton };
 
-/** Whether names include a field by its name, or by its parent's name and its own. */
+/** True if the names include a field, either by its name alone or together with its parent's name. */
 const isIn = (names: ReadonlySet<string>, holder: string, name: string): boolean =>
   names.has(name) || names.has(`${holder}.${name}`);
 
-/** Whether a field has one value or texts; a node or fact whose name is in a table has more. */
+/** True if a field has a single value or texts. A node or fact whose name is in a table has more. */
 const isPlain = (value: unknown): boolean =>
   Array.isArray(value) ? value.every((one) => typeof one === 'string') : typeof value !== 'object';
 

@@ -10,7 +10,7 @@ const newMac = removedAfter((shell: Shell, odd: OddMac) => {
   return { ...mac.root, mac };
 });
 
-/** Checks the account `mesh`, and gives how that ended and what is kept of it. */
+/** Checks the account `mesh`; returns the result and the stored record. */
 async function check(shell: Shell, odd: OddMac = {}) {
   const { mac } = newMac(shell, odd);
   const text = new Map(everyText(mac.root.folder)).get('script check-account') ?? '';
@@ -130,7 +130,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
     expect((await check(shell, { tools })).first.said).toBe('changed');
   });
 
-  // It asks 300 times: one shell is enough.
+  // The script asks 300 times, so one shell is enough.
   it.runIf(shell === scriptShells[0])('unloads a service that does not finish', async () => {
     const launchctl = `case $1 in
 (print) [ -e "$s/loaded" ] || { printf 'Could not find service\\n' >&2; exit 113; }

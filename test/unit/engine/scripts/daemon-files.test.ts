@@ -19,7 +19,7 @@ const words = (...all: string[]): string =>
   `<key>ProgramArguments</key><array>${all.map((word) => `<string>${word}</string>`).join('')}</array>`;
 
 describe.each(scriptShells)('the check for writable root daemon files in $name', (shell) => {
-  /** A Mac with one daemon; `change` spoils it. */
+  /** Creates a Mac with one daemon, changed by `change`. */
   const mac = (text: string, change: (root: MacRoot) => void = () => undefined): MacRoot => {
     const root = makeMacRoot(shell);
     root.file(program, '');
@@ -32,7 +32,7 @@ describe.each(scriptShells)('the check for writable root daemon files in $name',
     mkdirSync(dirname(join(root.folder, path)), { recursive: true });
     symlinkSync(to, join(root.folder, path));
   };
-  /** What the account `mesh` may write of it: it has groups 20 and 12, and owns nothing. */
+  /** The files of the daemon that the account `mesh` can write; `mesh` has groups 20 and 12, and owns nothing. */
   const writable = async (root: MacRoot): Promise<readonly string[] | 'unknown'> => {
     const text = `R=${quote(root.folder)}\nexport R\n${sh.daemonFiles({ launch_daemons: place.launchDaemons })}\nwritable_daemon_file mesh "$("$R/usr/bin/id" -u mesh)" "$("$R/usr/bin/id" -Gn mesh)"\n`;
     const { stdout, stderr, code } = await root.run(text);
@@ -149,7 +149,7 @@ describe.each(scriptShells)('the check for writable root daemon files in $name',
       });
     expect(await writable(through(({ folder }) => `${folder}/Cellar/fan`))).toEqual(['Cellar']);
     expect(await writable(through(() => '../Cellar/fan'))).toEqual(['opt/../Cellar']);
-    // A link that leads to itself ends.
+    // A link to itself does not cause a loop.
     expect(await writable(mac(plist(words('/opt/fan/x')), (root) => link(root, 'opt/fan', 'fan')))).toEqual([]);
   });
 
@@ -157,7 +157,7 @@ describe.each(scriptShells)('the check for writable root daemon files in $name',
     const binary = mac('bplist00x', opened(program));
     binary.tool('usr/bin/plutil', `[ "$*" = "-convert xml1 -o - $R/${daemon}" ] && printf '%s' ${quote(fan)}`);
     expect(await writable(binary)).toEqual([program]);
-    // launchd cannot read it either.
+    // launchd cannot read such a property list either.
     const broken = mac('bplist00x', opened(program));
     broken.tool('usr/bin/plutil', 'exit 1');
     expect(await writable(broken)).toEqual([]);
@@ -200,7 +200,7 @@ describe.each(scriptShells)('the check for writable root daemon files in $name',
     expect(await writable(without(() => undefined))).toEqual(['Library/Fans']);
     expect(await writable(without((root) => mkdirSync(join(root.folder, program))))).toEqual(['Library/Fans']);
     expect(await writable(without((root) => link(root, program, 'nowhere')))).toEqual(['Library/Fans']);
-    // What is in a folder among the arguments is only data.
+    // The contents of a folder among the arguments are only data.
     const data = mac(plist(words('/bin/fand', '/Library/Fans')), (root) => mode(root, 'Library/Fans', 0o757));
     expect(await writable(data)).toEqual([]);
   });

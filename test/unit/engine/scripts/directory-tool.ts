@@ -1,6 +1,8 @@
-/** A directory that is files in a folder of the test: a line `KEY: VALUE` for each attribute of a record. */
+/** A directory service whose records are files in the test's folder, with a line `KEY: VALUE` for each attribute. */
 
-/** dscl over the files below `folder`, a word of sh; a program `refusal` there is run before every write. */
+/**
+ * dscl for the records below `folder`, a word of sh. If `folder` has a program `refusal`, it runs before every write.
+ */
 export const directoryTool = (folder: string): string => `shift
 f="${folder}/directory$2"
 case $1 in
@@ -18,7 +20,9 @@ done ;;
   /bin/rm "$f" ;;
 esac`;
 
-/** `id -u NAME` over the same files, and for `mesh`; every account is in `staff`, unless a file `groups` there says otherwise. */
+/**
+ * `id -u NAME` for the same records and for `mesh`. Every account is in `staff`, unless `folder` has a file `groups`.
+ */
 export const accountTool = (folder: string): string => `case "$1 $2" in
 ('-u mesh') printf '4501\\n' ;; # no number of a person who runs these tests
 ('-g '*) printf '20\\n' ;;
@@ -27,6 +31,6 @@ export const accountTool = (folder: string): string => `case "$1 $2" in
 (*) /bin/sed -n 's/^UniqueID: //p' "${folder}/directory/Users/$2" 2>/dev/null ;;
 esac`;
 
-/** `sudo -l -U NAME`: the file `rules` there says what sudo lets every account do. */
+/** `sudo -l -U NAME`: the file `rules` in `folder` lists what sudo allows every account. */
 export const rulesTool = (folder: string): string => `case "$1 $2 $3" in ('-l -n -U') ;; (*) exit 64 ;; esac
 if [ -e "${folder}/rules" ]; then /bin/cat "${folder}/rules"; else printf 'User %s is not allowed to run sudo on mac.\\n' "$4"; fi`;

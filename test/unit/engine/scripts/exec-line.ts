@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Runs a command line as sshd does, and gives what it prints. */
+/** Runs a command line as sshd does, and returns its output. */
 export function run(command: string): Promise<string> {
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'ignore'] });
   const out: Buffer[] = [];

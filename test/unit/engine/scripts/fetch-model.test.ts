@@ -14,14 +14,14 @@ import { exampleModel } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
 const jobRoot = removedAfter(makeJobRoot);
-/** A node on which the pauses between two attempts are short. */
+/** Creates a node with short pauses between attempts. */
 const newRoot = (shell: Shell): MacRoot => {
   const root = jobRoot(shell);
   root.tool('bin/sleep', 'exec /bin/sleep 0.05');
   return root;
 };
 
-/** How a server answers one test, and what that has asked, with the first byte of each answer. */
+/** The server's behavior in one test, and the requests received, each with the first byte of the answer. */
 interface Shelf {
   readonly answer: 'whole' | 'spoilt' | 'broken-off' | 'without-ranges' | 'missing' | 'sent-on';
   readonly asked: string[];
@@ -40,7 +40,7 @@ describe('fetch-model', () => {
   const bigFile = stagedFile(exampleModel, files[1]?.path ?? '');
   let server: Server;
   let base = '';
-  /** By the first folder of the address. */
+  /** The key is the first folder in the URL. */
   const shelves = new Map<string, Shelf>();
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe('fetch-model', () => {
   });
   afterAll(() => server.close());
 
-  /** A node, what it is to fetch from a shelf of its own, and what it has asked there. */
+  /** Creates a node, the files that it fetches from a separate shelf, and the record of its requests. */
   const start = (shell: Shell, answer: Shelf['answer']) => {
     const folder = String(shelves.size);
     const asked: string[] = [];

@@ -24,7 +24,7 @@ import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeJobRoot);
 
-/** Number of the process of the job. */
+/** The number of the job's process. */
 const pidOf = (root: MacRoot): number => Number(root.read(`${jobFolder(key).path}/pid`));
 
 describe.concurrent.each(scriptShells)('a job in $name', (shell) => {
@@ -35,7 +35,7 @@ describe.concurrent.each(scriptShells)('a job in $name', (shell) => {
     root.file(stagedFile(exampleModel, 'a').path, 'ab');
     return root;
   };
-  /** Holds every job that compares a file until `go` is there. */
+  /** Creates a node on which every job that compares a file waits until `go` exists. */
   const held = (): MacRoot => {
     const root = staged();
     root.tool('usr/bin/shasum', 'until [ -e "$R/../go" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"');
@@ -192,7 +192,7 @@ describe.concurrent.each(scriptShells)('verify-model in $name', (shell) => {
 });
 
 describe.concurrent.each(scriptShells)('unpack-runtime of an archive in $name', (shell) => {
-  /** An archive of this computer's own tar. */
+  /** Creates an archive with this computer's tar. */
   const packed = (root: MacRoot, members: readonly string[], ...options: readonly string[]): Digest => {
     const folder = join(root.folder, '../pack');
     for (const member of ['bin/rank', 'lib/model.pl']) {
@@ -274,7 +274,7 @@ describe.concurrent.each(scriptShells)('unpack-runtime of an archive in $name', 
     }
   });
 
-  /** Packs a folder after a command of sh has added something to it. */
+  /** Packs a folder after an sh command has added something to it. */
   const packedWith = (root: MacRoot, added: string): Digest => {
     packed(root, ['bin', 'lib']);
     const folder = join(root.folder, '../pack');

@@ -11,7 +11,7 @@ const newRoot = removedAfter(makeMacRoot);
 const data = `${ours}/keeper/data`;
 const log = `${ours}/log/keeper`;
 
-/** One round, as launchd starts it. */
+/** Runs one round, started as launchd does. */
 async function round(root: MacRoot, shell: Shell): Promise<number | null> {
   root.file(`${ours}/keeper/keep`, keepText);
   const words = [...shell.argv.slice(0, -1), join(root.folder, ours, 'keeper/keep')];
@@ -22,7 +22,7 @@ async function round(root: MacRoot, shell: Shell): Promise<number | null> {
 const writes = (root: MacRoot): readonly string[] =>
   root.calls().filter((call) => /^(?:ifconfig \S+ (?:inet|deletem|destroy)|PlistBuddy -c Delete)/.test(call));
 
-/** Receptacles 2 and 3 are en5 and en3, and en0 is no receptacle; `live` has the blocks of ifconfig. */
+/** Receptacles 2 and 3 are en5 and en3; en0 is not a receptacle. `live` contains the output of ifconfig. */
 function withNetwork(root: MacRoot, live: string, bridges = 'Dict {\n}\n'): MacRoot {
   const ports = [
     ['Ethernet', 'en0'],

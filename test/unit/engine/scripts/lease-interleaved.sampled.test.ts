@@ -29,7 +29,7 @@ import { interleave, type Program, type SteppedEnd } from './stepped-shell.ts';
 const parent = mkdtempSync(join(tmpdir(), 'mw-steps-'));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-/** A node with the tools of this computer, whose clock does not move until a test moves it. */
+/** A node with the tools of this computer; only the test advances its clock. */
 const root = join(parent, 'node');
 const ours = join(root, 'Library/Application Support/meshwright');
 const [clock, begun, log] = ['clock', 'begun', 'log'].map((name) => join(parent, name)) as [string, string, string];
@@ -50,7 +50,7 @@ symlinkSync('/bin/bash', shell);
 const answerOf = ({ code, stdout, stderr }: SteppedEnd) =>
   readLeaseAnswer({ exit: { kind: 'exited', code: code ?? -1 }, stdout, stderr });
 
-/** A change of the node: a writer, from its first word in the log to its last. */
+/** A script that changes the node: a writer, from its first line in the log to its last. */
 const change = (run: string, token: number): string =>
   mutatingScript({
     rootPrefix: root,
@@ -59,7 +59,7 @@ const change = (run: string, token: number): string =>
     body: `echo 'in ${run}' >>'${log}'\nfor i in 1 2 3 4 5 6 7 8 9; do :; :; :; :; :; done\necho 'out ${run}' >>'${log}'\nchanged`,
   });
 
-/** The run that holds the lease at the beginning, and wakes up after it was given up. */
+/** The run that has the lease at the beginning, and wakes up after other runs have given up on it. */
 const owner =
   (token: number, scripts: readonly string[]): Program =>
   async (run) => {
@@ -68,14 +68,14 @@ const owner =
     await run(releaseLeaseScript(root, fence));
   };
 
-/** A run that takes over every lease that it sees, without any patience, then changes the node. */
+/** A run that immediately takes over every lease that it sees, and then changes the node. */
 const rival =
   (name: string, first: SeenLease): Program =>
   async (run) => {
     let seen = first;
     for (let tries = 0; tries < 4; tries += 1) {
       const answer = answerOf(await run(stealLeaseScript(root, exampleClaim(name), seen)));
-      // Another rival has taken the folder away before this one had signed it.
+      // Another rival took the folder before this one had signed it.
       if (answer.kind === 'failed') return;
       if (answer.kind === 'held') {
         seen = answer.lease;
@@ -87,7 +87,7 @@ const rival =
     }
   };
 
-/** Numbers from 0 up to 1 that follow from a seed. */
+/** Returns numbers from 0 to 1 that are derived from a seed. */
 function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -96,7 +96,7 @@ function random(seed: number): () => number {
   };
 }
 
-/** Runs one script by itself. */
+/** Runs one script while nothing else runs. */
 async function alone(script: string): Promise<SteppedEnd> {
   const ends: SteppedEnd[] = [];
   await interleave(shell, [async (run) => void ends.push(await run(script))], () => 0);
@@ -113,7 +113,7 @@ function writersOf(seed: number): readonly string[] {
 
 const later = (): void => writeFileSync(clock, String(Number(readFileSync(clock, 'utf8')) + 61));
 
-/** One interleaving; gives the runs that have written. */
+/** Tries one interleaving and returns the runs that have written. */
 async function tryOne(seed: number): Promise<readonly string[]> {
   const next = random(seed);
   rmSync(log, { force: true });
@@ -125,7 +125,7 @@ async function tryOne(seed: number): Promise<readonly string[]> {
   const rivals = ['run-b', 'run-c'].slice(Math.floor(next() * 2)).map((name) => rival(name, seen));
   let left = 0;
   await interleave(shell, [...rivals, owner(taken.token, scripts)], (count, last) => {
-    // A thief that slept for more than a minute finds that another theft has begun.
+    // If a takeover slept for more than a minute, another takeover has begun in the meantime.
     if (next() < 0.002) later();
     left -= 1;
     if (last >= 0 && left > 0) return last;
@@ -151,6 +151,6 @@ it('a node never has two writers, however lease scripts interleave (case 54)', a
   for (const seed of sampleOf(seeds, { few: 12, oneIn: 10 })) {
     for (const writer of await tryOne(seed)) seen.add(writer);
   }
-  // Both the run that woke up and the ones that took over from it have come to write.
+  // Both the run that woke up and the runs that took over have written at least once.
   expect([seen.has('run-a'), seen.size > 1]).toEqual([true, true]);
 }, 1_800_000);

@@ -78,7 +78,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
-    // Between the read and the rename of a thief, the lease is released and r-9 takes it.
+    // Between the read and the rename of a takeover, the lease is released and r-9 takes the lease.
     const owner = `"$R/${ours}/lease/owner"`;
     const swap = `/usr/bin/sed -e 's/^run=.*/run=r-9/' -e 's/^token=.*/token=9/' ${owner} >"$R/owner" && /bin/cat "$R/owner" >${owner}`;
     root.tool('bin/mv', `case $1 in */lease) ${swap} ;; esac\nexec /bin/mv "$@"`);
@@ -200,7 +200,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
   it('is taken if its owner releases it during the attempt', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
-    // It finds the folder there, which is gone before anything else is asked.
+    // The folder exists at the first `mkdir`, and is removed before the next command.
     root.tool('bin/mkdir', `[ ! -d "$1" ] || { /bin/rm -r "$1"; exit 1; }\nexec /bin/mkdir "$@"\n`);
     expect(await take(root, 'r-2')).toMatchObject({ kind: 'taken', token: 2 });
   });

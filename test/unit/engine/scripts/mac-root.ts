@@ -1,4 +1,6 @@
-/** A node's folder with every tool that the node scripts use: this computer's own, or a small stand-in with a state. */
+/**
+ * A node's folder with every tool that node scripts use: the tool of this computer, or a small stand-in with a state.
+ */
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +13,7 @@ import { hostTool, makeNodeRoot, type NodeRoot } from './node-root.ts';
 import { exampleFence, inScript } from './script-examples.ts';
 import type { Shell } from './shells.ts';
 
-/** Tools that mean the same here and on a Mac, as far as the scripts use them. */
+/** Tools that behave here as on a Mac, as far as the scripts use them. */
 const sameTools = [
   'bin/chmod',
   'bin/ln',
@@ -30,7 +32,7 @@ const sameTools = [
   'usr/bin/tar',
 ];
 
-/** Options that Linux spells otherwise; on a Mac nothing is changed. */
+/** Options that are spelled differently on Linux; on a Mac, nothing is translated. */
 const translated: Readonly<Record<string, string>> =
   process.platform === 'darwin'
     ? {}
@@ -50,13 +52,13 @@ set -- $l -c "$f" "$@"
         'usr/bin/tar': 'PATH=/usr/bin:/bin\n',
       };
 
-/** The boot session of the node. */
+/** The node's boot session. */
 export const bootSession = 'F2B1C3D4-0000-4000-8000-000000000001';
 
-/** Where meshwright keeps its own. */
+/** The folder of meshwright on a node. */
 export const ours = 'Library/Application Support/meshwright';
 
-/** How a script ended, read as the product reads it, and raw. */
+/** The result of a script, as parsed by the product and raw. */
 export interface MacEnd {
   readonly result: ScriptResult;
   readonly code: number | null;
@@ -66,19 +68,19 @@ export interface MacEnd {
 
 /** A node's folder. */
 export interface MacRoot extends NodeRoot {
-  /** Every call of a tool that was given by {@link recorded}, as `name arguments`. */
+  /** Every call of a tool installed by {@link recorded}, as `name arguments`. */
   calls(): readonly string[];
-  /** A tool whose calls are recorded. */
+  /** Installs a tool whose calls are recorded. */
   recorded(path: string, body: string): void;
   /** Sends a text to a shell on standard input. */
   run(text: string): Promise<MacEnd>;
-  /** Runs a body in a whole script, under the lease that {@link makeMacRoot} left there. */
+  /** Runs a body in a complete script, under the lease that {@link makeMacRoot} created. */
   runBody(body: string): Promise<MacEnd>;
   read(path: string): string;
   has(path: string): boolean;
 }
 
-/** Runs a node script, as under {@link MacRoot.runBody}. */
+/** Runs a node script through {@link MacRoot.runBody}. */
 export const run = async (root: MacRoot, call: ScriptCall): Promise<ScriptResult> =>
   (await root.runBody(scriptBody(call))).result;
 
@@ -86,7 +88,7 @@ export const run = async (root: MacRoot, call: ScriptCall): Promise<ScriptResult
 export const changed: ScriptResult = { kind: 'done', isChanged: true, said: [] };
 export const unchanged: ScriptResult = { kind: 'done', isChanged: false, said: [] };
 
-/** A new node with an empty disk and a lease of the run of the examples. */
+/** Creates a node with an empty disk and a lease of the run in the examples. */
 export function makeMacRoot(shell: Shell): MacRoot {
   const root = makeNodeRoot(shell, "node 1's");
   const log = join(root.folder, '../calls');

@@ -24,7 +24,7 @@ describe.each(scriptShells)('order-services in $name', (shell) => {
         return [`(${mark === '*' ? '*' : place + 1}) ${name}`, `(Hardware Port: ${port}, Device: ${device})`, ''];
       })
       .join('\n');
-  /** Takes the order only with as many names as there are services, and keeps what it was given. */
+  /** Accepts an order only if the number of names equals the number of services, and stores its arguments. */
   const networksetup = (wanted: readonly number[]): string => `case $1 in
 (-listnetworkserviceorder) printf 'An asterisk (*) denotes that a network service is disabled.\\n'
   if [ -e "$R/../ordered" ]; then /bin/cat "$R/../after"; else /bin/cat "$R/../before"; fi ;;

@@ -1,4 +1,4 @@
-/** A node's folder with light fake tools, and scripts run in it by a real shell. */
+/** A node's folder with small fake tools; a real shell runs scripts in it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -16,29 +16,29 @@ import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { type Shell, scriptShells } from './shells.ts';
 
-/** The base tools that an observation uses, each handing on to this computer's own. */
+/** The base tools that an observation uses; each calls the tool of this computer. */
 const baseTools = ['bin/cat', 'bin/date', 'bin/ps', 'bin/rm', 'bin/sh', 'bin/sleep', 'usr/bin/mktemp', 'usr/bin/wc'];
 
-/** One node's folder. */
+/** A node's folder. */
 export interface NodeRoot {
   readonly folder: string;
-  /** Puts a tool there; `body` is plain sh. */
+  /** Installs a tool; `body` is plain sh. */
   tool(path: string, body: string): void;
   file(path: string, content: string): void;
-  /** Names of all tools that were started so far, in order, with their pids. */
+  /** The names and pids of all tools started so far, in order. */
   started(): readonly { readonly tool: string; readonly pid: number }[];
-  /** Every file and folder with its content; the record of started tools is not part of it. */
+  /** Every file and folder with its content, except the record of started tools. */
   tree(): readonly string[];
   remove(): void;
 }
 
-/** This computer's own tool of the name at the end of a path. */
+/** The path of this computer's tool with the same name. */
 export function hostTool(path: string): string {
   const name = path.replace(/.*\//, '');
   return existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`;
 }
 
-/** A new folder. `shell` is installed as its `/bin/sh`; each tool notes its name and pid when it starts. */
+/** Creates a folder. `shell` is installed as its `/bin/sh`; each tool records its name and pid when it starts. */
 export function makeNodeRoot(shell: Shell | undefined = scriptShells[0], name = 'node'): NodeRoot {
   const parent = mkdtempSync(join(tmpdir(), 'script-test-'));
   const folder = join(parent, name);
@@ -69,7 +69,7 @@ export function makeNodeRoot(shell: Shell | undefined = scriptShells[0], name = 
   };
 }
 
-/** The same maker; what it makes is removed when the tests of the file are over. */
+/** Wraps a function so that the roots that it creates are removed after the tests of the file. */
 export function removedAfter<Words extends readonly unknown[], Root extends NodeRoot>(
   make: (...words: Words) => Root,
 ): (...words: Words) => Root {
@@ -103,7 +103,7 @@ function linesOf(root: string, path: string): readonly string[] {
   return [`${path}/ ${mode}`, ...names.flatMap((name) => treeOf(root, join(path, name)))];
 }
 
-/** How a script ended. */
+/** The result of a script. */
 export interface ScriptEnd {
   readonly code: number | null;
   readonly signal: string | null;
@@ -111,7 +111,7 @@ export interface ScriptEnd {
   readonly stderr: string;
 }
 
-/** Starts a script; `end` is settled when it has exited and its streams are closed. */
+/** Starts a script; `end` resolves when the script has exited and its streams are closed. */
 export function startScript(
   shell: Shell,
   script: string,
@@ -132,7 +132,7 @@ export function startScript(
   return { child, end };
 }
 
-/** Whether a process is there. */
+/** True if the process exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -142,7 +142,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Waits until a condition holds, at most a minute. @throws Error when it never does. */
+/** Waits until a condition is true. @throws Error after a minute */
 export async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; tries < 3_000; tries += 1) {
     if (condition()) return;

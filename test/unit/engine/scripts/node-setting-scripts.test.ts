@@ -234,7 +234,7 @@ describe.each(scriptShells)('set-clock in $name', (shell) => {
   });
 });
 
-/** Screen Sharing as two files: loaded or not, and what the override says. */
+/** Screen Sharing as two files: whether it is loaded, and its override. */
 const launchctl = `case $1 in
 (print)
   [ -e "$R/../loaded" ] || { printf 'Bad request.\\nCould not find service "x" in domain for system\\n' >&2; exit 113; }

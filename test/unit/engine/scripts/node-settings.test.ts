@@ -8,7 +8,7 @@ import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeNodeRoot);
 
-/** An account other than root, so that file permissions apply to the script. */
+/** An account other than root, so that file permissions apply to scripts. */
 const otherAccount = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 it.each(scriptShells)('a preference in an inaccessible folder is unreadable, not unset, in $name', (shell) => {

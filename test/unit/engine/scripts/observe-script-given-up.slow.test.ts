@@ -19,13 +19,13 @@ const names = (word: string, count: number) => Array.from({ length: count }, (_,
 
 const newRoot = removedAfter(makeNodeRoot);
 
-/** Every tool that was started is gone; one that was just killed may need a moment. */
+/** Waits until every started tool has exited; a killed tool may need a moment. */
 const allToolsGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
 
 describe.concurrent.each(scriptShells)('the observation script with unkillable probes in $name', (shell) => {
   it('gives up on a probe that cannot be killed, and reports the others', async () => {
     const root = newRoot(shell);
-    // A ps that knows no parent keeps the watchdog from killing, as a process stuck in the kernel would.
+    // If ps reports no parent, the watchdog does not kill, as for a process that is stuck in the kernel.
     root.tool('bin/ps', 'printf "1\\n"');
     root.tool('fake/stuck', 'exec "$R/bin/sleep" 600');
     root.tool('fake/stuck-too', 'exec "$R/bin/sleep" 600');
@@ -47,7 +47,8 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
 
   it('gives up on four unkillable probes together and reports the other fifteen', async () => {
     const root = newRoot(shell);
-    // A ps that knows no parent while the watchdog asks (at ALRM and at KILL) keeps it from killing, as the kernel would.
+    // While the watchdog asks (at ALRM and at KILL), ps reports no parent, so that nothing is killed, as for stuck
+    // processes.
     root.tool('bin/ps', 'printf "x\\n" >>"$R/asked"; [ "$(/usr/bin/wc -l <"$R/asked")" -gt 8 ] && exec /bin/ps "$@"');
     const [stuck, well] = [names('stuck', 4), names('well', 15)];
     for (const name of stuck) root.tool(`fake/${name}`, 'exec /bin/sleep 600');
@@ -57,8 +58,8 @@ describe.concurrent.each(scriptShells)('the observation script with unkillable p
     const answers = parseFrames((await end).stdout, { probes, boundary });
     expect(answers.slice(0, 4)).toEqual(stuck.map((name) => expect.objectContaining({ probe: name, isLate: true })));
     expect(answers.slice(4).map((answer) => answer.stdout)).toEqual(well.map(() => 'fine\n'));
-    // The watchdog asks for four at ALRM and at KILL; then the main shell asks once for each of the three that it does
-    // not wait for any more.
+    // The watchdog asks about four processes at ALRM and at KILL. Then the main shell asks once about each of the three
+    // that it no longer waits for.
     expect(root.started().filter((one) => one.tool === 'bin/ps')).toHaveLength(11);
     const left = root.started().filter((one) => one.tool.startsWith('fake/stuck'));
     expect(left).toHaveLength(4);

@@ -27,7 +27,7 @@ async function observe(shell: Shell, root: NodeRoot, probes: readonly Probe[]): 
   return new Map(parseFrames(stdout, { probes, boundary }).map((answer) => [answer.probe, answer]));
 }
 
-/** Every tool that was started is gone; one that was just killed may need a moment. */
+/** Waits until every started tool has exited; a killed tool may need a moment. */
 const allToolsGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
 
 describe.concurrent.each(scriptShells)('the observation script in $name', (shell) => {
@@ -64,7 +64,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
       root,
       asked.map((name) => probe(name)),
     );
-    // The watchdog's sleep may be over before it began.
+    // The probe can end before the watchdog's sleep begins.
     const started = root.started().map((one) => one.tool);
     expect(started.filter((one) => one === 'bin/sleep').length).toBeLessThanOrEqual(1);
     const own = ['bin/cat', 'bin/rm', 'usr/bin/mktemp', 'usr/bin/wc'];

@@ -152,7 +152,7 @@ describe('a script on a Mac in an unexpected state', () => {
 const rollback = `${ours}/rollback`;
 const about = (run: string, step = "studio-1/it's", boot = bootSession): string =>
   `run=${run}\ntoken=7\nstep=${step}\nboot=${boot}\npid=99\nwords=run=${run}\n`;
-/** A change of the network in one of its states. */
+/** The files of a network change in one of its states. */
 const change = (
   state: string,
   run: string,
@@ -162,7 +162,7 @@ const change = (
   [`${rollback}/${state}/restore`]: '[ ! -e "$R/../s/stuck" ]',
   ...Object.fromEntries(Object.entries(more).map(([name, text]) => [`${rollback}/${state}/${name}`, text])),
 });
-/** A process that is seen so many times. */
+/** A process that ps shows this many times. */
 const alive = (looks: number): Readonly<Record<string, string>> => ({
   'bin/ps': `n=$(/bin/cat "$s/looks" 2>/dev/null || printf 0)
 [ "$n" -lt ${looks} ] || exit 1

@@ -7,7 +7,7 @@ import { type Shell, scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeNodeRoot);
 
-/** What is printed of these files below the folder of reports. */
+/** The output of the probe for these files in the folder of reports. */
 async function printed(shell: Shell, names: readonly string[], text?: Uint8Array): Promise<Buffer> {
   const { folder, tool } = newRoot(shell);
   tool('usr/bin/awk', 'exec /usr/bin/awk "$@"');
@@ -30,7 +30,7 @@ it.each(scriptShells)('the latest panic reports of each kind are printed in $nam
   const names = async (...all: string[]) => namesIn(await printed(shell, all));
   const few = [full(1), full(2)];
   expect([await names(), await names(...few)]).toEqual([[], few]);
-  // Reports of another kind do not push them out, even if these sort later by name.
+  // Reports of another kind do not displace the newest ones, even if their names sort later.
   const newest = ['Kernel_2026-09-30-091500_studio-1.panic', 'panic-base-2026-09-09-131320.0002.panic'];
   const last = [5, 6, 7, 8].map(full);
   expect(await names(...newest, full(4), ...last)).toEqual([...newest, ...last]);

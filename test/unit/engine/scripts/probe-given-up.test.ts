@@ -9,7 +9,7 @@ import { renderPath, tool } from '../../../../src/node/paths/node-paths.ts';
 import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, until } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
-/** What a probe ends with that the watchdog of the observation has given up. */
+/** The exit status of a probe on which the observation's watchdog has given up. */
 const givenUp = 142;
 
 /** Probes that are scripts and wait for tools. */
@@ -19,10 +19,13 @@ const scripts = allProbes().flatMap(({ name, ask: [, option, script] }) =>
 
 const newRoot = removedAfter(makeNodeRoot);
 
-/** Tools that answer immediately; those that a probe runs in front cannot hang: no signal would be heard. */
+/**
+ * Tools that answer immediately. Tools that a probe runs in the foreground must not hang here: the shell would handle
+ * no signal.
+ */
 const quick = /\/(?:awk|base64|cat|head|mkdir|ps|rm|rmdir|sh|sleep|stat|tail|wc)$/;
 
-/** A node on which there is something to ask about, and every tool that is waited for hangs. */
+/** Creates a node on which every probe has something to query, and every tool that it waits for hangs. */
 function hangingNode(shell: Shell): NodeRoot {
   const root = newRoot(shell);
   for (const path of Object.values(tool).map((one) => renderPath(one, ''))) {
@@ -56,7 +59,7 @@ describe.each(scriptShells)('a probe with a hanging tool, in $name', (shell) => 
     await until(() => root.started().some(({ tool: name }) => !quick.test(`/${name}`) && !name.endsWith('/netstat')));
     child.kill('SIGALRM');
     expect(await once(child, 'close')).toEqual([givenUp, null]);
-    // An answer that ends so is whole.
+    // This line would mark the answer as complete.
     expect(stdout).not.toMatch(/^end$/m);
     await until(() => root.started().every(({ pid }) => !isAlive(pid)));
   });

@@ -72,7 +72,7 @@ describe.each(scriptShells)('a followed log in $name', (shell) => {
     const root = newRoot(shell);
     root.file(rankLog('kimi').path, 'kimi\n');
     root.file(rankLog('closed').path, 'secret\n');
-    // Root may read everything, also in a test.
+    // Root can read everything, even in a test.
     root.tool('usr/bin/stat', 'case $3 in (*closed.log) exit 1 ;; esac\nprintf "7 5\\n"');
     chmodSync(logPath(root, 'closed'), 0o000);
     const wishes = ['kimi', 'qwen', 'closed'].map((placement) => ({ placement }));

@@ -9,15 +9,15 @@ import { until } from './node-root.ts';
 import { exampleRecord } from './script-examples.ts';
 import type { Shell } from './shells.ts';
 
-/** Whether a process is running; a zombie, which some of them become here, is not. */
+/** True if a process is running; zombies, which some processes become here, do not count. */
 export const isAlive = (pid: number): boolean =>
   /^[^Z]/.test(spawnSync('/bin/ps', ['-o', 'stat=', '-p', String(pid)]).stdout.toString());
 
-/** Everything that ever ran as the rank, or was started by it. */
+/** The numbers of all processes that ever ran as the rank or were started by it. */
 export const processesOf = (root: MacRoot): readonly number[] =>
   root.has('../ran') ? root.read('../ran').split('\n').filter(Boolean).map(Number) : [];
 
-/** launchd for one service: a job is the leader of its own group, as on a Mac. */
+/** launchd with one service; the job's process leads its process group, as on a Mac. */
 const launchctl = `s="$R/../launchd"
 case $1 in
 (print)
@@ -47,7 +47,9 @@ case $1 in
 (kill) p=$(/bin/cat "$s/pid") && kill -s "\${2#SIG}" "$p" ;;
 esac`;
 
-/** The vm_stat of such a node, in pages of 16 KiB: 16 GiB unless a file next to the root sets another number. */
+/**
+ * The node's vm_stat, in pages of 16 KiB: 16 GiB unless the file `pages` next to the root contains a different number.
+ */
 export const vmStat = `printf 'Mach Virtual Memory Statistics: (page size of 16384 bytes)\\n'
 printf 'Pages free:                                  9563156.\\nPages wired down:                            %s.\\n' \\
   "$(/bin/cat "$R/../pages" 2>/dev/null || printf 1048576)"`;
@@ -55,10 +57,13 @@ printf 'Pages free:                                  9563156.\\nPages wired down
 const sample = `[ ! -e "$R/../sample-hangs" ] || exec /bin/sleep 600
 printf 'Analysis of sampling process %s\\n' "$1" >"$4"`;
 
-/** What a rank does; it writes the numbers of its processes into its first argument, once it takes signals as it will. */
+/**
+ * Programs of a rank. Each writes its process numbers to the file in its first argument, once its signal handling is
+ * set.
+ */
 const programs = {
   obeys: 'printf "%s\\n" "$$" >>"$1"\nexec /bin/sleep 600',
-  // A shell cannot trap what its own parent has made it ignore, as it does with INT behind `&`.
+  // A shell cannot trap a signal that its parent made it ignore, such as INT after `&`.
   'obeys INT': `exec /usr/bin/perl -e '$SIG{INT} = sub { exit 0 }; $SIG{TERM} = "IGNORE";
 open my $ran, ">>", shift; print $ran "$$\\n"; close $ran; sleep 1 while 1' "$1"`,
   ignores: 'trap "" TERM\nprintf "%s\\n" "$$" >>"$1"\nexec /bin/sleep 600',
@@ -70,7 +75,7 @@ wait`,
   'ends at once': 'exit 3',
 };
 
-/** The call that makes the rank ready. */
+/** The call that prepares the rank. */
 export const record = (more: Partial<RankRecord> = {}, user = 'mesh'): ScriptCall => ({
   name: 'bootstrap-rank',
   args: {
@@ -82,50 +87,50 @@ export const record = (more: Partial<RankRecord> = {}, user = 'mesh'): ScriptCal
     folders: [],
   },
 });
-/** The call that starts it. */
+/** The call that starts the rank. */
 export const kick = (generation = 3, transport: 'rdma' | 'tcp' = 'tcp'): ScriptCall => ({
   name: 'kick-rank',
   args: { placement: 'kimi', generation, transport, startMs: 30_000 },
 });
-/** The same, of a rank that runs as this account. */
+/** The call that starts a rank that runs as this account. */
 export const kickAs = (user: string): ScriptCall => ({
   name: 'kick-rank',
   args: { placement: 'kimi', generation: 3, transport: 'tcp', startMs: 30_000, user },
 });
-/** The call that stops it. */
+/** The call that stops the rank. */
 export const stop = (graceMs = 250, interruptMs?: number): ScriptCall => ({
   name: 'stop-rank',
   args: { placement: 'kimi', graceMs, ...(interruptMs === undefined ? {} : { interruptMs }) },
 });
-/** The same with what became of its start. */
+/** The call that stops the rank and records the outcome of its start. */
 export const stopAs = (outcome: StartOutcome): ScriptCall => ({
   name: 'stop-rank',
   args: { placement: 'kimi', graceMs: 250, outcome },
 });
-/** The call that stops it where a restart of the Mac follows. */
+/** The call that stops the rank before a reboot of the Mac. */
 export const stopBeforeReboot: ScriptCall = {
   name: 'stop-rank',
   args: { placement: 'kimi', graceMs: 250, beforeReboot: true },
 };
-/** The call that takes everything of it away. */
+/** The call that removes the rank with all its files. */
 export const remove: ScriptCall = { name: 'remove-rank', args: { placement: 'kimi' } };
-/** The lines of its record. */
+/** The lines of the rank's record. */
 export const recordOf = (root: MacRoot): readonly string[] =>
   root.read(`${placementFolder('kimi').path}/record`).split('\n');
-/** Every call of a tool that changed something. */
+/** The tool calls that changed something. */
 export const writes = (root: MacRoot): readonly string[] =>
   root.calls().filter((call) => !call.startsWith('launchctl print'));
-/** Waits until a process of it is there. */
+/** Waits until a process of the rank is running. */
 export const isRunning = (root: MacRoot): Promise<void> => until(() => processesOf(root).some(isAlive));
 
-/** Makes nodes with a launchd that knows one rank. */
+/** Creates nodes whose launchd has one rank. */
 export interface RankRoots {
   readonly newRoot: (shell: Shell, program?: keyof typeof programs) => MacRoot;
-  /** A node whose rank was made ready and started. */
+  /** Creates a node whose rank was prepared and started. */
   readonly started: (shell: Shell, program: keyof typeof programs) => Promise<MacRoot>;
 }
 
-/** To be called once by each file of tests: what was made is gone after them. */
+/** Call it once per test file: after its tests, the nodes are removed. */
 export function rankRoots(): RankRoots {
   const roots: MacRoot[] = [];
   afterAll(() => {

@@ -38,14 +38,14 @@ import { scriptShells } from './shells.ts';
 
 const { newRoot, started } = rankRoots();
 
-/** What makes a rank ready. @throws Error when that is no bootstrap */
+/** The arguments that prepare a rank. @throws Error if the call is not a bootstrap */
 function bootstrapArgs(): ScriptArgs['bootstrap-rank'] {
   const call = record();
   if (call.name !== 'bootstrap-rank') throw new Error('it is no bootstrap');
   return call.args;
 }
 
-/** Who gets the log of a rank of the account `mesh`, and the folders of that account. */
+/** The calls that set the owners of the rank's log and of the folders of the account `mesh`. */
 const ownedBy = ({ folder }: MacRoot): readonly string[] => [
   `chown ${process.env['SUDO_USER'] ?? 'root'}:20 ${folder}${rankLog('kimi').path}`,
   ...[accountHome('mesh'), accountTemporary('mesh')].map(({ path }) => `chown mesh ${folder}${path}`),

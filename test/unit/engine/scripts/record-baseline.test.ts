@@ -24,7 +24,7 @@ describe.each(scriptShells)('the baseline in $name', (shell) => {
     root.file('../wired', '4096\n');
     root.tool('usr/bin/pmset', "printf 'AC Power:\\n autorestart 0\\n sleep 1\\n disksleep 10\\n womp 1\\n'");
     await root.run(`/bin/rm -r '${root.folder.replaceAll("'", "'\\''")}/${ours}/lease'`);
-    // There is no lease yet when the limit is read.
+    // The limit is read before the run has the lease.
     const taken = await root.run(takeLeaseScript(root.folder, exampleClaim('r-1')));
     expect(taken.stdout).toMatch(/^@taken 1 /);
     expect(root.read(`${ours}/baseline/wired-limit`)).toBe('4096\n');

@@ -11,10 +11,10 @@ import type { Shell } from './shells.ts';
 
 export const sha256 = (bytes: string | Uint8Array): Digest => digest(createHash('sha256').update(bytes).digest('hex'));
 
-/** The key of every job here: each has a node of its own. */
+/** The key of every job here; each job has a separate node. */
 export const key = sha256('a key');
 
-/** A node with an honest ps, and a disk with as many free KiB as the file `../free` says. */
+/** Creates a node with the real ps. The file `../free` contains the free KiB of its disk. */
 export function makeJobRoot(shell: Shell): MacRoot {
   const root = makeMacRoot(shell);
   root.tool(
@@ -35,7 +35,7 @@ export async function poll(root: MacRoot): Promise<JobPoll> {
   return answer;
 }
 
-/** How the job has ended, or that it is gone. @throws Error when it goes on for a minute */
+/** Waits until the job has ended or disappeared. @throws Error after a minute */
 export async function ended(root: MacRoot): Promise<JobPoll> {
   for (let tries = 0; tries < 1_200; tries += 1) {
     const answer = await poll(root);

@@ -1,4 +1,4 @@
-/** One call of every node script and every job, and every other text that is sent to a node. */
+/** An example call of every node script and every job, and every other text that is sent to a node. */
 
 import { requestPattern } from '../../../../src/drivers/exo/exo.ts';
 import { jobText, launchBody, pollJobCommand } from '../../../../src/engine/scripts/job.ts';
@@ -177,7 +177,7 @@ const jobs: JobArgs = {
 /** Every script with arguments. */
 export const scriptCalls = Object.entries(scripts).map(([name, args]) => ({ name, args }) as ScriptCall);
 
-/** Every job with arguments, and those that have two kinds of sources twice. */
+/** Every job with arguments; jobs with two kinds of sources appear twice. */
 const jobCalls = [
   ...Object.entries(jobs).map(([name, args]) => ({ name, args }) as JobCall),
   {
@@ -194,7 +194,7 @@ const jobCalls = [
   } satisfies JobCall,
 ];
 
-/** What a run signs its lease with; its owner needs quoting. */
+/** The values that a run writes into its lease; the owner needs quoting. */
 export const exampleClaim = (run: string): LeaseClaim => ({
   run,
   owner: "ana@o'hara $(id)",
@@ -213,7 +213,7 @@ const transactionNote = {
   note: { step: "studio-1/it's", verb: 'apply', by: "ana@o'hara", config: 'cafe' },
 };
 
-/** A whole script of root around a body, as the one of a run. */
+/** A complete root script around a body, as a run sends it. */
 export const inScript = (body: string, rootPrefix: string, fence = exampleFence): string =>
   mutatingScript({
     rootPrefix,
@@ -233,7 +233,7 @@ const claim = {
   since: '2026-11-20T08:00:00Z',
 };
 
-/** Every other text that is sent to a node, by its name. */
+/** Every other text that is sent to a node, by name. */
 function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
   const path = stagedFile(exampleModel, "it's.bin");
   const seen = { run: 'r-0', token: 6, heartbeat: 4, fields: {} };
@@ -328,7 +328,7 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Every text that is sent to a node besides the observation, by its name. */
+/** Every text that is sent to a node, except the observation, by name. */
 export const everyText = (rootPrefix: string): readonly (readonly [string, string])[] => [
   ...scriptCalls.map((call) => [`script ${call.name}`, inScript(scriptBody(call), rootPrefix)] as const),
   ...jobCalls.map((call) => [`job ${call.name}`, jobText(call)] as const),

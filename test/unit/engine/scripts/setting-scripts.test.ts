@@ -10,7 +10,7 @@ const writes = (root: MacRoot, reads: RegExp): readonly string[] => root.calls()
 
 describe.each(scriptShells)('set-power in $name', (shell) => {
   const call: ScriptCall = { name: 'set-power', args: { sleepMinutes: 0, restartAfterPowerLoss: true } };
-  /** A Mac whose battery section comes first and has the same keys. */
+  /** A pmset whose battery section comes first and has the same keys. */
   const pmset = (take: string) => `case "$*" in
 ('-g custom') printf 'Battery Power:\\n sleep                0\\n autorestart          1\\nAC Power:\\n Sleep On Power Button 1\\n'
   printf ' sleep                %s\\n autorestart          %s\\n' "$(/bin/cat "$R/../sleep")" "$(/bin/cat "$R/../auto")" ;;
@@ -58,7 +58,7 @@ describe.each(scriptShells)('set-wired-limit in $name', (shell) => {
   });
 });
 
-/** Three layers of a bridge, each a file that is there or not. */
+/** Creates a bridge of three layers, each represented by a file. */
 function withBridge(root: MacRoot): void {
   for (const layer of ['interface', 'preferences', 'service-on']) root.file(`../${layer}`, '');
   root.recorded(
@@ -137,7 +137,7 @@ describe.each(scriptShells)('remove-bridge in $name', (shell) => {
   });
 });
 
-/** A service with its port; `mode`, `address`, `on` and `there` are files. */
+/** A service with its port; its state is in the files `mode`, `address`, `on` and `there`. */
 const networkSetup = `s="$R/../net"
 case $1 in
 (-listallnetworkservices)
@@ -170,7 +170,7 @@ describe.each(scriptShells)('the link address scripts in $name', (shell) => {
     root.recorded('sbin/ifconfig', ifconfig);
     return root;
   };
-  /** An interface with a cable; `live` holds its address. */
+  /** An interface with a cable; the file `live` contains its address. */
   const ifconfig = `s="$R/../net"
 case "$*" in
 (en3)

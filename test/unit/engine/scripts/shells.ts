@@ -1,8 +1,8 @@
-/** The shells of this computer, for tests that hand them a script. */
+/** The shells of this computer, for tests that run scripts in them. */
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A shell as the start of an argument list; the script follows as one more word. */
+/** A shell as the beginning of an argument list; the script is appended as the last argument. */
 export interface Shell {
   readonly name: string;
   readonly argv: readonly [string, ...string[]];
@@ -29,8 +29,8 @@ const shell = (name: string, ...options: readonly string[]): readonly Shell[] =>
 };
 
 /**
- * Shells that can stand at `/bin/sh` of a node: this computer's own where it is neither of the others (Apple's bash 3.2
- * on a Mac), dash, and bash in POSIX mode.
+ * Shells that can be a node's `/bin/sh`: dash, bash in POSIX mode, and this computer's shell if it is a different one
+ * (Apple's bash 3.2 on a Mac).
  */
 export const scriptShells: readonly Shell[] = [
   ...shell('sh').filter(
@@ -40,7 +40,7 @@ export const scriptShells: readonly Shell[] = [
   ...shell('bash', '--posix'),
 ];
 
-/** Shells that people have as their login shell, as far as they are installed here. */
+/** Common login shells that are installed here. */
 export const loginShells: readonly Shell[] = ['sh', 'dash', 'bash', 'zsh', 'ksh', 'mksh', 'fish'].flatMap((name) =>
   shell(name),
 );

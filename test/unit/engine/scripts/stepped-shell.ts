@@ -1,18 +1,20 @@
-/** Runs scripts at the same time, one command at a time each, in an order that a seed draws. */
+/** Runs scripts in parallel, one command at a time, in an order that a seed determines. */
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
-/** How a script ended. */
+/** The result of a script. */
 export interface SteppedEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Before each command, in functions and subshells too: says that it is ready, and waits to be let go on. */
+/**
+ * Before each command, including those in functions and subshells, reports that it is ready and waits for permission.
+ */
 const stepped = "set -o functrace\ntrap 'echo >&4; read -r _ <&3' DEBUG\n";
 
-/** One of several programs; each awaits its scripts one after another. */
+/** One of several programs, each of which runs its scripts one after another. */
 export type Program = (run: (script: string) => Promise<SteppedEnd>) => Promise<void>;
 
 interface Waiting {
@@ -20,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * Runs programs to their end. Only one command runs at any time; `choose` gives which of so many programs goes on, and
- * `shell` is the path of a bash that is called `sh`.
+ * Runs programs to their end. Only one command runs at any time. `choose` gets the number of waiting programs and
+ * returns the one that continues; `shell` is the path of a bash named `sh`.
  */
 export async function interleave(
   shell: string,

@@ -18,7 +18,7 @@ import { scriptShells } from './shells.ts';
 
 const { started } = rankRoots();
 
-/** 16 GiB, in pages and in bytes. */
+/** 16 GiB, in pages and bytes. */
 const usual = { pages: 1_048_576, bytes: 17_179_869_184 };
 
 describe.concurrent.each(scriptShells)("stop-rank's signals in $name", (shell) => {

@@ -11,17 +11,17 @@ if (process.env['MESHWRIGHT_KEEP_SCRIPTS'] === 'yes') keepTexts();
 
 const [before, now] = [textsBefore(), nodeTexts()];
 
-/** Runs both forms of a text, each on a Mac of its own. */
+/** Runs both forms of a text, each on a separate Mac. */
 const both = (name: string, ...texts: readonly [string, string]) =>
   Promise.all(texts.map((text) => runOnMac(shell, name, text)));
 
 /**
- * What cannot be compared by running it: a launched job outlives its script, and the recording tools of the Mac run
- * into the file size limits of an observation. A person reviews changes of these texts and stores them again.
+ * Texts that cannot be compared by running them: a launched job outlives its script, and the Mac's recording tools
+ * exceed the file size limits of an observation. A person reviews changes of these texts and stores them again.
  */
 const unsteady = new Set(['launch of a job', 'observation']);
 
-/** A text without that of the job that it launches, which is run by itself. */
+/** A text without the text of the job that it launches, which runs separately. */
 const withoutJob = (texts: Readonly<Record<string, string>>, name: string) =>
   texts[name]?.replace(quote(texts['job verify-model'] ?? ''), 'the text of the job');
 

@@ -1,4 +1,4 @@
-/** The text of every node script as it was, and whether another text for the same job does the same on a Mac. */
+/** The recorded text of every node script, and a way to compare its effects with those of the present text. */
 import { execFileSync } from 'node:child_process';
 import {
   lstatSync,
@@ -29,7 +29,7 @@ const anyRoot = '/ROOT-OF-A-NODE';
 
 const note = { step: 'studio-1 power', verb: 'apply', by: 'ana@desk', config: 'cafe' };
 
-/** Every text that a node is sent, with the forms of the frame around scripts of root that no example has. */
+/** Every text that a node receives, including the frames of root scripts that no example has. */
 export function nodeTexts(rootPrefix = anyRoot): Readonly<Record<string, string>> {
   const frame = { rootPrefix, fence: exampleFence, note, body: 'changed' };
   return {
@@ -48,11 +48,11 @@ const uniquely = (texts: readonly (readonly [string, string])[]): readonly (read
     return [before === 0 ? name : `${name} ${before + 1}`, text];
   });
 
-/** The texts as they were when they were kept. */
+/** The recorded texts. */
 export const textsBefore = (): Readonly<Record<string, string>> =>
   JSON.parse(gunzipSync(readFileSync(fixture)).toString('utf8'));
 
-/** Keeps the present texts. */
+/** Records the present texts. */
 export function keepTexts(): void {
   mkdirSync(new URL('../../script', fixture), { recursive: true });
   writeFileSync(fixture, gzipSync(JSON.stringify(nodeTexts(), null, 1), { level: 9 }));
@@ -67,14 +67,14 @@ export interface Done {
   readonly tree: readonly string[];
 }
 
-/** Where a text lies that finds its folder by its own path; others come on standard input. */
+/** The path of a text that finds its folder by its path; other texts come on standard input. */
 const ownPath = (name: string): string | undefined => {
   if (name.startsWith('job ')) return `${ours}/ops/example/run`;
   if (name === 'round of the keeper') return `${ours}/keeper/keep`;
   return name === 'waiting for a confirmation' ? `${ours}/rollback/pending/roll` : undefined;
 };
 
-/** Runs a text on a Mac of its own on which the script of that name has something to do. */
+/** Runs a text on a separate Mac, on which the script of that name has something to do. */
 export async function runOnMac(shell: Shell, name: string, text: string): Promise<Done> {
   const mac = wholeMac(shell, name.replace(/^script /, ''));
   const { root } = mac;
@@ -94,7 +94,7 @@ export async function runOnMac(shell: Shell, name: string, text: string): Promis
     return {
       exit: code ?? result.kind,
       stdout: steady(stdout),
-      // How often a script tries again depends on time, as does which of two processes complains first.
+      // The number of retries depends on timing, and so does the order of messages from two processes.
       stderr: [...new Set(complaints.split('\n'))].sort().join('\n'),
       tree: [...treeOf(root.folder), ...treeOf(join(dirname(root.folder), 's'))].map(steady).sort(),
     };
@@ -103,7 +103,7 @@ export async function runOnMac(shell: Shell, name: string, text: string): Promis
   }
 }
 
-/** Without the folders and process numbers of one run. */
+/** Replaces the folders and process numbers of one run in a text. */
 const steadily =
   (...folders: readonly string[]) =>
   (text: string): string =>
@@ -113,7 +113,7 @@ const steadily =
       .replaceAll(/(?<=[./-])\d{2,7}(?=[\s/]|$)/gm, 'PID')
       .replaceAll(/(?<=\/pid \d{3} |\bpid=)\d{2,7}\b/g, 'PID');
 
-/** A uv that makes what the real one makes, as far as a job looks at it, and keeps what it was asked. */
+/** A uv that creates the files that jobs read from the real one, and records its arguments. */
 const uv = `#!/bin/sh
 case $1 in
 (python) f=$UV_PYTHON_INSTALL_DIR/cpython-3.12/bin; mkdir -p "$f"; printf x >"$f/python3.12"; ln -s cpython-3.12 "$f/../../3.12" ;;
@@ -123,7 +123,10 @@ case $1 in
 esac
 `;
 
-/** What jobs work on: the files of a model, staged and in a folder, and archives of a runtime. Every digest is right. */
+/**
+ * Installs the input of jobs: a model's files, staged and in a folder, and archives of a runtime. Every digest is
+ * right.
+ */
 function giveJobs(root: MacRoot): void {
   for (const name of ['config.json', "odd names/it's.bin"]) {
     root.file(`Volumes/ana's disk/tiny/${name}`, 'ab');
@@ -155,7 +158,7 @@ esac`,
   for (const [path, body] of Object.entries(tools)) root.tool(path, body);
 }
 
-/** Everything below a folder, by what a script can change of it; not the text of the one that ran. */
+/** Everything below a folder that a script can change, without the text of the running script. */
 function treeOf(folder: string, below = ''): readonly string[] {
   return readdirSync(join(folder, below))
     .sort()
@@ -171,10 +174,10 @@ function treeOf(folder: string, below = ''): readonly string[] {
     });
 }
 
-/** Tools of a Mac name the folder of the test, and no script changes them. */
+/** The contents of a file, but not of tools: these contain the test's folder, and no script changes them. */
 const contentOf = (path: string, content: string): string => (/^(?:usr|bin|sbin|opt\/llama)/.test(path) ? '' : content);
 
-/** Names of texts that differ from those kept, or are new or gone. */
+/** The names of texts that were changed, removed or added since the recording. */
 export function changedTexts(
   before: Readonly<Record<string, string>>,
   now: Readonly<Record<string, string>>,

@@ -13,18 +13,23 @@ import { type Lie, rows, saved } from './tool-lies.ts';
 const shell = scriptShells.find(({ name }) => name === 'dash') ?? (scriptShells[0] as Shell);
 const newRoot = removedAfter(makeMacRoot);
 
-/** Texts that are made of others here, the one with an example instead of every key, and those that run without sudo. */
+/**
+ * Texts that are not checked here: those composed of others, the one whose example has only one of its keys, and those
+ * that run without sudo.
+ */
 const composed =
   /^(?:script restore-value|third attempt|change of|confirmation|launch of|rank of|stop before|take|steal|renew|release|poll|history|log of|parts of|bytes of|report of|progress of|ask|install|rule of|size|prefix|append)/;
 
-/** A tool with these words only reads; so do tools of this name. */
+/** Tool calls that only read, and tools that only read. */
 const reading =
   /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|sudo -l|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -(?:convert|extract)|(?:awk|base64|cat|ibv_devices|ibv_devinfo|ioclasscount|ioreg|netstat|sw_vers|cksum|curl|date|df|find|head|id|ls|perl|pgrep|ps|readlink|sh|shasum|sleep|stat|tail|vmStat|vm_stat|wc)\b)/;
-/** `must` checks them; without `must` they tidy up, or move what another process may move as well. */
+/**
+ * `must` checks these calls; without `must`, they only clean up, or move something that another process may also move.
+ */
 const onFiles = /^(?:rm|rmdir|mv|mkdir|ln|cp|chmod (?:[0-7]|\$))/;
 const tools = new Set(Object.values(tool).map(({ path }) => path));
 
-/** Every write of a text as tool and what it does, without the two functions that all scripts share. */
+/** Every write in a text, as tool and action, without the two functions that all scripts share. */
 function writesOf(body: string): readonly string[] {
   const text = body.replace(/^(?:bootout|net)\(\) \{\n[\s\S]*?\n\}$/gm, '');
   const word = String.raw`(?:"[^"\n]*"|'[^'\n]*'|[^\s;|&<>)"'])+`;
@@ -118,7 +123,7 @@ describe('a tool that exits with 0 and does nothing', () => {
   });
 });
 
-/** The tools of the rows: each exits with 0 and prints nothing, where a row has no other. */
+/** The tools in the rows: each exits with 0 and prints nothing, unless a row replaces it. */
 const liars = [
   ...['bin/launchctl', 'sbin/ifconfig', 'usr/bin/defaults', 'usr/bin/ditto', 'usr/bin/hdiutil', 'usr/bin/mdutil'],
   ...['usr/bin/plutil', 'usr/bin/pmset', 'usr/bin/tmutil', 'usr/libexec/PlistBuddy', 'usr/sbin/chown'],

@@ -14,7 +14,7 @@ const newRoot = removedAfter((script: string) => {
   return { ...mac.root, mac };
 });
 
-/** The scripts with real processes or several parties, which have tests of their own. */
+/** Scripts with real processes or several parties, which have separate tests. */
 const apart = new Set(['settle-rollback', 'stop-rank', 'restore-value', 'drain-door']);
 const values = baselineValues.filter(({ restore }) => restore !== undefined).map(({ key }) => `restore-value ${key}`);
 const names = [
@@ -34,7 +34,7 @@ function textOf(name: string, folder: string): string {
   return new Map(everyText(folder)).get(`script ${name}`) ?? new Map(everyText(folder)).get(name) ?? '';
 }
 
-/** Tools that only read, and what every script does around its body. */
+/** Tools that only read, and calls in the frame that all scripts share. */
 const around = /^(?:awk|cat|cksum|date|find|head|ps|sh|sleep|tail|wc|vm_stat) |\/log$|\/lease\/busy\.\d+$/;
 
 const plain = (mac: WholeMac, text: string): string =>
@@ -50,13 +50,13 @@ const plain = (mac: WholeMac, text: string): string =>
     .replaceAll(exampleHex, (hex) => `${hex.slice(0, 4)}…`);
 const exampleHex = /[0-9a-f]{64}/g;
 
-/** The kind of a call: one of several that differ only in names is enough. Files are named. */
+/** The kind of a call: of several calls that differ only in names, one is enough. Calls on files keep their names. */
 const verbOf = (call: string): string =>
   /^(?:rm|mv|ln|cp|mkdir|chmod|chown|rmdir) /.test(call)
     ? call
     : call.replace(/^(ifconfig) \S+( ?\S*).*/, '$1$2').replace(/^(PlistBuddy -c \S+|(?!ifconfig)\S+ \S+).*/, '$1');
 
-/** One page: what a script does, what is left of it, and how it ends when each of its tools fails. */
+/** One page: a script's calls, the changes that it leaves, and its result when each of its tools fails. */
 async function page(name: string): Promise<string> {
   const { mac } = newRoot(name);
   const text = textOf(name, mac.root.folder);

@@ -1,4 +1,4 @@
-/** What each script does about a tool of macOS that exits with 0 and changes nothing. */
+/** The reaction of each script to a macOS tool that exits with 0 and changes nothing. */
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { ScriptArgs } from '../../../../src/model/node-script.ts';
 import { keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
@@ -15,21 +15,21 @@ import { vmStat } from './rank-root.ts';
 import { sha256 } from './run-job.ts';
 import { exampleRuntime } from './script-examples.ts';
 
-/** One write: the tool answers every question as before the write, and does nothing else. */
+/** A write without effect: the tool still answers every query as before the write. */
 export interface Lie {
-  /** Bodies of tools by their paths; a tool that is left out exits with 0 and prints nothing. */
+  /** Bodies of tools by path; any other tool exits with 0 and prints nothing. */
   readonly tools?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
-  /** Other arguments than those of the example. */
+  /** Arguments that differ from those of the example. */
   readonly args?: object;
   readonly slug: string;
 }
-/** A write that its script does not check: why, and the fact of the next observation that shows it. */
+/** A write that its script does not check: the reason, and the fact that shows the write in the next observation. */
 export interface Later {
   readonly later: string;
   readonly fact: keyof FactValues;
 }
-/** A write whose script needs no check, and why. */
+/** A write that needs no check, with the reason. */
 export interface Needless {
   readonly needless: string;
 }
@@ -41,7 +41,7 @@ const off = "(-getnetworkserviceenabled) printf 'Disabled\\n' ;;";
 const lists = (...services: readonly string[]): string =>
   `(-listallnetworkservices) printf '%s\\n' 'An asterisk (*) denotes that a network service is disabled.' ${services.map((one) => `"${one}"`).join(' ')} ;;`;
 
-/** launchd that answers about each service alike; a service that is disabled cannot be loaded. */
+/** A launchd that gives the same answer for every service; a disabled service cannot be loaded. */
 const launchd = (state: 'loaded' | 'absent', word: 'enabled' | 'disabled' | '' = '', label = 'x'): string => `case $1 in
 (print) ${state === 'loaded' ? `printf '%s = {\\n\\tstate = waiting\\n}\\n' "$2"` : `printf 'Could not find service "x" in domain for system\\n'; exit 113`} ;;
 (print-disabled) printf 'disabled services = {\\n${word === '' ? '' : `\\t"${label}" => ${word}\\n`}}\\n' ;;
@@ -87,9 +87,9 @@ const oneAccount = 'a rehearsal has one account, and owners on a Mac are right b
 
 const keeps: Later = { later: 'the next round compares again, a minute later', fact: 'keeper' };
 const asUnpack: Needless = { needless: 'the same lines as in unpack-runtime' };
-/** The folder of a transaction here. */
+/** The folder of a transaction in these tests. */
 export const saved = 'Library/transaction';
-/** The state that a transaction has saved, next to the script that restores it. */
+/** The state saved by a transaction, next to the script that restores this state. */
 const back = (tools: Lie['tools'], files: Readonly<Record<string, string>>): Lie => ({
   ...(tools === undefined ? {} : { tools }),
   files: {
@@ -109,7 +109,7 @@ const unpacks = (archive: 'dmg' | 'tar.gz', tools: Lie['tools'], slug = 'bad-arc
 /** The log of a service belongs to the ssh user. */
 const chownLogin = 'chown $' + '{SUDO_USER:-root}';
 
-/** By script and by what it writes with. */
+/** By script, then by the tool call that writes. */
 export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later | Needless>>>> = {
   'set-power': {
     'pmset -c': { tools: { 'usr/bin/pmset': "printf 'AC Power:\\n sleep 10\\n autorestart 0\\n'" }, slug: 'pmset' },

@@ -110,7 +110,7 @@ describe.each(scriptShells)('published trees in $name', (shell) => {
       const root = newRoot(shell);
       stage(root, exampleModel);
       await run(root, publish(exampleModel));
-      // The times of files are counted in ticks of some milliseconds here.
+      // File times have a resolution of a few milliseconds here.
       await new Promise((resolve) => setTimeout(resolve, 30));
       damage(root);
       expect([at, await statesOf(shell, root)]).toEqual([at, [at === 4 ? 'model unsealed' : 'model changed']]);

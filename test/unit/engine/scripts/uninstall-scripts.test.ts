@@ -15,7 +15,7 @@ const keeper = 'dev.meshwright.keeper';
 const keys = 'Users/mesh/.ssh/authorized_keys';
 const dropIn = 'etc/sudoers.d/meshwright';
 
-/** launchd as files: a service is loaded while `loaded/LABEL` is there. */
+/** A launchd made of files: a service is loaded while `loaded/LABEL` exists. */
 const launchctl = `case $1 in
 (print) [ -e "$R/../loaded/\${2#system/}" ] && { printf '%s = {\\n\\tstate = waiting\\n}\\n' "$2"; exit 0; }
   printf 'Could not find service "%s" in domain for system\\n' "\${2#system/}" >&2; exit 113 ;;
@@ -32,7 +32,7 @@ function newRoot(shell: (typeof scriptShells)[number]): MacRoot {
   return root;
 }
 
-/** The last script of all, as the account mesh would send it by sudo. */
+/** The very last script, as the account mesh would send it through sudo. */
 const withdraw = (root: MacRoot) => {
   const script = mutatingScript({
     rootPrefix: root.folder,

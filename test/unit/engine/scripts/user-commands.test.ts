@@ -204,7 +204,7 @@ describe('an endpoint request', () => {
     expect(parseTimedAnswer((await exec(askCommand({ ...question, isTimed: true }), '{}')).stdout)).toMatchObject({
       status: 425,
     });
-    // Else it would count as a node that was not reached.
+    // Otherwise the node would count as unreachable.
     expect((await exec(askCommand(question), '{}')).code).toBe(0);
     root.tool('usr/sbin/netstat', 'exit 1');
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(425);

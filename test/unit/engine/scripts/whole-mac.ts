@@ -1,4 +1,4 @@
-/** A Mac whose tools keep what they are given, so that every node script of the examples does its whole work on it. */
+/** A Mac whose tools store their changes, so that every example of a node script does all of its work. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
@@ -22,7 +22,7 @@ import { vmStat } from './rank-root.ts';
 import { exampleDigest, exampleModel, exampleRuntime } from './script-examples.ts';
 import type { Shell } from './shells.ts';
 
-/** The tools by their paths. What they know is in files of `$s`. */
+/** The tools by path. Their state is in files below `$s`. */
 const tools: Readonly<Record<string, string>> = {
   'bin/date': "printf '1795250000\\n'",
   'bin/sleep': 'exit 0',
@@ -113,7 +113,7 @@ const services = ['Ethernet', "Ana's", 'Thunderbolt Bridge', 'Thunderbolt 2', 'T
 const known = (files: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(files).map(([name, text]) => [`../s/${name}`, text]));
 
-/** What every such Mac has. */
+/** The files of every such Mac. */
 const everywhere = known({
   services: `${services.join('\n')}\n`,
   ...Object.fromEntries(services.map((name, at) => [`on.${name}`, String(at)])),
@@ -133,7 +133,7 @@ const version = treeFolder({ ...exampleRuntime, digest: exampleDigest }).path;
 const job = `${ours}/ops/${exampleDigest}`;
 const kept = (key: string, text: string) => ({ [`${ours}/baseline/${key}`]: `${text}\n` });
 
-/** What a script finds besides, so that it has something to do. */
+/** Further files by script, so that each script has something to do. */
 const before: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'clear-hold': { [`${ours}/hold`]: 'reason=x\n' },
   'remove-bridge': known({ preference: '', 'if.bridge0': 'flags=8863<UP,BROADCAST>\n' }),
@@ -193,23 +193,23 @@ const before: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'restore-value firewall': kept('firewall', 'off'),
 };
 
-/** One run: every call of a tool, and how the script ended. */
+/** One run: all tool calls and the script's result. */
 export interface WholeRun {
   readonly calls: readonly string[];
   readonly result: ScriptResult;
   readonly stdout: string;
 }
 
-/** A Mac on which a script can be run again and again from the same state. */
+/** A Mac on which a script can run repeatedly from the same state. */
 export interface WholeMac {
   readonly root: MacRoot;
-  /** Runs a script; a call of a tool that begins with `failing` prints `refused` and ends with 1. */
+  /** Runs a script; a tool call that begins with `failing` prints `refused` and exits with 1. */
   run(text: string, failing?: string): Promise<WholeRun>;
-  /** Puts everything back as it was at first. */
+  /** Restores the initial state. */
   reset(): void;
 }
 
-/** What is otherwise on a Mac than its script expects. Links are made last, by their targets. */
+/** Differences between a Mac and the state that its script expects. Links are created last, by their targets. */
 export interface OddMac {
   readonly tools?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
@@ -218,7 +218,7 @@ export interface OddMac {
   readonly links?: Readonly<Record<string, string>>;
 }
 
-/** A Mac with what a script finds at first. */
+/** Creates a Mac with the files that a script needs. */
 export function wholeMac(shell: Shell, script: string, odd: OddMac = {}): WholeMac {
   const root = makeMacRoot(shell);
   for (const [path, body] of Object.entries({ ...tools, ...odd.tools })) root.tool(path, `s="$R/../s"\n${body}`);
@@ -269,14 +269,14 @@ export function wholeMac(shell: Shell, script: string, odd: OddMac = {}): WholeM
   };
 }
 
-/** How a script ended, in one line. */
+/** The result of a script, in one line. */
 export const answer = ({ result, stdout }: WholeRun): string => {
   if (result.kind === 'done') return [...result.said, result.isChanged ? 'changed' : 'unchanged'].join(' ');
   if (result.kind === 'failed') return `${result.slug}: ${result.text}`;
   return result.kind === 'unknown' ? stdout.trimEnd().replaceAll('\n', ' ') : result.kind;
 };
 
-/** What a run has made of the disk, but for the history and the tools of the test. */
+/** The changes of a run on the disk, without the history and the test's tools. */
 export function left(was: readonly string[], now: readonly string[]): readonly string[] {
   const isOurs = (line: string) => !/\/log\/(?:history)? /.test(line);
   return [
