@@ -8,7 +8,7 @@ import type { LlamaPackages } from './packages.ts';
 /** Both programs of an archive, in `bin` as in a release of llama.cpp. */
 export const llamaPrograms = ['llama-server', 'ggml-rpc-server'] as const;
 
-/** The name of a program. */
+/** The name of a program in an archive. */
 export type LlamaProgram = (typeof llamaPrograms)[number];
 
 /** A file of a simulated Mac. If it exists, serving programs of llama.cpp print its contents and exit with 1. */

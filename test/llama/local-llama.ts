@@ -15,7 +15,7 @@ export interface LocalLlama {
   readonly stop: () => Promise<void>;
 }
 
-/** A free port of loopback. */
+/** A free loopback port. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -36,7 +36,7 @@ function start(
   const child = spawn(
     join(folder, loader),
     ['--library-path', libraries, join(folder, 'programs', program), ...words],
-    // A crash would call a debugger for its trace.
+    // After a crash, the program would start a debugger to print a trace.
     { cwd: join(folder, backends), env: { ...env, GGML_NO_BACKTRACE: '1' }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let log = '';
@@ -47,7 +47,7 @@ function start(
   child.stderr?.on('data', hear);
   const closed = once(child, 'close');
   const stop = async (): Promise<void> => {
-    // A separate thread writes the log, which is complete only after an orderly end.
+    // A separate thread writes the log, so the log is complete only after an orderly exit.
     child.kill('SIGTERM');
     const patience = setTimeout(() => child.kill('SIGKILL'), 10_000);
     await closed;
@@ -58,7 +58,7 @@ function start(
 
 const patienceMs = 60_000;
 
-/** Polls repeatedly; ends early if the program ended. */
+/** Polls until the condition is met or the program has exited. */
 async function until(
   { child, log }: Pick<ReturnType<typeof start>, 'child' | 'log'>,
   isReady: () => Promise<boolean>,
@@ -78,10 +78,10 @@ export interface WorkerOptions {
   readonly cacheFolder?: string;
 }
 
-/** The number of ports to try if a different program takes the port first. */
+/** The number of ports to try if other programs take the chosen ports first. */
 const portTries = 5;
 
-/** Starts a program on a free port, and on a different port if that was taken meanwhile. */
+/** Starts a program on a free port; if another program takes the port first, tries a different one. */
 async function onFreePort(begin: (port: number) => Promise<LocalLlama>): Promise<LocalLlama> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -169,7 +169,7 @@ export async function soloAnswer(packages: LlamaPackages, model: string, words: 
   }
 }
 
-/** A model of which some tensors are large enough for a worker to cache them: more than 10 MiB. */
+/** A model in which some tensors are large enough for a worker's cache: more than 10 MiB. */
 export const cachedShape: TinyShape = {
   layers: 2,
   hidden: 512,

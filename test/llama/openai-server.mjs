@@ -9,7 +9,7 @@ await toggleNativeLog(false);
 const open = () => loadModel({ model, n_ctx: Number(context), use_mmap: false });
 let loaded = await open();
 
-/** One answer after the other: a context has one state. */
+/** Answers are sequential, because a context has only one state. */
 let turn = Promise.resolve();
 
 const read = async (request) => {
@@ -37,7 +37,7 @@ async function complete(options) {
   }
 }
 
-/** Each of the two endpoints has its own key; the key of the other endpoint is a mistake of the client. */
+/** Each of the two endpoints has a separate key; a request with the other endpoint's key is a client's mistake. */
 async function answerTo(request, response, isChat) {
   const { messages, prompt, max_tokens: count = 16, model: name } = await read(request);
   if (
@@ -78,7 +78,7 @@ const server = createServer((request, response) => {
   });
 });
 
-/** Simulated Macs of one computer share its loopback: their table maps the port. */
+/** Simulated Macs on one computer share its loopback interface, so a table maps the port. */
 function placeOf(address) {
   const table = process.env.MESHWRIGHT_LINK_TABLE;
   if (table === undefined) return address;

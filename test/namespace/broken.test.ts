@@ -28,7 +28,7 @@ const rootsOwn = [
   '/Users/mesh/.ssh/authorized_keys',
 ];
 
-/** Prints what its account can do as root or to files and processes of root, and then the name of the account. */
+/** Prints what its account can do as root, or to root's files and processes; then prints the account's name. */
 const mightDo = `/usr/bin/sudo -n true 2>/dev/null && echo sudo
 for f in ${rootsOwn.map((path) => `'${path}'`).join(' ')}; do
   [ ! -e "$f" ] || [ ! -w "$f" ] || echo "$f"
@@ -39,13 +39,13 @@ kill -0 1 2>/dev/null && echo signal
 const heardBy = (name: string): string => `/private/tmp/heard-${name}`;
 const inPerl = (name: string): string => `system('/bin/sh', '-c', q(( ${mightDo} ) >${heardBy(name)}));\n`;
 
-/** A program with these lines inserted after its first one. */
+/** A program with these lines inserted after its first line. */
 function broken(program: string, lines: string): Buffer {
   const end = program.indexOf('\n') + 1;
   return Buffer.from(program.slice(0, end) + lines + program.slice(end));
 }
 
-/** The program in an archive with one file. */
+/** Packs the program into an archive with one file. */
 function onlyFile(archive: Buffer): string {
   const tar = gunzipSync(archive);
   const size = Number.parseInt(tar.toString('latin1', 124, 135), 8);

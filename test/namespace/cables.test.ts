@@ -28,7 +28,7 @@ const sh = async (node: string, script: string): Promise<Ran> => run(await login
 const addressOf = async (node: string, device: string): Promise<string> =>
   /inet (\S+)/.exec((await sh(node, `/sbin/ifconfig ${device}`)).stdout)?.[1] ?? '';
 
-/** One port per test: the listener of the previous test may not have ended yet. */
+/** One port per test, because the previous test's listener may still be running. */
 let port = 51_000;
 beforeEach(() => {
   port += 1;

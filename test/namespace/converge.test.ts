@@ -22,7 +22,7 @@ beforeAll(async () => {
       await rack.asRoot(node, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=0');
       await rack.asRoot(node, otherSettings);
     }
-    // If all clocks were wrong, the clock of this computer would seem wrong.
+    // If the clocks of all Macs were wrong, this computer's clock would seem wrong.
     await fleet.setFault(['clock-skew', second]);
   });
 });
@@ -100,7 +100,7 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
   it('restores what restarting every Mac undoes, using the same disks', async () => {
     await rack.restart();
     const { plan } = await rack.converge();
-    // The keeper restored everything else before.
+    // The keeper has already restored everything else.
     expect(changesIn(plan)).toEqual([`${first} placement/chat`]);
     expect(rack.fleet().processes()).toHaveLength(2);
     expect(leftIn(await rack.plan())).toEqual([]);

@@ -3,7 +3,7 @@ import { desiredRack } from '../rack/rack.ts';
 import { connect, run } from '../rack/running.ts';
 import { startNamespaceFleet } from './host/namespace-host.ts';
 
-/** Starts a fleet in the folder, leaves a detached process, prints the id of the run, and stays. */
+/** Starts a fleet in the folder, leaves a detached process, prints the run's id, and keeps running. */
 const fleet = await startNamespaceFleet({
   folder: process.argv[2] ?? '',
   model: modelledFleet(desiredRack, 'leftovers'),

@@ -11,7 +11,7 @@ const file = pairFile((value) => {
 
 let rack: NamespaceRack;
 beforeAll(async () => {
-  // A minute of launchd takes a fifth of a second.
+  // One minute for launchd takes a fifth of a real second.
   rack = await startNamespaceRack('keeper', file, { intervalFactor: 1 / 300 });
 });
 afterAll(() => rack?.stop());

@@ -49,7 +49,7 @@ async function inhabitants(namespaces: ReadonlySet<string>): Promise<readonly (r
   return found.flatMap(([pid, start]) => (start === undefined ? [] : [[pid, start] as const]));
 }
 
-/** The number of processes still alive. */
+/** The number of these processes that are still alive. */
 const alive = async (members: readonly (readonly [number, string])[]): Promise<number> =>
   (await Promise.all(members.map(([pid, start]) => isSameProcess(pid, start)))).filter((isAlive) => isAlive).length;
 
@@ -75,7 +75,7 @@ describe('a fleet in namespaces', () => {
     try {
       await leaveOne(fleet);
       const namespaces = await namespacesOf(fleet.runId);
-      // All five kinds per node, and the mounts and the network of the shared base.
+      // All five kinds of namespaces per node, and the mount and network namespaces of the shared base.
       expect(namespaces.size).toBe(desiredRack.nodes.length * 5 + 2);
       expect(mountsOf(folder)).toEqual([]);
       const members = await inhabitants(namespaces);

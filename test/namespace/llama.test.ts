@@ -46,7 +46,7 @@ const cacheFolder = '/Library/Application Support/meshwright/placements/chat/fil
 const scribble = `/usr/bin/perl -e 'open my $f, "+<", shift or die; print $f "x" x 1_000_000'`;
 /** An idle machine answers immediately; a busy one gets this long. */
 const patientSeconds = 60;
-/** The deadline if no answer is expected. */
+/** The deadline for requests without an expected answer. */
 const shortSeconds = 4;
 const curl = (seconds: number): string => `/usr/bin/curl -q -s -m ${seconds}`;
 
@@ -83,8 +83,8 @@ const cachingFile = (): FileValue =>
   });
 
 /**
- * Waits until the next start of a worker verified every cached tensor, and then changes one: before the server asks for
- * it, since the server starts only after every worker was observed listening.
+ * Waits until the next start of a worker has verified every cached tensor, and then changes one of them. The server
+ * cannot have loaded it yet, because the server starts only after every worker was observed listening.
  */
 const changeOnceVerified = `cd "${cacheFolder}/rpc" && set -- * || exit 1
 log='/Library/Application Support/meshwright/log/chat.log'
@@ -93,29 +93,29 @@ before=$(seen)
 until [ "$(seen)" -ge $((before + $#)) ]; do sleep 0.01; done
 ${scribble} "$1" && printf %s "$1"`;
 
-/** The log of a worker as a person reads it. */
+/** The log of a worker, as shown by `logs`. */
 const workerLog = async (): Promise<string> => (await typed.type('logs', worker, '--lines', '200')).stdout;
 
-/** Whether the process of a rank is gone. */
+/** True if a rank's process has exited. */
 const isGone = async (node: string): Promise<boolean> =>
   !(await rack.asRoot(node, 'launchctl print system/dev.meshwright.rank.chat')).stdout.includes('pid = ');
 
-/** Whether the endpoint gave a token to the product. */
+/** True if the endpoint returned a token to the product. */
 async function hasToken(): Promise<boolean> {
   const facts = read((await rack.observe()).nodes[leader]?.facts, placementsFact);
   const members = facts?.kind === 'known' ? facts.value : [];
   return members.some(({ token }) => token.kind === 'answered');
 }
 
-/** The state of the mesh that a plan wants to change. */
+/** The state of the mesh, according to a plan's change. */
 const wrongIn = ({ changes }: Plan): readonly string[] =>
   changes.filter(({ id }) => id === `${leader} placement/chat`).map(({ from }) => from);
 
-/** The state of a mesh whose leader ended this way, and a worker by a signal. */
+/** The state of a mesh whose leader exited in this way, and a worker by a signal. */
 const lostWith = (leaderEnd: string, workerEnd = 'was ended by a signal (Killed: 9)'): string =>
   `partial: rank 0 on ${leader} ${leaderEnd}, rank 1 on ${worker} ${workerEnd}`;
 
-/** Runs the command restart, and expects the golden answer and no remaining change. */
+/** Runs `restart`, and expects the golden answer and no remaining changes. */
 async function restart(): Promise<void> {
   const { code, stdout, stderr } = await typed.type('restart', 'chat', '--yes');
   expect(code, stdout + stderr).toBe(0);
@@ -155,7 +155,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
 
   it("shows each Mac's memory as llama.cpp counts it", async () => {
     const { stdout } = await typed.type('status');
-    // A worker has layers, and its log two decimals of a MiB; there is no GPU here, so the leader has the embedding.
+    // A worker has layers, and its log shows MiB with two decimals. Without a GPU, the leader has only the embedding.
     expect(stdout).toMatch(new RegExp(`^    ${worker} uses weights [\\d.]+ [kM]B, cache [\\d.]+ [kM]B`, 'm'));
     const document = json(await typed.type('status', '--json'));
     expect(schemaCheck('status')(document)).toEqual([]);

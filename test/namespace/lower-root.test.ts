@@ -15,7 +15,7 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-/** Creates a tree, or a part of one, that was last used this many hours ago. */
+/** Creates a complete or partial tree that was last used this many hours ago. */
 async function leave(folder: string, name: string, hours: number): Promise<void> {
   await mkdir(join(folder, name, 'bin'), { recursive: true });
   const then = new Date(Date.now() - hours * 3_600_000);

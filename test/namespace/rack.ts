@@ -9,8 +9,8 @@ import { type ConvergeRack, startConvergeRackBy } from '../scenarios/converge-ra
 export type NamespaceRack = ConvergeRack<RunningFleet>;
 
 /**
- * The timing of a run on this host. A heartbeat costs a dozen processes behind a real sshd, a poll of a gate more than
- * a hundred: at the rate of the portable host, they would use most of this machine. No test on this host waits for a
+ * The timing of a run on this host. Behind a real sshd, a heartbeat costs a dozen processes, and a gate's poll more
+ * than a hundred. At the portable host's rate, they would use most of this machine. No test on this host waits for a
  * lease to expire.
  */
 const steadyTiming: RunTiming = {

@@ -8,10 +8,10 @@ import { makePlace, type Place } from '../cli/place.ts';
 import { type FileValue, filePart, fileText } from '../scenarios/converge-file.ts';
 import type { ConvergeRack } from '../scenarios/converge-rack.ts';
 
-/** Starts have real deadlines on this host. */
+/** On this host, starts have real deadlines. */
 const longestMs = 120_000;
 
-/** The built command on a person's computer, which reaches the Macs of a rack without `--sim`. */
+/** Runs the built command on a person's computer, which reaches a rack's Macs without `--sim`. */
 export interface TypedRack {
   readonly type: (...words: string[]) => Promise<Ran>;
   readonly end: () => void;

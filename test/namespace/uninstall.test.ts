@@ -12,11 +12,11 @@ beforeAll(async () => {
 afterAll(() => rack?.stop());
 
 const nodes = [first, second];
-// Linux creates the mark of the first sudo.
+// On Linux, the first sudo creates this mark.
 const look =
   "cd / && find 'Library/Application Support' Library/LaunchDaemons opt etc/sudoers.d Users ! -name .sudo_as_admin_successful | sort";
 
-/** Prints settings, network services and launchd services of a Mac with its tools. */
+/** Prints the settings, network services and launchd services of a Mac with the Mac's tools. */
 const ask = [
   '/usr/bin/pmset -g custom',
   '/usr/sbin/sysctl -n iogpu.wired_limit_mb',
@@ -33,11 +33,11 @@ async function outputOf(node: string, words: string): Promise<string> {
   client.end();
   return stdout + stderr;
 }
-/** Files and folders of meshwright and of the owner. */
+/** The files and folders of meshwright and of the Mac's owner. */
 const files = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => outputOf(node, look)));
 const settings = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => outputOf(node, ask)));
 
-/** Processes with user numbers that only meshwright's accounts have. */
+/** The processes of meshwright's accounts, by user number. */
 const ofRanks = async (): Promise<string> =>
   (await rack.asRoot(first, "/bin/ps -ax -o uid= -o pid= | awk '$1 >= 450 && $1 <= 499'")).stdout;
 

@@ -26,7 +26,10 @@ const { values: options } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, nodes: { type: 'string', default: '4' } },
 });
 const looksPerApply = 25;
-/** The allowed heap growth from the first observations to the last: caches of the runtime, no leak per observation. */
+/**
+ * The allowed heap growth from the first observations to the last: enough for the runtime's caches, too little for a
+ * leak in every observation.
+ */
 const growthLimitBytes = 24e6;
 
 const limits = () => ({ parallel: 32, deadlineMs: 120_000, newBoundary: () => randomBytes(16).toString('hex') });
@@ -46,8 +49,8 @@ function waysTo({ nodes, userKey }: SshdRack): readonly NodeWay[] {
 type Looked = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
- * Every fact of every node except the clock and the keeper, which starts a round every minute.
- * @throws Error if a node was not observed
+ * Every fact about every node, except the clock, and the keeper, which starts a round every minute. @throws Error if a
+ * node was not observed
  */
 async function look(ways: readonly NodeWay[]): Promise<Looked> {
   const { nodes, failures } = await observeFleet(ways, limits());
@@ -70,7 +73,7 @@ const differences = (before: Looked, now: Looked): readonly string[] =>
       .map(([name, value]) => `${node} ${name}: ${JSON.stringify(value)}, then ${JSON.stringify(now[node]?.[name])}`),
   );
 
-/** Files in the temporary folders of the nodes, and processes of this machine that name a root of a node. */
+/** The number of files in the nodes' temporary folders, and of processes of this machine that name a node's root. */
 function leftOn({ nodes }: SshdRack): Readonly<Record<string, number>> {
   const roots = Object.values(nodes).map(({ root }) => root);
   const files = roots.flatMap((root) => readdirSync(join(root, 'private/tmp')));
@@ -90,7 +93,7 @@ function countProcesses(roots: readonly string[]): number {
   return ids.map(command).filter((line) => roots.some((root) => line.includes(root))).length;
 }
 
-/** Memory that is in use after everything unused was collected. */
+/** The memory in use after a garbage collection. */
 function heapBytes(): number {
   globalThis.gc?.();
   return process.memoryUsage().heapUsed;
@@ -114,7 +117,7 @@ async function soak(rack: SshdRack, endMs: number) {
     applies += 1;
   }
   let left = leftOn(rack);
-  // A current round of a keeper has ended by then.
+  // The keeper's current round has ended by then.
   for (let tries = 0; tries < 20 && !isDeepStrictEqual(left, leftBefore); tries += 1) {
     await sleep(1_000);
     left = leftOn(rack);

@@ -14,7 +14,7 @@ const allEnds = nodeNames.flatMap((name) =>
   Array.from({ length: receptacleCount }, (_, index) => `${name}:${index + 1}`),
 );
 
-/** A random set of cables over distinct receptacles: the first ends of a shuffle, two by two. */
+/** A random set of cables between distinct receptacles: the first receptacles of a shuffled list, in pairs. */
 const rack = fc
   .tuple(fc.shuffledSubarray(allEnds, { minLength: allEnds.length }), fc.integer({ min: 0, max: allEnds.length / 2 }))
   .map(([ends, count]) => Array.from({ length: count }, (_, index) => `${ends[2 * index]} <-> ${ends[2 * index + 1]}`));

@@ -13,7 +13,7 @@ import { leastWork, type RackLink } from './cabling-search.ts';
 const pairText = (ends: readonly LinkEnd[]): string => ends.map(linkEndText).sort().join(' ');
 const texts = (cables: readonly Cable[]): readonly string[] => cables.map(({ ends }) => pairText(ends)).sort();
 
-/** Whether a link between these Macs can run at 80 Gb/s. */
+/** True if a link between these Macs can run at 80 Gb/s. */
 const isFast = (fleet: SimulatedFleet, ends: readonly LinkEnd[]): boolean =>
   ends.every(({ node }) => macNamed(fleet, node)?.model.thunderbolt === 5);
 

@@ -62,13 +62,13 @@ export interface RackSize {
   readonly nodes: number;
   readonly links: number;
   readonly cables: number;
-  /** Whether Thunderbolt 4 Macs may have slow cables, which look like fast ones there. */
+  /** True if Thunderbolt 4 Macs may have slow cables, which look like fast ones there. */
   readonly hasHiddenSlow?: boolean;
 }
 
 /**
- * Racks of mixed Macs. Half of their cables match links except for moved ends. The others are anywhere: between any
- * receptacles, doubled, from a Mac to itself, to Macs outside the file. Some cables are slow.
+ * Racks of mixed Macs. Half of their cables match links, except for moved ends. The others connect any receptacles:
+ * doubled, from a Mac to itself, or to Macs outside the file. Some cables are slow.
  */
 export const randomRack = (size: RackSize): fc.Arbitrary<RandomRack> =>
   fc.array(fc.constantFrom(...models), { minLength: 2, maxLength: size.nodes }).chain((chosen) => {
@@ -175,7 +175,7 @@ function actsOf(fleet: SimulatedFleet, move: Move): readonly HandsAct[] {
   }
 }
 
-/** How many plugs an act unplugs or plugs in. */
+/** The number of plugs that an act unplugs or plugs in. */
 function handlingsOf(fleet: SimulatedFleet, act: HandsAct): number {
   switch (act.kind) {
     case 'unplug':
@@ -189,7 +189,7 @@ function handlingsOf(fleet: SimulatedFleet, act: HandsAct): number {
   }
 }
 
-/** The rack after the work, and how many plugs were unplugged or plugged in. */
+/** The rack after the work, and the number of plugs that were unplugged or plugged in. */
 export interface Work {
   readonly fleet: SimulatedFleet;
   readonly handlings: number;

@@ -1,6 +1,6 @@
 /**
- * A search for the minimum of manual work at a rack, independent of the product. Each unplugged or plugged-in plug
- * counts once. Any number of plugs can be out, and each can be plugged in. A fetched cable starts with both plugs out.
+ * A search for the least manual work at a rack, independent of the product. Each unplugging and each plugging in counts
+ * once. Any number of plugs may be out at a time. A fetched cable starts with both plugs out.
  */
 
 /** A cable with a plug in each of two receptacles. */
@@ -12,15 +12,15 @@ export interface RackCable {
 /** A link that must exist at the end. */
 export interface RackLink {
   readonly ends: readonly [string, string];
-  /** Whether the link needs a fast cable. */
+  /** True if the link needs a fast cable. */
   readonly isFast: boolean;
 }
 
-/** The minimum of work. */
+/** The least work. */
 export interface Least {
-  /** Plugs unplugged or plugged in. */
+  /** The number of plugs unplugged or plugged in. */
   readonly handlings: number;
-  /** Cables fetched with that minimum of handlings. */
+  /** The number of fetched cables in that case. */
   readonly fetched: number;
 }
 
@@ -130,7 +130,7 @@ interface Waiting {
   readonly handlings: number;
 }
 
-/** The minimum of work for all links, with no half-plugged cable at the end; other cables may stay. */
+/** The least work to make all links, with no half-plugged cable at the end; other cables may stay. */
 export function leastWork(cables: readonly RackCable[], links: readonly RackLink[]): Least {
   const names = links.flatMap(({ ends }) => [...ends]);
   const placeOf = (end: string): Place => (names.includes(end) ? names.indexOf(end) + 1 : elsewhere);
@@ -139,7 +139,10 @@ export function leastWork(cables: readonly RackCable[], links: readonly RackLink
   const codes = cables.map((cable) => codeOf(placeOf(cable.ends[0]), placeOf(cable.ends[1]), cable.isSlow));
   const start: State = { codes: codes.sort((a, b) => a - b), fetched: 0 };
   const best = new Map([[keyOf(start), 0]]);
-  /** By the lower bound of handlings, then of fetched cables: the first finished state is the best (A*). */
+  /**
+   * States are ordered by their lower bound of handlings, then of fetched cables. So the first finished state is the
+   * best (A*).
+   */
   const queues: Waiting[][][] = [];
   const wait = (total: number, one: Waiting): void => {
     const fetched = fetchedAtLeast(one.state, goals);

@@ -13,7 +13,7 @@ const example = readFileSync('cluster.example.yaml', 'utf8');
 const full = readFileSync('docs/cluster.full.yaml', 'utf8');
 const mostDiagnostics = 101;
 
-/** Asserts what must hold for any file. */
+/** Asserts the properties that every file must have. */
 function expectSane(text: string, diagnostics: readonly Diagnostic[], hasValue: boolean): void {
   const lines = text.replace(/^\ufeff/, '').split('\n');
   expect(diagnostics.length).toBeLessThanOrEqual(mostDiagnostics);

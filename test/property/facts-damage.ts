@@ -19,8 +19,8 @@ export const mayStopEarly: Partial<Readonly<Record<FactName, string>>> = {
 };
 
 /**
- * The facts from JSON with fields that may be missing: keys that macOS itself omits if they do not apply, so that their
- * absence means nothing. `is` is the value that the fact then has instead.
+ * Facts that are read from JSON with optional fields: macOS omits keys that do not apply, so a missing key proves
+ * nothing. `is` is the fact's value in that case.
  */
 export const mayLeaveOut: Partial<Readonly<Record<FactName, readonly LeftOut[]>>> = {
   thunderbolt: [
@@ -56,7 +56,7 @@ export interface LeftOut {
   readonly why: string;
 }
 
-/** Whether a list ends early but is otherwise right: only its last entry may be incomplete. */
+/** True if a list ends early but is otherwise right; only its last entry may be incomplete. */
 export function isCutShort(part: unknown, whole: unknown): boolean {
   if (!Array.isArray(part) || !Array.isArray(whole) || part.length > whole.length) return false;
   const last = part.length - 1;
@@ -70,7 +70,7 @@ function isCutEntry(part: unknown, whole: unknown): boolean {
   );
 }
 
-/** Whether two values are equal except for fields that may be omitted. */
+/** True if two values are equal except for fields that may be missing. */
 export function isSameBut(leftOut: readonly LeftOut[], part: unknown, whole: unknown, field = ''): boolean {
   if (isSame(part, whole) || leftOut.some((one) => one.field === field && isSame(one.is, part))) return true;
   if (Array.isArray(part) && Array.isArray(whole)) {
@@ -81,7 +81,7 @@ export function isSameBut(leftOut: readonly LeftOut[], part: unknown, whole: unk
   return keys.every((key) => isSameBut(leftOut, part[key], whole[key], key));
 }
 
-/** Whether two values are equal, with keys in any order. */
+/** True if two values are equal; the order of keys does not matter. */
 export const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
 
@@ -113,7 +113,7 @@ export function cutAtLines(text: string): readonly string[] {
 export const cutAtCharacters = (text: string): readonly string[] =>
   placesIn(text.length).map((at) => text.slice(0, at));
 
-/** Each place of a short text; for a long text about `wanted` places in most runs, and all at night. */
+/** All positions in a short text; in a long text, about `wanted` positions in most runs, and all of them at night. */
 const placesIn = (length: number, wanted = 1_000): readonly number[] => [
   ...offsets(length, { oneIn: Math.max(1, Math.floor(length / wanted)) }),
 ];
@@ -139,26 +139,28 @@ export const rubbishLines = [
   '🙃 héllo',
 ] as const;
 
-/** Characters that no stock tool prints. */
+/** Characters that no macOS tool prints. */
 export const rubbishCharacters = ['\0', '\u0007', '\b', '\r', '\u001b', '\u007f', '\u0085'] as const;
 
-/** The text with a line inserted before each line and after the last. */
+/** Variants of the text, each with a line inserted before one line or after the last. */
 export function withLine(text: string, line: string): readonly string[] {
   const lines = text.split('\n').slice(0, -1);
   return placesIn(lines.length + 1, 100).map((at) => [...lines.slice(0, at), line, ...lines.slice(at), ''].join('\n'));
 }
 
-/** The text with a character inserted at each place. */
+/** Variants of the text, each with a character inserted at one position. */
 export const withCharacter = (text: string, character: string): readonly string[] =>
   placesIn(text.length + 1).map((at) => text.slice(0, at) + character + text.slice(at));
 
-/** The text without one of its keys, for every key at every depth; empty unless it is JSON or a property list. */
+/**
+ * Variants of the text, each without one of its keys, at any depth; none unless the text is JSON or a property list.
+ */
 export function withoutEachKey(text: string): readonly string[] {
   const parsed = parse(text);
   return parsed === undefined ? [] : pathsOf(parsed).flatMap((path) => written(text, without(parsed, path)));
 }
 
-/** The text with each of its values replaced by a different kind of value. */
+/** Variants of the text, each with one value replaced by a different kind of value. */
 export function withEachValueReplaced(text: string, value: unknown): readonly string[] {
   const parsed = parse(text);
   return parsed === undefined ? [] : pathsOf(parsed).flatMap((path) => written(text, replaced(parsed, path, value)));
@@ -168,7 +170,7 @@ export function withEachValueReplaced(text: string, value: unknown): readonly st
 function written(text: string, value: unknown): readonly string[] {
   if (!text.startsWith('<')) return [`${JSON.stringify(value)}\n`];
   try {
-    // Like JSON, it omits undefined keys.
+    // Like JSON, a property list omits undefined keys.
     return [plistText(JSON.parse(JSON.stringify(value)) as PlistValue)];
   } catch {
     return [];

@@ -45,17 +45,17 @@ const isUnknown = (verdict: Known<unknown>): boolean => verdict.kind === 'unknow
 const isRight = (verdict: Known<unknown>, one: FactCase): boolean =>
   verdict.kind === 'known' && isSame(verdict.value, one.expected.value);
 
-/** Whether a verdict is unknown or exactly right, or short for the listed facts. */
+/** True if a verdict is unknown or exactly right, or a shorter list for the listed facts. */
 function isTrueWhenCut(verdict: Known<unknown>, one: FactCase): boolean {
   if (isUnknown(verdict) || isRight(verdict, one)) return true;
   if (mayStopEarly[one.fact] === undefined || isCrossChecked(one)) return false;
   return verdict.kind === 'known' && isCutShort(verdict.value, one.expected.value);
 }
 
-/** The lists of RDMA devices and ports have no end marker, but two tools that must agree. */
+/** The lists of RDMA devices and ports have no end marker, but they come from two tools that must agree. */
 const isCrossChecked = ({ fact, printed }: FactCase): boolean => fact.startsWith('rdma-') && printed.size === 2;
 
-/** The ids of a Mac have two sources: if one gives no answer, the other counts. */
+/** A Mac's ids have two sources: if one gives no answer, the other counts. */
 const hasOneSource = ({ fact, printed }: FactCase): boolean => fact !== 'identity' || printed.size === 1;
 
 const isTrueWithoutKey = (verdict: Known<unknown>, one: FactCase): boolean =>

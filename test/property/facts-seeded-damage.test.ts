@@ -1,5 +1,5 @@
 /**
- * Undetected damage, selected by a seed: a known value stays equal, becomes unknown, or is incomplete as listed in
+ * Undetected damage, selected by a seed: a known value is unchanged, becomes unknown, or is incomplete as listed in
  * facts-damage.ts. Only JSON keys are reordered: swapped lines of a tool's text form a different valid text, such as
  * two swapped interface addresses, which no parser can detect.
  */

@@ -50,7 +50,7 @@ interface Case {
 
 const sizes = fc.array(fc.constantFrom(64, 256, 512, 512, 512), { minLength: 1, maxLength: 5 });
 
-/** Shapes of a model that takes this percentage of all nodes' memory. */
+/** Shapes of a model that needs this percentage of all nodes' memory. */
 const shapes = fc.record({
   part: fc.integer({ min: 5, max: 110 }),
   count: fc.constantFrom(1, 30, 60, 61),

@@ -245,7 +245,7 @@ describe.runIf(hasSshd())('known_hosts compared with OpenSSH', () => {
         });
       });
     }
-    // Each verdict must occur often enough to prove something.
+    // Every verdict must occur often enough to prove something.
     for (const kind of ['accepted', 'changed', 'unknown']) expect(counts.get(kind)).toBeGreaterThan(fileCount / 12);
   }, 180_000);
 });

@@ -39,7 +39,7 @@ const rank = fc.record(
   { requiredKeys: ['state', 'rank', 'token'] },
 );
 
-/** Omits undefined fields, as they would differ from absent ones. */
+/** Omits undefined fields, because they would differ from missing ones. */
 const asCase = (one: Partial<Record<keyof RankCase, unknown>>): RankCase =>
   Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)) as unknown as RankCase;
 
@@ -69,7 +69,7 @@ const files: fc.Arbitrary<MeshChanges> = fc.record({
 });
 
 interface Planned {
-  /** The ranks that the nodes really show. */
+  /** The ranks that the nodes report. */
   readonly ranks: MeshRack['ranks'];
   readonly properties: readonly Property[];
   readonly steps: readonly Step[];
@@ -134,7 +134,7 @@ describe('a plan for any combination of ranks', () => {
   it.each(['command', 'llamacpp-rpc', 'mlx', 'exo'] as const)(
     'has unique ids, even in rescues, for ranks of %s',
     (driver) => {
-      // Most racks have all ranks, so that a start must stop some first.
+      // Most racks have all ranks, so that a start must stop some of them first.
       const up = fc.record({ digest: fc.constantFrom('of old', 'of another'), token }).map(
         (one): MeshRack => ({
           ranks: Object.fromEntries(

@@ -107,7 +107,7 @@ function shuffled<T>(value: T): T {
   return Object.freeze(copy) as T;
 }
 
-/** Descriptions of wrong order among a plan's steps. */
+/** Descriptions of steps that are in the wrong order in a plan. */
 function disorder({ steps }: Plan): readonly string[] {
   return steps.flatMap((step, index) => {
     const before = new Set(steps.slice(0, index).map(({ id }) => id));

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** How a proxy treats its data. */
+/** The treatment of data by a proxy. */
 export interface ProxyOptions {
   /** On 127.0.0.1. */
   readonly targetPort: number;
@@ -21,19 +21,19 @@ export interface DelayingProxy {
   readonly stop: () => Promise<void>;
 }
 
-/** Counts since the start. */
+/** The counts since the start. */
 export interface ProxyCounts {
   readonly connections: number;
   /**
    * Round trips before the newest bytes of the client, on the longest connection, including the one of the TCP
-   * connection. Counted like logical clocks: a piece from the client carries the number of round trips that the client
-   * had seen when it left; a piece from the server carries one more than the highest number that reached the server.
-   * Bytes sent together, or in both directions at the same time, cost one; waiting for an answer costs one more. Never
-   * too few. Too many only if an end delays bytes for longer than one direction takes. TCP's slow start does not count:
-   * the proxy has a full window immediately.
+   * connection. They are counted like logical clocks. A piece from the client has the number of round trips that the
+   * client had seen when it sent the piece. A piece from the server has one more than the highest number that reached
+   * the server. Bytes sent together, or in both directions at the same time, cost one; waiting for an answer costs one
+   * more. The count is never too low. It is too high only if an end delays bytes for longer than one direction takes.
+   * TCP's slow start does not count, because the proxy has a full window immediately.
    */
   readonly roundTrips: number;
-  /** How often the direction changed from the client's pieces to the server's. */
+  /** The number of changes from the client's pieces to the server's. */
   readonly turns: number;
   readonly clientBytes: number;
   readonly serverBytes: number;
@@ -42,7 +42,7 @@ export interface ProxyCounts {
 interface Passage {
   readonly client: Socket;
   readonly server: Socket;
-  /** Round trips that each end has seen. */
+  /** The round trips that each end has seen. */
   clientSaw: number;
   serverSaw: number;
   isFrozen: boolean;

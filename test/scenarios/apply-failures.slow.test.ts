@@ -20,7 +20,7 @@ let server: Server;
 let serverPort = 0;
 beforeAll(async () => {
   rack = await startApplyRack('failures');
-  // Accepts every request and answers none.
+  // A server that accepts every request and answers none of them.
   server = createServer(() => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -49,7 +49,7 @@ interface Contender {
 
 const runs = new Map<LeaseKeeper, string>();
 
-/** A run that takes leases over its own connections. */
+/** A run that takes leases over separate connections. */
 function contender({ run, waitMs = 0, signal, ...who }: ContenderOptions): Contender {
   const { heartbeatMs, leaseExpiryMs, busyMs } = { ...patientTiming, ...who };
   const own = new Map<string, Session>();
@@ -77,7 +77,7 @@ function contender({ run, waitMs = 0, signal, ...who }: ContenderOptions): Conte
 
 const never = 1_000_000;
 
-/** A script under the lease of a run. It ends after `endScript`. */
+/** Starts a script under the lease of a run. The script ends after `endScript`. */
 function runScript({ keeper }: Contender, step: string): Promise<unknown> {
   const lease = keeper.lease(one);
   const session = openSession(rack.way(one), { deadlineMs: 10_000, retryMs: 10 });
@@ -93,7 +93,7 @@ function runScript({ keeper }: Contender, step: string): Promise<unknown> {
 
 const endScript = (step: string): void => writeFileSync(`${rack.fleet.nodes[one]?.root}/tmp/${step}`, '');
 
-/** Marks of scripts that run under the lease. */
+/** The marks of scripts that run under the lease. */
 const marks = (): readonly string[] => {
   const folder = `${rack.fleet.nodes[one]?.root}/Library/Application Support/meshwright/lease`;
   return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('busy.')) : [];

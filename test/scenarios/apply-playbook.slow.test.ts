@@ -37,7 +37,7 @@ interface PlayOptions extends Partial<PlaybookOptions> {
 
 interface Played {
   readonly report: PlaybookReport;
-  /** Nodes of every observation, in order. */
+  /** The nodes of every observation, in order. */
   readonly observed: readonly (readonly NodeName[])[];
   readonly phases: readonly string[];
   readonly entries: readonly JournalEntry[];

@@ -16,14 +16,17 @@ import { type RunningRack, startRack } from '../rack/running.ts';
 export const startApplyRack = (seed: string, clockFactor = 1 / 20): Promise<RunningRack> =>
   startRack(startFleet, { desired: desiredRack, seed, clockFactor });
 
-/** In seconds. */
+/** Ten years, in seconds. */
 export const tenYears = 315_360_000;
 
 /** Sets the clock of a node this many seconds ahead. */
 export const setClock = ({ fleet }: RunningRack, node: string, seconds: number): void =>
   writeFileSync(`${fleet.nodes[node]?.root}/.sim/clock-offset`, `${seconds}\n`);
 
-/** Real times, except those a test would wait for. A heartbeat costs as much as a step, so only some tests shorten it. */
+/**
+ * Real times, except those that a test would wait for. A heartbeat costs as much as a step, so only some tests shorten
+ * its interval.
+ */
 export const quickTiming: RunTiming = {
   ...realTiming,
   heartbeatMs: 1_000,
@@ -93,6 +96,6 @@ export function runOptions(
   };
 }
 
-/** A plan of these steps and nothing else. */
+/** A plan with only these steps. */
 export const planOf = (steps: readonly Step[], rescues: readonly Rescue[] = []): Plan =>
   emptyPlan({ observed: {}, steps, rescues });

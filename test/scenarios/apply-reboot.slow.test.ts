@@ -44,7 +44,7 @@ const outcomes = ({ steps }: RunReport): readonly string[] => steps.map(({ outco
 const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
 const orders = (node: string): number =>
   rack.fleet.effects().filter((one) => one.node === node && (one.kind === 'reboot' || one.kind === 'power-off')).length;
-/** Simulates a restart that was ordered before and that macOS refused. */
+/** Simulates an earlier reboot order that macOS refused. */
 const leaveMark = (node: string, from: string): void => {
   mkdirSync(`${rack.fleet.nodes[node]?.root}${ours}/ops/reboot-${from}/once`, { recursive: true });
 };

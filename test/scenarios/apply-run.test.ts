@@ -146,7 +146,7 @@ describe('a run of a plan', () => {
   });
 });
 
-/** Lets a script run on its node and loses the answer. */
+/** Runs a script on its node, but drops the answer. */
 async function loseAnswerOf(step: string, more: StepChange = {}): Promise<{ report: RunReport; proxy: CuttingProxy }> {
   const { proxy, ways } = await proxied(rack, 'studio-1');
   let isLost = false;

@@ -1,4 +1,4 @@
-/** Small steps for runs on the rack of `apply-rack.ts`, and readers of their results. */
+/** Small steps for runs on the rack in `apply-rack.ts`, and functions that read their results. */
 
 import { afterEach } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
@@ -17,7 +17,7 @@ export const ours = '/Library/Application Support/meshwright';
 export const historyFile = `${ours}/log/history`;
 export const ownerFile = `${ours}/lease/owner`;
 
-/** For tests that wait for a living lease: a busy machine still shows a heartbeat before the lease could expire. */
+/** Timing for tests that wait for a live lease: even a busy machine shows a heartbeat before the lease could expire. */
 export const patientTiming: RunTiming = { ...quickTiming, heartbeatMs: 100, leaseExpiryMs: 30_000 };
 
 let minutes = 20;
@@ -28,7 +28,7 @@ export function sleepAfter(id: string, node: string, more: StepChange = {}): Ste
   return aStep(id, { node, act: { kind: 'script', name: 'set-power', args: { sleepMinutes: minutes } }, ...more });
 }
 
-/** The observed minutes; by default those of the newest step. */
+/** The patch for this number of minutes; by default that of the newest step. */
 export const seenSleep = (node: string, value = minutes): Patch => ({
   node: nodeName(node),
   ...addressed({ kind: 'power', part: 'sleep' }),
@@ -45,7 +45,7 @@ export const outcomes = ({ steps }: RunReport): Readonly<Record<string, string>>
 
 export const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
 
-/** How often a node has run the script of a step, according to its own history. */
+/** The number of times that a node has run a step's script, according to the node's history. */
 export const timesRun = (rack: RunningRack, node: string, step: string): number =>
   (rack.read(node, historyFile) ?? '').split(`step=${encodeURIComponent(step)} `).length - 1;
 

@@ -67,7 +67,7 @@ async function runChange(
   return report;
 }
 
-/** Makes the change, loses the node by it, and is interrupted after one failed attempt to reach the node. */
+/** Makes the change, loses the node as a result, and is interrupted after one failed attempt to reach the node. */
 function abandonChange(proxy: CuttingProxy, more: Parameters<typeof runOptions>[1]): Promise<RunReport> {
   const person = new AbortController();
   let made = 0;
@@ -116,7 +116,7 @@ describe('a network change', () => {
 });
 
 describe('a node that loses its connection while its clock is ten years behind (case 20)', () => {
-  /** When the connection is cut, how, and whether the node may end before or after the change. */
+  /** The moment and kind of the cut, and whether the node may end up before or after the change. */
   const cuts: readonly (readonly [
     string,
     (proxy: CuttingProxy) => Parameters<typeof runChange>[1],
@@ -171,7 +171,7 @@ describe('a node that loses its connection while its clock is ten years behind (
       await isSettled(rack, node);
       await rack.fleet.clearFault(['wrong-host-key', node]);
     };
-    // Before the run learns that the change is made.
+    // This happens before the run learns that the change was made.
     const onScript = async (input: string): Promise<void> => {
       if (!isChange(input)) return;
       await rack.fleet.setFault(['wrong-host-key', node]);

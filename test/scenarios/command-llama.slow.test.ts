@@ -12,7 +12,7 @@ import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } fro
 
 const server = fileURLToPath(new URL('../llama/openai-server.mjs', import.meta.url));
 
-/** The reason why these tests cannot run here: the package has no library for this system. */
+/** The reason to skip these tests: the package has no library for this system. */
 function whyNot(): string | undefined {
   try {
     createRequire(import.meta.url).resolve(`@fugood/node-llama-${process.platform}-${process.arch}/package.json`);

@@ -44,7 +44,7 @@ async function printed(node: string, command: string): Promise<string> {
   }
 }
 
-/** Runs a line of sh as a service of an account would. */
+/** Runs a line of sh like a service of an account. */
 function as(account: string, line: string) {
   const root = rootOf(first);
   const env = { PATH: `${root}/usr/bin:${root}/bin`, MW_SIM_ACCOUNT: account, R: root };

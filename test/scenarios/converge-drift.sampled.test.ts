@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => drifting.stop());
 
-/** The changes expected after these drifts on a node, as patterns. The leader reports changes of a placement. */
+/** The expected changes after these drifts on a node, as patterns. The leader reports a placement's changes. */
 const expected = (node: string, made: readonly Drift[]): readonly string[] => {
   const on = (address: string): string => `${address === 'placement/*' ? first : node} ${address}`;
   return [...new Set(made.flatMap((one) => [one.of, ...(one.with ?? [])].map(on)))].sort();

@@ -9,7 +9,7 @@ export interface DriftingRack {
   /** Runs before every change, so that each change is observed separately. */
   readonly ready: () => Promise<void>;
   readonly drift: (node: string, made: readonly Drift[]) => Promise<void>;
-  /** Runs after everything was observed to be repaired. */
+  /** Runs after an observation has shown that everything is repaired. */
   readonly healed: () => void;
   readonly stop: () => Promise<void>;
 }
@@ -24,7 +24,7 @@ async function converged(seed: string): Promise<ConvergeRack> {
 export async function startDriftingRack(seed: string): Promise<DriftingRack> {
   let rack = await converged(seed);
   let isHealed = true;
-  // Paths and devices of a node stay the same as long as the rack.
+  // The paths and devices of a node do not change as long as the rack exists.
   const hands = new Map<string, Hand>();
   return {
     rack: () => rack,

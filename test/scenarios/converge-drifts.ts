@@ -112,7 +112,7 @@ export const drifts: readonly Drift[] = [
     of: 'thunderbolt-bridge/service',
     what: 'the bridge has a network service',
     batch: 'settings',
-    // A repaired service still exists, switched off.
+    // After the repair, the service still exists but is switched off.
     make: ({ asRoot }) =>
       asRoot(`n=$R/usr/sbin/networksetup b='Thunderbolt Bridge'
 "$n" -createnetworkservice "$b" "$b" || "$n" -setnetworkserviceenabled "$b" on`),

@@ -4,7 +4,7 @@ import { read } from '../../src/rack/fact.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import type { Effect } from '../../src/sim/hosts/records.ts';
 
-/** What a command on a node disturbed, in the terms of a plan. */
+/** The effect of a command on a node, in the terms of a plan. */
 interface Disturbance {
   readonly node: string;
   readonly kind: 'stop' | 'start' | 'network' | 'reboot' | 'shutdown' | 'delete' | 'kill';
@@ -49,7 +49,7 @@ const answering = ({ nodes }: FleetObservation): ReadonlySet<string> =>
     }),
   );
 
-/** Whether a step lists this effect. */
+/** True if a step lists this effect. */
 function names({ node, effect }: Step, disturbance: Disturbance, answered: ReadonlySet<string>): boolean {
   if (node !== disturbance.node) return false;
   const { kind, placement = '' } = disturbance;

@@ -39,7 +39,7 @@ async function declareModel(model: FileValue): Promise<void> {
   expect(await rack.declare(file)).toEqual([]);
 }
 
-/** Whether the desired version of the model is on a node, whole or in part. */
+/** True if the desired version of the model is on a node, completely or in part. */
 function isPublished(node: string): boolean {
   const [model] = rack.desired().models;
   const version = model?.digest === undefined ? '' : shortDigest(model.digest);
@@ -132,7 +132,7 @@ describe('apply', { timeout: patience }, () => {
 
   it('does not exit with 0 while a network rollback is armed, even if every step succeeded', async () => {
     await rack.behindOurBack((fleet) => fleet.setFault(['power-wrong', first]));
-    // After its last step and before its last observation.
+    // This runs after the last step and before the last observation.
     const end = rack.fleet().onExec(async ({ node, input }) => {
       if (node === first && input.includes('@released')) await armRollback(first);
     });

@@ -68,7 +68,7 @@ async function writeKnownModel(folder: string): Promise<void> {
   await writeFile(join(folder, 'config.json'), config.replace('"reference"', '"llama"'));
 }
 
-/** Adds the keys whose default leaves a Mac unchanged. */
+/** Adds the keys that leave a Mac unchanged by default. */
 export function withEverySetting(file: FileValue): void {
   Object.assign(filePart(file, 'system'), {
     computerName: 'node',

@@ -18,7 +18,7 @@ export interface Hindrance {
   readonly blockers: readonly string[];
   /** Resources that wait for the blockers, with their node, as patterns. */
   readonly waiting: readonly string[];
-  /** Whether a manual step at the rack repairs it; otherwise the test clears the fault. */
+  /** True if a manual step at the rack repairs it; otherwise the test clears the fault. */
   readonly isForHands: boolean;
   /** Changes of the apply after the repair, with their node, as patterns. */
   readonly afterwards?: readonly string[];

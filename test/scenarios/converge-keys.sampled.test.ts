@@ -63,7 +63,7 @@ describe('apply after an edit to the file', { timeout: patience }, () => {
     'leaves no leftovers, and neither does its reversal: %s %s',
     async (_key, _what, { key, change, changes }) => {
       if (key === 'placements.*.transport') {
-        // Only a limited number of RDMA starts are safe between two reboots.
+        // The number of safe RDMA starts between two reboots is limited.
         await rack.restart();
         last = undefined;
         await become();

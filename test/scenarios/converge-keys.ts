@@ -253,7 +253,7 @@ const named: readonly string[] = ['nodes', 'runtimes', 'models', 'placements', '
 const isSection = (value: unknown): value is FileValue =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Every path of keys in a file; the last of several nodes represents all. */
+/** Every path of keys in a file; the last node represents all nodes. */
 export function keyPaths(
   value: FileValue,
   at: readonly string[] = [],
@@ -289,7 +289,7 @@ export const keyEdits = (file: FileValue): readonly KeyEdit[] =>
     }));
   });
 
-/** Whether an edit changes the file. */
+/** True if an edit changes the file. */
 export function isEdit(file: FileValue, { change }: KeyEdit): boolean {
   const edited = structuredClone(file);
   change(edited);

@@ -39,10 +39,10 @@ import { runPlan } from './run-plan.ts';
 
 /** One apply: its observations, its plan, its report and the remaining plan. */
 export interface Applied {
-  /** The first and the last observation. They are the same if nothing was run. */
+  /** The first and the last observation; the same one if no step ran. */
   readonly looks: { readonly first: FleetObservation; readonly last: FleetObservation };
   readonly plan: Plan;
-  /** Absent if the plan had no step. */
+  /** Undefined if the plan had no steps. */
   readonly report?: RunReport;
   readonly after: Plan;
   /** The exit code of the command line after the last observation. */
@@ -51,10 +51,10 @@ export interface Applied {
 
 /** The options of an apply: those of a run, and its own. */
 export type ApplyOptions = Partial<RunOptions> & {
-  /** As with `--allow rdma-start`. */
+  /** The same as `--allow rdma-start`. */
   readonly allow?: 'rdma-start';
   readonly goal?: Goal;
-  /** The last observation, if no node changed since. */
+  /** The last observation, if no node has changed since then. */
   readonly seen?: FleetObservation;
 };
 
@@ -77,7 +77,7 @@ export interface ConvergeRack<F extends RunningFleet = Fleet> {
   readonly plan: (goal?: Goal) => Promise<Plan>;
   /** Observes, plans, runs, observes again and plans again. Only listed effects may happen. */
   readonly apply: (options?: ApplyOptions) => Promise<Applied>;
-  /** The same, with the expectation that nothing is left to do. */
+  /** The same as `apply`, but expects that nothing is left to do. */
   readonly converge: (options?: ApplyOptions) => Promise<Applied>;
   /** Runs a script as root on a node, outside of every plan; `$R` is its root. */
   readonly asRoot: (node: string, script: string) => Promise<Ran>;
@@ -87,7 +87,7 @@ export interface ConvergeRack<F extends RunningFleet = Fleet> {
   readonly behindOurBack: <T>(act: (fleet: F) => Promise<T>) => Promise<T>;
   /** Stops every Mac and starts it from its disk. */
   readonly restart: () => Promise<void>;
-  /** Ends everything. Expects that no Mac got a command that it does not know. */
+  /** Stops everything. Expects that no Mac received an unknown command. */
   readonly stop: () => Promise<void>;
 }
 
@@ -187,7 +187,7 @@ async function converge(parts: Parts, options?: ApplyOptions): Promise<Applied> 
   return applied;
 }
 
-/** Different Macs for each `npm run nightly`. */
+/** Every `npm run nightly` uses different Macs. */
 const otherSeed = process.env['MESHWRIGHT_SEED'] ?? '';
 
 type Starter<F> = (options: StartFleetOptions) => Promise<F>;
@@ -201,7 +201,7 @@ async function startParts<F extends RunningFleet>(by: Starter<F>, seed: string, 
   const run = join(folder, 'run');
   const start = async (desired: DesiredFleet): Promise<F> => {
     const model = modelledFleet(desired, `${seed}${otherSeed}`, await readSavedState(run));
-    // No minute passes: a drift that repairs itself in the meantime would be neither drift nor change.
+    // The interval is so long that no keeper round comes: a round would repair a drift before a plan contains it.
     return by({ folder: run, model, clockFactor: 1 / 100, intervalFactor: 1_000 });
   };
   return { folder, start, fleet: await start(read.settled.fleet), settled: read.settled, named: 0 };
@@ -211,7 +211,7 @@ async function startParts<F extends RunningFleet>(by: Starter<F>, seed: string, 
 export const startConvergeRack = (seed: string, file?: FileValue): Promise<ConvergeRack> =>
   startConvergeRackBy(startFleet, seed, file);
 
-/** The same on whichever host this starts fleets. */
+/** Starts a rack on the host whose starter is `by`. */
 export async function startConvergeRackBy<F extends RunningFleet>(
   by: Starter<F>,
   seed: string,
@@ -274,7 +274,7 @@ export async function startConvergeRackBy<F extends RunningFleet>(
   };
 }
 
-/** Expects that no Mac got a command that it does not know. */
+/** Expects that no Mac received an unknown command. */
 const expectKnown = async (fleet: RunningFleet): Promise<void> =>
   expect(Object.values(await fleet.unknown()).flat()).toEqual([]);
 

@@ -78,7 +78,7 @@ async function rehearse(node: string, call: NetworkCall) {
 
 type Rehearsal = Awaited<ReturnType<typeof rehearse>>;
 
-/** In the order of a run. A heartbeat comes at any time. */
+/** In the order of a run. A heartbeat can come at any time. */
 const allInstants = [
   'record 0 run',
   'record 1 plan',
@@ -94,7 +94,7 @@ const allInstants = [
 ];
 const heartbeat = 'exec lease renewed';
 
-/** Whether a change that was confirmed in time stays after a cut at this instant. */
+/** True if a change that was confirmed in time stays after a cut at this instant. */
 const isConfirmed = (instant: string): boolean =>
   allInstants.indexOf(instant) >= allInstants.indexOf('exec confirmation');
 
@@ -138,7 +138,7 @@ function expected(instant: string, wasKept: boolean) {
 describe('a node cut off at any instant during a network change', () => {
   it.each(changes)('is intact and reachable and converges after %s', { timeout: 300_000 }, async (_, call) => {
     const nodes = rack.desired.nodes.map(({ name }) => name);
-    // Each node tries different instants, since a rollback takes most of the time.
+    // Each node tries different instants, because a rollback takes most of the time.
     const tries = nodes.map(async (node, at) => {
       const rehearsal = await rehearse(node, call);
       expect(rehearsal.instants.filter((one) => one !== heartbeat)).toEqual(allInstants);

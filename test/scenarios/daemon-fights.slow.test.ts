@@ -3,7 +3,7 @@ import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { eventually, type RunningRack, sh } from '../rack/running.ts';
 import { startExampleRackBy } from './observe-rack.ts';
 
-/** Half an hour of a daemon takes a third of a second. */
+/** Half an hour for a daemon takes a third of a real second. */
 const intervalFactor = 1 / 6_000;
 const node = 'studio-3';
 

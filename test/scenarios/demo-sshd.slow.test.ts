@@ -54,7 +54,7 @@ describe.skipIf(!hasSshd())('the demo over OpenSSH', () => {
 
     for (const node of servers?.nodes ?? []) {
       const commands = (await servers?.commands(node)) ?? [];
-      // Root scripts too, whose text goes to their standard input.
+      // This includes root scripts, whose text is sent on standard input.
       expect(commands.filter((one) => /sudo'? -n \S+\/bin\/sh'? -s$/.test(one)).length).toBeGreaterThan(5);
     }
   }, 300_000);

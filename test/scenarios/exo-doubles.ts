@@ -55,7 +55,7 @@ export interface Doubles {
 
 const script = (lines: string): string => `#!/bin/sh\n${lines}\n`;
 
-/** The tools that exo calls by name. */
+/** Tools that exo calls by name. */
 function toolsOf(at: number): Readonly<Record<string, string>> {
   const bus = {
     domain_uuid_key: `U${at}`,
@@ -76,7 +76,7 @@ function toolsOf(at: number): Readonly<Record<string, string>> {
 interface Started {
   readonly child: ChildProcess;
   readonly output: Buffer[];
-  /** Resolves after its end, with the output complete. */
+  /** Resolves after the double has exited, when the output is complete. */
   readonly closed: Promise<unknown>;
 }
 

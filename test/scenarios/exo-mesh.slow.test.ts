@@ -52,7 +52,7 @@ const logOf = async (node: string): Promise<string> => (await rack.asRoot(node, 
 
 const secret = 'purple elephants of tomorrow';
 
-/** Every file of the first node that contains a text. */
+/** All files on the first node that contain a text. */
 const holding = (text: string): readonly string[] =>
   readdirSync(rack.fleet().nodes[first]?.root ?? '', { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())

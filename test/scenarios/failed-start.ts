@@ -4,21 +4,20 @@ import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { quickTiming } from './apply-rack.ts';
 
-/** For a start that fails: its deadlines and the waits of a dialogue, ten times as fast. */
+/** Timing for a failing start: its deadlines and a dialogue's waits are ten times as short. */
 export const hurried: RunTiming = { ...quickTiming, scale: 1 / 10, talkScale: 1 / 10 };
 
 /** An event that a test causes during a start. */
 export interface Happening {
   readonly listen: RunListener;
-  /** Whether the start reached that step. */
+  /** True if the start reached that step. */
   readonly hasHappened: () => boolean;
 }
 
 /**
- * Causes one event just before a step of the start of `chat`. Steps that clean up after a failure do not
- * count.
+ * Causes one event just before a step of the start of `chat`. Steps that clean up after a failure do not count.
  *
- * @param node of the step; any node by default
+ * @param node the step's node; by default any node
  */
 export function justBefore(step: string, happen: () => void, node?: string): Happening {
   let hasHappened = false;

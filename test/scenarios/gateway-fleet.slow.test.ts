@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rack?.stop());
 
-/** The port of this computer behind a port of a node. */
+/** The port on this computer that represents a node's port. */
 async function realPort(node: string, port: number): Promise<number> {
   const table = await readFile(`${rack.fleet().nodes[node]?.root}/.sim/link-table`, 'utf8');
   const line = table.split('\n').find((one) => one.startsWith(`127.0.0.1:${port} `));
@@ -237,7 +237,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     const answered = chat(undefined);
     expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
     await rack.declare(pairFile((file) => publish(file, { port: 8_090, access: 'anybody' })));
-    // A suspended rank gives no token: the plan also restarts the mesh.
+    // A suspended rank returns no token, so the plan also restarts the mesh.
     const moving = rack.converge();
     expect(await eventually(async () => (await insideNow(['closed'])) === 1)).toBe(true);
     const refused = await chat(undefined);

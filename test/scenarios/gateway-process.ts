@@ -10,7 +10,7 @@ import { rightKey } from './test-gateway.ts';
 
 const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
 
-/** A gateway in a separate process, as launchd starts it. */
+/** A gateway in a separate process, started as launchd does. */
 export interface GatewayProcess {
   readonly port: number;
   /** Its peak memory in bytes; undefined if the system does not report it. */

@@ -125,7 +125,7 @@ describe('a raw client of the gateway', () => {
     expect(answer.statuses).toEqual(statuses);
     expect(answer.text.length).toBeLessThan(2_000);
     const asked = runtime.asked.slice(before);
-    // A client whose request is followed by garbage may be cut off before its request is passed on.
+    // If garbage follows a request, the client may be cut off before the gateway forwards the request.
     if (statuses.includes(200)) expect(asked).toHaveLength(passed);
     expect(asked.length).toBeLessThanOrEqual(passed);
     for (const one of asked) expect(one.body['model']).toBe('default_model');

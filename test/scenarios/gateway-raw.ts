@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** The answer on a connection until its end or until it is quiet. */
+/** The answer on a connection, until the connection ends or is quiet. */
 export interface RawAnswer {
-  /** Of each answer, in order. */
+  /** The status of each answer, in order. */
   readonly statuses: readonly number[];
   readonly text: string;
 }
@@ -10,7 +10,7 @@ export interface RawAnswer {
 /** A connection without bytes for this long counts as quiet. */
 const quietMs = 300;
 
-/** Sends bytes as they are, and reads until the other side closes or is quiet. */
+/** Sends bytes unchanged, and reads until the other side closes or is quiet. */
 export const sendRaw = (port: number, bytes: string | Buffer): Promise<RawAnswer> =>
   new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -11,7 +11,7 @@ export interface AskedOnce {
 export interface TestUpstream {
   readonly port: number;
   readonly asked: readonly AskedOnce[];
-  /** Answers in progress, their highest number so far, and the number of aborted answers. */
+  /** The number of answers in progress, its maximum so far, and the number of aborted answers. */
   readonly running: () => number;
   readonly mostAtOnce: () => number;
   readonly brokenOff: () => number;

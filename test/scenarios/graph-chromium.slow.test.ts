@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const meshOf = (count: number): GraphPicture => seenPicture({ count, declared: fullMesh(count) });
 
-/** A Mac and a dock with names that shown like markup, on a node with the longest name. */
+/** A Mac and a dock whose names look like markup, on a node with the longest possible name. */
 function hostilePicture(): GraphPicture {
   const model = '</text></svg><script>document.title = "caught"</script>';
   const own = receptacles('studio-1', 6, []).map((one) => {
@@ -46,7 +46,7 @@ function hostilePicture(): GraphPicture {
   return { ...picture, placements: [{ name: '<i>placement</i>'.repeat(6), nodes: ['studio-2'], state: 'serving' }] };
 }
 
-/** A ring of eight Macs with names of the greatest length. */
+/** A ring of eight Macs with names of the maximum length. */
 function wideRing(): GraphPicture {
   const ring = studios(8).map((name, index) => `${name}:2 <-> studio-${((index + 1) % 8) + 1}:1`);
   const picture = seenPicture({ count: 8, declared: ring });
@@ -83,7 +83,7 @@ async function shown(picture: GraphPicture, scheme: 'light' | 'dark'): Promise<S
 }
 
 const overlaps = (a: Area, b: Area): boolean =>
-  // Line boxes of neighbouring lines share a little of their empty edge.
+  // The boxes of neighboring lines overlap slightly at their empty edges.
   a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
 
 const isInside = (inner: Area, outer: Area): boolean =>

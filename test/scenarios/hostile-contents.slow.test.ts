@@ -55,9 +55,9 @@ const oneLine = (text: string): string => text.replaceAll(/[\n\r]+/g, ' ').trim(
 /** The output of a hostile node, and its required result. */
 interface Row {
   readonly output: () => readonly Said[];
-  /** Facts that become unknown, and why. All others are known, some from a second source. */
+  /** Facts that become unknown, and the reasons. All others are known, some of them from a second source. */
   readonly unknown: Readonly<Record<string, string>> | 'every';
-  /** Exit codes of `facts` and `status` for only this node. */
+  /** Exit codes of `facts` and `status` if they observe only this node. */
   readonly exits: readonly [facts: number, status: number];
 }
 

@@ -8,7 +8,7 @@ import { startExampleRack } from './observe-rack.ts';
 
 const boundary = '0123456789abcdef0123456789abcdef';
 const oldToken = 'fedcba9876543210fedcba9876543210';
-/** The full run tries every offset. */
+/** A full run tries every offset. */
 const longMs = 240_000;
 const probes = allProbes();
 let recording: Recording;
@@ -52,7 +52,7 @@ describe('the recorded frames', () => {
   it('match the protocol description', () => {
     const printed = printFrames(boundary, saidBy(whole));
     const noTotal = (bytes: Buffer): string => bytes.toString('latin1').replace(/^ *\d+ total$/m, 'total');
-    // Each wc pads differently.
+    // Implementations of wc pad differently.
     const packed = (bytes: Buffer): string => noTotal(bytes).replaceAll(/^ +(?=\d+ \d+\.[oe]$)/gm, '');
     expect(packed(printed)).toBe(packed(recording.bytes));
   });

@@ -35,7 +35,7 @@ let quietPeakBytes: number;
 
 /** Bytes sent to a client that already ended: its ssh window and the buffers of the two kernels. */
 const onItsWay = 16 * mebibyte;
-/** For uncollected garbage. */
+/** The memory allowed for uncollected garbage. */
 const memoryRoom = 128 * mebibyte;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ interface Row {
   readonly faults: Faults;
   readonly code: string;
   readonly words?: readonly string[];
-  /** True if it sends endlessly and must not be read until the deadline. */
+  /** True if the node sends endlessly and must not be read until the deadline. */
   readonly isEndless?: true;
 }
 
@@ -101,7 +101,7 @@ const table: Readonly<Record<string, Row>> = {
     faults: { onSocket: (socket) => socket.end(`${everyPoison}\r\n`) },
     code: 'ssh/not-ssh',
   },
-  // Each packet is read and dropped: the deadline stops this, and memory stays flat.
+  // Each packet is read and dropped. The deadline ends this, and the memory does not grow.
   'sends endless meaningless packets': {
     faults: {
       onSocket: (socket) => {
@@ -239,7 +239,7 @@ describe('an observation that is cut over real SSH', () => {
       onExec: ({ channel, command, socket }) => {
         const mine = Buffer.from(text.replaceAll(token, tokenIn(command)), 'latin1');
         channel.write(mine.subarray(0, Math.floor(mine.length * share)));
-        // Earlier bytes have left by then: the socket ends in order.
+        // By then, earlier bytes have been sent, and the socket closes normally.
         setImmediate(() => socket.end());
       },
     });

@@ -12,7 +12,7 @@ const file = pairFile((value) => {
 
 let rack: ConvergeRack;
 beforeAll(async () => {
-  // A minute of launchd takes a fifth of a second.
+  // One minute for launchd takes a fifth of a real second.
   rack = await startConvergeRackBy((options) => startFleet({ ...options, intervalFactor: 1 / 300 }), 'keeper', file);
 });
 afterAll(() => rack?.stop());
@@ -22,7 +22,7 @@ const logAt = (node: string): Promise<string> =>
     () => '',
   );
 
-/** What an observation leaves to do. Changes by the keeper in the meantime are in no plan. */
+/** The changes that a new plan contains. Changes that the keeper has made in the meantime are not included. */
 const left = (): Promise<readonly string[]> =>
   rack.behindOurBack(async () => leftIn(planFor(rack.desired(), await rack.observe())));
 
@@ -32,7 +32,7 @@ async function healed(): Promise<void> {
   expect(await left()).toEqual([]);
 }
 
-/** Waits until launchd started this many more rounds. All but the last are over then. */
+/** Waits until launchd has started this many more rounds. All of them but the last have then ended. */
 async function roundsOf(node: string, more: number): Promise<void> {
   const printed = `${rack.fleet().nodes[node]?.root}/.sim/launchd/dev.meshwright.keeper`;
   const runs = async (): Promise<number> => Number(/^\truns = (\d+)$/m.exec(await readFile(printed, 'utf8'))?.[1]);
@@ -92,7 +92,7 @@ describe('the keeper', { timeout: patience }, () => {
     await rack.behindOurBack(async () => {
       const pending = '"$R/Library/Application Support/meshwright/rollback/pending"';
       await rack.asRoot(second, `"$R/bin/mkdir" -p ${pending}`);
-      // A round that started before did not observe it.
+      // A round that started earlier did not observe this change.
       await roundsOf(second, 2);
       const before = await logAt(second);
       await rack.asRoot(second, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096');

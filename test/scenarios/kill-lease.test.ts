@@ -44,7 +44,7 @@ describe('two simultaneous controllers', () => {
       run(plan, controller('aaaaaaaaaaaa'), 'apply'),
       run(plan, controller('bbbbbbbbbbbb'), 'restart'),
     ] as const;
-    // The run with the leases gets no answer to its first step before the other run has ended.
+    // The run with the leases gets no answer to its first step until the other run has ended.
     const oneEnded = Promise.race(runs);
     const release = rack.fleet().onExec(async ({ input }) => {
       if (input.includes(' step=')) await oneEnded;

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 interface Case {
   readonly shape: TinyShape;
-  /** Of each worker. */
+  /** The share of each worker. */
   readonly shares: readonly number[];
   readonly contextTokens: number;
 }
@@ -92,7 +92,7 @@ describe.skipIf(found.kind === 'missing')('the memory per device for a model in 
         ...['--ctx-size', String(one.contextTokens), '--parallel', '1', '--log-verbosity', '4', '--no-warmup'],
       ]);
       await server.stop();
-      // A computer without a GPU has only the workers. To the product, llama.cpp's last device is the leader.
+      // On a computer without a GPU, llama.cpp has only the workers. The product regards its last device as the leader.
       const inRankOrder = [...one.shares.slice(-1), ...one.shares.slice(0, -1)];
       const ranks = llamaBytes(await shapeIn(path), inRankOrder, one.contextTokens);
       const devices = [...ranks.slice(1), ...ranks.slice(0, 1)];
@@ -103,7 +103,7 @@ describe.skipIf(found.kind === 'missing')('the memory per device for a model in 
           isPrinted(weightBytes, weights[device] ?? '') && isPrinted(cacheBytes, caches[device] ?? ''),
       );
       expect(server.log()).toMatch(/model buffer size = +[\d.]+ MiB/);
-      // All workers have the same address here, so the product adds them up.
+      // All workers have the same address here, so the product adds up their values.
       const { held = [] } = observe(server.log().split('\n'));
       const ofWorkers = held.find(({ address }) => address === '127.0.0.1');
       const sumOf = (printed: readonly string[]): number =>

@@ -140,7 +140,7 @@ const failedIn = ({ report }: Applied): readonly string[] =>
   (report?.steps ?? []).filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.id);
 
 describe('an mlx start', { timeout: patience }, () => {
-  // Every start over RDMA uses up some of the budget of a boot session.
+  // Every start over RDMA uses up some of a boot session's budget.
   beforeAll(() => rack.restart(), patience);
 
   it.each(nodes)('leaves nothing running if the rank on %s never starts', async (node) => {

@@ -113,9 +113,9 @@ export interface StartChange {
 export interface RackOptions {
   readonly size: number;
   readonly backend?: 'jaccl' | 'ring';
-  /** Rows of the matrix of devices; by default with a cable for every pair. */
+  /** Rows of the device matrix; by default, every pair has a cable. */
   readonly matrix?: unknown;
-  /** Real seconds for a second of the Mac. */
+  /** The real seconds that a second on the Mac takes. */
   readonly clock?: number;
 }
 

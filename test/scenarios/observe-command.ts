@@ -11,7 +11,7 @@ import { exampleFile } from './observe-rack.ts';
 const entry = join(root, 'dist/cli/main.js');
 const longestMs = 120_000;
 
-/** The output and the exit of the command. */
+/** The output and the exit code of the command. */
 export interface Printed {
   readonly code: number | null;
   readonly stdout: string;
@@ -20,7 +20,7 @@ export interface Printed {
   readonly peakBytes: number;
 }
 
-/** The real command, with a separate state folder that names a running simulated fleet. */
+/** The real command, with a separate state folder that refers to a running simulated fleet. */
 export interface CommandPlace {
   readonly folder: string;
   /** `meshwright --sim -f cluster.example.yaml WORDS`. */
@@ -54,7 +54,7 @@ export async function commandPlace(
   };
 }
 
-/** Runs in the process itself and reports its peak memory over an extra pipe, so that the streams stay unchanged. */
+/** Runs in the measured process and reports its peak memory over an extra pipe, so that the streams are unchanged. */
 const memoryReport = `data:text/javascript,${encodeURIComponent(
   "import { writeSync } from 'node:fs'; process.on('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)));",
 )}`;

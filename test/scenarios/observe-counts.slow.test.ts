@@ -27,7 +27,7 @@ async function nothingRuns(): Promise<boolean> {
   );
 }
 
-/** Replaces a tool of a node with a different program while `body` runs. */
+/** Replaces a node's tool with a different program while `body` runs. */
 async function withTool(node: string, path: string, text: string, body: () => Promise<void>): Promise<void> {
   const file = join(rootOf(node), path);
   const before = await readFile(file, 'utf8');
@@ -110,7 +110,7 @@ describe('the tree comparison', () => {
 
 describe('an observation with a tool that hangs', () => {
   it('stops the tool at its deadline, keeps the other facts, and leaves no file or process', async () => {
-    // TERM is ignored, also by the sleep, so that only KILL ends it.
+    // The sleep inherits the ignored TERM, so that only KILL ends it.
     const hanging = "#!/bin/sh\ntrap '' TERM\nexec /bin/sleep 600\n";
     const usual = await observe([rack.way('studio-2')]);
     await withTool('studio-2', 'usr/bin/rdma_ctl', hanging, async () => {

@@ -38,7 +38,7 @@ export const observe = (ways: readonly NodeWay[], options: Partial<ObserveOption
     ...options,
   });
 
-/** The facts of one node as in `facts --json`, without the clock, which changes every second. */
+/** One node's facts as in `facts --json`, without the clock, which changes every second. */
 export function timelessFacts(observation: FleetObservation, node: string): Readonly<Record<string, unknown>> {
   const seen = observation.nodes[node];
   if (seen === undefined) throw new Error(`${node} was not observed`);
@@ -46,7 +46,7 @@ export function timelessFacts(observation: FleetObservation, node: string): Read
   return facts;
 }
 
-/** Names of the facts of a node that are unknown, with the reason. */
+/** The names of a node's unknown facts, with the reasons. */
 export function unknownFacts(observation: FleetObservation, node: string): Readonly<Record<string, string>> {
   const facts = Object.entries(observation.nodes[node]?.facts ?? {});
   return Object.fromEntries(facts.flatMap(([name, fact]) => (fact.kind === 'unknown' ? [[name, fact.reason]] : [])));

@@ -6,7 +6,9 @@ import { hasSshd } from '../sshd/start-sshd.ts';
 import { observe, startExampleRack, timelessFacts } from './observe-rack.ts';
 import { type SshdRack, startSshdRack } from './observe-sshd.ts';
 
-/** Increasing delays, longer than an end needs to answer, so that only waiting for the other end counts. */
+/**
+ * Increasing delays. They exceed the time that an end needs to answer, so that only waiting for the other end counts.
+ */
 const waysMs = [60, 120, 250, 500, 1_000];
 const most = 9;
 
@@ -16,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rack.stop());
 
-/** One observation of one node through the proxy. Its facts must equal those of a direct connection. */
+/** Observes one node through the proxy. The facts must equal those from a direct connection. */
 async function journey(node: string, proxyTo: ProxyOptions, way: (port: number) => NodeWay): Promise<ProxyCounts> {
   const straight = await observe([rack.way(node)]);
   const proxy = await startDelayingProxy(proxyTo);

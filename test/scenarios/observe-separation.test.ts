@@ -5,7 +5,7 @@ import { filesBelow, table } from '../architecture/sources.ts';
 import { nodesOf, parse } from '../architecture/syntax.ts';
 
 const productFolders = ['apply', 'config', 'desired', 'engine', 'node', 'rack', 'remote', 'report'];
-/** The command line starts the simulator with the resolved file. It belongs to neither side. */
+/** The command line starts the simulator with the resolved file, so it belongs to neither side. */
 const sharedFolders = ['src/model/', 'src/diagnostics/'];
 
 /** Shorter texts occur in any program: `exited`, `status`, `-json`. */

@@ -57,8 +57,8 @@ async function answersOn(node: string): Promise<string> {
 }
 
 /**
- * Names of the simulator and the product, which would reveal the solution if a node printed them. For codes, also the
- * part after the slash if it is more than a plain English word.
+ * Names in the simulator and the product that would reveal the solution if a node printed them. For codes, this
+ * includes the part after the slash, unless it is a plain English word.
  */
 const slugs = Object.keys(codes).map((code) => code.slice(code.indexOf('/') + 1));
 const names = [

@@ -20,7 +20,7 @@ export interface SshdRack {
 export interface SshdRackOptions {
   /** Lines of sshd_config. */
   readonly config?: readonly string[];
-  /** Printed before and after every command on both streams, as rc files and logout files do. */
+  /** Text that is printed before and after every command on both streams, as rc and logout files do. */
   readonly noise?: string;
 }
 

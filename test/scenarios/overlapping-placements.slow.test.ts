@@ -17,14 +17,14 @@ afterAll(() => rack.stop());
 
 const service = (placement: string): string => `dev.meshwright.rank.${placement}`;
 
-/** The number of the process of a rank; undefined where none runs. */
+/** The process number of a rank; undefined if the rank does not run. */
 const pidOf = (node: string, placement: string): number | undefined =>
   rack
     .fleet()
     .processes()
     .find((one) => one.node === node && one.label === service(placement))?.pid;
 
-/** The port where the ranks of a start listen. It belongs only to this generation. */
+/** The port on which the ranks of a start listen. Only this generation uses it. */
 async function portOf(node: string, placement: string): Promise<string> {
   const path = `$R/Library/LaunchDaemons/${service(placement)}.plist`;
   const { stdout } = await rack.asRoot(node, `"$R/bin/cat" "${path}"`);

@@ -11,7 +11,7 @@ describe('pure modules without a clock, randomness, timers or a process', () => 
   const written = folders.flatMap((folder) => filesBelow(`src/${folder}`)).filter((path) => path.endsWith('.ts'));
 
   it('load, check a file and a silent rack, expand a playbook, plan, and render the results', () => {
-    // In the source tree, so that its packages are found.
+    // The build is in the source tree, so that it finds its packages.
     const compiled = mkdtempSync(join(root, 'dist-pure-'));
     onTestFinished(() => rmSync(compiled, { recursive: true, force: true }));
     const node = (...words: string[]): string =>

@@ -187,7 +187,7 @@ describe('the shutdown of a simulated Mac', () => {
   it.each(['cut', 'close'] as const)('does not start a job that is just being loaded: %s', async (end) => {
     await launchd.boot();
     await writeJob('dev.late', { RunAtLoad: true, KeepAlive: true, ThrottleInterval: 0 });
-    // It happens while the job is announced.
+    // The reboot happens while the job is announced.
     beforeLoad = async () => launchd[end]();
     await asRoot('bootstrap', 'system', '/Library/LaunchDaemons/dev.late.plist');
     expect([announced.length, launchd.processes(), groups.count()]).toEqual([1, [], 0]);

@@ -29,7 +29,7 @@ afterAll(() => rack.stop());
 
 const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
 
-/** More seconds than an answer takes on a busy machine. */
+/** More seconds than an answer needs on a busy machine. */
 const patient = 20;
 
 async function install(node: string, rank: number, deadline = patient): Promise<void> {

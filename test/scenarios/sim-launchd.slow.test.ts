@@ -42,7 +42,7 @@ const writePlist = (keys: Keys = {}): Promise<void> =>
     jobPlist({ ProgramArguments: [program()], StandardOutPath: join(root, 'tmp/out'), ...keys }),
   );
 
-/** Runs lines as root, as the product does. */
+/** Runs lines as root, like the product. */
 const asRoot = (script: string) => run(client, `exec "${root}/usr/bin/sudo" -n "${root}/bin/sh" -s`, script);
 const launchctl = async (...words: readonly string[]) => {
   const ran = await asRoot(`"${root}/bin/launchctl" ${words.join(' ')}\n`);

@@ -18,7 +18,7 @@ async function endRebooted(): Promise<void> {
   for (const folder of folders.splice(0)) await removeFolder(folder);
 }
 
-/** The rack. A second of a Mac takes a real millisecond. */
+/** The rack. One second on a Mac takes a real millisecond. */
 async function up(folder: string, desired: DesiredFleet = desiredRack, clockFactor = 1 / 1000): Promise<Fleet> {
   const model = modelledFleet(desired, 'reboot', await readSavedState(folder));
   const fleet = await startFleet({ folder, model, clockFactor });
@@ -33,7 +33,7 @@ async function fresh(): Promise<string> {
   return folder;
 }
 
-/** The same for a test that acts during a slow shutdown: four minutes of a Mac take five real seconds. */
+/** The same rack for a test that acts during a slow shutdown: four minutes on a Mac take five real seconds. */
 const slow = async (): Promise<Fleet> => up(await fresh(), desiredRack, 1 / 50);
 
 /** Asks a node to restart or switch itself off, from a child that outlives the script. */
@@ -127,7 +127,7 @@ describe('a reboot of a simulated Mac', () => {
     const escaped = `"$R/usr/bin/perl" -MPOSIX -e 'fork and exit; POSIX::setsid(); exec "/bin/sleep", "300"' >/dev/null 2>&1 </dev/null`;
     await sh(fleet, 'studio-1', escaped, 'user');
     await sh(fleet, 'studio-2', escaped, 'user');
-    // A process that is just becoming `sleep` shows no environment.
+    // While a process is becoming `sleep`, it shows no environment.
     await expect.poll(() => markedProcesses(fleet.runId)).toHaveLength(2);
     await reboot(fleet, 'studio-1');
     expect(await markedProcesses(fleet.runId)).toHaveLength(1);

@@ -191,7 +191,7 @@ describe("a command's limits", () => {
     const server = await start({
       onExec: ({ channel, socket, connection, command }) => {
         if (command !== 'flood') return;
-        // Bypasses the library: ignores window and close, like a hostile node.
+        // Bypasses the library and ignores the window and the close, like a hostile node.
         const protocol = Object(connection)._protocol;
         const flood = (): void => {
           if (socket.destroyed) return;
@@ -229,7 +229,7 @@ describe("a command's limits", () => {
         open += 1;
         most = Math.max(most, open);
         held.push(channel);
-        // Eight are held as long as a ninth would need to arrive. The last six have no successors.
+        // Eight commands wait until a ninth would have arrived. The last six have no successors.
         if (open === 8 || server.commands.length === 30) setTimeout(endAll, 50);
       },
     });
@@ -252,7 +252,7 @@ describe("a command's limits", () => {
     expect((await remote.exec('true', execLimits)).exit).toMatchObject({ kind: 'unknown' });
   });
 
-  /** A server that opens the first channel, refuses the next ones, and then opens all others. */
+  /** A server that opens the first channel, refuses the next ones, and opens all later ones. */
   async function refusing(count: number) {
     let asked = 0;
     const isOpened = (): boolean => {

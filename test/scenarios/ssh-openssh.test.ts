@@ -26,7 +26,10 @@ async function open(server: Sshd): Promise<Remote> {
   return remote;
 }
 
-/** Takes the only slot of a server with MaxStartups 1. The probe of the starter may hold it for a moment. */
+/**
+ * Takes the only slot of a server with MaxStartups 1. The probe that waited for the server may still occupy the slot
+ * for a moment.
+ */
 async function holdLogin(port: number): Promise<Socket> {
   for (;;) {
     const socket = connectTcp(port, '127.0.0.1');

@@ -46,7 +46,7 @@ interface Failure {
   /** The step before which it happens, on the node or on any node. */
   readonly before: string;
   readonly isAnywhere?: true;
-  /** Whether the rank shows its failure and is named; otherwise the start reports that none does. */
+  /** True if the rank shows its failure and is named; otherwise the start reports that no rank does. */
   readonly named?: true;
   readonly happen: (node: string) => void;
   readonly heal?: (node: string) => Promise<void>;
@@ -125,7 +125,7 @@ const run = (plan: Plan, onEvent: RunListener): Promise<RunReport> =>
     onEvent,
   });
 
-/** Whether the logs of all ranks are read after this step, before anything is stopped. */
+/** True if the logs of all ranks are read after this step, before anything is stopped. */
 const readsLogs = ({ before }: Failure): boolean => before === 'joined' || before === 'ask';
 
 const expectedRank = (one: Failure & { readonly node: string }): string => {
@@ -147,7 +147,7 @@ function reportedRank(report: RunReport, one: Failure & { readonly node: string 
   return saidBy.test(only.detail) ? one.node : only.detail;
 }
 
-/** Ten seconds of a Mac, whose clock is a hundred times as fast here. */
+/** Ten seconds on a Mac, whose clock is a hundred times as fast here. */
 const tenSeconds = 100;
 
 describe('a mesh start', () => {

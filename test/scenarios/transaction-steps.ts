@@ -48,7 +48,7 @@ export const transaction = (id: string, node: string, call: NetworkCall): Step =
 
 const otherOrder: NetworkCall = { name: 'order-services', args: { last: ['en5', 'en6'] } };
 
-/** Whether this script makes a change, or confirms it. */
+/** True if this script makes a change or confirms it. */
 export const isChange = (input: string): boolean => input.includes('arm "$q"');
 export const isConfirmation = (input: string): boolean => input.includes('"$rb/confirmed"');
 

@@ -67,7 +67,7 @@ describe('unlocking a Mac at FileVault', () => {
   it('succeeds with the password and is observed, and every run waits between attempts (case 47b)', async () => {
     const before = await session();
     await rack.fleet.setFault(['filevault-locked', 'studio-2']);
-    // Long enough that a slow machine's second attempt also comes before its time.
+    // Long enough that even on a slow machine, the second attempt comes too early.
     const times = { ...timing, unlockPauseMs: 5_000 };
     const attempts = [];
     for (const password of ['Wrong-horse-1', 'Wrong-horse-2', 'simulated']) {
@@ -81,7 +81,7 @@ describe('unlocking a Mac at FileVault', () => {
     expect(seenUps).toHaveLength(1);
     expect(counts()).toMatchObject({ prebootPasswords: 3, hastyPasswords: 0 });
     expect(progress.join('\n')).toMatch(/studio-2: waiting [1-5] s/);
-    // Only a restart locks a Mac, so no earlier process is alive.
+    // Only a reboot locks a Mac, so no earlier process is alive.
     const after = await session();
     expect([before, after]).toMatchObject([{ kind: 'known' }, { kind: 'known' }]);
     expect(after).not.toEqual(before);
@@ -93,7 +93,7 @@ describe('a Mac that accepted its password', () => {
   const states = {
     'unlock/still-locked': { hostKey: 'own', filevault: 'preboot' },
     'unlock/no-return': { hostKey: 'own', filevault: 'unlocked', isRemoteLoginOff: true },
-    // Reported as soon as it is observed: the wait would outlast the test.
+    // The Mac is reported as soon as it is observed: waiting longer would outlast the test.
     'ssh/host-key-changed': { hostKey: 'other', filevault: 'unlocked' },
   } as const;
 

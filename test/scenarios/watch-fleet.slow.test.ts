@@ -32,7 +32,7 @@ const watched = (changes: Partial<WatchOptions> = {}, ports: Readonly<Record<str
     },
   );
 
-/** Counts the connections and commands of each node since this call. */
+/** Counts each node's connections and commands since this call. */
 function counter(): () => readonly (readonly [number, number])[] {
   const before = rack.fleet.counts();
   return () =>
@@ -165,7 +165,7 @@ describe('a watched fleet', () => {
 
   it('does not keep losing a slow but healthy node', async () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0, oneWayMs: 600 });
-    // Every node then has the time of two such observations, in which a busy machine answers too.
+    // Every node then has the time of two such observations, which is enough even for a busy machine.
     const fleet = watched({ patienceMs: 50 }, { 'studio-3': proxy.port });
     const lost = async () => Object.keys((await fleet.look('often')).failures);
     expect(await eventually(async () => (await lost()).length === 0)).toBe(true);

@@ -10,7 +10,7 @@ export interface ForcedCommand {
   readonly user: string;
   /** A file to which every received command is appended unchanged, followed by a NUL. */
   readonly record: string;
-  /** Printed before and after every command on both streams, as rc files and logout files do. */
+  /** Text that is printed before and after every command on both streams, as rc and logout files do. */
   readonly noise?: string | undefined;
 }
 

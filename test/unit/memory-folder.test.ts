@@ -10,7 +10,7 @@ import { ownFolder, removeAbandoned } from '../memory-folder.ts';
 const shared = mkdtempSync(join(tmpdir(), 'mw-shared-'));
 afterEach(() => rmSync(shared, { recursive: true, force: true }));
 
-/** Number and start of a process that has been killed. */
+/** The number and start time of a killed process. */
 async function killed(): Promise<string> {
   const child = spawn('sleep', ['300']);
   await once(child, 'spawn');

@@ -22,7 +22,7 @@ const isProse = (value: unknown): value is Prose =>
   ) &&
   value.every((one) => typeof one === 'string' || typeof one === 'object');
 
-/** Values as JSON, with subjects, texts and addresses as screens and plans have them. */
+/** Values as JSON, with subjects, texts and addresses as on screens and in plans. */
 export const jsonText = (value: unknown): string | undefined =>
   JSON.stringify(value, (key, one: unknown) => {
     if (['about', 'isBroughtByApply', 'hands', 'handsAt'].includes(key)) return undefined;
@@ -50,7 +50,7 @@ export const onPage =
 
 /**
  * Compares all recorded lines with `golden/NAME.txt` next to the test file, as its last test. Reviewers read every
- * sentence on this page and see in its diff how a code change affects them.
+ * sentence on this page, and its diff shows how a code change affects the sentences.
  */
 export function onOnePage(name: string): void {
   beforeAll(() => said.clear());

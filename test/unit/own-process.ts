@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 /**
- * Starts a module as a process of its own, for what a test cannot do to itself: limits and signals.
+ * Starts a module as a separate process, for limits and signals that a test cannot apply to itself.
  *
  * @param module its text; `./src/…` are the sources
  * @param before lines of sh that run first, such as `ulimit -f 8`
@@ -16,11 +16,11 @@ export const startModule = (module: string, before = ':'): ChildProcess =>
   spawn(
     '/bin/sh',
     ['-c', `${before}\nexec "$@"`, 'sh', process.execPath, '--import', tsx, '--input-type=module', '-e', module],
-    // What tsx keeps for the next start would meet the limits, too.
+    // The limits would also affect tsx's cache for the next start.
     { cwd: root, env: { ...process.env, TSX_DISABLE_CACHE: '1' }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
 
-/** What a module printed, on both streams, and how it ended. */
+/** The output of a module on both streams, and its exit. */
 export async function runModule(module: string, before?: string): Promise<{ said: string; code: unknown }> {
   const child = startModule(module, before);
   let said = '';

@@ -31,7 +31,7 @@ const report = {
 };
 const usual = skeleton({ exit: 0, document: report });
 
-/** The skeleton of the report with some fields of its own. */
+/** The skeleton of the report with some additional fields. */
 const changed = (fields: object) => skeleton({ exit: 0, document: { ...report, ...fields } });
 
 describe('skeleton', () => {

@@ -10,7 +10,7 @@ export interface Allowed {
 
 const page = new URL('../../docs/adr/0016-names-of-yesterday.md', import.meta.url);
 
-/** Reads both tables of the record: every text between backticks in the columns that name something. */
+/** Reads both tables of the record: every text between backticks in the columns with names. */
 export function allowedByAdr(): Allowed {
   const rows = readFileSync(page, 'utf8')
     .split('\n')

@@ -22,7 +22,7 @@ const settled = (text: string): string => volatile.reduce((so, [pattern, word]) 
 
 const unique = (lines: readonly string[]): readonly string[] => [...new Set(lines.map(settled))].sort();
 
-/** Names that appear by themselves: counts of a gateway, progress of a job, a log with its first line. */
+/** Names that appear only at times: a gateway's counts, a job's progress, a log with its first line. */
 const isPassing = (path: string): boolean =>
   /\/doorman\/\d+\/counts\/.|\/ops\/[^/]+\/progress|\/log\/keeper/.test(path);
 
@@ -34,7 +34,7 @@ function pathsBelow(root: string, path: string): readonly string[] {
   return [`${path}/`, ...readdirSync(full).flatMap((name) => pathsBelow(root, `${path}/${name}`))];
 }
 
-/** Trees end at their seal: their contents come from the archive or the model. */
+/** Below a seal, trees are not listed: their contents come from the archive or the model. */
 const isOfTree = (path: string): boolean => /^opt\/meshwright\/\w+\/[^/]+\/[0-9a-f]{16}\/(?!\.)./.test(path);
 
 /** Keys of a value with their paths, for lists over all elements. JSON inside a text counts too. */
@@ -82,7 +82,7 @@ function contentLines(root: string, paths: readonly string[]): readonly string[]
     .flatMap((path) => wordsIn(`/${path}`, readFileSync(join(root, path), 'utf8')).map((word) => `${path}: ${word}`));
 }
 
-/** Names on a Mac outside meshwright's folders: services, accounts, access. */
+/** Names on a Mac outside meshwright's folders: services, accounts, SSH access. */
 function traces(root: string): readonly string[] {
   const daemons = readdirSync(join(root, 'Library/LaunchDaemons')).filter((name) => name.includes('meshwright'));
   const plists = daemons.map((name) => readFileSync(join(root, 'Library/LaunchDaemons', name), 'utf8'));
@@ -158,7 +158,7 @@ function lockPath(state: string): string {
 const ofAnyNode = (lines: readonly string[]): readonly string[] =>
   lines.map((line) => line.replaceAll(/\bstudio-\d(?=[./])/g, 'NODE'));
 
-/** All names of a rack, with the documents that the build printed. */
+/** All names on a rack, including those in the documents that the build printed. */
 export function namesOf({ place, roots }: YesterdayRack, documents: Readonly<Record<string, unknown>>): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ...Object.entries(roots).flatMap(([name, root]) => nodeSections(name, root)),

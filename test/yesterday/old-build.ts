@@ -4,8 +4,9 @@ import { brotliDecompressSync } from 'node:zlib';
 
 /**
  * Unpacks the command line of the previous release into a folder and returns the path of its program. The archive is
- * built by `scripts/keep-build.mjs` and has everything that the program loads, so it needs nothing of this source tree.
- * It finds a simulated rack by the `run.json` of the simulator: a simulator with a new format also writes the old one.
+ * built by `scripts/keep-build.mjs` and contains everything that the program loads, so the program needs nothing from
+ * this source tree. It finds a simulated rack by the `run.json` of the simulator: a simulator with a new format also
+ * writes the old one.
  */
 export function unpackOldBuild(folder: string): string {
   const bytes = brotliDecompressSync(readFileSync(new URL('build.json.br', import.meta.url)));

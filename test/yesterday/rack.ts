@@ -26,7 +26,7 @@ import {
 import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { type HeldFiles, holdFiles } from './held-files.ts';
 
-/** A rack with the computer of a person. */
+/** A rack and a person's computer. */
 export interface YesterdayRack {
   readonly place: Place;
   readonly roots: Readonly<Record<string, string>>;
@@ -39,18 +39,18 @@ export interface YesterdayRack {
 /** The parts of the cluster file. */
 interface Stage {
   readonly archive: 'reference' | 'newer';
-  /** With a third placement, whose model comes from a web server. */
+  /** True if the file has a third placement, whose model comes from a web server. */
   readonly hasNext?: boolean;
 }
 
 const password = { env: { OWN_PASSWORD: 'simulated' } };
 const consent = ['--yes', '--update-lock', '--allow', 'interrupt'];
-/** Only ends hanging commands: a busy machine takes many times as long as an idle one. */
+/** A limit for hanging commands only: a busy machine takes many times as long as an idle one. */
 const longestMs = 300_000;
 
 const dieBefore = `--import ${new URL('die-before.mjs', import.meta.url).href}`;
 
-/** Only the second half of a network change contains this text. */
+/** A text that occurs only in the second half of a network change. */
 const confirmation = 'isours "$rb/confirmed"';
 
 /** Starts the two Macs, with network and settings untouched by apply. */
@@ -97,7 +97,7 @@ export async function startYesterdayRack(): Promise<YesterdayRack> {
  */
 const oldKeys: Readonly<Record<string, string>> = { gateway: 'doorman' };
 
-/** Renames the keys of the cluster file to those that a program knows. */
+/** Renames the keys of the cluster file to those that a program accepts. */
 function renameKeys(place: Place, program: string): void {
   let text = readFileSync(join(place.folder, 'cluster.yaml'), 'utf8');
   for (const [now, before] of Object.entries(oldKeys)) {
@@ -155,10 +155,10 @@ export async function must(rack: YesterdayRack, program: string, words: readonly
 /** Commands that change nothing, and print the same document for the same rack. */
 export const lookers = ['status', 'doctor', 'history', 'lease status', 'drift', 'endpoints'] as const;
 
-/** Documents by the command that printed them. */
+/** The documents, by the command that printed them. */
 export type Documents = Readonly<Record<string, unknown>>;
 
-/** Makes the state at the top of this file with a command line, and returns its output. */
+/** Creates the state described at the top of this file with a command line, and returns the output. */
 export async function bringToYesterday(rack: YesterdayRack, program: string): Promise<Documents> {
   const run = async (words: readonly string[], options?: RunOptions) =>
     json(await must(rack, program, [...words, '--json'], options));
@@ -183,7 +183,7 @@ async function leaveChangePending(rack: YesterdayRack, program: string): Promise
   const set = `"${root}/usr/sbin/networksetup" -setmanual "Thunderbolt 5" 10.77.0.205 255.255.255.252`;
   const asRoot = `printf '%s\\n' '${set}' | "${root}/usr/bin/sudo" -n "${root}/bin/sh" -s`;
   await must(rack, program, ['exec', second, '--yes', '--', 'sh', '-c', asRoot]);
-  // At the speed of real clocks there is more time to end the daemon that would undo the change.
+  // At the speed of real clocks, more time remains to stop the daemon that would undo the change.
   const env = { NODE_OPTIONS: dieBefore, YESTERDAY_DIES_BEFORE: confirmation, MESHWRIGHT_SIM_SCALE: '1' };
   const cut = await rack.type(program, ['apply', second, '--yes'], { env });
   expect([cut.signal, cut.stderr]).toEqual(['SIGKILL', '']);

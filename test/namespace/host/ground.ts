@@ -58,9 +58,9 @@ export async function openGround(runId: string) {
 export type Ground = Awaited<ReturnType<typeof openGround>>;
 
 /**
- * Connects on behalf of other processes, from its own network. A client of its socket first sends one line with an
- * address and a port, and is then connected to the server there. A refused connection is closed immediately; a silent
- * one stays open.
+ * Connects on behalf of other processes, from its network. A client of its socket first sends one line with an address
+ * and a port, and is then connected to the server there. A refused connection is closed immediately; a silent one stays
+ * open.
  */
 const forwarderProgram = `
 const net = require('node:net');
@@ -164,13 +164,13 @@ interface BootOptions {
   readonly root: string;
   /** The simulator's socket, in the mount namespace of the ground. */
   readonly askPath: string;
-  /** Private to the node; contains pipes. */
+  /** A folder for pipes that is private to the node. */
   readonly folder: string;
   readonly mark: string;
 }
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
-/** Limits the wait for a hung agent. An agent that has exited is noticed immediately. */
+/** The maximum wait for a hung agent. If an agent exits, this is noticed immediately. */
 const answerMs = 60_000;
 const pollMs = 1;
 

@@ -67,7 +67,7 @@ const helpers = ['gzip', 'bzip2', 'xz', 'id', 'grep', 'sed', 'head', 'sleep', 'c
 /** Mount points, and folders that sshd requires to be empty. */
 const folders = ['/proc', '/dev', '/.sim/outside', '/run/sshd', '/private/var/empty'] as const;
 
-/** Parts of perl's core that no tool of a Mac uses: half of its bytes. */
+/** Parts of perl's core that no Mac tool uses; they are half of its bytes. */
 const perlLeftOut = [
   ...'CORE CPAN Devel ExtUtils Locale Module Net Pod TAP Test Test2 Unicode'.split(' '),
   ...'auto/Encode/CN auto/Encode/JP auto/Encode/KR auto/Encode/TW auto/Unicode pod unicore/lib'.split(' '),
@@ -98,7 +98,7 @@ find . -type f \\( -name '*.so' -o -perm -100 \\) | xargs ldd 2>/dev/null |
 chmod 755 .
 `;
 
-/** Programs of this machine, each after its path on a node. */
+/** Programs of this machine, each followed by its path on a node. */
 function wantedPrograms(): readonly string[] {
   const names = new Set([...programNames, ...helpers]);
   const wanted = [

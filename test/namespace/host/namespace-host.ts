@@ -96,7 +96,8 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHo
     const [ground] = await Promise.all([
       openGround(runId),
       builtLower === undefined ? buildLowerRoot(lower) : symlink(builtLower, lower),
-      // Lets the ssh users of all nodes use the simulator; the surrounding folder is closed to all other users.
+      // Gives the ssh users of all nodes access to the simulator; all other users have no access to the surrounding
+      // folder.
       chmod(askPath, 0o666),
     ]);
     const close = async (): Promise<void> => {
@@ -109,7 +110,7 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHo
       await mountDisks(ground, run, model.isKept);
       const network = await openNetwork(ground, names, (node) => wiringFrom(model, node));
       const dialPath = await chooseSocketPath(folder, 'dial.sock');
-      // A socket of a killed simulator would be in the way.
+      // A socket left by a killed simulator would prevent the start.
       await rm(dialPath, { force: true });
       const forwarder = await startForwarder(ground, dialPath, `${runId}.forwarder`);
       return {
@@ -187,7 +188,7 @@ async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise
 
 export interface Machine {
   readonly platform: NodeJS.Platform;
-  /** Undefined on systems without user numbers. */
+  /** The number of the user; undefined on systems without user numbers. */
   readonly userNumber: number | undefined;
   readonly find: (program: string) => string | undefined;
   /** Creates one namespace of each kind and leaves it. @throws Error if the kernel refuses */
@@ -206,7 +207,7 @@ const thisMachine = (): Machine => ({
   unshare: () => runProgram('unshare', probe),
 });
 
-/** Why this machine cannot run nodes in namespaces; undefined if it can. */
+/** The reason why this machine cannot run nodes in namespaces; undefined if it can. */
 async function whyNot({ platform, userNumber, find, unshare }: Machine): Promise<string | undefined> {
   if (platform !== 'linux') return `This is ${platform}, and only Linux has the namespaces that are needed.`;
   if (userNumber !== 0) return 'Only root can make them.';

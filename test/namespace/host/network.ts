@@ -38,7 +38,7 @@ export async function openNetwork(ground: Ground, names: readonly string[], wiri
 export interface NetworkNode {
   readonly name: string;
   readonly wiring: Wiring;
-  /** Whether the Mac has power; without it, its interfaces and cables are dead. */
+  /** True if the Mac has power; without power, its interfaces and cables are dead. */
   readonly isPowered: boolean;
 }
 
@@ -56,7 +56,7 @@ const cableMtu = 9000;
  */
 const megabitsPerGigabit = 10;
 
-/** Size of one burst of segmented packets, and the longest wait of a packet. */
+/** The size of one burst of segmented packets, and a packet's longest wait. */
 const bucket = 'burst 256kb latency 50ms';
 
 /** Smaller than any packet: drops everything while the link stays up. */
@@ -155,7 +155,7 @@ const addressed = (node: string, device: string, address: string): Setting => ({
   ),
 });
 
-/** All changeable settings of the network. The nodes are in the same order as in `layNetwork`. */
+/** All changeable settings of the network, with the nodes in the same order as in `layNetwork`. */
 export function networkSettings(nodes: readonly NetworkNode[]): readonly Setting[] {
   return nodes.flatMap(({ name, wiring, isPowered }, at): readonly Setting[] => {
     const port = officePort(at);

@@ -17,7 +17,7 @@ export interface Page {
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The first of these programs found in PATH. */
+/** The first of these programs that is in PATH. */
 export function findProgram(candidates: readonly string[]): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return candidates
@@ -32,7 +32,7 @@ export function findProgram(candidates: readonly string[]): string | undefined {
     });
 }
 
-/** The browser of this computer. Throws with instructions if there is none. */
+/** The browser of this computer. @throws Error with instructions if no browser is installed */
 function chromiumPath(): string {
   const path = process.env['MESHWRIGHT_CHROMIUM'] ?? findProgram(names);
   if (path !== undefined) return path;
@@ -137,7 +137,7 @@ export async function startChromium(): Promise<Page> {
       const { pid } = child;
       await wire.ask('Browser.close').catch(() => undefined);
       await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 5_000).unref())]);
-      // Its helpers belong to its process group.
+      // The browser's helper processes belong to its process group.
       if (pid !== undefined && child.exitCode === null) process.kill(-pid, 'SIGKILL');
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
     },

@@ -17,7 +17,7 @@ export interface SeenText {
   readonly behind: string;
   /** The case or frame that must contain the text, if any. */
   readonly frame?: Area;
-  /** Whether its center is not covered. */
+  /** True if nothing covers the center of the text. */
   readonly isOnTop: boolean;
 }
 
@@ -96,7 +96,7 @@ const measuring = `(() => {
     const path = one.querySelector('.line');
     const length = path.getTotalLength();
     const dashes = style(path).strokeDasharray;
-    // The gaps of a dashed line hide nothing, and nothing hides them.
+    // The gaps of a dashed line do not cover anything and cannot be covered.
     path.style.strokeDasharray = 'none';
     const points = Array.from({ length: 101 }, (_, index) => path.getPointAtLength((length * index) / 100));
     const seen = points.filter(({ x, y }) => one.contains(topAt(x, y)));

@@ -16,10 +16,10 @@ import { unnamedEffects } from '../converge-effects.ts';
 import { endRollbackTimes } from './end-rollback-times.ts';
 import type { KillRack, KillRun, Successor } from './kill-rack.ts';
 
-/** State that must be the same after a kill as without it. */
+/** The state that must be the same after a kill as without a kill. */
 export interface Expected {
   readonly state: unknown;
-  /** What the killed run showed. */
+  /** The output of the killed run. */
   readonly plans: readonly Plan[];
 }
 
@@ -39,7 +39,7 @@ function stateProblems(seen: unknown, wanted: unknown): readonly string[] {
   return mine === theirs ? [] : ['the final state is another one:', ...difference(seen, wanted)];
 }
 
-/** The omissions of an apply. */
+/** Everything that kept an apply from completing. */
 function runProblems({ works, isStopped, isDeclined }: PlaybookReport): readonly string[] {
   const steps = works.flatMap(({ run }) => run?.steps ?? []);
   const bad = steps.filter(({ outcome }) => !['changed', 'unchanged', 'blocked'].includes(outcome));
@@ -64,7 +64,7 @@ function leaseProblems({ works, observation }: PlaybookReport): readonly string[
   });
 }
 
-/** Boot sessions that got several orders to end. */
+/** Boot sessions that received more than one order to end. */
 function repeatedOrders(effects: readonly Effect[]): readonly string[] {
   const orders = effects
     .filter(({ kind }) => kind === 'reboot' || kind === 'power-off')
@@ -122,7 +122,7 @@ async function unpending({ rack, at }: KillRack): Promise<void> {
 
 const hasTransaction = ({ steps }: Plan): boolean => steps.some(({ act }) => act.kind === 'transaction');
 
-/** Network changes that a node shows only in part after all of them are settled. */
+/** Network changes that are only partly visible on a node after all of them are settled. */
 function halfChanges({ rack }: KillRack, found: FleetObservation, { plans }: Expected): readonly string[] {
   const seen = seenProperties(rack.desired(), found);
   const isSeen = (patch: Patch): boolean => {

@@ -3,7 +3,7 @@ import { sampleOf } from '../../sample.ts';
 import { type KillPoint, stepsOf } from './kill-points.ts';
 import type { Successor } from './kill-rack.ts';
 
-/** A kill point and its successor. */
+/** A kill point and the run that follows the kill. */
 export type Kill = readonly [KillPoint, Successor];
 
 const successors: readonly Successor[] = ['same', 'empty'];

@@ -24,8 +24,8 @@ function ancestors(pid: number, table: ReadonlyMap<number, Running>): readonly n
 }
 
 /**
- * Ends the rollback delay of network changes now, by killing the sleep of the daemon that would roll them back.
- * So the delay is long enough for any machine, and no test waits for it.
+ * Ends the rollback delay of network changes now, by killing the sleep of the daemon that would roll them back. So the
+ * delay can be long enough for any machine, and no test has to wait for it.
  */
 export async function endRollbackTimes(fleet: Fleet): Promise<void> {
   const daemons = fleet.processes().flatMap(({ label, pid }) => (label === 'dev.meshwright.rollback' ? [pid] : []));

@@ -5,7 +5,10 @@ import type { ReceivedExec } from '../../../src/sim/hosts/ssh/sessions.ts';
 /** A command that a run sends to a node, with the same name in every run of the same playbook. */
 export interface ExecKey {
   readonly key: string;
-  /** Number of the plan and id of the step that sends it; absent for leases and for observations between plans. */
+  /**
+   * The number of the plan and the id of the step that sends the command; undefined for leases and for observations
+   * between plans.
+   */
   readonly step?: string;
 }
 
@@ -45,7 +48,7 @@ const commands: readonly (readonly [act: string, mark: RegExp])[] = [
 
 /**
  * A command belongs to every running step of its kind on its node: gates of one node observe at the same time, and
- * their observations look alike. Requests of a gate to its peers belong to no step.
+ * their observations look alike. A gate's requests to its peers belong to no step.
  */
 function commandKeys({ node, command }: ReceivedExec, records: readonly JournalRecord[]): readonly ExecKey[] {
   const intents = openIntents(records);
@@ -66,13 +69,13 @@ function keysOf(exec: ReceivedExec, records: readonly JournalRecord[]): readonly
   return [{ key: `${word} ${decodeURIComponent(step)}`, step: decodeURIComponent(step) }];
 }
 
-/** Steps whose commands differ between repetitions; of all other steps, the first command counts. */
+/** Steps whose commands differ between repetitions. For all other steps, only the first command counts. */
 const isCounted = (key: string): boolean => key.startsWith('send ');
 
-/** A heartbeat, not a place in a plan: it falls into a different plan in every run. */
+/** A heartbeat is not tied to a plan: in every run, it occurs during a different one. */
 export const isHeartbeat = (key: string): boolean => key.startsWith('lease renewed ');
 
-/** A script of the lease of a node. */
+/** A script about a node's lease. */
 export const heartbeatOn = (node: string): string => `lease renewed on ${node}`;
 
 /**

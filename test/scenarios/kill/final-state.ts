@@ -21,13 +21,13 @@ async function filesBelow(root: string, folder: string): Promise<readonly string
   return found.sort();
 }
 
-/** Jobs stored on a node. The mark of a restart is named after a boot session, which differs each time. */
+/** Jobs stored on a node. A reboot's mark is named after a boot session, which differs each time. */
 async function jobsOn(root: string): Promise<readonly string[]> {
   const found = await readdir(join(root, operations)).catch(() => []);
   return found.filter((name) => !name.startsWith('reboot-')).sort();
 }
 
-/** Values that change with every start of a mesh or a Mac, and say nothing about their state. */
+/** Values that change with every start of a mesh or a Mac, and reveal nothing about its state. */
 const passing: readonly string[] = [
   'generation',
   'port',

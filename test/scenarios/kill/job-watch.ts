@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } 
 interface JobProcess {
   readonly pid: number;
   readonly parent: number;
-  /** Path of its program. */
+  /** The path of the job's program. */
   readonly job: string;
 }
 
@@ -12,7 +12,7 @@ const jobPath = /^\S*\/roots\/\S.*?\/ops\/[0-9a-f]{64}\/run/;
 
 const intervalMs = 15;
 
-/** Without this table, for example on a Mac, jobs are not watched. */
+/** Without this process table, for example on a Mac, jobs are not watched. */
 export const canWatchJobs = existsSync('/proc/self/stat');
 
 /** For this long after it was first observed, a process may still become a different program. */
@@ -45,7 +45,7 @@ function readJob(name: string, root: string): JobProcess | undefined {
   }
 }
 
-/** Finds every process of a job below a folder. Old processes without a job are not read again. */
+/** Finds every job process below a folder. Old processes that belong to no job are not read again. */
 function findJobs(root: string): () => readonly JobProcess[] {
   const firstSeenMs = new Map<string, number>();
   const others = new Set<string>();
@@ -76,7 +76,7 @@ function copiesIn(found: readonly JobProcess[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Watches the jobs of simulated Macs while switched on, until it is closed. */
+/** Watches the jobs of simulated Macs while it is switched on, until it is closed. */
 export interface JobWatch {
   /** Switches the watch on or off, since watching costs as much as a Mac. */
   readonly watch: (hasJobs: boolean) => void;
@@ -87,7 +87,7 @@ export interface JobWatch {
   readonly close: () => void;
 }
 
-/** Watches every job below a folder if there is a process table that is cheap to read. */
+/** Watches every job below a folder, if this machine has a process table that is cheap to read. */
 export function watchJobs(root: string): JobWatch {
   const doubled = new Set<string>();
   let alive = 0;

@@ -16,7 +16,7 @@ export interface KillPoint {
    */
   readonly kind: 'record' | 'event' | 'exec';
   readonly key: string;
-  /** Number of its plan and id of its step; absent for leases and between plans. */
+  /** The number of its plan and the id of its step; undefined for leases and between plans. */
   readonly step?: string;
 }
 
@@ -26,7 +26,7 @@ export interface Rehearsal {
   readonly plans: readonly Plan[];
 }
 
-/** Steps of a run, as named by points: several plans may have a step of the same name. */
+/** The steps of a run, with the names that points use: several plans may have a step with the same name. */
 export const stepsOf = (plans: readonly Plan[]): readonly string[] =>
   plans.flatMap(({ steps }, at) => steps.map(({ id }) => `${at + 1} ${id}`));
 
@@ -59,7 +59,7 @@ function reported({ report }: { readonly report?: KillReport }, stderr: string):
   return report;
 }
 
-/** Whether a node received the script of a step, which runs under the lease of that node. */
+/** True if a node received the script of a step, which runs under that node's lease. */
 const isFenced = ({ input }: ReceivedExec, found: readonly ExecKey[]): boolean =>
   input !== '' && found.some(({ step }) => step !== undefined);
 
@@ -88,7 +88,7 @@ export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<
   return { points: [...recordPoints(run.journal), ...eventPoints(running), ...before], plans: running };
 }
 
-/** Whether a run has ended. */
+/** True if a run has ended. */
 function endOf(run: KillRun): () => boolean {
   let hasEnded = false;
   void run.ended.then(() => {

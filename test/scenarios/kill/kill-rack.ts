@@ -31,24 +31,24 @@ export type Successor =
 
 /** A run of a controller process. */
 export interface KillRun extends RunningController {
-  /** Its state folder, and its journal in there. */
+  /** The controller's state folder, and its journal in that folder. */
   readonly state: string;
   readonly journal: string;
-  /** The start of the run. Earlier effects on the nodes are not its own. */
+  /** The start of the run. Earlier effects on the nodes have other causes. */
   readonly sinceEpochMs: number;
 }
 
 /** The options of a run. */
 export interface StartOptions {
   readonly dieAfter?: string;
-  /** Whether its leases are renewed so often that every run has a renewal. Each renewal costs as much as a step. */
+  /** True if leases are renewed so often that every run has a renewal. Each renewal costs as much as a step. */
   readonly hasHeartbeat: boolean;
 }
 
 /** The observation and the result of an apply after a kill. */
 export interface Recovery {
   readonly report: PlaybookReport;
-  /** Before it changed anything. */
+  /** The observation before the apply changed anything. */
   readonly found: FleetObservation;
 }
 
@@ -93,7 +93,7 @@ const killedTiming: RunTiming = {
 
 const shortHeartbeatMs = 300;
 
-/** A dead process of this computer is detected immediately; on a different computer only by its silence. */
+/** A dead process on this computer is detected immediately; on a different computer, only by its silence. */
 const timings: Readonly<Record<Successor, RunTiming>> = {
   same: { ...killedTiming, leaseExpiryMs: never },
   empty: { ...killedTiming, leaseExpiryMs: 200 },

@@ -16,7 +16,7 @@ export interface KillScenario {
   readonly acts: readonly Act['kind'][];
   /** The change of the file for this scenario. */
   readonly file?: (file: FileValue) => void;
-  /** Set once before the scenario and cleared after it. */
+  /** Faults that are set once before the scenario and cleared after it. */
   readonly faults?: readonly (readonly string[])[];
   /** Before every run: undoes the changes of the run on the nodes. */
   readonly begin: (rack: KillRack) => Promise<void>;
@@ -43,7 +43,7 @@ const stopped = (file: FileValue): void => {
   filePart(file, 'placements', 'chat')['state'] = 'stopped';
 };
 
-/** The same, with a separate account for the ranks, which also fetches models. */
+/** The same change, with a separate account for the ranks, which also fetches models. */
 const stoppedWithAccount = (file: FileValue): void => {
   stopped(file);
   filePart(file, 'system')['accounts'] = { ranks: ranksAccount };
@@ -128,7 +128,7 @@ export const firstStart: KillScenario = {
   acts: ['ask', 'gate', 'put', 'script'],
   file: published,
   begin: async ({ rack, file }) => {
-    // The effects of the previous killed run are already checked.
+    // The effects of the previous killed run have already been checked.
     await rack.behindOurBack(() => Promise.resolve());
     for (const change of [idle, published]) {
       const problems = await rack.declare(file(change));

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A slow web server, so that a job is still running when its controller is killed. */
 export interface SlowFiles {
   readonly port: number;
-  /** Files with several simultaneous downloads since the last call. */
+  /** Files that were downloaded more than once at the same time since the last call. */
   readonly takeDoubled: () => readonly string[];
   readonly close: () => Promise<void>;
 }

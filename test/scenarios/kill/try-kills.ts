@@ -28,15 +28,15 @@ export interface KillBench {
   readonly stop: () => Promise<void>;
 }
 
-/** One rack for one kill after the other. */
+/** A rack for one kill after another. */
 interface Lane {
   kill: KillRack;
-  /** The scenario that it is prepared for; absent on a new rack and on one in a wrong state. */
+  /** The scenario that the rack is prepared for; undefined if the rack is new or in a wrong state. */
   scenario?: KillScenario;
   isUsable: boolean;
 }
 
-/** If all are killed, one controller works while that of a different rack waits. */
+/** In thorough runs, one controller works while the controller of another rack waits. */
 const laneCount = isThorough ? 2 : 1;
 
 /** Converges a rack to the file and the faults of a scenario. */

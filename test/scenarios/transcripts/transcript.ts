@@ -30,7 +30,7 @@ const isRoot = ({ command }: SeenExec): boolean => /\bsudo'? -n /.test(command);
 /** The whole text of a command; for root scripts, their standard input. */
 const textOf = (exec: SeenExec): string => (isRoot(exec) ? exec.input : exec.command);
 
-/** The step of a command, from its history line, its job, or the file that it sends. */
+/** The step of a command, derived from its history line, its job, or the file that it sends. */
 function stepOf(exec: SeenExec, steps: readonly Step[]): Step | undefined {
   const own = steps.filter(({ node }) => node === exec.node);
   if (isRoot(exec)) {
@@ -45,12 +45,12 @@ function stepOf(exec: SeenExec, steps: readonly Step[]): Step | undefined {
   );
 }
 
-/** Whether a command contains its remaining time or a duration. */
+/** True if a command contains its remaining time or a duration. */
 const isHurried = ({ name = '' }: SeenExec): boolean => ['ask', 'prove', 'dialogue'].includes(name);
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(/[\w.:@%+/-]+/g) ?? []);
 
-/** Words of all sent texts, by name. */
+/** The words of all sent texts, by name. */
 const examples = everyText('').map(([name, text]) => ({ name, words: wordsOf(text) }));
 
 const sharedWith = (words: ReadonlySet<string>, others: ReadonlySet<string>): number => {
@@ -106,7 +106,7 @@ const probesIn = (command: string): readonly string[] =>
     .filter((line) => line.startsWith('r '))
     .map((line) => line.slice(2));
 
-/** Whether this is an observation, which a restart of a Mac sends without a log entry. */
+/** True if this is an observation; a reboot step sends observations without a log entry. */
 export const isObservation = ({ command }: SeenExec): boolean =>
   /^T=[0-9a-f]{32}$/m.test(command) && probesIn(command).length > 0;
 
@@ -141,10 +141,10 @@ function lineWriter({ folders }: Recorded) {
   };
 }
 
-/** Whether timing decides how often this is sent. */
+/** True if timing decides how often this command is sent. */
 export const isTimed = ({ name }: SeenExec): boolean => name === 'keep-lease' || name === 'rank-progress';
 
-/** Whether a restarting Mac ended an observation by chance: a run that waits for it observes repeatedly. */
+/** True if a rebooting Mac happened to end an observation: a run that waits for the Mac observes it repeatedly. */
 const isCutLook = (exec: SeenExec): boolean =>
   exec.name === undefined && isObservation(exec) && exec.exit.kind === 'signalled';
 

@@ -3,30 +3,30 @@ import { type ExecuteOptions, executeSteps, type StepResult, type StepStart } fr
 import type { Rescue, StepReport } from '../../../src/engine/plan/plan.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
 
-/** How `play` runs steps. */
+/** The options of `play`. */
 export interface Play {
   readonly options?: Partial<ExecuteOptions<StepStart>>;
   readonly rescues?: readonly Rescue[];
   /** The outcomes of steps, by default `changed`. */
   readonly outcomes?: Readonly<Record<string, StepOutcome>>;
-  /** Runs inside a step. */
+  /** Called inside each step. */
   readonly inside?: (id: string, signal: AbortSignal) => Promise<void> | void;
 }
 
-/** What `play` observed. */
+/** The observations of `play`. */
 export interface Seen {
   /** `+id` for each start and `-id` for each end, in order. */
   readonly log: readonly string[];
   readonly outcomes: Readonly<Record<string, StepOutcome>>;
   readonly reports: readonly StepReport[];
-  /** The most steps that ran in parallel. */
+  /** The highest number of steps that ran in parallel. */
   readonly most: number;
   readonly groups: readonly string[];
 }
 
 const never = new AbortController().signal;
 
-/** Runs steps that only take a moment, or that call `inside`. */
+/** Runs steps that take only a moment, or that call `inside`. */
 export async function play(
   steps: readonly Step[],
   { options, rescues = [], outcomes, inside }: Play = {},

@@ -12,7 +12,7 @@ import { nodesOf, parse } from '../../architecture/syntax.ts';
 
 const simulated = { isSimulated: true };
 
-/** Why a command must not be shown for simulated nodes; undefined if it may. */
+/** The reason why a command must not be shown for simulated nodes; undefined if there is none. */
 function fault(shown: string): string | undefined {
   // Arguments after ` -- ` belong to a different program.
   const [own = ''] = shown.split(' -- ');
@@ -27,7 +27,7 @@ function fault(shown: string): string | undefined {
   }
 }
 
-/** Every command in the texts of a source file, with a placeholder for each value that only a run has. */
+/** Every command in a source file's texts, with placeholders for values that exist only in a run. */
 function writtenCommands(path: string): readonly Command[] {
   if (!textOf(path).includes('meshwright(')) return [];
   return [...nodesOf(parse(path))].filter(ts.isCallExpression).flatMap((call) => {

@@ -1,6 +1,6 @@
 /**
- * The work that a hostile file causes, counted in word comparisons, link accesses and validator errors,
- * never in seconds.
+ * The work that a hostile file causes, counted in word comparisons, link accesses and validator errors instead of
+ * seconds.
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -37,7 +37,7 @@ const twoStudios =
 const codes = (text: string): ReadonlySet<string> =>
   new Set(loadCluster(text, 'cluster.yaml').diagnostics.map(({ code }) => code));
 
-/** Enough comparisons for a hundred findings in a file of the largest size. */
+/** Enough comparisons for a hundred findings in a file of the maximum size. */
 const enough = 100 * draftLimits.nodes;
 
 describe('a hostile cluster file (case 10)', () => {

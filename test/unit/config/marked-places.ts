@@ -8,9 +8,9 @@ export interface MarkedPlace {
 }
 
 /**
- * The places that a case marks. A comment with carets and a code marks columns of the nearest line above without
- * such a comment: `#   ^^^^ schema/bad-form`. A place in the first column is marked anywhere in the file with its
- * line and column: `#! 4:1 schema/unknown-key`.
+ * The places that a case marks. A comment with carets and a code marks columns of the nearest line above without such a
+ * comment: `#   ^^^^ schema/bad-form`. A place in the first column is marked by its line and column, anywhere in the
+ * file: `#! 4:1 schema/unknown-key`.
  */
 export function markedPlaces(text: string): readonly MarkedPlace[] {
   const places: MarkedPlace[] = [];

@@ -19,7 +19,7 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
 const diagnosticsOf = (file: string): readonly Diagnostic[] =>
   (file.endsWith('.lock') ? parseLock : loadCluster)(readFileSync(file), basename(file)).diagnostics;
 
-/** A diagnostic in the form of a mark, with an end only if the mark has one. */
+/** A diagnostic in the form of a mark, with an end only if the mark has an end. */
 const asMark = (one: Diagnostic, mark: MarkedPlace | undefined): MarkedPlace => ({
   code: one.code,
   line: one.where?.line ?? 0,

@@ -42,7 +42,7 @@ function resolve(root: Schema, part: unknown): Schema {
   return (root['$defs'] as Record<string, Schema>)[reference.replace('#/$defs/', '')] ?? {};
 }
 
-/** Whether a value exists at a path, with `*` for any name. */
+/** True if a value exists at a path, with `*` for any name. */
 function hasPath(value: unknown, path: readonly string[]): boolean {
   const [key, ...rest] = path;
   if (key === undefined) return value !== undefined;

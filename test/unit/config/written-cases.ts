@@ -1,6 +1,6 @@
 import type { DiagnosticCode } from '../../../src/diagnostics/diagnose.ts';
 
-/** An invalid file that only a program can write: too large, too deep, or not text. */
+/** An invalid file that only a program can write: too large, too deep, or not a text. */
 export interface WrittenCase {
   readonly name: string;
   readonly input: string | Uint8Array;

@@ -33,7 +33,7 @@ function rankOf(changes: MeshChanges, rank: number): RankConfiguration {
   return found;
 }
 
-/** The command line as the service file has it, still escaped. */
+/** The command line in the service file, still escaped. */
 const argvOf = ({ service }: RankConfiguration, prefix = ''): readonly string[] =>
   [...(/<array>(.*)<\/array>/s.exec(render(service, prefix))?.[1] ?? '').matchAll(/<string>(.*)<\/string>/g)].map(
     (match) => match[1] ?? '',

@@ -17,7 +17,7 @@ interface Mac {
   readonly model?: string;
 }
 
-/** The findings about two nodes, of which the second one differs. */
+/** The findings about two nodes, the second of which differs. */
 function findings({ macos, model }: Mac, transport: DesiredPlacement['transport'] = 'rdma') {
   const [placement] = meshFleet({ placement: { transport } }).placements;
   const { nodes } = observedFleet();

@@ -14,7 +14,7 @@ it('makeBodyRoom grants limited room in request order', async () => {
   const [first, second] = await Promise.all([ask('first', 6), ask('second', 4)]);
   const leaving = new AbortController();
   const third = ask('third', 7, leaving.signal);
-  // The fourth request would fit once the second is done, but still waits behind the third.
+  // Once the second request is done, the fourth would fit, but it still waits behind the third.
   const fourth = ask('fourth', 4);
   second?.();
   await Promise.resolve();

@@ -12,7 +12,7 @@ afterEach(() => {
   }
 });
 
-/** A runtime that runs `answer` at the first request, and records what it receives. */
+/** A runtime that calls `answer` at the first request and records everything it receives. */
 async function runtime(answer: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const seen = { asked: '', closed: 0 };
@@ -34,7 +34,7 @@ async function runtime(answer: (socket: Socket) => void) {
   return { port: (server.address() as { readonly port: number }).port, seen };
 }
 
-/** The connection of a client that records what it receives; it accepts more data unless it is full. */
+/** A client's connection that records everything it receives; it accepts more data unless it is full. */
 class Client extends EventEmitter {
   readonly got: unknown[] = [];
   isFull = false;
@@ -81,7 +81,7 @@ function pass(port: number, more: Partial<Forwarding> & { readonly canCancel?: b
   return { outcome, client, events };
 }
 
-/** The result of forwarding a request to a runtime with this answer. */
+/** Forwards a request to a runtime with this answer and returns the result. */
 async function passed(text: string, more: Parameters<typeof pass>[1] = {}) {
   const { port, seen } = await runtime((socket) => socket.end(text));
   const { outcome, client, events } = pass(port, more);

@@ -20,7 +20,7 @@ for (const [name, key] of Object.entries({ chat: 'one', code: 'two' })) {
   writeFileSync(join(keysFolder, name), JSON.stringify({ keys: [hashOf(key)] }));
 }
 
-/** Starts a gateway to two runtimes; `chat` answers with three tokens. */
+/** Starts a gateway in front of two runtimes; `chat` answers with three tokens. */
 async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promise<Gateway> {
   rmSync(countsFile, { force: true });
   const runtime = createServer((asked, answer) => {
@@ -115,7 +115,7 @@ describe('a gateway', () => {
       chat: { requests: 5, tokens: 15 },
       code: { requests: 0 },
     });
-    // Nothing has changed, so nothing is written.
+    // The counts have not changed, so nothing is written.
     rmSync(countsFile);
     await gateway.keepCounts();
     expect(() => readFileSync(countsFile)).toThrow('ENOENT');

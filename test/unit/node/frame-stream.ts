@@ -1,12 +1,12 @@
-/** Builds what an observation script prints, by hand, so that tests can spoil it. */
+/** Composes the output of an observation script by hand, so that tests can damage it. */
 
 import type { Answer, Probe } from '../../../src/model/probe.ts';
 import { nodePath } from '../../../src/node/paths/node-paths.ts';
 
-/** The token of every stream here. */
+/** The token of every stream in these tests. */
 export const boundary = '0123456789abcdef0123456789abcdef';
 
-/** What one probe did. */
+/** The result of one probe. */
 export interface Ran {
   readonly code?: string;
   readonly isLate?: boolean;
@@ -14,13 +14,13 @@ export interface Ran {
   readonly stderr?: string | Uint8Array;
 }
 
-/** As many probes as there are results. */
+/** One probe for each result. */
 export const probesFor = (all: readonly Ran[]): readonly Probe[] =>
   all.map((_, at) => ({ name: `probe-${at + 1}`, ask: [nodePath('/bin/date')], deadlineMs: 1_000, maxBytes: 1_000 }));
 
 const bytes = (text: string | Uint8Array | undefined): Buffer => Buffer.from(text ?? '');
 
-/** The line of each probe, and the sizes as `wc` of macOS pads them. */
+/** The line of each probe, and the sizes, padded like those of macOS's `wc`. */
 export function head(all: readonly Ran[]): string {
   const lines = all.map(({ code, isLate }, at) => `${boundary} ${at + 1} ${code ?? '0'} ${isLate === true ? 1 : 0}\n`);
   const sizes = all.flatMap(({ stdout, stderr }, at) => [
@@ -30,7 +30,7 @@ export function head(all: readonly Ran[]): string {
   return `\n${boundary} begin 1 ${all.length}\n${lines.join('')}${boundary} sizes\n${sizes.join('')}      99 total\n`;
 }
 
-/** The files below their separators. */
+/** The files, each after its separator. */
 export function bodies(all: readonly Ran[]): Buffer {
   const parts = all.flatMap(({ stdout, stderr }, at) => [
     Buffer.from(`\n${boundary} ${at + 1} out\n`),
@@ -44,7 +44,7 @@ export function bodies(all: readonly Ran[]): Buffer {
 /** The whole stream. */
 export const stream = (all: readonly Ran[]): Buffer => Buffer.concat([Buffer.from(head(all)), bodies(all)]);
 
-/** What is right for a result that arrived whole. */
+/** The expected answer for a result that arrived completely. */
 export const rightAnswer = (ran: Ran, at: number): Partial<Answer> => ({
   probe: `probe-${at + 1}`,
   exit: { kind: 'exited', code: Number(ran.code ?? '0') },

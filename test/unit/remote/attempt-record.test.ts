@@ -66,7 +66,7 @@ describe('the record of a connection attempt', () => {
     expect(record.failure()).toEqual({ ...nothing, phase: 'key-exchange', plaintext });
     expect(socket.listenerCount('data')).toBe(1);
     socket.emit('data', keyExchange);
-    // All that is encrypted comes behind it.
+    // Everything encrypted comes after this message.
     expect(socket.listenerCount('data')).toBe(0);
     const offered = { kex: ['kex'], hostKey: ['key'], cipher: ['aes', 'des'], mac: ['mac'] };
     expect(record.failure()).toEqual({

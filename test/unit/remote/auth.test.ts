@@ -39,7 +39,7 @@ interface Agent {
   readonly sign: (key: unknown, data: unknown, options: unknown, done: (...given: unknown[]) => void) => unknown;
 }
 
-/** The method that the handler tries next: `left` are the remaining methods, or null at first. */
+/** The method that the handler tries next. `left` lists the remaining methods; it is null at first. */
 function tried(handler: AuthHandlerMiddleware, left: readonly string[] | null, isPartial: boolean | null = false) {
   let method: unknown;
   const result: unknown = handler(

@@ -26,10 +26,10 @@ async function start(faults: Faults = {}): Promise<FaultServer> {
   return server;
 }
 
-/** A client that has read the node's greeting sends its own and its list of algorithms: more bytes than this. */
+/** After reading the node's greeting, a client sends its greeting and its list of algorithms: more bytes than this. */
 const afterGreeting = 200;
 
-/** Prints a value on the page, with names in place of what differs in each run. */
+/** Prints a value on the page, with names in place of values that differ between runs. */
 function printed(value: unknown, port = 65_536): unknown {
   const text = (jsonText(value) ?? 'undefined')
     .replaceAll(ssh.folder, 'FOLDER')
@@ -39,7 +39,7 @@ function printed(value: unknown, port = 65_536): unknown {
   return JSON.parse(text === 'undefined' ? 'null' : text);
 }
 
-/** The codes of a rejection's diagnostics; the diagnostics are printed on the page. */
+/** Returns the codes of a rejection's diagnostics, and prints the diagnostics on the page. */
 async function codes(promise: Promise<unknown>, port?: number): Promise<readonly string[]> {
   try {
     await promise;

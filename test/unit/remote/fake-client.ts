@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Client } from 'ssh2';
 
-/** A channel whose events come only from the test; it records the calls to it. */
+/** A channel whose events come only from the test. It records its calls. */
 export class FakeChannel extends EventEmitter {
   readonly stderr = new EventEmitter();
   readonly asked: string[] = [];
@@ -43,7 +43,7 @@ export class FakeClient extends EventEmitter {
     this.#waiting.shift()?.(undefined, channel);
     return channel;
   }
-  /** Opens no channel for it; a reason means that the node refused the channel itself. */
+  /** Opens no channel for the command; with a reason, the node itself refused the channel. */
   refuse(reason?: number): void {
     this.#waiting.shift()?.(Object.assign(new Error('no channel'), reason === undefined ? {} : { reason }));
   }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExecLimits } from '../../../src/remote/remote.ts';
 import { feedInput } from '../../../src/remote/ssh-remote.ts';
 
-/** A channel; `room` lists for each write whether there is room for more. */
+/** A channel; `room` lists for each write whether it has room for more. */
 function makeChannel(room: readonly boolean[] = []) {
   const calls: unknown[] = [];
   const rooms = [...room];

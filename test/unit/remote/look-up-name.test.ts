@@ -7,7 +7,7 @@ const addresses: readonly LookupAddress[] = [{ address: '192.0.2.1', family: 4 }
 const isDead = (host: string): boolean => host.startsWith('dead');
 const never = new Promise<never>(() => undefined);
 
-/** Two lookup slots in which dead names stay forever, and a spare process; everything is counted. */
+/** Two lookup slots, which dead names occupy forever, and a spare process. All calls are counted. */
 function makePlaces(patienceMs: number) {
   const seen = { first: [] as string[], spare: [] as string[], busy: 0, most: 0, opened: 0, closed: 0 };
   const spares: Map<string, Settle>[] = [];

@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'meshwright-plain-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 for (const name of ['ssh', 'a1', 'ssh/d']) mkdirSync(join(folder, name));
 
-/** Writes a file below the folder and gives its path. */
+/** Writes a file below the folder and returns its path. */
 function put(name: string, ...lines: readonly string[]): string {
   writeFileSync(join(folder, name), lines.join('\n'));
   return join(folder, name);
@@ -23,7 +23,7 @@ put('ssh/port.conf', 'Port 22');
 put('ssh/port.txt', 'Port 22');
 put('ssh/d/plain.conf', '# nothing');
 put('a1/plain.conf', '');
-// Each file includes the previous one; the first is empty.
+// Each file includes the previous file; the first is empty.
 for (let at = 0; at < 9; at += 1) put(`ssh/chain-${at}`, at === 0 ? '' : `Include chain-${at - 1}`);
 
 describe('an ssh_config', () => {

@@ -139,7 +139,7 @@ describe("a server's bytes before encryption", () => {
       expect(phase(field(packetOf(lists.slice(0, count)).subarray(4, -9)))).toBeUndefined();
     }
     expect(phase(packetOf(lists, 21))).toBeUndefined();
-    // Padding may still be missing.
+    // Only the padding may be missing.
     expect(phase(packetOf(lists).subarray(0, -4))).toEqual(offer);
     for (const cut of [5, 30, 60]) expect(phase(packetOf(lists).subarray(0, -cut))).toBeUndefined();
     expect(phase(packetOf(lists).subarray(0, 5))).toBeUndefined();

@@ -209,7 +209,7 @@ describe('ssh -G', () => {
     mkdirSync(sub);
     writeFileSync(join(sub, 'a.conf'), 'Host *\n');
     const file = configFile(`Include ${sub}/*.conf`);
-    // No file of the pattern: ssh does not read it.
+    // This file does not match the pattern, so ssh does not read it.
     writeFileSync(join(sub, 'b.txt'), 'Nonsense yes\nPort 2100\n', { mode: 0o600 });
     const unasked = createReachResolver(env(file, { command: 'no-such-ssh-here' }));
     expect((await unasked.resolve(request)).target.port).toBe(22);

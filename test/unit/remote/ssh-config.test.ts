@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isDefaultIdentityList, judgeConfigLine, parseSshConfig } from '../../../src/remote/resolve-reach.ts';
 
-// Taken from `ssh -G` of OpenSSH 9.2 for a Host block that sets all of these.
+// The output of `ssh -G` of OpenSSH 9.2 for a Host block that sets all of these options.
 const output = `host studio-1
 user mesh
 hostname studio-1.lan

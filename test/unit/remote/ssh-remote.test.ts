@@ -19,7 +19,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** Lets time pass, and whatever waited for it run. */
+/** Lets time pass, and runs everything that waited for this time. */
 const later = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 /** A connection on which the test answers in place of the node. */
@@ -175,7 +175,7 @@ describe('an SSH connection', () => {
     const channels = Array.from({ length: 8 }, () => client.open());
     await later(100);
     expect(socket.asked).toEqual([]);
-    // One command finishes after all, and another takes its channel.
+    // One of the commands finishes after all, and another one gets its channel.
     channels[0]?.finish();
     exec('9', 50);
     client.open();
@@ -231,7 +231,7 @@ describe('a refused channel', () => {
     }
     client.refuse(1);
     expect(await exits()).toEqual([unknownExit.noChannel.reason]);
-    // A command that runs resets the count.
+    // A running command resets the count.
     exec('3');
     finish(client.open());
     exec('4');
@@ -248,7 +248,7 @@ describe('a refused channel', () => {
     for (let at = 4; at <= 12; at += 1) exec(`${at}`);
     expect(client.commands).toHaveLength(3);
     await later(20);
-    // The refused one comes first.
+    // The refused command comes first.
     expect(client.commands.slice(3)).toEqual(['3']);
     for (let more = 1; more <= 5; more += 1) {
       await later(999);

@@ -132,7 +132,7 @@ describe('a secret', () => {
         /^secret\/missing: .* could not be started \(E/u,
       );
     }
-    // A loop of small writes would stop as soon as the pipe is full: Node queues them and never gets to send them.
+    // A loop of small writes would stop as soon as the pipe is full: Node would queue the writes and never send them.
     const long = await text(printing('process.stdout.write("hunter2".repeat(4_096)); setInterval(() => 0, 9)'));
     expect(long).toContain('printed too much');
     expect(long).not.toMatch(/hunter/u);

@@ -17,11 +17,11 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/smd\[\d+\]/g, 'smd[<pid>]'],
 ];
 
-/** The text with every value masked that differs between Macs: only the layout remains. */
+/** The text with all values masked that differ between Macs, so that only the layout remains. */
 export const layout = (text: string): string =>
   masks.reduce((masked, [pattern, name]) => masked.replaceAll(pattern, name), text);
 
-/** The lines of a text from a web page with damaged indentation, without omitted lines. */
+/** The lines of a text from a web page that damaged the indentation; marks for omitted lines are left out. */
 export const wordLines = (text: string): readonly string[] =>
   text
     .split('\n')

@@ -12,6 +12,6 @@ function element(value: Value): string {
   return `<dict>${entries.join('')}</dict>`;
 }
 
-/** The property list of a job named `dev.test`, in handwritten style. */
+/** The property list of a job named `dev.test`, formatted as if written by hand. */
 export const jobPlist = (keys: { readonly [key: string]: Value }): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0">${element({ Label: 'dev.test', ...keys })}</plist>\n`;

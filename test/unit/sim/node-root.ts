@@ -15,9 +15,9 @@ export interface Ran {
 /** The root of one node in a temporary folder. */
 export interface NodeRoot {
   readonly path: string;
-  /** Runs a tool of the node; a word that begins with `$R` is a path below the root. */
+  /** Runs a tool of the node; an argument that begins with `$R` is a path below the root. */
   readonly run: (tool: string, ...args: readonly string[]) => Ran;
-  /** The command lines missing from the table. */
+  /** The command lines that are missing from the table. */
   readonly unknown: () => readonly string[];
   readonly remove: () => void;
 }

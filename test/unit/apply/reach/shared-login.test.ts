@@ -13,7 +13,7 @@ const node = nodeName('studio-1');
 const way = { kind: 'way', target: sshCase.target(22), trust: sshCase.trust(22) } as const;
 const limits = { deadlineMs: 1_000 };
 
-/** A login that counts its starts and ends. It uses all but 10 ms of the deadline, or fails. */
+/** A login that counts its starts and ends. It takes 10 ms less than the deadline, or fails. */
 function counted(fails = false): { readonly logIn: LogIn; readonly counts: { made: number; ended: number } } {
   const counts = { made: 0, ended: 0 };
   const logIn: LogIn = async () => {

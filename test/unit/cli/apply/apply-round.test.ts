@@ -9,7 +9,7 @@ import { onOnePage } from '../../one-page.ts';
 
 const node = nodeName('studio-2');
 
-/** Whether apply --wait-for-hands waits after a run with this last observation. */
+/** True if apply --wait-for-hands waits after a run with this last observation. */
 function waitsAfter(rack: RackChanges, visited: readonly string[], away: Parameters<typeof unknownNode>[1] = 'empty') {
   const observation = observedFleet(rack);
   const { failures } = observation;

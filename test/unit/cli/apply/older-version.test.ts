@@ -26,7 +26,7 @@ const tree = (whole: typeof now, more: Partial<KeptTree> = {}): KeptTree => ({
   ...more,
 });
 
-/** The version that is found, or the reported problem. */
+/** The version found, or the reported problem. */
 function found(one: readonly KeptTree[], two: readonly KeptTree[], to?: string, wanted = runtime): string {
   const observation = observedFleet({ values: { 'studio-1': { trees: one }, 'studio-2': { trees: two } } });
   try {

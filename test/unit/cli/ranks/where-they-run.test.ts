@@ -3,7 +3,7 @@ import { findFallbacks } from '../../../../src/cli/ranks/where-they-run.ts';
 import { type MeshRack, observeMesh } from '../../../rack/placements.ts';
 import { fleetWithFallback, nodes, onItsNodes, onTheFallback } from '../../../rack/plans.ts';
 
-/** The result, and the nodes of each observation. */
+/** Returns the result, and the nodes of each observation. */
 async function found(ranks: MeshRack['ranks'], unreachable: readonly string[] = []) {
   const of = fleetWithFallback();
   const all = observeMesh(of, { ranks, unreachable }).nodes;

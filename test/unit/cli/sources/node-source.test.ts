@@ -23,7 +23,7 @@ const config = JSON.stringify({
   num_key_value_heads: 2,
 });
 
-/** Its header takes several reads. */
+/** The tensor names of a file whose header takes several reads. */
 const names = Array.from(
   { length: 4_000 },
   (_, index) => `model.layers.${index % 2}.mlp.experts.${index}.up_proj.weight`,
@@ -59,7 +59,7 @@ function remoteTo(root: MacRoot, answer: (stdout: string) => Partial<ExecResult>
   return { remote, sent };
 }
 
-/** Writes latin1, so that bytes stay unchanged. */
+/** Writes latin1, so that the bytes are unchanged. */
 function write(root: MacRoot, path: string, content: string): void {
   mkdirSync(dirname(join(root.folder, path)), { recursive: true });
   writeFileSync(join(root.folder, path), content, 'latin1');

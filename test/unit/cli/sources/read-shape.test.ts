@@ -71,7 +71,7 @@ async function serverOf(answer: RequestListener): Promise<string> {
 
 const { signal } = new AbortController();
 
-/** Serves the files by ranges as a web server does. */
+/** Serves the files in ranges, like a web server. */
 const byRange: RequestListener = ({ url = '', headers }, response) => {
   const bytes = files[decodeURIComponent(url.replace('/tiny/', ''))];
   const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];

@@ -18,7 +18,7 @@ const llama: LlamaRuntime = {
   cache: 'none',
 };
 
-/** The nodes that are asked for the model files of a mesh on three nodes. */
+/** The nodes whose model files are read for a mesh on three nodes. */
 function askedOf(fleet = meshFleet(), names: readonly string[] = []): readonly string[] {
   const [placement] = fleet.placements;
   const readers = readersOf(fleet, { name: placement?.model ?? '' }, { names, labels: [] });

@@ -142,7 +142,7 @@ describe('the permission check for a file', () => {
       replaced('Every user on this computer', '/srv', 'Remove their permission: chmod go-w /srv'),
     );
     expect(details(501, 0o644, [home, ['/srv', 0o1777, 0, 0], root])).toEqual([]);
-    // A container volume, which belongs to root and to the group with the number of its user.
+    // A container volume that belongs to root and to the group whose number is that of the user.
     expect(details(501, 0o664, [home, ['/srv', 0o2775, 0, 501], root])).toEqual([]);
     expect(details(501, 0o644, [home, ['/srv', 0o2775, 0, 50], root])).toEqual(
       replaced('Every member of group 50', '/srv', 'Remove their permission: chmod go-w /srv'),

@@ -3,7 +3,7 @@ import { signatures } from '../../../../src/drivers/command/command.ts';
 
 const found = (line: string): string | undefined => signatures.find(({ pattern }) => pattern.test(line))?.id;
 
-/** Every signature with lines as dyld and servers of several languages write them. */
+/** Every signature, with lines as written by dyld and by servers in several languages. */
 const lines: readonly (readonly [id: string, line: string])[] = [
   ['library-not-loaded', 'dyld[812]: Library not loaded: @rpath/libomp.dylib'],
   ['address-in-use', 'OSError: [Errno 48] Address already in use'],

@@ -14,7 +14,7 @@ const textWith = (times: { readonly graceMs?: number; readonly interruptMs?: num
     .map((part) => (typeof part === 'string' ? part : '/path'))
     .join('');
 
-/** What the simulated launchd reads in it. */
+/** The job that the simulated launchd reads from the file. */
 function jobWith(times: Parameters<typeof textWith>[0]) {
   const reading = readJob(textWith(times));
   if (reading.kind !== 'job') throw new Error(JSON.stringify(reading));

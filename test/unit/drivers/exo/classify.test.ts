@@ -19,7 +19,7 @@ const lineOf = ({ id, match, and }: Known): string =>
 /** The lines that an observation keeps. In awk, brackets are written differently. */
 const asked = new RegExp(logPattern.replaceAll('[[]', '\\[').replaceAll('[]]', '\\]'));
 
-/** Lines of the mlx table that have different names in exo. */
+/** Lines in the mlx table that have different names in exo. */
 const jacclLines = [
   ...exoLines,
   ['no-ipv4-gid', 'RuntimeError: [jaccl] No IPv4-mapped GID for this device'],

@@ -33,7 +33,7 @@ function shutDown(states: readonly (string | number | 'unasked' | 'refused')[], 
 }
 
 const placed = ready;
-/** Without an instance, but its runners still shut down. */
+/** The instance is gone, but its runners are still shutting down. */
 const leaving = stateWith({ RunnerShuttingDown: {} }, (state) => {
   state.instances = {};
 });
@@ -55,7 +55,7 @@ describe("exo's graceful shutdown", () => {
     });
     const gone = { end: { kind: 'done', note: 'its API is not running' }, asked: { length: 1 } };
     expect(shutDown(['refused'])).toMatchObject(gone);
-    // A refusal may take long to arrive.
+    // A refusal can take long to arrive.
     expect(shutDown(['refused'], 60_000)).toMatchObject(gone);
   });
 

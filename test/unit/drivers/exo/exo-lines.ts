@@ -1,4 +1,4 @@
-/** Every signature of exo with a line as exo, mlx, Metal or macOS write it, and what it asks for. */
+/** Every signature of exo, with a line as written by exo, mlx, Metal or macOS, and the requested action. */
 export const exoLines: readonly (readonly [id: string, line: string, action: string])[] = [
   ['jaccl-rtr-22', 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 22', 'apply'],
   ['jaccl-rtr-96', 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 96', 'reboot'],

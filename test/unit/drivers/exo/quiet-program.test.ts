@@ -37,7 +37,7 @@ const print = (lines: readonly string[], end = ''): string => `cat <<'THE END'\n
 
 const begun = record('INFO', `Starting node ${'3e'.repeat(16)}`);
 
-/** What the filter keeps of these lines once exo has a node. */
+/** The lines that the filter keeps once exo has a node. */
 const keptOf = async (...lines: readonly string[]): Promise<readonly string[]> =>
   (await quietly(print([begun, ...lines]))).said.split('\n').slice(1, -1);
 

@@ -5,7 +5,10 @@ import { keptByAwk } from './kept-by-awk.ts';
 
 const found = (line: string) => signatures.find(({ pattern }) => pattern.test(line));
 
-/** Every signature with a line as llama.cpp writes it: build 0.7.0 of Debian, or its sources for what only Macs have. */
+/**
+ * Every signature, with a line as llama.cpp writes it: from build 0.7.0 of Debian, or from the sources for lines that
+ * only Macs print.
+ */
 const lines: readonly (readonly [id: string, line: string, action: string])[] = [
   ['worker-absent', 'Failed to connect to 10.77.0.2:50123', 'read-other-ranks'],
   [

@@ -1,7 +1,7 @@
-/** Start value of a 64-bit hash, in two halves. */
+/** The start value of a 64-bit hash, in two halves. */
 const fnvOffset = { high: 0xcbf29ce4, low: 0x84222325 } as const;
 
-/** Multiplier after each byte. */
+/** The multiplier that is applied after each byte. */
 const fnvPrime = { high: 0x100, low: 0x1b3 } as const;
 
 const half = 2 ** 32;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** The lines of a log that awk keeps by a pattern, as an observation reads them. */
+/** The lines of a log that match a pattern in awk, as an observation reads them. */
 export function keptByAwk(pattern: string, lines: readonly string[]): readonly string[] {
   const out = execFileSync('awk', ['BEGIN { p = ENVIRON["P"] } $0 ~ p'], {
     input: lines.join('\n'),

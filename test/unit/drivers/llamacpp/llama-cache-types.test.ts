@@ -9,7 +9,7 @@ describe("llama.cpp's cache", () => {
     [[], 1],
     [['-ctk', 'q8_0', '-ctv', 'q8_0'], 34 / 64],
     [['--cache-type-k', 'q4_0', '--cache-type-v', 'q4_0'], 18 / 64],
-    // Not every model has as many keys as values.
+    // In some models, keys and values differ in number.
     [['-ctk', 'q8_0'], 1],
     [['-ctk', 'f32'], 2],
     [['-ctk', 'q4_0', '-ctk', 'f32', '-ctv', 'q4_0'], 2],

@@ -4,7 +4,7 @@ import { llamaBytes, llamaUnits } from '../../../../src/drivers/llamacpp/memory.
 
 import { evenShape } from '../../engine/plan/fit-shapes.ts';
 
-/** What llama.cpp 0.7.0 logged of small models of its architecture `llama` in 16 bits. @see runtimes: section 6.4 */
+/** Log values of llama.cpp 0.7.0 for small models of its architecture `llama` in 16 bits. @see runtimes: section 6.4 */
 interface Logged {
   readonly layers: number;
   readonly hidden: number;

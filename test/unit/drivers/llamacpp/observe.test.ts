@@ -8,7 +8,7 @@ const fallBack = 'RDMA activate failed, staying on TCP';
 const device = (number: number): string =>
   `0.00.019.127 I llama_prepare_model_devices: using device RPC${number} (10.77.0.2:50152) (unknown id) - 24105 MiB free`;
 
-/** As build 0.7.0 prints them on Linux, but for the addresses; a model with a window has two caches. */
+/** Lines as printed by build 0.7.0 on Linux, except for the addresses. A model with a window has two caches. */
 const buffers = [
   '0.00.041.827 I load_tensors:   CPU_Mapped model buffer size =     0.19 MiB',
   '0.00.041.827 I load_tensors: RPC0[10.77.0.2:50152] model buffer size =     6.76 MiB',

@@ -85,7 +85,7 @@ function codesOf(change: Change = {}): readonly string[] {
 const joins = (a: string, b: string) => (link: Link) =>
   link.ends.every(({ node }) => node === nodeName(a) || node === nodeName(b));
 
-/** Cables only between neighbors, two on each hop: the second ones have receptacles 3 higher. */
+/** Cables only between neighbors, two on each hop; the receptacle numbers of the second cables are higher by 3. */
 const twoOnEachHop = (all: readonly Link[]): readonly Link[] => {
   const ring = all.filter((link) => !joins('studio-1', 'studio-3')(link) && !joins('studio-2', 'studio-4')(link));
   const further = ring.map((link, at) => ({

@@ -4,7 +4,7 @@ import { keptByAwk } from '../llamacpp/kept-by-awk.ts';
 
 const found = (line: string): string | undefined => signatures.find(({ pattern }) => pattern.test(line))?.id;
 
-/** Every signature with a line as mlx, mlx-lm, Python or Metal write it. */
+/** Every signature, with a line as written by mlx, mlx-lm, Python or Metal. */
 const lines: readonly (readonly [id: string, line: string, action: string])[] = [
   ['rtr-errno-22', 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 22', 'apply'],
   [

@@ -16,7 +16,7 @@ const seen: SeenNames = {
   lan: (node) => `192.168.7.${node.slice(-1)}`,
 };
 
-/** What differs in one start. */
+/** The changes for one start. */
 interface Other {
   readonly generation?: number;
   readonly names?: SeenNames;

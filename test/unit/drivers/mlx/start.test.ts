@@ -5,7 +5,7 @@ import { nodeName } from '../../../../src/model/node.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
 
-/** A row per rank: `x` marks a cable to another rank. */
+/** One row per rank; `x` marks a cable to another rank. */
 const matrix = (...rows: readonly string[]) =>
   rows.map((row) => [...row].map((sign) => (sign === 'x' ? 'cabled' : null)));
 

@@ -33,7 +33,7 @@ describe('kernel panic reports', () => {
   });
 
   it('are ignored if they are older than this boot session or have no time', () => {
-    // The Mac panicked, wrote the report after its boot, and a person then restarted it.
+    // The Mac panicked and wrote the report after its boot; then a person restarted it.
     expect(told(seen(report({ atEpochSeconds: bootedAt - 300 })))).toEqual([]);
     const { atEpochSeconds: _, ...timeless } = report();
     expect(told(seen(timeless))).toEqual([]);

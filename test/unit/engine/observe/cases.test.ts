@@ -23,7 +23,7 @@ describe('facts from published outputs', () => {
     expect(mac).toMatch(/^Mac: (?:none$|.*not stated|.*(?:Mac|Intel|Apple silicon))/);
     expect(macos).toMatch(/^macOS: .*(?:build not stated|\(\d{2}[A-Z]\d{1,5}[a-z]?\))/);
     expect(published).toMatch(/^Published: (?:nowhere\. RECONSTRUCTED, not a capture: .{20,}|(?!nowhere).{15,})/);
-    // Exactly the outputs that no Mac printed name no Mac.
+    // A case must name a Mac unless no Mac printed its output.
     expect(mac === 'Mac: none').toBe(published.startsWith('Published: nowhere.'));
   });
 

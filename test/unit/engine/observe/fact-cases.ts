@@ -1,4 +1,4 @@
-/** Loads test/cases/facts: one folder per published output, with the value that a person read in it. */
+/** Loads test/cases/facts: one folder per published output, with the value that a person read from the output. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,21 +9,21 @@ import type { Answer } from '../../../../src/model/probe.ts';
 /** The folder of the cases. */
 export const casesFolder = fileURLToPath(new URL('../../../cases/facts', import.meta.url));
 
-/** What one command printed. */
+/** The output of one command. */
 export interface Printed {
   readonly stdout: string;
   readonly stderr: string;
   readonly code: number;
 }
 
-/** One case: what was printed, by probe, and what it means. */
+/** One case: the output of each probe, and its meaning. */
 export interface FactCase {
   readonly fact: FactName;
   readonly name: string;
   readonly title: string;
-  /** For `services`: the label whose `launchctl print` this is. */
+  /** For `services`: the label of the `launchctl print` output. */
   readonly label?: string;
-  /** The answer of the fact's first probe, then the other given answers. */
+  /** The answer of the fact's first probe, then the other answers of the case. */
   readonly printed: ReadonlyMap<string, Printed>;
   readonly expected: { readonly value?: unknown; readonly unknown?: string };
 }
@@ -56,10 +56,10 @@ function loadCase(fact: FactName, name: string): FactCase {
   };
 }
 
-/** The instants of an observation that took a second. */
+/** The start and end of an observation that took a second. */
 export const asked = { sentAtEpochMs: 1_790_000_000_000, receivedAtEpochMs: 1_790_000_001_000 };
 
-/** An answer that arrived whole. */
+/** An answer that arrived completely. */
 export const answer = (probe: string, printed: Partial<Printed>, more: Partial<Answer> = {}): Answer => ({
   probe,
   exit: { kind: 'exited', code: printed.code ?? 0 },
@@ -71,14 +71,14 @@ export const answer = (probe: string, printed: Partial<Printed>, more: Partial<A
   ...more,
 });
 
-/** How the node script for launchd services passes on the output of `launchctl print`. */
+/** Converts the output of `launchctl print` to the form in which the node script returns it. */
 export function asServiceRecord(label: string, printed: Printed): Printed {
   const lines = (printed.stdout + printed.stderr).split('\n').slice(0, -1);
   const text = [`service ${label} ${printed.code}`, ...lines.map((line) => `|${line}`), 'end', ''].join('\n');
   return { stdout: text, stderr: '', code: 0 };
 }
 
-/** Parses the printed answers of a case; `more` changes the answer of the first probe. */
+/** Parses the answers of a case; `more` changes the answer of the first probe. */
 export function parseCase(one: FactCase, changed = one.printed, more: Partial<Answer> = {}): Known<unknown> {
   const fact = registry[one.fact];
   const answers = fact.from.map(({ name }, at) => {

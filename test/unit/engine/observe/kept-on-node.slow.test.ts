@@ -54,7 +54,7 @@ async function observe(shell: Shell, root: MacRoot): Promise<Facts> {
   return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
 }
 
-/** Writes the record of a rank in the form that bootstrap writes. */
+/** Writes a rank's record in the same form as bootstrap. */
 function member(root: MacRoot, more: Partial<typeof exampleRecord>): void {
   const lines = Object.entries({ ...exampleRecord, ...more, startedIn: session, starts: 1 });
   root.file(`${placementFolder('kimi').path}/record`, lines.map(([key, value]) => `${key}=${value}\n`).join(''));

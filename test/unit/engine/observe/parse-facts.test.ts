@@ -30,7 +30,7 @@ const document = (facts: ReturnType<typeof parseFacts>) => ({
 function wholeNode(): readonly Answer[] {
   const cases = loadFactCases()
     .filter(({ expected }) => expected.value !== undefined)
-    // Several facts read the records of a node; those with jobs come first.
+    // Several facts read a node's records; the cases with jobs come first.
     .sort((a, b) => Number(b.fact === 'jobs') - Number(a.fact === 'jobs'));
   const ours = [answer('date', { stdout: '1790000000\n' })];
   const read = cases.flatMap((one) =>

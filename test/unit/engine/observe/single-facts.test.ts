@@ -23,7 +23,7 @@ describe('the clock fact', () => {
   const at = (seconds: number) => clock.parse([answer('date', { stdout: `${seconds}\n` })], asked);
 
   it("is the node's offset, in the middle of the possible range", () => {
-    // Asked between 1790000000 and 1790000001; `date` cuts off up to a second.
+    // The clock was read between 1790000000 and 1790000001; `date` cuts off up to a second.
     expect(value(at(1_790_000_000))).toEqual({ offsetMs: 0, uncertaintyMs: 1000 });
     expect(value(at(1_790_000_400))).toEqual({ offsetMs: 400_000, uncertaintyMs: 1000 });
     expect(value(at(1_789_999_000))).toEqual({ offsetMs: -1_000_000, uncertaintyMs: 1000 });

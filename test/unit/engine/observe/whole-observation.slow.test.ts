@@ -37,7 +37,7 @@ const stdoutOf = (title: string): string => {
   return [...(one?.printed.values() ?? [])][0]?.stdout ?? '';
 };
 
-/** The published output of each tool, by arguments. Of a script's output, only its node lines or its paths. */
+/** The published output of each tool, by arguments; for a script, only its node lines or paths. */
 const outputs: readonly (readonly [string, string, string])[] = [
   ['usr/bin/sw_vers', '', 'macos-version/macos-27'],
   ['usr/sbin/sysctl', '*', 'hardware/m3ultra-512'],

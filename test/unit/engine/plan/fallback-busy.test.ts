@@ -62,7 +62,7 @@ function planOf({ of, ranks, goal = { kind: 'converge' }, away = [] }: Case): Pl
   return makePlan({ goal, desired: of, observation, targets: of.nodes.map(({ name }) => name) });
 }
 
-/** The interruptions of a plan, and how long it gives ranks to stop. */
+/** The interruptions in a plan, and the time that it gives ranks to stop. */
 function stopsOf(of: DesiredFleet, ranks: MeshRack['ranks'], goal: Goal = { kind: 'converge' }) {
   const plan = planOf({ of, ranks, goal });
   const graces = plan.steps.flatMap(({ act }) =>

@@ -19,10 +19,10 @@ import { onOnePage } from '../../one-page.ts';
 import { evenShape } from './fit-shapes.ts';
 
 const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
-/** A third of the large model leaves no room for the small model on a Mac. */
+/** If a Mac has a third of the large model, it has no room for the small model. */
 const sizes = { tiny: 1_200e9, small: 300e9 };
 
-/** kimi, whose fallback is on studio-4, studio-1 and studio-2, next to others with the small model. */
+/** The placement kimi, whose fallback is on studio-4, studio-1 and studio-2, and others with the small model. */
 function fleetWithOthers(...others: readonly Partial<DesiredPlacement>[]): DesiredFleet {
   const of = fleetWithFallback({ fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 } });
   const { fallback: _, sharding: __, ...rest } = kimi(of);
@@ -38,7 +38,7 @@ function fleetWithOthers(...others: readonly Partial<DesiredPlacement>[]): Desir
 const other = { name: 'other', nodes: nodes(4) };
 const needsReboot: Partial<FactValues> = { 'reboot-mark': [{ placement: 'kimi', why: 'kernel' }] };
 
-/** Which placements are refused for their memory, and which are started. */
+/** The placements that are refused for lack of memory, and those that are started. */
 function outcomeOf(plan: Plan) {
   const refused = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
   const started = plan.steps.flatMap(({ id }) => /\/placement\/([^/]+)\/kick$/.exec(id)?.slice(1) ?? []);

@@ -43,7 +43,7 @@ describe('the gateways of a moving placement', () => {
   const published = (...there: readonly number[]): DesiredFleet =>
     publishedFleet({ fallback: { nodes: nodes(...there), contextTokens: 2_048 } });
   const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
-  /** The nodes whose gateways close. Every stop must wait until all are closed and drained. */
+  /** The nodes whose gateways are closed. Every stop must wait until all of them are closed and drained. */
   function closedBy(one: PlacedCase): readonly string[] {
     const { steps } = placedPlan(one);
     const closing = steps.filter(({ id }) => /\/(?:close-door|drain)$/.test(id)).map(({ id }) => id);

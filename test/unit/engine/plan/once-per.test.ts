@@ -14,7 +14,7 @@ describe('oncePer', () => {
     expect(make).toHaveBeenCalledTimes(2);
   });
 
-  /** How often a plan reads the publication of the first of this many placements. */
+  /** The number of times that a plan reads the first placement's publication, if the file has this many placements. */
   function readsAmong(count: number): number {
     let reads = 0;
     const of = published();

@@ -45,7 +45,7 @@ const rankCase = (placement: string, rank: number, generation: number, more: Par
   ...more,
 });
 
-/** Both serve; kimi is in its seventh start, pair in its second. */
+/** Both placements serve; kimi is in its seventh start, pair in its second. */
 const serving: Readonly<Record<string, readonly RankCase[]>> = {
   'studio-1': [rankCase('kimi', 0, 7)],
   'studio-2': [rankCase('kimi', 1, 7)],
@@ -67,7 +67,7 @@ function plan(ranks: typeof serving, unreachable: readonly string[] = []): Plan 
   });
 }
 
-/** Which placements the steps of a plan start or stop. */
+/** The placements that a plan's steps start or stop. */
 const touched = (steps: readonly Step[]): readonly string[] => [
   ...new Set(
     steps.flatMap(({ act }) =>
@@ -76,7 +76,7 @@ const touched = (steps: readonly Step[]): readonly string[] => [
   ),
 ];
 
-/** Generation and port of the next start of a placement. */
+/** The generation and port of a placement's next start. */
 const nextStart = (steps: readonly Step[], name: string): readonly unknown[] =>
   steps.flatMap(({ act }) =>
     act.kind === 'script' && act.name === 'bootstrap-rank' && act.args.record.placement === name

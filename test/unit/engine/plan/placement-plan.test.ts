@@ -25,7 +25,7 @@ interface PlanCase {
   readonly desired?: DesiredFleet;
   readonly rack: MeshRack;
   readonly goal?: Goal;
-  /** Facts of a node in addition to the published trees. */
+  /** Facts about a node in addition to the published trees. */
   readonly values?: Readonly<Record<string, Partial<FactValues>>>;
 }
 
@@ -43,7 +43,7 @@ const waitsFor = (plan: Plan): readonly string[] =>
     .filter(({ resource }) => resource === 'placement/kimi')
     .flatMap((one) => one.for.map(({ text }) => text));
 
-/** Everything that a step waits for, directly or through other steps. */
+/** All steps that a step waits for, directly or through other steps. */
 function behind(step: Step | undefined, plan: Plan): readonly string[] {
   const found = new Set<string>();
   const visit = (one: Step | undefined): void => {

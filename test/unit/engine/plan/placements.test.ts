@@ -13,7 +13,7 @@ import { onOnePage } from '../../one-page.ts';
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const nodes = ['studio-1', 'studio-2', 'studio-3'];
 
-/** What apply installs on every node before it starts anything. */
+/** The files that apply installs on every node before it starts anything. */
 const trees: FactValues['trees'] = [
   { kind: 'runtime', name: 'reference', digest: shortDigest(digestOf('archive')), isCurrent: true, state: 'intact' },
   { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
@@ -26,7 +26,7 @@ interface MeshPlan {
   readonly targets?: readonly string[];
 }
 
-/** A rack with everything in place except the placement and the given changes. */
+/** A rack on which everything is in place except the placement and these changes. */
 function plan({ goal = { kind: 'converge' }, fleet = meshFleet(), rack = {}, targets = four }: MeshPlan = {}): Plan {
   const values = four.map((name) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
@@ -40,7 +40,7 @@ const kimi = 'studio-1 placement/kimi';
 const waitingFor = (made: Plan, resource: string): readonly string[] =>
   made.waiting.filter((one) => one.resource === resource).flatMap((one) => one.for.map(({ text }) => text));
 
-/** Every step that a step needs, directly or through other steps. */
+/** All steps that a step needs, directly or through other steps. */
 function behind(made: Plan, id: string): ReadonlySet<string> {
   const step = made.steps.find((one) => one.id === id);
   return new Set((step?.needs ?? []).flatMap((need) => [need, ...behind(made, need)]));

@@ -7,7 +7,7 @@ import { onOnePage } from '../../one-page.ts';
 import { planLines, planOf, type ResourceFile } from './resource-file.ts';
 
 const folder = new URL('../../../cases/resources/', import.meta.url);
-/** Its cases contain only its own steps and have a separate format. */
+/** The cases of this resource contain only its steps and have a separate format. */
 const ownForm = 'placement';
 const kinds = readdirSync(folder).filter((kind) => kind !== ownForm);
 

@@ -10,10 +10,10 @@ import { subjectText } from '../../../../src/model/subject.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { observedFleet, settledFleet, settledValues } from '../../../rack/rack.ts';
 
-/** A case: what differs from a rack that matches its file, and the resulting plan. */
+/** A case: the differences from a rack that matches its file, and the resulting plan. */
 export interface ResourceFile {
   readonly title: string;
-  /** Keys of the fleet that differ; those of `thunderbolt` and `system` one by one. */
+  /** Keys of the fleet that differ; the keys of `thunderbolt` and `system` are merged individually. */
   readonly file?: Record<string, object>;
   /** The observed cables. */
   readonly cables?: readonly string[];
@@ -28,7 +28,7 @@ export interface ResourceFile {
   readonly waiting?: readonly string[];
   readonly blockers?: readonly string[];
   readonly effects?: readonly string[];
-  /** Codes that are only reported. */
+  /** Codes that the plan only reports. */
   readonly told?: readonly string[];
 }
 

@@ -9,7 +9,7 @@ import { onOnePage } from '../../one-page.ts';
 const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
 const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
 
-/** Three bridged Macs in a ring, and a fourth whose macOS is outside of what the file accepts. */
+/** Three bridged Macs in a ring, and a fourth with a macOS that the file does not accept. */
 const rack: RackChanges = {
   cables: ring,
   values: {

@@ -40,12 +40,12 @@ const serving = threeRanks(['joined', 'running', 'running'], answers);
 const changed = threeRanks(['joined', 'running', 'running'], { ...answers, digest: digestOf('earlier file') });
 const stopped = threeRanks(['stopped', 'stopped', 'stopped']);
 
-/** One thing that a start may wait for, at studio-2. */
+/** One obstacle on studio-2 for which a start may wait. */
 interface Obstacle {
   readonly values?: Partial<FactValues>;
   readonly unknown?: FactName;
   readonly code?: keyof typeof definedCodes;
-  /** Its model needs more memory than the Macs have. */
+  /** The placement's model needs more memory than the Macs have. */
   readonly isTooLarge?: boolean;
 }
 
@@ -54,7 +54,7 @@ const settled = nodes.map((name) => {
   return [name, { ...facts, trees, 'wired-limit': { megabytes: 2 ** 18 } }] as const;
 });
 
-/** What a plan of this goal stops or restarts. */
+/** The placements and Macs that a plan with this goal stops or restarts. */
 function touched(goal: Goal, ranks: MeshRack['ranks'], obstacle: Obstacle): readonly string[] {
   const all = settled.map(([name, own]) => [name, name === 'studio-2' ? { ...own, ...obstacle.values } : own]);
   const unknown = obstacle.unknown === undefined ? {} : { 'studio-2': { [obstacle.unknown]: 'timed-out' as const } };
@@ -74,7 +74,7 @@ function touched(goal: Goal, ranks: MeshRack['ranks'], obstacle: Obstacle): read
   );
 }
 
-/** What a command does to placements that answer. */
+/** The effect of a command on placements that answer. */
 interface Behavior {
   readonly goals: readonly Goal[];
   readonly ranks: MeshRack['ranks'];
@@ -94,7 +94,10 @@ function goalsOf({ plays }: Playbook, targets: readonly NodeName[]): readonly Go
 const start: Goal = { kind: 'start', placements: ['kimi'] };
 const rollback: Goal = { kind: 'converge', only: ['runtime', 'placement'] };
 
-/** Every command: what it stops in order to start it again. `nothing`: it stops nothing. `for good`: no start follows. */
+/**
+ * Every command with the goals in which it stops placements and starts them again. It may also stop `nothing`, or stop
+ * them `for good`.
+ */
 const behaviors: Readonly<Record<string, 'nothing' | 'for good' | Behavior>> = {
   ...Object.fromEntries(
     'validate schema fit enroll replace forget secrets unlock plan drift doctor status facts cables graph history logs endpoints'
@@ -122,7 +125,7 @@ const restarting = Object.entries(behaviors).flatMap(([name, behavior]) =>
   typeof behavior === 'string' ? [] : [[name, behavior] as const],
 );
 
-/** Kinds that a restart of a Mac may repair: it resolves their findings, even for a serving placement. */
+/** Kinds that a Mac's reboot may repair: it resolves their findings, even for a serving placement. */
 const repairedKinds: readonly ResourceKind[] = [
   'rdma',
   'thunderbolt-link',
@@ -143,7 +146,7 @@ const own: Readonly<
 > = {
   'mesh/launch-budget': { 'rdma-starts': { startedIn: 'BOOT-studio-2', starts: 99, last: [] } },
   'mesh/needs-reboot': { 'reboot-mark': [{ placement: 'other', why: 'kernel' }] },
-  // Only running ranks have it: a stopped mesh starts anyway.
+  // Only running ranks can have this obstacle: a stopped mesh starts anyway.
   'mesh/stays-on-tcp': 'after a stop: none',
   'hold/held': { hold: [{ reason: 'fan', by: 'ana', since: '2026-11-21', isOver: false }] },
   'no model': { trees: trees.slice(0, 1) },
@@ -153,7 +156,7 @@ const own: Readonly<
 
 const refuses = (obstacle: Obstacle): boolean => touched(start, stopped, obstacle).length === 0;
 
-/** Every obstacle after which a start would do nothing. */
+/** Every obstacle that keeps a start from doing anything. */
 const obstacles: readonly (readonly [string, Obstacle])[] = [
   ...roles.map(([code]) => [code, { code }] as const),
   ...Object.entries(own).flatMap(([name, values]) => (typeof values === 'string' ? [] : [[name, { values }] as const])),
@@ -161,7 +164,10 @@ const obstacles: readonly (readonly [string, Obstacle])[] = [
   ...factNames.map((fact) => [`unknown ${fact}`, { unknown: fact }] as const),
 ].filter(([, obstacle]) => refuses(obstacle));
 
-/** What a restart of a Mac may repair, with its facts. If `placements` is unknown, no placement was seen to answer. */
+/**
+ * Obstacles that a Mac's reboot may repair, with their facts. If `placements` is unknown, no placement is known to
+ * answer.
+ */
 const repairedByRestart: readonly string[] = [
   ...roles.flatMap(([code, kind]) => (repairedKinds.includes(kind) ? [code] : [])),
   ...'hardware thunderbolt hardware-ports interfaces bridge-preferences network-services rdma-state rdma-devices rdma-ports'
@@ -172,7 +178,7 @@ const repairedByRestart: readonly string[] = [
 
 const seen = new Map<string, readonly string[]>();
 
-/** The same as {@link touched}, once for commands with the same plan. */
+/** Like {@link touched}, but computed only once for commands with the same plan. */
 function stopsOf(goal: Goal, ranks: MeshRack['ranks'], name: string, obstacle: Obstacle): readonly string[] {
   const key = JSON.stringify([goal, ranks === serving, name]);
   const stops = seen.get(key) ?? touched(goal, ranks, obstacle);

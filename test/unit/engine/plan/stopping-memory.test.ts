@@ -16,10 +16,13 @@ import { onOnePage } from '../../one-page.ts';
 import { evenShape } from './fit-shapes.ts';
 
 const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
-/** A third of the large model leaves no room for the small model on a Mac. */
+/** If a Mac has a third of the large model, it has no room for the small model. */
 const sizes = { tiny: 1_200e9, small: 300e9 };
 
-/** kimi, which is to be stopped and has a fallback on studio-4, studio-1 and studio-2, next to the small model on one Mac. */
+/**
+ * The placement kimi, which should be stopped and has a fallback on studio-4, studio-1 and studio-2, and the small
+ * model on one Mac.
+ */
 function fleetWithOther(other: Partial<DesiredPlacement>, large: Partial<DesiredPlacement> = {}): DesiredFleet {
   const of = fleetWithFallback({
     fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 },
@@ -37,7 +40,7 @@ function fleetWithOther(other: Partial<DesiredPlacement>, large: Partial<Desired
 }
 
 const of = fleetWithOther({ nodes: nodes(1) });
-/** The same, with a hold of studio-3 in the file. */
+/** The same file with a hold on studio-3. */
 const heldByFile: DesiredFleet = {
   ...of,
   nodes: of.nodes.map((node) => (node.name === 'studio-3' ? { ...node, hold: { reason: 'power supply' } } : node)),
@@ -51,7 +54,7 @@ interface Refused {
   readonly stopped: readonly string[];
 }
 
-/** The refusals for memory, and the started and stopped placements. */
+/** The refusals for lack of memory, and the started and stopped placements. */
 function outcomeOf(one: PlacedCase): Refused {
   const plan = placedPlan({ of, ...one });
   const step = (name: string): readonly string[] =>
@@ -66,7 +69,7 @@ function outcomeOf(one: PlacedCase): Refused {
 }
 
 const ranks = onItsNodes;
-/** The rank of kimi on studio-1 has stopped; the two others run. */
+/** The rank of kimi on studio-1 has stopped; the other two run. */
 const withoutFirst: MeshRack['ranks'] = { ...onItsNodes, 'studio-1': [{ state: 'stopped', rank: 0 }] };
 
 describe('memory next to a placement to be stopped', () => {

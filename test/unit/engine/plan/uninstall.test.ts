@@ -35,7 +35,7 @@ const dhcp = ([name, , device]: (typeof services)[number], at: number) => [
   { Interface: { DeviceName: device }, IPv4: { ConfigMethod: 'DHCP' }, UserDefinedName: name },
 ];
 
-/** A Mac that slept, with a Thunderbolt Bridge and a service for only one receptacle. */
+/** The baseline of a Mac that slept, with a Thunderbolt Bridge and a service for only one receptacle. */
 const before: Baseline = {
   values: [
     { key: 'power', text: 'sleep 1\nautorestart 0' },

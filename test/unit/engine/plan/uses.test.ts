@@ -14,7 +14,7 @@ const earlier = (name: string) => ({
   nodes: [nodeName('a')],
 });
 
-/** Which of both accounts something needs. */
+/** The accounts that something needs. */
 function accountsFor(
   later: AddressParts,
   driver: string,

@@ -26,7 +26,7 @@ import { type Shell, scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
 
-/** In seconds. */
+/** Ten years, in seconds. */
 const tenYears = 315_360_000;
 
 /** Runs a command line as sshd does, with bytes on its standard input. */

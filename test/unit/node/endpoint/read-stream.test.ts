@@ -5,7 +5,7 @@ import { readStream, type TimedPiece } from '../../../../src/node/endpoint/read-
 const caseText = (name: string): string =>
   readFileSync(new URL(`../../../cases/bench/${name}`, import.meta.url), 'utf8');
 
-/** The lines of an answer, one arriving every ten milliseconds from 1000 on, and curl's last line with its seconds. */
+/** The lines of an answer, which arrive every ten milliseconds from 1000 on, and curl's last line with its seconds. */
 function arriving(text: string, end: string): readonly TimedPiece[] {
   return [...text.split('\n').slice(0, -1), '', end].map((line, at) => ({ atMs: 1_000 + 10 * at, text: `${line}\n` }));
 }

@@ -24,7 +24,7 @@ const block = (name: string, ...addresses: readonly string[]): string =>
     '\tmedia: autoselect <full-duplex>\n\tstatus: active\n',
   ].join('');
 
-/** Ethernet, and receptacles 1 to 6 at en2 to en7: en3 self-assigned, en4 with two addresses, en7 with a lease. */
+/** Ethernet, and receptacles 1 to 6 as en2 to en7: en3 has a self-assigned address, en4 two addresses, en7 a lease. */
 const interfaces = [
   block('lo0', '127.0.0.1'),
   block('en0', '192.168.1.11'),
@@ -36,7 +36,7 @@ const interfaces = [
   block('en7', '198.51.100.7'),
 ].join('');
 
-/** An ipconfig that has a packet only for en7. */
+/** An ipconfig that has a packet for en7 only. */
 function withTools(root: NodeRoot): void {
   root.file('outputs/ports', published('hardware-ports/m3ultra-no-bridge'));
   root.file('outputs/interfaces', interfaces);

@@ -29,13 +29,13 @@ const held = readFileSync(join(casesFolder, 'rdma-holders/held-and-free/stdout.t
 interface Kernel {
   readonly domains?: number;
   readonly registry?: string;
-  /** What `pgrep` finds. */
+  /** The output of `pgrep`. */
   readonly tools?: readonly number[];
-  /** What `ps` prints of other processes than the script's own shell. */
+  /** The output of `ps` for processes other than the script's shell. */
   readonly processes?: readonly string[];
 }
 
-/** A node that prints these, with properties between that nothing asks for; every call is recorded. */
+/** A node with these outputs, mixed with properties that nothing reads; every call is recorded. */
 function newRoot(shell: Shell, { domains = 0, registry = held, tools = [], processes = [] }: Kernel = {}): MacRoot {
   const root = newMac(shell);
   const count = `AppleThunderboltRDMAProtectionDomain = ${domains}, AppleThunderboltRDMAQueuePair = ${domains}`;

@@ -51,7 +51,7 @@ interface Mark {
   readonly pid?: number;
 }
 
-/** A member whose start over RDMA was marked. */
+/** A rank whose start over RDMA was marked. */
 function started(root: MacRoot, mark: Mark, more: Partial<typeof exampleRecord> = {}): void {
   const record = Object.entries({ ...exampleRecord, ...more, startedIn: session, starts: 1 });
   root.file(`${placementFolder('kimi').path}/record`, record.map(([key, value]) => `${key}=${value}\n`).join(''));

@@ -15,7 +15,10 @@ const boundary = 'fedcba9876543210fedcba9876543210';
 const newRoot = removedAfter(makeNodeRoot);
 const published = readFileSync(join(casesFolder, 'receptacle-places/m3-ultra/stdout.txt'), 'utf8');
 
-/** An ioreg that prints the nodes with a place for `-k`, else the paths, between properties that nothing asks for. */
+/**
+ * An ioreg that prints the nodes with a location for `-k`, otherwise the paths, mixed with properties that nothing
+ * reads.
+ */
 function withIoreg(root: NodeRoot, nodes: string, paths: string): void {
   root.tool('usr/bin/awk', 'exec /usr/bin/awk "$@"');
   root.file('outputs/nodes', nodes);

@@ -45,7 +45,7 @@ describe("a device's address in the network preferences", () => {
     ['other', known({ kind: 'other' })],
   ] as const)('is %s as configured in its service', (method, kept) => {
     expect(keptOf(own, { method, address })).toEqual(kept);
-    // Entries for a different device and for an older service of this device.
+    // These are entries for a different device and for an older service of this device.
     const others = [
       { device: 'en4', method: 'off' },
       { service: 'Thunderbolt 2 2', method: 'off' },

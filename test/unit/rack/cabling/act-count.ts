@@ -1,8 +1,9 @@
 import type { Move } from '../../../../src/rack/cabling/moves.ts';
 
 /**
- * How many acts a move takes. An act moves one plug to another receptacle, or plugs in or removes a whole cable. A person
- * always handles two plugs for it: one out and one in, or the two of the cable. A round of n plugs takes n acts.
+ * The number of acts in a move. An act moves one plug to another receptacle, or plugs in or removes a whole cable. Each
+ * act is two handlings of plugs: one out and one in, or both plugs of the cable. Exchanging n plugs in a circle takes n
+ * acts.
  */
 export function actCount(move: Move): number {
   switch (move.kind) {

@@ -5,7 +5,7 @@ import { caseFaces, casePlaces, facesWords, placeWords } from '../../../../src/r
 describe('receptacle places on the case', () => {
   it.each(macModelIds)('match the Thunderbolt receptacle count of %s', (id) => {
     const faces = caseFaces(id);
-    // The tower and rack versions of the Mac Pro differ.
+    // The tower and the rack version of the Mac Pro differ.
     if (id === 'Mac14,8') expect(faces).toBeUndefined();
     else expect(faces?.reduce((sum, face) => sum + face.sockets, 0)).toBe(macModel(id)?.receptacles);
   });

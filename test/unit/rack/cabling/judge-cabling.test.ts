@@ -28,7 +28,7 @@ function judge(changes: RackChanges): string {
   return only?.judgement.kind ?? 'no link';
 }
 
-/** Receptacles of one node with one of them replaced. */
+/** The receptacles of one node, with one of them replaced. */
 const withReceptacle = (name: string, one: ThunderboltReceptacle): readonly ThunderboltReceptacle[] =>
   receptacles(name, 6, []).map((free) => (free.receptacle === one.receptacle ? one : free));
 

@@ -8,7 +8,7 @@ import { loadFactCases, parseCase } from '../../engine/observe/fact-cases.ts';
 
 const cases = new Map(loadFactCases().map((one) => [one.title, one]));
 
-/** The facts of a Mac with only these known outputs. */
+/** The facts about a Mac with only these known outputs. */
 function factsFrom(...titles: readonly string[]): Facts {
   const known = titles.map((title) => {
     const one = cases.get(title);

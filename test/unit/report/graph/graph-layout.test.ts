@@ -9,7 +9,7 @@ const boxesOf = ({ macs }: ReturnType<typeof graphLayout>): readonly Box[] => ma
 const pairs = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>
   all.flatMap((a, index) => all.slice(index + 1).map((b) => [a, b] as const));
 
-/** As many cables as receptacles allow: with more than seven Macs, only neighbors are linked. */
+/** As many cables as the receptacles allow: with more than seven Macs, only neighbors are linked. */
 const meshOf = (count: number): readonly string[] =>
   count <= 7 ? fullMesh(count) : studios(count - 1).map((name, index) => `${name}:2 <-> studio-${index + 2}:1`);
 

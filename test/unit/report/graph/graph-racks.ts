@@ -13,11 +13,11 @@ import {
   receptacles,
 } from '../../../rack/rack.ts';
 
-/** `studio-1`, `studio-2` and so on. */
+/** The names `studio-1`, `studio-2` and so on. */
 export const studios = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `studio-${index + 1}`);
 
-/** A cable between every two of `count` Macs; each Mac uses its receptacles from the first on. */
+/** A cable between every two of `count` Macs; each Mac uses its receptacles in order, starting with the first. */
 export function fullMesh(count: number): readonly string[] {
   const next = new Map(studios(count).map((name) => [name, 1]));
   const take = (name: string): string => {
@@ -32,7 +32,7 @@ export function fullMesh(count: number): readonly string[] {
   );
 }
 
-/** A rack for a drawing; everything is as declared unless set otherwise. */
+/** A rack for a drawing; by default, everything is as declared. */
 export interface DrawnRack extends RackChanges {
   readonly count: number;
   readonly declared: readonly string[];
@@ -56,7 +56,7 @@ export function seenPicture(rack: DrawnRack): GraphPicture {
   return { graph: rackGraph(examination, acts), placements: serving(rack.count), isSimulated: true, warnings };
 }
 
-/** The picture of its file only. */
+/** The picture of the rack's file, without an observation. */
 export function declaredPicture(rack: DrawnRack): GraphPicture {
   const fleet = fleetOf(rack);
   const nodes = fleet.nodes.map((node) => ({ ...node, hardware: { model: 'Mac15,14' } }));

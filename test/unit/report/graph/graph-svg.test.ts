@@ -29,7 +29,7 @@ const pictures: readonly (readonly [string, GraphPicture])[] = [
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
-/** Its text without markup, with the lines of each text joined. */
+/** The text of a drawing without markup, with the lines of each text joined. */
 const words = (svg: string): string =>
   svg
     .replaceAll(/<(?:title|desc|style)>[\s\S]*?<\/(?:title|desc|style)>/g, '')

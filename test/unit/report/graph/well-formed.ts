@@ -1,4 +1,4 @@
-/** An attribute with a quoted value without unescaped markup. */
+/** An attribute with a quoted value that contains no unescaped markup. */
 const attribute = /\s+[\w:-]+="[^"<&]*(?:&(?:amp|lt|gt|quot|#39);[^"<&]*)*"/y;
 const text = /[^<&]*(?:&(?:amp|lt|gt|quot|#39);[^<&]*)*/y;
 const tagStart = /<(\/?)([a-zA-Z][\w-]*)/y;
@@ -12,8 +12,8 @@ function take(pattern: RegExp, source: string, at: number): RegExpExecArray | nu
 }
 
 /**
- * The element names of an XML text without comments, declarations and other entities, in order.
- * Throws at the first error that an XML parser would report.
+ * The names of the elements in an XML text, in order. The text may not contain comments, declarations and other
+ * entities. Throws at the first error that an XML parser would report.
  */
 export function elementsOf(source: string): readonly string[] {
   if (!characters.test(source)) throw new Error('a character that XML does not have');
@@ -48,7 +48,7 @@ export function elementsOf(source: string): readonly string[] {
   return names;
 }
 
-/** One DOT statement of `graphDot`: words, quoted strings, one HTML label, no bare quote between. */
+/** One DOT statement of `graphDot`: words, quoted strings, one HTML label, and no unpaired quote in between. */
 const string = '"(?:[^"\\\\\\n]|\\\\.)*"';
 const value = `(?:${string}|[\\w.]+|<(?:[^<>]|<[^<>]*>)*>)`;
 const attributes = `\\[\\w+=${value}(?:, \\w+=${value})*\\]`;

@@ -13,7 +13,7 @@ let folder = '';
 let program = '';
 let claims: ReturnType<typeof createPortClaims>;
 let ranks: readonly ChildProcess[] = [];
-/** Address → loopback address, by rank: what each rank can reach. */
+/** The addresses that each rank can reach, by rank: address → loopback address. */
 let tables: Map<string, string>[] = [];
 
 beforeEach(async () => {
@@ -42,9 +42,9 @@ async function writeTable(rank: number): Promise<void> {
 interface Mesh {
   readonly size: number;
   readonly generation?: number;
-  /** The generation of the last rank, if different. */
+  /** The generation of the last rank, if it differs. */
   readonly oddGeneration?: number;
-  /** The default of 20 is more than an answer takes on a loaded machine. */
+  /** The default of 20 is more than an answer needs on a busy machine. */
   readonly deadlineSeconds?: number;
 }
 

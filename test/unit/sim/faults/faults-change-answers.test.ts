@@ -72,7 +72,7 @@ const linkUp: readonly string[] = [
 ];
 const joined = Object.fromEntries(['studio-1', 'studio-2'].map((node) => [node, [...linkUp, ...portStates('en7')]]));
 
-/** Every fault with a target and all files that it changes, by node; `-` is removed, `+` is new. */
+/** Every fault with a target and all files that it changes, by node; `-` marks removed files, `+` new ones. */
 const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Record<string, readonly string[]>>]>> = {
   'bridge-active': [
     'studio-1',
@@ -241,7 +241,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         ...versions,
         ...answers('uname', '-a.out', '-r.out', '-v.out'),
         '/usr/sbin/sysctl',
-        // There is nothing newer to offer.
+        // macOS has no newer version to offer.
         '/usr/sbin/softwareupdate',
         ...answers('softwareupdate', '--list_--no-scan.out'),
         '+ /.sim/answers/softwareupdate/--list_--no-scan.err',

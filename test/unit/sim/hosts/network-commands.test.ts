@@ -3,7 +3,7 @@ import { modelledFleet } from '../../../../src/sim/hosts/modelled-fleet.ts';
 import { type NetworkNode, networkSettings } from '../../../namespace/host/network.ts';
 import { desiredRack } from '../../../rack/rack.ts';
 
-/** Every network setting of the rack after these faults, with the nodes of `off` powered off. */
+/** Every network setting of the rack after these faults, with the nodes in `off` powered off. */
 function settings(faults: readonly string[] = [], off: readonly string[] = []): ReadonlyMap<string, string> {
   const model = modelledFleet(desiredRack, 'network');
   for (const fault of faults) expect(model.setFault(fault.split(' ')).kind).toBe('done');

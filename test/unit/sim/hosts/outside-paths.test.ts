@@ -27,7 +27,7 @@ beforeEach(async () => {
   await writeFile(outside, 'precious');
 });
 
-/** `$O` is a file outside the root, `$U` the same file as a relative path. */
+/** `$O` is the path of a file outside the root, `$U` the relative path of the same file. */
 async function sh(script: string) {
   const ran = spawnSync('/bin/sh', ['-c', script], {
     cwd: homeOf(root, 'mesh'),

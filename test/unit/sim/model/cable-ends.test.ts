@@ -9,7 +9,7 @@ interface Edge {
   readonly speed: string;
 }
 
-/** Every cable end that a node prints: own domain, peer domain and speed. */
+/** Every cable end that a node prints: its domain, the peer's domain and the speed. */
 function edgesOf(fleet: SimulatedFleet, node: string): readonly Edge[] {
   const json = answer(fleet, node, 'system_profiler/SPThunderboltDataType_-json.out');
   const buses: readonly Record<string, never>[] = JSON.parse(json)['SPThunderboltDataType'];

@@ -14,7 +14,7 @@ import { onOnePage } from '../../../one-page.ts';
 const gqa = (bytes: number, heads = 12): ModelShape =>
   evenShape(bytes, { count: 60, heads, kvHeads: heads, headDim: 12, attention: { kind: 'gqa' }, dims: {} });
 
-/** `kimi` with a model of this shape, on Macs of 512 GB that may wire 480 GiB of it. */
+/** The placement `kimi` with a model of this shape, on Macs with 512 GB, of which 480 GiB may be wired. */
 function fleetWith(shape: ModelShape | undefined, placement: Partial<DesiredPlacement> = {}): DesiredFleet {
   const fleet = meshFleet({ placement });
   return { ...fleet, models: fleet.models.map((model) => ({ ...model, ...(shape === undefined ? {} : { shape }) })) };
@@ -35,7 +35,7 @@ const memoryCodes = (plan: ReturnType<typeof planFor>) => ({
 const pageOf = (plan: ReturnType<typeof planFor>): string =>
   planText({ plan, lock: { shown: 'cluster.lock', additions: [] }, next: [] }, plainPage({ unicode: true }));
 
-/** A fleet whose runtime starts this program on the node. */
+/** A fleet whose runtime starts this program on its nodes. */
 function fleetStarting(program: string, accounts: DesiredFleet['system']['accounts']): DesiredFleet {
   const fleet = fleetWith(undefined);
   return {

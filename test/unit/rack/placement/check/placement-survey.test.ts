@@ -52,7 +52,7 @@ const findingsOf = (view: View): readonly AsText<Diagnostic>[] =>
 const summaries = (view: View): readonly string[] =>
   findingsOf(view).map(({ code, subject, detail }) => `${code} ${subjectText(subject)}: ${detail}`);
 
-/** A rack where `kimi` was started in this boot session and stopped, with the outcome of that start. */
+/** A rack on which `kimi` was started and stopped in this boot session, with the outcome of that start. */
 const stoppedWith = (changes: Partial<RecordedRank>): View =>
   viewFor({
     ranks: Object.fromEntries(
@@ -78,7 +78,7 @@ describe("a placement's state", () => {
     const view = viewFor(rack, file);
     const survey = surveyPlacements(view).map(({ name, standing }) => [name, standing]);
     const planned = placementCases(view).map((one) => {
-      // Orphaned ranks are reported for their node.
+      // Orphaned ranks are reported with their node.
       const alone = placementProperty({ ...one, orphanedRanks: [] });
       const isSpentUnknown = one.mesh.state !== 'unknown' && alone.observed.kind === 'unknown';
       return [one.placement.name, isSpentUnknown ? 'differs' : judgeProperty(alone)];

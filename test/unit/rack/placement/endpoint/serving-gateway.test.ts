@@ -32,7 +32,7 @@ const trees: FactValues['trees'] = [
   { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
 ];
 
-/** All ranks of kimi run, and a gateway on the leader serves kimi on this port. */
+/** A rack on which all ranks of kimi run and a gateway on the leader serves kimi on this port. */
 function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> = {}): FleetObservation {
   const values = targetsOf(fleet).map((name) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
@@ -92,7 +92,7 @@ describe('a gateway that is no longer in the file', () => {
   const stepsFor = (goal: Goal, of = fleet): readonly Step[] =>
     makePlan({ goal, desired: of, observation: observed(fleet, 9_000), targets: targetsOf(of) }).steps;
 
-  /** All steps that must finish before this one starts. */
+  /** All steps that must finish before this step starts. */
   function stepsBefore(steps: readonly Step[], id: string): readonly string[] {
     const step = steps.find((one) => one.id === id) ?? expect.fail(`there is no ${id}`);
     return step.needs.flatMap((need) => [need, ...stepsBefore(steps, need)]);

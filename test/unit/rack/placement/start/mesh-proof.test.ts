@@ -13,7 +13,7 @@ const desired = meshFleet();
 const wanted = digest(digestOfKimi(desired));
 const answer = digest('b'.repeat(64));
 
-/** The reference for the next start if the leader stored an answer for digest `startedFrom`. */
+/** The reference for the next start if the leader has stored an answer for the digest `startedFrom`. */
 function proof(isBuildKnown: boolean, key: string, startedFrom: string = wanted) {
   const golden = { key: digest(key), sha256: answer, firstTokenMs: 100, tokensPerSecond: 30, steadyPerSecond: 20 };
   const observation = observeMesh(desired, {

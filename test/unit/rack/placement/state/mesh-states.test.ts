@@ -39,7 +39,7 @@ function viewFor(seen: SeenMesh, changes: Partial<DesiredPlacement>): View {
   return viewOf({ desired, observation: observeMesh(desired, racks[seen]), targets });
 }
 
-/** How a plan changes the placement, as the comment on the table explains each change. */
+/** The change of the placement in a plan, in the words that the comment on the table explains. */
 function plannedChange(view: View): string {
   const all = placement.properties(view).filter(({ address }) => !address.endsWith('/service-file'));
   const whole = all.find(({ address }) => address === 'placement/kimi');

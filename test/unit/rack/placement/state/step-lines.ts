@@ -1,6 +1,6 @@
 import type { Effect, Patch, Step } from '../../../../../src/model/step.ts';
 
-/** `studio-1/kick` of `studio-1/placement/kimi/kick`; the whole id for a different placement. */
+/** `studio-1/kick` for the id `studio-1/placement/kimi/kick`; the whole id for a different placement. */
 const shortId = (id: string, placement: string): string => id.replace(`/placement/${placement}/`, '/');
 
 /** `gen 5 joined on studio-1 studio-2`, for patches with the same value. */

@@ -17,11 +17,11 @@ import { readMesh } from '../recorded-mesh.ts';
 
 const late: TokenResult = { kind: 'silent', reason: 'none came before the deadline of 20 s', isTimeout: true };
 
-/** Its gateways, the old one first if there are two while its endpoint moves. */
+/** The gateways of the placement; while its endpoint moves, the old gateway comes first. */
 const seenAs = (...flows: readonly EndpointTraffic[]): Known<readonly GatewayStatus[]> =>
   known(flows.map((flow, at) => gatewayStatus([endpointStatus(flow)], 8_080 + 10 * at)));
 
-/** A mesh with a gateway that gave no token in time, unless `token` differs. */
+/** A mesh with a gateway. It gave no token in time, unless `token` sets a different result. */
 function meshOf(
   doormen: Known<readonly GatewayStatus[]>,
   token: TokenResult = late,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FleetError } from '../../../../../src/diagnostics/diagnostic.ts';
 import { requirePrograms } from '../../../../../src/sim/hosts/base-tools/all-base-tools.ts';
 
-/** The codes and details of the refusal of a machine without these programs. */
+/** The codes and details of the refusal on a machine without these programs. */
 function refusals(...missing: readonly string[]): readonly string[] {
   try {
     requirePrograms((name) => (missing.includes(name) ? undefined : `/usr/bin/${name}`));
