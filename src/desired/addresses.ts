@@ -4,13 +4,13 @@ import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts
 
 const endForm = /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?):([1-9][0-9]?)$/;
 
-/** Reads `studio-1:2`, one receptacle of one node; undefined for anything else. */
+/** Parses one receptacle of a node (`studio-1:2`); returns undefined for any other text. */
 export function parseLinkEnd(text: string): LinkEnd | undefined {
   const match = endForm.exec(text);
   return match === null ? undefined : { node: nodeName(match[1] ?? ''), receptacle: Number(match[2]) };
 }
 
-/** Reads `studio-1:2 <-> studio-2:2`, one cable; undefined for anything else. */
+/** Parses a cable (`studio-1:2 <-> studio-2:2`); returns undefined for any other text. */
 export function parseLink(text: string): readonly [LinkEnd, LinkEnd] | undefined {
   const halves = text.split('<->');
   const first = parseLinkEnd((halves[0] ?? '').trimEnd());
@@ -18,17 +18,16 @@ export function parseLink(text: string): readonly [LinkEnd, LinkEnd] | undefined
   return halves.length !== 2 || first === undefined || second === undefined ? undefined : [first, second];
 }
 
-/** A link's canonical name, whichever end is written first: `studio-1:2 <-> studio-2:2`. */
+/** A link's canonical name, regardless of the order of its ends: `studio-1:2 <-> studio-2:2`. */
 export const linkText = (ends: readonly [LinkEnd, LinkEnd]): string => ends.map(linkEndText).sort().join(' <-> ');
 
 export const networkText = ({ address, prefixLength }: Ipv4Network): string => `${address}/${prefixLength}`;
 
 /**
- * The ends of a link with their fixed addresses in its /30. The end whose text sorts first gets the first host address,
- * so that the order of the ends in the file does not matter.
+ * A link's ends with their fixed addresses in its /30. The end whose text sorts first gets the first host address, so
+ * the order of the ends in the file does not matter.
  *
- * @example
- * // studio-2:2 <-> studio-1:2 in 10.77.0.0/30: studio-1:2 has 10.77.0.1, studio-2:2 has 10.77.0.2
+ * @example // studio-2:2 <-> studio-1:2 in 10.77.0.0/30: studio-1:2 has 10.77.0.1, studio-2:2 has 10.77.0.2
  */
 export function endAddresses(ends: Link['ends'], network: Ipv4Network) {
   const first = ipv4Number(firstAddress(network)) ?? 0;
@@ -37,7 +36,7 @@ export function endAddresses(ends: Link['ends'], network: Ipv4Network) {
     .map((end, index) => ({ end, address: ipv4Text(first + 1 + index) }));
 }
 
-/** Every end of the links that have a network, with its address. */
+/** The ends of all links that have a network, with their addresses. */
 export const linkAddresses = ({ links, networks }: Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'>) =>
   links.flatMap((link) => {
     const network = networks[link.index];
@@ -46,8 +45,8 @@ export const linkAddresses = ({ links, networks }: Pick<DesiredFleet['thunderbol
   });
 
 /**
- * The canonical form of a host, so that different spellings of it are equal: names in lower case without a final dot,
- * IPv6 as eight groups. Undefined for a text that looks like an address but is not valid.
+ * Returns a host's canonical form, so that its different spellings are equal: names in lower case without a final dot,
+ * IPv6 as eight groups. Returns undefined for an invalid text that looks like an address.
  */
 export function canonicalAddress(host: string): string | undefined {
   if (host.includes(':')) return canonicalIpv6(host);
@@ -69,7 +68,7 @@ function canonicalIpv6(host: string): string | undefined {
 /** The number of addresses in a network with this prefix length. */
 export const networkSize = (prefixLength: number): number => 2 ** (32 - prefixLength);
 
-/** Reads `10.77.0.0/24`. The address may be any address of the network. Undefined for anything else. */
+/** Parses `10.77.0.0/24`, where the address can be any in the network. Returns undefined for any other text. */
 export function parseIpv4Network(text: string): Ipv4Network | undefined {
   const [address = '', prefix = '', ...rest] = text.split('/');
   if (rest.length > 0 || ipv4Number(address) === undefined || !/^(?:0|[1-9][0-9]?)$/.test(prefix)) return undefined;
@@ -83,7 +82,7 @@ export function firstAddress(network: Ipv4Network): string {
   return ipv4Text(value - (value % networkSize(network.prefixLength)));
 }
 
-/** Whether all of the inner network is inside the outer one. */
+/** True if the inner network is entirely inside the outer one. */
 export function isInside(inner: Ipv4Network, outer: Ipv4Network): boolean {
   const size = networkSize(outer.prefixLength);
   const at = (network: Ipv4Network): number => Math.floor((ipv4Number(network.address) ?? 0) / size);

@@ -7,7 +7,7 @@ const listedAtMost = 8;
 /** The names that an unknown name could mean; created once for all findings. */
 export type Choices = ReturnType<typeof choicesAmong>;
 
-/** `near` is the most likely name, if there is exactly one; `list` the first eight names as part of a sentence. */
+/** `near` is the most likely name, if there is exactly one; `list` has the first eight names as part of a sentence. */
 export function choicesAmong(names: readonly string[]) {
   const more = names.length - listedAtMost;
   const list = listText([...names.slice(0, listedAtMost), ...(more > 0 ? [`${more} more`] : [])]);
@@ -17,7 +17,7 @@ export function choicesAmong(names: readonly string[]) {
 /** Longer words are never compared, because the cost grows with the product of both lengths. */
 const longestWord = 64;
 
-/** The nearest candidate, ignoring case; undefined if none is near or several are equally near. */
+/** Returns the nearest candidate, ignoring case, or undefined if none is near or several are equally near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > longestWord) return undefined;
   const wanted = word.toLowerCase();
@@ -39,10 +39,10 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
 const farthest = (word: string, other: string): number =>
   Math.max(1, Math.floor(Math.max(word.length, other.length) / 3));
 
-/** No more findings than this are ever shown. */
+/** At most this many findings are shown. */
 const lookedUpAtMost = 100;
 
-/** Suggestions for many words among the same candidates. Looks up each word once, and at most 100 words. */
+/** Suggests one of the same candidates for each of many words. Looks up each word once, and at most 100 words. */
 export function suggesterAmong(candidates: readonly string[]): (word: string) => string | undefined {
   const found = new Map<string, string | undefined>();
   return (word) => {
@@ -51,7 +51,7 @@ export function suggesterAmong(candidates: readonly string[]): (word: string) =>
   };
 }
 
-/** `Did you mean kimi? `, before a list of all names; empty if no name is near. */
+/** `Did you mean kimi? ` before a list of all names; empty if no name is near. */
 export function guess(word: string, names: Iterable<string>): string {
   const near = didYouMean(word, names);
   return near === undefined ? '' : `Did you mean ${near}? `;

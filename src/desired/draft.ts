@@ -13,8 +13,8 @@ export type DraftPlacement = ReturnType<typeof draftPlacement> & {
 };
 
 /**
- * All placements, followed by the fallback layout of each that has one, at the place of its `fallback` key: the nodes
- * of a fallback must obey the same rules.
+ * All placements, followed by the fallback layouts of those that have one, because the same rules apply to their nodes.
+ * The place of a fallback layout is its `fallback` key.
  */
 export const draftLayouts = (placements: readonly DraftPlacement[]): readonly DraftPlacement[] => [
   ...placements,
@@ -55,18 +55,18 @@ export interface DraftAvoid {
 }
 
 /**
- * The usable parts of a cluster file. The rules read this instead of the file, so that they can run even if the schema
- * finds errors, and all problems are reported together.
+ * The usable parts of a cluster file. The rules read this instead of the file, so they can run even if the schema finds
+ * errors, and all problems are reported together.
  */
 export type Draft = ReturnType<typeof makeDraft>;
 
 /** New names of renamed keys, by the pointer of the old key. */
 export const renamedKeys: ReadonlyMap<string, string> = new Map([['/doorman', 'gateway']]);
 
-/** The port of an endpoint that does not set one. */
+/** The port of an endpoint for which the file sets none. */
 export const defaultEndpointPort = 8_080;
 
-/** The limits of the schema (`maxProperties`, `maxItems`). It refuses a larger file, so the rules skip the rest. */
+/** The schema's limits (`maxProperties`, `maxItems`). The schema refuses a larger file, so the rules skip the rest. */
 export const draftLimits = {
   nodes: 256,
   links: 1_024,
@@ -89,10 +89,10 @@ export function makeDraft(root: unknown, raw: RawText) {
   const sshPort = numberOf(below(file, 'ssh', 'port'));
   return {
     nodes: entries(file, 'nodes', draftLimits.nodes).map((node) => draftNode(node, sshPort)),
-    /** The names of all nodes in the file, including those beyond the limits; so for runtimes and models. */
+    /** All node names in the file, including those beyond the limits. The same applies to runtime and model names. */
     nodeNames: namesIn(file, 'nodes'),
     links: read,
-    /** Whether every entry of the list is usable. */
+    /** True if every link in the list is usable. */
     hasAllLinks: read.length === list(links).length,
     avoid: items(below(file, 'thunderbolt', 'avoid'), draftLimits.avoid).flatMap(draftAvoid),
     hasGateway: ['gateway', 'doorman'].some((key) => below(file, key).value !== undefined),
@@ -101,7 +101,7 @@ export function makeDraft(root: unknown, raw: RawText) {
     runtimes: entries(file, 'runtimes', draftLimits.runtimes).map(draftRuntime),
     models: draftModels(file),
     placements: entries(file, 'placements', draftLimits.placements).map(draftPlacement),
-    /** Whether the file has a pool, valid or not. */
+    /** True if the file has a pool, valid or not. */
     hasPool: pool.value !== undefined,
     runtimeNames: namesIn(file, 'runtimes'),
     modelNames: namesIn(file, 'models'),
@@ -128,7 +128,7 @@ function draftRuntime(spot: Entry) {
     name: spot.name,
     pointer: spot.pointer,
     keys: keysIn(spot),
-    /** The words that are texts, with their places. */
+    /** The words of the command that are texts, with their places. */
     command: texts(below(spot, 'command'), draftLimits.words),
     ...given({ driver: textOf(below(spot, 'driver')), listening: textOf(below(spot, 'joined', 'listening')) }),
   };
@@ -143,7 +143,7 @@ function draftModels(file: Spot) {
       name: spot.name,
       pointer: spot.pointer,
       hasFiles: files.value !== undefined,
-      /** Whether its source uses HTTP and the file does not allow that. */
+      /** True if the source uses HTTP although the file does not allow it. */
       isRefusedHttp: !isHttpAllowed && source?.isText === true && source.text.startsWith('http:'),
       paths: keysIn(files, draftLimits.files),
       ...given({ source }),
@@ -168,7 +168,7 @@ function draftPlacement(spot: Entry) {
     /** The place of the port, or of the placement if the port is the default. */
     endpointPointer: port.value === undefined ? pointer : port.pointer,
     endpointKeys: keysIn(endpoint),
-    /** The sources in a list of API keys, in a form that is only compared and never shown. */
+    /** The sources in a list of API keys, in a form that is compared but never shown. */
     keySources: items(below(endpoint, 'apiKey'), mostKeys).map(({ value }) => JSON.stringify(value)),
     isPublished: below(endpoint, 'listen').value === 'lan',
     isOpenToAnybody: below(endpoint, 'access').value === 'anybody',
@@ -177,11 +177,11 @@ function draftPlacement(spot: Entry) {
       model: text('model'),
       runtime: text('runtime'),
       sharding: text('sharding'),
-      /** The number of shares; undefined without a list of shares. */
+      /** The number of shares; undefined if the file has no list of shares. */
       shareCount: Array.isArray(shares) ? shares.length : undefined,
       transport: text('transport'),
       backend: text('backend'),
-      /** The port of the endpoint or its default; undefined if it is not a number. */
+      /** The endpoint's port or the default port; undefined if the file's value is not a number. */
       endpointPort: numberOf({ ...port, value: port.value ?? defaultEndpointPort }),
       fallback: members.nodes.length === 0 ? undefined : { pointer: fallback.pointer, ...members },
     }),
@@ -242,12 +242,12 @@ export const draftNodesByName = (draft: Draft): ReadonlyMap<string, DraftNode> =
 /** A scalar of the file with its place. */
 export interface DraftText {
   readonly pointer: string;
-  /** The value, or for a number its source text. */
+  /** The value as text; for a number, its source text. */
   readonly text: string;
   readonly isText: boolean;
 }
 
-/** Returns the source text of a scalar by its JSON pointer. */
+/** Returns a scalar's source text by its JSON pointer. */
 type RawText = (pointer: string) => string | undefined;
 
 /** Any value of the file with its place. */
@@ -262,17 +262,17 @@ interface Entry extends Spot {
   readonly name: string;
 }
 
-/** The JSON pointer of a key or an index below another pointer (RFC 6901). */
+/** The JSON pointer to a key or index below another pointer (RFC 6901). */
 export const pointerTo = (parent: string, key: string | number): string =>
   `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
-/** A value as a map; an empty one for anything else. */
+/** Returns the value as a map; an empty map for any other kind of value. */
 const record = ({ value }: Spot): Readonly<Record<string, unknown>> => jsonObject(value) ?? {};
 
-/** A value as a list; an empty one for anything else. */
+/** Returns the value as a list; an empty list for any other kind of value. */
 const list = ({ value }: Spot): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The value below these keys; undefined for a key that is not an own property. */
+/** Returns the value below these keys; undefined if one of them is not an own property. */
 const below = (spot: Spot, ...keys: readonly string[]): Spot =>
   keys.reduce((at, key) => {
     const map = record(at);
@@ -292,7 +292,7 @@ const entries = (file: Spot, section: string, most = Number.POSITIVE_INFINITY): 
 const namesIn = (file: Spot, section: string): ReadonlySet<string> =>
   new Set(Object.keys(record(below(file, section))));
 
-/** No section has this many keys. */
+/** Every section has fewer keys than this. */
 const mostKeys = 64;
 
 const keysIn = (spot: Spot, most = mostKeys): readonly string[] => Object.keys(record(spot)).slice(0, most);
@@ -304,7 +304,7 @@ const numberOf = ({ value }: Spot): number | undefined => (typeof value === 'num
 
 const wordOf = ({ value }: Spot): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** A text or a number with its place; undefined for anything else. */
+/** Returns a text or a number with its place; undefined for any other value. */
 function textOf({ value, pointer, raw }: Spot): DraftText | undefined {
   if (typeof value === 'string') return { pointer, text: value, isText: true };
   return typeof value === 'number' ? { pointer, text: raw(pointer) ?? String(value), isText: false } : undefined;

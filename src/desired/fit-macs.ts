@@ -7,11 +7,11 @@ const speedOf = ({ name, memoryGigabytesPerSecond: speeds }: MacModel): string =
   `${name}, ${speeds.map((one) => one.toLocaleString('en-US')).join(' or ')} GB/s`;
 
 /**
- * The Macs that set the pace of a placement with unequal Macs: memory bandwidth limits generation, and all wait for the
- * slowest Mac. Undefined if the Macs are equal, a model is unknown, or the variants of two chips overlap.
+ * Finds the Macs that set the pace of a placement with unequal Macs: memory bandwidth limits generation, and all wait
+ * for the slowest Mac. Returns undefined if the Macs are equal, a model is unknown, or two chips' variants overlap.
  *
  * @param macs each Mac with its `hw.model`
- * @returns the slowest Macs, and one or two sentences with the memory bandwidth of these and of the fastest
+ * @returns the slowest Macs, and one or two sentences that compare their memory bandwidth with the fastest Mac's
  */
 export function paceOf(macs: readonly { readonly name: string; readonly model: string }[]) {
   const known = macs.flatMap(({ name, model }) => {
@@ -36,7 +36,7 @@ export function paceOf(macs: readonly { readonly name: string; readonly model: s
 interface Mac {
   readonly name: NodeName;
   readonly model: string;
-  /** Its receptacles in the order in which they get cables: those that should stay empty come last. */
+  /** Its receptacles in the order in which they get cables; receptacles that should stay empty come last. */
   readonly receptacles: readonly number[];
   readonly carefulCount: number;
 }
@@ -49,8 +49,8 @@ interface KnownCount extends MacCount {
 type Pair = readonly [Mac, Mac];
 
 /**
- * How these Macs can be cabled: the largest full mesh and a ring, each with every cable by receptacle. Macs with
- * Thunderbolt 4 never take part. Unknown models are skipped: the caller refuses them first.
+ * Finds how these Macs can be cabled: the largest full mesh and a ring, each with every cable by receptacle. Macs with
+ * Thunderbolt 4 never take part. Unknown models are skipped, because the caller refuses them first.
  */
 export function fitMesh(wanted: readonly MacCount[]): MeshFit {
   const known = joinModels(wanted);
@@ -105,7 +105,7 @@ function nameMacs(known: readonly KnownCount[]): readonly Mac[] {
   );
 }
 
-/** The largest number of Macs that each have a receptacle for every other; 0 if it is less than two. */
+/** The largest number of Macs that each have a receptacle for every other Mac; 0 if it is less than two. */
 function largestMesh(macs: readonly Mac[], roomOf: (mac: Mac) => number): number {
   const rooms = macs.map(roomOf).toSorted((a, b) => b - a);
   const size = rooms.filter((room, index) => room >= index).length;
@@ -128,7 +128,7 @@ const ringPairs = (macs: readonly Mac[]): readonly Pair[] =>
     return next === undefined ? [] : [[mac, next]];
   });
 
-/** Every cable uses the next receptacle at both its ends. */
+/** Each cable uses the next receptacle at both of its ends. */
 function shapeOf(
   macs: readonly Mac[],
   pairs: readonly Pair[],

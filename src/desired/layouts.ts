@@ -6,25 +6,25 @@ import type { NodeName } from '../model/node.ts';
 export const ranksUser = ({ system }: DesiredFleet, { user }: DesiredNode): string | undefined =>
   system.accounts.ranks ?? user;
 
-/** The account that runs the gateways of a node; undefined is the ssh user. */
+/** The account that runs a node's gateways; undefined means the ssh user. */
 export const gatewayUser = ({ system }: DesiredFleet, { user }: DesiredNode): string | undefined =>
   system.accounts.gateway ?? user;
 
-/** Whether a node has a gateway: it leads a published placement, on its own nodes or on its fallback. */
+/** True if a node has a gateway because it leads a published placement's own nodes or fallback. */
 const hasGateway = ({ placements }: DesiredFleet, node: NodeName): boolean =>
   placements
     .flatMap(layoutsOf)
     .some(({ publication, nodes: [leader] }) => publication !== undefined && leader === node);
 
-/** The accounts that a node needs: one for ranks, and one for the gateway if the node has a gateway. */
+/** The accounts that a node needs: one for ranks and, if it has a gateway, one for the gateway. */
 export const accountsOn = (fleet: DesiredFleet, node: NodeName): readonly string[] =>
   [fleet.system.accounts.ranks, hasGateway(fleet, node) ? fleet.system.accounts.gateway : undefined].flatMap(
     (one) => one ?? [],
   );
 
 /**
- * The nodes that must be observed to check the targets: the targets, their cable neighbors, and all nodes of placements
- * that run there or would on their fallback. In fleet order.
+ * Lists the nodes that must be observed to check the targets: the targets, their cable neighbors, and all nodes of
+ * placements that run on a target or would run there on their fallback. The nodes are in fleet order.
  */
 export function nodesToSee(fleet: DesiredFleet, targets: readonly NodeName[]): readonly DesiredNode[] {
   const groups = [
@@ -35,19 +35,19 @@ export function nodesToSee(fleet: DesiredFleet, targets: readonly NodeName[]): r
   return fleet.nodes.filter(({ name }) => targets.includes(name) || near.includes(name));
 }
 
-/** Whether the file declares this node as a Mac with Thunderbolt 4, which does not support RDMA. */
+/** True if the file declares this node as a Mac with Thunderbolt 4, which does not support RDMA. */
 const isDeclaredWithoutRdma = ({ nodes }: DesiredFleet, name: NodeName): boolean =>
   neverHasRdma(nodes.find((node) => node.name === name)?.hardware.model);
 
 /**
- * Whether the file needs RDMA on this node: for a placement on its own nodes or its fallback, or because of
- * `thunderbolt.rdma: required`, which does not apply to a Mac that is declared with Thunderbolt 4.
+ * True if the file needs RDMA on this node: for a placement's own nodes or fallback, or because of `thunderbolt.rdma:
+ * required`. That key does not apply to a Mac that is declared with Thunderbolt 4.
  */
 export const needsRdma = (fleet: DesiredFleet, node: NodeName): boolean =>
   (fleet.thunderbolt.rdma === 'required' && !isDeclaredWithoutRdma(fleet, node)) ||
   fleet.placements.flatMap(layoutsOf).some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));
 
-/** Whether a link must reach 80 Gb/s: one end needs RDMA, and neither end is declared with Thunderbolt 4. */
+/** True if a link must reach 80 Gb/s: one end needs RDMA, and neither end is declared with Thunderbolt 4. */
 export const needsFastLink = (fleet: DesiredFleet, ends: readonly { readonly node: NodeName }[]): boolean =>
   ends.some(({ node }) => needsRdma(fleet, node)) && !ends.some(({ node }) => isDeclaredWithoutRdma(fleet, node));
 
@@ -57,8 +57,8 @@ type Placed = Pick<DesiredPlacement, 'nodes' | 'fallback'> & {
 };
 
 /**
- * The placement on its fallback, or unchanged if it has none. A fallback divides layers equally. A fallback with a
- * single node has neither sharding nor a transport between ranks.
+ * Returns the placement on its fallback, or unchanged if it has none. A fallback divides layers equally. On a single
+ * node, it has neither sharding nor a transport between ranks.
  */
 export function onFallback(placement: DesiredPlacement): DesiredPlacement {
   const { fallback, shares: _, sharding, backend, ...rest } = placement;
@@ -82,24 +82,24 @@ export function layoutsOf(placement: DesiredPlacement): readonly DesiredPlacemen
   return own.fallback === undefined ? [own] : [own, onFallback(own)];
 }
 
-/** The layout with exactly these nodes in any order, or the given placement if there is none. */
+/** Returns the layout with exactly these nodes in any order, or the given placement if no layout has these nodes. */
 export function layoutOn(placement: DesiredPlacement, nodes: readonly NodeName[]): DesiredPlacement {
   const isOn = (one: DesiredPlacement): boolean =>
     one.nodes.length === nodes.length && one.nodes.every((node) => nodes.includes(node));
   return layoutsOf(placement).find(isOn) ?? placement;
 }
 
-/** The distinct leaders of both layouts. Each of them has the gateway. */
+/** The distinct leaders of both layouts. Each leader has the gateway. */
 export const leadersOf = (placement: DesiredPlacement): readonly NodeName[] => [
   ...new Set(layoutsOf(placement).flatMap(({ nodes }) => nodes.slice(0, 1))),
 ];
 
-/** The distinct nodes of both layouts of a placement, beginning with the leader of the given one. */
+/** The distinct nodes of both layouts of a placement, beginning with the given layout's leader. */
 export const everyNode = ({ nodes, fallback, home }: Placed): readonly NodeName[] => [
   ...new Set([...nodes, ...(fallback?.nodes ?? []), ...(home?.nodes ?? [])]),
 ];
 
-/** The fleet with the selected placements on their fallback, if they have one. */
+/** Returns the fleet with the selected placements on their fallback, if they have one. */
 export const withFallbacks = (
   fleet: DesiredFleet,
   isMeant: (placement: DesiredPlacement) => boolean,

@@ -33,7 +33,7 @@ import { contextTokens, durationMs, memoryLabelBytes, sizeBytes } from './amount
 import { defaultEndpointPort } from './draft.ts';
 import type { KeysByDriver } from './rules/rule.ts';
 
-/** Marks every hold in the file whose last day is over at the given time. */
+/** Marks every hold in the file whose last day has passed at the given time. */
 export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFleet {
   const nodes = fleet.nodes.map((node) => {
     const { hold } = node;
@@ -43,7 +43,7 @@ export function judgeHolds(fleet: DesiredFleet, nowEpochMs: number): DesiredFlee
   return { ...fleet, nodes };
 }
 
-/** The whole file with its defaults. The spec must have passed the schema and the rules; nothing is checked again. */
+/** Resolves the whole file with its defaults. The spec has passed the schema and the rules and is not checked again. */
 export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredFleet {
   const nodes = Object.entries(spec.nodes)
     .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
@@ -104,7 +104,7 @@ function resolveAccounts({ system, gateway: program }: ClusterSpec): DesiredFlee
   };
 }
 
-/** Settings that by default leave the Mac unchanged. */
+/** Settings that leave the Mac unchanged by default. */
 function resolveMacSettings({ system }: ClusterSpec): WishedSettings {
   const { wiredLimit: _limit, fileVault: _vault, accounts: _accounts, keeper: _keeper, ...settings } = system ?? {};
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== 'keep' && value !== 'any'));
@@ -140,7 +140,7 @@ function resolveThunderbolt(spec: ClusterSpec, nodes: readonly DesiredNode[]): D
   };
 }
 
-/** The receptacles to avoid according to the file and to the table of Macs, sorted by node and number. */
+/** The receptacles to avoid, from the file and from the table of Macs, sorted by node and number. */
 function avoidedEnds(avoid: readonly (number | string)[], nodes: readonly DesiredNode[]): readonly LinkEnd[] {
   const ends = new Map<string, LinkEnd>();
   const add = (end: LinkEnd): void => void ends.set(linkEndText(end), end);
@@ -161,14 +161,14 @@ function avoidedEnds(avoid: readonly (number | string)[], nodes: readonly Desire
 const byName = <T>(specs: Readonly<Record<string, T>> | undefined): readonly (readonly [string, T])[] =>
   Object.entries(specs ?? {}).sort(([a], [b]) => compareText(a, b));
 
-/** The runtimes of a file with their defaults, sorted by name. Archive paths are as in the file. */
+/** A file's runtimes with their defaults, sorted by name. Archive paths are the same as in the file. */
 export const resolveRuntimes = ({ runtimes }: ClusterSpec, drivers: KeysByDriver): readonly DesiredRuntime[] =>
   byName(runtimes).map(([name, spec]) => {
     const { driver, archive } = spec;
     return { driver, name, archive, extras: [], ...drivers.get(driver)?.resolve(spec) };
   });
 
-/** The models of a file, sorted by name. A model without `files` has an empty list. */
+/** A file's models, sorted by name. A model without `files` has an empty list. */
 const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredModel[] =>
   byName(models).map(([name, spec]) => ({
     name,
@@ -178,7 +178,7 @@ const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredMode
     files: filesOf(spec),
   }));
 
-/** Parses the source of a model: a local folder, `node:/folder`, or the base of URLs. */
+/** Parses a model's source: a local folder, `node:/folder`, or a base URL. */
 export function modelSource(text: string, downloads: ClusterSpec['downloads']): ModelSource {
   if (text.startsWith('node:')) return { kind: 'node', folder: text.slice('node:'.length) };
   if (/^https?:/.test(text)) {
@@ -202,10 +202,10 @@ function resolvePublication(
   return { servedName, ...given({ apiKeys: sources.length === 0 ? undefined : sources, proxies }) };
 }
 
-/** The name of meshwright's file in the tree of the gateway. */
+/** The name of meshwright's file in the gateway's tree. */
 export const gatewayFile = 'doorman.mjs';
 
-/** The gateway of a file. The source of its own file is only a name until the command line sets its path. */
+/** Resolves a file's gateway. The source of meshwright's file is only a name until the command line sets its path. */
 function resolveGateway({ gateway }: ClusterSpec): DesiredGateway | undefined {
   if (gateway === undefined) return undefined;
   const { node, program } = gateway;
@@ -218,7 +218,7 @@ function resolveGateway({ gateway }: ClusterSpec): DesiredGateway | undefined {
   };
 }
 
-/** The folder name of the gateway's tree among the trees of runtimes. It is reserved: no runtime may have it. */
+/** The gateway tree's folder name among the runtime trees. It is reserved: no runtime may use it. */
 export const gatewayTree = 'doorman';
 
 const defaultFirstToken = '60s';
@@ -261,14 +261,14 @@ function resolveSecretSource(spec: SecretSpec | KeySpec | undefined): SecretSour
   return spec !== undefined && 'prompt' in spec && spec.prompt === true ? { kind: 'prompt' } : undefined;
 }
 
-/** The API key sources of an endpoint, for which the file has one source or a list. */
+/** Returns the API key sources of an endpoint; the file has either one source or a list. */
 const keySources = (spec: KeySpec | readonly KeySpec[] | undefined): readonly ApiKeySource[] =>
   (spec === undefined ? [] : [spec].flat()).flatMap((one) => {
     const source = resolveSecretSource(one);
     return source === undefined || source.kind === 'prompt' ? [] : source;
   });
 
-/** Hides the environment variables with secrets of the file from the commands of other secrets. */
+/** Hides environment variables that contain secrets of the file from the commands that read other secrets. */
 function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
   const all = [
     ...fleet.nodes.flatMap(({ password }) => password ?? []),

@@ -6,10 +6,10 @@ import { nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';
 import { didYouMean } from './did-you-mean.ts';
 
-/** Selects nodes. Without names and labels, this is every node; with both, the named nodes that match. */
+/** Selects nodes. Without names and labels, every node is selected; with both, the named nodes that match. */
 export interface NodeSelector {
   readonly names: readonly string[];
-  /** Each is `key=value` or `key!=value`, or several of them separated by commas. A node must match all. */
+  /** Each is `key=value` or `key!=value`, or several of these separated by commas. A node must match all of them. */
   readonly labels: readonly string[];
 }
 

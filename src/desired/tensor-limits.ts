@@ -2,11 +2,11 @@ import { listText } from '../model/lists.ts';
 import type { ModelShape } from '../model/model-shape.ts';
 
 /**
- * Why tensor sharding cannot split a model over this number of ranks, one sentence each; empty if it can. The number of
- * ranks must divide the heads, the key heads and every split width. Each part of a quantized width must be whole groups
- * of weights with one scale.
+ * Lists why tensor sharding cannot split a model over this number of ranks, one sentence each; empty if it can. The
+ * number of ranks must divide the heads, the key heads and every split width. Each part of a quantized width must
+ * consist of whole groups of weights with one scale.
  *
- * @see mlx-lm: `shard` of the model classes; heads that do not divide become 0 or wrong without an error
+ * @see mlx-lm: `shard` of the model classes; heads that do not divide evenly become 0 or wrong without an error
  */
 export function tensorProblems(shape: ModelShape, ranks: number): readonly string[] {
   if (ranks < 2) return [];
@@ -56,7 +56,7 @@ export const tensorCounts = (shape: ModelShape, most: number): readonly number[]
     (ranks) => tensorProblems(shape, ranks).length === 0,
   );
 
-/** The largest number of nodes of a placement. */
+/** The largest number of nodes in a placement. */
 export const mostRanks = 16;
 
 /** Advice on the number of nodes for tensor sharding. */

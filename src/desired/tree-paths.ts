@@ -1,11 +1,11 @@
-/** The largest number of files of one model, so that the lock stays small enough to be read. */
+/** The largest number of files in one model, so that the lock remains small enough to be read. */
 export const mostTreeFiles = 2_048;
 
 /** The form of a path inside a model, as in the schema. It excludes meshwright's own seal. */
 const form = /^(?!\.meshwright)(?!(.*\/)?\.{1,2}(\/|$))[A-Za-z0-9._+@=,-]+(\/[A-Za-z0-9._+@=,-]+)*$/;
 const longestPath = 512;
 
-/** Whether a path is valid for a file inside a model. */
+/** True if a path is valid for a file inside a model. */
 export const isTreePath = (path: string): boolean => path.length <= longestPath && form.test(path);
 
 /** Two paths that are the same on macOS, or where one is both a file and a folder. */

@@ -6,14 +6,14 @@ import validRange from 'semver/ranges/valid.js';
 /** Longer ranges are refused without parsing. */
 const longestRange = 256;
 
-/** Completes `27`, `26.5` or `26.5.1`, as Apple prints them, to the three numbers that semver requires. */
+/** Completes `27`, `26.5` or `26.5.1`, as Apple prints versions, to the three numbers that semver requires. */
 function threeNumbers(version: string): string | undefined {
   const [, major, minor = '0', patch = '0'] = /^(\d{1,9})(?:\.(\d{1,9})(?:\.(\d{1,9}))?)?$/.exec(version) ?? [];
   return major === undefined ? undefined : `${Number(major)}.${Number(minor)}.${Number(patch)}`;
 }
 
 /**
- * Whether a macOS version is in a range such as `>=26.4 <26.6`. The range `26.4` means every 26.4.x.
+ * True if a macOS version is in a range such as `>=26.4 <26.6`. The range `26.4` means every 26.4.x.
  * @returns undefined if the range or the version is invalid
  */
 export function acceptsVersion(range: string, version: string): boolean | undefined {
@@ -22,7 +22,7 @@ export function acceptsVersion(range: string, version: string): boolean | undefi
 }
 
 /**
- * Whether a macOS version is newer than every version of a range.
+ * True if a macOS version is newer than every version in a range.
  * @returns undefined if the range or the version is invalid
  */
 export function isAboveRange(range: string, version: string): boolean | undefined {
@@ -30,7 +30,7 @@ export function isAboveRange(range: string, version: string): boolean | undefine
   return three === undefined || rangeProblem(range) !== undefined ? undefined : gtr(three, range);
 }
 
-/** One sentence on what is wrong with a version range; undefined if some version can match it. */
+/** Explains in one sentence what is wrong with a version range; returns undefined if some version can match it. */
 export function rangeProblem(range: string): string | undefined {
   if (range.length > longestRange) return `It has ${range.length} characters; the limit is ${longestRange} characters.`;
   if (range.trim() === '') return 'It is empty.';

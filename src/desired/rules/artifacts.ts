@@ -46,7 +46,7 @@ interface Driven extends Pick<DraftRuntime, 'pointer' | 'keys'> {
   readonly subject: Subject;
 }
 
-/** Runtimes and their placements have only keys that the driver uses, and all keys that it requires. */
+/** Checks that runtimes and their placements have only keys that the driver uses, and all keys that it requires. */
 function keyOfDriver({ runtimes, placements }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
   const words = new Map(runtimes.map(({ name, driver }) => [name, driver?.text]));
   return [
@@ -61,7 +61,7 @@ function keyOfDriver({ runtimes, placements }: Draft, _place: PlaceText, drivers
   ];
 }
 
-/** Keys that only other drivers use. A key that no driver lists is for all drivers. */
+/** Reports keys that only other drivers use. A key that no driver lists applies to all drivers. */
 function strange({ pointer, keys, word, subject }: Driven, drivers: KeysByDriver, keysOf: KeysOf): readonly Finding[] {
   if (word === undefined || !drivers.has(word)) return [];
   return keys.flatMap((key) => {

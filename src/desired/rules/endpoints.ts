@@ -28,7 +28,7 @@ function secretProgram({ secretPrograms }: Draft): readonly Finding[] {
     );
 }
 
-/** Sources of API keys must be distinct: otherwise a key stays accepted after a person removes one of its lines. */
+/** API key sources must be distinct. Otherwise, a key is still accepted after a person removes one of its lines. */
 function keyTwice({ placements }: Draft): readonly Finding[] {
   return placements.flatMap(({ name, pointer, keySources }) =>
     keySources.flatMap((source, at): readonly Finding[] => {
@@ -47,8 +47,8 @@ function keyTwice({ placements }: Draft): readonly Finding[] {
 }
 
 /**
- * No endpoint may use a port of runtimes behind a gateway. This also applies to leaders without a gateway: placement
- * names determine these ports, and the file may publish a placement later.
+ * No endpoint may use a port of runtimes behind a gateway. This also applies to leaders without a gateway, because
+ * these ports depend only on placement names and the file may publish a placement later.
  */
 function innerPort({ placements }: Draft): readonly Finding[] {
   return placements.flatMap(({ name, endpointPort, endpointPointer }): readonly Finding[] => {
@@ -138,7 +138,7 @@ function published(placement: DraftPlacement, draft: Draft): readonly Finding[] 
 
 const nameOf = ({ servedName, name }: DraftPlacement): string => servedName ?? name;
 
-/** The same rule on the leader of a fallback, which also has a gateway. */
+/** Applies the rule for served names to the leader of a fallback, which also has a gateway. */
 function sameNameThere(placement: DraftPlacement, { placements }: Draft): readonly Finding[] {
   const all = draftLayouts(placements);
   const other = all
@@ -168,7 +168,7 @@ function sameName(placement: DraftPlacement, { placements }: Draft): readonly Fi
   return [at(placement, key, { code: 'placement/served-name-taken', detail })];
 }
 
-/** Whether both are published at the same port of the same leader, and so share a gateway. */
+/** True if both are published at the same port of the same leader, and so share a gateway. */
 const isSameGateway = (a: DraftPlacement, b: DraftPlacement): boolean =>
   a.isPublished &&
   b.isPublished &&
@@ -229,7 +229,7 @@ function sharedNode(a: DraftPlacement, b: DraftPlacement): string | undefined {
   return a.nodes.find(({ text }) => names.has(text))?.text;
 }
 
-/** The layouts that share a node and clash with an earlier one of another placement; each pair of placements once. */
+/** Lists layouts that share a node and clash with an earlier layout of another placement; each pair only once. */
 function clashes(
   placements: readonly DraftPlacement[],
   isClash: (one: DraftPlacement, other: DraftPlacement) => boolean,

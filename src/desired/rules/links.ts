@@ -33,7 +33,7 @@ interface Use {
   readonly end: DraftEnd;
 }
 
-/** A receptacle holds one cable. Identical links are reported by the rule for duplicate links. */
+/** A receptacle takes one cable. Identical links are reported by the rule for duplicate links. */
 export function receptacleUsedTwice(draft: Draft, place: PlaceText): readonly Finding[] {
   const freeAt = freeReceptaclesOf(draft);
   const uses = draft.links.flatMap((link) => link.ends.map((end): Use => ({ link, end })));
@@ -67,8 +67,8 @@ function hintFor(end: DraftEnd, free: readonly number[] | undefined): string {
 }
 
 /**
- * The free receptacles of a node that need not be avoided; undefined if its model is unknown. Results are cached per
- * node, and the links are read only once.
+ * Returns a node's free receptacles without those to avoid, or undefined if the node's model is unknown. Results are
+ * cached per node, and the links are read only once.
  */
 type FreeReceptacles = (node: string) => readonly number[] | undefined;
 
@@ -229,7 +229,7 @@ function linkToItself(draft: Draft): readonly Finding[] {
   });
 }
 
-/** The same key for both directions of a link. */
+/** A key that is the same for both directions of a link. */
 const linkKey = (link: DraftLink): string => linkText(link.ends);
 
 function duplicateLink({ links }: Draft, place: PlaceText): readonly Finding[] {
@@ -247,7 +247,7 @@ function duplicateLink({ links }: Draft, place: PlaceText): readonly Finding[] {
   });
 }
 
-/** Warns about links at receptacles to avoid according to the file or to the table of Macs. */
+/** Warns about links at receptacles that should be avoided according to the file or the table of Macs. */
 function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
   const nodes = draftNodesByName(draft);
   const avoided = firstAvoided(draft);
@@ -267,7 +267,7 @@ function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
   );
 }
 
-/** The first `avoid` entry per receptacle. Keys are `:2` for every node and `studio-1:2` for one node. */
+/** Finds the first `avoid` entry of each receptacle. Keys are `:2` for every node and `studio-1:2` for one node. */
 function firstAvoided({ avoid }: Draft): ReadonlyMap<string, DraftAvoid> {
   const first = new Map<string, DraftAvoid>();
   for (const one of avoid) {

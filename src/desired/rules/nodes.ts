@@ -82,7 +82,7 @@ function loginUnderFileVault({ automaticLogin, fileVault }: Draft): readonly Fin
   ];
 }
 
-/** Node names must differ in more than upper and lower case. (The reader of the file reports equal names.) */
+/** Node names must differ in more than upper and lower case. (The file reader reports equal names.) */
 function duplicateNode({ nodes }: Draft, place: PlaceText): readonly Finding[] {
   return repeats(nodes, ({ name }) => name.toLowerCase()).map(([node, other]) => {
     const otherPlace = { pointer: other.pointer, at: 'key' } as const;
@@ -119,7 +119,7 @@ function duplicateAddress({ nodes }: Draft, place: PlaceText): readonly Finding[
   });
 }
 
-/** The characters of a name or of an IPv6 address, which has at least two colons. The schema checks the rest. */
+/** The characters of a name or an IPv6 address, which has at least two colons. The schema checks the rest. */
 const hasForm = /^(?:[A-Za-z0-9][A-Za-z0-9._-]*|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9]+)?)$/;
 
 /** A host that looks like an IP address must be valid, in a form that every program reads alike. */
@@ -136,7 +136,7 @@ function badAddress(draft: Draft): readonly Finding[] {
   });
 }
 
-/** The account that each of the two keys must not name, because it is for the other one. */
+/** For each of the two keys, the account that it must not name, because that account is for the other key. */
 const ofOther = { ranks: gatewayAccount, gateway: ranksAccount } as const;
 
 /** Ranks and gateway need separate accounts, and neither may be an SSH user. */

@@ -65,7 +65,7 @@ function unknown(text: DraftText | undefined, named: Named, placement: string): 
   return [{ code, pointer, detail, subject: placementSubject(placement), ...meant(choices.near(text.text), all) }];
 }
 
-/** A fallback must leave out one of its placement's nodes, because it is for when a node fails. */
+/** A fallback must leave out one of its placement's nodes, because it is needed when a node fails. */
 function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
   return placements.flatMap(({ name, nodes, fallback }) => {
     const own = new Set(nodes.map(({ text }) => text));
@@ -165,8 +165,8 @@ function needsAddressing(draft: Draft): readonly Finding[] {
 type Pair = readonly [string, string];
 
 /**
- * Tensor sharding needs a link between every pair of nodes; pipeline needs a ring in the order of `nodes`. A driver
- * that supports rings needs only a ring with either sharding. Links or nodes with other errors are skipped.
+ * Tensor sharding needs a link between every pair of nodes; pipeline needs a ring in the order of `nodes`. With a
+ * driver that supports rings, a ring is enough for either sharding. Links or nodes with other errors are skipped.
  */
 function meshNotComplete(draft: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
   if (!areLinksSane(draft)) return [];
@@ -197,7 +197,7 @@ const isJudged = ({ hasAllNodes }: DraftPlacement, names: readonly string[], { n
 const pairsOf = (names: readonly string[]): readonly Pair[] =>
   names.flatMap((name, index) => names.slice(index + 1).map((other): Pair => [name, other]));
 
-/** Pairs of neighbors, including the last with the first node. Two nodes are one pair, one node is none. */
+/** Pairs of neighbors, including the last node with the first. Two nodes form one pair; one node forms none. */
 function ringOf(names: readonly string[]): readonly Pair[] {
   const pairs = names.slice(1).map((name, index): Pair => [names[index] ?? '', name]);
   const [first, last] = [names[0], names.at(-1)];

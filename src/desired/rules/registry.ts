@@ -6,7 +6,7 @@ import { nodeRules } from './nodes.ts';
 import { placementRules } from './placements.ts';
 import type { Rule } from './rule.ts';
 
-/** All rules. If two rules find something at the same place, the earlier rule's finding is shown. */
+/** All rules. If two rules report the same place, only the earlier rule's finding is shown. */
 export const rules: readonly Rule[] = [
   ...nodeRules,
   ...linkRules,

@@ -6,7 +6,7 @@ import type { Subject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { Draft } from '../draft.ts';
 
-/** A rule finds errors that a schema cannot express. Pure. `place` describes a place as text. */
+/** A rule finds errors that a schema cannot express. It is a pure function; `place` describes a place as text. */
 export type Rule = (draft: Draft, place: PlaceText, drivers: KeysByDriver) => readonly Finding[];
 
 /** A place in the cluster file by its JSON pointer. Only the caller knows lines and columns. */
@@ -14,7 +14,7 @@ export interface FindingPlace {
   readonly pointer: string;
   /** The key or the value (default). */
   readonly at?: 'key' | 'value';
-  /** Some characters of a text value: offsets from 0, `end` excluded. */
+  /** Part of a text value: offsets from 0, `end` excluded. */
   readonly part?: { readonly start: number; readonly end: number };
 }
 
@@ -29,7 +29,7 @@ export interface Finding extends FindingPlace {
   readonly others?: readonly (FindingPlace & { readonly detail: string })[];
 }
 
-/** Describes a place as text, such as `line 30`. */
+/** Describes a place as text, for example `line 30`. */
 export type PlaceText = (place: FindingPlace) => string;
 
 /** A driver's own keys of `runtimes` (required, optional) and `placements`, in addition to the common keys. */
@@ -37,22 +37,22 @@ export interface DriverKeys<R extends DesiredRuntime = DesiredRuntime> {
   readonly needs: readonly string[];
   readonly takes: readonly string[];
   readonly ofPlacements: readonly string[];
-  /** Set if its ranks can communicate in a ring with any sharding. */
+  /** Set if the driver's ranks can communicate in a ring with any sharding. */
   readonly talksInRings?: true;
-  /** More rules for these keys, whatever driver the runtime names. */
+  /** More rules for these keys, whichever driver the runtime names. */
   readonly rules?: readonly Rule[];
   /** The driver's own values of a runtime, with defaults. */
   resolve(spec: RuntimeSpec): Omit<R, keyof RuntimeSource> & Partial<Pick<RuntimeSource, 'extras'>>;
-  /** The values that belong to one version, from a runtime or a lock line; undefined if one is missing or wrong. */
+  /** The values of one version, from a runtime or a lock line; undefined if one is missing or wrong. */
   ofVersion(keys: Readonly<Record<string, unknown>>): Omit<R, keyof RuntimeSource> | undefined;
   /** Python packages that every rank needs. */
   readonly packages?: readonly string[];
 }
 
-/** The keys of each driver by name. Readers of the file and the lock get them from the list of drivers. */
+/** Each driver's keys, by driver name. The list of drivers provides them to the readers of the file and the lock. */
 export type KeysByDriver = ReadonlyMap<string, DriverKeys>;
 
-/** Every item with the same key as an earlier item, and the first such item. Items without a key are skipped. */
+/** Finds every item with the same key as an earlier item, and returns both. Items without a key are skipped. */
 export function repeats<T>(
   items: readonly T[],
   keyOf: (item: T) => string | undefined,

@@ -8,12 +8,12 @@ import { runtimeSubject } from '../../model/subject.ts';
 import type { KeysByDriver } from '../rules/rule.ts';
 import { type ArchiveFact, extraName, own, type SourceFacts, type TreeSources, wheelFolder } from './settle-trees.ts';
 
-/** The name of the locked requirements in the tree of their runtime. */
+/** The name of the locked requirements in their runtime's tree. */
 export const requirementsName = 'requirements.lock';
 
 /**
- * Adds package versions to a runtime that nodes build, if its requirements were read, and reports problems in these. Other
- * runtimes stay unchanged.
+ * Adds package versions to a runtime that nodes build, if its requirements were read, and reports problems in the
+ * requirements. Other runtimes are returned unchanged.
  */
 export function settlePackages(runtime: DesiredRuntime, { archives }: SourceFacts, drivers: KeysByDriver) {
   const needed = drivers.get(runtime.driver)?.packages;
@@ -48,8 +48,8 @@ function packagesOf(runtime: DesiredRuntime, path: string, text: string, needed:
 
 /**
  * Adds the files for nodes without internet to a runtime: its Python archive, and the wheels in its folder that match
- * the hashes in the requirements and fit a Mac. Reports missing files. An unread folder is as the lock lists it.
- * Returns the facts about all these files, too.
+ * the hashes in the requirements and fit a Mac. Reports missing files. If the folder was not read, the lock's list is
+ * used. Also returns the facts about all these files.
  */
 export function settleWheels(runtime: DesiredRuntime, { lock, sources, baseFolder }: TreeSources) {
   const place = wheelFolder(runtime, baseFolder);
@@ -122,7 +122,7 @@ function problemsIn(
   return [...lacks, ...(hasPython ? [] : [diagnose('mlx/python-missing', { subject, detail })])];
 }
 
-/** Why a package cannot be installed from these files; `undefined` if it can. */
+/** Explains why a package cannot be installed from these files; returns `undefined` if it can. */
 function lackOf(wanted: Requirement, { python = '' }: DesiredRuntime, files: readonly TreeFile[]): string | undefined {
   const { name, version, isAtUrl, hashes } = wanted;
   if (isAtUrl) return `${name} comes from a URL, which a node without internet cannot reach.`;
@@ -142,13 +142,13 @@ function lackOf(wanted: Requirement, { python = '' }: DesiredRuntime, files: rea
   return isFit ? undefined : `${listed[0]?.path ?? ''} does not fit a Mac with Apple silicon and Python ${python}.`;
 }
 
-/** The parts of a wheel's file name; its name in the normalized form of package indexes. */
+/** The parts of a wheel's file name, with the package name as package indexes normalize it. */
 type WheelName = NonNullable<ReturnType<typeof readWheelName>>;
 
 const form =
   /^([A-Za-z0-9._]+)-([A-Za-z0-9._+!]+)(?:-[0-9][A-Za-z0-9._]*)?-([a-z0-9._]+)-([a-z0-9._]+)-([A-Za-z0-9._]+)\.whl$/;
 
-/** Parses the file name of a wheel; `undefined` for anything else. @see PEP 427: file name convention; PEP 425: tags */
+/** Parses a wheel's file name; undefined for any other file. @see PEP 427: file name convention; PEP 425: tags */
 export function readWheelName(file: string) {
   const [, name, version, pythons, abis, platforms] = form.exec(file) ?? [];
   if (name === undefined || version === undefined) return undefined;
@@ -161,7 +161,7 @@ export function readWheelName(file: string) {
   };
 }
 
-/** Whether a wheel can be installed on a Mac with Apple silicon, under a Python such as `3.12`. */
+/** True if a wheel can be installed on a Mac with Apple silicon under a Python version such as `3.12`. */
 export function fitsMac({ pythons, abis, platforms }: WheelName, python: string): boolean {
   const minor = Number(python.split('.')[1]);
   const isPython = pythons.some((tag) => {
@@ -178,8 +178,8 @@ export function fitsMac({ pythons, abis, platforms }: WheelName, python: string)
 const archiveForm = /^cpython-(3\.[0-9]+\.[0-9]+)\+[0-9]{8}-aarch64-apple-darwin-install_only_stripped\.tar\.gz$/;
 
 /**
- * Whether a file is an archive of this Python version, by the name under which uv downloads it. The patch version and
- * the build date that uv wants are unknown here.
+ * True if a file is an archive of this Python version, named as uv downloads it. The patch version and the build date
+ * that uv wants are unknown here.
  *
  * @see python-build-standalone: distributions
  */
@@ -189,15 +189,15 @@ export function isPythonArchive(file: string, python: string): boolean {
 }
 /** One package of a locked list. */
 interface Requirement {
-  /** In the normalized form of package indexes: lower case, with `-`. */
+  /** Normalized as in package indexes: lower case, with `-`. */
   readonly name: string;
   /** Absent for a package at a URL without a version in its file name. */
   readonly version?: string;
   /** The SHA-256 of each accepted file. */
   readonly hashes: readonly string[];
-  /** Whether it has its own URL. */
+  /** True if it has its own URL. */
   readonly isAtUrl: boolean;
-  /** Whether it has a marker, so that only some computers need it. */
+  /** True if it has a marker, which limits it to some computers. */
   readonly isConditional: boolean;
 }
 
@@ -206,7 +206,7 @@ interface Entry {
   readonly text: string;
 }
 
-/** Joins lines that end with a backslash with the next line. Skips comments and empty lines. */
+/** Joins each line that ends with a backslash with the next line. Skips comments and empty lines. */
 function entriesOf(text: string): readonly Entry[] {
   const entries: Entry[] = [];
   let begun: Entry | undefined;
@@ -231,7 +231,7 @@ const pinned = /^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9,._ -]*\])?\s*==\s*(
 const atUrl =
   /^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9,._ -]*\])?\s*@\s*https:\/\/[^\s@]+\/([^\s/]+\.whl)(?:\s*;.*)?$/;
 
-/** The normalized name of a package. @see PEP 503: normalized names */
+/** Returns a package's normalized name. @see PEP 503: normalized names */
 const canonicalName = (name: string): string => name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 
 function requirementOf(text: string): Requirement | string {
@@ -256,14 +256,14 @@ function requirementOf(text: string): Requirement | string {
 }
 
 /**
- * Parses requirements in the form of `uv pip compile --generate-hashes`: every package has hashes, and either one
- * version or a wheel at a URL. Anything else that pip accepts is a problem, because it is not locked.
+ * Parses requirements as `uv pip compile --generate-hashes` writes them: every package has hashes, and either one
+ * version or a wheel at a URL. Anything else that pip accepts is reported as a problem, because it is not locked.
  *
  * @see pip's requirements file format, and its hash-checking mode
  */
 export function readRequirements(text: string) {
   const packages: Requirement[] = [];
-  // Lines count from 1; a text is a sentence without file and line.
+  // Lines are counted from 1; each text is a sentence without file and line.
   const problems: { readonly line: number; readonly text: string }[] = [];
   for (const { line, text: words } of entriesOf(text)) {
     const read = requirementOf(words);

@@ -9,11 +9,11 @@ import { own } from './settle-trees.ts';
 const prefixLength = 30;
 
 /**
- * Gives every declared link a /30 from the pool. A link keeps its network as long as it is inside the pool. A link that
- * returns gets its former network; new links get the first free networks in file order. Unused networks stay reserved
- * in the lock as former networks until no node has an address in them.
+ * Gives every declared link a /30 from the pool. A link keeps its network as long as the network is inside the pool. A
+ * link that returns gets its former network; new links get the first free networks in file order. Unused networks
+ * remain reserved in the lock as former networks until no node has an address in them.
  *
- * @param inUse networks that others use: new links do not get them, but existing networks stay
+ * @param inUse networks that others use: new links do not get them, but existing links keep theirs
  * @returns the links with their networks, and the matching sections of the lock
  */
 export function settleLinks(
@@ -45,7 +45,7 @@ export function settleLinks(
   };
 }
 
-/** The same links, but only with networks that are already in the lock. */
+/** Returns the same links, but only with networks that are already in the lock. */
 export function withGivenNetworks(
   thunderbolt: DesiredFleet['thunderbolt'],
   { links }: Pick<ClusterLock, 'links'>,
@@ -73,7 +73,7 @@ interface Supply {
   readonly inUse: readonly Ipv4Network[];
 }
 
-/** The networks of these links, and the links without one, because the pool is full. */
+/** Allocates networks to these links. `left` lists the links without a network because the pool is full. */
 function allocate(names: readonly string[], supply: Supply) {
   const { lock } = supply;
   const links = new Map<string, Ipv4Network>();
@@ -88,7 +88,7 @@ function allocate(names: readonly string[], supply: Supply) {
   return { links, left };
 }
 
-/** The current or former network of a link if it is inside the pool and, for a former one, not in use. */
+/** A link's current or former network, if it is inside the pool. A former network must also not be in use. */
 function ownNetwork(name: string, { pool, lock, inUse }: Supply): Ipv4Network | undefined {
   const now = own(lock.links, name);
   if (now !== undefined && isInside(now, pool)) return now;
@@ -98,16 +98,16 @@ function ownNetwork(name: string, { pool, lock, inUse }: Supply): Ipv4Network | 
   return once.find((network) => isInside(network, pool) && !inUse.some((one) => meet(one, network)));
 }
 
-/** Whether two networks overlap, which means that one contains the other. */
+/** True if two networks overlap, which means that one contains the other. */
 const meet = (one: Ipv4Network, other: Ipv4Network): boolean => isInside(one, other) || isInside(other, one);
 
-/** Whether the pool still has a /30 for every link if these networks are excluded, ignoring current assignments. */
+/** True if the pool has a /30 for every link when these networks are excluded and current assignments are ignored. */
 export function isPoolLeft({ pool, links }: DesiredFleet['thunderbolt'], inUse: readonly Ipv4Network[]): boolean {
   const next = pool === undefined ? undefined : freeNetworks({ pool, inUse });
   return links.every(() => next?.() !== undefined);
 }
 
-/** Returns the next free /30 network of a pool on each call, and finally undefined. */
+/** Returns a function that returns a pool's next free /30 on each call, and undefined once there are no more. */
 function freeNetworks(
   { pool, inUse }: Pick<Supply, 'pool' | 'inUse'>,
   isTaken: (network: Ipv4Network) => boolean = () => false,

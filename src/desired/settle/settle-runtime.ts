@@ -19,13 +19,13 @@ import {
 
 /** A settled runtime. */
 export interface SettledRuntime<R extends RuntimeSource = RuntimeSource> extends Settled<R, LockedArchive> {
-  /** Its other files in the lock, by `<runtime>/<name>`. */
+  /** Its other files in the lock, keyed by `<runtime>/<name>`. */
   readonly lockedExtras: Readonly<Record<string, LockedArchive>>;
-  /** The older version that it was rolled back to, while the rollback is in effect. */
+  /** The older version to which the runtime was rolled back, while the rollback is in effect. */
   readonly takenBack?: TakenBack;
 }
 
-/** Adds the digests of a runtime's files, from this computer or otherwise from the lock. */
+/** Adds the digests of a runtime's files: from this computer if they were read here, otherwise from the lock. */
 export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSources): SettledRuntime<R> {
   const { lock, sources, baseFolder } = from;
   const archive = absolutePath(baseFolder, runtime.archive);
@@ -63,7 +63,7 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
   };
 }
 
-/** A different archive ends a rollback. An archive that could not be read does not. */
+/** A different archive ends a rollback; an archive that could not be read does not. */
 const isOver = ({ from }: TakenBack, digest: Digest | undefined): boolean => digest !== undefined && digest !== from;
 
 function versioned<R extends RuntimeSource>(wanted: R, digest: Digest | undefined, back: TakenBack | undefined): R {
@@ -87,7 +87,7 @@ function settleExtra(runtime: string, extra: RuntimeExtra, { lock, sources, base
  */
 const pythonBuild = 2;
 
-/** The digest of everything a runtime tree is made from; the archive's own digest if there is nothing else. */
+/** The digest of everything that a runtime tree is made from; if that is only the archive, the archive's digest. */
 function runtimeDigest(runtime: RuntimeSource & { readonly python?: string }): Digest | undefined {
   const { sha256, extras } = runtime;
   const others = extras.map((extra) => ({ name: extra.name, sha256: extra.sha256 ?? '' }));
@@ -137,11 +137,11 @@ export const keptKeys = (
   version: Digest | undefined,
 ): RuntimeKeys | undefined => own(runtimeKeys, name)?.find((one) => one.of === version)?.keys;
 
-/** The keys in the file that a version needs to start its programs, and that may differ between versions. */
+/** The keys in the file that a version needs to start its programs and that can differ between versions. */
 export const keysOf = (runtime: DesiredRuntime, drivers: KeysByDriver): RuntimeKeys | undefined =>
   drivers.get(runtime.driver)?.ofVersion({ ...runtime });
 
-/** A runtime with the keys of another version instead of the keys in the file. */
+/** Returns a runtime with another version's keys instead of the file's keys. */
 export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRuntime {
   const { name, archive, sha256, sizeBytes, extras, digest, takenBackFrom } = runtime;
   const source: RuntimeSource = {
@@ -153,7 +153,7 @@ export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRun
   return { ...source, ...keys };
 }
 
-/** A rolled-back runtime gets the keys of its version if the lock has them. Others stay unchanged. */
+/** Gives a rolled-back runtime the keys of its version, if the lock has them. Other runtimes are returned unchanged. */
 export function withKeptKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'runtimeKeys'>): DesiredRuntime {
   if (runtime.takenBackFrom === undefined) return runtime;
   const keys = keptKeys(lock, runtime.name, runtime.digest);
@@ -161,7 +161,7 @@ export function withKeptKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'r
 }
 
 /**
- * The keys of a runtime's versions for the lock, the newest last.
+ * The lock's keys for a runtime's versions, the newest last.
  *
  * @param runtime the runtime with the keys in the file, even if it was rolled back
  */
@@ -183,7 +183,7 @@ export function lockedKeys(
 /** The lock line of one version. */
 export const keysText = ({ of, keys }: KeptKeys): string => `${of} ${JSON.stringify(keys)}`;
 
-/** Parses the keys of a lock line; undefined if they are not valid, as if the lock did not have them. */
+/** Parses the keys of a lock line. For invalid keys it returns undefined, as if the lock did not have them. */
 export function parseKeys(text: string, drivers: KeysByDriver): RuntimeKeys | undefined {
   const keys = jsonObject(parsedJson(text));
   return typeof keys?.['driver'] === 'string' ? drivers.get(keys['driver'])?.ofVersion(keys) : undefined;

@@ -26,13 +26,13 @@ export interface TreeSources {
   readonly baseFolder: string;
 }
 
-/** Looks up a map's own property, because names such as `constructor` are valid. */
+/** Looks up only a map's own property, because names such as `constructor` are valid. */
 export const own = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
 
 export const notRead = (path: string): UnreadSource => ({ kind: 'unreadable', detail: `${path} was not read.` });
 
-/** Adds the list of files to a model, from the cluster file, the folder that was read, or the lock, in this order. */
+/** Adds the list of files to a model: from the cluster file, the folder that was read, or the lock, in this order. */
 export function settleModel(
   model: DesiredModel,
   { lock, sources, baseFolder }: TreeSources,
@@ -48,7 +48,7 @@ export function settleModel(
   const before = own(lock.models, name);
   const { files, diagnostics, unread } = listOf(model, own(sources.folders, name), before);
   if (files === undefined || diagnostics.length > 0) {
-    // A new folder that cannot be read yet does not remove the entry from the lock.
+    // If a new folder cannot be read yet, the lock keeps its entry.
     const kept = before === undefined ? {} : { locked: before };
     return { wanted: { ...placed, ...given({ unread }) }, ...kept, additions: [], diagnostics };
   }
@@ -144,13 +144,13 @@ export type ArchiveFact =
 /** A model folder on this computer. */
 export type FolderFact = { readonly kind: 'known'; readonly files: readonly TreeFile[] } | UnreadSource;
 
-/** The files that were read on this computer; {@link sourcesToRead} lists the required ones. */
+/** The files that were read on this computer; {@link sourcesToRead} lists the files to read. */
 export interface SourceFacts {
-  /** By runtime name, or by {@link extraName} for its other files. */
+  /** Keyed by runtime name, or by {@link extraName} for a runtime's other files. */
   readonly archives: Readonly<Record<string, ArchiveFact>>;
-  /** By model name. */
+  /** Keyed by model name. */
   readonly folders: Readonly<Record<string, FolderFact>>;
-  /** The hashes of a published endpoint's API keys, by placement name. */
+  /** The hashes of each published endpoint's API keys, by placement name. */
   readonly keys?: Readonly<Record<string, Known<readonly Digest[]>>>;
 }
 
@@ -168,18 +168,18 @@ export const absolutePath = (baseFolder: string, path: string): string =>
 /** The lock's name for a runtime file other than the archive. It is unique, because runtime names have no slash. */
 export const extraName = (runtime: string, extra: string): string => `${runtime}/${extra}`;
 
-/** Whether the lock lists the files of a model: its folder is local and the cluster file has no list. */
+/** True if the lock lists a model's files, because its folder is local and the cluster file has no list. */
 const isListLocked = ({ source, files }: DesiredModel): boolean => source.kind === 'controller' && files.length === 0;
 
-/** The lock entry of a model, if it is for the folder that the file names now. */
+/** A model's lock entry, if it describes the folder that the file names now. */
 function lockedModel({ name, source }: DesiredModel, { models }: Pick<ClusterLock, 'models'>): LockedModel | undefined {
   const locked = own(models, name);
   return source.kind === 'controller' && locked?.source === source.folder ? locked : undefined;
 }
 
 /**
- * The files to read before a fleet can be settled: every archive, and each model folder whose files are listed neither
- * in the cluster file nor in the lock. A locked folder is not hashed again.
+ * Lists the files to read before a fleet can be settled: every archive, and each model folder whose files are listed
+ * neither in the cluster file nor in the lock. A locked folder is not hashed again.
  *
  * @param baseFolder the folder of the cluster file, absolute
  */
@@ -202,7 +202,7 @@ export function sourcesToRead(
   return { archives, folders: [...folders, ...wheels] };
 }
 
-/** A runtime's folder of wheels, under a name that no model can have; undefined if it has none. */
+/** A runtime's folder of wheels, under a name that no model can have; undefined if the runtime has no such folder. */
 export function wheelFolder(runtime: DesiredRuntime, baseFolder: string): SourcePlace | undefined {
   if (runtime.wheels === undefined) return undefined;
   return { name: extraName(runtime.name, 'wheels'), path: absolutePath(baseFolder, runtime.wheels) };

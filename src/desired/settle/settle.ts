@@ -21,7 +21,7 @@ export const withNodes = (lock: ClusterLock, names: readonly string[]): ClusterL
   nodes: [...new Set([...lock.nodes, ...names])].sort(),
 });
 
-/** Adds the Macs' identities to a lock. Known identities stay unchanged. */
+/** Adds the Macs' identities to a lock. Known identities remain unchanged. */
 export const withIdentities = (lock: ClusterLock, seen: Readonly<Record<string, Digest>>): ClusterLock =>
   Object.keys(seen).length === 0 ? lock : { ...lock, identities: { ...seen, ...lock.identities } };
 
@@ -58,7 +58,7 @@ export const withoutNode = (known: ClusterLock, name: string): ClusterLock => {
 };
 
 /**
- * Removes former networks from a lock, after a caller observed that no node has an address in them.
+ * Removes former networks from a lock, after the caller has observed that no node has an address in them.
  *
  * @param networks as `10.77.0.4/30`
  */
@@ -70,20 +70,20 @@ export function withoutFormerNetworks(lock: ClusterLock, networks: readonly stri
 /** A completely resolved fleet, and its lock. */
 export interface SettledFleet {
   readonly fleet: DesiredFleet;
-  /** The lock to write. It can differ from the old lock without additions if something was removed from the file. */
+  /** The lock to write. Even without additions it differs from the old lock if something was removed from the file. */
   readonly lock: ClusterLock;
-  /** New or changed entries of the lock, one line each. They must be shown before a person consents to them. */
+  /** New or changed lock entries, one line each. They must be shown before a person consents to them. */
   readonly additions: readonly string[];
-  /** If one is an error, the fleet is incomplete and must not be planned. */
+  /** If one of them is an error, the fleet is incomplete and must not be planned. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Adds the values of the lock, existing or new, to a resolved fleet: node identities, link networks, archive digests
- * and model files. Local paths become absolute. Pure: the caller reads the files that `sourcesToRead` lists.
+ * Adds the lock's values, existing or new, to a resolved fleet: node identities, link networks, archive digests and
+ * model files. Local paths become absolute. Pure: the caller reads the files that `sourcesToRead` lists.
  *
  * @param baseFolder the folder of the cluster file, absolute
- * @param drivers the keys of every driver, from the list of drivers
+ * @param drivers every driver's keys, from the list of drivers
  */
 export function settleFleet(
   fleet: DesiredFleet,
@@ -153,7 +153,7 @@ function withKeyHashes(placement: DesiredPlacement, { keys }: SourceFacts): Desi
   return { ...placement, publication: { ...publication, keyHashes } };
 }
 
-/** Omits empty sections, so that a lock of an older meshwright stays unchanged. */
+/** Omits empty sections, so that a lock from an older meshwright remains unchanged. */
 const unlessEmpty = <T>(section: Readonly<Record<string, T>>): Readonly<Record<string, T>> | undefined =>
   Object.keys(section).length === 0 ? undefined : section;
 
@@ -178,7 +178,7 @@ const leftFile = (name: string): Diagnostic =>
     subject: nodeSubject(name),
   });
 
-/** The limit of characters for all model lists, well below the limit of a lock file (512 KiB). */
+/** The maximum number of characters in all model lists together, well below the limit of a lock file (512 KiB). */
 const mostListCharacters = 400_000;
 const charactersBesidePath = 100;
 
@@ -190,12 +190,12 @@ function tooLarge({ models }: ClusterLock): readonly Diagnostic[] {
   return [diagnose('model/too-many-files', { detail })];
 }
 
-/** The shapes read from model headers, by model name. */
+/** The shapes read from model headers, keyed by model name. */
 export type ShapeFacts = Readonly<Record<string, ShapeFact>>;
 
 /**
- * Adds shapes to models: those that were read, otherwise those in the lock for the same files. The files determine the
- * shape, so it needs no consent.
+ * Adds shapes to models: the shapes that were read, otherwise those in the lock for the same files. The files determine
+ * the shape, so it needs no consent.
  */
 export function settleShapes(
   models: readonly DesiredModel[],

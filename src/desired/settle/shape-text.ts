@@ -4,7 +4,7 @@ import type { AttentionShape, LayerShape, ModelShape } from '../../model/model-s
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A shape as one line of JSON for the lock. Equal consecutive layers are one entry with a count. */
+/** Formats a shape as one line of JSON for the lock. Equal consecutive layers become one entry with a count. */
 export function shapeText({ layers, ...rest }: ModelShape): string {
   const runs: [count: number, layer: LayerShape][] = [];
   for (const layer of layers) {
@@ -15,7 +15,7 @@ export function shapeText({ layers, ...rest }: ModelShape): string {
   return JSON.stringify({ ...rest, layers: runs.map(([count, layer]) => ({ count, ...layer })) });
 }
 
-/** Parses such a line; undefined if it is not valid, so that the shape is read from the files again. */
+/** Parses a shape's line; returns undefined if it is invalid, so that the shape is read from the files again. */
 export function parseShape(text: string): ModelShape | undefined {
   const fields = fieldsOf(parsedJson(text));
   const attention = attentionOf(fieldsOf(fields['attention']));
