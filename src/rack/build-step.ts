@@ -44,11 +44,11 @@ export function buildStep({ makes = [], towards = [], ...rest }: StepParts): Ste
   return { ...stepAbout(changed, rest), changes: changed.map(propertyKey), establishes: patchesOf(makes) };
 }
 
-/** A script that may be sent again after a new observation. */
+/** A script that can be sent again after a new observation. */
 export const scriptStep = ({ call, ...rest }: Omit<StepParts, 'act' | 'class'> & { readonly call: ScriptCall }): Step =>
   buildStep({ ...rest, class: 'converge', act: { kind: 'script', ...call } });
 
-/** A network change that the node rolls back unless the run confirms it. It may be sent again after a new observation. */
+/** A network change that the node rolls back unless the run confirms it. Can be sent again after a new observation. */
 export const transactionStep = ({
   call,
   ...rest

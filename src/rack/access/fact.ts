@@ -13,7 +13,7 @@ import { sshConnection } from '../network/interfaces-fact.ts';
 /** `sudo -n /bin/sh -s` with empty standard input: the form in which every change runs. */
 export const sudoProbe = probe('sudo', [tool.sudo, '-n', tool.sh, '-s'], 10_000, 8_192);
 
-/** Whether changes can run: `sudo -n /bin/sh -s` exits with 0 and prints nothing, or stderr says why not. */
+/** `allowed` if `sudo -n /bin/sh -s` exits with 0 and prints nothing; otherwise stderr says why changes cannot run. */
 export const sudoFact = defineFact({
   name: 'sudo',
   from: [sudoProbe],
@@ -53,7 +53,7 @@ export const searchPathFact = defineFact({
   text: (folders) => [folders],
 });
 
-/** The account that we are logged in as: the second line of the probe, from `id -un`. */
+/** The account that ssh logs in as, from `id -un`: the second line of the probe. */
 export const loginFact = defineFact({
   name: 'login',
   from: [sshConnection],

@@ -3,7 +3,7 @@ import { quote } from '../../node/quote.ts';
 import { sudoRule } from '../../node/sudo-answer.ts';
 import { keyMark } from '../../node/withdraw.ts';
 
-/** What to install on a node so that the controller can log in and become root. */
+/** The access to install on a node, so that the controller can log in and become root. */
 export interface AccessWish {
   /** Type and base64 of the key; absent if the node already accepts one. */
   readonly key?: string;
@@ -87,9 +87,9 @@ printf '@rule %s\\n' "$w"`;
 }
 
 /**
- * The command line of the exec request that installs the access. Its standard input is the password and a line end. Only
- * sudo reads it and then finds the end of input, so it tries a wrong password once. The root script is an argument: if it
- * were on standard input, a Mac that asks for no password would run the password as a command.
+ * The command line of the exec request that installs the access. Its standard input is the password and a line end.
+ * Only sudo reads this input and then finds its end, so it tries a wrong password only once. The root script is an
+ * argument: on standard input, a Mac that asks for no password would run the password as a command.
  */
 export function installAccessCommand(rootPrefix: string, { key, user }: AccessWish): string {
   const [sudo, sh] = [tool.sudo, tool.sh].map(pathWord);

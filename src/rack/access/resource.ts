@@ -2,7 +2,7 @@ import { read } from '../fact.ts';
 import { type Resource, verifyOnly } from '../resource.ts';
 import { sudoFact } from './fact.ts';
 
-/** Whether a node can be changed at all. A plan mentions sudo only where there is something to change. */
+/** Checks whether a node can be changed. A plan mentions sudo only if there is something to change. */
 export const sudo: Resource = verifyOnly({
   kind: 'sudo',
   after: ['identity'],

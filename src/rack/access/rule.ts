@@ -46,7 +46,7 @@ export const sudo = defineNodeRule(
 const theSwitch =
   'On the Mac, open System Settings > General > Sharing > Remote Login (i) and allow full disk access for remote users.';
 
-/** Macs that refused an earlier run when it tried to change the network preferences over ssh. */
+/** Macs that did not let an earlier run change the network preferences over ssh. */
 export const fullDiskAccess = defineNodeRule(
   {
     'network/no-full-disk-access': {

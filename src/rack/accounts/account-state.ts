@@ -2,7 +2,7 @@ import { type MacAccount, type MacAccounts, ownAccounts } from '../../model/acco
 import type { Known } from '../../model/known.ts';
 import { isLikeOurs } from './fact.ts';
 
-/** The state of an account that ranks or the gateway should run as. */
+/** The state of an account that should run ranks or the gateway. */
 export type AccountState =
   | 'made'
   | 'absent'
@@ -33,7 +33,7 @@ function ownState(name: string, account: MacAccount | undefined, { made, begun }
   return account.uid === written.uid && account.generatedUid === written.generatedUid ? 'made' : 'other';
 }
 
-/** The state of the account with this name on one Mac. @param login the account that ssh logs in as, if known */
+/** Returns an account's state on one Mac. @param login the account that ssh logs in as, if known */
 export function accountState(name: string, seen: MacAccounts, login?: Known<string>): AccountState {
   const account = seen.accounts.find((one) => one.name === name);
   const state = ownAccounts.includes(name) ? ownState(name, account, seen) : account === undefined ? 'absent' : 'made';

@@ -88,7 +88,7 @@ function read(lines: readonly string[]): MacAccounts | undefined {
     else if (block !== undefined && word === 'groups') {
       const account = accountOf(block, [name, ...rest]);
       if (account === undefined) return undefined;
-      // A file cannot name the others: directory services allow names such as `ann@example.com` and `0123`.
+      // Skips names that a cluster file cannot contain: directory services also allow `ann@example.com` and `0123`.
       if (isAccountName(account.name)) accounts.push(account);
       block = undefined;
     } else if (block !== undefined) block.push(line);
@@ -154,7 +154,7 @@ function accountOf([name = '', ...lines]: readonly string[], groups: readonly st
   };
 }
 
-/** Whether a record has every value that `apply` gives our accounts: no password, no shell, a number in our range. */
+/** True if a record has every value that `apply` gives our accounts: no password, no shell, a number in our range. */
 export function isLikeOurs({ uid, gid, home, shell, hasPassword }: MacAccount): boolean {
   const isOurNumber = uid !== undefined && uid >= ownNumbers.first && uid <= ownNumbers.last && gid === uid;
   return isOurNumber && home === place.emptyHome.path && shell === tool.false.path && !hasPassword;

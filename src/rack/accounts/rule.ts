@@ -69,7 +69,7 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-/** Why nothing can run as this account on a node; undefined if something can, or if `apply` creates the account. */
+/** Explains why nothing can run as this account on a node; undefined if something can, or if `apply` creates it. */
 export function accountFinding(
   node: NodeName,
   account: string,
@@ -121,7 +121,7 @@ export function accountFinding(
   }
 }
 
-/** Accounts that ranks or the gateway should run as, but cannot. */
+/** Accounts that should run ranks or the gateway, but cannot. */
 export const accounts = defineNodeRule(codes, ({ name, facts }, { desired }) => {
   const seen = readValue(facts, accountsFact);
   return accountsOn(desired, name).flatMap(

@@ -49,7 +49,7 @@ function ownNetworks({ thunderbolt: { networks, formerNetworks, pool } }: Desire
   return [...Object.values(networks), ...formerNetworks, ...(pool === undefined ? [] : [pool])];
 }
 
-/** Whether apply gives, or once gave, an address to a link. */
+/** Returns a test that is true for addresses which apply gives, or once gave, to a link. */
 export function isOwnAddress(fleet: DesiredFleet): (address: Ipv4Address) => boolean {
   const own = ownNetworks(fleet);
   return (address) => own.some((network) => isInside(address, network));
@@ -58,7 +58,7 @@ export function isOwnAddress(fleet: DesiredFleet): (address: Ipv4Address) => boo
 const at = (receptacle: number, part: 'live' | 'kept'): Addressed =>
   addressed({ kind: 'link-address', receptacle, part });
 
-/** Whether a device is in a bridge that stays; such a device can have no address of its own. */
+/** True if a device is in a bridge that apply does not remove. Such a device cannot have an address of its own. */
 export function isInStayingBridge(fleet: DesiredFleet, facts: Facts, device: string): boolean {
   const layers = bridgeLayers(fleet, facts);
   const staying = fleet.thunderbolt.bridge === 'keep' ? [...layers.active, ...layers.preferred] : madeBridges(layers);
@@ -89,7 +89,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
     ];
   }
   const device = devices.value.get(receptacle);
-  // The cable rules report a missing receptacle; the bridge rules report a receptacle in a bridge that stays.
+  // The cable rules report a missing receptacle; the bridge rules report a receptacle in a remaining bridge.
   if (device === undefined || isInStayingBridge(fleet, facts, device)) return [];
   const live = mapKnown(liveAddresses(facts, receptacle), (held) => {
     const texts = held.map(networkText);
@@ -99,7 +99,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   const isIdle = interfaceAt(facts, receptacle)?.status === 'inactive';
   return [
     ...(isIdle ? [] : [property({ ...about, ...at(receptacle, 'live') }, text, live)]),
-    // Where macOS does not let us set the service, the keeper keeps the address.
+    // Where macOS does not let us change the service, the keeper sets the address.
     property(
       { ...about, ...at(receptacle, 'kept') },
       text,
@@ -123,7 +123,7 @@ function waitingProperties({ thunderbolt }: DesiredFleet, node: NodeName): reado
   });
 }
 
-/** A receptacle without a declared link must have no address of ours; addresses of others are left alone. */
+/** A receptacle without a declared link must not have an address of ours. Other addresses are left unchanged. */
 function freedProperties(
   fleet: DesiredFleet,
   { desired: { name: node }, facts }: ObservedTarget,
@@ -142,7 +142,7 @@ function freedProperties(
     null,
     mapKnown(liveAddresses(facts, receptacle), ours),
   );
-  // On a Mac that refused a new service, an address of ours may be on the interface only.
+  // On a Mac that refused a new service, only the interface can have an address of ours.
   return isWithoutService ? [live] : [live, property({ ...about, ...at(receptacle, 'kept') }, null, kept)];
 }
 
@@ -158,8 +158,8 @@ function freeReceptacles(
 }
 
 /**
- * `link-address/2/live` and `link-address/2/kept` of one node: the address that the interface has now, and the one it gets
- * at every boot. Unknown addresses are reported at the node's links, and not again at receptacles without a link.
+ * `link-address/2/live` and `link-address/2/kept` of one node: the address that the interface has now, and the one that
+ * it gets at every boot. Unknown addresses are reported for the node's links, but not again for other receptacles.
  */
 function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
   if (adoptedDaemon(fleet, target.facts) !== undefined) return [];
@@ -173,14 +173,14 @@ function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonl
 export const linkAddressProperties = ({ desired, targets }: View): readonly Property[] =>
   targets.flatMap((target) => nodeLinkAddresses(desired, target));
 
-/** Whether the RDMA device of each cabled receptacle has the GID of its address, if both are observed. */
+/** Shows whether the RDMA device of each cabled receptacle has the GID of its address, if both are observed. */
 function gidReadings(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Reading[] {
   const devices = receptacleDevices(facts);
   const ports = read(facts, rdmaPortsFact);
   if (devices.kind === 'unknown' || ports.kind === 'unknown' || !needsRdma(fleet, node)) return [];
   return wantedAddresses(fleet, node).flatMap(({ receptacle, address: ipv4 }) => {
     const port = ports.value.find(({ device }) => device === `rdma_${devices.value.get(receptacle)}`);
-    // An inactive port gets no GID: its cable is missing, or RDMA at the far end is.
+    // An inactive port gets no GID: either the cable or the RDMA at the far end is missing.
     return port?.state === 'active'
       ? [
           {
@@ -206,7 +206,7 @@ const receptaclesOf = (made: readonly Property[]): readonly number[] => [
 
 const portOf = (receptacle: number): string => `Thunderbolt ${receptacle}`;
 
-/** An unused service name: that of the hardware port, as macOS would choose, or the same name with a number. */
+/** An unused service name: the name of the hardware port, as macOS would choose, or the same name with a number. */
 function newServiceName(port: string, taken: readonly string[]): string {
   const names = [port, ...taken.map((_, index) => `${port} ${index + 2}`)];
   return names.find((name) => !taken.includes(name)) ?? port;
@@ -299,7 +299,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   return [...clears, ...sets, gate];
 }
 
-/** The interfaces of the receptacles that get or lose an address. No other interface is touched. */
+/** The interfaces of the receptacles that get or lose an address. No other interface is changed. */
 function touchedInterfaces(
   _: DesiredFleet,
   { facts }: ObservedTarget,
@@ -333,7 +333,7 @@ export const linkAddress: Resource = {
 
 /** Every address that the interface of a receptacle has now; none while it is down. */
 function liveAddresses(facts: Facts, receptacle: number): Known<readonly Ipv4Address[]> {
-  // Unobserved services cannot be set, so knowing only the address does not help.
+  // Unobserved services cannot be set, so knowing the address does not help.
   const unseen = [read(facts, interfacesFact), read(facts, networkServicesFact)].find(
     (fact) => fact.kind === 'unknown',
   );

@@ -17,7 +17,7 @@ import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { cableMethod } from '../network/services.ts';
 import { interfaceAt, interfaceKind, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
 
-/** The link network that an office network overlaps, in words; undefined if it overlaps none. */
+/** The link network that an office network overlaps, in words; undefined if they do not overlap. */
 function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: OfficeNetwork): string | undefined {
   const hit = links.find(({ index }) => networks[index] !== undefined && overlaps(networks[index], network));
   const own = hit === undefined ? undefined : networks[hit.index];
@@ -50,7 +50,7 @@ function told(
 }
 
 /**
- * Office networks, that is networks of anything but the receptacles, that overlap the address pool and hit a link or
+ * Office networks, that is, networks on anything but the receptacles, that overlap the address pool and hit a link or
  * leave too few networks for the links. Any other overlap only excludes those networks from allocation.
  */
 export const poolOverlap = defineRule(
@@ -129,18 +129,18 @@ const codes = {
 
 type Found = Finding<keyof typeof codes>;
 
-/** One receptacle, with what is known about its address. */
+/** One receptacle, with the known facts about its address. */
 interface Cable {
   readonly node: ExaminedNode;
   readonly receptacle: number;
   readonly device: string;
-  /** Whether the file wants a fixed address there. */
+  /** True if the file wants a fixed address there. */
   readonly isAddressed: boolean;
   /** The address that the file gives this end of its link. It is never a lease, even if the service uses DHCP. */
   readonly declared: string | undefined;
 }
 
-/** Whether the service of a device uses DHCP; undefined if unknown. */
+/** True if a device's service uses DHCP; undefined if that is unknown. */
 function isOnDhcp(desired: DesiredFleet, facts: Facts, device: string): boolean | undefined {
   const method = cableMethod(desired, facts, device);
   return method === 'unknown' ? undefined : method === 'dhcp';
@@ -162,14 +162,14 @@ interface LeasedAddress {
   readonly server: string;
 }
 
-/** The address of a cable that came with its last DHCP packet; undefined if none did, or the packet is unknown. */
+/** The address in the cable's last DHCP packet; undefined if the packet has none or is unknown. */
 function leasedAddress(cable: Cable): LeasedAddress | undefined {
   const lease = dhcpAnswer(cable.node.facts, cable.device)?.lease;
   const own = strangeAddresses(cable).find(({ address }) => address === lease?.address);
   return lease === undefined || own === undefined ? undefined : { own, server: lease.server };
 }
 
-/** Names the far end only if it has the server's address: all Macs that share their Internet may use the same address. */
+/** Names the far end only if it has the server's address: all Macs that share their Internet can use the same one. */
 function leaseWords(examination: Examination, cable: Cable, { own, server }: LeasedAddress): string {
   const far = examination.nodes.find(({ name }) => name === farNode(examination, cable));
   const isServer = readValue(far?.facts, interfacesFact)?.some(({ ipv4 }) =>
@@ -188,7 +188,7 @@ function farNode({ cabling }: Examination, { node, receptacle }: Cable): string 
   return cabling.cables.find(({ ends }) => ends.some(isOwn))?.ends.find((end) => !isOwn(end))?.node;
 }
 
-/** A fixed address ends a lease and the route that came with it. Without one, only the Mac that offers the lease can. */
+/** A fixed address ends a lease and its route. Otherwise, only the Mac that offers the lease can end it. */
 function cure(examination: Examination, cable: Cable): Prose {
   const far = farNode(examination, cable) ?? 'the Mac at the far end';
   const sharing = `off Internet Sharing on ${far}: System Settings > General > Sharing.`;
@@ -215,7 +215,7 @@ function routeFinding(examination: Examination, cable: Cable): Found | undefined
   };
 }
 
-/** A lease if the Mac has its packet; if the Mac could not be queried, only the suspicion of a lease. */
+/** Reports a lease if the Mac has its packet; if the Mac could not be queried, only the suspicion of a lease. */
 function leaseFinding(examination: Examination, cable: Cable): Found | undefined {
   const { node, receptacle, device } = cable;
   const end = { node: node.name, receptacle };
@@ -284,14 +284,14 @@ function judge(node: ExaminedNode, examination: Examination): readonly Found[] {
  */
 export const cableAddresses = defineNodeRule(codes, judge);
 
-/** An office network, that is a network of anything but the receptacles, as one node sees it. */
+/** An office network, that is, a network on anything but the receptacles, as one node sees it. */
 export interface OfficeNetwork {
   readonly network: Ipv4Network;
   /** `10.0.0.0/24 of en0`, `the route to 10.0.0.0/8 through utun3`. */
   readonly where: string;
 }
 
-/** Shorter prefixes do not count as networks: a VPN for all traffic has routes to the halves of the address space. */
+/** Shorter prefixes do not count as networks: a VPN for all traffic has a route to each half of the address space. */
 const shortestNetwork = 8;
 
 const ofAddresses = (facts: Facts): readonly OfficeNetwork[] =>
@@ -299,7 +299,7 @@ const ofAddresses = (facts: Facts): readonly OfficeNetwork[] =>
     .filter((one) => interfaceKind(facts, one.name) === 'other')
     .flatMap((one) => one.ipv4.map((network) => ({ network, where: `${networkText(network)} of ${one.name}` })));
 
-/** The networks that the node has a route to. A route that comes with an address is reported with that address. */
+/** The networks that the node has a route to, except the networks of its interfaces, which are reported already. */
 function ofRoutes(facts: Facts): readonly OfficeNetwork[] {
   const held = readValue(facts, interfacesFact) ?? [];
   const isOwn = (network: Ipv4Network, device: string): boolean =>
@@ -321,13 +321,13 @@ function ofRoutes(facts: Facts): readonly OfficeNetwork[] {
 export const officeNetworks = (facts: Facts): readonly OfficeNetwork[] =>
   thunderboltInterfaces(facts) === undefined ? [] : [...ofAddresses(facts), ...ofRoutes(facts)];
 
-/** Whether every fact behind {@link officeNetworks} is known. Then a network that is missing there is not in use. */
+/** True if every fact behind {@link officeNetworks} is known; then a network that is not in that list is not in use. */
 export const areNetworksSeen = (facts: Facts): boolean =>
   thunderboltInterfaces(facts) !== undefined &&
   read(facts, interfacesFact).kind === 'known' &&
   read(facts, routesFact).kind === 'known';
 
-/** Whether two IPv4 networks share an address; host bits are ignored. */
+/** True if two IPv4 networks share an address; host bits are ignored. */
 const overlaps = (a: Ipv4Network, b: Ipv4Network): boolean => isInside(a, b) || isInside(b, a);
 
 /** `10.77.0.0/24`, without host bits. */

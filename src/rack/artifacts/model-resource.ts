@@ -41,7 +41,7 @@ import {
 
 const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
 
-/** Whether a placement's rank on this node reads model files, on its own nodes or on its fallback. */
+/** True if a placement's rank on this node reads model files, on its own nodes or on its fallback. */
 export function isReader(
   { runtimes }: Pick<DesiredFleet, 'runtimes'>,
   placement: DesiredPlacement,
@@ -81,7 +81,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
 const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
   knownModels(fleet, target).map((wanted) => propertyOf(target, wanted));
 
-/** Whether a copy has begun. How much of it exists is unknown, so only the disk can show whether the rest fits. */
+/** True if a copy has begun. Its size so far is unknown, so only the disk can show whether the rest fits. */
 function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
   const version = shortDigest(modelTree(wanted).digest);
   const trees = readValue(facts, treesFact) ?? [];
@@ -157,7 +157,7 @@ export const model: Resource = {
 
 const totalBytes = (files: readonly TreeFile[]): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
-/** The node fetches the files by itself, however long it takes and without a connection to the controller. */
+/** The node fetches the files, however long that takes, and needs no connection to the controller meanwhile. */
 function fetchSteps(work: TreeWork, files: readonly TreeFile[], source: FetchSource): readonly Step[] {
   const { property, tree } = work;
   const prepare = prepareStep(work);
@@ -205,8 +205,8 @@ function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: 
 }
 
 /**
- * From its source to a published model: it is used only after the node has verified every file.
- * @param account runs what reads from the network; undefined means root
+ * The steps from a model's source to the published model, which is used only after the node has verified every file.
+ * @param account runs the transfers from the network; undefined means root
  */
 function modelSteps(work: TreeWork, wanted: DesiredModel, account: string | undefined): readonly Step[] {
   const staging = stagingSteps(work, wanted, account);

@@ -97,7 +97,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
   return [
     ...used.filter(isKnown).map((runtime) => currentProperty(target, runtime)),
     ...namesOn(used.filter(isKnown), target)
-      // Without the desired digest, the older version to keep is unknown.
+      // Without the desired digest, it is unknown which older version to keep.
       .filter((name) => !used.some((one) => one.name === name && !isKnown(one)))
       .map((name) => oldProperty(target, name, wantedOf(name))),
   ];
@@ -109,7 +109,7 @@ function archiveFormat(path: string): JobArgs['unpack-runtime']['archive'] {
   return path.endsWith('.tar.xz') ? 'tar.xz' : 'tar.gz';
 }
 
-/** @throws Error when the fleet was not settled, which is a bug. */
+/** @throws Error if the fleet was not settled, which is a bug. */
 function digestIn({ name, sha256 }: Pick<Program, 'name' | 'sha256'>): Digest {
   if (sha256 === undefined) throw new Error(`the digest of ${name} is not settled`);
   return sha256;
@@ -150,10 +150,10 @@ function madeBy(
   return { name: 'unpack-runtime', args: { ...args, ...listed(programs), ...given({ binHas }) } };
 }
 
-/** Required programs, so that a missing one is found before anything stops. */
+/** Programs that the tree must contain, so that a missing program is found before anything stops. */
 const listed = (programs: readonly string[]) => given({ programs: programs.length === 0 ? undefined : programs });
 
-/** From the controller's archive to a published version next to the one in use. */
+/** The steps from the controller's archive to a published version next to the version in use. */
 function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): readonly Step[] {
   const { archive, sizeBytes = 0 } = runtime;
   const { property, tree } = work;
@@ -224,7 +224,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   });
 }
 
-/** Nodes that lack the version that a runtime was rolled back to: its archive is gone, so apply cannot install it. */
+/** Nodes that lack the version to which a runtime was rolled back. Its archive is gone, so apply cannot install it. */
 const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
   targets.flatMap((target) =>
     runtimesOn(desired, target).flatMap(({ name, digest, takenBackFrom }) => {
@@ -257,8 +257,8 @@ const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
   );
 
 /**
- * The version of each runtime that a node uses: published next to the one in use and then switched to atomically. One
- * older version is kept for a rollback. Of a runtime that no placement on the node uses, one version stays.
+ * The version of each runtime that a node uses: published next to the one in use, then switched to atomically. One
+ * older version is kept for a rollback. If no placement on the node uses a runtime, one of its versions remains.
  */
 export const runtime: Resource = {
   kind: 'runtime',
@@ -285,7 +285,7 @@ export function surplusVersions(versions: readonly KeptTree[], wanted: string | 
     .map(({ digest }) => digest)
     .filter((digest) => digest !== current && digest !== wanted)
     .toSorted(compareText);
-  // The previous version is not recorded, so any one of the others may stay.
+  // The lock does not record the previous version, so any of the others can be kept.
   const isOlderKept = current !== undefined && current !== wanted;
   return isOlderKept ? others : others.slice(1);
 }

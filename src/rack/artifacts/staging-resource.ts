@@ -16,7 +16,7 @@ import { jobKeys, placementsOn } from './tree-steps.ts';
 
 const own = addressed({ kind: 'staging' });
 
-/** What is no longer needed: names of staging folders, and keys of jobs. */
+/** The staging folders and job files to remove: names of folders, and keys of jobs. */
 interface Leftovers {
   readonly folders: readonly string[];
   readonly jobs: readonly string[];
@@ -46,8 +46,8 @@ const worksOn = ({ fields }: NodeJob, { kind, name, digest }: KeptTree): boolean
   fields['state'] === 'running' && [`${kind} ${name}`, `${kind} ${name} ${digest}`].includes(fields['tree'] ?? '');
 
 /**
- * A staging folder is needed while its tree is used and not published, and so are the jobs that make this tree. Running
- * jobs are left alone with everything they work on.
+ * A staging folder is needed while its tree is used and not yet published, and so are the jobs that make this tree.
+ * Running jobs, and everything they work on, are never removed.
  */
 function leftoversOn(fleet: DesiredFleet, target: ObservedTarget): Known<Leftovers> {
   const trees = read(target.facts, treesFact);
@@ -87,8 +87,8 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): Property {
 }
 
 /**
- * What abandoned installations left behind: staging folders of trees that are no longer needed, and files of finished
- * jobs. A published tree removes its own.
+ * Leftovers of abandoned installations: staging folders of trees that are no longer needed, and files of finished jobs.
+ * Publishing a tree removes its own leftovers.
  */
 export const staging: Resource = {
   kind: 'staging',

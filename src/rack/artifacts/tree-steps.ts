@@ -77,7 +77,7 @@ export const prepareStep = ({ target, property, tree }: TreeWork): Step =>
     deadlineMs: 60_000,
   });
 
-/** The step after which a tree can be used. A model needs nothing more; a runtime is still switched to. */
+/** The step after which a tree can be used. A model is then complete; a runtime must still be switched to. */
 export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]): Step =>
   scriptStep({
     name: `${property.address}/publish`,

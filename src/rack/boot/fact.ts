@@ -17,7 +17,7 @@ const dataVolume = probe('data-volume', [tool.df, '-k', place.dataVolume], 10_00
 
 const nameForm = /^panic ([A-Za-z0-9._+?-]{1,255}\.panic)$/;
 
-/** Seconds of the header's `2026-11-20 21:26:29.00 +0100`. */
+/** Seconds since the epoch, from the header's `2026-11-20 21:26:29.00 +0100`. */
 function timeOf(head: string): number | undefined {
   const [, date, time, zone, minutes] =
     /"timestamp"\s*:\s*"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d\d):?(\d\d)"/.exec(head) ?? [];
@@ -25,7 +25,7 @@ function timeOf(head: string): number | undefined {
   return Number.isNaN(epochMs) ? undefined : epochMs / 1_000;
 }
 
-/** The panic string as far as it was printed, with its line ends. */
+/** The panic string as far as macOS wrote it, including its line ends. */
 const saidOf = (line: string): string =>
   (/"panicString"\s*:\s*"(.*)$/.exec(line)?.[1] ?? '')
     .replaceAll(/\\[nr]/g, '\n')

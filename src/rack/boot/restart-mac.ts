@@ -8,14 +8,14 @@ export interface RestartRequest {
   /** UUID of the boot session to end. */
   readonly from: string;
   readonly to: 'up' | 'off';
-  /** Seconds until macOS begins to shut down, so that the script can exit first. May have a fraction. */
+  /** Seconds until macOS begins to shut down, so that the script can exit first. Fractions are allowed. */
   readonly delaySeconds: number;
 }
 
 /**
- * Restarts a Mac, or shuts it down, at most once per intent. Before anything starts, `mkdir` creates a mark, which
- * succeeds for one caller only. If the mark exists, the order was given before; if the boot session is a different one,
- * the Mac has already restarted. Both print `unchanged`. Marks of former boot sessions have no use any more and are deleted.
+ * Restarts or shuts down a Mac, at most once per intent. Before anything starts, `mkdir` creates a mark, which succeeds
+ * for one caller only. If the mark exists, the order was given before; if the boot session has changed, the Mac has
+ * already restarted. Both print `unchanged`. Marks of former boot sessions are no longer needed and are deleted.
  *
  * @see shutdown(8) of macOS: -r restarts, -h halts and switches off
  * @throws Error if the intent is not a plain word, which would be our own mistake

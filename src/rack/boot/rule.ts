@@ -52,8 +52,8 @@ const codes = {
 } satisfies RuleCodes;
 
 /**
- * Whether the report was written in this boot session. It may be late: with FileVault, macOS writes it only after the disk
- * is unlocked. For one panic at 01:35, macOS wrote the report at 07:09.
+ * True if the report was written in this boot session. A report can be late: with FileVault, macOS writes it only after
+ * the disk is unlocked. For one panic at 01:35, macOS wrote the report at 07:09.
  */
 function isOfThisSession({ facts }: ExaminedNode, { atEpochSeconds }: PanicReport): boolean {
   const session = readValue(facts, bootSessionFact);
@@ -81,7 +81,7 @@ function told(report: PanicReport, all: readonly PanicReport[]): Finding<keyof t
   };
 }
 
-/** A Mac that restarted after a kernel panic. Everything that it served went down without an order to restart. */
+/** Macs that restarted after a kernel panic. Everything that they served went down without an order to restart. */
 export const panics = defineNodeRule(codes, (node) => {
   const reports = readValue(node.facts, panicReportsFact) ?? [];
   const last = lastOf(reports);

@@ -12,9 +12,9 @@ export const bridgeLayerNames = ['interface', 'preferences', 'service'] as const
 
 export type BridgeLayer = (typeof bridgeLayerNames)[number];
 
-/** What is known about the bridges of one node. */
+/** The known facts about one node's bridges. */
 export interface BridgeLayers {
-  /** The layers that have the Thunderbolt Bridge. */
+  /** The layers in which the Thunderbolt Bridge exists. */
   readonly present: readonly BridgeLayer[];
   /** The layers that could not be read. */
   readonly unknown: readonly BridgeLayer[];
@@ -32,7 +32,7 @@ function isThere(bridges: readonly ReceptacleBridge[] | undefined): Presence {
   return bridges?.some(({ maker }) => maker === 'undecided') === false ? false : undefined;
 }
 
-/** Leaves out a service on a bridge that a person made: it carries that person's network. */
+/** Leaves out a service on a bridge that a person made, because it configures that person's network. */
 function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): readonly NetworkService[] {
   const services = readValue(facts, networkServicesFact) ?? [];
   const named = (maker: ReceptacleBridge['maker'], device: string | undefined): boolean =>
@@ -47,7 +47,7 @@ function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): rea
 export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts): BridgeLayers {
   const active = activeBridges(facts);
   const preferred = preferredBridges(facts);
-  // A service by itself never restores a bridge, so it is left alone where macOS does not let us disable it.
+  // A service never restores a bridge, so it is left unchanged where macOS does not let us disable it.
   const services = isLeftToKeeper(desired, facts)
     ? []
     : bridgeServices(facts, [...(active ?? []), ...(preferred ?? [])]);
@@ -65,11 +65,11 @@ export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts
   };
 }
 
-/** Whether this interface is a member of an active bridge. It does not matter who made the bridge. */
+/** True if this interface is a member of an active bridge, whoever made the bridge. */
 export const isBridged = (facts: Facts, interfaceName: string): boolean =>
   (activeBridges(facts) ?? []).some(({ members }) => members.includes(interfaceName));
 
-/** The bridges made by people that keep receptacles from RDMA, each once, active ones first. */
+/** The bridges made by people that keep receptacles from RDMA, each once; active bridges come first. */
 export const madeBridges = ({ active, preferred }: BridgeLayers): readonly ReceptacleBridge[] =>
   [...active, ...preferred].filter(
     (one, index, all) => one.maker === 'made' && all.findIndex((other) => other.name === one.name) === index,
@@ -95,9 +95,8 @@ interface ReceptacleBridge {
   /** The members that are receptacles, or may be. */
   readonly receptacles: readonly string[];
   /**
-   * `own`: the Thunderbolt Bridge of macOS, which joins only receptacles.
-   * `made`: a bridge made by a person or by Internet Sharing, which may carry a network.
-   * `undecided`: the kinds of its members are unknown.
+   * `own`: the Thunderbolt Bridge of macOS, which joins only receptacles. `made`: a bridge made by a person or by
+   * Internet Sharing, which may be in use as a network. `undecided`: the kinds of its members are unknown.
    */
   readonly maker: 'own' | 'made' | 'undecided';
   /** IPv4 addresses of the bridge itself. */
@@ -110,8 +109,8 @@ type Found = Pick<ReceptacleBridge, 'name' | 'members' | 'addresses'>;
 const ownMark = 'thunderbolt-bridge';
 
 /**
- * Whether a bridge may be macOS's own: by its mark, by its service, or by the usual name bridge0. Bridges from bridge100
- * on belong to Internet Sharing and virtual machines. The keeper decides in the same way.
+ * True if a bridge may be macOS's own: by its mark, by its service, or by the usual name bridge0. Bridges from
+ * bridge100 on belong to Internet Sharing and virtual machines. The keeper decides in the same way.
  */
 function isOwnName(facts: Facts, name: string, hasMark: boolean): boolean {
   const services = readValue(facts, networkServicesFact) ?? [];
@@ -119,7 +118,7 @@ function isOwnName(facts: Facts, name: string, hasMark: boolean): boolean {
   return (hasMark || isOfService || name === 'bridge0') && !/\d{3}$/.test(name);
 }
 
-/** Whether macOS marks a bridge of that name as its own, whatever its members are now. */
+/** True if macOS marks a bridge of that name as its own, whatever its members are now. */
 export const isMarked = (facts: Facts, name: string): boolean =>
   readValue(facts, bridgePreferencesFact)?.some((one) => one.auto === ownMark && one.name === name) === true;
 

@@ -44,8 +44,8 @@ export const bridgePreferencesFact = defineFact({
 });
 
 /**
- * Exit 1 and one line that names the key path, on stdout or stderr depending on the macOS version. No other failure means
- * that the key is absent.
+ * True for exit code 1 with one line that names the key path, on stdout or stderr depending on the macOS version. No
+ * other failure means that the key is absent.
  */
 function saysNoSuchKey(answer: Answer): boolean {
   const { exit, missing, isLate, isTruncated, isUtf8 } = answer;

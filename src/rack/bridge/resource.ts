@@ -103,7 +103,7 @@ export const thunderboltBridge: Resource = {
     ...view.findingBlockers('thunderbolt-bridge'),
     ...connectionBlockers(view, { kind: 'thunderbolt-bridge', propertiesOf, touched: touchedBridges }),
   ],
-  // With `bridge: verify`, an unreadable layer keeps everything waiting that needs the cables.
+  // With `bridge: verify`, everything that needs the cables waits while a layer is unreadable.
   unobserved: unobservedOn('thunderbolt-bridge', ({ facts }, fleet) =>
     fleet.thunderbolt.bridge === 'verify' && bridgeLayers(fleet, facts).unknown.length > 0
       ? 'whether the Thunderbolt Bridge is present'

@@ -75,7 +75,7 @@ function closingCables(cables: readonly SeenCable[]): readonly SeenCable[] {
   return closing;
 }
 
-/** Rings of bridged Macs, including two cables between the same two Macs, whatever the file says about bridges. */
+/** Rings of bridged Macs, including two cables between the same two Macs, whatever the file's `bridge` key is. */
 export const bridgeLoop = defineRule(
   {
     'bridge/loop': {
@@ -140,7 +140,7 @@ function layerWords({ active }: BridgeLayers, layer: BridgeLayer): string {
   return layer === 'interface' ? `interface ${bridges.join(', ')}` : layerNames[layer];
 }
 
-/** How a person checks a layer that is unknown. */
+/** How a person can check an unknown layer. */
 const lookUps: Readonly<Record<BridgeLayer, string>> = {
   interface: 'ifconfig -a',
   preferences:
@@ -161,12 +161,12 @@ function removal({ preferred, services }: BridgeLayers) {
       ...names.filter(isSafeServiceName).map((name) => `sudo networksetup -setnetworkserviceenabled "${name}" off`),
       ...new Set(bridges.filter(isBridgeName).map(deletePreference)),
     ],
-    // Whether a bridge or service has an unsafe name from the node, which must not get into a root command.
+    // True if a bridge or service on the node has an unsafe name, which must not get into a root command.
     isBySettings: !bridges.every(isBridgeName) || !names.every(isSafeServiceName),
   };
 }
 
-/** Unobserved layers come first: otherwise a restart, or half of the removal, brings the bridge back. */
+/** Unobserved layers come first. Otherwise a restart, or a partial removal, brings the bridge back. */
 function cure(node: string, layers: BridgeLayers, isRemoved: boolean): Prose {
   const { commands, isBySettings } = removal(layers);
   const isLookedAt = layers.unknown.length === 0;

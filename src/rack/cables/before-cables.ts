@@ -26,13 +26,13 @@ function mayBeBridged(examination: Examination, end: LinkEnd): boolean {
   return state !== 'none' && !(state === 'active' && isOutside);
 }
 
-/** Every cable that is plugged in once all links are: the links, and the present cables that are in no link's way. */
+/** All cables that remain plugged in at the end: the links, and present cables that occupy no link's receptacle. */
 function finalCables({ cabling }: Examination): readonly Ends[] {
   const staying = cabling.cables.filter(({ ends }) => ends.every((end) => linkAt(cabling.links, end) === undefined));
   return [...cabling.links.map(({ link }) => link.ends), ...staying.map(({ ends }) => ends)];
 }
 
-/** Whether the two nodes of a link are already connected through other cables between bridged receptacles. */
+/** True if the two nodes of a link are already connected through other cables between bridged receptacles. */
 function closesRing(examination: Examination, { ends }: Link): boolean {
   const isBridgedCable = (cable: Ends): boolean => cable.every((end) => mayBeBridged(examination, end));
   const others = finalCables(examination).filter((cable) => isBridgedCable(cable) && !isSameEnd(cable[0], ends[0]));
@@ -46,7 +46,7 @@ function closesRing(examination: Examination, { ends }: Link): boolean {
   return isBridgedCable(ends) && reached.has(ends[1].node);
 }
 
-/** Whether a person made every bridge with receptacles of this node; then no hint asks to remove it. */
+/** True if a person made every bridge with receptacles of this node; then no hint asks to remove one. */
 function isMadeOnly(examination: Examination, name: string): boolean {
   const facts = nodeOf(examination, name)?.facts;
   const layers = facts && bridgeLayers(examination.desired, facts);
@@ -75,10 +75,11 @@ function bridgedNodes(examination: Examination, links: readonly Link[]): readonl
 }
 
 /**
- * What has to happen before the cables of these links may be plugged in, in the imperative (`remove the Thunderbolt
- * Bridge on studio-1`); empty if nothing has to. Frames circle in a ring of bridged Macs and take down the office
- * network, so the bridges are removed before any cable is plugged in. Where the file keeps the bridges, only cables that
- * close a ring are held back. @see dnet issue 69, exo issue 1222
+ * The bridge work to do before the cables of these links may be plugged in, in the imperative (`remove the Thunderbolt
+ * Bridge on studio-1`); empty if there is none. Frames circle in a ring of bridged Macs and take down the office
+ * network, so bridges are removed before any cable is plugged in. Where the file keeps the bridges, only cables that
+ * close a ring are held back.
+ * @see dnet issue 69, exo issue 1222
  */
 export function bridgesBefore(examination: Examination, links: readonly Link[]): string {
   const isKept = examination.desired.thunderbolt.bridge === 'keep';

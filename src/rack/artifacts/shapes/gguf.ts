@@ -25,7 +25,7 @@ const u32Type = 4;
 const u64Type = 10;
 
 /**
- * Metadata and tensor table of a GGUF file, version 2 or 3.
+ * Reads the metadata and tensor table of a GGUF file, version 2 or 3.
  * @param start the beginning of the file, as far as it was read
  * @see ggml: `docs/gguf.md`
  */
@@ -152,7 +152,7 @@ const ggufNumbers: ReadonlyMap<number, NumberType> = new Map([
   [12, { bytes: 8, read: (view, from) => view.getFloat64(from, true) }],
 ] satisfies [number, NumberType][]);
 
-/** Why the cursor stopped. */
+/** The reason why the cursor stopped. */
 type CursorEnd = { readonly kind: 'more'; readonly bytes: number } | { readonly kind: 'damaged'; readonly why: string };
 
 /**
@@ -169,7 +169,7 @@ interface ByteCursor {
   readonly u32: () => number;
   /** Fails above 2^53: no length, no offset and no dimension is that large. */
   readonly u64: () => number;
-  /** Length and bytes; fails if the bytes are not UTF-8 or more than `most`. */
+  /** Reads a length and that many bytes. Fails if the bytes are not UTF-8 or if there are more than `most`. */
   readonly text: (most: number) => string;
 }
 
@@ -226,7 +226,7 @@ function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
 interface Keys {
   readonly architecture: string;
   readonly one: (key: string) => number | undefined;
-  /** The value for a layer; a list has one per layer. */
+  /** The value for a layer; a list has one entry per layer. */
   readonly at: (key: string, layer: number) => number | undefined;
 }
 

@@ -51,7 +51,7 @@ function dimensionsOf(
   const headDim = countOf(fields, 'head_dim') ?? Math.max(1, Math.floor(hidden / heads));
   return {
     architecture: isName(type) ? type : 'unknown',
-    // Up to eight names; otherwise the classes are unknown.
+    // Up to eight names; with more, the classes are unknown.
     ...(classes.length > 0 && classes.length <= 8 && classes.every(isName) ? { classes } : {}),
     hidden,
     heads,
@@ -152,7 +152,7 @@ function configFields(text: string): ConfigFields | undefined {
   const whole = new Map(entries);
   const inner = languagePart.map((key) => membersOf(whole.get(key))).find((found) => found.size > 0);
   const fields = new Map([...whole, ...(inner ?? [])]);
-  // The model type of the whole counts, even if the language part has its own.
+  // The model type of the whole configuration counts, even if the language part has another one.
   return whole.has('model_type') ? fields.set('model_type', whole.get('model_type')) : fields;
 }
 

@@ -1,6 +1,6 @@
 import { groupBy } from '../../../model/lists.ts';
 
-/** The files of a model that give its shape. */
+/** The files of a model that determine its shape. */
 type ShapeFiles =
   | { readonly kind: 'safetensors'; readonly config: string; readonly weights: readonly string[] }
   /** The parts of one model, in order. */
@@ -62,7 +62,7 @@ export function safetensorsHeader(
   return { kind: 'known', tensors };
 }
 
-/** The text of these bytes; undefined if they are not UTF-8. */
+/** Decodes these bytes; returns undefined if they are not UTF-8. */
 export function utf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -71,7 +71,7 @@ export function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The members of the JSON object in a text; undefined for any other text. */
+/** Returns the members of the JSON object in a text; undefined for any other text. */
 export function jsonEntries(text: string): readonly (readonly [string, unknown])[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
