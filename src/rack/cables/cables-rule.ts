@@ -81,7 +81,7 @@ const codes = {
 
 type Found = Finding<keyof typeof codes>;
 
-/** An imperative sentence that begins with what has to happen before any cable is plugged in. */
+/** An imperative sentence that begins with the bridge work to do before any cable is plugged in. */
 function act(examination: Examination, links: readonly Link[], words: string): Prose {
   const first = bridgesFirst(examination, links);
   return first === undefined ? `${upperFirst(words)}.` : prose`${first}${words}.`;
@@ -96,7 +96,7 @@ const groupOf = ({ moves }: Examination, { link }: JudgedLink): MoveGroup | unde
 
 const nodesOf = (ends: readonly LinkEnd[]): readonly NodeName[] => ends.map(({ node }) => node);
 
-/** The moves that correct the cabling, or what a person has to clear up before the moves are known. */
+/** The moves that correct the cabling, or the step that a person must take before the moves are known. */
 function cure(examination: Examination, judged: JudgedLink): Pick<Found, 'hint' | 'handsAt'> {
   const group = groupOf(examination, judged);
   if (group !== undefined && group.moves.length > 0) {
@@ -110,7 +110,7 @@ function cure(examination: Examination, judged: JudgedLink): Pick<Found, 'hint' 
     : { hint: prose`${{ kind: 'first', act: escapeText(clearing(view)) }}check again.` };
 }
 
-/** What a person has to do at a receptacle before it is known where its cable goes. */
+/** The manual step at a receptacle whose cable has an unclear far end. */
 function clearing(view: ReceptacleView): string {
   const at = endWords(view.at);
   switch (view.kind) {
@@ -170,7 +170,7 @@ function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subjec
     case 'elsewhere':
       return { code: 'cabling/elsewhere', detail: seenAt(judged), ...cure(examination, judged) };
     case 'slow':
-      // A Mac that cannot run faster has its own finding; no cable would help.
+      // A Mac that cannot run faster has a separate finding, because no cable would help.
       return judgement.limitedBy.length > 0
         ? undefined
         : {
@@ -180,7 +180,7 @@ function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subjec
             ...cure(examination, judged),
           };
     case 'one-sided': {
-      // An end that sees only a dock will not see more later.
+      // An end that sees only a dock will not show more when it is observed again.
       const isDock = judged.views.some((view) => view.kind === 'device');
       const hint = isDock ? straight : prose`Check again. If the finding stays: ${straight}`;
       return { code: 'cabling/one-sided', detail: oneSided(judged), hint, handsAt: nodes };

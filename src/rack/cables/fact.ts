@@ -62,13 +62,13 @@ function peerOf(item: JsonObject, hubsBetween: number): ThunderboltPeer | undefi
   return { domainUuid, model, name, advertisesRdma: advertisesRdma(item['services_title']), hubsBetween };
 }
 
-/** A name without the blanks that vendors add; undefined if it cannot be shown. Only UUIDs identify a Mac. */
+/** Strips the blanks that vendors add to a name; undefined if it cannot be shown. Only UUIDs identify a Mac. */
 function nameAt(item: JsonObject, key: string): string | undefined {
   const name = textOf(item, key)?.trim();
   return name !== undefined && isName(name) ? name : undefined;
 }
 
-/** RDMA counts as absent only if every service could be read. Without a list it is unknown. */
+/** RDMA counts as absent only if every service could be read. Without a list of services, it is unknown. */
 function advertisesRdma(services: unknown): boolean | 'unknown' {
   const protocols = asList(services)?.map((one) => asObject(one)?.['protocol_id_key']);
   if (protocols === undefined) return 'unknown';
@@ -85,9 +85,9 @@ function deviceOf(item: JsonObject): ThunderboltDevice | undefined {
 }
 
 /**
- * Every receptacle of the node with what it sees, in the order of the tool (highest bus first). The number is
+ * Every receptacle of the node and what it sees, in the tool's order (highest bus first). The number is
  * `receptacle_id_key` inside the tag, because the tag itself is always called `receptacle_1_tag`. An unreadable bus
- * leaves the others known as long as its receptacle has a number.
+ * does not make the others unknown as long as its receptacle has a number.
  */
 export const thunderboltFact = defineFact({
   name: 'thunderbolt',
@@ -96,7 +96,7 @@ export const thunderboltFact = defineFact({
     andThen(readJson(answer), (json) => {
       const buses = asList(asObject(json)?.['SPThunderboltDataType']);
       if (buses === undefined) return garbled(answer, 'described no Thunderbolt buses');
-      // Every Apple silicon Mac has buses, so an empty list is not an answer.
+      // Every Apple silicon Mac has buses, so an empty list cannot be right.
       if (buses.length === 0) return unknown('empty', 'system_profiler listed no Thunderbolt bus.');
       return andThen(allKnown(buses.map((bus) => receptacleOf(asObject(bus), answer))), (found) => {
         if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no readable bus');
@@ -149,7 +149,7 @@ function unreadable(bus: JsonObject, receptacle: number): ThunderboltReceptacle 
   return { bus: isName(name) ? name : 'unknown', receptacle, state: 'unknown', peers: [], devices: [] };
 }
 
-/** Undefined if name or domain UUID is missing, an item is neither Mac nor device, or state or speed is invalid. */
+/** Undefined if the name or domain UUID is missing, an item has no known kind, or state or speed is invalid. */
 function described(bus: JsonObject, tag: JsonObject, receptacle: number): ThunderboltReceptacle | undefined {
   const name = textOf(bus, '_name') ?? '';
   const domainUuid = textOf(bus, 'domain_uuid_key') ?? '';
@@ -174,7 +174,7 @@ type Speed = Pick<ThunderboltReceptacle, 'linkBitsPerSecond' | 'maxBitsPerSecond
 
 /**
  * `80 Gb/s` is the speed of a cable, `Up to 120 Gb/s` that of a free receptacle; older macOS adds ` x1`. A cable to a
- * listed item always has a speed. `undefined` if that speed is missing, or the text belongs to the other state.
+ * listed item always has a speed. `undefined` if that speed is missing, or if the text is for the other state.
  */
 function speedOf(tag: JsonObject, state: ThunderboltReceptacle['state']): Speed | undefined {
   if (tag['current_speed_key'] === undefined) return state === 'connected' ? undefined : {};

@@ -34,9 +34,9 @@ function reportedPlace(examination: Examination, { node, receptacle }: LinkEnd):
 }
 
 /**
- * Where a receptacle is on the case of its node; undefined if unknown. The Mac's own report takes precedence over the
- * table of Macs. The table's entry, with a landmark such as Ethernet, is used if both name the same hole, or if the Mac
- * names only the face.
+ * A receptacle's place on its node's case; undefined if unknown. The Mac's own report takes precedence over the table
+ * of Macs. The table's entry, with a landmark such as Ethernet, is used if both name the same hole, or if the Mac names
+ * only the face.
  */
 export function placeAt(examination: Examination, end: LinkEnd): CasePlace | undefined {
   const listed = casePlaces(modelAt(examination, end.node) ?? '')?.find((place) => place.receptacle === end.receptacle);

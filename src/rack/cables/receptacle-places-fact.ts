@@ -15,21 +15,21 @@ export const receptacleLocations = probe(
   65_536,
 );
 
-/** A port controller (`hpm0`) that names its place and the Thunderbolt controller that it belongs to. */
+/** A port controller (`hpm0`) with its place and the Thunderbolt controller that it belongs to. */
 interface Connector {
   readonly location: string;
   readonly handle: string;
 }
 
-/** A Thunderbolt controller (`acio0`) with the receptacle that macOS numbers below it. */
+/** A Thunderbolt controller (`acio0`) with the number of the receptacle below it. */
 interface Controller {
   readonly handle: string;
   readonly receptacle: number;
 }
 
 /**
- * Where each receptacle is on the case, from the Mac's device tree. The keys are undocumented, so a relation that
- * is not one to one makes the fact unknown. The fact is optional: its absence causes no finding.
+ * Each receptacle's place on the case, from the Mac's device tree. The keys are undocumented, so a relation that is not
+ * one to one makes the fact unknown. The fact is optional: its absence causes no finding.
  */
 export const receptaclePlacesFact = defineFact({
   name: 'receptacle-places',
@@ -65,7 +65,7 @@ function controllerOf(path: RegistryPath): Controller | undefined {
 
 /**
  * Leaves out receptacles without a place, and places without a receptacle, such as those of USB ports. Undefined if
- * anything occurs twice, or nothing matches.
+ * anything occurs twice or nothing matches.
  */
 function joined(
   connectors: readonly (Connector | undefined)[],
@@ -88,7 +88,7 @@ function isEachOnce<T>(items: readonly (T | undefined)[], keys: readonly (keyof 
   );
 }
 
-/** A text of the registry, `"right"`, or the bytes of one: `<726967687400>`. */
+/** Decodes a text in the registry: either `"right"` or its bytes, `<726967687400>`. */
 function textOf(value = ''): string | undefined {
   const [, text, bytes] = /^(?:"([\x20-\x7e]*)"|<((?:[2-7][0-9a-f])+)(?:00)*>)$/.exec(value) ?? [];
   return text ?? (bytes === undefined ? undefined : Buffer.from(bytes, 'hex').toString('latin1'));
@@ -118,7 +118,7 @@ const nodeForm = /^((?:[ |] )*)\+-o (\S(?:.*\S)?) {2}<class [\w.]+(?:, [\w!() ]+
 // `  |   "AAPL,phandle" = <93000000>`
 const propertyForm = /^((?:[ |] )+)"(port-location|acio-parent|AAPL,phandle|IOLocation)" = (\S.*)$/;
 
-/** Reads the paths in the text output of ioreg, each without branches. Every other text is garbled. */
+/** Reads the paths in ioreg's text output, each without branches. Any other text is garbled. */
 function readRegistryPaths(answer: Answer | undefined): Known<readonly RegistryPath[]> {
   const lines = readLines(answer);
   if (lines.kind === 'unknown') return lines;

@@ -3,7 +3,7 @@ import { needsFastLink } from '../../desired/layouts.ts';
 import { compareText } from '../../model/lists.ts';
 import { type Resource, type UnobservedDependency, type View, verifyOnly } from '../resource.ts';
 
-/** The unknowns of links whose two ends are both targeted. For other links, another observation would not help. */
+/** Reports unknowns only for links with two targeted ends. For other links, another observation would not help. */
 function unobserved({ asked, desired, examination }: View): readonly UnobservedDependency[] {
   return examination.cabling.links.flatMap(({ link: { ends }, judgement }): readonly UnobservedDependency[] => {
     const [node, peer] = ends.map((end) => end.node).toSorted(compareText);

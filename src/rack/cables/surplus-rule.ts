@@ -47,13 +47,13 @@ type Found = Finding<keyof typeof codes>;
 
 const quiet: readonly LinkJudgement['kind'][] = ['as-declared', 'slow', 'unknown'];
 
-/** Whether a finding about the declared link of this receptacle already covers what is seen here. */
+/** True if a finding about this receptacle's declared link already covers what is seen here. */
 function isTold({ cabling }: Examination, end: LinkEnd): boolean {
   const judged = linkAt(cabling.links, end);
   return judged !== undefined && !quiet.includes(judged.judgement.kind);
 }
 
-/** Why a receptacle should stay free: because of the file, or because of its Mac model. */
+/** The reason why a receptacle should stay free: the file or its Mac model. */
 function avoidance({ desired, nodes }: Examination, { node, receptacle }: LinkEnd): string | undefined {
   const isOwn = desired.thunderbolt.avoid.some((one) => isSameEnd(one, { node, receptacle }));
   if (isOwn) return 'The file wants this receptacle left free.';
@@ -62,7 +62,7 @@ function avoidance({ desired, nodes }: Examination, { node, receptacle }: LinkEn
   return model?.avoid.includes(receptacle) ? avoidReason(model.name, receptacle) : undefined;
 }
 
-/** Never suggests to declare a cable in a receptacle that should stay free. */
+/** Never suggests declaring a cable in a receptacle that should stay free. */
 function keepOrNot(examination: Examination, ends: SeenCable['ends']): Pick<Found, 'hint' | 'handsAt'> {
   const [bad] = ends.filter((end) => avoidance(examination, end) !== undefined);
   if (bad === undefined) {
@@ -95,7 +95,7 @@ const nodesIn = (ends: SeenCable['ends']): string =>
     .toSorted()
     .join(' ');
 
-/** Whether two cables connect the same two Macs, in any receptacles. */
+/** True if two cables connect the same two Macs, in any receptacles. */
 const isSamePair = (one: SeenCable['ends'], other: SeenCable['ends']): boolean => nodesIn(one) === nodesIn(other);
 
 /** An unidentified Mac at a link of unknown state is most likely the node that could not be observed. */

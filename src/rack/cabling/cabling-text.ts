@@ -36,7 +36,7 @@ const cableWords = (spare: readonly LinkEnd[] | undefined): string =>
 
 const outsideWords = (model: string): string => `a Mac that is not in the file (${escapeText(model)})`;
 
-/** Every end that {@link moveText} names. */
+/** All ends that {@link moveText} names. */
 export const namedEnds = (move: Move): readonly LinkEnd[] => [
   ...moveEnds(move),
   ...('spare' in move && move.spare !== undefined ? move.spare : []),

@@ -7,7 +7,7 @@ import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { compareEnds, isSameEnd, orderedPair, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 
-/** One cable between two nodes that both ends agree on, with its ends in printing order. */
+/** One cable between two nodes, seen from both ends, with its ends in printing order. */
 export interface SeenCable {
   readonly ends: readonly [LinkEnd, LinkEnd];
   /** The slower of the speeds that the two ends report, in bits per second. */
@@ -27,7 +27,7 @@ export interface Cabling {
   /** In file order. */
   readonly links: readonly JudgedLink[];
   readonly rack: SeenRack;
-  /** Every cable that both ends agree on, sorted by its ends. */
+  /** Every cable that both its ends see, sorted by its ends. */
   readonly cables: readonly SeenCable[];
 }
 
@@ -52,13 +52,13 @@ function seenCables(rack: SeenRack): readonly SeenCable[] {
   );
 }
 
-/** Whether a Mac at one of these ends is known to have Thunderbolt 4 at most. */
+/** True if a Mac at one of these ends is known to have Thunderbolt 4 at most. */
 export const isLimited = ({ limitedNodes }: SeenRack, ends: readonly LinkEnd[]): boolean =>
   ends.some(({ node }) => limitedNodes.includes(node));
 
 /**
- * Compares the declared links with what every receptacle sees. `names` are all nodes of the file, observed or not: a Mac
- * is foreign only if it cannot be any of them. The order of names and nodes does not matter.
+ * Compares the declared links with what every receptacle sees. `names` lists all nodes in the file, observed or not: a
+ * Mac is foreign only if it cannot be any of these nodes. The order of names and nodes does not matter.
  */
 export function judgeCabling(links: readonly Link[], names: readonly NodeName[], nodes: ObservedNodes): Cabling {
   const rack = seeReceptacles(names, nodes);
@@ -127,8 +127,8 @@ function judgeStrangers(a: ReceptacleView, b: ReceptacleView): LinkJudgement {
 }
 
 /**
- * Compares one declared link with the views of its two ends, in the order of `link.ends`; swapping both changes nothing.
- * `limitedNodes` are known to have Thunderbolt 4 at most.
+ * Compares one declared link with the views of its two ends, in the order of `link.ends`. Swapping both does not change
+ * the result. `limitedNodes` are known to have Thunderbolt 4 at most.
  */
 function judgeLink(
   link: Link,
@@ -153,7 +153,7 @@ type ObservedNodes = Readonly<Record<string, NodeObservation>>;
 interface Owners {
   /** The receptacles that own a domain UUID: one, unless two nodes are the same Mac. */
   readonly byDomain: ReadonlyMap<string, readonly LinkEnd[]>;
-  /** Whether every receptacle of every node was read. Only then is a domain without an owner certainly foreign. */
+  /** True if every receptacle of every node was read. Only then is a domain without an owner certainly foreign. */
   readonly isComplete: boolean;
 }
 
@@ -221,8 +221,8 @@ export interface SeenRack {
 }
 
 /**
- * What every receptacle of every observed node sees. The observations show which receptacle owns a peer's domain UUID;
- * interface names never do.
+ * Determines what every receptacle of every observed node sees. The observations show which receptacle owns a peer's
+ * domain UUID; interface names never do.
  */
 function seeReceptacles(names: readonly NodeName[], nodes: ObservedNodes): SeenRack {
   const owners = findOwners(names, nodes);
@@ -267,8 +267,8 @@ function showsThunderbolt4(receptacles: readonly ThunderboltReceptacle[]): boole
 }
 
 /**
- * Whether it is known that no receptacle of this Mac can reach 80 Gb/s with any cable: from the table of Macs, or from the maximum
- * of its free receptacles. A Mac whose receptacles are all in use shows no maximum.
+ * True if no receptacle of this Mac can reach 80 Gb/s with any cable, according to the table of Macs or the maximum of
+ * its free receptacles. A Mac whose receptacles are all in use shows no maximum.
  */
 export function lacksThunderbolt5(facts: Facts): boolean {
   const receptacles = readValue(facts, thunderboltFact) ?? [];

@@ -12,7 +12,7 @@ import { compareEnds, isSameEnd, orderedPair, type ReceptacleView } from './rece
 
 /** A link that still needs a cable, with its ends in printing order. */
 interface WantedLink extends Pick<Link, 'ends'> {
-  /** Whether it should run at 80 Gb/s; false if a Mac at an end cannot run faster than 40 Gb/s. */
+  /** True if it should run at 80 Gb/s; false if a Mac at an end cannot run faster than 40 Gb/s. */
   readonly isFast: boolean;
 }
 
@@ -49,7 +49,7 @@ type Edge = WantedLink | WrongCable;
 const touches = (one: Edge, others: readonly Edge[]): boolean =>
   others.some((other) => other.ends.some((end) => one.ends.some((own) => isSameEnd(own, end))));
 
-/** Everything that shares receptacles with `start`, directly or through others. */
+/** All edges that share receptacles with `start`, directly or through other edges. */
 function connected(start: Edge, all: readonly Edge[]): readonly Edge[] {
   let found: readonly Edge[] = [start];
   for (;;) {
@@ -60,8 +60,8 @@ function connected(start: Edge, all: readonly Edge[]): readonly Edge[] {
 }
 
 /**
- * The connected pieces of everything that is wrong with the cabling. For a link to an unobserved node, the `unclear` of
- * its piece names that end.
+ * Groups everything that is wrong with the cabling into connected pieces. If a link leads to an unobserved node, the
+ * piece names that end in `unclear`.
  */
 function findMismatches(cabling: Cabling): readonly Mismatch[] {
   const links = wantedLinks(cabling);
@@ -91,7 +91,7 @@ interface WrongCable {
   readonly ends: readonly LinkEnd[];
   /** The model of the Mac outside the file at its other end. */
   readonly outside?: string;
-  /** Whether it runs below 80 Gb/s for no reason known from the Macs at its ends. */
+  /** True if it runs below 80 Gb/s although the Macs at its ends could run faster, as far as known. */
   readonly isSlow: boolean;
 }
 
@@ -119,7 +119,7 @@ function wrongCables(cabling: Cabling): readonly WrongCable[] {
   return [...inside, ...outside];
 }
 
-/** New cables for declared cables that are too slow, where the Macs are not the reason. */
+/** New cables for declared cables that are too slow, unless the Macs limit the speed. */
 function replacements({ links }: Cabling): readonly MoveGroup[] {
   return links.flatMap(({ link, judgement }): readonly MoveGroup[] => {
     if (judgement.kind !== 'slow' || judgement.limitedBy.length > 0) return [];
@@ -132,13 +132,13 @@ const compareGroups = (a: MoveGroup, b: MoveGroup): number =>
   a.mismatch.ends[0] && b.mismatch.ends[0] ? compareEnds(a.mismatch.ends[0], b.mismatch.ends[0]) : 0;
 
 /**
- * The shortest list of acts that makes the cabling as declared, with one group per connected piece. Among equally short
- * lists, it fetches the fewest new cables. A piece with an unclear receptacle gets no moves, and a cable that is in no
- * link's way is left alone.
+ * The shortest list of acts that makes the cabling match the file, with one group per connected piece. Among equally
+ * short lists, it fetches the fewest new cables. A piece with an unclear receptacle gets no moves, and a cable that is
+ * in no link's way is left alone.
  *
  * Why no list is shorter: let L links be missing and W cables be in the way, of which M can stay with one end in a
- * missing link. Into each receptacle of a link without a staying plug, a plug has to be pushed: 2L - M in all. Each plug
- * of a cable in the way that does not stay has to be pulled: 2W - M in all. One act handles two plugs: L + W - M.
+ * missing link. Into each receptacle of a link without a staying plug, a plug has to be pushed: 2L - M in all. Each
+ * plug of a cable in the way that does not stay has to be pulled: 2W - M in all. One act handles two plugs: L + W - M.
  */
 export function findMoves(cabling: Cabling): readonly MoveGroup[] {
   const pieces = findMismatches(cabling).map(
@@ -151,7 +151,7 @@ type Fresh = Extract<Move, { readonly kind: 'add-cable' | 'replace-cable' }>;
 
 const keyOf = (ends: Spare): string => ends.map(linkEndText).join(' ');
 
-/** Whether a move frees a cable, and whether that cable is known to be slow. */
+/** The speed of the cable that a move frees, `slow` only if that is known; undefined if it frees none. */
 function freedBy({ cables }: Mismatch, move: Move): 'fast' | 'slow' | undefined {
   if (move.kind === 'replace-cable') return 'slow';
   if (move.kind !== 'remove-cable') return undefined;
@@ -160,7 +160,7 @@ function freedBy({ cables }: Mismatch, move: Move): 'fast' | 'slow' | undefined 
 
 const isFresh = (move: Move): move is Fresh => move.kind === 'add-cable' || move.kind === 'replace-cable';
 
-/** Whether the new cable has to be fast. */
+/** True if the new cable has to be fast. */
 const isForFast = ({ links }: Mismatch, move: Fresh): boolean =>
   move.kind === 'replace-cable' || links.some((link) => link.isFast && keyOf(link.ends) === keyOf(move.ends));
 
@@ -197,8 +197,8 @@ function allot(
 }
 
 /**
- * Uses removed cables for missing links, so that people fetch few new cables. Slow cables go where a Mac limits the speed,
- * fast cables where speed is needed, then anywhere. Moves that free a cable come before moves that may use it.
+ * Uses removed cables for missing links, so that people fetch few new cables. Slow cables go where a Mac limits the
+ * speed, fast cables where speed is needed, then anywhere. Moves that free a cable come before moves that can use it.
  */
 function shareSpares(groups: readonly MoveGroup[]): readonly MoveGroup[] {
   const ordered = groups.toSorted((a, b) => rankOf(a) - rankOf(b));
@@ -217,7 +217,7 @@ function shareSpares(groups: readonly MoveGroup[]): readonly MoveGroup[] {
   }));
 }
 
-/** A cable: one end stays in one of a link's receptacles while the other end moves to the link's other receptacle. */
+/** A cable whose one end stays in a link's receptacle while the other end moves to the link's other receptacle. */
 interface Shift {
   readonly stays: LinkEnd;
   /** Absent if that end is in a Mac outside the file. */
@@ -294,7 +294,7 @@ const nodesOf = (move: Move): readonly string[] => {
   switch (move.kind) {
     case 'move-end':
       return [move.from.node, move.to.node];
-    // A person has to go to a Mac outside the file, too.
+    // Here, a person also has to go to a Mac outside the file.
     case 'move-outside-end':
       return [' outside', move.to.node];
     default:
@@ -302,7 +302,7 @@ const nodesOf = (move: Move): readonly string[] => {
   }
 };
 
-/** The moves of a piece without unclear receptacles. Among equally short lists, the one with the fewest Macs to visit. */
+/** The moves of a piece without unclear receptacles. Among equally short lists, it takes the fewest Macs to visit. */
 function pieceMoves(mismatch: Mismatch): readonly Move[] {
   if (mismatch.links.length === 0) return [];
   const [best = []] = reuses(mismatch)
@@ -344,8 +344,8 @@ function match(cables: readonly WrongCable[], links: readonly WantedLink[]): Reu
 
 /**
  * Ways to use as many cables of a piece as possible by moving one end of each; all ways need the same number of acts.
- * Slow cables are used first where they are sufficient, so that fast cables become free. There is one way per first cable
- * and direction; a ring has only the two directions.
+ * Slow cables are used first where they are fast enough, so that fast cables become free. There is one way per first
+ * cable and direction; a ring has only the two directions.
  */
 function reuses({ cables, links }: Pick<Mismatch, 'cables' | 'links'>): readonly Reuse[] {
   const bySpeed = [...cables.filter(({ isSlow }) => isSlow), ...cables.filter(({ isSlow }) => !isSlow)];
@@ -357,7 +357,7 @@ function reuses({ cables, links }: Pick<Mismatch, 'cables' | 'links'>): readonly
   ]);
 }
 
-/** The receptacles of the fleet that a cable to be used again was removed from. */
+/** The fleet's receptacles from which a reusable cable was removed. */
 type Spare = readonly LinkEnd[];
 
 /**
@@ -369,7 +369,7 @@ export type Move =
   | { readonly kind: 'move-outside-end'; readonly at: LinkEnd; readonly model: string; readonly to: LinkEnd }
   /** The end in each receptacle moves to the next receptacle in the list, the last to the first. Two ends are a swap. */
   | { readonly kind: 'rotate-ends'; readonly ends: readonly LinkEnd[] }
-  /** `spare`: a cable removed earlier is sufficient; otherwise a person fetches one. */
+  /** `spare`: a cable that was removed earlier is fast enough; otherwise a person fetches one. */
   | { readonly kind: 'add-cable'; readonly ends: readonly [LinkEnd, LinkEnd]; readonly spare?: Spare }
   /** `ends` are its receptacles in the fleet: only one if it goes to a Mac outside the file, of the model `outside`. */
   | { readonly kind: 'remove-cable'; readonly ends: readonly LinkEnd[]; readonly outside?: string }
@@ -379,7 +379,7 @@ export type Move =
 /** The moves that correct one piece of wrong cabling. */
 export interface MoveGroup {
   readonly mismatch: Mismatch;
-  /** Empty if unknown: `mismatch.unclear` then names the receptacles to check first. */
+  /** Empty if unknown; `mismatch.unclear` then names the receptacles to check first. */
   readonly moves: readonly Move[];
 }
 
@@ -394,7 +394,7 @@ export function moveEnds(move: Move): readonly LinkEnd[] {
   }
 }
 
-/** The receptacles of the fleet that a move pulls a plug from. */
+/** The fleet's receptacles from which a move pulls a plug. */
 export function takenEnds(move: Move): readonly LinkEnd[] {
   switch (move.kind) {
     case 'move-end':
@@ -408,16 +408,16 @@ export function takenEnds(move: Move): readonly LinkEnd[] {
   }
 }
 
-/** A manual step at the cables, as the drawing shows it. */
+/** A manual step at the cables, as shown in the drawing. */
 export interface CableStep {
   readonly kind: string;
-  /** All receptacles that it names. */
+  /** All receptacles that the step names. */
   readonly ends: readonly LinkEnd[];
-  /** The receptacles from which it removes a cable. */
+  /** The receptacles from which the step removes a cable. */
   readonly takes: readonly LinkEnd[];
   /** In the imperative, without places on the case. */
   readonly shortText: string;
-  /** Placements that use, or may use, a cable that it removes. */
+  /** Placements that use, or may use, a cable that the step removes. */
   readonly stopFirst: readonly string[];
   /** The bridge work to do first, in the imperative; empty if none. */
   readonly bridgesFirst: string;

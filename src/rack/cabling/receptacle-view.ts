@@ -1,7 +1,7 @@
 import { type CaseFace, type CasePlace, macModel } from '../../model/macs.ts';
 import type { LinkEnd } from '../../model/node.ts';
 
-/** How many Thunderbolt receptacles each face of a model has; undefined if unknown. */
+/** The number of Thunderbolt receptacles on each face of a model; undefined if unknown. */
 export function caseFaces(model: string): readonly CaseFace[] | undefined {
   const faces = macModel(model)?.faces ?? [];
   return faces.length === 0 ? undefined : faces;
@@ -10,7 +10,7 @@ export function caseFaces(model: string): readonly CaseFace[] | undefined {
 /** The receptacles of a model whose place on the case is known; undefined for an unknown model. */
 export const casePlaces = (model: string): readonly CasePlace[] | undefined => macModel(model)?.places;
 
-/** Where a receptacle of a model is, for a person at the rack: `back, next to Ethernet`. Undefined if unknown. */
+/** A receptacle's place, for a person at the rack: `back, next to Ethernet`. Undefined if unknown. */
 export const placeWords = (model: string | undefined, receptacle: number): string | undefined =>
   model === undefined ? undefined : casePlaces(model)?.find((place) => place.receptacle === receptacle)?.words;
 
@@ -26,7 +26,7 @@ export type SeenPeer =
       readonly end: LinkEnd;
       /** The number of docks or hubs in between; 0 for a direct cable. */
       readonly hubsBetween: number;
-      /** Whether that receptacle also sees ours. Only then is there a cable. */
+      /** True if that receptacle also sees ours. Only then is there a cable. */
       readonly isMutual: boolean;
     }
   | {

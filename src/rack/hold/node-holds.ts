@@ -7,18 +7,18 @@ import type { FleetObservation } from '../examination.ts';
 import { read } from '../fact.ts';
 import { holdFact } from './hold-fact.ts';
 
-/** A hold of a node, with its reason and where it is stored. */
+/** A hold on a node, with its reason and the place where it is stored. */
 interface Held {
   readonly reason: string;
   readonly until?: string;
   readonly isOver: boolean;
-  /** `file`: as a key in the cluster file. `node`: on the node itself, by the command `hold`. */
+  /** `file`: a key in the cluster file. `node`: stored on the node by the command `hold`. */
   readonly kept: 'file' | 'node';
   /** Who set the hold, if known. */
   readonly by?: string;
 }
 
-/** Every known hold of a node, the file's hold first. */
+/** All known holds on a node, the file's hold first. */
 export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonly Held[] {
   const { hold: wish } = desired;
   const seen = read(facts, holdFact);
@@ -28,7 +28,7 @@ export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonl
   ];
 }
 
-/** Why these nodes may not be used now: each hold and how to end it, and each node whose hold is unknown. */
+/** Explains why these nodes must not be used now: each hold and how to end it, and each node whose hold is unknown. */
 export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetObservation) {
   return nodes.flatMap((desired) => {
     const { name: node } = desired;
@@ -47,6 +47,6 @@ export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetOb
   });
 }
 
-/** How to end a hold: a command, or an edit of the file. */
+/** Explains how to end a hold: with a command, or with an edit of the file. */
 export const releaseText = (node: string, { kept }: Held): Prose =>
   kept === 'node' ? prose`${meshwright('release', node)}` : `remove nodes.${node}.hold from the cluster file`;

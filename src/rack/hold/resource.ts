@@ -20,7 +20,7 @@ import { compared } from '../seen-fact.ts';
 import { holdFact } from './hold-fact.ts';
 import { holdsOf, releaseText } from './node-holds.ts';
 
-/** The desired hold of some nodes; without `hold`, they are released. */
+/** The desired hold on some nodes; if `hold` is absent, the nodes are released. */
 export interface HoldWish {
   readonly nodes: readonly NodeName[];
   readonly hold?: Omit<NodeHold, 'isOver'>;
@@ -40,7 +40,7 @@ function blockersOf({ observation }: View, desired: ObservedTarget['desired']): 
     );
 }
 
-/** Nodes on hold. This resource has no properties; it keeps the properties of all others waiting. */
+/** Nodes on hold. This resource has no properties; it makes all other properties of these nodes wait. */
 export const hold: Resource = verifyOnly({
   kind: 'hold',
   after: [],

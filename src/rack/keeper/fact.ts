@@ -10,7 +10,7 @@ import { servicesFact } from '../records/services-fact.ts';
 
 const ownPaths: readonly string[] = [keeperProgram.path, keeperData.path, keeperPlist.path];
 
-/** The state of the keeper, from its installed files, launchd, and its own notes. */
+/** The keeper's state, from its installed files, launchd, and the notes that it writes. */
 export const keeperFact = defineFact({
   name: 'keeper',
   from: [keptFiles, launchdServices, keptRecords],
@@ -38,8 +38,8 @@ const fileStates = (files: readonly KeptFile[]): string =>
   files.map(({ path, state }) => `${path.slice(path.lastIndexOf('/') + 1)} ${state}`).join(', ') || 'no files';
 
 /**
- * Whether the keeper has not finished its first round since the Mac started, or since its installation. That round
- * restores what macOS undid. A round that hangs stops itself, so this state lasts less than a minute.
+ * True if the keeper has not finished its first round since the Mac started or since the keeper was installed. That
+ * round restores what macOS undid. A round that hangs stops itself, so this state lasts less than a minute.
  *
  * @see `launchctl print`: last exit code = (never exited)
  */

@@ -1,16 +1,16 @@
 /**
- * The program of the keeper, which runs one round and exits. It restores what macOS undoes at a start or when a cable is
- * plugged in, and empties long logs. It uses only sysctl, ifconfig and the file of the network preferences.
+ * The keeper's program, which runs one round and exits. It restores what macOS undoes at a boot or when a cable is
+ * plugged in, and empties long logs. It uses only sysctl, ifconfig and the network preferences file.
  */
 import { daemonPrologue } from '../../node/launchd-service.ts';
 import { keeperData, keeperLast, keeperLog, keeperProgram, outdatedMark } from '../../node/paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { mostLogBytes } from '../../node/paths/own-paths.ts';
 
-/** The size at which the log is cut, and how many of its lines stay. */
+/** The size at which the log is cut, and how many of its lines are kept. */
 const logLimit = { bytes: 65_536, lines: 200 } as const;
 
-/** Seconds after a start in which a Mac may not list its Thunderbolt ports yet. */
+/** For this many seconds after a boot, a Mac may not list its Thunderbolt ports yet. */
 const startSeconds = 10;
 
 /** Seconds after which a hung round stops itself, because launchd starts no second round. */
@@ -57,7 +57,7 @@ const pending = pathWord(below(place.rollback, 'pending'));
 const rolling = pathWord(below(place.rollback, 'rolling'));
 const outdated = pathWord(outdatedMark);
 
-/** `may`: whether the keeper has something to keep and no network change is under way. `say`: logs a change. */
+/** `may`: succeeds if the keeper has something to keep and no network change is under way. `say`: logs a change. */
 const sayFunctions = `may() {
   [ -e ${pathWord(keeperData)} ] && [ ! -e ${pending} ] && [ ! -e ${rolling} ] && [ ! -e ${outdated} ]
 }
@@ -91,9 +91,9 @@ watched() {
 }`;
 
 /**
- * `bound` keeps the logs of running ranks and gateways small. launchd appends to them, so an emptied log continues at its
- * beginning. The old content stays next to the log, under the name that a start gives to a log that is too long. The
- * folder belongs to root, so no account can create a link there.
+ * `bound` keeps the logs of running ranks and gateways small. launchd appends to them, so an emptied log continues at
+ * its beginning. The old content is kept next to the log, under the name that a start gives to a log that is too long.
+ * The folder belongs to root, so no account can create a link there.
  */
 const boundFunction = `bound() {
   for f in ${pathWord(place.log)}/*.log; do
@@ -104,7 +104,7 @@ const boundFunction = `bound() {
   done
 }`;
 
-/** `wired MEGABYTES`. @see sysctl `iogpu.wired_limit_mb`: lost at every start */
+/** `wired MEGABYTES`. @see sysctl `iogpu.wired_limit_mb`: lost at every boot */
 const wiredFunction = `wired() {
   w=$(${pathWord(tool.sysctl)} -n iogpu.wired_limit_mb 2>/dev/null)
   case $w in ("$1" | '' | *[!0-9]*) return ;; esac
@@ -114,9 +114,9 @@ const wiredFunction = `wired() {
 }`;
 
 /**
- * `ports` finds the interface of each receptacle, `look` the state of all interfaces. The keeper's data names receptacles,
- * because macOS may rename their interfaces at any start. Unreadable does not count as empty: `look` fails without the
- * interfaces, and sets `u` if the preferences are unknown.
+ * `ports` finds the interface of each receptacle, `look` the state of all interfaces. The keeper's data names
+ * receptacles, because macOS may rename their interfaces at any boot. Unreadable does not count as empty: `look` fails
+ * without the interfaces, and sets `u` if the preferences are unknown.
  *
  * @see PlistBuddy: `Print: Entry, "…", Does Not Exist` if there is no such entry
  */
@@ -139,7 +139,7 @@ look() {
 
 /**
  * `unbridge` removes the parts of macOS's own bridge that `look` found: first from the preferences, because otherwise
- * configd creates the bridge again. A bridge with that name that a person uses is logged once.
+ * configd creates the bridge again. If a person uses a bridge with that name, this is logged once.
  *
  * @see ifconfig(8) of macOS: deletem, destroy
  */
@@ -203,9 +203,9 @@ EOT
 }`;
 
 /**
- * Restores once a minute what macOS undoes: the addresses of cables, the removal of the bridge, and the wired limit. Also
- * empties long logs. The keeper does nothing without its data, and nothing while a network change waits for confirmation
- * or is rolled back, because that change decides what it may keep. A round that could not observe exits with 1.
+ * Restores once a minute what macOS undoes: cable addresses, the bridge's removal, and the wired limit. Also empties
+ * long logs. It does nothing without its data, and nothing while a network change waits for confirmation or is rolled
+ * back, because that change decides what the keeper may keep. A round that could not observe exits with 1.
  */
 export const keepText = `{
 ${daemonPrologue(keeperProgram)}

@@ -24,7 +24,7 @@ import { compared } from '../seen-fact.ts';
 import { keeperFact } from './fact.ts';
 import { keepText } from './program.ts';
 
-/** Whether the keeper has to set the wired limit, which is lost at each start. The macOS default needs no keeper. */
+/** True if the keeper has to set the wired limit, which is lost at each boot. The macOS default needs no keeper. */
 const hasLimit = ({ system: { wiredLimit } }: DesiredFleet): boolean =>
   wiredLimit !== undefined && wiredLimit.kind !== 'default';
 
@@ -34,8 +34,8 @@ function wiredPart({ system: { wiredLimit } }: DesiredFleet, memoryBytes: number
 }
 
 /**
- * What the keeper should keep on a node; undefined if it should not be installed. It gets every receptacle that has an
- * address in the file, whatever is observed now: the keeper checks the receptacles itself, in each round.
+ * The settings that the keeper should keep on a node; undefined if it should not be installed. It gets every receptacle
+ * that has an address in the file, whatever is observed now: the keeper checks the receptacles itself, in each round.
  */
 function keeperWish(fleet: DesiredFleet, target: ObservedTarget): Known<Kept | undefined> {
   if (fleet.system.keeper === undefined) return known(undefined);

@@ -51,17 +51,17 @@ export const softwareUpdatesFact = defineFact({
   text: (updates) => [updates.map(updateText)],
 });
 
-/** The build of a beta ends with a lowercase letter. */
+/** A beta's build ends with a lowercase letter. */
 export const isBeta = ({ build = '' }: { readonly build?: string }): boolean => /[a-z]$/.test(build);
 
 /** `macOS 26.7 (25G229)`. Titles are left out, because Apple uses several titles for one system. */
 export const updateText = (update: MacosUpdate): string =>
   `macOS ${update.version}${update.build === undefined ? '' : ` (${update.build}${isBeta(update) ? ', beta' : ''})`}`;
 
-/** `No new software available.` is on stderr. */
+/** The tool prints `No new software available.` to stderr. */
 const hasNoUpdates = (answer: Answer | undefined): boolean => answer?.stderr.split('\n').includes(nothing) === true;
 
-/** The lines between the title and the blank lines at the end. Not every macOS prints that it is searching. */
+/** The lines between the title and the blank lines at the end. Not every macOS version prints that it is searching. */
 function bodyOf(lines: readonly string[]): readonly string[] | undefined {
   const [title, blank, ...rest] = lines.slice(0, lines.findLastIndex((line) => line !== '') + 1);
   if (title !== 'Software Update Tool') return undefined;

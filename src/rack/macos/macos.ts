@@ -12,7 +12,7 @@ export const firstMacosWithRdma = '26.2';
 /** The macOS version of a node; undefined if unknown. */
 export const macosOf = (node: ExaminedNode): MacosVersion | undefined => readValue(node.facts, macosVersionFact);
 
-/** `26.3.1 (a)`: the version that has to be equal on Macs that use RDMA with each other. */
+/** `26.3.1 (a)`: the version text that must be equal on Macs that use RDMA with each other. */
 export const versionText = ({ version, extra }: MacosVersion): string =>
   extra === undefined ? version : `${version} ${extra}`;
 
@@ -21,26 +21,26 @@ const numbersOf = (version: string): readonly number[] => (version.match(/\d+/g)
 /** Below 0 if `a` is older, above 0 if it is newer; 26.10 is newer than 26.4. */
 export const compareVersions = (a: string, b: string): number => compareNumbers(numbersOf(a), numbersOf(b));
 
-/** Whether the node's version is known to be outside `macos.accept`. */
+/** True if the node's version is known to be outside `macos.accept`. */
 export function isOutsideAccept(examination: Examination, node: ExaminedNode): boolean {
   const { accept } = examination.desired.macos;
   const macos = macosOf(node);
   return accept !== undefined && macos !== undefined && acceptsVersion(accept, macos.version) === false;
 }
 
-/** Whether the node's version is known to be older than the first version with RDMA. */
+/** True if the node's version is known to be older than the first version with RDMA. */
 export function isTooOldForRdma(node: ExaminedNode): boolean {
   const macos = macosOf(node);
   return macos !== undefined && acceptsVersion(`<${firstMacosWithRdma}`, macos.version) === true;
 }
 
 /**
- * Whether this macOS has the RDMA switch in System Settings; before macOS 27 it is only in Recovery.
+ * True if this macOS has the RDMA switch in System Settings; before macOS 27 it is only in Recovery.
  * @see WWDC26; dev7a/rdmalink RDMASwitch.swift
  */
 export const isRdmaInSettings = (version: string): boolean => compareVersions(version, '27.0') >= 0;
 
-/** {@link isRdmaInSettings} for a Mac. If its macOS is unknown, only Recovery is certain. */
+/** Applies {@link isRdmaInSettings} to a Mac. If its macOS is unknown, only Recovery is certain. */
 export function hasRdmaInSettings(facts: Facts): boolean {
   const seen = readValue(facts, macosVersionFact);
   return seen !== undefined && isRdmaInSettings(seen.version);

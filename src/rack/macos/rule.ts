@@ -20,7 +20,7 @@ interface Group {
   readonly nodes: readonly ExaminedNode[];
 }
 
-/** Sorts the correct group first: the desired version, otherwise the largest group, otherwise the newest version. */
+/** Sorts the correct group first: the desired version's, otherwise the largest, otherwise the newest. */
 function rank(wish: string | undefined): (a: Group, b: Group) => number {
   const isWish = ({ version }: Group): number => Number(version === wish);
   return (a, b) =>
@@ -49,8 +49,8 @@ function versionsHint(wanted: DesiredFleet['macos'], groups: readonly Group[]): 
 const namesOf = ({ nodes }: Pick<Group, 'nodes'>): readonly string[] => nodes.map(({ name }) => name);
 
 /**
- * Cabled nodes whose macOS versions differ (including the extra of a background security improvement). The subject is the
- * nodes without the desired version, or without the most common version if no node runs the desired one.
+ * Cabled nodes whose macOS versions differ (including the extra of a background security improvement). The subjects are
+ * the nodes without the desired version, or without the most common version if no node runs the desired one.
  */
 export const macosVersions = defineRule(
   {
@@ -81,7 +81,7 @@ export const macosVersions = defineRule(
   },
 );
 
-/** Whether the node would need a downgrade to match the file. */
+/** True if the node would need a downgrade to match the file. */
 function isPast({ version: wish, accept = '' }: DesiredFleet['macos'], { version }: MacosVersion): boolean {
   return wish === undefined ? isAboveRange(accept, version) === true : compareVersions(version, wish) > 0;
 }
@@ -118,7 +118,7 @@ export const macosAccept = defineNodeRule(
   },
 );
 
-/** Usable macOS versions other than the desired one. Not reported while cabled nodes differ, which has the same cure. */
+/** Usable macOS versions other than the desired one. Not reported while cabled nodes differ: the cure is the same. */
 export const macosWish = defineRule(
   {
     'macos/not-the-wish': {
@@ -134,7 +134,7 @@ export const macosWish = defineRule(
     if (wish === undefined || cabledNodesByVersion(examination).size > 1) return [];
     const others = groupBy(examination.nodes, (node) => {
       const version = macosOf(node)?.version;
-      // `=26.5.0` and not `26.5`, which as a range would mean every 26.5.x.
+      // Uses `=26.5.0`, because `26.5` as a range would mean every 26.5.x.
       const exact = wish.split('.').length === 2 ? `=${wish}.0` : `=${wish}`;
       const isOther = version !== undefined && acceptsVersion(exact, version) === false;
       return isOther && !isOutsideAccept(examination, node) ? version : undefined;
@@ -205,7 +205,7 @@ function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos'
   );
 }
 
-/** The best update that a Mac offers and the file wants: releases before betas, then the newest. */
+/** The best update that a Mac offers and that the file wants: releases before betas, then the newest. */
 function wantedOffer(node: ExaminedNode, wanted: DesiredFleet['macos']): MacosUpdate | undefined {
   const [best] = newerUpdates(node, wanted)
     .filter(({ version }) => isAccepted(wanted, version))
@@ -244,7 +244,7 @@ function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['
 const isAccepted = ({ accept }: DesiredFleet['macos'], version: string): boolean =>
   accept === undefined || acceptsVersion(accept, version) === true;
 
-/** Why no hint suggests an older version than a node has. */
+/** The reason why no hint suggests an older version than a node has. */
 const noWayBack = 'a downgrade erases the Mac (and RDMA must then be enabled again)';
 
 /** The cabled nodes by version. Nodes with an unknown version or one outside `macos.accept` are left out. */

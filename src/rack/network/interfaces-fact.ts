@@ -62,7 +62,7 @@ export const dhcpLeasesFact = defineFact({
       const isWhole = block.length === 0 && new Set(found.map(({ device }) => device)).size === found.length;
       return isWhole ? known(found) : garbled(answer, 'printed an interface twice, or without its end');
     }),
-  /** One line per lease, then the interfaces without one. */
+  /** One line per lease, then the interfaces without a lease. */
   text: (answers) => {
     const leases = answers.flatMap(({ device, lease }) => {
       const time = lease?.seconds === noEnd ? 'without end' : `for ${durationText((lease?.seconds ?? 0) * 1_000)}`;
@@ -150,7 +150,7 @@ export const routesFact = defineFact({
       }
       // Even a Mac without any network has the routes of its loopback.
       if (rows.length === 0) return unknown('empty', 'netstat listed no route.');
-      // The same line twice is one route.
+      // Identical lines count as one route.
       const found = readEach([...new Set(rows)], routeOf, garbled(answer, 'printed a line that is not a route'));
       return mapKnown(found, (all) => all.filter(({ flags }) => !flags.includes('W')));
     }),
@@ -242,7 +242,7 @@ function interfaceLine(one: NetworkInterface): string {
   return [`${name} ${isUp ? (status ?? 'up') : 'down'}`, ...addresses, ...bridged].join(', ');
 }
 
-/** The node's own address of the connection, the third word from sshd; undefined if there is none. */
+/** The node's address in this connection, the third word from sshd; undefined if there is none. */
 function ownAddress(connection: Answer | undefined): string | undefined {
   const lines = readLines(connection);
   return lines.kind === 'known' ? (lines.value[0] ?? '').split(' ')[2] : undefined;

@@ -9,7 +9,7 @@ import { probe } from '../../node/probes/probe.ts';
 import { defineFact } from '../fact.ts';
 import { networkServicesFact, serviceOrder } from './services-fact.ts';
 
-/** The services in the network preferences, with their addresses after the next boot. In XML, because a certificate has no JSON. */
+/** The network services with their addresses after the next boot, as XML because JSON cannot contain a certificate. */
 const networkServicesKey = probe(
   'network-services-key',
   [tool.plutil, '-extract', 'NetworkServices', 'xml1', '-o', '-', place.networkPreferences],
@@ -90,7 +90,7 @@ function onlyNameOf(device: string, order: readonly NetworkService[]): string | 
 }
 
 /**
- * IPv4 that is switched off has `__INACTIVE__` next to its previous method (configd, SCNetworkProtocolSetEnabled).
+ * If IPv4 is switched off, `__INACTIVE__` is next to its previous method (configd, SCNetworkProtocolSetEnabled).
  * meshwright never sets a service with several addresses.
  */
 function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address' | 'router'> | undefined {

@@ -17,7 +17,7 @@ function propertiesOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): 
           node: desired.name,
           ...addressed({ kind: 'service-order' }),
           desired: true,
-          // Only networksetup can set the order. A rule reports Macs where macOS refuses it.
+          // Only networksetup can set the order. A rule reports Macs where macOS refuses the change.
           observed: isLeftToKeeper(fleet, facts) ? known(true) : mapKnown(misplaced, (found) => found.length === 0),
           from: knownWords(misplaced, orderWords),
           to: orderWords([]),
@@ -26,7 +26,7 @@ function propertiesOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): 
       ];
 }
 
-/** A node may no longer be reachable over an interface whose service moves. */
+/** A node may become unreachable over an interface whose service moves. */
 const touched = (_: DesiredFleet, { facts }: ObservedTarget, changed: readonly Property[]): readonly string[] => {
   const moved = seenValue(misplacedServices(facts)) ?? [];
   return changed.length === 0 ? [] : moved.flatMap(({ service }) => service.device ?? []);

@@ -49,8 +49,8 @@ export const networkServicesFact = defineFact({
 });
 
 /**
- * The numbers count disabled services, too; on older macOS, they count only enabled services. Both reveal a block that is
- * missing in the middle.
+ * The numbers also count disabled services; on older macOS, they count only enabled services. Both reveal a block that
+ * is missing in the middle.
  */
 function isNumbered(marks: readonly string[]): boolean {
   const isAll = marks.every((mark, at) => mark === '*' || mark === String(at + 1));
@@ -114,7 +114,7 @@ function portOf(block: string): FactsHardwarePorts[number] | undefined {
   if (!isName(port) || !isBsdName(device) || rest.length > 0) return undefined;
   if (third === undefined) return { port, device };
   const mac = /^Ethernet Address: (\S+)$/.exec(third)?.[1] ?? '';
-  // Ports without their own address, such as some modems, have N/A.
+  // Ports without an address of their own, such as some modems, have N/A.
   if (mac === 'N/A') return { port, device };
   return isMac(mac) ? { port, device, mac } : undefined;
 }

@@ -8,8 +8,8 @@ import { hardwarePortsFact, networkServicesFact } from './services-fact.ts';
 import { thunderboltInterfaces } from './thunderbolt-interfaces.ts';
 
 /**
- * How the enabled service of a receptacle's interface gets its IPv4 address; `none` without such a service. `other` if
- * the keeper sets the addresses: then the interface has its address whatever the service is set to.
+ * The IPv4 method of the enabled service of a receptacle's interface; `none` without such a service. `other` if the
+ * keeper sets the addresses: then the interface has its address whatever the service is set to.
  */
 export function cableMethod(
   desired: DesiredFleet,
@@ -25,7 +25,7 @@ export function cableMethod(
 }
 
 /**
- * Whether macOS lets no ssh session change the network preferences of this Mac (no Full Disk Access). Then the keeper
+ * True if macOS lets no ssh session change this Mac's network preferences (no Full Disk Access). Then the keeper
  * maintains everything that does not need the preferences. False if the file wants no keeper.
  */
 export const isLeftToKeeper = ({ system }: Pick<DesiredFleet, 'system'>, facts: Facts): boolean =>
@@ -34,7 +34,7 @@ export const isLeftToKeeper = ({ system }: Pick<DesiredFleet, 'system'>, facts: 
 /** People rename services, and macOS names them in the system language. The name goes into a command in quotes. */
 const safeName = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,63}$/u;
 
-/** Whether the name of a network service can be used in a command as it is. */
+/** True if a network service's name can be used unchanged in a command. */
 export const isSafeServiceName = (name: string): boolean => safeName.test(name);
 
 /**
@@ -47,8 +47,8 @@ export function serviceOf(services: readonly NetworkService[], device: string): 
 }
 
 /**
- * The network service that configures an interface. A service has its own name, which is that of its hardware port only by
- * default. A device may have several services; the first enabled one counts.
+ * The network service that configures an interface. A service's name equals its hardware port's name only by default. A
+ * device may have several services; the first enabled one counts.
  */
 type ServiceOfDevice =
   | { readonly kind: 'named'; readonly name: string; readonly isEnabled: boolean }
@@ -67,7 +67,7 @@ export function serviceOfDevice(facts: Facts, device: string): ServiceOfDevice {
   return isSafeServiceName(name) ? { kind: 'named', name, isEnabled } : { kind: 'unsafe' };
 }
 
-/** The interfaces whose services belong after all others: the receptacles and the Thunderbolt Bridge. */
+/** The interfaces whose services come after all others: the receptacles and the Thunderbolt Bridge. */
 export function thunderboltDevices(facts: Facts): Known<readonly string[]> {
   const ports = read(facts, hardwarePortsFact);
   const services = read(facts, networkServicesFact);
@@ -82,7 +82,7 @@ export function thunderboltDevices(facts: Facts): Known<readonly string[]> {
 /** A cable's service that macOS tries before the service of another interface. */
 interface Misplaced {
   readonly service: NetworkService;
-  /** The name of the next service that is not of a cable. */
+  /** The name of the next service that does not belong to a cable. */
   readonly before: string;
 }
 

@@ -23,8 +23,8 @@ export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string>
 }
 
 /**
- * Whether an interface belongs to a Thunderbolt receptacle or to something else, by its hardware port. An interface
- * without a port may still be a receptacle.
+ * Classifies an interface by its hardware port: it belongs to a Thunderbolt receptacle or to something else. An
+ * interface without a port may still be a receptacle.
  */
 export function interfaceKind(facts: Facts, name: string): 'thunderbolt' | 'other' | 'unknown' {
   const ports = read(facts, hardwarePortsFact);

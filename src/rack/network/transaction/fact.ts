@@ -5,7 +5,7 @@ import { keptRecords } from '../../../node/probes/kept-scripts.ts';
 import { defineFact } from '../../fact.ts';
 import { fieldsText } from '../../records/leases-fact.ts';
 
-/** The network change that waits for its confirmation on the node, or is being rolled back; at most one. */
+/** The network change on the node that is waiting for confirmation or being rolled back; at most one. */
 export const rollbacksFact = defineFact({
   name: 'rollbacks',
   from: [keptRecords],

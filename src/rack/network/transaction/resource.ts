@@ -28,7 +28,7 @@ interface Touching {
 }
 
 /**
- * Whether one of these interfaces carries the connection, according to sshd or to the address in the file. With a jump
+ * True if one of these interfaces carries the connection, according to sshd or to the address in the file. With a jump
  * host or a tunnel, sshd may not see that address.
  */
 function isReachedBy({ desired: { host }, facts }: ObservedTarget, names: readonly string[]): boolean {
@@ -38,7 +38,7 @@ function isReachedBy({ desired: { host }, facts }: ObservedTarget, names: readon
   );
 }
 
-/** Changes that would cut the connection over which they are made. */
+/** Blockers for changes that would cut the connection over which they are made. */
 export const connectionBlockers = (
   { desired: fleet, targets }: View,
   { kind, propertiesOf, touched }: Touching,
@@ -85,8 +85,8 @@ function propertyOf({ desired: { name: node }, facts }: ObservedTarget): Propert
 }
 
 /**
- * A network change that a run left unconfirmed. The node rolls it back by itself when its time is over. A plan that finds
- * such a change rolls it back immediately, and everything else on the node waits, because the observation is then outdated.
+ * A network change that a run left unconfirmed. The node rolls it back when its time expires. A plan that finds such a
+ * change rolls it back immediately. Everything else on the node then waits, because the observation is outdated.
  */
 export const rollback: Resource = {
   kind: 'rollback',

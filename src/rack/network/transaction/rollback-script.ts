@@ -1,7 +1,7 @@
 /**
- * Network changes that a node rolls back unless a run confirms them: what a change touches, how it is saved and restored,
- * what happens to the keeper's data, and the launchd daemon that waits for the confirmation. The daemon restores the saved
- * settings when the time is over, or immediately if the Mac has restarted.
+ * Network changes that a node rolls back unless a run confirms them: what a change touches, how it is saved and
+ * restored, what happens to the keeper's data, and the launchd daemon that waits for the confirmation. The daemon
+ * restores the saved settings when the time expires, or immediately if the Mac has restarted.
  */
 import type { NetworkCall, ScriptArgs } from '../../../model/node-script.ts';
 import { daemonPrologue, serviceValues } from '../../../node/launchd-service.ts';
@@ -24,13 +24,13 @@ import { sh } from './scripts.generated.ts';
 interface TouchedNetwork {
   readonly services: readonly string[];
   readonly bridge?: string;
-  /** Whether it changes the order of the services. */
+  /** True if it changes the order of the services. */
   readonly isOrder?: boolean;
   /** Interfaces whose addresses it changes. */
   readonly devices: readonly string[];
 }
 
-/** What a script touches, from its arguments only. */
+/** Determines what a script touches, from its arguments only. */
 export function touchedNetwork(call: NetworkCall): TouchedNetwork {
   switch (call.name) {
     case 'remove-bridge':
@@ -170,7 +170,7 @@ function addressLines(device: string): string {
   { hasall "$w/now" <${saved} && hasall ${saved} <"$w/now"; } || z=1`;
 }
 
-/** How many attempts are made, because macOS may be starting or still be busy with the change. */
+/** The number of attempts, because macOS may be starting or still be busy with the change. */
 const rounds = 5;
 
 /**
@@ -274,7 +274,7 @@ const rollbackLabel = 'dev.meshwright.rollback';
 
 const rollbackPlist = below(place.launchDaemons, `${rollbackLabel}.plist`);
 
-/** Seconds to wait for a script that is still changing the network before it is killed. */
+/** Seconds to wait for a script that is still changing the network before the script is killed. */
 const changeSeconds = 60;
 
 /** `putback` restores the settings saved in `$rb/rolling` and logs it. Its bytes are part of a program stored on nodes. */

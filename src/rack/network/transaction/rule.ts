@@ -22,7 +22,7 @@ const codes = {
 
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(text);
 
-/** When the node rolls the change back, by its own clock. After a restart, it does so immediately. */
+/** The time at which the node rolls the change back, by the node's clock; after a restart, immediately. */
 function endText({ state, fields: { since, seconds } }: NodeRollback): string {
   if (state === 'rolling') return 'The node is rolling it back now.';
   const at =
