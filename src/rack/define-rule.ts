@@ -6,20 +6,20 @@ import type { Examination, ExaminedNode } from './examination.ts';
 import type { FactDefinition } from './fact.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
-/** When a finding blocks a resource. */
+/** The condition under which a finding blocks a resource. */
 type RoleCondition =
   /** The file needs RDMA on a node of the finding; otherwise the finding is only reported. */
   | 'rdma-needed'
-  /** As `rdma-needed`, and the addresses are right: wrong addresses may be the cause, and `apply` sets them. */
+  /** Like `rdma-needed`, but only if the addresses are right: `apply` sets wrong addresses, which may be the cause. */
   | 'rdma-needed-and-addressed'
   /** The file does not let `apply` remove the bridge; otherwise the finding disappears with the bridge. */
   | 'bridge-stays'
-  /** As `bridge-stays`, but always reported: the bridge does harm until `apply` removes it. */
+  /** Like `bridge-stays`, but always reported: the bridge does harm until `apply` removes it. */
   | 'bridge-stays-else-told';
 
 /**
- * What a doctor finding means for a plan. `told`: it is only reported, as by default. `converged`: `apply` repairs it. An object: it
- * blocks a resource.
+ * The meaning of a doctor finding for a plan. `told`: it is only reported, which is the default. `converged`: `apply`
+ * repairs it. An object: it blocks a resource.
  */
 export type FindingRole =
   | 'told'
@@ -30,13 +30,13 @@ export type FindingRole =
   | 'converged-by-clock'
   | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
 
-/** A code of a rule: its texts, its role in a plan, and the facts that show it. */
+/** A rule's code: its texts, its role in a plan, and the facts that show it. */
 export interface RuleCode extends CodeEntry {
   readonly role: FindingRole;
   readonly facts: readonly FactDefinition[];
 }
 
-/** Codes with their entries. Without a role, a finding is `told`; without facts, only the file shows it. */
+/** Codes with their entries. Without a role, a finding is `told`; without facts, it depends only on the file. */
 export type RuleCodes = Readonly<Record<string, CodeEntry & Partial<RuleCode>>>;
 
 /** One finding of a rule. Summary, severity and hint default to those of its code. */
@@ -60,7 +60,7 @@ export function defineRule<C extends RuleCodes>(
   return { codes, rule: (examination) => find(examination).map(({ code, ...rest }) => diagnose(codes[code], rest)) };
 }
 
-/** Like {@link defineRule}, but calls `find` for each node. The node is the subject of a finding that names no other. */
+/** Like {@link defineRule}, but calls `find` for each node, which is the subject of findings that name no other. */
 export const defineNodeRule = <C extends RuleCodes>(
   entries: C,
   find: (
@@ -75,7 +75,7 @@ export const defineNodeRule = <C extends RuleCodes>(
   );
 
 /**
- * Finds one kind of problem. Rules use known facts only: an unknown fact yields no finding. The order of the findings has
- * no meaning.
+ * Finds one kind of problem. Rules use known facts only: an unknown fact yields no finding. The order of the findings
+ * is not significant.
  */
 export type Rule = (examination: Examination) => readonly Diagnostic[];

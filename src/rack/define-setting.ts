@@ -14,7 +14,7 @@ import { compared } from './seen-fact.ts';
 /** One property of a setting on one node. `reason` is the key in the file; `part` tells several properties apart. */
 export type Wish = Pick<Property, 'desired' | 'observed' | 'from' | 'to' | 'reason'> & { readonly part?: AddressPart };
 
-/** Compares the desired and the observed value in the same words; empty where nothing is desired. */
+/** Expresses the desired and the observed value in the same words; empty if no value is desired. */
 export const wish = <T extends Json>({
   words,
   desired,
@@ -31,7 +31,7 @@ export interface Before {
   /** Shell commands that print the value, run as root. If one fails or prints nothing, the value is unreadable. */
   readonly read: string;
   /**
-   * Shell commands that fail when the current value `$o` differs from `$v` in a way that counts. Without them, the two
+   * Shell commands that fail if the current value `$o` differs significantly from `$v`. Without these commands, the two
    * texts have to be equal.
    */
   readonly isBack?: string;
@@ -42,14 +42,14 @@ export interface Before {
 }
 
 /**
- * One macOS setting that one script sets. The lists of facts, resources, scripts and baseline values each take their
- * part of it.
+ * One macOS setting that one script sets. The lists of facts, resources, scripts and baseline values each use a part of
+ * it.
  */
 interface SettingParts<F extends FactDefinition, S extends ScriptName> {
   /** The kind of its resource, the address of its properties, and the name of its baseline value. */
   readonly kind: ResourceKind;
   readonly fact: F;
-  /** The desired properties on a node; empty where the file does not set them. */
+  /** The desired properties on a node; empty if the file does not set them. */
   readonly wishes: (fleet: DesiredFleet, target: ObservedTarget) => readonly Wish[];
   /** The script. Its text depends on the file and on the properties to change. */
   readonly script: { readonly name: S; readonly text: (args: ScriptArgs[S]) => string };
@@ -59,7 +59,7 @@ interface SettingParts<F extends FactDefinition, S extends ScriptName> {
   readonly before: Before;
 }
 
-/** Splits a setting into its fact, script, baseline value, and the resource that keeps it where the file sets it. */
+/** Splits a setting into its fact, script, baseline value, and the resource that enforces the file's value. */
 export function defineSetting<F extends FactDefinition, S extends ScriptName>(parts: SettingParts<F, S>) {
   const { kind, fact, wishes, script, args, deadlineMs = 60_000, before } = parts;
   const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>

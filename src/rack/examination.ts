@@ -20,7 +20,7 @@ export interface ExaminedNode {
   readonly ends: readonly LinkEnd[];
 }
 
-/** Everything that a rule may read, computed once. */
+/** Everything that a rule can read, computed once. */
 export interface Examination {
   readonly desired: DesiredFleet;
   /** The nodes that answered, in the order of `desired.nodes`. Rules report nothing about the others. */
@@ -31,8 +31,8 @@ export interface Examination {
 }
 
 /**
- * Whether a node answered nothing at all, or its connection broke in the middle, as when a Mac shuts down. A missing Mac
- * is one finding, not one for each missing fact.
+ * True if a node answered nothing, or if its connection broke in the middle, as when a Mac shuts down. A missing Mac is
+ * one finding, not one for each missing fact.
  */
 const isAway = (facts: Facts, failures: readonly Diagnostic[]): boolean =>
   failures.some(({ code }) => code === 'ssh/dropped') ||
@@ -64,8 +64,8 @@ export function examine(desired: DesiredFleet, observation: FleetObservation): E
 
 /** What one run observed of the whole fleet. A node that was not queried is in neither record. */
 export interface FleetObservation {
-  /** By node name. A node that could not be reached has every fact `unknown('unreachable')`. */
+  /** Keyed by node name. If a node could not be reached, each of its facts is `unknown('unreachable')`. */
   readonly nodes: Readonly<Record<string, NodeObservation>>;
-  /** By node name: why a node could not be observed, or only in part. */
+  /** Keyed by node name: the reasons why a node could be observed only in part or not at all. */
   readonly failures: Readonly<Record<string, readonly Diagnostic[]>>;
 }

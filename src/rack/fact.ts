@@ -9,9 +9,9 @@ import type { Answer, Asked, Probe } from '../model/probe.ts';
 export interface FactDefinition<N extends string = string, V = unknown> {
   readonly name: N;
   readonly from: readonly Probe[];
-  /** Interprets the answers, one for each of `from`; `undefined` where a probe was not sent. */
+  /** Interprets the answers, one for each probe in `from`; `undefined` if a probe was not sent. */
   readonly parse: (answers: readonly (Answer | undefined)[], asked: Asked) => Known<V>;
-  /** The command line that a person would type, where it differs from that of the first probe. */
+  /** The command line that a person would type, if it differs from the first probe's. */
   readonly source?: string;
   /**
    * The value on the `facts` screen, unescaped: one or more lines; the screen shows `none` if they are empty. `plusMinus`
@@ -36,14 +36,14 @@ export function readEach<T, U>(
   return found.includes(undefined) ? garbled : known(found.filter((one) => one !== undefined));
 }
 
-/** The items if their keys are unique; otherwise `garbled`. */
+/** Returns the items if their keys are unique; otherwise `garbled`. */
 export const eachOnce = <T>(
   items: readonly T[],
   keyOf: (item: T) => unknown,
   garbled: Known<never>,
 ): Known<readonly T[]> => (new Set(items.map(keyOf)).size === items.length ? known(items) : garbled);
 
-/** The fact with this name, whatever its value type. @throws Error for a name that is in no observation */
+/** Returns the fact with this name, whatever its value type. @throws Error if no observation has such a fact */
 export function factNamed(facts: Facts, name: string): Known<unknown> {
   const found = facts[name];
   if (found === undefined) throw new Error(`an observation without the fact ${name}`);

@@ -10,7 +10,7 @@ export interface SeenClock extends ClockOffset {
   readonly name: string;
 }
 
-/** Clocks that are off, and the cause: each node's clock, or the clock of this computer. */
+/** The clocks that are off because of their nodes, or because this computer's clock is wrong. */
 export interface Clocks {
   readonly kind: 'nodes' | 'this-computer';
   readonly off: readonly SeenClock[];
@@ -18,7 +18,7 @@ export interface Clocks {
 
 const isOff = ({ offsetMs, uncertaintyMs }: SeenClock): boolean => Math.abs(offsetMs) > toleratedMs + uncertaintyMs;
 
-/** Whether one true time fits the clocks of all nodes; then this computer is wrong. */
+/** True if one true time fits all nodes' clocks; then this computer's clock is wrong. */
 function agree(seen: readonly SeenClock[]): boolean {
   const latestStart = Math.max(...seen.map(({ offsetMs, uncertaintyMs }) => offsetMs - uncertaintyMs));
   const earliestEnd = Math.min(...seen.map(({ offsetMs, uncertaintyMs }) => offsetMs + uncertaintyMs));
@@ -26,8 +26,8 @@ function agree(seen: readonly SeenClock[]): boolean {
 }
 
 /**
- * The clocks that are off by more than five seconds beyond the observation's precision. If all of two or more clocks are
- * off together, the clock of this computer is wrong.
+ * Finds the clocks that are off by more than five seconds beyond the observation's precision. If there are two or more
+ * clocks and all are off together, this computer's clock is wrong.
  */
 export function judgeClocks(nodes: readonly Pick<ExaminedNode, 'name' | 'facts'>[]): Clocks {
   const seen = nodes.flatMap(({ name, facts }): readonly SeenClock[] => {

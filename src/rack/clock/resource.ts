@@ -34,7 +34,7 @@ function setClock(made: Property): readonly Step[] {
 }
 
 /**
- * A Mac's clock, if the file wants wrong clocks set. The doctor's comparison decides which clocks are wrong.
+ * A Mac's clock, if the file lets apply set wrong clocks. The comparison by `doctor` decides which clocks are wrong.
  *
  * @see sntp(1)
  */

@@ -8,8 +8,8 @@ import { defineFact } from '../fact.ts';
 const fdesetup = probe('fdesetup', [tool.fdesetup, 'status'], 10_000, 8_192);
 
 /**
- * Whether the disk is encrypted, from `FileVault is On.` and, while macOS converts it, a second line
- * `Encryption in progress: Percent completed = 42.5`.
+ * The disk's encryption state, from `FileVault is On.` and, while macOS converts the disk, a second line `Encryption in
+ * progress: Percent completed = 42.5`.
  */
 export const filevaultFact = defineFact({
   name: 'filevault',

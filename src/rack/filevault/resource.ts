@@ -2,7 +2,7 @@ import { read } from '../fact.ts';
 import { type Resource, verifyOnly } from '../resource.ts';
 import { filevaultFact } from './fact.ts';
 
-/** FileVault, if the file sets it. Only checked, because switching it needs a password. */
+/** FileVault, if the file sets it. This resource only checks it, because switching FileVault needs a password. */
 export const filevault: Resource = verifyOnly({
   kind: 'filevault',
   after: ['identity'],

@@ -4,8 +4,8 @@ import { read } from '../fact.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
 /**
- * The foreign network daemon that keeps the cables of a node because the file adopts it: bridge, addresses and service
- * order are left to it. Undefined if there is none, or if it is unloaded and disabled.
+ * The foreign network daemon that manages the cables of a node because the file adopts it; meshwright then leaves
+ * bridge, addresses and service order alone. Undefined if there is none, or if it is unloaded and disabled.
  */
 export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): string | undefined {
   const found = read(facts, foreignDaemonsFact);
@@ -14,7 +14,7 @@ export function adoptedDaemon({ thunderbolt }: DesiredFleet, facts: Facts): stri
     : undefined;
 }
 
-/** Whether the keeper should maintain network settings on this node. */
+/** True if the keeper should maintain network settings on this node. */
 export const keepsNetwork = (fleet: DesiredFleet, facts: Facts): boolean =>
   fleet.system.keeper !== undefined &&
   adoptedDaemon(fleet, facts) === undefined &&

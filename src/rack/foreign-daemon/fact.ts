@@ -54,7 +54,7 @@ function daemonOf([daemon, override]: readonly NodeRecord[]): ForeignDaemon | un
     : { label, isLoaded: loaded, isDisabled: said === 'disabled' };
 }
 
-/** Foreign network daemons with a plist on the node. A daemon without a plist does not survive the next start. */
+/** Foreign network daemons with a plist on the node. A daemon without a plist does not return after a restart. */
 export const foreignDaemonsFact = defineFact({
   name: 'foreign-daemons',
   from: [foreignDaemonList],

@@ -8,7 +8,7 @@ import { type ObservedTarget, type Property, perTarget, type Resource } from '..
 import { compared } from '../seen-fact.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
-/** The state of a daemon. `stopped`: unloaded and disabled, so no start brings it back. */
+/** The state of a daemon. `stopped`: unloaded and disabled, so it does not return after a restart. */
 type Standing = 'loaded' | 'comes back' | 'stopped' | 'gone';
 
 function standingOf(label: string, daemons: readonly ForeignDaemon[]): Standing {
@@ -18,7 +18,7 @@ function standingOf(label: string, daemons: readonly ForeignDaemon[]): Standing 
   return one.isDisabled ? 'stopped' : 'comes back';
 }
 
-/** One property per known daemon. A daemon that is gone has its desired state. */
+/** One property per known daemon. A daemon that is gone already has its desired state. */
 function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
   const { foreignDaemons: wish } = thunderbolt;
   if (wish !== 'stop' && wish !== 'remove') return [];

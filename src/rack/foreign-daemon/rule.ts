@@ -43,7 +43,7 @@ const codes = {
 
 type Found = Finding<keyof typeof codes>;
 
-/** The code for an installed daemon. An unloaded and disabled daemon yields none, unless the file wants it removed. */
+/** The code for an installed daemon. An unloaded and disabled daemon gets none, unless the file wants it removed. */
 function codeOf(
   { thunderbolt }: DesiredFleet,
   { isLoaded, isDisabled }: ForeignDaemon,

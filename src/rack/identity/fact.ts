@@ -17,7 +17,7 @@ import { defineFact } from '../fact.ts';
  */
 const hardwareProfile = probe('hardware-profile', [tool.systemProfiler, 'SPHardwareDataType', '-json'], 10_000, 65_536);
 
-/** `ioreg` of the Mac itself: the same two ids from the kernel, without delay. @see ioreg(8) */
+/** `ioreg` for the Mac itself: the same two ids from the kernel, without delay. @see ioreg(8) */
 const platformDevice = probe('platform-device', [tool.ioreg, '-rd1', '-c', 'IOPlatformExpertDevice'], 5_000, 65_536);
 
 /** The Mac's hardware, from `hw.model`, `machdep.cpu.brand_string` and `hw.memsize`. */

@@ -5,7 +5,7 @@ import type { Examination, ExaminedNode } from '../examination.ts';
 import { read } from '../fact.ts';
 import { hardwareFact, identityFact } from './fact.ts';
 
-/** Whether the Mac that answered is known to differ from the lock's Mac for this node. */
+/** True if the Mac that answered is known to differ from the lock's Mac for this node. */
 export const isOtherMac = ({ desired, facts }: Pick<ExaminedNode, 'desired' | 'facts'>): boolean => {
   const identity = read(facts, identityFact);
   return (
@@ -14,8 +14,8 @@ export const isOtherMac = ({ desired, facts }: Pick<ExaminedNode, 'desired' | 'f
 };
 
 /**
- * How the Mac that answered differs from the hardware section of the file or from the Mac in the lock, in words. Empty if
- * no difference is known.
+ * Describes how the Mac that answered differs from the file's hardware section or from the lock's Mac. Empty if no
+ * difference is known.
  */
 export function hardwareDifferences({ desired, facts }: Pick<ExaminedNode, 'desired' | 'facts'>): readonly string[] {
   const { model, memoryBytes, serial } = desired.hardware;

@@ -2,7 +2,7 @@ import { read } from '../fact.ts';
 import { type Resource, verifyOnly } from '../resource.ts';
 import { hardwareFact, identityFact } from './fact.ts';
 
-/** Whether the Mac that answers is the one in the file. While this is unknown, nothing is changed on it. */
+/** Checks that the Mac that answers is the one in the file. While this is unknown, nothing on it is changed. */
 export const identity: Resource = verifyOnly({
   kind: 'identity',
   after: [],

@@ -43,7 +43,7 @@ export const unequalMacs: Rule = ({ desired, nodes }) =>
     return [diagnose('placement/unequal-macs', { subject: placementSubject(name), detail })];
   });
 
-/** Whether the Mac that answered is the lock's Mac for this node. */
+/** True if the Mac that answered is the lock's Mac for this node. */
 function isSeenAs({ identity }: DesiredNode, facts: ExaminedNode['facts']): boolean {
   const seen = readValue(facts, identityFact);
   return identity !== undefined && seen !== undefined && identityDigest(seen) === identity;

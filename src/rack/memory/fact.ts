@@ -27,7 +27,7 @@ export function gpuBytesOf(line: string): number | undefined {
   return bytes >= fewestBytes && bytes <= mostBytes ? bytes : undefined;
 }
 
-/** How much memory the GPU may wire, from `iogpu.wired_limit_mb: 0`. */
+/** The amount of memory that the GPU may wire, from `iogpu.wired_limit_mb: 0`. */
 export const wiredLimitFact = defineFact({
   name: 'wired-limit',
   from: [sysctl],

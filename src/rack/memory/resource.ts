@@ -14,7 +14,7 @@ const own = addressed({ kind: 'wired-limit' });
 
 const memoryOf = ({ facts }: ObservedTarget): number | undefined => readValue(facts, hardwareFact)?.memoryBytes;
 
-/** Whether the limit cannot be decided yet, because the Mac's memory is unknown. */
+/** True if the limit cannot be decided yet, because the Mac's memory is unknown. */
 const isOpen = ({ system: { wiredLimit: wanted } }: DesiredFleet, target: ObservedTarget): boolean =>
   wanted !== undefined && wanted.kind !== 'default' && memoryOf(target) === undefined;
 
@@ -36,7 +36,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Prope
   ];
 }
 
-/** How much memory the GPU may wire; lost at every reboot. @see sysctl `iogpu.wired_limit_mb` */
+/** The amount of memory that the GPU may wire; lost at every reboot. @see sysctl `iogpu.wired_limit_mb` */
 export const wiredLimit: Resource = {
   kind: 'wired-limit',
   after: ['identity', 'sudo'],

@@ -27,10 +27,10 @@ const codes = {
   },
 } satisfies RuleCodes;
 
-/** A limit of wired memory in words. */
+/** A wired memory limit in words. */
 export const limitText = (megabytes: number): string => (megabytes === 0 ? 'the macOS default' : `${megabytes} MB`);
 
-/** A limit that was lost at a start is not an error while the keeper is about to set it again. */
+/** A limit that was lost at a boot is not an error while the keeper is about to set it again. */
 const ofKeeper = { severity: 'notice', hint: 'Check again in a minute: the keeper sets the limit.' } as const;
 
 /** Nodes whose wired memory limit differs from the file, and files that set more than a Mac can spare. */
@@ -38,7 +38,7 @@ export const wiredLimit = defineNodeRule(codes, ({ name, facts }, { desired }) =
   const { wiredLimit: limit, keeper } = desired.system;
   const seen = readValue(facts, wiredLimitFact)?.megabytes;
   const memoryBytes = readValue(facts, hardwareFact)?.memoryBytes;
-  // A size may be more than this Mac has, so no hint suggests to set it while the memory is unknown.
+  // A size can exceed this Mac's memory, so no hint suggests setting it while the memory is unknown.
   if (limit === undefined || (memoryBytes === undefined && limit.kind !== 'default')) return [];
   const wanted = wantedWiredMegabytes(limit, memoryBytes);
   if (memoryBytes !== undefined && wanted !== undefined && isBeyondMemory(limit, memoryBytes)) {

@@ -49,7 +49,7 @@ function reportedBytes(facts: Facts | undefined): number | undefined {
   return said.length === 0 ? undefined : Math.min(...said);
 }
 
-/** The memory of the nodes and the limits of their GPUs, as far as observed. */
+/** The nodes' memory and their GPUs' limits, as far as observed. */
 function seenMemories({ nodes }: DesiredFleet, factsOf: FactsOf): SeenMemories {
   const entries = nodes.map(({ name }) => {
     const facts = factsOf(name);
@@ -63,7 +63,7 @@ function seenMemories({ nodes }: DesiredFleet, factsOf: FactsOf): SeenMemories {
   return Object.fromEntries(entries);
 }
 
-/** The memory need of every node with a placement, next to its observed memory. */
+/** The memory needs of every node with a placement, next to its observed memory. */
 export const fleetMemory = (fleet: DesiredFleet, observation?: FleetObservation): readonly NodeFit[] =>
   fitPlacements(
     fleet,
@@ -101,7 +101,7 @@ export function checkPlacement(
   ];
 }
 
-/** The same for a placement's fallback, in place of the placement itself; empty if it has none. */
+/** Checks a placement's fallback in the same way, in place of the placement itself; empty if it has none. */
 export function checkFallback(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
@@ -117,7 +117,7 @@ export function checkFallback(
 export const checkDiagnostic = ({ name }: DesiredPlacement, { code, ...words }: PlacementFinding): Diagnostic =>
   diagnose(code, { ...words, detail: escapeText(words.detail), subject: placementSubject(name) });
 
-/** Whether a finding about these nodes already reports this with the same severity. */
+/** True if a finding about these nodes already reports this with the same severity. */
 function isReportedAlready(
   { findings }: View,
   { nodes }: DesiredPlacement,
@@ -131,8 +131,8 @@ function isReportedAlready(
 }
 
 /**
- * Reasons against starting a placement next to all others: first as the file has them, then as they keep running
- * against the file.
+ * Reasons against starting a placement next to all others: first with the others as the file describes them, then with
+ * those that keep running although the file differs.
  */
 function besideOthers(placement: DesiredPlacement, view: View, factsOf: FactsOf): readonly PlacementFinding[] {
   const findings = checkPlacement(placement, view.desired, factsOf);
@@ -147,7 +147,7 @@ function besideOthers(placement: DesiredPlacement, view: View, factsOf: FactsOf)
 
 /**
  * Placements to start, with the reasons against them and against their fallbacks, which may be needed when it is too
- * late to fix anything. A placement that matches the file needs no check, nor does a running fallback.
+ * late to fix anything. A placement that matches the file needs no check, and neither does a running fallback.
  */
 function checkedCases(view: View) {
   return placementCases(view)
@@ -164,8 +164,8 @@ function checkedCases(view: View) {
 }
 
 /**
- * Reasons against starting again what this plan stops. For a Mac that restarts only the file counts, because its facts
- * do not outlast the restart.
+ * Reasons against starting again the placements that this plan stops. For a Mac that restarts, only the file counts,
+ * because the Mac's facts are outdated after the restart.
  */
 function returningCases(view: View) {
   const isBack = ({ name }: DesiredPlacement): boolean => view.comingBack.includes(name);
@@ -183,7 +183,7 @@ function returningCases(view: View) {
     });
 }
 
-/** Blockers of starts, and of stops that a start follows. */
+/** Blockers for starts, and for stops that a start follows. */
 export const checkBlockers = (view: View): readonly Blocker[] =>
   [...checkedCases(view), ...returningCases(view)].flatMap(({ placement, leader, findings }) =>
     findings
@@ -194,7 +194,7 @@ export const checkBlockers = (view: View): readonly Blocker[] =>
       }),
   );
 
-/** A blocker of a whole placement's start, at one of its nodes. */
+/** A blocker for a whole placement's start, at one of its nodes. */
 export const startBlocker = <Code extends string>(
   { name, nodes }: DesiredPlacement,
   { code, node, action }: Pick<Blocker, 'node' | 'action'> & { readonly code: Code },
@@ -209,7 +209,7 @@ export const checkNotices = (view: View): readonly Diagnostic[] =>
     findings.filter(({ severity }) => severity !== 'error').map((finding) => checkDiagnostic(placement, finding)),
   );
 
-/** Problems of splitting a placement's model by tensors over its nodes. */
+/** Problems with splitting a placement's model by tensors over its nodes. */
 function tensorFindings(
   { sharding, nodes }: DesiredPlacement,
   shape: ModelShape | undefined,
@@ -223,7 +223,7 @@ function tensorFindings(
 }
 
 /**
- * Whether one start needs more of an RDMA device than one boot session of a node offers: then no restart helps.
+ * Reports a start that needs more of an RDMA device than one boot session of a node offers: then no restart helps.
  * Unknown limits block nothing.
  */
 export function queuePairFindings(
@@ -276,7 +276,7 @@ export function mixedMacosFindings(
   return [{ code: 'placement/mixed-macos', severity: transport === 'rdma' ? 'error' : 'warning', detail }];
 }
 
-/** A node's receptacles that its ranks use and that belong to a bridge which the file keeps. */
+/** The receptacles of a node that its ranks use and that are in a bridge which the file keeps. */
 function heldReceptacles(
   { nodes }: DesiredPlacement,
   fleet: DesiredFleet,
@@ -325,8 +325,8 @@ export function bridgedLinks(
 }
 
 /**
- * Whether a placement fits into its nodes' memory next to all others that serve there, and which variant of it would
- * fit; or that this is unknown.
+ * Reports a placement that does not fit into its nodes' memory next to all others that serve there, and the variant of
+ * it that would fit. Also reports if this is unknown.
  */
 function memoryFindings(
   placement: DesiredPlacement,

@@ -27,8 +27,8 @@ import type { PlacementSurvey } from './placement-survey.ts';
 import { hintOf, rdmaSuspicions, startHistory } from './rdma-suspicions.ts';
 
 /**
- * Findings about the file's placements, each with one thing to do. A placement that could not be checked gets none if
- * one of its nodes was not fully observed, because that node has its own finding.
+ * Findings about the file's placements, each with one action. A placement that could not be checked gets none if one of
+ * its nodes was not fully observed, because that node has a separate finding.
  */
 export function placementFindings(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
   const spent = budgetFindings(view);
@@ -54,7 +54,7 @@ const startable = (view: View, surveys: readonly PlacementSurvey[]): readonly Pl
   surveys.filter(({ nodes }) => markedAmong(view, nodes).length === 0);
 
 /**
- * What `doctor` reports about placements whose last start failed, for a plan that starts them again. If no start has
+ * The `doctor` findings about placements whose last start failed, for a plan that starts them again. If no start has
  * failed, the plan itself is the first thing to try.
  */
 export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
@@ -80,7 +80,7 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
     const detail = sentence(`Its state is unknown: ${one.evidence}`);
     return one.nodes.some((node) => isUnseen(node, view)) ? [] : [diagnose('mesh/not-judged', { subject, detail })];
   }
-  // A placement that serves on its fallback has its own finding.
+  // A placement that serves on its fallback has a separate finding.
   if (standing !== 'differs' || (one.onFallback !== undefined && one.state === 'serving')) return [];
   if (wanted === 'stopped') {
     return [
@@ -96,7 +96,7 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   return [diagnose('mesh/not-serving', { subject, detail, ...given({ hint: hintOf(one, view) }) })];
 }
 
-/** The one cause that neither a start nor `apply` removes, because the file asks for it. */
+/** The one cause that neither a start nor `apply` removes, because the file wants it. */
 function bridgedFinding({ name }: PlacementSurvey, { desired, observation }: View): Diagnostic | undefined {
   const placement = desired.placements.find((one) => one.name === name);
   if (placement === undefined) return undefined;
@@ -110,7 +110,7 @@ function isUnseen(node: NodeName, { observation }: View): boolean {
   return readValue(facts, placementsFact) === undefined || readValue(facts, servicesFact) === undefined;
 }
 
-/** One sentence on one line, with text from nodes escaped. */
+/** Formats a text as one sentence on one line, and escapes text from nodes. */
 const sentence = (text: string): string => `${escapeText(text.replace(/\.$/, ''))}.`;
 
 function wordsOf({ state, evidence }: PlacementSurvey): string {
@@ -126,15 +126,15 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
   }
 }
 
-/** What the first failing rank logged, and what that means. */
+/** The line that the first failing rank logged, and its meaning. */
 const failureWords = ({ failure }: PlacementSurvey): string =>
   failure === undefined
     ? ''
     : ` First failure: ${failure.rank}. It logged "${escapeText(failure.line)}". ${failure.meaning}`;
 
 /**
- * Ranks of a placement on its fallback are not orphaned, nor is what a stop there leaves while the placement stays
- * stopped.
+ * True for a rank of a placement on its fallback, and for what a stop there leaves while the placement stays stopped:
+ * neither is orphaned.
  */
 const isOfFallback = ({ placement, elsewhere }: PlacementCase, { node, seen }: Leftover): boolean =>
   elsewhere !== undefined || (placement.state === 'stopped' && !seen.mayRun && everyNode(placement).includes(node));
@@ -151,13 +151,13 @@ function leftOver(view: View): readonly Diagnostic[] {
 }
 
 /**
- * Placements that run on their fallback, and those that do not serve although their fallback could be started because
- * all its nodes were observed.
+ * Placements that run on their fallback, and placements that do not serve but whose fallback can be started because all
+ * its nodes were observed.
  */
 export const fallbackFindings = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] =>
   surveys.flatMap((one) => (one.onFallback === undefined ? offered(one, view) : running(one)));
 
-/** Added for a fallback that runs and does not serve; a fallback without a process does not count as running. */
+/** Added for a fallback that runs but does not serve; a fallback without a process does not count as running. */
 const brokenWords: Readonly<Partial<Record<PlacementSurvey['state'], string>>> = {
   hung: ' It gives no token there.',
   partial: ' Some of its ranks do not run there.',

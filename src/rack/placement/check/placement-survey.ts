@@ -46,38 +46,38 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   /** The reason for the state; for `unknown`, what could not be observed. Text from nodes is not escaped. */
   readonly evidence: string;
   readonly wanted: DesiredPlacement['state'];
-  /** Compared with the desired state; `not-asked` if this run did not observe all ranks. */
+  /** The comparison with the desired state; `not-asked` if this run did not observe all ranks. */
   readonly standing: 'met' | 'differs' | 'unknown' | 'not-asked';
-  /** The number of its starts; absent for none, or if a rank was not observed. */
+  /** The number of its starts; absent if it was never started, or if a rank was not observed. */
   readonly generation?: number;
-  /** Where its leader gave a token. */
+  /** Where its leader returned a token. */
   readonly endpoint?: { readonly node: NodeName; readonly port: number };
   /** The transport of its ranks, according to their logs. */
   readonly seenTransport?: 'rdma' | 'tcp';
   /**
-   * How the transport is known: from logs, or because the runtime confirmed it at the start; `none` if only the file
-   * says so. Only while several nodes run it.
+   * The proof of the transport: from logs, or because the runtime confirmed it at the start; `none` if only the file
+   * names it. Set only while several nodes run it.
    */
   readonly transportProof?: 'log' | 'start' | 'none';
-  /** Measured by the last start; only while it serves. */
+  /** Measured by the last start; set only while it serves. */
   readonly firstTokenMs?: number;
   readonly tokensPerSecond?: number;
-  /** The model's memory per node, according to the leader's log; only while it runs. */
+  /** The model's memory per node, according to the leader's log; set only while it runs. */
   readonly memory?: readonly HeldMemory[];
-  /** Set if it uses TCP against the file, now and before its last restart. */
+  /** Set if it uses TCP although the file wants RDMA, both now and before its last restart. */
   readonly staysOn?: 'tcp';
-  /** Set if it gave no token in time but clients get answers. */
+  /** Set if it returned no token in time although clients get answers. */
   readonly proof?: 'traffic';
-  /** The first failing rank and what its log means, if known; only if it does not serve. */
+  /** The first failing rank and what its log means, if known; set only if it does not serve. */
   readonly failure?: MeshFailure;
   /**
-   * Set while it runs on its fallback, which all other fields then describe; `away`: its own nodes that could not be
-   * observed.
+   * Set while it runs on its fallback, which all other fields then describe; `away` lists its own nodes that could not
+   * be observed.
    */
   readonly onFallback?: { readonly contextTokens: number; readonly away: readonly NodeName[] };
 }
 
-/** Every placement in the file with the state that a plan sees, in the file's order. */
+/** All placements in the file with the state that a plan sees, in file order. */
 export function surveyPlacements(view: View): readonly PlacementSurvey[] {
   const cases = placementCases(view);
   const every = everyCase(view);
@@ -119,7 +119,7 @@ function unaskedSurvey(placement: DesiredPlacement, { asked }: View): PlacementS
 function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
   const { placement, leader, mesh, configuration } = one;
   const generation = mesh.ranks.every(({ seen }) => seen.kind === 'known') ? mesh.generation : 0;
-  // Without a known digest, what runs cannot be compared with the file.
+  // Without a known digest, the running placement cannot be compared with the file.
   const blindness = configuration.kind === 'incomplete' && configuration.digest === undefined && configuration.missing;
   const isBlind = mesh.state === 'changed' && blindness !== false;
   const state = isBlind ? 'unknown' : mesh.state;
@@ -141,7 +141,7 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
 const runs: readonly MeshState[] = ['serving', 'hung', 'changed', 'partial'];
 const failed: readonly MeshState[] = ['hung', 'partial', 'dead', 'stopped'];
 
-/** What the ranks logged, and what the last start measured. */
+/** Reads what the ranks logged and what the last start measured. */
 function saidOf({ placement, mesh, driver }: PlacementCase, state: MeshState, { desired, observation }: View) {
   if (driver === undefined) return {};
   const isRunning = runs.includes(state);
@@ -173,7 +173,7 @@ function proofOf(
   return dialogue === undefined ? 'none' : 'start';
 }
 
-/** Whether only the file says that its ranks use RDMA. TCP needs no proof, because a mesh falls back to it. */
+/** True if only the file says that the ranks use RDMA. TCP needs no proof, because a mesh falls back to it. */
 export const isRdmaUnseen = ({
   transport,
   transportProof,
@@ -190,7 +190,7 @@ export interface HeldMemory {
   readonly node: NodeName;
   /** In bytes; the log rounds to 0.01 MiB. */
   readonly held: Pick<HeldBytes, 'weights' | 'cache' | 'compute'>;
-  /** From the model's shape; absent if that is unknown. */
+  /** From the model's shape; absent if the shape is unknown. */
   readonly predicted?: { readonly weights: number; readonly cache: number };
 }
 
@@ -223,7 +223,7 @@ export function heldMemory(
 /** A log rounds every buffer, and a device has several. */
 const roundingBytes = 65_536;
 
-/** Whether a node's memory matches the prediction within the log's rounding. */
+/** True if a node's memory matches the prediction within the log's rounding. */
 export const isAsPredicted = ({ held, predicted }: HeldMemory): boolean =>
   predicted !== undefined &&
   Math.abs(held.weights - predicted.weights) <= roundingBytes &&

@@ -31,7 +31,7 @@ function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>):
   return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isOwnNode(end.node)));
 }
 
-/** Whether a link is cabled as declared and both ends pass a test; an unknown result fails. */
+/** True if a link is cabled as declared and both ends pass a test; an unknown result fails. */
 function isWhole(
   { cabling, nodes }: Examination,
   { ends }: Link,
@@ -41,7 +41,7 @@ function isWhole(
   return linkAt(cabling.links, ends[0])?.judgement.kind === 'as-declared' && ends.every(isEndSo);
 }
 
-/** Whether all RDMA checks pass at both ends of a link. */
+/** True if all RDMA checks pass at both ends of a link. */
 const isFine = (examination: Examination, link: Link): boolean =>
   isWhole(
     examination,
@@ -100,7 +100,7 @@ function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }:
   return queuePairFindings(layoutOn(placement, nodes), desired, observed);
 }
 
-/** Whether a restart of a Mac may free kernel objects; unknown counts as yes. */
+/** True if restarting a Mac may free kernel objects; unknown counts as yes. */
 function mayHoldObjects({ observation }: View, node: NodeName): boolean {
   const facts = observation.nodes[node]?.facts;
   const left = seenValue(facts && kernelObjects(facts))?.withoutProcess;
@@ -150,7 +150,7 @@ function namedLinks({ desired }: View, links: readonly Link[], texts: readonly s
   return named.length === 0 ? links : named;
 }
 
-/** Whether a text names one of the two addresses of a /30. */
+/** True if a text names one of the two addresses of a /30. */
 function namesNetwork(text: string, network: string): boolean {
   const at = network.lastIndexOf('.') + 1;
   const first = Number(network.slice(at));
@@ -191,12 +191,12 @@ function deadFinding(
   });
 }
 
-/** Whether its last start failed because a rank got no answer from its peer's address on a cable. */
+/** True if its last start failed because a rank got no answer from its peer's address on a cable. */
 const wasUnreached = (view: View, survey: PlacementSurvey): boolean =>
   survey.failure?.isUnreached === true && startHistory(view, survey).hasExited;
 
 /**
- * Whether its last start gave no token although its programs kept running. A program that exits by itself logs the
+ * True if its last start returned no token although its programs kept running. A program that exits on its own logs the
  * reason.
  */
 function wasSilent(view: View, survey: PlacementSurvey): boolean {
@@ -205,8 +205,8 @@ function wasSilent(view: View, survey: PlacementSurvey): boolean {
 }
 
 /**
- * Whether a start or a request for a token failed. A placement that was never started, or was stopped on purpose, shows
- * nothing.
+ * True if a start or a request for a token failed. A placement that was never started, or was stopped on purpose,
+ * proves nothing.
  */
 const hasFailed = ({ standing, wanted, state }: PlacementSurvey): boolean =>
   standing === 'differs' && wanted === 'serving' && state !== 'not-placed' && state !== 'changed';
@@ -228,7 +228,7 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   return hasSymptom ? [deadFinding(view, survey, links, complaints)] : [];
 }
 
-/** Whether a receptacle's interface has an address that is not self-assigned. */
+/** True if a receptacle's interface has an address that is not self-assigned. */
 function hasAddress({ facts }: ExaminedNode, { receptacle }: LinkEnd): boolean {
   const device = seenValue(receptacleDevices(facts))?.get(receptacle);
   const own = readValue(facts, interfacesFact)?.find(({ name }) => name === device);
@@ -262,8 +262,8 @@ export const rdmaSuspicions = (view: View, surveys: readonly PlacementSurvey[]):
   );
 
 /**
- * What the last start of a placement recorded in the current boot session, and what to try next. Unobserved nodes add
- * nothing.
+ * Returns what the last start of a placement recorded in the current boot session, and what to try next. Unobserved
+ * nodes add nothing.
  */
 export function startHistory(
   { observation }: View,
@@ -277,13 +277,13 @@ export function startHistory(
   });
   const failed = records.filter(({ outcome }) => outcome === 'failed' || outcome === 'exited');
   const isAgain = failed.some(({ failedIn }) => failedIn !== undefined);
-  // A person is needed if starts failed before and after a restart.
+  // If starts failed both before and after a restart, a person is needed.
   const rung: 'start' | 'reboot' | 'person' = failed.length === 0 ? 'start' : isAgain ? 'person' : 'reboot';
   return {
     rung,
-    /** Whether it gave no token although its ranks ran, before it was stopped or when its start was abandoned. */
+    /** True if it returned no token although its ranks ran, before it was stopped or when its start was abandoned. */
     wasSilent: records.some(({ outcome }) => outcome === 'failed' || outcome === 'hung'),
-    /** Whether its start failed and a program had exited by itself. */
+    /** True if its start failed after a program had exited on its own. */
     hasExited: failed.some(({ outcome }) => outcome === 'exited'),
   };
 }
@@ -298,7 +298,7 @@ interface Cure {
   readonly byHand: Prose;
 }
 
-/** The next thing to try; never one that has failed since these Macs booted. */
+/** The next thing to try. It is never one that has failed since these Macs booted. */
 function ladderHint(view: View, survey: PlacementSurvey, { nodes, macs, byHand }: Cure): Prose {
   const reboot = meshwright('reboot', ...nodes);
   switch (startHistory(view, survey).rung) {
@@ -318,7 +318,7 @@ function ladderHint(view: View, survey: PlacementSurvey, { nodes, macs, byHand }
 const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
 
 /**
- * A placement that was started with the file's settings only needs another start. Otherwise the default hint names
+ * A placement that was started with the file's settings needs only another start. Otherwise the default hint names
  * `apply`, until a start has failed.
  */
 export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
@@ -341,7 +341,7 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
       return withCommands(prose`${failure.cure} Then start it again; its log has details`, commands);
     return isBroken ? withCommands('Start it again; its log has details', commands) : undefined;
   }
-  // The line that another rank was lost is no more specific than no line at all.
+  // A log line about another lost rank is no more specific than no line.
   const isKnown = failure !== undefined && failure.action !== 'read-other-ranks';
   if (isKnown ? !byLadder.includes(failure.action) : hasExited) {
     const cure = failure?.cure ?? 'Its program exited by itself.';
@@ -355,7 +355,7 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
   });
 }
 
-/** The Macs of the only link that errors of the ranks name; otherwise all Macs of the placement. */
+/** The Macs of the only link that the ranks' errors name; otherwise all Macs of the placement. */
 function suspectMacs(survey: PlacementSurvey, view: View): readonly NodeName[] {
   const own = view.examination.nodes.filter(({ name }) => survey.nodes.includes(name));
   const texts = own.flatMap((node) => nodeComplaint(node, survey.name)).map(({ text }) => text);

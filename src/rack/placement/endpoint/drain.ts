@@ -62,7 +62,7 @@ const possibleOf = (view: View, { placements }: DrainWish): readonly Property[] 
     ),
   );
 
-/** Macs that could not be asked and may have a gateway of a placement. */
+/** Macs that could not be queried and may have a gateway of a placement. */
 const unaskedOf = (view: View, { placements }: DrainWish): readonly Diagnostic[] =>
   view.desired.placements
     .filter(({ name }) => placements.includes(name))
@@ -95,7 +95,7 @@ function propertyOf({ target, port, placement }: Drained): Property {
   };
 }
 
-/** Without a gateway for the placement, clients reach it another way, which closing would not stop. */
+/** If the placement has no gateway, clients reach it another way, which closing would not stop. */
 function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
   const missing = missingGateway(target, port, placement);
   if (missing === undefined) return [];
