@@ -65,7 +65,7 @@ export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts
   };
 }
 
-/** True if this interface is a member of an active bridge, whoever made the bridge. */
+/** True if this interface is a member of an active bridge, regardless of who made the bridge. */
 export const isBridged = (facts: Facts, interfaceName: string): boolean =>
   (activeBridges(facts) ?? []).some(({ members }) => members.includes(interfaceName));
 
