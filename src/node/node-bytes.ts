@@ -19,47 +19,61 @@ export const stagedSizeCommand = (path: NodePath, rootPrefix: string): string =>
 /** Prints the SHA-256 of a file's first bytes as `sha256 DIGEST`. */
 export const prefixDigestCommand = (path: NodePath, bytes: number, rootPrefix: string): string =>
   shellCommand(
-    asUser(
-      rootPrefix,
-      path,
-      `s=$(${pathWord(tool.head)} -c ${bytes} "$f" | ${pathWord(tool.shasum)} -a 256) || exit 1
-printf 'sha256 %s\\n' "\${s%% *}"`,
-    ),
+    asUser(rootPrefix, path, digested(`${pathWord(tool.head)} -c ${bytes} "$f" | ${pathWord(tool.shasum)} -a 256`)),
   );
+
+const digested = (command: string): string => `s=$(${command}) || exit 1
+printf 'sha256 %s\\n' "\${s%% *}"`;
+
+/** Where in a file {@link appendCommand} begins. */
+export interface AppendStart {
+  /** The size that the file must have, in bytes; 0 if it may not exist. */
+  readonly offset: number;
+  /** Empties the file first. */
+  readonly replaces?: boolean;
+  /** Prints the SHA-256 of the whole file at the end. */
+  readonly digests?: boolean;
+}
 
 /**
  * Appends standard input to a file of exactly `offset` bytes and prints `size N`. If the file has a different size,
- * prints that size and exits with 65. After a lost connection the file is shorter, and the next call continues from
- * there. Offset 0 replaces the file, for example after a wrong prefix.
+ * changes nothing, prints that size and exits with 65. After a lost connection the file is shorter, and the next call
+ * continues from there.
  */
-export const appendCommand = (path: NodePath, offset: number, rootPrefix: string): string =>
+export const appendCommand = (
+  path: NodePath,
+  { offset, replaces = false, digests = false }: AppendStart,
+  rootPrefix: string,
+): string =>
   shellCommand(
     asUser(
       rootPrefix,
       path,
       `${pathWord(tool.mkdir)} -p "\${f%/*}" || exit 1
-${offset === 0 ? 'true >"$f" || exit 1\n' : ''}${measured}
+${replaces ? 'true >"$f" || exit 1\n' : ''}${measured}
 if [ "$n" -ne ${offset} ]; then
   printf 'size %s\\n' "$n"
   exit ${otherSizeExit}
 fi
 ${pathWord(tool.cat)} >>"$f" || exit 1
 ${measured}
-printf 'size %s\\n' "$n"`,
+printf 'size %s\\n' "$n"${digests ? `\n${digested(`${pathWord(tool.shasum)} -a 256 <"$f"`)}` : ''}`,
     ),
   );
 
 /** Exit code of {@link appendCommand} if the file has a different size. */
 export const otherSizeExit = 65;
 
-/** The size that one of these commands printed; `undefined` if none. */
-export function parseSize(stdout: string): number | undefined {
-  const size = Number(/^size (\d{1,15})\n$/.exec(stdout)?.[1] ?? Number.NaN);
-  return Number.isSafeInteger(size) ? size : undefined;
-}
+const answerPattern = /^(?:size (\d{1,15})\n)?(?:sha256 ([0-9a-f]{64})\n)?$/;
 
-/** The digest that {@link prefixDigestCommand} printed; `undefined` if none. */
-export const parseDigest = (stdout: string): string | undefined => /^sha256 ([0-9a-f]{64})\n$/.exec(stdout)?.[1];
+/** The size and the digest that one of these commands printed; `undefined` if it printed none. */
+export function parseSent(stdout: string): {
+  readonly size?: number | undefined;
+  readonly sha256?: string | undefined;
+} {
+  const [, size, sha256] = answerPattern.exec(stdout) ?? [];
+  return { size: size === undefined ? undefined : Number(size), sha256 };
+}
 
 /** A range of bytes of a file on a node. */
 interface NodeBytesWish {

@@ -6,10 +6,10 @@ import { exitText, isSuccess } from '../../model/probe.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import {
+  type AppendStart,
   appendCommand,
   otherSizeExit,
-  parseDigest,
-  parseSize,
+  parseSent,
   prefixDigestCommand,
   stagedSizeCommand,
 } from '../../node/node-bytes.ts';
@@ -61,69 +61,82 @@ export async function runSend(step: StepOf<'send'>, context: StepContext): Promi
 }
 
 async function attempt(transfer: Transfer): Promise<Tried> {
-  const { step, context } = transfer;
-  const { to, sizeBytes, sha256 } = step.act;
-  const staged = await measure(transfer, (rootPrefix) => stagedSizeCommand(to, rootPrefix), parseSize);
-  if (staged.kind === 'other') return staged.tried;
-  const offset = await agreedPrefix(transfer, staged.value);
+  const found = await sendOrMeasure(transfer);
+  if (typeof found !== 'number') return found;
+  const offset = await agreedPrefix(transfer, found);
   if (typeof offset !== 'number') return offset;
-  if (context.signal.aborted) return ended(interrupted);
-  const isWhole = sizeBytes > 0 && offset === sizeBytes;
-  const appended = isWhole ? undefined : await append(transfer, offset);
-  if (appended) return appended;
-  const whole = await digestOnNode(transfer, sizeBytes);
-  if (whole.kind === 'other') return whole.tried;
-  if (whole.value === sha256) return ended({ outcome: isWhole ? 'unchanged' : 'changed', diagnostics: [] });
-  const ours = await transfer.source.digest(sizeBytes, context.signal);
+  if (transfer.context.signal.aborted) return ended(interrupted);
+  const rest = await append(transfer, { offset, replaces: offset === 0 });
+  return typeof rest === 'number' ? { kind: 'again', result: lost(transfer.step, undefined) } : rest;
+}
+
+/**
+ * The size of the part on the node. Most files are small and new, so the first command already sends a small one; it
+ * leaves an existing part alone.
+ */
+async function sendOrMeasure(transfer: Transfer): Promise<number | Tried> {
+  if (transfer.step.act.sizeBytes <= pieceBytes) return await append(transfer, { offset: 0 });
+  const { size, tried } = await measure(transfer, (rootPrefix) => stagedSizeCommand(transfer.step.act.to, rootPrefix));
+  return size ?? tried;
+}
+
+/** The size of the part on the node if the file begins with it, otherwise 0. Ends the attempt if the part is the file. */
+async function agreedPrefix(transfer: Transfer, partBytes: number): Promise<number | Tried> {
+  const { step, context, source } = transfer;
+  if (partBytes === 0 || partBytes > step.act.sizeBytes) return 0;
+  const { sha256, tried } = await digestOnNode(transfer, partBytes);
+  if (sha256 === undefined) return tried;
+  if (sha256 !== (await source.digest(partBytes, context.signal))) return 0;
+  return partBytes === step.act.sizeBytes ? await checkWhole(transfer, sha256, 'unchanged') : partBytes;
+}
+
+/** Compares the digest on the node with the lock. */
+async function checkWhole(
+  { step, context, source }: Transfer,
+  theirs: string,
+  outcome: 'changed' | 'unchanged',
+): Promise<Tried> {
+  const { sizeBytes, sha256 } = step.act;
+  if (theirs === sha256) return ended({ outcome, diagnostics: [] });
+  const ours = await source.digest(sizeBytes, context.signal);
   if (ours !== sha256) return ended(failed(sourceChanged(step, `SHA-256 ${ours}`)));
-  return ended(
-    failed(
-      scriptProblem(step, {
-        slug: 'wrong-digest',
-        text: `SHA-256 on ${step.node} is ${whole.value} after the transfer`,
-      }),
-    ),
-  );
+  const text = `SHA-256 on ${step.node} is ${theirs} after the transfer`;
+  return ended(failed(scriptProblem(step, { slug: 'wrong-digest', text })));
 }
 
-/** The size of the staged part if it is a prefix of the file, otherwise 0. */
-async function agreedPrefix(transfer: Transfer, stagedBytes: number): Promise<number | Tried> {
-  const { source, context, step } = transfer;
-  if (stagedBytes === 0 || stagedBytes > step.act.sizeBytes) return 0;
-  const theirs = await digestOnNode(transfer, stagedBytes);
-  if (theirs.kind === 'other') return theirs.tried;
-  return theirs.value === (await source.digest(stagedBytes, context.signal)) ? stagedBytes : 0;
-}
-
-/** Appends from the offset; undefined if the whole file arrived. */
-async function append(transfer: Transfer, offset: number): Promise<Tried | undefined> {
+/** Sends the rest of the file and checks the whole; a number if the node has a part of this other size, in bytes. */
+async function append(transfer: Transfer, start: AppendStart): Promise<number | Tried> {
   const { step, context } = transfer;
   const { to, sizeBytes } = step.act;
+  const digests = sizeBytes <= pieceBytes;
   const answer = await context.session(step.node).ask((rootPrefix) => ({
     name: 'send',
-    command: appendCommand(to, offset, rootPrefix),
+    command: appendCommand(to, { ...start, digests }, rootPrefix),
     deadlineMs: deadlineOf(step, context),
     isDeadlineIdle: true,
     maxBytes,
-    stdin: told(transfer, offset),
+    stdin: pieces(transfer, start.offset),
   }));
   if (transfer.broken) throw transfer.broken;
   if (answer.kind === 'unreached') return ended(failed(...answer.diagnostics));
   const { exit, stdout, stderr } = printedText(answer.result);
   if (exit.kind === 'unknown') return { kind: 'again', result: lost(step, diagnoseExit(step.node, exit)) };
-  if (exit.kind === 'exited' && exit.code === otherSizeExit) return { kind: 'again', result: lost(step, undefined) };
-  const size = parseSize(stdout);
-  if (isSuccess(exit) && size === sizeBytes) return undefined;
+  const { size, sha256 } = parseSent(stdout);
+  if (exit.kind === 'exited' && exit.code === otherSizeExit && size !== undefined) return size;
+  if (isSuccess(exit) && size === sizeBytes) {
+    if (sha256 !== undefined) return await checkWhole(transfer, sha256, 'changed');
+    const whole = await digestOnNode(transfer, sizeBytes);
+    return whole.sha256 === undefined ? whole.tried : await checkWhole(transfer, whole.sha256, 'changed');
+  }
   if (context.signal.aborted) return ended(interrupted);
   const said = stderr.trim();
   const slug = saysDiskFull(said) ? 'disk-full' : 'not-sent';
-  return ended(
-    failed(scriptProblem(step, { slug, text: said || `${exitText(exit)}, ${size ?? 'unknown'} bytes are there` })),
-  );
+  const text = said || `${exitText(exit)}, ${size ?? 'unknown'} bytes are there`;
+  return ended(failed(scriptProblem(step, { slug, text })));
 }
 
 /** The pieces from an offset; reports progress at intervals. */
-async function* told(transfer: Transfer, offset: number): AsyncGenerator<Uint8Array> {
+async function* pieces(transfer: Transfer, offset: number): AsyncGenerator<Uint8Array> {
   const { source, step, context } = transfer;
   let doneBytes = offset;
   let toldAtMs = 0;
@@ -142,29 +155,23 @@ async function* told(transfer: Transfer, offset: number): AsyncGenerator<Uint8Ar
   }
 }
 
-type Measured<T> = { readonly kind: 'value'; readonly value: T } | { readonly kind: 'other'; readonly tried: Tried };
+/** The SHA-256 of the file's first bytes on the node. */
+const digestOnNode = (transfer: Transfer, bytes: number) =>
+  measure(transfer, (rootPrefix) => prefixDigestCommand(transfer.step.act.to, bytes, rootPrefix), bytes);
 
-const digestOnNode = (transfer: Transfer, bytes: number): Promise<Measured<string>> =>
-  measure(transfer, (rootPrefix) => prefixDigestCommand(transfer.step.act.to, bytes, rootPrefix), parseDigest, bytes);
-
-async function measure<T>(
-  { step, context }: Transfer,
-  command: (rootPrefix: string) => string,
-  parse: (stdout: string) => T | undefined,
-  bytes = 0,
-): Promise<Measured<T>> {
+/** What a command printed; `tried` is the result of the attempt if it printed none of it. */
+async function measure({ step, context }: Transfer, command: (rootPrefix: string) => string, bytes = 0) {
   const deadlineMs = context.lookMs + bytes / digestBytesPerMs;
   const limits = { name: 'measure', deadlineMs, maxBytes };
   const answer = await context.session(step.node).ask((rootPrefix) => ({ ...limits, command: command(rootPrefix) }));
-  if (answer.kind === 'unreached') return { kind: 'other', tried: ended(failed(...answer.diagnostics)) };
+  if (answer.kind === 'unreached') return { tried: ended(failed(...answer.diagnostics)) };
   const { exit, stdout, stderr } = printedText(answer.result);
-  const value = isSuccess(exit) ? parse(stdout) : undefined;
-  if (value !== undefined) return { kind: 'value', value };
-  if (exit.kind === 'unknown') {
-    return { kind: 'other', tried: { kind: 'again', result: lost(step, diagnoseExit(step.node, exit)) } };
-  }
   const text = stderr.trim() || exitText(exit);
-  return { kind: 'other', tried: ended(failed(scriptProblem(step, { slug: 'not-measured', text }))) };
+  const tried: Tried =
+    exit.kind === 'unknown'
+      ? { kind: 'again', result: lost(step, diagnoseExit(step.node, exit)) }
+      : ended(failed(scriptProblem(step, { slug: 'not-measured', text })));
+  return { ...(isSuccess(exit) ? parseSent(stdout) : {}), tried };
 }
 
 /** The received part stays on the node, so only time is lost. */

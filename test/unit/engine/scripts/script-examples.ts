@@ -323,8 +323,9 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
     'rule of sudo': ruleText(rootPrefix, 'mesh'),
     size: stagedSizeCommand(path, rootPrefix),
     prefix: prefixDigestCommand(path, 17, rootPrefix),
-    append: appendCommand(path, 17, rootPrefix),
-    'append from the first byte': appendCommand(path, 0, rootPrefix),
+    append: appendCommand(path, { offset: 17 }, rootPrefix),
+    'append from the first byte': appendCommand(path, { offset: 0, replaces: true }, rootPrefix),
+    'whole small file': appendCommand(path, { offset: 0, digests: true }, rootPrefix),
   };
 }
 

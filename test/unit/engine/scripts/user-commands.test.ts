@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requestPattern } from '../../../../src/drivers/exo/exo.ts';
 import { askCommand, parseAskAnswer, parseTimedAnswer } from '../../../../src/node/endpoint/ask-endpoint.ts';
 import {
+  type AppendStart,
   appendCommand,
   otherSizeExit,
-  parseDigest,
-  parseSize,
+  parseSent,
   prefixDigestCommand,
   stagedSizeCommand,
 } from '../../../../src/node/node-bytes.ts';
@@ -45,37 +45,44 @@ function exec(command: string, input = ''): Promise<{ readonly code: number | nu
 
 describe.each(scriptShells)('appending to a sent file in $name', (shell) => {
   const path = stagedFile(exampleModel, "odd names/it's $x");
-  const sizeOf = async (root: MacRoot) => parseSize((await exec(stagedSizeCommand(path, root.folder))).stdout);
-  const append = (root: MacRoot, offset: number, bytes: string) =>
-    exec(appendCommand(path, offset, root.folder), bytes);
+  const append = (root: MacRoot, start: AppendStart, bytes: string) =>
+    exec(appendCommand(path, start, root.folder), bytes);
+  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
   it("continues only at the file's current end", async () => {
     const root = newRoot(shell);
-    expect(await sizeOf(root)).toBe(0);
-    expect(await append(root, 0, 'first ')).toEqual({ code: 0, stdout: 'size 6\n' });
-    expect(await append(root, 6, 'second')).toEqual({ code: 0, stdout: 'size 12\n' });
-    expect(await append(root, 6, 'never')).toEqual({ code: otherSizeExit, stdout: 'size 12\n' });
-    expect([await sizeOf(root), root.read(path.path)]).toEqual([12, 'first second']);
+    const size = () => exec(stagedSizeCommand(path, root.folder));
+    expect(await size()).toEqual({ code: 0, stdout: 'size 0\n' });
+    expect(await append(root, { offset: 0 }, 'first ')).toEqual({ code: 0, stdout: 'size 6\n' });
+    expect(await append(root, { offset: 6 }, 'second')).toEqual({ code: 0, stdout: 'size 12\n' });
+    for (const offset of [0, 6]) {
+      expect(await append(root, { offset }, 'never')).toEqual({ code: otherSizeExit, stdout: 'size 12\n' });
+    }
+    expect(await size()).toEqual({ code: 0, stdout: 'size 12\n' });
+    expect(root.read(path.path)).toBe('first second');
   });
 
-  it('replaces the file when the offset is 0', async () => {
+  it('replaces the file when the start says so', async () => {
     const root = newRoot(shell);
-    await append(root, 0, 'wrong, and too long');
-    expect(await append(root, 0, 'right')).toEqual({ code: 0, stdout: 'size 5\n' });
+    await append(root, { offset: 0 }, 'wrong, and too long');
+    expect(await append(root, { offset: 0, replaces: true }, 'right')).toEqual({ code: 0, stdout: 'size 5\n' });
     expect(root.read(path.path)).toBe('right');
   });
 
-  it('reports the digest of a prefix', async () => {
+  it('reports the digest of a prefix, or of the whole file after the last byte', async () => {
     const root = newRoot(shell);
-    await append(root, 0, 'first second');
-    const { stdout } = await exec(prefixDigestCommand(path, 6, root.folder));
-    expect(parseDigest(stdout)).toBe(createHash('sha256').update('first ').digest('hex'));
+    await append(root, { offset: 0 }, 'first ');
+    const { stdout } = await append(root, { offset: 6, digests: true }, 'second');
+    expect(parseSent(stdout)).toEqual({ size: 12, sha256: sha256('first second') });
+    const prefix = await exec(prefixDigestCommand(path, 6, root.folder));
+    expect(parseSent(prefix.stdout)).toEqual({ size: undefined, sha256: sha256('first ') });
+    expect(parseSent(`${stdout}more`)).toEqual({ size: undefined, sha256: undefined });
   });
 
   it('fails when the disk is full', async () => {
     const root = newRoot(shell);
     root.tool('bin/cat', 'printf "cat: stdout: No space left on device\\n" >&2; exit 1');
-    expect(await append(root, 0, 'x')).toMatchObject({ code: 1 });
+    expect(await append(root, { offset: 0 }, 'x')).toMatchObject({ code: 1 });
   });
 });
 
