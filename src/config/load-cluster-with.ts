@@ -13,7 +13,7 @@ import { schemaProblems } from './schema-problems.ts';
 import { placeOf, pointerText, spanOf } from './source-map.ts';
 import { clusterSchema, validateCluster } from './validators.generated.ts';
 
-/** The result of reading a cluster file: diagnostics by place; `fleet` and `spec` if none is an error. */
+/** The result of reading a cluster file: diagnostics sorted by position; `fleet` and `spec` unless one is an error. */
 export interface LoadedCluster {
   readonly fleet?: DesiredFleet;
   readonly spec?: ClusterSpec;
@@ -27,7 +27,7 @@ export interface LoadedCluster {
  * `spec` are set unless one of the problems is an error. Never throws, and takes bounded time for any input.
  *
  * @param drivers the keys of every driver, from the list of drivers
- * @param input the text of the file, or its bytes, which must be UTF-8
+ * @param input the file's text, or its bytes, which must be UTF-8
  * @param file the file name that diagnostics show
  */
 export function loadClusterWith(drivers: KeysByDriver, input: string | Uint8Array, file: string): LoadedCluster {
@@ -50,7 +50,7 @@ function judge(document: ReadDocument, drivers: KeysByDriver): LoadedCluster {
   return { spec, fleet: resolveFleet(spec, drivers), diagnostics, whereIs };
 }
 
-/** YAML errors come first: they explain the rest. Ambiguous values come last: they matter only in a valid file. */
+/** Sorts YAML errors first, because they explain other errors, and ambiguous values last: they matter least. */
 function bestFirst({ problems }: ReadDocument, meant: readonly Problem[]): readonly Problem[] {
   const isReading = (problem: Problem): boolean => problem.code.startsWith('yaml/ambiguous-');
   return [...problems.filter((one) => !isReading(one)), ...meant, ...problems.filter(isReading)];
@@ -78,7 +78,7 @@ function problemOf(finding: Finding, document: ReadDocument): Problem {
   };
 }
 
-/** Hides the values of password keys in the texts of diagnostics. */
+/** Hides the values of password keys in diagnostics. */
 function withSecretsHidden(diagnostics: readonly Diagnostic[], text: string): readonly Diagnostic[] {
   const { secrets } = hideSecrets(text.split(/\r?\n/u));
   return secrets.length === 0 ? diagnostics : diagnostics.map((one) => hiddenIn(one, secrets));

@@ -11,7 +11,7 @@ const header = [
   'lock: 1',
 ];
 
-/** The two sections with host keys: for the normal sshd, and for the one that waits at FileVault. */
+/** The two sections with host keys: for the normal sshd, and for the sshd that waits for the FileVault password. */
 export type KeySection = 'hostKeys' | 'prebootKeys';
 
 interface Line {
@@ -23,7 +23,7 @@ const quote = (text: string): string => JSON.stringify(text);
 const sortedEntries = <T>(map: Readonly<Record<string, T>>): readonly (readonly [string, T])[] =>
   Object.entries(map).sort(([a], [b]) => compareText(a, b));
 
-/** The lines of a section. An empty section has none, so that a lock of an older meshwright stays unchanged. */
+/** A section's lines. Empty sections are left out, so that locks of older meshwright versions remain unchanged. */
 const section = (name: string, lines: readonly string[]): readonly Line[] =>
   lines.length === 0 ? [] : [`${name}:`, ...lines].map((text): Line => ({ text }));
 
@@ -56,14 +56,14 @@ const modelLines = ([name, { source, files }]: readonly [string, LockedModel]): 
   ...fileLines(files),
 ];
 
-/** In single quotes, because a shape never contains one. */
+/** Writes the shape in single quotes, because it never contains one. */
 const shapeLines = ([name, { of, shape }]: readonly [string, LockedShape]): readonly string[] => [
   `  ${quote(name)}:`,
   `    of: ${quote(of)}`,
   `    shape: '${shapeText(shape)}'`,
 ];
 
-/** In single quotes, with every single quote inside doubled. */
+/** Writes each version in single quotes and doubles the single quotes in its text. */
 const keysLines = ([name, versions]: readonly [string, readonly KeptKeys[]]): readonly string[] => [
   `  ${quote(name)}:`,
   ...versions.map((one) => `    - '${keysText(one).replaceAll("'", "''")}'`),
@@ -94,15 +94,15 @@ function layOut(lock: ClusterLock): readonly Line[] {
   ];
 }
 
-/** The text of a lock file: sorted, one entry per line, so that a change is one line in a review. */
+/** Renders a lock file: sorted, one entry per line, so that a change is one line in a review. */
 export const renderLock = (lock: ClusterLock): string =>
   `${layOut(lock)
     .map((line) => line.text)
     .join('\n')}\n`;
 
 /**
- * Adds a host key to a lock. It replaces a key of the same type under the same name; keys of other types stay. Line
- * numbers refer to the text from {@link renderLock}.
+ * Adds a host key to a lock. The key replaces a key of the same type under the same name; keys of other types are kept.
+ * Line numbers refer to the text from {@link renderLock}.
  *
  * @param name `host`, or `[host]:port` if the port is not 22, as in known_hosts
  */

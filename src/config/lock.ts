@@ -17,7 +17,7 @@ import { schemaProblems } from './schema-problems.ts';
 import { placeOf, spanOf } from './source-map.ts';
 import { lockSchema, validateLock } from './validators.generated.ts';
 
-/** Reads the sections of a lock that passed its schema, except the host keys. A missing section is empty. */
+/** Reads a schema-valid lock's sections, except the host keys. A missing section is empty. */
 function lockedThings(
   { value }: ReadDocument,
   drivers: KeysByDriver,
@@ -61,7 +61,7 @@ function readRuntimeKeys(line: string, drivers: KeysByDriver): readonly KeptKeys
   return keys === undefined ? [] : [{ of: digest(line.slice(0, 64)), keys }];
 }
 
-/** Skips a text that is not a shape: the shape is then read from the files again. */
+/** Skips texts that are not shapes: these shapes are then read from the files again. */
 function readShapes(texts: NonNullable<LockDocument['shapes']>): Readonly<Record<string, LockedShape>> {
   const entries = Object.entries(texts).flatMap(([name, { of, shape: text }]) => {
     const shape = parseShape(text);
@@ -76,7 +76,7 @@ const keyed = (key: string, value: Ipv4Network | undefined): readonly (readonly 
 const byPath = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : 1);
 const file = ([path, content]: readonly [string, string]) => ({ path, ...readContent(content) });
 
-/** A link's canonical name, whichever end comes first in the lock. */
+/** Returns a link's canonical name, whichever end is first in the lock. */
 function linkName(text: string): string {
   const ends = parseLink(text);
   return ends === undefined ? text : linkText(ends);
@@ -87,14 +87,14 @@ function readContent(text: string): LockedArchive {
   return { sha256: digest(sha256), sizeBytes: Number(size) };
 }
 
-/** A network in the lock with its place and its link. */
+/** A network in the lock, with its position and link. */
 interface Entry {
   readonly network: string;
   readonly link: string;
   readonly target: FindingPlace;
 }
 
-/** Problems with a lock's networks: not a /30, one network for two links, or two networks for one link. */
+/** Finds problems with a lock's networks: not a /30, one network for two links, or two networks for one link. */
 function networkProblems(document: ReadDocument): readonly Problem[] {
   const { links, formerNetworks } = document.value as LockDocument;
   const declared = Object.entries(links ?? {}).map(([link, network]): Entry => {
@@ -143,7 +143,7 @@ function linkTwice(entry: Entry, first: Entry, document: ReadDocument): Problem 
 
 const lineOf = ({ target }: Entry, { source, map }: ReadDocument): number => placeOf(source, spanOf(map, target)).line;
 
-/** The result of reading a lock file. `lock` is set if there is no error; diagnostics are sorted by place. */
+/** The result of reading a lock file. `lock` is set unless there is an error; diagnostics are sorted by position. */
 export interface LoadedLock {
   readonly lock?: ClusterLock;
   readonly diagnostics: readonly Diagnostic[];
@@ -159,7 +159,7 @@ export const emptyLock = (file: string): ClusterLock => ({
   models: {},
 });
 
-/** A lock is not written by hand, so the hint is to restore it or to create a new one. */
+/** People do not write locks, so the hint is to restore the lock or create a new one. */
 const hints: Readonly<Record<string, Prose>> = {
   'yaml/empty': prose`Restore the file from version control. If you cannot, remove it: then \`${aside(meshwright('enroll'))}\` pins the host keys again, and \`${aside(meshwright('apply', '--update-lock'))}\` resolves the rest.`,
   'yaml/too-large': 'Restore the file from version control.',
@@ -167,7 +167,7 @@ const hints: Readonly<Record<string, Prose>> = {
 };
 
 /**
- * Reads and validates `cluster.lock`. Never throws; `lock` is set unless a diagnostic is an error.
+ * Reads and validates `cluster.lock`. Never throws; `lock` is set unless one of the diagnostics is an error.
  *
  * @param drivers the keys of every driver, from the list of drivers
  */
@@ -202,7 +202,7 @@ type Pins = Readonly<Record<string, readonly PinnedKey[]>>;
 const prebootPart = (pins: Pins): Pick<ClusterLock, 'prebootKeys'> =>
   Object.keys(pins).length === 0 ? {} : { prebootKeys: pins };
 
-/** The keys of one address in one of the two sections with host keys. */
+/** Identifies one address's keys in one of the two sections with host keys. */
 interface KeyPlace {
   readonly section: 'hostKeys' | 'prebootKeys';
   readonly name: string;
@@ -245,7 +245,7 @@ function keyProblems(place: KeyPlace, keys: readonly PinnedKey[], document: Read
   });
 }
 
-/** The key type at the start of the key data (RFC 4253: four bytes of length, then the name). */
+/** Reads the key type at the start of the key data (RFC 4253: four bytes of length, then the name). */
 function keyTypeInside(base64: string): string | undefined {
   if (base64.length % 4 !== 0) return undefined;
   const bytes = Buffer.from(base64, 'base64');

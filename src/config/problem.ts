@@ -6,21 +6,21 @@ import { escapeText } from '../diagnostics/escape.ts';
 import type { Prose } from '../model/text/prose.ts';
 import { placeOf, type SourceText, type Span } from './source-map.ts';
 
-/** A problem at one place of a file, before line and column are computed. */
+/** A problem at one position in a file, before its line and column are computed. */
 export interface Problem extends Omit<Finding, keyof FindingPlace | 'detail' | 'others'> {
   readonly span: Span;
   readonly detail: Prose;
   readonly pointer?: string;
-  /** Related places, such as the first of two equal keys. */
+  /** Related positions, for example the first of two equal keys. */
   readonly others?: readonly { readonly span: Span; readonly detail: Prose }[];
 }
 
 const shownAtMost = 100;
 
 /**
- * Converts problems to diagnostics, sorted by place. Several problems at one place usually are one mistake, so only one
- * is kept: an error rather than a warning, otherwise the first, so callers list the best explanation first. Missing
- * keys are kept in addition. Beyond 100 problems, a notice counts the rest.
+ * Converts problems to diagnostics, sorted by position. Several problems at one position are usually one mistake, so
+ * only one is kept: an error rather than a warning, otherwise the first. Callers therefore list the best explanation
+ * first. Missing keys are always kept. A notice reports the number of problems beyond 100.
  */
 export function diagnosticsOf(source: SourceText, problems: readonly Problem[]): readonly Diagnostic[] {
   const byPlace = new Map<string, Problem>();
@@ -53,5 +53,5 @@ const severityOf = (problem: Problem): Severity => problem.severity ?? codes[pro
 
 const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}...` : text);
 
-/** The escaped start of a text in backticks: at most 60 characters. */
+/** Quotes a text's escaped start in backticks: at most 60 characters. */
 export const quoted = (text: string): string => `\`${escapeText(shorten(text))}\``;

@@ -17,10 +17,10 @@ import type { Problem } from './problem.ts';
 import { type Entry, type SourceMap, type SourceText, type Span, sourceText } from './source-map.ts';
 import { readTokens, syntaxProblems } from './syntax-problems.ts';
 
-/** The limit of values after expanding aliases. The largest sensible rack has about 5,000. */
+/** Maximum number of values after expanding aliases. The largest sensible rack has about 5,000. */
 const maxValues = 50_000;
 
-/** Converts the composed nodes of a document to plain data. Maps have no prototype, so that no key is special. */
+/** Converts a document's composed nodes to plain data. Maps have no prototype, so that no key is special. */
 function readValues(root: Node, text: string): Omit<ReadDocument, 'source'> {
   const walk: Walk = { text, places: new Map(), problems: [], anchors: new Map(), open: new Set(), values: 0 };
   const value = readNode(walk, root, '', undefined);
@@ -149,7 +149,7 @@ function adoptPlaces(walk: Walk, places: SourceMap, pointer: string, adopted: Re
     if (adopted.has(end === -1 ? inner : inner.slice(0, end))) walk.places.set(inner, entry);
   }
 }
-/** How YAML 1.1 would read a plain text that YAML 1.2 keeps as text; undefined if also as text. */
+/** Returns how YAML 1.1 reads a plain text that is text in YAML 1.2; undefined if it is also text there. */
 function otherReading(source: string): 'a boolean' | 'a number' | 'a date' | 'nothing' | undefined {
   if (/^(?:y|n|yes|no|true|false|on|off)$/i.test(source)) return 'a boolean';
   if (/^(?:~|null|)$/i.test(source)) return 'nothing';
@@ -157,7 +157,7 @@ function otherReading(source: string): 'a boolean' | 'a number' | 'a date' | 'no
   return isOldNumber(source) ? 'a number' : undefined;
 }
 
-/** Binary, octal, hexadecimal, decimal with underscores, floating point, and base 60 (12:30). */
+/** Recognizes binary, octal, hexadecimal, decimal with underscores, floating point, and base 60 (12:30). */
 function isOldNumber(source: string): boolean {
   const unsigned = source.replace(/^[-+]/, '');
   return (
@@ -171,8 +171,8 @@ function isOldNumber(source: string): boolean {
 }
 
 /**
- * How YAML 1.1 reads a plain text that is a number in YAML 1.2, if differently: a leading zero means octal in 1.1,
- * while octals of 1.2 and exponents without a point and a sign are text in 1.1.
+ * Returns how YAML 1.1 reads a plain text that is a number in YAML 1.2; undefined if it reads the same number. In 1.1,
+ * a leading zero means octal, but the octals of 1.2 and exponents without a point and a sign are text.
  */
 function otherNumber(source: string): 'a different number' | 'text' | undefined {
   if (/^[-+]?0[0-9_]+$/.test(source)) return 'a different number';
@@ -180,20 +180,20 @@ function otherNumber(source: string): 'a different number' | 'text' | undefined 
   return isText ? 'text' : undefined;
 }
 
-/** The state of reading the nodes of a document. */
+/** The state while reading a document's nodes. */
 interface Walk {
   readonly text: string;
   readonly places: Map<string, Entry>;
   readonly problems: Problem[];
   readonly anchors: Map<string, ParsedNode>;
-  /** Nodes that are being read, to detect an anchor that contains itself. */
+  /** Nodes that are currently being read, to detect an anchor that contains itself. */
   readonly open: Set<unknown>;
   values: number;
-  /** The place where the limit of values was exceeded. */
+  /** The position at which the number of values exceeded the limit. */
   overflow?: Span;
 }
 
-/** A composed node; null if the file has no value there. */
+/** A composed node; null if the file has no value at its position. */
 type Node = ParsedNode | null;
 
 const spanOfNode = (node: Node): Span | undefined =>
@@ -203,12 +203,12 @@ const plainTags = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** Refuses a tag other than the standard ones; returns its place, for a scalar together with the value. */
+/** Reports a nonstandard tag. Returns the tag's span, which for a scalar includes the value. */
 function foreignTag(walk: Walk, node: ParsedNode): Span | undefined {
   if (node.tag === undefined || plainTags.has(node.tag)) return undefined;
   const valueStart = node.range[0];
   const before = walk.text.slice(Math.max(0, valueStart - 300), valueStart);
-  // A tag comes before its value, perhaps with an anchor in between.
+  // A tag precedes its value; there can be an anchor between them.
   const tag = /(!\S{0,300})\s{0,99}(?:&\S{1,300}\s{0,99})?$/.exec(before);
   const start = tag === null ? valueStart : valueStart - before.length + tag.index;
   const span = { start, end: isScalar(node) ? node.range[1] : start + (tag?.[1]?.length ?? 1) };
@@ -217,7 +217,7 @@ function foreignTag(walk: Walk, node: ParsedNode): Span | undefined {
   return span;
 }
 
-/** The value of a scalar; reports if other YAML readers would read it differently. */
+/** Returns a scalar's value; reports values that other YAML readers would read differently. */
 function readScalar(walk: Walk, node: Scalar.Parsed, pointer: string): unknown {
   const entry = walk.places.get(pointer);
   if (node.type !== 'PLAIN' || entry === undefined || entry.raw === undefined) return node.value;
@@ -241,10 +241,10 @@ function warnOfOtherReading(walk: Walk, raw: string, span: Span): void {
   walk.problems.push({ code: 'yaml/ambiguous-text', severity: 'warning', span, detail, hint });
 }
 
-/** Whether a key has no quotes. */
+/** True if a key is not quoted. */
 const isPlain = (key: unknown): boolean => isScalar(key) && key.type === 'PLAIN';
 
-/** A key as written in the file: `1e3` stays `1e3`. For a key that is not text: undefined, and a problem. */
+/** Returns a key as written in the file, such as `1e3`; reports a key that is not text and returns undefined. */
 function keyText(walk: Walk, node: Node): string | undefined {
   const span = spanOfNode(node) ?? { start: 0, end: 0 };
   if (!isScalar(node)) {
@@ -269,10 +269,10 @@ function keyText(walk: Walk, node: Node): string | undefined {
   return raw;
 }
 
-/** The size limit in bytes (in UTF-16 units if given as text), checked before anything is parsed. */
+/** Maximum file size in bytes (in UTF-16 code units for text input), checked before parsing. */
 const maxFileBytes = 524_288;
 
-/** Decodes a file, and checks its size, its encoding and its invisible characters. */
+/** Decodes a file, and checks its size, encoding and invisible characters. */
 function readText(input: string | Uint8Array, file: string): Pick<ReadDocument, 'source' | 'problems'> {
   const refused = (code: Problem['code'], detail: string) => ({
     source: sourceText(file, ''),
@@ -293,7 +293,7 @@ const tooLarge = `It has more than ${maxFileBytes / 1024} KiB, which is the limi
 const isUtf16 = ([first, second]: Uint8Array): boolean =>
   (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 
-/** A decoder replaces invalid bytes with U+FFFD, which no cluster file contains on purpose. */
+/** Decoders replace invalid bytes with U+FFFD, which no cluster file contains on purpose. */
 const notUtf8 = (at: number): Problem => ({
   code: 'yaml/not-utf8',
   span: { start: at, end: at + 1 },
@@ -334,8 +334,8 @@ export interface ReadDocument {
 const noPlaces: SourceMap = new Map();
 
 /**
- * Reads one YAML 1.2 document into plain data without prototypes, with the place of every value. Never throws. Limits
- * on size, depth and expanded aliases bound time and memory.
+ * Reads one YAML 1.2 document into plain data without prototypes, and records every value's position. Never throws.
+ * Limits on size, depth and expanded aliases bound time and memory.
  */
 export function readDocument(input: string | Uint8Array, file: string): ReadDocument {
   const { source, problems } = readText(input, file);

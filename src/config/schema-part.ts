@@ -6,14 +6,14 @@ type SchemaNode = Readonly<Record<string, unknown>>;
 /** The part of a schema that applies to one value. */
 export interface SchemaPart {
   readonly node: SchemaNode;
-  /** The name of its definition, if it has one: `host` for `#/$defs/host`. */
+  /** The definition's name, if the part has one: `host` for `#/$defs/host`. */
   readonly definition?: string;
 }
 
 const isNode = (value: unknown): value is SchemaNode => typeof value === 'object' && value !== null;
 const definitionPath = '#/$defs/';
 
-/** Follows the reference of a schema node. Our schemas refer only to `$defs`, and never through two references. */
+/** Follows a schema node's reference. Our schemas refer only to `$defs`, and never through two references. */
 export function resolved(schema: unknown, node: unknown): SchemaPart {
   if (!isNode(node)) return { node: {} };
   const reference = node['$ref'];
@@ -24,14 +24,14 @@ export function resolved(schema: unknown, node: unknown): SchemaPart {
   return { node: isNode(target) ? target : {}, definition };
 }
 
-/** The part of a schema that applies to the value at a JSON pointer of a document. */
+/** Finds the part of a schema that applies to the value at a JSON pointer in a document. */
 export function schemaFor(schema: unknown, pointer: string): SchemaPart {
   let part = resolved(schema, schema);
   for (const step of pointer.split('/').slice(1)) part = partBelow(schema, part, lastKey(`/${step}`));
   return part;
 }
 
-/** The part of a schema that applies to one entry of a map or a list. */
+/** Finds the part of a schema that applies to one entry in a map or a list. */
 export function partBelow(schema: unknown, { node }: SchemaPart, key: string): SchemaPart {
   const branches = Array.isArray(node['oneOf']) ? node['oneOf'].filter(isNode) : [];
   const below = [node, ...branches].map((one) => entryOf(one, key));
@@ -47,7 +47,7 @@ function entryOf(node: SchemaNode, key: string): unknown {
   return own ?? node['items'] ?? node['additionalProperties'];
 }
 
-/** The description of this part in the schema, or an empty text. */
+/** The part's description in the schema, or an empty text. */
 export function descriptionOf(node: SchemaNode): string {
   const text = node['description'];
   return typeof text === 'string' ? text : '';

@@ -19,7 +19,7 @@ import {
 import { lastKey, pointerText, spanOf } from './source-map.ts';
 import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
 
-/** All differences between a document and its schema. The missing keys of one section are one problem. */
+/** Finds all differences between a document and its schema. The missing keys of one section are one problem. */
 export function schemaProblems(compiled: CompiledSchema, document: ReadDocument): readonly Problem[] {
   if (compiled.validate(bounded(compiled.schema, resolved(compiled.schema, compiled.schema), document.value)))
     return [];
@@ -41,7 +41,7 @@ export function schemaProblems(compiled: CompiledSchema, document: ReadDocument)
 
 const missingIn = (error: SchemaError): string => String(error.params['missingProperty']);
 
-/** The missing keys of each section, except keys that only lack the space after their colon. */
+/** Groups missing keys by section, except keys that only lack the space after their colon. */
 function missingBySection(
   schema: unknown,
   errors: readonly SchemaError[],
@@ -59,7 +59,7 @@ function gluedKeyOf(schema: unknown, { keyword, params, instancePath }: SchemaEr
   return glued === undefined ? [] : [pointerTo(instancePath, glued.key)];
 }
 
-/** Errors in the branches of a `oneOf` and in the grammar of key names are covered by their parent error. */
+/** False for errors in `oneOf` branches and in the grammar of key names, which the parent error covers. */
 const isTelling = (error: SchemaError, chosen: ReadonlySet<string>): boolean =>
   error.propertyName === undefined && (error.keyword === 'oneOf' || !chosen.has(error.instancePath));
 
@@ -76,7 +76,7 @@ function problemOf(context: Context): Problem {
   }
 }
 
-/** A problem with the same place as its context. */
+/** A problem at the position of its context. */
 type ValueProblem = Omit<Problem, 'span' | 'pointer'>;
 
 function valueProblem(context: Context): ValueProblem {
@@ -94,12 +94,12 @@ function valueProblem(context: Context): ValueProblem {
   }
 }
 
-/** The number of unknown keys per section that are checked; only 100 problems are shown. */
+/** Maximum number of unknown keys that are checked in a section; only 100 problems are shown. */
 const unknownKeysAtMost = 1_024;
 
 /**
- * Copies a value with every list and map cut to one entry more than its schema allows, so that a broken limit stays
- * broken. Without this, validators take quadratic time to gather errors. Known keys always stay.
+ * Copies a value and cuts every list and map to one entry more than its schema allows, so that an exceeded limit is
+ * still detected. Without these cuts, validators take quadratic time to gather errors. Known keys are never cut.
  */
 function bounded(schema: unknown, part: SchemaPart, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -124,7 +124,7 @@ function limitOf({ node }: SchemaPart, keyword: 'maxItems' | 'maxProperties'): n
 
 const place = /^(\/(?:ssh|nodes\/[^/]+)\/password|\/placements\/[^/]+\/endpoint\/apiKey)(?:\/|$)/u;
 
-/** The problem of anything wrong in a password. It names only the key and never shows the value. */
+/** The problem for a mistake in a password key. It names only the key and never shows the value. */
 function secretProblem({ document, error }: Context): Problem | undefined {
   const pointer = place.exec(error.instancePath)?.[1];
   if (pointer === undefined) return undefined;
@@ -139,8 +139,8 @@ function secretProblem({ document, error }: Context): Problem | undefined {
 type SplitModel = NonNullable<ReturnType<typeof splitModelAt>>;
 
 /**
- * The split identifier whose second half is this unknown key, if there is one: the pointer of its first half, and the span
- * and text of both halves with the comma.
+ * Finds the split identifier whose second half is this unknown key. Returns the first half's pointer, and the span and
+ * text of both halves with the comma.
  */
 function splitModelAt({ map, source }: ReadDocument, error: SchemaError) {
   const half = String(error.params['additionalProperty']);
@@ -155,7 +155,7 @@ function splitModelAt({ map, source }: ReadDocument, error: SchemaError) {
   return /^[A-Z][A-Za-z]*[0-9]{1,2},[1-9][0-9]?$/.test(text) ? { pointer, span, text } : undefined;
 }
 
-/** The split identifiers among a validator's errors, by the pointer of their first half. */
+/** Finds the split identifiers in a validator's errors, by the pointer of their first half. */
 function splitModels(document: ReadDocument, errors: readonly SchemaError[]): ReadonlyMap<string, SplitModel> {
   const wrong = new Set(errors.filter(({ keyword }) => keyword === 'pattern').map((error) => error.instancePath));
   const found = new Map<string, SplitModel>();
@@ -166,11 +166,11 @@ function splitModels(document: ReadDocument, errors: readonly SchemaError[]): Re
   return found;
 }
 
-/** Whether an error is about the second half of a split identifier: the first half already reports it. */
+/** True if an error is about the second half of a split identifier, which is already reported for the first half. */
 const isSecondHalf = (document: ReadDocument, splits: ReadonlyMap<string, SplitModel>, error: SchemaError): boolean =>
   splits.has(splitModelAt(document, error)?.pointer ?? '');
 
-/** One sentence why a host, user, name or file must not reach a command line; undefined if it is safe. */
+/** Explains in a sentence why a host, user, name or file must not reach a command line; undefined if it is safe. */
 function dangerIn(text: string): string | undefined {
   if (text.startsWith('-')) return 'It begins with a dash, so a program would read it as an option.';
   const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.exec(text);
@@ -181,7 +181,7 @@ function dangerIn(text: string): string | undefined {
   return undefined;
 }
 
-/** The problem of an unknown key. */
+/** The problem for an unknown key. */
 function unknownKey({ schema, document, error, part }: Context): Problem {
   const key = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, key);
@@ -205,7 +205,7 @@ function unknownKey({ schema, document, error, part }: Context): Problem {
   };
 }
 
-/** A known key without the space before its value: `host:b.lan`. */
+/** Recognizes a known key without the space before its value: `host:b.lan`. */
 function gluedAmong(key: string, known: readonly string[]): GluedKey | undefined {
   const glued = gluedKey(key);
   return glued !== undefined && known.includes(glued.key) ? glued : undefined;
@@ -221,7 +221,7 @@ function hintForUnknown(
   return `Known keys here: ${listText(known)}.`;
 }
 
-/** The problem of all missing keys of a section. */
+/** The problem for all missing keys in a section. */
 function missingKeys({ schema, document, error, part }: Context, keys: readonly string[]): Problem {
   const pointer = error.instancePath;
   const section = pointer === '' ? 'The file' : pointerText(pointer);
@@ -242,7 +242,7 @@ function missingKeys({ schema, document, error, part }: Context, keys: readonly 
   };
 }
 
-/** Definitions of names with slashes or arrows. None of them ever becomes a command-line argument. */
+/** Definitions of names with slashes or arrows, which never become command-line arguments. */
 const isPathLike: ReadonlySet<string> = new Set(['filePath', 'link', 'network']);
 
 function badName({ schema, document, error, part }: Context): Problem {
@@ -278,7 +278,7 @@ const kindWords: Readonly<Record<string, string>> = {
   object: 'a map of keys',
 };
 
-/** The problem of a value of the wrong type, with the smallest correction that can be derived from the value. */
+/** The problem for a value of the wrong type, with the smallest correction that can be derived from the value. */
 function typeProblem(context: Context): ValueProblem {
   const { error, value } = context;
   const wanted = String(error.params['type']);
@@ -324,7 +324,7 @@ function hintForMap({ pointer, raw, value, part, description }: Context): string
   return description;
 }
 
-/** The first node of a list as a line of a map; an example if the list does not give its name. */
+/** Writes the first node in a list as a line of a map; an example if the list does not contain its name. */
 function nodeLine(item: unknown): string {
   const name: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'name') : item;
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) return 'studio-1: { host: studio-1.lan }';
@@ -335,7 +335,7 @@ function nodeLine(item: unknown): string {
 const end = '([A-Za-z0-9][A-Za-z0-9-]{0,62}):([0-9]{1,2})';
 const looseLink = new RegExp(`^${end} {0,9}([-<>=~\u2013\u2014\u2190\u2192\u2194\u21d4]{1,4}|to) {0,9}${end}$`);
 
-/** Advice for correcting a link; undefined if the text does not look like a link. */
+/** Returns advice for correcting a link; undefined if the text does not look like a link. */
 function linkAdvice(text: string): string | undefined {
   const match = looseLink.exec(text);
   if (match === null) return undefined;
@@ -352,7 +352,7 @@ function linkAdvice(text: string): string | undefined {
   return `${advice.join(' ')}${fromZero ? '' : ` Corrected: \`${ends}\`.`}`;
 }
 
-/** The problem of a value that is not one of the allowed values. */
+/** The problem for a value that is not one of the allowed values. */
 function notAllowed(context: Context): ValueProblem {
   const { error, description, value } = context;
   if (error.keyword === 'const') {
@@ -370,7 +370,7 @@ function notAllowed(context: Context): ValueProblem {
 
 const reachesCommandLine = new Set(['name', 'user', 'host', 'identityFile']);
 
-/** The problem of a text in the wrong form. Text that is unsafe on a command line has a code of its own. */
+/** The problem for a text in the wrong form. Text that is unsafe on a command line has a separate code. */
 function badForm({ part, pointer, description, value }: Context): ValueProblem {
   const text = String(value);
   const definition = part.definition ?? '';
@@ -392,14 +392,14 @@ function hostAdvice(text: string): string | undefined {
   return port === null ? undefined : `Write \`host: ${port[1]}\` and \`port: ${port[2]}\`.`;
 }
 
-/** Singular and plural of the counted thing, by the end of the keyword. */
+/** The singular and plural of the counted noun, by the end of the keyword. */
 const counted: Readonly<Record<string, readonly [string, string]>> = {
   Properties: [' entry', ' entries'],
   Items: [' entry', ' entries'],
   Length: [' character', ' characters'],
 };
 
-/** The problem of a number, a length or a count outside its range. */
+/** The problem for a number, length or count outside its range. */
 function outOfRange({ error, description, value }: Context): ValueProblem {
   const limit = String(error.params['limit']);
   const noun = counted[error.keyword.slice('max'.length)]?.[limit === '1' ? 0 : 1] ?? '';
@@ -415,21 +415,21 @@ function outOfRange({ error, description, value }: Context): ValueProblem {
   };
 }
 
-/** One error of a validator with everything that explains it. */
+/** One validator error, with everything that explains it. */
 type Context = ReturnType<typeof contextOf>;
 
 function contextOf(schema: unknown, document: ReadDocument, error: SchemaError) {
-  // Of the wrong value, or of the map with the wrong key.
+  // The pointer to the wrong value, or to the map with the wrong key.
   const pointer = error.instancePath;
   const part = schemaFor(schema, pointer);
-  // The source text of a scalar; empty for a list or a map.
+  // A scalar's source text; empty for a list or a map.
   const raw = document.map.get(pointer)?.raw ?? '';
   const span = spanOf(document.map, { pointer });
   const value = valueAt(document.value, pointer);
   return { schema, document, error, part, pointer, span, raw, value, description: descriptionOf(part.node) };
 }
 
-/** The pattern of a host also matches `10.1`, which is neither a name nor an address that all programs read alike. */
+/** The host pattern also matches `10.1`, which is not a name, and which programs read as different addresses. */
 function fitsAsText({ node, definition }: SchemaPart, raw: string): boolean {
   const pattern = node['pattern'];
   if (definition === 'host' && canonicalAddress(raw) === undefined) return false;
@@ -451,7 +451,7 @@ function shownValue({ raw, value }: Context): string {
   return typeof value === 'object' && value !== null ? 'a map' : 'nothing';
 }
 
-/** A schema with the validator that was generated from it. */
+/** A schema with its generated validator. */
 export interface CompiledSchema {
   readonly schema: unknown;
   readonly validate: {
@@ -460,14 +460,14 @@ export interface CompiledSchema {
   };
 }
 
-/** One error of a generated validator, in the form of ajv. */
+/** One error from a generated validator, in ajv's form. */
 interface SchemaError {
-  /** The JSON pointer of the value, or of the map if a key is wrong. */
+  /** JSON pointer to the value, or to the map if a key is wrong. */
   readonly instancePath: string;
-  /** The violated keyword in the schema, such as `#/$defs/host/pattern`. */
+  /** The violated keyword in the schema, for example `#/$defs/host/pattern`. */
   readonly schemaPath: string;
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Set if the error is about the name of a key. */
+  /** Set if the error is about a key's name. */
   readonly propertyName?: string;
 }

@@ -1,21 +1,21 @@
 import type { FindingPlace } from '../desired/rules/rule.ts';
 import type { SourceRange } from '../diagnostics/diagnostic.ts';
 
-/** The place of one value in a file. */
+/** One value's position in a file. */
 export interface Entry {
-  /** Its key; absent for the root and for the items of a list. */
+  /** The key's span; absent for the root and for list items. */
   readonly key?: Span;
   readonly value: Span;
-  /** The source text of a plain or quoted scalar, including its quotes. */
+  /** Source text of a plain or quoted scalar, including its quotes. */
   readonly raw?: string;
-  /** True if the file has every character of the value literally, so that a part of the value has a place. */
+  /** True if every character of the value is literally in the file, so that parts of the value have positions. */
   readonly isLiteral: boolean;
 }
 
-/** The place of every value of a file, by JSON pointer. */
+/** The position of every value in a file, by JSON pointer. */
 export type SourceMap = ReadonlyMap<string, Entry>;
 
-/** The place of a target, or of the nearest value above it if the target has none. */
+/** Finds a target's span; if it has none, the span of the nearest value above. */
 export function spanOf(map: SourceMap, target: FindingPlace): Span {
   const entry = map.get(target.pointer);
   if (entry === undefined) {
@@ -32,20 +32,20 @@ export function spanOf(map: SourceMap, target: FindingPlace): Span {
 const isEmpty = (span: Span): boolean => span.end <= span.start;
 const firstOf = (span: Span): Span => ({ start: span.start, end: Math.min(span.end, span.start + 1) });
 
-/** The parent pointer; undefined for the root. */
+/** Returns the parent pointer; undefined for the root. */
 function parentPointer(pointer: string): string | undefined {
   const slash = pointer.lastIndexOf('/');
   return slash === -1 ? undefined : pointer.slice(0, slash);
 }
 
-/** The last part of a pointer as the key it stands for. */
+/** Decodes the last part of a pointer to its key. */
 export const lastKey = (pointer: string): string =>
   pointer
     .slice(pointer.lastIndexOf('/') + 1)
     .replaceAll('~1', '/')
     .replaceAll('~0', '~');
 
-/** `thunderbolt.links[2]`: a pointer as people write it; `the file` for the root. */
+/** Formats a pointer for people: `thunderbolt.links[2]`; `the file` for the root. */
 export function pointerText(pointer: string): string {
   if (pointer === '') return 'the file';
   const parts = pointer
@@ -55,13 +55,13 @@ export function pointerText(pointer: string): string {
   return parts.map((part, index) => (/^[0-9]+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** A range of a text in UTF-16 code units from 0, without `end` itself. */
+/** A range in a text, in UTF-16 code units from 0; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** The text of one file without a byte order mark, and the offsets of its lines. */
+/** One file's text without a byte order mark, and its line offsets. */
 export interface SourceText {
   readonly file: string;
   readonly text: string;
@@ -85,7 +85,7 @@ export function placeOf(source: SourceText, span: Span, pointer?: string): Sourc
   return pointer === undefined ? place : { ...place, pointer };
 }
 
-/** The line and the column of an offset, both from 1. */
+/** Returns an offset's line and column, both from 1. */
 export function lineAndColumn(source: SourceText, offset: number): { readonly line: number; readonly column: number } {
   let low = 0;
   let high = source.lineStarts.length - 1;

@@ -5,7 +5,7 @@ import { lineAndColumn, type SourceText, type Span } from './source-map.ts';
 
 const reportedAtMost = 20;
 
-/** Grammar errors, one per line: further errors on the same line are nearly always the same mistake. */
+/** Reports grammar errors, one per line: further errors on the same line are nearly always the same mistake. */
 export function syntaxProblems(
   errors: readonly YAMLParseError[],
   source: SourceText,
@@ -28,7 +28,7 @@ export function syntaxProblems(
   return problems;
 }
 
-/** Conflict markers of version control explain all errors after them. */
+/** Reports version-control conflict markers, which explain all errors after them. */
 function mergeConflict(text: string): Problem | undefined {
   const mark = /^<{7}(?= |$)/m.exec(text);
   if (mark === null) return undefined;
@@ -56,7 +56,7 @@ function syntaxProblem(error: YAMLParseError, text: string): Problem {
   return { code: 'yaml/syntax', span: { start: span.start, end }, detail: `${error.message.replace(/\.$/, '')}.` };
 }
 
-/** A key without the space after its colon, which the parser took for the beginning of a longer key. */
+/** Reports a glued key (without a space after its colon), which the parser took for the start of a longer key. */
 function gluedAt(text: string, { start }: Pick<Span, 'start'>): Problem | undefined {
   const lineEnd = text.indexOf('\n', start);
   const glued = gluedKey(text.slice(start, lineEnd === -1 ? text.length : lineEnd));
@@ -66,7 +66,7 @@ function gluedAt(text: string, { start }: Pick<Span, 'start'>): Problem | undefi
   return { code: 'yaml/syntax', span: { start, end: start + written.length }, detail, hint: spaceHint(glued) };
 }
 
-/** Such a key in the line above, at the same column, if a comment ends its word: the next key is then an error. */
+/** Reports a glued key at the same column on a line above, whose comment makes the next key an error. */
 function gluedAbove({ code, pos }: YAMLParseError, text: string): Problem | undefined {
   if (code !== 'BAD_INDENT') return undefined;
   let end = text.lastIndexOf('\n', pos[0] - 1);
@@ -90,7 +90,7 @@ interface Level {
   readonly isItem: boolean;
 }
 
-/** The start of every key and list item outside brackets, in text order. */
+/** Returns the start of every key and list item outside brackets, in text order. */
 function levelsOf(tokens: readonly CST.Token[], source: SourceText): readonly Level[] {
   const open = [...tokens];
   const levels: Level[] = [];
@@ -107,7 +107,7 @@ function levelsOf(tokens: readonly CST.Token[], source: SourceText): readonly Le
   return levels.sort((a, b) => a.offset - b.offset);
 }
 
-/** The problem of a line with wrong indentation; undefined for any other error. */
+/** The problem for a line with wrong indentation; undefined for any other error. */
 function indentationProblem(error: YAMLParseError, source: SourceText, levels: readonly Level[]): Problem | undefined {
   const start = misplacedLine(error, source.text);
   if (start === undefined) return undefined;
@@ -125,26 +125,26 @@ function indentationProblem(error: YAMLParseError, source: SourceText, levels: r
   };
 }
 
-/** The offset of the first character of the line with wrong indentation. */
+/** Finds the offset of the first character on the line with wrong indentation. */
 function misplacedLine({ code, message, pos }: YAMLParseError, text: string): number | undefined {
   const isNested = code === 'BLOCK_AS_IMPLICIT_KEY' && message.startsWith('Nested');
   const isOther = code === 'BAD_INDENT' || code === 'BLOCK_AS_IMPLICIT_KEY' || message.startsWith('Sequence item');
   if (!isNested && !isOther) return undefined;
   const lineEnd = text.indexOf('\n', pos[0]);
-  // A value that continues in the next line, which was meant as a key. Two keys on one line are a different mistake.
+  // The value continues on the next line, which was meant as a key. Two keys on one line are a different mistake.
   if (isNested && (lineEnd === -1 || /:\s/.test(text.slice(pos[0], lineEnd + 1)))) return undefined;
   const content = contentFrom(text, isNested ? lineEnd + 1 : text.lastIndexOf('\n', pos[0] - 1) + 1);
   return content < text.length ? content : undefined;
 }
 
-/** The offset of the first character after the start of a line that is neither a space nor in a comment. */
+/** Finds the first character from a line's start that is neither blank nor in a comment. */
 function contentFrom(text: string, lineStart: number): number {
   const blank = /(?: *(?:#.*)?\r?\n)* */y;
   blank.lastIndex = lineStart;
   return lineStart + (blank.exec(text)?.[0].length ?? 0);
 }
 
-/** The nearest valid columns on both sides at which the line could begin; empty if its column is valid. */
+/** Finds the nearest valid columns on both sides for a line's start; empty if its column is valid. */
 function openLevels(levels: readonly Level[], before: number, column: number): readonly Level[] {
   let deeper: Level | undefined;
   for (const level of levels.toReversed()) {
@@ -156,12 +156,12 @@ function openLevels(levels: readonly Level[], before: number, column: number): r
   return deeper === undefined ? [] : [deeper];
 }
 
-/** Deeper files would overflow the stack of the YAML library. */
+/** Deeper nesting would overflow the YAML library's stack. */
 const maxDepth = 64;
 
 /**
- * Splits a text into tokens (iterative, linear). Checks nesting, directives, documents and unclosed brackets. The problems
- * must be reported before values are composed.
+ * Splits a text into tokens (iterative, linear). Checks nesting, directives, documents and unclosed brackets. These
+ * problems must be reported before values are composed.
  */
 export function readTokens(text: string) {
   const tokens = [...new Parser().parse(text)];
@@ -190,7 +190,7 @@ function documentProblems(tokens: readonly CST.Token[]): readonly Problem[] {
   return [{ code: 'yaml/several-documents', span, detail: 'A second document starts here.' }];
 }
 
-/** The offsets of the first collection that is nested too deeply, and of the last unclosed bracket or quote. */
+/** Finds the offsets of the first collection that is nested too deeply, and of the last unclosed bracket or quote. */
 function look(tokens: readonly CST.Token[]): { readonly deep?: number; readonly open?: number } {
   const visits = tokens.map((token) => ({ token, depth: 0 }));
   let deep = Number.POSITIVE_INFINITY;
@@ -226,10 +226,10 @@ function childrenOf(token: CST.Token): readonly CST.Token[] {
   return children;
 }
 
-/** A key and its value without the space that YAML requires between them. */
+/** A key and its value, without the space that YAML requires between them. */
 export type GluedKey = NonNullable<ReturnType<typeof gluedKey>>;
 
-/** Splits `host:b.lan`, which is one word in YAML; undefined for anything else, such as a URL or a link. */
+/** Splits `host:b.lan`, which is one word in YAML; undefined for anything else, for example a URL or a link. */
 export function gluedKey(text: string) {
   const line = (text.split(/\r?\n| #/, 1)[0] ?? '').trimEnd();
   const match = /^([A-Za-z]+):(?!\/\/)(\S.*)$/.exec(line);

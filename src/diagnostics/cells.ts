@@ -1,12 +1,12 @@
 import { escapeText } from './escape.ts';
 
-/** Characters that take two columns: the Unicode blocks of East Asian wide forms, and emoji. */
+/** Characters two columns wide: the Unicode blocks with East Asian wide forms, and emoji. */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const zeroWidth = /[\p{Mn}\p{Me}]/u;
 const tabColumns = 4;
 
-/** The number of terminal columns of one line of escaped text. */
+/** Returns the width of one line of escaped text, in terminal columns. */
 export function columnsOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let columns = 0;
@@ -19,16 +19,16 @@ function widthOf(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-/** One character of a source line as shown, with its first column. */
+/** One displayed character of a source line, with its first column. */
 export interface Cell {
   readonly shown: string;
-  /** Offset in the line, UTF-16 code units from 0. */
+  /** Offset in the line, in UTF-16 code units from 0. */
   readonly offset: number;
   readonly column: number;
   readonly columns: number;
 }
 
-/** The escaped cells of one line of a file. A tab becomes spaces up to the next multiple of four columns. */
+/** Splits one line of a file into escaped cells. A tab becomes spaces up to the next multiple of four columns. */
 export function cellsOf(line: string): readonly Cell[] {
   const cells: Cell[] = [];
   let column = 0;
@@ -43,10 +43,10 @@ export function cellsOf(line: string): readonly Cell[] {
   return cells;
 }
 
-/** Stands for a space at which {@link wrap} does not break: inside a command. */
+/** Represents a space inside a command, where {@link wrap} does not break the line. */
 export const firmSpace = '\u00a0';
 
-/** Makes the spaces inside backticks firm if the words there fit on a line. */
+/** Makes the spaces inside backticks firm if the quoted words fit on a line. */
 const keepQuoted = (text: string, columns: number): string => {
   const parts = text.split('`');
   const isQuoted = (part: string, at: number): boolean =>
@@ -55,8 +55,8 @@ const keepQuoted = (text: string, columns: number): string => {
 };
 
 /**
- * Breaks `text` at spaces so that no line is wider than `columns`; a longer word gets a line of its own, which `cut` may
- * cut. A command is not broken or cut. Nor is a line that begins with two spaces, which is something to copy.
+ * Breaks `text` at spaces so that no line is wider than `columns`. A longer word gets a separate line, which `cut` can
+ * cut. Commands are never broken or cut, nor are lines that begin with two spaces, because they are to be copied.
  */
 export function wrap(
   text: string,
@@ -78,7 +78,7 @@ export function wrap(
   return lines.flatMap((one) => (one.includes(firmSpace) ? [one.replaceAll(firmSpace, ' ')] : cut(one)));
 }
 
-/** Text cut to this width; `...` marks the cut. */
+/** Cuts a text to this width; `...` marks the cut. */
 export function clip(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   let cut = [...text];

@@ -1,22 +1,22 @@
 import type { Prose } from '../model/text/prose.ts';
-/** An error stops the run, a warning does not, and a notice is only worth knowing. */
+/** An error stops the run, a warning does not, and a notice is only for information. */
 export type Severity = 'error' | 'warning' | 'notice';
 
-/** The registry's entry for a code; `docs/errors.md` is generated from these. */
+/** A code's entry in the registry; `docs/errors.md` is generated from these entries. */
 export interface CodeEntry {
   /** `error` unless given. */
   readonly severity?: Severity;
-  /** Constant, without user data, so that readers recognize the kind. */
+  /** Always the same text without user data, so that readers recognize the kind of problem. */
   readonly summary: string;
-  /** Why it happens, for `docs/errors.md`. */
+  /** Why the problem occurs, for `docs/errors.md`. */
   readonly cause: string;
-  /** The default hint. Most rules give a more specific one. */
+  /** The default hint, which most rules replace with a more specific one. */
   readonly hint: Prose;
-  /** Set if only a person at the rack or at the Mac's console can repair it. */
+  /** Set if only a person at the rack or at the Mac's console can fix the problem. */
   readonly hands?: true;
 }
 
-/** A code with its entry, which is all that a diagnostic needs. */
+/** A code with its entry: everything that a diagnostic needs. */
 export interface Code extends CodeEntry {
   readonly code: string;
   readonly severity: Severity;
@@ -25,7 +25,7 @@ export interface Code extends CodeEntry {
 /** Entries with their codes. */
 export type CodesOf<T extends Readonly<Record<string, CodeEntry>>> = { readonly [K in keyof T]: T[K] & Code };
 
-/** Adds to each entry its code (its key) and the default severity. */
+/** Adds the code (the entry's key) and the default severity to each entry. */
 export const defineCodes = <T extends Readonly<Record<string, CodeEntry>>>(entries: T): CodesOf<T> =>
   Object.fromEntries(
     Object.entries(entries).map(([code, entry]) => [code, { code, severity: 'error', ...entry }]),

@@ -17,26 +17,26 @@ import { rollbackCodes } from './codes/rack/codes-rollback.ts';
 import { transactionCodes } from './codes/rack/codes-transaction.ts';
 import { type Diagnostic, FleetError } from './diagnostic.ts';
 
-/** The fields that a caller adds; severity and hint come from the code unless given. */
+/** The fields that a caller adds; severity and hint default to those of the code. */
 export type DiagnosticFields = { readonly detail: Prose } & Partial<
   Pick<Diagnostic, 'severity' | 'hint' | 'where' | 'label' | 'subject' | 'handsAt' | 'command' | 'related'>
 >;
 
-/** Builds a diagnostic from its code, so that summary and default hint are defined only once. */
+/** Builds a diagnostic from a code, so that its summary and default hint are defined only once. */
 export function diagnose(code: DiagnosticCode | Code, fields: DiagnosticFields): Diagnostic {
   const entry: Code = typeof code === 'string' ? codes[code] : code;
   const { severity, summary, hint, hands } = entry;
   return { code: entry.code, severity, summary, hint, related: [], ...(hands && { hands }), ...fields };
 }
 
-/** The error for one diagnostic. */
+/** Builds an error with one diagnostic. */
 export const failure = (
   code: DiagnosticCode | Code,
   fields: DiagnosticFields,
   options?: ConstructorParameters<typeof FleetError>[1],
 ): FleetError => new FleetError([diagnose(code, fields)], options);
 
-/** All codes outside of resource rules. A code is never reused; each is documented and provoked by a test. */
+/** All codes except those of resource rules. Codes are never reused; each is documented and triggered by a test. */
 export const codes = defineCodes({
   ...fileCodes,
   ...sshCodes,
@@ -56,5 +56,5 @@ export const codes = defineCodes({
   ...simCodes,
 });
 
-/** A code of the registry. */
+/** A code in the registry. */
 export type DiagnosticCode = keyof typeof codes;

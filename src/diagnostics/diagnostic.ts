@@ -8,11 +8,11 @@ import { plainText } from './prose-text.ts';
 export type NonEmpty<T> = readonly [T, ...T[]];
 
 interface FleetErrorOptions extends ErrorOptions {
-  /** Texts of the files that the diagnostics point into, by file name, for showing the marked lines. */
+  /** Texts of the files that the diagnostics refer to, by file name, for showing the marked lines. */
   readonly sources?: Readonly<Record<string, string>>;
 }
 
-/** An expected failure of I/O, carried as diagnostics. Any other thrown error is a bug in meshwright. */
+/** An expected I/O failure, with its diagnostics. Any other thrown error is a bug in meshwright. */
 export class FleetError extends Error {
   readonly diagnostics: NonEmpty<Diagnostic>;
   readonly sources: Readonly<Record<string, string>>;
@@ -25,26 +25,26 @@ export class FleetError extends Error {
   }
 }
 
-/** The system's code of an error, such as `ENOENT`. */
+/** An error's system code, such as `ENOENT`. */
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error ? String(error.code) : undefined;
 
-/** The message of anything that was thrown. */
+/** The message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Whether this needs a manual step at the rack or at a console (cables, the RDMA switch, a FileVault password). If
- * nothing else is wrong, the exit code is 3.
+ * True if the problem needs a manual step at the rack or at a console (cables, the RDMA switch, a FileVault password).
+ * If nothing else is wrong, the exit code is 3.
  */
 export const isHandsWork = ({ hands }: Pick<Diagnostic, 'hands'>): boolean => hands === true;
 
-/** The worst first. */
+/** All severities, worst first. */
 export const severities: readonly Severity[] = ['error', 'warning', 'notice'];
 
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some((one) => one.severity === 'error');
 
-/** The number of each severity: `2 errors, 1 warning`, or `no problems`. */
+/** Counts diagnostics by severity: `2 errors, 1 warning`, or `no problems`. */
 export function countText(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): string {
   const parts = severities.flatMap((severity) => {
     const count = diagnostics.filter((one) => one.severity === severity).length;
@@ -56,7 +56,7 @@ export function countText(diagnostics: readonly Pick<Diagnostic, 'severity'>[]):
 /** A range in a file. Lines and columns count from 1; a column is a UTF-16 code unit. */
 export interface SourceRange {
   readonly file: string;
-  /** The JSON pointer of the value, if there is one. */
+  /** The value's JSON pointer, if it has one. */
   readonly pointer?: string;
   readonly line: number;
   readonly column: number;
@@ -64,31 +64,31 @@ export interface SourceRange {
   readonly endColumn: number;
 }
 
-/** A failed command on a node, kept as data so that no code has to match on messages. */
+/** A failed command on a node, as data, so that no code has to parse messages. */
 interface CommandFailure extends Pick<Answer, 'exit' | 'stdout' | 'stderr'> {
   readonly argv: readonly string[];
   readonly durationMs: number;
 }
 
-/** One problem as a value. The hint is required: every problem comes with a next step. */
+/** One problem as data. The hint is required: every problem has a next step. */
 export interface Diagnostic {
-  /** Such as `cabling/missing`. */
+  /** The code, for example `cabling/missing`. */
   readonly code: string;
   readonly severity: Severity;
-  /** Constant per code, without user data, so that readers recognize the kind. */
+  /** The same for every diagnostic with this code, so that readers recognize the kind of problem. */
   readonly summary: string;
   /** Full sentences: what is wrong, then why. */
   readonly detail: Prose;
   readonly hint: Prose;
   readonly where?: SourceRange;
-  /** A few words next to the underlined source, such as `already carries line 30`. */
+  /** A few words next to the underlined source, for example `already carries line 30`. */
   readonly label?: string;
-  /** Such as `node studio-3` or `link studio-1:2 <-> studio-4:1`. */
+  /** What the problem is about, for example `node studio-3` or `link studio-1:2 <-> studio-4:1`. */
   readonly subject?: Subject;
-  /** The Macs where the manual step is done, if the subject names other Macs as well. */
+  /** The Macs that need the manual step, if the subject also names other Macs. */
   readonly handsAt?: readonly string[];
   readonly command?: CommandFailure;
   readonly related: readonly Diagnostic[];
-  /** Set if only a person at the rack or at the Mac's console can repair it. */
+  /** Set if only a person at the rack or at the Mac's console can fix the problem. */
   readonly hands?: true;
 }

@@ -1,6 +1,6 @@
 /**
- * Characters that a terminal, a log or a web page could interpret: control characters (C0, DEL, C1, and so every ANSI
- * and OSC sequence), invisible and bidirectional format characters, line separators, and lone surrogates.
+ * Characters that a terminal, a log or a web page could interpret: control characters (C0, DEL and C1, which start all
+ * ANSI and OSC sequences), invisible and bidirectional format characters, line separators, and lone surrogates.
  */
 const unprintable =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}]|(?![\u{fe00}-\u{fe0f}])\p{Default_Ignorable_Code_Point}/gu;
@@ -13,8 +13,8 @@ const visible = (text: string): string => `\\u{${(text.codePointAt(0) ?? 0).toSt
 const disarm = (text: string): string => text.replace(runnerCommand, (found) => `${visible(found)}${found.slice(1)}`);
 
 /**
- * Makes a text safe to show on one line: every invisible character, line break and tab becomes `\u{…}`. All text from a
- * node or a file must pass through here before a person sees it. Escaping is idempotent.
+ * Makes a text safe to show on one line: every invisible character, line break and tab becomes `\u{…}`. Text from a
+ * node or a file must be escaped before a person sees it. Escaping is idempotent.
  */
 export function escapeText(text: string): string {
   return disarm(text.replace(unprintable, visible));
@@ -26,22 +26,22 @@ export function escapeLines(text: string): string {
 }
 
 /**
- * JSON in which control, format and bidirectional characters are written as `\uXXXX`, so that the text is lossless for
- * programs and harmless on a terminal. So is `##[`, which GitHub's runner executes anywhere in a line. Its other form
- * needs the start of a line, where JSON has a quote.
+ * Formats a value as JSON. Control, format and bidirectional characters are written as `\uXXXX`, so that programs lose
+ * nothing and terminals are safe. `##[`, which GitHub's runner executes anywhere in a line, is also escaped. The
+ * runner's `::name::` needs no escape, because it must start a line, where JSON has a quote.
  */
 export function jsonText(value: unknown, indent = 2): string {
   return safeJson(JSON.stringify(value, null, indent) ?? 'null');
 }
 
-/** The same for a text that already is JSON. */
+/** Like {@link jsonText}, for a text that is already JSON. */
 export function safeJson(text: string): string {
   return text
     .replace(unprintable, (found) => (found === '\n' ? found : asJsonEscapes(found)))
     .replaceAll('##[', '#\\u0023[');
 }
 
-/** Each UTF-16 unit as `\uXXXX`. */
+/** Writes each UTF-16 code unit as `\uXXXX`. */
 export const asJsonEscapes = (found: string): string =>
   found
     .split('')

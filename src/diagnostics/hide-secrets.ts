@@ -1,17 +1,17 @@
-/** Replaces a possible secret. Its length never depends on the secret. */
+/** The replacement for a possible secret, whose length never depends on the secret. */
 export const secretMark = '********';
 
-/** A key that may hold a password, even if it is misspelled or has no space before its value. */
+/** Matches a key that may contain a password, even if it is misspelled or has no space before its value. */
 const secretKey = /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secrets?|api[-_]?keys?)["']?\s*:)(\s*)(|\S.*)$/iu;
-/** A source in braces, which is not a secret, and the text after it. */
+/** Matches a source in braces, which is not a secret, and the text after it. */
 const source =
   /^(?:\{\s*(?:file\s*:[^,}]*|(?:env\s*:\s*["']?[A-Za-z_]\w*["']?|command\s*:\s*\[[^\]]*\]|prompt\s*:\s*true)\s*)\}|\{\s*(?:command\s*:[^\]]*)?$)(.*)$/u;
-/** A source on its own lines below the key. */
+/** Matches a source on separate lines below the key. */
 const sourceLine = /^\s*(?:env\s*:\s*["']?[A-Za-z_]\w*["']?\s*(?:#.*)?|(?:file|command|prompt)\s*:.*|#.*|\}.*)?$/u;
 
 /**
- * Hides the values of keys that look like passwords, unless the value is a source. Works line by line. Returns the lines
- * with secrets hidden, and the secrets themselves.
+ * Hides the values of keys that look like password keys, unless the value is a source. Works line by line. Returns the
+ * lines without the secrets, and the secrets.
  */
 export function hideSecrets(lines: readonly string[]) {
   const secrets: string[] = [];
@@ -40,7 +40,7 @@ export function hideSecrets(lines: readonly string[]) {
 interface HiddenLine {
   readonly text: string;
   readonly secrets: readonly string[];
-  /** The value is on the lines below. */
+  /** True if the value is on the lines below. */
   readonly isOpen: boolean;
 }
 
@@ -60,7 +60,7 @@ function hideInLine(line: string): HiddenLine {
   return { text: `${head}${secretMark}`, secrets: textsOf(rest), isOpen: true };
 }
 
-/** A value with and without characters that may belong to its line. Short texts would hide too much. */
+/** Returns a value with and without characters that may be syntax, except short texts, which would hide too much. */
 function textsOf(rest: string): readonly string[] {
   const bare = rest.trim();
   const ended = [bare, ...[/\s#/u, /[,}]/u].map((mark) => (bare.split(mark)[0] ?? '').trimEnd())];
@@ -72,10 +72,10 @@ function textsOf(rest: string): readonly string[] {
   return [...new Set(texts)].filter((text) => text.length >= 3).sort((a, b) => b.length - a.length);
 }
 
-/** Hiding a shorter text would make every page unreadable. */
+/** Hiding shorter texts would make every page unreadable. */
 const leastHidden = 3;
 
-/** The forms of a secret in other texts: as it is, escaped in JSON or a URL, or within base64. Longest first. */
+/** Returns a secret's forms in other texts: unchanged, escaped in JSON or a URL, or within base64. Longest first. */
 export function secretForms(secret: string): readonly string[] {
   const base64 = [0, 1, 2].map((before) => base64Within(secret, before));
   const forms = [
@@ -88,7 +88,7 @@ export function secretForms(secret: string): readonly string[] {
   return [...new Set(forms)].filter(({ length }) => length >= leastHidden).sort((a, b) => b.length - a.length);
 }
 
-/** The base64 characters that depend only on the secret if `before` bytes (modulo three) precede it. */
+/** Returns the base64 characters that depend only on the secret if `before` bytes (modulo three) precede it. */
 function base64Within(secret: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
   return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));

@@ -3,13 +3,13 @@ import { subjectText } from '../model/subject.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { proseText, type Reader } from './prose-text.ts';
 
-/** The first fields of a document: its format, its cluster if it is about one, and a mark if the Macs are simulated. */
+/** A document's first fields: the format, the cluster if there is one, and a mark if the Macs are simulated. */
 export const documentHead = <Fields extends { readonly cluster?: string }>(
   { isSimulated }: Reader,
   fields: Fields = {} as Fields,
 ) => ({ formatVersion: 1 as const, ...fields, ...(isSimulated ? { simulated: true as const } : {}) });
 
-/** The JSON form of a diagnostic. Its text is not escaped: print it with `jsonText`. */
+/** A diagnostic for JSON documents. Its text is not escaped: print it with `jsonText`. */
 export function diagnosticJson(one: Diagnostic, reader: Reader): DiagnosticsDocument['diagnostics'][number] {
   const { where } = one;
   return {

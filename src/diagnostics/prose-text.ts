@@ -3,7 +3,7 @@ import { type Command, type CommandWord, traitsOf } from '../model/text/command.
 import { mapWords, type Part, type Prose, prose } from '../model/text/prose.ts';
 import { escapeText } from './escape.ts';
 
-/** Each reason as shown after the names of facts. */
+/** The words for each reason, shown after the names of facts. */
 export const reasonWords: Readonly<Record<UnknownReason, string>> = {
   'tool-missing': 'the tool is missing',
   'no-privilege': 'this user may not read it',
@@ -18,15 +18,15 @@ export const reasonWords: Readonly<Record<UnknownReason, string>> = {
 };
 
 /**
- * A hint that ends in commands to copy. Each command gets its own line that begins with two spaces, so that it is never
- * wrapped. The sentence has no final punctuation. Every line is escaped.
+ * Builds a hint that ends in commands to copy. Each command is on a separate line that begins with two spaces, so that
+ * it is never wrapped. The sentence must not end with punctuation. Every line is escaped.
  */
 export const withCommands = (sentence: Prose, commands: readonly (string | Command)[], lead: ':' | '.' = ':'): Prose =>
   prose`${mapWords(sentence, escapeText)}${{ kind: 'lines', lead, lines: commands.map(escaped) }}`;
 
 const escaped = (one: string | Command): string | Command => (typeof one === 'string' ? escapeText(one) : one);
 
-/** The context in which a text is read. */
+/** The context in which a text is shown. */
 export interface Reader {
   /** If the nodes are simulated, commands that reach nodes need `--sim`. */
   readonly isSimulated: boolean;
@@ -34,7 +34,7 @@ export interface Reader {
 
 const wordText = (word: CommandWord): string => escapeText(typeof word === 'string' ? word : word.text);
 
-/** A command as it is typed. Advice for a simulated fleet must never reach a real node. */
+/** Formats a command to enter. Advice for a simulated fleet must never reach a real node. */
 export function commandText({ verb, words, tail }: Command, { isSimulated }: Reader): string {
   const typed = ['meshwright', verb, ...words.map(wordText)];
   const sim = isSimulated && traitsOf(verb).reachesNodes === true ? ['--sim'] : [];
@@ -60,9 +60,9 @@ function partText(part: Part, reader: Reader, space: string): string {
   }
 }
 
-/** Renders a text for people. `space` is the space inside commands: `firmSpace` if the text is wrapped. */
+/** Renders a text for people. Commands use `space` between their words: `firmSpace` if the text will be wrapped. */
 export const proseText = (text: Prose, reader: Reader, space = ' '): string =>
   typeof text === 'string' ? text : text.map((part) => partText(part, reader, space)).join('');
 
-/** Renders a text for a record: a journal, a log or an error message. Its commands are not advice. */
+/** Renders a text for a record: a journal, a log or an error message. Commands in a record are not advice. */
 export const plainText = (text: Prose): string => proseText(text, { isSimulated: false });

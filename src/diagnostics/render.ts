@@ -7,18 +7,18 @@ import { escapeText } from './escape.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { proseText, type Reader } from './prose-text.ts';
 
-/** How diagnostics are drawn as text. */
+/** Options for rendering diagnostics as text. */
 export interface RenderOptions extends Reader {
-  /** The text of each file that a diagnostic may point into, by the file name in its `where`. */
+  /** Texts of the files that diagnostics can refer to, by the file name in `where`. */
   readonly sources: ReadonlyMap<string, string>;
-  /** Width of the page in characters; at least 40 are used. */
+  /** Page width in characters; smaller values count as 40. */
   readonly columns: number;
   readonly color: boolean;
 }
 
 /**
- * Renders diagnostics for people: place, severity and code; summary, unless the detail says it; source line with the
- * place underlined; detail; and hint. Everything is escaped. Ends with a line break; empty without diagnostics.
+ * Renders diagnostics for people: position, severity and code; summary, unless the detail includes it; source line with
+ * the position underlined; detail; and hint. Everything is escaped. Ends with a line break; empty without diagnostics.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: RenderOptions): string {
   const paint = paintWith(options.color);
@@ -44,7 +44,7 @@ interface Page extends Reader {
   readonly paint: Paint;
 }
 
-/** Codes whose detail includes their summary and what exactly is wrong, so that the detail is enough on its own. */
+/** Codes whose detail includes the summary and exactly what is wrong, so that the summary is left out. */
 const answeredByDetail: readonly string[] = ['cli/usage', 'select/unknown-node', 'select/unknown-placement'];
 
 function renderOne(one: Diagnostic, page: Page): string {
@@ -67,7 +67,7 @@ function headline(one: Diagnostic, paint: Paint): string {
   return place === undefined ? words.join('  ') : [paint('bold', escapeText(place)), ...words].join('  ');
 }
 
-/** Indents paragraphs; later lines align with the text, not with the label before it. */
+/** Indents paragraphs; continuation lines align with the text, not with the label before it. */
 function indented(text: string, first: string, columns: number): readonly string[] {
   const rest = ' '.repeat(first.length);
   return text
@@ -81,7 +81,7 @@ function sourceLines(text: string | undefined): readonly string[] {
   return hideSecrets(text.replace(/^\ufeff/, '').split(/\r?\n/)).lines;
 }
 
-/** The numbered source lines of a diagnostic with its place underlined; empty if the source lacks the place. */
+/** Draws numbered source lines with the diagnostic's position underlined; empty if the source lacks the position. */
 function drawExcerpt(one: Diagnostic, page: Page): readonly string[] {
   const { where } = one;
   const lines = where === undefined ? [] : page.linesOf(where.file);
@@ -118,7 +118,7 @@ interface Window {
   readonly lead: number;
 }
 
-/** The part of a line around the given offset that fits into the room. */
+/** Returns the part of a line around the given offset that fits into `room` columns. */
 function windowOf(cells: readonly Cell[], offset: number, room: number): Window {
   const last = cells.at(-1);
   const total = last === undefined ? 0 : last.column + last.columns;
@@ -166,7 +166,7 @@ const clamp = (column: number, window: Window): number => Math.max(window.from, 
 const reset = '\u001b[0m';
 const styles = { bold: '\u001b[1m', dim: '\u001b[2m', red: '\u001b[31m', yellow: '\u001b[33m', cyan: '\u001b[36m' };
 
-/** A text style; meaning never depends on style alone. */
+/** A text style; meaning never depends only on style. */
 type Style = keyof typeof styles;
 
 /** Applies a style to a text, or returns it unchanged. */

@@ -4,7 +4,7 @@ import type { ModelShape } from './model-shape.ts';
 
 import type { TreeFile } from './node-script.ts';
 
-/** One host key, as in a known_hosts line. */
+/** A host key, as in a known_hosts line. */
 export interface HostKey {
   /** Key type on the wire, such as `ssh-ed25519`. */
   readonly type: string;
@@ -16,20 +16,20 @@ export interface PinnedKey extends HostKey {
   readonly line: number;
 }
 
-/** An archive when it was locked. */
+/** An archive's hash and size when it was locked. */
 export type LockedArchive = Omit<TreeFile, 'path'>;
 
-/** The rollback of a runtime to an older version. */
+/** A runtime's rollback to an older version. */
 export interface TakenBack {
   readonly to: Digest;
-  /** The archive's version at that time; the rollback ends with a different archive. */
+  /** The archive's version at that time; a different archive ends the rollback. */
   readonly from: Digest;
 }
 
-/** The keys of a runtime that belong to one version: how to start its programs and talk to them. */
+/** The runtime's keys in the file that apply to one version: how to start its programs and communicate with them. */
 export type RuntimeKeys = Omit<DesiredRuntime, keyof RuntimeSource>;
 
-/** One version of a runtime with the keys that it was started with. */
+/** One runtime version with the keys that it was started with. */
 export interface KeptKeys {
   readonly of: Digest;
   readonly keys: RuntimeKeys;
@@ -37,48 +37,48 @@ export interface KeptKeys {
 
 /** The contents of a model's folder when it was locked. */
 export interface LockedModel {
-  /** The folder in the cluster file; the list is only valid for it. */
+  /** The folder in the cluster file; the list is valid only for this folder. */
   readonly source: string;
   /** Sorted by path. */
   readonly files: readonly TreeFile[];
 }
 
-/** A model's shape, with the digest of its files. */
+/** A model's shape, with the digest of the model's file list. */
 export interface LockedShape {
-  /** The digest of its file list; a different one makes the shape invalid. */
+  /** Digest of the model's file list; if the list differs, the shape is invalid. */
   readonly of: Digest;
   readonly shape: ModelShape;
 }
 
-/** The host keys of a lock file, with the file's displayed name. */
+/** A lock file's host keys, with the file's displayed name. */
 export interface HostKeyLock {
   readonly file: string;
   readonly hostKeys: Readonly<Record<string, readonly PinnedKey[]>>;
-  /** Keys of the sshd at FileVault, if they differ; default: none. */
+  /** Preboot keys, if they differ; default: none. */
   readonly prebootKeys?: Readonly<Record<string, readonly PinnedKey[]>>;
 }
 
 /**
- * `cluster.lock`: values resolved once and committed. Pins are by address, as in known_hosts: `host` or `[host]:port`.
+ * `cluster.lock`: values resolved once and committed. Pins are by address as in known_hosts: `host` or `[host]:port`.
  */
 export interface ClusterLock extends HostKeyLock {
-  /** All nodes ever changed by apply and not forgotten, sorted. */
+  /** All nodes that apply has changed and that were not forgotten, sorted. */
   readonly nodes: readonly string[];
   /**
    * Each node's identity, by name: a digest of its serial number and hardware UUID that reveals neither. A node
-   * without one may be any Mac that fits the file.
+   * without an identity can be any Mac that matches the file.
    */
   readonly identities?: Readonly<Record<string, Digest>>;
   /**
-   * Nodes whose SSH access `uninstall` removes or has removed, sorted. Recorded just before, because the node cannot be
-   * observed afterwards. Only for these nodes does a refused login mean that nothing is left there.
+   * Nodes whose SSH access `uninstall` is removing or has removed, sorted. They are recorded just before the removal,
+   * because they cannot be observed afterwards. Only for these nodes does a refused login mean that nothing remains.
    */
   readonly withdrawing?: readonly string[];
-  /** The /30 of each link, by the link's text with its ends in order (`studio-1:2 <-> studio-2:2`). */
+  /** Each link's /30 network, by the link's text with its ends in order (`studio-1:2 <-> studio-2:2`). */
   readonly links: Readonly<Record<string, Ipv4Network>>;
   /**
-   * Former link networks whose addresses may still be on nodes: by network (`10.77.0.4/30`), with the link's text. No
-   * other link gets them, and a link that is declared again gets its old one back.
+   * Former link networks whose addresses may still be on nodes, by network (`10.77.0.4/30`), with the link's text. They
+   * are not allocated to other links. A link that is declared again gets its former network back.
    */
   readonly formerNetworks: Readonly<Record<string, string>>;
   /** Each runtime's archive. */
@@ -88,8 +88,8 @@ export interface ClusterLock extends HostKeyLock {
   /** Runtimes rolled back to an older version, by name; default: none. */
   readonly takenBack?: Readonly<Record<string, TakenBack>>;
   /**
-   * The keys of each runtime's last versions, newest last, so that `rollback` starts an older version as before; absent
-   * in locks of an older meshwright.
+   * The keys of each runtime's last versions, newest last, so that `rollback` starts an older version as before. Absent
+   * in locks of older meshwright versions.
    */
   readonly runtimeKeys?: Readonly<Record<string, readonly KeptKeys[]>>;
   /** The locked files of each model for which the cluster file lists none. */

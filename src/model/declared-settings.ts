@@ -3,7 +3,7 @@ import { canonicalJson, jsonObject, parsedJson, shortDigest } from './digest.ts'
 import { given } from './given.ts';
 import { tokensText } from './text/units.ts';
 
-/** The settings of a placement that people change, as short texts by file key. */
+/** The placement settings that people change, as short texts by file key. */
 type Declared = Readonly<Record<string, string>>;
 
 /** The file's value for the SSH user. */
@@ -13,13 +13,13 @@ interface DeclaredParts {
   readonly placement: DesiredPlacement;
   readonly runtime: Pick<DesiredRuntime, 'digest'>;
   readonly model: Pick<DesiredModel, 'digest'>;
-  /** The account of its ranks; undefined means the SSH user. */
+  /** The account of the placement's ranks; undefined means the SSH user. */
   readonly account: string | undefined;
 }
 
 /**
- * The settings that a start stores on its nodes next to the digest, as one line of JSON, so that a later plan can name
- * differences. Without `env` and `args`, which may contain secrets.
+ * Returns the settings that a start stores on its nodes next to the digest, as one line of JSON. A later plan uses them
+ * to name differences. `env` and `args` are left out, because they can contain secrets.
  */
 export function declaredText({ placement, runtime, model, account = login }: DeclaredParts): string {
   const { nodes, sharding = 'none', transport, contextTokens, parallel, endpointPort, backend } = placement;
@@ -39,7 +39,7 @@ export function declaredText({ placement, runtime, model, account = login }: Dec
   });
 }
 
-/** Running and declared settings: `context 8k (file: 16k), transport rdma (file: tcp)`; says so if they are unknown. */
+/** Lists running settings that differ from the file: `context 8k (file: 16k), transport rdma (file: tcp)`. */
 export function changedSettings(kept: string | undefined, wanted: string | undefined): string {
   const before = parsed(kept);
   const now = parsed(wanted);
@@ -54,6 +54,6 @@ export function changedSettings(kept: string | undefined, wanted: string | undef
 function parsed(text: string | undefined): Declared | undefined {
   const value = jsonObject(parsedJson(text ?? ''));
   const isDeclared = value !== undefined && Object.values(value).every((one) => typeof one === 'string');
-  // Older records lack the account: all those ranks ran as the SSH user.
+  // Older records lack the account; their ranks all ran as the SSH user.
   return isDeclared ? { account: login, ...(value as Declared) } : undefined;
 }

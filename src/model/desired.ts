@@ -14,7 +14,7 @@ import type { ApiKeySource, SecretSource } from './secret.ts';
 /** One node's desired state; absent fields stay unchanged. */
 export interface DesiredNode extends Readonly<Pick<NodeSpec, 'host' | 'user' | 'port' | 'identityFile'>> {
   readonly name: NodeName;
-  /** The source of the account's password; only for `enroll` and `unlock`. */
+  /** Source of the account's password; used only by `enroll` and `unlock`. */
   readonly password?: SecretSource;
   readonly hardware: {
     readonly model?: string;
@@ -22,11 +22,11 @@ export interface DesiredNode extends Readonly<Pick<NodeSpec, 'host' | 'user' | '
     readonly serial?: string;
   };
   /**
-   * The node's identity in the lock, from its first enroll or apply; absent until resolved, and if it was never seen.
+   * The node's identity in the lock, from its first enroll or apply; absent until settled, and if never recorded.
    */
   readonly identity?: Digest;
   readonly labels: Readonly<Record<string, string>>;
-  /** The hold in the file; `isOver` is set by the caller that knows the date. */
+  /** The hold in the file; the caller, which has the date, sets `isOver`. */
   readonly hold?: { readonly reason: string; readonly until?: string; readonly isOver?: true };
 }
 
@@ -42,80 +42,80 @@ export type DesiredWiredLimit =
   | { readonly kind: 'default' }
   | { readonly kind: 'bytes'; readonly bytes: number };
 
-/** An extra file of a runtime, from the controller; published under its name in the root of its tree. */
+/** An extra file for a runtime, from the controller; published under its name in the root of the runtime's tree. */
 export interface RuntimeExtra extends Pick<RuntimeSource, 'name' | 'sha256' | 'sizeBytes'> {
-  /** As the file has it; absolute once settled. */
+  /** As in the file; absolute once settled. */
   readonly source: string;
 }
 
-/** Why a source on this computer could not be read, as a sentence. Everything that needs it waits. */
+/** An unreadable source on the controller, with the reason as a sentence. Everything that needs the source waits. */
 export interface UnreadSource {
   readonly kind: 'missing' | 'unreadable';
   readonly detail: string;
 }
 
-/** Common to all runtimes: an archive on the controller, with its extra files. */
+/** The part that all runtimes have in common: an archive on the controller, with its extra files. */
 export interface RuntimeSource {
   readonly name: string;
-  /** As the file has it; absolute once settled. */
+  /** As in the file; absolute once settled. */
   readonly archive: string;
-  /** Of the archive or the file, and its size; absent until settled. */
+  /** The archive's SHA-256 and size; absent until settled. */
   readonly sha256?: Digest;
   readonly sizeBytes?: number;
   /** Sorted by name. */
   readonly extras: readonly RuntimeExtra[];
-  /** Digest of the resulting tree; absent until resolved. Equal to the archive's digest if nothing else counts. */
+  /** Digest of the resulting tree; absent until settled. If only the archive affects it, the archive's digest. */
   readonly digest?: Digest;
-  /** The archive's version if the runtime was rolled back; {@link digest} is then the older version. */
+  /** The archive's version, if the runtime was rolled back; {@link digest} is then the older version. */
   readonly takenBackFrom?: Digest;
-  /** The reason if its digest is unknown. */
+  /** Present if the digest is unknown: the source that could not be read. */
   readonly unread?: UnreadSource;
-  /** Set if it was rolled back and the lock lacks that version's keys, so that the file's keys are used. */
+  /** Set if the runtime was rolled back but the lock lacks that version's keys, so that the file's keys are used. */
   readonly hasFileKeys?: true;
 }
 
-/** A driver's name in the file. */
+/** A driver's name, as in the file. */
 export type DriverName = RuntimeSpec['driver'];
 
-/** A program that runs models. Only its driver knows its other keys, in `runtime.ts` of the driver's folder. */
+/** A program that runs models. The other keys are specific to the driver: see `runtime.ts` in the driver's folder. */
 export interface DesiredRuntime extends RuntimeSource {
   readonly driver: DriverName;
   /**
-   * The Python version, such as `3.12`, if nodes build the runtime from packages; absent if its archive is unpacked.
+   * The Python version, such as `3.12`, if nodes build the runtime from packages; absent if they only unpack it.
    */
   readonly python?: string;
-  /** The folder of wheels for nodes without internet, as in the file; its contents become extras once resolved. */
+  /** The folder of wheels for nodes without internet, as in the file; its contents become extras once settled. */
   readonly wheels?: string;
-  /** Package versions by name; absent until resolved, and if the list could not be read. */
+  /** Package versions by name; absent until settled, and if the package list could not be read. */
   readonly packages?: Readonly<Record<string, string>>;
 }
 
 /** The source of a model's files. */
 export type ModelSource =
-  /** A folder on the controller; absolute once resolved. */
+  /** A folder on the controller; absolute once settled. */
   | { readonly kind: 'controller'; readonly folder: string }
   /** A folder that is already on each node. */
   | { readonly kind: 'node'; readonly folder: string }
-  /** Base of URLs, ending in `/`; without `plainHttp` every address has to be https, redirects included. */
+  /** A base URL that ends in `/`. Without `plainHttp`, every URL must be https, including redirects. */
   | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true };
 
 /** One model. */
 export interface DesiredModel {
   readonly name: string;
-  /** Its repository name: `mlx-community/Kimi-K2-Thinking`; absent if not in the file. */
+  /** The model's repository name, such as `mlx-community/Kimi-K2-Thinking`; absent if not in the file. */
   readonly repository?: string;
   readonly source: ModelSource;
-  /** Sorted by path. Of a `controller` source without a list in the file: empty until settled. */
+  /** Sorted by path. For a `controller` source without a list in the file, empty until settled. */
   readonly files: readonly TreeFile[];
-  /** The model's approved code files with their digests; absent if no code was approved. */
+  /** The model's approved code files, with their digests; absent if no code was approved. */
   readonly trustedCode?: Readonly<Record<string, Digest>>;
-  /** The reason if its files are unknown. */
+  /** Present if the files are unknown: the source that could not be read. */
   readonly unread?: UnreadSource;
-  /** Of the list of files; absent until settled. */
+  /** Digest of the file list; absent until settled. */
   readonly digest?: Digest;
-  /** From the headers of its files; absent until settled, and where they cannot be read: */
+  /** From the headers of the model's files; absent until settled, and if they cannot be read. */
   readonly shape?: ModelShape;
-  /** then why, as the end of "its memory cannot be judged: ". */
+  /** Why the headers cannot be read, as the end of "its memory cannot be judged: ". */
   readonly shapeUnknown?: string;
 }
 
@@ -123,17 +123,17 @@ export interface DesiredModel {
 export interface Publication {
   /** The model name that clients see and send. */
   readonly servedName: string;
-  /** The sources of its API keys, at least one; absent if no key is required. */
+  /** Sources of the API keys, at least one; absent if no key is required. */
   readonly apiKeys?: readonly ApiKeySource[];
-  /** The hashes of all keys; unknown if any key cannot be read; absent until read, and if no key is required. */
+  /** Hashes of all keys: unknown if any key cannot be read; absent before they are read, and if no key is required. */
   readonly keyHashes?: Known<readonly Digest[]>;
-  /** IPv4 addresses of the proxies in front of it; absent if clients connect directly. */
+  /** IPv4 addresses of the proxies in front of the gateway; absent if clients connect directly. */
   readonly proxies?: readonly string[];
 }
 
-/** The API gateway in front of published endpoints: Node, with our program as its only extra file. */
+/** The API gateway in front of published endpoints: Node.js, with our program as its only extra file. */
 export interface DesiredGateway extends RuntimeSource {
-  /** The path of Node in the archive. */
+  /** Path of Node.js in the archive. */
   readonly program: string;
 }
 
@@ -149,32 +149,32 @@ export interface DesiredPlacement
   readonly env: Readonly<Record<string, string>>;
   /** Extra arguments for the driver's command line; empty if the file sets the command line. */
   readonly args: readonly string[];
-  /** The layers per rank; absent if equal. */
+  /** Number of layers per rank; absent if equal. */
   readonly shares?: readonly number[];
   /** Explicitly allowed risks; default: none. */
   readonly allow?: readonly 'tight'[];
-  /** The mlx backend; absent if cables and transport decide. */
+  /** The mlx backend; absent if the cables and the transport determine it. */
   readonly backend?: 'jaccl' | 'jaccl-ring' | 'ring';
   /** TCP port for clients: the gateway's if published, otherwise the runtime's. */
   readonly endpointPort: number;
-  /** Its publication on the office network; absent if only its own node can reach it. */
+  /** How the endpoint is published on the office network; absent if only its node can reach it. */
   readonly publication?: Publication;
-  /** From the start of the last rank to the first token. */
+  /** Maximum time from the start of the last rank to the first token. */
   readonly firstTokenMs: number;
   /** The expected minimum speed once loaded; absent if the file sets none. */
   readonly tokensPerSecond?: number;
   readonly state: 'serving' | 'stopped';
-  /** The fallback if its own nodes cannot run it; absent if the file has none. */
+  /** The fallback for when the placement's own nodes cannot run it; absent if the file has none. */
   readonly fallback?: { readonly nodes: readonly NodeName[]; readonly contextTokens: number };
-  /** For a placement moved to its fallback: the placement in the file. It then has no `fallback` itself. */
+  /** For a placement that was moved to its fallback: the placement in the file. `fallback` is then absent. */
   readonly home?: DesiredPlacement;
-  /** For a placement to stop, described as it runs until then: all nodes that may have its processes. */
+  /** For a placement that will be stopped, described as it runs now: all nodes that may have its processes. */
   readonly lingersOn?: readonly NodeName[];
 }
 
 type FileSystem = NonNullable<ClusterSpec['system']>;
 
-/** Desired macOS settings; absent ones stay unchanged. */
+/** Desired macOS settings; absent settings are left unchanged. */
 export type WishedSettings = {
   readonly [K in Exclude<keyof FileSystem, 'wiredLimit' | 'fileVault' | 'accounts' | 'keeper'>]?: Exclude<
     FileSystem[K],
@@ -182,54 +182,54 @@ export type WishedSettings = {
   >;
 };
 
-/** The file with its defaults: the desired state that observations are compared with. */
+/** The file with its defaults: the desired state, with which observations are compared. */
 export interface DesiredFleet {
   readonly name: string;
-  /** Set only by `--allow rdma-start`: a spent launch budget does not block starts. */
+  /** Set only by `--allow rdma-start`: starts are then allowed even if the launch budget is spent. */
   readonly mayPassBudget?: true;
   /** Sorted by name. */
   readonly nodes: readonly DesiredNode[];
   readonly macos: {
     readonly version?: string;
     readonly accept?: string;
-    /** Whether macOS may install updates by itself; absent to leave this unchanged. */
+    /** Whether macOS may install updates automatically; absent to leave the setting unchanged. */
     readonly automaticUpdates?: 'disabled';
   };
   readonly power: {
-    /** 0 is never. */
+    /** 0 means never. */
     readonly sleepMinutes?: number;
     readonly restartAfterPowerLoss?: boolean;
   };
   readonly system: WishedSettings & {
     readonly wiredLimit?: DesiredWiredLimit;
     readonly fileVault: 'any' | 'enabled' | 'disabled';
-    /** The accounts of ranks and gateways; an absent one means the SSH user. */
+    /** The accounts for ranks and gateways; an absent account means the SSH user. */
     readonly accounts: { readonly ranks?: string; readonly gateway?: string };
     /** Set if the file has settings for the keeper and does not disable it. */
     readonly keeper?: 'auto';
   };
   readonly thunderbolt: {
-    /** `remove` unless the file sets it or has no `thunderbolt` section. */
+    /** Defaults to `remove` if the file has a `thunderbolt` section. */
     readonly bridge: 'remove' | 'keep' | 'verify';
-    /** How to handle foreign network daemons; absent if not in the file. */
+    /** How to handle foreign daemons; absent if not in the file. */
     readonly foreignDaemons?: 'adopt' | 'remove' | 'stop';
     readonly rdma: 'auto' | 'required';
     readonly pool?: Ipv4Network;
-    /** Receptacles to warn about: from the file and built in. */
+    /** Receptacles to warn about, both built in and from the file. */
     readonly avoid: readonly LinkEnd[];
     readonly links: readonly Link[];
     /**
-     * The /30 of each link, by {@link Link.index}; the end whose text sorts first has the first address. Empty until
-     * resolved.
+     * Each link's /30 network, by {@link Link.index}; empty until settled. The end that sorts first has the first
+     * address.
      */
     readonly networks: Readonly<Record<number, Ipv4Network>>;
-    /** Links without a network yet, by {@link Link.index}: the nodes whose used networks are unknown. */
+    /** For links that do not have a network yet, by {@link Link.index}: the nodes whose used networks are unknown. */
     readonly waiting?: Readonly<Record<number, readonly NodeName[]>>;
-    /** Networks of formerly declared links; apply removes their addresses. */
+    /** Networks of formerly declared links; apply removes the addresses in them. */
     readonly formerNetworks: readonly Ipv4Network[];
   };
   readonly gateway?: DesiredGateway;
-  /** Sorted by name, as the next two. */
+  /** Sorted by name, like models and placements. */
   readonly runtimes: readonly DesiredRuntime[];
   readonly models: readonly DesiredModel[];
   readonly placements: readonly DesiredPlacement[];

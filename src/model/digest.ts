@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto';
 /** A SHA-256 as 64 lower-case hexadecimal digits. */
 export type Digest = string & { readonly brand: 'Digest' };
 
-/** Brands a text whose form has been judged already. */
+/** Brands a text whose form is already verified. */
 export const digest = (text: string): Digest => text as Digest;
 
-/** The first 16 digits: what names a folder on a node and what people are shown. */
+/** The first 16 digits, used in folder names on nodes and on screens. */
 export const shortDigest = (whole: Digest): string => whole.slice(0, 16);
 
 /**
- * JSON with sorted keys and without blanks, so that equal values have equal texts. Keys whose value is undefined are
- * left out, as JSON.stringify does.
+ * Returns JSON with sorted keys and without blanks, so that equal values have equal texts. Like JSON.stringify, it
+ * leaves out keys whose value is undefined.
  */
 export function canonicalJson(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map((one: Json) => canonicalJson(one)).join(',')}]`;
@@ -21,11 +21,11 @@ export function canonicalJson(value: Json | undefined): string {
   return `{${sorted.map(([key, one]) => `${JSON.stringify(key)}:${canonicalJson(one)}`).join(',')}}`;
 }
 
-/** The SHA-256 of the canonical form of a value. */
+/** The SHA-256 of a value's canonical JSON. */
 export const digestOf = (value: Json): Digest =>
   digest(createHash('sha256').update(canonicalJson(value)).digest('hex'));
 
-/** The value of a JSON text; undefined if it is not valid JSON. */
+/** Parses a JSON text; undefined if the text is not valid JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -34,11 +34,11 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** A JSON value as an object; undefined for lists and everything else. */
+/** Returns a JSON object unchanged; undefined for lists and everything else. */
 export const jsonObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
     : undefined;
 
-/** A value that JSON can carry: what plans, records and node scripts are made of. */
+/** A value that JSON can represent: plans, records and node scripts consist of such values. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

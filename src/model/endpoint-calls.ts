@@ -2,8 +2,8 @@ import type { Digest } from './digest.ts';
 import type { NodeName } from './node.ts';
 
 /**
- * The requirement for the golden answer after every start: `equal` to that of the first start, any `printable` text, or
- * `none`: only its speed is measured.
+ * The requirement for the golden answer after every start: `equal` to the first start's answer, any `printable` text,
+ * or `none` to measure only the speed.
  */
 export type GoldenCheck = 'equal' | 'printable' | 'none';
 
@@ -13,11 +13,11 @@ export interface GoldenRecord {
   readonly key: Digest;
   /** Digest of the first answer with this key. */
   readonly sha256: Digest;
-  /** Of the last start: how long one token takes once everything is loaded… */
+  /** How long one token took after the last start, once everything was loaded. */
   readonly firstTokenMs: number;
-  /** …and how fast the others follow; absent where the endpoint does not count its tokens. */
+  /** Speed of the remaining tokens; absent if the endpoint does not count its tokens. */
   readonly tokensPerSecond?: number;
-  /** The highest speed under this key, of answers long enough to compare. */
+  /** The highest speed stored under this key, among answers that are long enough to compare. */
   readonly steadyPerSecond?: number;
 }
 
@@ -25,9 +25,9 @@ export interface GoldenRecord {
 export interface ExoPlacement {
   /** In rank order. */
   readonly nodes: readonly NodeName[];
-  /** TCP port of exo's HTTP API, the same on all of them. */
+  /** TCP port of exo's HTTP API, the same on all nodes. */
   readonly port: number;
-  /** With its organization: `mlx-community/Kimi-K2-Thinking`. */
+  /** The model's ID with its organization: `mlx-community/Kimi-K2-Thinking`. */
   readonly modelId: string;
   readonly sharding: 'Tensor' | 'Pipeline';
   readonly meta: 'MlxJaccl' | 'MlxRing';
@@ -41,7 +41,7 @@ export interface ExoPlacement {
   }[];
 }
 
-/** The exo API to ask for a graceful shutdown. */
+/** The exo API that receives the request for a graceful shutdown. */
 export interface ExoGracefulShutdown {
   readonly node: NodeName;
   /** TCP port of exo's HTTP API. */
@@ -54,11 +54,11 @@ export interface StartDialogue {
   readonly args: ExoPlacement;
 }
 
-/** The graceful shutdown before a stop; the stop follows whatever its result. */
+/** The graceful shutdown before a stop; the stop follows whatever the result. */
 export interface StopDialogue {
   readonly name: 'exo-farewell';
   readonly args: ExoGracefulShutdown;
 }
 
-/** A dialogue with a placement's endpoint: its registered name and arguments. */
+/** A dialogue with a placement's endpoint: the dialogue's registered name and its arguments. */
 export type DialogueCall = StartDialogue | StopDialogue;

@@ -11,11 +11,11 @@ export interface ModelFit
   > {
   readonly shape: ModelShape;
   readonly driver: DriverName;
-  /** In rank order, including other placements in the file on these nodes. */
+  /** In rank order; memory includes the file's other placements on these nodes. */
   readonly nodes: readonly NodeFit[];
-  /** The worst of the nodes. */
+  /** The worst verdict of the nodes. */
   readonly verdict: FitVerdict;
-  /** For mlx: the mlx-lm version of the check, and whether it is assumed. */
+  /** For mlx: the mlx-lm version that the check applies to, and whether that version is assumed. */
   readonly mlxLm?: { readonly version: string; readonly isAssumed: boolean };
 }
 
@@ -24,17 +24,17 @@ export const canRun = ({ verdict, problems }: Pick<ModelFit, 'verdict' | 'proble
 
 /** A number of Macs of one model. */
 export interface MacCount {
-  /** Its identifier, as `hw.model` prints it. */
+  /** The model identifier, as `hw.model` prints it. */
   readonly model: string;
   readonly count: number;
 }
 
-/** The requested Macs of one model; the doubtful receptacles are those to leave free if possible. */
+/** The requested Macs of one model. Doubtful receptacles are better left free. */
 export type FitModel = FitMeshAnswer['models'][number];
 
-/** One shape of cabling for some of the Macs, at least two. */
+/** One way to cable at least two of the Macs. */
 export interface FitShape extends Omit<NonNullable<FitMeshAnswer['mesh']>, 'cables' | 'links'> {
-  /** All cables, between generated node names, one per requested Mac. */
+  /** All cables. Node names are generated, one for each requested Mac. */
   readonly links: readonly Link['ends'][];
 }
 
@@ -46,21 +46,21 @@ export interface MeshFit extends Pick<FitMeshAnswer, 'models' | 'asked' | 'caref
   readonly ring?: FitShape;
 }
 
-/** Whether all requested Macs fit into a full mesh. */
+/** True if all requested Macs fit into a full mesh. */
 export const isFullMesh = ({ asked, mesh }: MeshFit): boolean => mesh?.size === asked;
 
-/** A placement, as needed for its memory. */
+/** The fields of a placement that determine its memory needs. */
 export interface FitPlacement
   extends Pick<
     DesiredPlacement,
     'name' | 'model' | 'runtime' | 'nodes' | 'sharding' | 'contextTokens' | 'parallel' | 'state' | 'lingersOn'
   > {
-  /** The layers per rank; absent if equal. */
+  /** Number of layers per rank; absent if equal. */
   readonly shares?: readonly number[];
-  /** Extra arguments; a driver reads the type of its cache from them. */
+  /** Extra arguments, from which a driver reads its cache type. */
   readonly args?: DesiredPlacement['args'];
   readonly env?: DesiredPlacement['env'];
-  /** Set if its leader runs a gateway for it. */
+  /** Set if the leader runs a gateway for this placement. */
   readonly publication?: unknown;
 }
 
@@ -73,12 +73,12 @@ export interface FitFleet {
   readonly system: { readonly wiredLimit?: DesiredWiredLimit };
 }
 
-/** The memory limit of a node's GPU, with its source. */
+/** A node's GPU memory limit, with its source. */
 export interface MemoryBudget {
   readonly bytes: number;
   /**
-   * desired: the file sets it; seen: already set on the node; reported: macOS's own choice, as the log of a
-   * rank has it; assumed: usual for its size, until it is seen.
+   * desired: set in the file; seen: already set on the node; reported: macOS's choice, from a rank's log; assumed: the
+   * usual limit for this memory size, until the limit is observed.
    */
   readonly kind: 'desired' | 'seen' | 'reported' | 'assumed';
 }
@@ -87,8 +87,8 @@ export interface MemoryBudget {
 export type RankNeed = Omit<FitNodeMemory['placements'][number], 'placement' | 'rank'>;
 
 /**
- * How a node copes with all its placements: does-not-fit: more than its GPU may use; tight: more than nine tenths of
- * that; degraded, near-degraded: more than 70 % or 60 % of its memory, where meshes become slow.
+ * How much of a node's memory its placements need. does-not-fit: more than the GPU can use; tight: more than 90 % of
+ * that; degraded, near-degraded: more than 70 % or 60 % of the node's memory, where meshes become slow.
  */
 export type FitVerdict = 'fits' | 'near-degraded' | 'degraded' | 'tight' | 'does-not-fit';
 
@@ -99,7 +99,7 @@ export interface PlacementShare {
   readonly need: RankNeed;
 }
 
-/** The memory of one node with all its placements. */
+/** One node's memory with all its placements. */
 export interface NodeFit {
   readonly node: NodeName;
   /** Absent if unknown. */
@@ -110,7 +110,7 @@ export interface NodeFit {
   readonly unknown: readonly string[];
   /** The sum of all shares. */
   readonly needBytes: number;
-  /** Absent if its memory is unknown. */
+  /** Absent if the node's memory is unknown. */
   readonly verdict?: FitVerdict;
 }
 
@@ -127,7 +127,7 @@ const needJson = ({ total, weights, cache, compute, promptCache, loading, proces
   process: Math.round(process),
 });
 
-/** A node's memory in JSON documents; all sizes are bytes. */
+/** Formats a node's memory for JSON documents; all sizes are in bytes. */
 export const nodeFitJson = ({
   node,
   memoryBytes,

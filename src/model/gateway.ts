@@ -10,49 +10,49 @@ export interface GatewayUpstream {
   readonly port: number;
   /** The `model` that the runtime expects; an unknown name makes some runtimes load a different model. */
   readonly model: string;
-  /** Whether an answer may be canceled when its client disconnects; otherwise it is read to its end and discarded. */
+  /** True if an answer can be canceled when its client disconnects; otherwise it is read completely and discarded. */
   readonly canCancel: boolean;
-  /** Requests that the runtime answers in parallel; others wait for their turn. */
+  /** Maximum number of requests that the runtime answers in parallel; further requests wait their turn. */
   readonly maxRequests: number;
-  /** Request fields that would make the runtime load something else; the gateway refuses them. */
+  /** Request fields that would make the runtime load a different model; the gateway refuses them. */
   readonly refusedFields?: readonly string[];
 }
 
-/** A gateway's settings: address and version from its arguments, the rest from its file. All paths are absolute. */
+/** A gateway's settings: address and version from its arguments, the others from its file. All paths are absolute. */
 export interface GatewayConfig {
   readonly listen: { readonly address: string; readonly port: number };
-  /** The version of its files, which it reports: a file on disk does not show what a process has read. */
+  /** The version of the gateway's files, as the process has read them; files on disk can be newer. */
   readonly version?: string;
   readonly upstreams: readonly GatewayUpstream[];
-  /** Folder with one file per placement, its {@link GatewayKeys} as JSON; a changed file is read again. */
+  /** Folder with one file per placement: its {@link GatewayKeys} as JSON. Changed files are read again. */
   readonly keysFolder: string;
-  /** Folder in which a file named after a placement keeps it closed; the file's first line is the reason. */
+  /** Folder with one file per closed placement, named after the placement; the file's first line is the reason. */
   readonly closedFolder: string;
-  /** Addresses of proxies, which the limit on connections from one address does not apply to. */
+  /** Addresses of proxies, which are exempt from the limit on connections from one address. */
   readonly proxies: readonly string[];
-  /** The file that keeps the counts of earlier runs. */
+  /** The file with the counts from earlier runs. */
   readonly countsFile: string;
 }
 
-/** The accepted keys of a placement: hashes of {@link doormanKeyDomain} and the key. */
+/** A placement's accepted keys, each as a hash of {@link doormanKeyDomain} followed by the key. */
 export interface GatewayKeys {
   readonly keys: readonly Digest[] | 'anybody';
 }
 
-/** What stands before a key when it is hashed, so that its hash is of no use for anything else. */
+/** Prefix for hashing a key, so that the hash cannot be used for anything else. */
 export const doormanKeyDomain = 'meshwright doorman\0';
 
-/** What a running gateway reports at its port; `silent`: it gave no readable answer, so its counts are unknown. */
+/** A running gateway's report on its port; `silent`: there was no readable answer, so the counts are unknown. */
 export type GatewayStatus = FactsDoormen[number];
 
-/** One placement, as its gateway reports it, without any text of prompts or answers. */
+/** A gateway's report about one placement; it never contains text from prompts or answers. */
 export type EndpointStatus = FactsDoor;
 
-/** A gateway's counts for one placement since it was created. Tokens are from the runtime's `usage`, else pieces of text. */
+/** A gateway's counts for one placement. Tokens are from the runtime's `usage`, otherwise counted pieces of text. */
 export type GatewayCounts = EndpointStatus['counts'];
 
 /**
- * A runtime's requests now, and how long it has been silent. A busy mesh is silent while it reads a prompt; a request that
- * is not streamed is silent until its whole answer is ready.
+ * A runtime's current requests, and how long it has been silent. A busy mesh is silent while it reads a prompt. For a
+ * request that is not streamed, the mesh is silent until the whole answer is ready.
  */
 export type EndpointTraffic = Omit<EndpointStatus, 'placement' | 'closed' | 'counts'>;

@@ -1,4 +1,4 @@
-/** The number of an IPv4 address, 0 to 2^32-1; undefined unless it is four plain decimal numbers. */
+/** An IPv4 address as a number, 0 to 2^32-1; undefined unless the text is four plain decimal numbers. */
 export function ipv4Number(text: string): number | undefined {
   if (!/^(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})$/.test(text)) return undefined;
   const octets = text.split('.').map(Number);
@@ -23,7 +23,7 @@ export function ipv6Groups(text: string): readonly number[] | undefined {
 }
 
 /**
- * The IPv4 address in an IPv4-mapped address, short (`::ffff:192.0.2.10`) or in full
+ * Extracts the IPv4 address from an IPv4-mapped address, written short (`::ffff:192.0.2.10`) or in full
  * (`0000:0000:0000:0000:0000:ffff:c000:020a`); `undefined` for other addresses.
  */
 export function mappedIpv4(text: string): string | undefined {
@@ -32,7 +32,7 @@ export function mappedIpv4(text: string): string | undefined {
   return ipv4Text((groups[6] ?? 0) * 65_536 + (groups[7] ?? 0));
 }
 
-/** The groups of one half. If the half ends the address, its last group may be an IPv4 address. */
+/** The groups in one half. If the half ends the address, the last group can be an IPv4 address. */
 function groupsOf(half: string, endsAddress: boolean): readonly number[] | undefined {
   if (half === '') return [];
   const groups: number[] = [];

@@ -1,14 +1,14 @@
-/** Why a fact is unknown. Unknown never means *no*: the fact could not be observed, or the answer is not credible. */
+/** Why a fact is unknown. Unknown never means *no*: the fact could not be observed, or the answer was not credible. */
 export type UnknownReason =
   | 'tool-missing' // the node has no such command (exit 127): an older macOS, or a stripped one
-  | 'no-privilege' // this user may not read it
-  | 'timed-out' // the probe's own deadline passed and it was killed
+  | 'no-privilege' // the user is not allowed to read it
+  | 'timed-out' // the probe was killed at its deadline
   | 'failed' // the tool ran and exited with an unknown error
   | 'empty' // exit 0 without any output
   | 'garbled' // an answer that no known macOS prints
-  | 'truncated' // the answer was longer than the probe allows, or the connection ended inside it
-  | 'busy' // not asked on purpose: asking would disturb a starting rank, or hang behind a hung program
-  | 'not-asked' // the observation ended before this probe was asked
+  | 'truncated' // the answer was too long for the probe, or the connection broke before its end
+  | 'busy' // skipped on purpose: the query would disturb a starting rank, or hang behind a hung program
+  | 'not-asked' // the observation ended before this probe ran
   | 'unreachable'; // the node itself could not be observed
 
 /** An observed value, or the reason why it is unknown. */
@@ -18,20 +18,20 @@ export type Known<T> =
 
 export const known = <T>(value: T): Known<T> => ({ kind: 'known', value });
 
-/** An unknown fact. `detail` is one sentence, without user data other than the node's output (escaped later). */
+/** An unknown fact. `detail` is one sentence whose only user data is the node's output, which is escaped later. */
 export const unknown = (reason: UnknownReason, detail: string): Known<never> => ({ kind: 'unknown', reason, detail });
 
 export const seenValue = <T>(seen: Known<T> | undefined): T | undefined =>
   seen?.kind === 'known' ? seen.value : undefined;
 
-/** Maps the value; unknown stays unknown. */
+/** Maps a known value; an unknown value is returned unchanged. */
 export const mapKnown = <T, U>(seen: Known<T>, follow: (value: T) => U): Known<U> =>
   seen.kind === 'known' ? known(follow(seen.value)) : seen;
 
-/** All values, or the first unknown. */
+/** Returns all values, or the first unknown among them. */
 export const allKnown = <T>(seen: readonly Known<T>[]): Known<readonly T[]> =>
   seen.find((one) => one.kind === 'unknown') ?? known(seen.flatMap((one) => (one.kind === 'known' ? [one.value] : [])));
 
-/** Like `mapKnown` for results that may be unknown. */
+/** Like `mapKnown`, for functions whose result can be unknown. */
 export const andThen = <T, U>(seen: Known<T>, follow: (value: T) => Known<U>): Known<U> =>
   seen.kind === 'known' ? follow(seen.value) : seen;

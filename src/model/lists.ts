@@ -1,12 +1,12 @@
-/** The parts of a text, such as the words of `'a b c'`. */
+/** The parts of a text, such as the words in `'a b c'`. */
 export type PartsOf<Text extends string, Between extends string> = Text extends `${infer First}${Between}${infer Rest}`
   ? First | PartsOf<Rest, Between>
   : Text;
 
-/** The order of texts by their code units, the same on every computer. */
+/** Compares texts by their code units, so that the order is the same on every computer. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
-/** Joins neighboring texts and drops empty ones, so that equal texts are equal values. */
+/** Joins adjacent strings and drops empty ones, so that equal texts are equal values. */
 export function joinText<Part>(parts: readonly (string | Part)[]): readonly (string | Part)[] {
   const joined: (string | Part)[] = [];
   for (const part of parts) {
@@ -17,13 +17,13 @@ export function joinText<Part>(parts: readonly (string | Part)[]): readonly (str
   return joined;
 }
 
-/** Compares lists of numbers such as those of versions, with zeros for missing ones; below 0 if the first is lower. */
+/** Compares lists of numbers, such as versions; missing numbers count as 0. Negative if the first list is lower. */
 export function compareNumbers(a: readonly number[], b: readonly number[]): number {
   const at = Array.from({ length: Math.max(a.length, b.length) }, (_, index) => (a[index] ?? 0) - (b[index] ?? 0));
   return at.find((difference) => difference !== 0) ?? 0;
 }
 
-/** Memoizes a function by key; for values that depend only on the key. */
+/** Memoizes a function whose value depends only on its key. */
 export function oncePer<Key extends object, Value extends object>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
   return (key) => {
@@ -35,7 +35,7 @@ export function oncePer<Key extends object, Value extends object>(make: (key: Ke
   };
 }
 
-/** Groups things by a text; leaves out things without one. */
+/** Groups things by a text key; leaves out things without a key. */
 export function groupBy<T>(
   things: readonly T[],
   keyOf: (thing: T) => string | undefined,
@@ -55,7 +55,7 @@ export function tally<T extends string | number>(values: readonly T[]): readonly
   return [...counts];
 }
 
-/** Groups like {@link groupBy}: the first thing of each group, and all of them. */
+/** Groups like {@link groupBy}; returns each group as its first thing and all its things. */
 export const alike = <T>(
   things: readonly T[],
   keyOf: (thing: T) => string | undefined,

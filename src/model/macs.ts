@@ -1,18 +1,18 @@
 /** A face of the case; left and right as seen by a person in front of the Mac. */
 export type CaseSide = 'front' | 'back' | 'left' | 'right';
 
-/** How many Thunderbolt receptacles one face of the case has. */
+/** The number of Thunderbolt receptacles on one face of the case. */
 export interface CaseFace {
   readonly side: CaseSide;
   readonly sockets: number;
 }
 
-/** A receptacle's place on the case. */
+/** A receptacle's position on the case. */
 export interface CasePlace {
-  /** The number that macOS prints. */
+  /** The receptacle's number in macOS. */
   readonly receptacle: number;
   readonly side: CaseSide;
-  /** Position from the left among this face's Thunderbolt receptacles, as seen from in front of the face; from 1. */
+  /** Position among this face's Thunderbolt receptacles, counted from 1 at the left when you look at the face. */
   readonly column?: number;
   /** For a person at the rack: `back, next to Ethernet`. */
   readonly words: string;
@@ -23,24 +23,24 @@ export interface MacModel {
   /** `Mac Studio (M5 Ultra)`. */
   readonly name: string;
   readonly chip: string;
-  /** The smallest and the largest memory that Apple has sold, in its own GB (2^30 bytes). For docs/macs.md only. */
+  /** The smallest and largest memory that Apple has sold, in Apple's GB (2^30 bytes). Only for docs/macs.md. */
   readonly memoryGb: readonly [number, number];
-  /** How many Thunderbolt receptacles it has; macOS numbers them from 1. */
+  /** Number of Thunderbolt receptacles; macOS numbers them from 1. */
   readonly receptacles: number;
-  /** RDMA over Thunderbolt needs 5. @see Apple TN3205 */
+  /** The Thunderbolt version; RDMA needs 5. @see Apple TN3205 */
   readonly thunderbolt: 4 | 5;
   /** Empty if the faces differ between Macs of this model. */
   readonly faces: readonly CaseFace[];
-  /** Only receptacles with a published or unambiguous place. */
+  /** Only the receptacles with a published or unambiguous position. */
   readonly places: readonly CasePlace[];
   /** Receptacles to leave free if possible. */
   readonly avoid: readonly number[];
-  /** Memory bandwidth in GB/s (10^9 bytes), one for each variant of the chip, lowest first. */
+  /** Memory bandwidth in GB/s (10^9 bytes), one value for each variant of the chip, lowest first. */
   readonly memoryGigabytesPerSecond: readonly number[];
-  /** The first macOS for this model; older ones do not boot. */
+  /** The first macOS version for this model; older versions do not boot. */
   readonly firstMacos: string;
   readonly source: string;
-  /** Columns with values from general knowledge, without a checked source. */
+  /** Columns whose values are general knowledge, without a checked source. */
   readonly unconfirmed?: readonly ('memory' | 'bandwidth' | 'first macOS')[];
 }
 
@@ -50,17 +50,17 @@ interface MacRow extends Omit<MacModel, 'name'> {
   readonly family: string;
 }
 
-/** The columns that Macs of one case have in common. */
+/** The columns that Macs with the same case have in common. */
 type MacCase = Omit<MacRow, 'ids' | 'chip' | 'memoryGb' | 'memoryGigabytesPerSecond' | 'firstMacos'>;
 
 const face = (side: CaseSide, sockets: number): CaseFace => ({ side, sockets });
 
-/** All receptacles of these Macs are on the back; the numbers of the places are not published. */
+/** All receptacles of these Macs are on the back; which number is where has not been published. */
 const allOnBack = (from: number, to: number): readonly CasePlace[] =>
   Array.from({ length: to - from + 1 }, (_, index) => ({ receptacle: from + index, side: 'back', words: 'back' }));
 
 /**
- * Receptacle 1 of a Mac Studio, `en2`: exo says that it is the one next to Ethernet, and a Mac15,14 reports the same.
+ * Receptacle 1 of a Mac Studio, `en2`: according to exo it is next to Ethernet, and a Mac15,14 reports the same.
  *
  * @see exo-explore/exo README and pull request 1551; dev7a/rdmalink InventoryPortTests.swift
  */
@@ -76,7 +76,7 @@ const m3UltraPlaces: readonly CasePlace[] = [
   { receptacle: 6, side: 'front', column: 1, words: 'front, left' },
 ];
 
-/** Made from Apple's "Identify your Mac" and specification pages. */
+/** A table based on Apple's "Identify your Mac" and specification pages. */
 const identified = 'dev7a/rdmalink HardwareModel.swift (Apple pages read 2026-09-20 to 30), five more public tables';
 const specifications = "Apple's technical specifications";
 
@@ -84,7 +84,7 @@ const everything = ['memory', 'bandwidth', 'first macOS'] as const;
 const allButMemory = ['bandwidth', 'first macOS'] as const;
 const allButBandwidth = ['memory', 'first macOS'] as const;
 
-/** On the Mac Studios with Thunderbolt 5 receptacle 1 is the doubtful one: see `avoidReason`. */
+/** On Mac Studios with Thunderbolt 5, receptacle 1 is doubtful: see `avoidReason`. */
 const studio = { family: 'Mac Studio', avoid: [1], thunderbolt: 5, source: identified } as const;
 const studioUltra: MacCase = {
   ...studio,
@@ -100,12 +100,11 @@ const studioMax: MacCase = {
   places: [nextToEthernet, ...allOnBack(2, 4)],
 };
 
-/** Thunderbolt 4 carries no RDMA, so single receptacles are not described. */
+/** Thunderbolt 4 does not support RDMA, so individual receptacles are not described. */
 const older = { unconfirmed: everything, thunderbolt: 4, avoid: [] } as const;
 const olderUltra: MacCase = { ...studioUltra, ...older, places: [] };
 const olderMax: MacCase = { ...studioMax, ...older, places: allOnBack(1, 4) };
 
-/** A Mac mini with Thunderbolt 5, or 4, and its receptacles. */
 const mini = (thunderbolt: 4 | 5, receptacles: number): MacCase => ({
   family: 'Mac mini',
   receptacles,
@@ -131,8 +130,8 @@ const macbookPro = (thunderbolt: 4 | 5): MacCase => ({
 const macPro: MacCase = { ...macbookPro(4), family: 'Mac Pro', receptacles: 8, faces: [] };
 
 /**
- * One row of the table: the case, the identifiers, the chip, the smallest and the largest memory in GB, the bandwidths in
- * GB/s, the first macOS, and the columns in which these Macs differ from others with the same case.
+ * Makes a row of the table. Memory is the smallest and largest size in GB; bandwidths are in GB/s. `own` contains the
+ * columns in which these Macs differ from others with the same case.
  */
 const row = (
   common: MacCase,
@@ -198,19 +197,19 @@ const modelsById: ReadonlyMap<string, MacModel> = new Map(
   macTable.flatMap(({ ids, family, ...row }) => ids.map((id) => [id, { ...row, name: `${family} (${row.chip})` }])),
 );
 
-/** The identifiers (`hw.model`) of every model in the table. */
+/** The identifiers (`hw.model`) of all models in the table. */
 export const macModelIds: readonly string[] = [...modelsById.keys()];
 
-/** A model in the table; undefined for unknown identifiers. */
+/** Finds a model in the table; undefined for unknown identifiers. */
 export const macModel = (id: string): MacModel | undefined => modelsById.get(id);
 
-/** Whether a model is known to have only Thunderbolt 4, which rules out RDMA; false for unknown models. */
+/** True if a model is known to have only Thunderbolt 4, which does not support RDMA; false for unknown models. */
 export const neverHasRdma = (id: string | undefined): boolean =>
   id !== undefined && modelsById.get(id)?.thunderbolt === 4;
 
-/** The date of the last comparison with the sources. */
+/** Date of the table's last comparison with the sources. */
 export const macModelsDate = '2026-11-21';
 
-/** Why to leave a receptacle in `avoid` free, as a sentence. */
+/** Explains in a sentence why a receptacle in `avoid` is better left free. */
 export const avoidReason = (name: string, receptacle: number): string =>
   `On a ${name} receptacle ${receptacle} is the one next to Ethernet; exo's README says not to use it for RDMA.`;

@@ -1,6 +1,6 @@
 import { type Link, type LinkEnd, linkEndText } from './node.ts';
 
-/** One of several properties of one thing, such as whether a placement's gateway is open. */
+/** One of several properties with the same kind and name: `door` is whether a placement's gateway is open. */
 export type AddressPart =
   | ('door' | 'inside' | 'keys')
   | ('rank' | 'service-file')
@@ -14,38 +14,38 @@ export type AddressPart =
 
 /** The parts of a property's address. Decisions read these parts; no code parses an address. */
 export interface AddressParts {
-  /** Its resource kind, or a kind of reading that only gates compare, such as `rank`. */
+  /** The property's resource kind, or a kind of reading that only gates compare, such as `rank`. */
   readonly kind: string;
-  /** Of a gateway. */
+  /** A gateway's port. */
   readonly port?: number;
   readonly receptacle?: number;
   readonly placement?: string;
-  /** Of a runtime, a model, an account, a daemon or a baseline value. */
+  /** The name of a runtime, model, account, daemon or baseline value. */
   readonly name?: string;
   readonly part?: AddressPart;
 }
 
-/** Something with an address. The text is its key in plans, journals and gates; `about` never leaves the program. */
+/** Something with an address. Plans, journals and gates use the text as a key; `about` never leaves the program. */
 export interface Addressed {
   /** `<kind>` or `<kind>/<name>`, such as `placement/kimi`. */
   readonly address: string;
   readonly about: AddressParts;
 }
 
-/** The address of these parts, in the order in which they are given: `link-address`, 2, `live`. */
+/** Joins parts to an address, in the order of their keys: `link-address`, 2, `live`. */
 export const addressed = (about: AddressParts): Addressed => ({ address: Object.values(about).join('/'), about });
 
-/** The kind in an address that a person typed. */
+/** Returns the kind in an address that a person entered. */
 export const typedKind = (typed: string): string => typed.split('/')[0] ?? '';
 
-/** A diagnostic's subject; {@link subjectText} gives its text. */
+/** A diagnostic's subject; {@link subjectText} formats it. */
 export type Subject =
   | { readonly kind: 'node'; readonly names: readonly string[] }
-  /** A cable, declared or seen; rules about the file use the file's text. */
+  /** A cable, declared or observed; for rules about the file, `text` is the file's text. */
   | { readonly kind: 'link'; readonly ends: Link['ends']; readonly text: string }
   | { readonly kind: 'receptacle'; readonly end: LinkEnd }
   | { readonly kind: 'placement' | 'runtime' | 'model'; readonly name: string }
-  /** A file, an address or anything else with its own name. */
+  /** A file, an address or anything else with a name. */
   | { readonly kind: 'name'; readonly name: string };
 
 export const nodeSubject = (name: string): Subject => ({ kind: 'node', names: [name] });
@@ -57,7 +57,7 @@ export const linkSubject = (
   text = `${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`,
 ): Subject => ({ kind: 'link', ends, text });
 
-/** A finding about what is plugged in at one place. */
+/** The subject of a finding about one receptacle. */
 export const receptacleSubject = (end: LinkEnd): Subject => ({ kind: 'receptacle', end });
 
 export const placementSubject = (name: string): Subject => ({ kind: 'placement', name });
@@ -66,10 +66,10 @@ export const runtimeSubject = (name: string): Subject => ({ kind: 'runtime', nam
 
 export const modelSubject = (name: string): Subject => ({ kind: 'model', name });
 
-/** A finding about a file or anything else that has a name of its own. */
+/** The subject of a finding about a file or anything else with a name. */
 export const namedSubject = (name: string): Subject => ({ kind: 'name', name });
 
-/** The subject without the word for its kind: `studio-1, studio-3`, `studio-1:2 <-> studio-4:1`, `kimi`. */
+/** Formats a subject without its kind: `studio-1, studio-3`, `studio-1:2 <-> studio-4:1`, `kimi`. */
 export function subjectName(subject: Subject): string {
   switch (subject.kind) {
     case 'node':
@@ -83,7 +83,7 @@ export function subjectName(subject: Subject): string {
   }
 }
 
-/** As screens and JSON have it: `node studio-3`, `link studio-1:2 <-> studio-4:1`, `placement kimi`; empty for none. */
+/** Formats a subject for screens and JSON: `node studio-3`, `link studio-1:2 <-> studio-4:1`; empty if undefined. */
 export function subjectText(subject: Subject | undefined): string {
   if (subject === undefined) return '';
   const name = subjectName(subject);
@@ -91,23 +91,23 @@ export function subjectText(subject: Subject | undefined): string {
   return subject.kind === 'node' && subject.names.length > 1 ? `nodes ${name}` : `${subject.kind} ${name}`;
 }
 
-/** The ends of cables that a subject names. */
+/** The cable ends that a subject names. */
 export function subjectEnds(subject: Subject | undefined): readonly LinkEnd[] {
   if (subject?.kind === 'link') return subject.ends;
   return subject?.kind === 'receptacle' ? [subject.end] : [];
 }
 
-/** The names of a subject's nodes, in its order. */
+/** The names of a subject's nodes, in the subject's order. */
 export const subjectNodes = (subject: Subject | undefined): readonly string[] =>
   subject?.kind === 'node' ? subject.names : subjectEnds(subject).map(({ node }) => node);
 
-/** The nodes that a finding is about, or its placement. */
+/** The names of the nodes that a finding is about, or of its placement. */
 export const subjectNames = (subject: Subject | undefined): readonly string[] =>
   subject?.kind === 'placement' ? [subject.name] : subjectNodes(subject);
 
 export const isPlacement = (subject: Subject | undefined, name: string): boolean =>
   subject?.kind === 'placement' && subject.name === name;
 
-/** Whether two subjects are the same, or both are missing. */
+/** True if two subjects are the same, or both are missing. */
 export const isSameSubject = (a: Subject | undefined, b: Subject | undefined): boolean =>
   a?.kind === b?.kind && subjectText(a) === subjectText(b);

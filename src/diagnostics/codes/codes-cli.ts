@@ -2,7 +2,7 @@ import { aside, blank, its, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { CodeEntry } from '../code-entry.ts';
 
-/** Codes about the command line: arguments, consent, leases, logs, measurements and sources of secrets. */
+/** Codes about the command line: arguments, consent, leases, logs, measurements and secret sources. */
 export const cliCodes = {
   'cli/usage': {
     summary: 'The command line is not valid.',

@@ -5,7 +5,7 @@ import { placementCodes, settleCodes } from './codes-placement.ts';
 import { ruleCodes } from './codes-rules.ts';
 import { endpointCodes } from './rack/codes-endpoint.ts';
 
-/** Codes about the YAML text of a file; its meaning has codes of its own. */
+/** Codes about a file's YAML text; other codes are about its meaning. */
 const yamlCodes = {
   'yaml/too-large': {
     summary: 'The file is too large.',
@@ -100,7 +100,7 @@ const yamlCodes = {
   },
 } as const satisfies Record<string, CodeEntry>;
 
-/** Codes about the form of a file: its keys and the type of their values. */
+/** Codes about a file's form: its keys and the types of their values. */
 const schemaCodes = {
   'schema/unsupported-version': {
     summary: 'This version of meshwright does not support this file format.',

@@ -2,7 +2,7 @@ import { its, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { CodeEntry } from '../code-entry.ts';
 
-/** Codes about placements and models that do not suit the Macs' memory, macOS or number. */
+/** Codes about placements and models that do not fit the Macs' memory, macOS or number. */
 export const fitCodes = {
   'placement/does-not-fit': {
     summary: 'A placement does not fit into the memory of its nodes.',

@@ -1,6 +1,6 @@
 import type { CodeEntry } from '../code-entry.ts';
 
-/** Codes about the meaning of a cluster file that is well-formed. */
+/** Codes about the meaning of a well-formed cluster file. */
 export const ruleCodes = {
   'topology/unknown-node': {
     summary: 'This node is not in the file.',

@@ -2,8 +2,8 @@ import type { FactsForeignDaemons, FactsPanicReports, FactsServices } from '../d
 import type { ItemOf } from '../given.ts';
 
 /**
- * One of our launchd services; `behind`: the placements that a gateway names at its port, empty if it does not listen. The
- * last exit reads `0`, `1`, `78: EX_CONFIG`, `(never exited)`, or `Killed: 9` where a signal ended it.
+ * One of our launchd services. `behind`: the placements that a gateway reports on its port, empty if it does not
+ * listen. The last exit reads `0`, `1`, `78: EX_CONFIG`, `(never exited)`, or `Killed: 9` after a signal.
  */
 export type LaunchdService = ItemOf<FactsServices>;
 
@@ -18,19 +18,19 @@ export function exitWords(lastExit = neverExited): string {
 /** Prefix of rank labels; the placement's name follows. */
 export const rankLabelPrefix = 'dev.meshwright.rank.';
 
-/** The placement of a rank's service. */
+/** The placement whose rank this service runs; undefined for other services. */
 export const rankPlacement = ({ label }: LaunchdService): string | undefined =>
   label.startsWith(rankLabelPrefix) ? label.slice(rankLabelPrefix.length) : undefined;
 
-/** A foreign background service that changes the cables' network; its plist is on the node. */
+/** A foreign daemon with a plist on the node. */
 export type ForeignDaemon = ItemOf<FactsForeignDaemons>;
 
-/** The report of a kernel panic. */
+/** A kernel panic report. */
 export type PanicReport = ItemOf<FactsPanicReports>;
 
 /**
- * Network daemons of others known from public code, which change the cables' network by themselves: with their owners, and
- * what they do repeatedly, as the end of a sentence. Their plists are in `/Library/LaunchDaemons`, named after their labels.
+ * Foreign daemons known from public code that change the cables' network on their own. `habit` completes a sentence
+ * about what the daemon does repeatedly. The plists are in `/Library/LaunchDaemons`, named after the labels.
  *
  * @see exo: app/EXO/EXO/Services/NetworkSetupHelper.swift and uninstall-exo.sh; its issues 1158, 2007, 2067, 2279
  * @see SQCU/mesh: install.sh

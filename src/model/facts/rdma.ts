@@ -1,10 +1,10 @@
 import type { FactsRdmaHolders, FactsRdmaPorts } from '../documents.generated.ts';
 import type { ItemOf } from '../given.ts';
 
-/** One RDMA device with its single port, as `ibv_devinfo -v` prints it: its limits were 11 in macOS 26.x, later 3. */
+/** An RDMA device with its single port, from `ibv_devinfo -v`. Its limits were 11 in macOS 26.x, and 3 later. */
 export type RdmaPort = ItemOf<FactsRdmaPorts>;
 
-/** One entry of a port's GID table. MLX needs an IPv4-mapped one (`::ffff:a.b.c.d`). */
+/** One entry of a port's GID table. MLX needs an IPv4-mapped GID (`::ffff:a.b.c.d`). */
 export type Gid = RdmaPort['gids'][number];
 
 /** RDMA objects and their processes; both lists are empty if the kernel has none and no verbs tool runs. */
@@ -14,7 +14,7 @@ export type RdmaHolders = FactsRdmaHolders;
 export type RdmaObject = RdmaHolders['devices'][number]['objects'][number];
 
 /**
- * A process with open RDMA devices, or a verbs tool that has run for at least a second. The kernel's name for it has at
- * most 32 characters; the process group of a launchd service is the service's first process.
+ * A process with open RDMA devices, or a verbs tool that has been running for at least a second. The kernel limits the
+ * program name to 32 characters. A launchd service's process group is the service's first process.
  */
 export type RdmaProcess = RdmaHolders['processes'][number];

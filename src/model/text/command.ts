@@ -1,12 +1,12 @@
 import type { PartsOf } from '../lists.ts';
 
-/** How a command is shown in advice and followed by programs. */
+/** Properties that determine how advice shows a command, and whether programs can run it. */
 interface VerbTraits {
-  /** It takes `--sim`. */
+  /** Supports `--sim`. */
   readonly reachesNodes?: true;
-  /** `looks`: changes nothing. `asks`: needs a password or a fingerprint from a person. */
+  /** `looks`: only reads. `asks`: needs a password or a fingerprint from a person. */
   readonly kind?: 'looks' | 'asks';
-  /** Takes names or `--all`; without names, advice is about the finding's subject. */
+  /** Accepts names or `--all`. In advice without names, the names are those of the finding's subject. */
   readonly takesNames?: true;
 }
 
@@ -14,7 +14,7 @@ interface VerbTraits {
 const verbs = <Names extends string>(traits: VerbTraits, names: Names) =>
   Object.fromEntries(names.split(', ').map((name) => [name, traits])) as Record<PartsOf<Names, ', '>, VerbTraits>;
 
-/** All commands that a text may advise. A test compares them with the command line. */
+/** All commands that advice can contain. A test compares this list with the command line. */
 const verbTraits = {
   ...verbs(
     {},
@@ -31,7 +31,7 @@ const verbTraits = {
 /** A command's name: `reboot`, `lease status`. */
 export type CommandVerb = keyof typeof verbTraits;
 
-/** A placeholder for a person to fill in. With `its`, it stands for the names in the finding. */
+/** A placeholder for a person to fill in; with `isIts`, for the names in the finding. */
 export interface Blank {
   readonly kind: 'blank';
   readonly text: string;
@@ -48,7 +48,7 @@ export interface Command {
   readonly words: readonly CommandWord[];
   /** The arguments after ` -- `. */
   readonly tail: readonly CommandWord[];
-  /** Only mentioned: a person decides whether it helps, and programs must not run it. */
+  /** Set if the command is only mentioned: a person decides whether it helps, and programs must not run it. */
   readonly isAside: boolean;
 }
 
@@ -75,13 +75,12 @@ const ofFinding = (text: string): Blank => ({ kind: 'blank', text, isIts: true }
 /** Placeholders for the finding's subject. */
 export const its = { node: ofFinding('NODE'), placement: ofFinding('PLACEMENT'), name: ofFinding('NAME') } as const;
 
-/** Equal for commands with the same text. */
+/** Returns a key that is equal for commands with the same text. */
 export const commandKey = ({ verb, words, tail }: Command): string => JSON.stringify([verb, words, tail]);
 
-/** A command's entry in the list above. */
 export const traitsOf = (verb: CommandVerb): VerbTraits => verbTraits[verb];
 
-/** Whether a single word is a command that a text may advise. */
+/** True if the word is a command that advice can contain. */
 export const isCommandVerb = (word: string): word is CommandVerb => Object.hasOwn(verbTraits, word);
 
 export const commandVerbs = Object.keys(verbTraits) as readonly CommandVerb[];

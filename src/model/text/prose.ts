@@ -2,13 +2,13 @@ import { joinText } from '../lists.ts';
 import { everyNodeText, type LinkEnd } from '../node.ts';
 import { type Command, type CommandWord, commandKey, traitsOf } from './command.ts';
 
-/** A node's name in a text. Texts that differ only in names are merged into one with all the names. */
+/** A node's name in a text. Texts that differ only in node names are merged into one that lists all the names. */
 export interface NodeMention {
   readonly kind: 'node';
   readonly name: string;
-  /** The name precedes the text: `studio-1: `. */
+  /** Set if the name precedes the text: `studio-1: `. */
   readonly isLabel?: true;
-  /** The name stands for several nodes: `studio-1..4`. */
+  /** Set if the name stands for several nodes: `studio-1..4`. */
   readonly isList?: true;
 }
 
@@ -18,15 +18,15 @@ export interface FirstPart {
   readonly act: Prose;
 }
 
-/** Work that apply does if the file allows it, in the imperative: `remove the Thunderbolt Bridge on studio-1`. */
+/** Work that apply can do if the file allows it, in the imperative: `remove the Thunderbolt Bridge on studio-1`. */
 export interface AppliedPart {
   readonly kind: 'applied';
   readonly text: string;
-  /** Whether the text leaves the work to apply. */
+  /** True if the text leaves this work to apply. */
   readonly isLeft: boolean;
 }
 
-/** The end of a sentence with lines to copy below; without lines, a period. */
+/** The end of a sentence that is followed by lines to copy; without lines, a period. */
 export interface LinesPart {
   readonly kind: 'lines';
   readonly lead: ':' | '.';
@@ -36,7 +36,7 @@ export interface LinesPart {
 /** A part of a text: words, or data to render. */
 export type Part = string | Command | NodeMention | FirstPart | AppliedPart | LinesPart;
 
-/** A text for people. Everything that programs use for decisions is data in it; `proseText` renders it. */
+/** A text for people, rendered by `proseText`. Everything that programs use for decisions is data in the text. */
 export type Prose = string | readonly Part[];
 
 export const named = (name: string): NodeMention => ({ kind: 'node', name });
@@ -49,10 +49,10 @@ export const namedList = (names: readonly string[]): Prose => [
   { kind: 'node', name: everyNodeText(names), ...(names.length > 1 && { isList: true as const }) },
 ];
 
-/** The name of a node before the text about it: `studio-1: `. */
+/** A node's name as a label before the text about it: `studio-1: `. */
 export const labelled = (name: string): NodeMention => ({ kind: 'node', name, isLabel: true });
 
-/** Whether a text begins with the name of its node. */
+/** True if the text begins with its node's name as a label. */
 export function isLabelled(text: Prose): boolean {
   const [first] = partsOf(text);
   return typeof first === 'object' && first.kind === 'node' && first.isLabel === true;
@@ -60,14 +60,14 @@ export function isLabelled(text: Prose): boolean {
 
 const partsOf = (text: Prose): readonly Part[] => (typeof text === 'string' ? [text] : text);
 
-/** Joins neighboring words; a text with only words becomes a string. */
+/** Joins adjacent strings; a text without data becomes a single string. */
 function joined(parts: readonly Part[]): Prose {
   const all = joinText(parts);
   const [first = ''] = all;
   return all.length < 2 && typeof first === 'string' ? first : all;
 }
 
-/** Template tag for texts with data. */
+/** Template tag for texts that contain data. */
 export const prose = (words: TemplateStringsArray, ...values: readonly (Prose | Part | number)[]): Prose =>
   joined(
     words.flatMap((text, index): readonly Part[] => {
@@ -85,14 +85,14 @@ export const joinProse = (texts: readonly Prose[], between: string): Prose =>
 /** Maps each part of a text. */
 export const mapProse = (text: Prose, change: (part: Part) => Part): Prose => joined(partsOf(text).map(change));
 
-/** Maps the words of a text; data stays unchanged. */
+/** Maps the strings in a text; its data is unchanged. */
 export const mapWords = (text: Prose, change: (words: string) => string): Prose =>
   mapProse(text, (part) => (typeof part === 'string' ? change(part) : part));
 
 /** The text with a capital first letter. */
 export const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-/** Maps the first words of a text. */
+/** Maps the string at the start of a text. */
 export function changeStart(text: Prose, change: (words: string) => string): Prose {
   const [first, ...rest] = partsOf(text);
   return typeof first === 'string' ? joined([change(first), ...rest]) : text;
@@ -103,7 +103,7 @@ const commandNames = (one: Command, change: (name: string) => readonly string[])
   words: one.words.flatMap((word): readonly CommandWord[] => (typeof word === 'string' ? change(word) : [word])),
 });
 
-/** Removes lines that are one of these commands. */
+/** Removes the lines that consist of one of these commands. */
 export const withoutLines = (text: Prose, commands: readonly Command[]): Prose =>
   mapProse(text, (part) => {
     if (typeof part === 'string' || part.kind !== 'lines') return part;
@@ -135,7 +135,7 @@ export const mapNames = (text: Prose, change: (name: string) => readonly string[
     }
   });
 
-/** Leaves to apply the work that apply can do. */
+/** Marks the work that apply can do as left to apply. */
 export const leftToApply = (text: Prose): Prose =>
   mapProse(text, (part): Part => {
     if (typeof part === 'string') return part;
@@ -143,13 +143,13 @@ export const leftToApply = (text: Prose): Prose =>
     return part.kind === 'applied' ? { ...part, isLeft: true } : part;
   });
 
-/** The text after a different prerequisite: `remove …; then put …`. */
+/** Rewrites a text with a prerequisite so that it can follow a different one: `remove …; then put …`. */
 export function behindFirst(text: Prose): Prose {
   const [first, ...rest] = partsOf(text);
   return typeof first === 'object' && first.kind === 'first' ? prose`${first.act}; then ${joined(rest)}` : text;
 }
 
-/** Whether a text names one of these nodes. */
+/** True if the text names one of these nodes. */
 export const mentionsAny = (text: Prose, names: readonly string[]): boolean =>
   partsOf(text).some(
     (part) => typeof part === 'object' && part.kind === 'node' && (part.isList === true || names.includes(part.name)),
@@ -166,7 +166,8 @@ export function allCommands(text: Prose): readonly Command[] {
 }
 
 /**
- * The commands in a text that a program could run, in order: complete, changing something, and asking no person.
+ * Returns the commands in a text that a program could run, in order. They are complete, change something, and need no
+ * input from a person.
  *
  * @param names the names in the finding's subject
  */

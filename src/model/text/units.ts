@@ -1,19 +1,19 @@
 import type { DesiredPlacement } from '../desired.ts';
 
-/** `735.2 GB`: bytes in decimal units. */
+/** Formats bytes in decimal units: `735.2 GB`. */
 export function bytesText(bytes: number): string {
   const units = ['kB', 'MB', 'GB', 'TB'];
   const power = Math.min(units.length, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
   return power === 0 ? `${bytes} bytes` : `${(bytes / 1_000 ** power).toFixed(1)} ${units[power - 1]}`;
 }
 
-/** `131072` as `128k`: tokens as in the file. */
+/** Formats tokens as in the file: `128k` for 131072. */
 export const tokensText = (tokens: number): string => (tokens % 1_024 === 0 ? `${tokens / 1_024}k` : String(tokens));
 
 const dayMs = 86_400_000;
 
 /**
- * Whether a day such as `2026-12-01`, in UTC, has ended by this time; false for an invalid day.
+ * True if a day in UTC, such as `2026-12-01`, has ended by this time; false for an invalid day.
  *
  * @example
  * isDayOver('2026-12-01', Date.UTC(2026, 11, 1, 23, 59)) // false
@@ -23,14 +23,14 @@ export function isDayOver(day: string, nowEpochMs: number): boolean {
   return nowEpochMs >= begin + dayMs;
 }
 
-/** The day of a time, in UTC: `2026-12-01`. */
+/** Formats a time's day in UTC: `2026-12-01`. */
 export const dayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 
-/** `studio-1, studio-2, context 64k`: a placement's nodes and context. */
+/** A placement's nodes and context: `studio-1, studio-2, context 64k`. */
 export const layoutText = ({ nodes, contextTokens }: Pick<DesiredPlacement, 'nodes' | 'contextTokens'>): string =>
   `${nodes.join(', ')}, context ${tokensText(contextTokens)}`;
 
-/** `2026-09-26 06:12:40 UTC`. A year before 1000 has no leading zeros. */
+/** Formats a time as `2026-09-26 06:12:40 UTC`. Years before 1000 have no leading zeros. */
 export function utcText(epochSeconds: number): string {
   const date = new Date(epochSeconds * 1_000);
   if (!Number.isInteger(epochSeconds) || Number.isNaN(date.getTime())) return 'at an unknown time';
@@ -45,23 +45,23 @@ const gibibyte = 2 ** 30;
 
 const decimals = (value: number): string => String(Number(value.toFixed(value < 10 ? 1 : 0)));
 
-/** Memory as Apple labels it: 2^39 bytes are `512 GB`; sizes that are not whole GiB are shown in `GiB`. */
+/** Formats memory as Apple labels it: 2^39 bytes are `512 GB`. Sizes that are not whole GiB are shown in `GiB`. */
 export function memoryText(bytes: number): string {
   const inGibibytes = bytes / gibibyte;
   return Number.isInteger(inGibibytes) ? `${inGibibytes} GB` : `${inGibibytes.toFixed(1)} GiB`;
 }
 
-/** Disk space in decimal units, as Apple counts it: `7.9 TB`, `494 GB`, `12 MB`. */
+/** Formats disk space in decimal units, like Apple: `7.9 TB`, `494 GB`, `12 MB`. */
 export function diskText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
   return `${decimals(bytes / 1000 ** power)} ${units[power] ?? 'B'}`;
 }
 
-/** `80 Gb/s`. */
+/** Formats a speed: `80 Gb/s`. */
 export const speedText = (bitsPerSecond: number): string => `${decimals(bitsPerSecond / 1e9)} Gb/s`;
 
-/** A duration without its sign: `250 ms`, `4.2 s`, `12 min`, `3 h`, `2 days`. */
+/** Formats a duration without its sign: `250 ms`, `4.2 s`, `12 min`, `3 h`, `2 days`. */
 export function durationText(milliseconds: number): string {
   const seconds = Math.abs(milliseconds) / 1000;
   const steps = [

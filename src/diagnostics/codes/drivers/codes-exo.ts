@@ -2,7 +2,7 @@ import { meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes about exo, which creates a placement by requests to its API after the ranks started. */
+/** Codes about exo, which creates a placement by API requests after its ranks are started. */
 export const exoCodes = {
   'exo/no-repository': {
     summary: "exo needs the model's repository name.",

@@ -2,7 +2,10 @@ import { aside, its, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Faults that show up only under traffic. They are reported after a placement has failed, never from an observation alone. */
+/**
+ * Codes about faults that appear only under traffic: reported after a placement failed, never after only an
+ * observation.
+ */
 const suspicionCodes = {
   'rdma/suspected-idle-dead': {
     summary: 'A cable may carry no RDMA traffic, although its RDMA ports are active.',

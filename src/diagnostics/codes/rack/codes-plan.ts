@@ -2,7 +2,7 @@ import { aside, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes about obstacles that keep a plan from reaching the desired state. */
+/** Codes about obstacles that prevent a plan from reaching the desired state. */
 export const planCodes = {
   'plan/not-converged': {
     summary: 'A node lacks something that this command needs but does not change.',

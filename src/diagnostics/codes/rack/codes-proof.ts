@@ -2,7 +2,7 @@ import { its, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes about how ranks stopped, and about the check that a started mesh answers as before. */
+/** Codes about how ranks stopped, and about checking that a started mesh answers as before. */
 export const proofCodes = {
   'mesh/needs-reboot': {
     summary: 'A Mac needs a restart before any rank can start there.',
