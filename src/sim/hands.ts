@@ -5,11 +5,11 @@ import { aims } from './faults/fault.ts';
 import { type Cable, cableAt, farEnd, hangingAt, isFree, isSameEnd, withSwap } from './model/cables.ts';
 import type { SimulatedFleet } from './model/fleet.ts';
 
-/** One thing that a person at the rack does with one or two plugs. */
+/** One action of a person at the rack with one or two plugs. */
 export type HandsAct =
-  /** Pulls a plug. Its cable then hangs from the other end, or is removed if that end was not plugged in. */
+  /** Pulls a plug. The cable then hangs from its other end, or is removed if that end is loose. */
   | { readonly kind: 'unplug'; readonly end: LinkEnd }
-  /** Plugs in the loose end of a cable that hangs from one of the two, or a new cable (default 80 Gb/s). */
+  /** Plugs in the loose end of a cable that hangs from one of the two receptacles, or a new cable (default 80 Gb/s). */
   | {
       readonly kind: 'plug';
       readonly ends: readonly [LinkEnd, LinkEnd];
@@ -20,7 +20,7 @@ export type HandsAct =
   /** Exchanges the plugs of two receptacles. */
   | { readonly kind: 'swap'; readonly ends: readonly [LinkEnd, LinkEnd] };
 
-/** The rack after an act, with a sentence without a period; or why the act is impossible. */
+/** The rack after an act, with a description without a period; or the reason why the act is impossible. */
 type Acted =
   | { readonly kind: 'done'; readonly fleet: SimulatedFleet; readonly text: string }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -36,7 +36,9 @@ const takenText = (fleet: SimulatedFleet, end: LinkEnd): string => {
     : `the cable ${cable.ends.map(linkEndText).join(' <-> ')} is in ${linkEndText(end)}`;
 };
 
-/** Pulls the plug in this receptacle. Its cable then hangs from the far end, or is removed if it already hung. */
+/**
+ * Pulls the plug in this receptacle. The cable then hangs from the far end, or is removed if it was already hanging.
+ */
 function unplug(fleet: SimulatedFleet, end: LinkEnd): Acted {
   if (isFree(fleet, end)) return nothingIn(end);
   const cable = cableAt(fleet.cables, end);
@@ -87,7 +89,7 @@ function plug(fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Extract<HandsA
   return { kind: 'done', fleet: { ...fleet, cables: [...fleet.cables, cable] }, text };
 }
 
-/** Performs one act. Pure; refuses impossible acts, such as using a receptacle twice. */
+/** Performs one act. Pure; refuses impossible acts, for example a second plug in one receptacle. */
 export function acted(fleet: SimulatedFleet, act: HandsAct): Acted {
   switch (act.kind) {
     case 'unplug':
@@ -129,7 +131,7 @@ export const isHandsVerb = (word: string): word is HandsVerb => Object.hasOwn(ha
 /** The argument for a Thunderbolt 4 cable. */
 const slowWord = '40g';
 
-/** The parsed arguments: acts, or a sentence that rejects them, with a hint. */
+/** The parsed act, or a sentence with the reason why the arguments are invalid, and a hint. */
 type ParsedHands =
   | { readonly kind: 'acts'; readonly acts: readonly HandsAct[] }
   | { readonly kind: 'refused'; readonly detail: string; readonly hint: string };

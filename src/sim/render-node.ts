@@ -12,12 +12,12 @@ import { rdmaKernelFiles } from './tools/io-registry.ts';
 import { tools } from './tools/registry.ts';
 import type { NamedValue, Row, Tool, View } from './tools/tool.ts';
 
-/** ENOMEM: the result of opening a device when no protection domain is left. */
+/** The error ENOMEM of programs that open a device when no protection domain is left. */
 const noDomains = 'alloc_pd 12\n';
 
 /**
- * Every file of this node's root that depends on the fleet's state, sorted by path; empty for an unknown name. The host
- * writes these files after every change and removes those that are no longer in the list.
+ * All files in this node's root that depend on the fleet's state, sorted by path; empty for an unknown name. The host
+ * writes these files after every change and removes files that are no longer in the list.
  */
 export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFile[] {
   const mac = macBehind(fleet, node);
@@ -46,7 +46,7 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
 /** macOS's job for Screen Sharing. */
 const screenSharingPath = '/System/Library/LaunchDaemons/com.apple.screensharing.plist';
 
-/** As in macOS, disabled, but without its sockets, because nothing connects to it here. */
+/** The job is disabled, as in macOS, but has no sockets, because nothing connects to it here. */
 const screenSharingJob: PlistDict = {
   Disabled: true,
   Label: 'com.apple.screensharing',
@@ -57,7 +57,7 @@ const screenSharingJob: PlistDict = {
 
 const folder = '/Library/Logs/DiagnosticReports';
 
-/** The kernel's panic text, and the name and folder of the report. All of them were seen on real Macs. */
+/** The kernel's panic text, and the report's name and folder, all seen on real Macs. */
 const texts = {
   crash: {
     reason: 'Kernel data abort. at pc 0xfffffe0029f1a4c8, lr 0xfffffe0029f1a3a0',
@@ -109,11 +109,11 @@ function reportOf(mac: MacState, { cause, atEpochSeconds }: Panic, at: number): 
   return dataFile(`${folder}/${name}`, lines.map((line) => `${line}\n`).join(''));
 }
 
-/** The files of macOS's kernel panic reports. */
+/** macOS's kernel panic reports, as files. */
 const panicReportFiles = (mac: MacState): readonly NodeFile[] =>
   (mac.panics ?? []).map((panic, at) => reportOf(mac, panic, at));
 
-/** The connections of a Mac's RDMA devices. Simulated runtimes find this file next to the link table. */
+/** File with the connections of a Mac's RDMA devices. Simulated runtimes find this file next to the link table. */
 export const rdmaCablesPath = '/.sim/rdma-cables';
 
 const none = '-';
@@ -136,14 +136,14 @@ const rdmaCablesText = ({ fleet, mac }: View): string =>
     .join('');
 
 /**
- * The sh line that sends a tool's arguments to the simulator and becomes its answer. It needs `$r`, the root that the
+ * The sh line that sends a tool's arguments to the simulator and prints its answer. It needs `$r`, the root that the
  * tool derived from its own path.
  */
 const askSimulator = 'exec "$r/usr/bin/perl" "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
 
 /**
- * At the head of every simulated tool, also for the bodies of patterns: an sh function that prints a file of lines
- * without starting a program. If the file is missing, it exits with 1.
+ * An sh function at the beginning of every simulated tool, also for the bodies of patterns. It prints a file line by
+ * line without starting a program. If the file is missing, it exits with 1.
  */
 const sayFunction = `say() {
   t= n='
@@ -158,27 +158,28 @@ const toolName = ({ path }: Tool): string => path.slice(path.lastIndexOf('/') + 
 /** A word in a case pattern: literal, or a path below the root that the tool itself derived. */
 const patternWord = (word: Word): string => (typeof word === 'string' ? quote(word) : `"$r"${quote(word.path)}`);
 
-/** `2:-getinfo Ethernet` as an sh pattern: the number of arguments, then all of them. */
+/** The sh pattern for a row, such as `2:-getinfo Ethernet`: the number of arguments, then all of them. */
 const rowPattern = (row: Row): string =>
   row.args.length === 0 ? quote('0:') : `${row.args.length}:${row.args.map(patternWord).join("' '")}`;
 
-/** The simulator's copy of a node's file as it last wrote it. */
+/** The simulator's copy of a node's file, as last written. */
 const seenCopy = (path: string): string => `/.sim/seen${path}`;
 
-/** A file name that identifies the answer's command line. */
+/** A unique file name for a command line's answer. */
 function slug(row: Row): string {
   const words = row.args.map((word) => (typeof word === 'string' ? word : word.path));
   return words.length === 0 ? 'no-arguments' : words.join('_').replaceAll(/[^A-Za-z0-9._-]/g, '+');
 }
 
 /**
- * The shell derives its root from its own path without a fork; on a node without a prefix the same expression gives an
- * empty string. Unknown arguments add one line to `/.sim/unknown` and get the tool's own usage text.
+ * The beginning of a tool's script. It derives the root from the script's own path without a fork; on a node without a
+ * prefix, the same expression gives an empty string. For unknown arguments, the tool adds one line to `/.sim/unknown`
+ * and prints its usage text.
  */
 const head = (tool: Tool): string =>
   `#!/bin/sh\nr=\${0%${quote(tool.path)}}\na=$r/.sim/answers/${toolName(tool)}\n${sayFunction}`;
 
-/** A shell reads files byte by byte. Up to this size that is faster than starting a program. */
+/** A shell reads files byte by byte. Up to this size, that is faster than starting a program. */
 const saidCharacters = 1_500;
 
 /** sh commands that print a stored answer; `what` is the text in the file. */
@@ -212,7 +213,9 @@ function storedAnswer(row: Row): string {
   return [out, err, `exit ${row.exitCode ?? 0}`].filter((part) => part !== '').join('; ');
 }
 
-/** Rows come first, then changes, which the simulator itself checks, then families of command lines. */
+/**
+ * The case arms of a tool: first rows, then changes, which the simulator itself checks, then families of command lines.
+ */
 function arms({ writes = [], patterns = [] }: Tool, rows: readonly Row[]): string {
   const known = [
     ...rows.map((row) => [rowPattern(row), rowBody(row)] as const),
@@ -222,7 +225,7 @@ function arms({ writes = [], patterns = [] }: Tool, rows: readonly Row[]): strin
   return `case "$#:$*" in\n${known.map(([match, body]) => `(${match}) ${body} ;;\n`).join('')}esac\n`;
 }
 
-/** Names and values in sysctl's way: it reports unknown names and prints the others. */
+/** Prints named values like sysctl, which reports unknown names and prints the others. */
 function namesAnswer(tool: Tool, values: readonly NamedValue[]): string {
   return [
     "n=0 s=0\ncase ${1-} in ('-n') n=1; shift ;; esac\n",
@@ -241,7 +244,7 @@ function rowFiles(tool: Tool, row: Row): readonly NodeFile[] {
   return row.stderr === undefined ? out : [...out, dataFile(`${path}.err`, row.stderr)];
 }
 
-/** The files of one tool on one Mac: the script and its answers; none if this Mac does not have the tool. */
+/** One tool's files on one Mac: the script and its answers; empty if this Mac does not have the tool. */
 function toolFiles(tool: Tool, view: View): readonly NodeFile[] {
   if (tool.isPresent?.(view.mac) === false) return [];
   const rows = tool.rows?.(view) ?? [];

@@ -23,23 +23,23 @@ import { loginWindowDomain, softwareUpdateDomain, timeMachineDomain } from './mo
 import type { PlistDict } from './model/plist.ts';
 import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from './model/seed.ts';
 
-/** A fleet, or why it cannot be simulated. */
+/** A fleet, or the reason why it cannot be simulated. */
 type FleetResult =
   | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet }
   | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** Model of a Mac for which the file sets none. */
+/** The model of a Mac if the file sets none. */
 const defaultModelId = 'Mac15,14';
 
-/** By node name; undefined for an unknown model. */
+/** Models by node name; undefined for an unknown model. */
 type Models = ReadonlyMap<string, MacModel | undefined>;
 
 const modelIdOf = (node: DesiredNode): string => node.hardware.model ?? defaultModelId;
 
 /**
- * Creates the rack of this file in exactly the declared state: one Mac per node, its cables plugged in, RDMA enabled.
- * The same file and seed give the same serials, UUIDs and addresses. Refuses unknown models and receptacles
- * (`sim/unknown-model`, `sim/unusable-link`, `sim/pool-too-small`).
+ * Creates the rack of a cluster file in exactly the declared state: one Mac per node, all cables plugged in, RDMA
+ * enabled. The same file and seed give the same serial numbers, UUIDs and addresses. Refuses unknown models and
+ * receptacles (`sim/unknown-model`, `sim/unusable-link`, `sim/pool-too-small`).
  */
 export function simulateFleet(desired: DesiredFleet, seed: string): FleetResult {
   const models: Models = new Map(desired.nodes.map((node) => [node.name, macModelOf(modelIdOf(node))]));
@@ -107,8 +107,8 @@ function smallPool({ thunderbolt: { pool, links } }: DesiredFleet): readonly Dia
 }
 
 /**
- * The fixed addresses of a node's receptacles. Each link has its own network, or the n-th /30 of the pool. The end
- * whose text sorts first has the lower address.
+ * The fixed addresses of a node's receptacles. Each link uses its declared network or, without one, the n-th /30 of the
+ * pool. The end whose text sorts first has the lower address.
  */
 function fixed({ thunderbolt }: DesiredFleet, node: DesiredNode): ReadonlyMap<number, InterfaceAddress> {
   const addresses = new Map<number, InterfaceAddress>();
@@ -128,13 +128,13 @@ function fixed({ thunderbolt }: DesiredFleet, node: DesiredNode): ReadonlyMap<nu
   return addresses;
 }
 
-/** Parameters of a new Mac. All random-looking values follow from the seed and the node's name. */
+/** Parameters of a new Mac. All random-looking values are derived from the seed and the node's name. */
 interface NewMac {
   readonly seed: string;
   readonly desired: DesiredFleet;
   readonly node: DesiredNode;
   readonly model: MacModel;
-  /** Fixed addresses by receptacle; the other receptacles get self-assigned ones. */
+  /** Fixed addresses by receptacle. The other receptacles get self-assigned addresses. */
   readonly addresses: ReadonlyMap<number, InterfaceAddress>;
   /** Position in the file, which determines the office address. */
   readonly index: number;
@@ -143,26 +143,26 @@ interface NewMac {
 const gib = 2 ** 30;
 const mib = 2 ** 20;
 
-/** Serial numbers of current Macs are ten letters and digits without a meaning. */
+/** Serial numbers of current Macs are ten meaningless letters and digits. */
 const serialAlphabet = 'CDFGHJKLMNPQRTVWXY0234679';
 
-/** An interface's link-local address: stable and random-looking (RFC 7217), not made from its MAC address. */
+/** An interface's link-local address: stable and random-looking (RFC 7217), not derived from the MAC address. */
 const stableLinkLocal = (words: readonly (string | number)[]): string =>
   linkLocalText([...seededBytes([...words, 'link-local']).subarray(0, 8)]);
 
-/** The ssh user of a node for which the file sets none. */
+/** A node's ssh user if the file sets none. */
 export const defaultUser = 'mesh';
 
 const simulatedPassword = 'simulated';
 
-/** The version of macOS if the file sets none. */
+/** The macOS version if the file sets none. */
 const defaultVersion = '26.5';
 
-/** One node's healthy Mac in the declared state. */
+/** A node's healthy Mac in the declared state. */
 function newMac(from: NewMac): MacState {
   const { seed, desired, node, model } = from;
   const words = [seed, node.name] as const;
-  // A Mac cannot have an older macOS than its model's first one.
+  // A Mac cannot run an older macOS than its model's first version.
   const version = newerMacos(desired.macos.version ?? defaultVersion, model.firstMacos);
   const memoryBytes = node.hardware.memoryBytes ?? model.defaultMemoryGib * gib;
   const ports = model.ports.map((port) => ({ ...port, macAddress: seededMac([...words, port.device], 'd0:11:e5') }));
@@ -208,7 +208,7 @@ function newMac(from: NewMac): MacState {
   };
 }
 
-/** A new Mac has these files, but each key is missing until a person or the file changes the setting. */
+/** The preference files of a new Mac. Each key is missing until a person or the cluster file changes the setting. */
 const newDomains = ({ macos, system }: DesiredFleet, { user }: DesiredNode): MacState['domains'] => ({
   [softwareUpdateDomain]: macos.automaticUpdates === 'disabled' ? { AutomaticallyInstallMacOSUpdates: false } : {},
   [loginWindowDomain]: system.automaticLogin === 'required' ? { autoLoginUser: user ?? defaultUser } : {},
@@ -216,8 +216,8 @@ const newDomains = ({ macos, system }: DesiredFleet, { user }: DesiredNode): Mac
 });
 
 /**
- * While the bridge is unchanged, macOS has one service for it and none for the receptacles. After its removal there is
- * one service per receptacle.
+ * The network preferences of a new Mac. While the bridge exists, macOS has one service for the bridge and none for the
+ * receptacles. Without the bridge, each receptacle has a service.
  */
 function newPreferences({ seed, node, desired, model, addresses }: NewMac, ports: readonly PortState[]): PlistDict {
   const isBridged = desired.thunderbolt.bridge === 'keep';
@@ -261,8 +261,8 @@ function newReceptacles({ seed, node, model }: NewMac): readonly ReceptacleState
 }
 
 /**
- * Only the longest addresses from 169.254.1.0 to 169.254.254.255 (RFC 3927), so that screens break their lines alike on
- * every rack.
+ * A self-assigned address (169.254.1.0 to 169.254.254.255, RFC 3927). Only addresses with the maximum text length are
+ * used, so that lines wrap in the same way on every rack.
  */
 const selfAssigned = (words: readonly (string | number)[]): string =>
   `169.254.${seededInteger([...words, 'self-assigned'], 100, 254)}.${seededInteger([...words, 'self-assigned-low'], 100, 254)}`;
@@ -286,11 +286,11 @@ function wiredLimit({ system }: DesiredFleet, memoryBytes: number): number {
 function newDisk(model: MacModel, words: readonly string[]): MacState['disk'] {
   const totalKib = model.diskTotalKib;
   const usedKib = Math.floor((totalKib * seededInteger([...words, 'disk'], 5, 15)) / 100);
-  // The sealed system, its recovery and the swap are in the same container.
+  // The sealed system volume, recovery and swap are in the same container.
   return { totalKib, usedKib, availableKib: totalKib - usedKib - 26_000_000 };
 }
 
-/** No node of a file can have this name, because names may not contain dots. */
+/** A name that no node in a file can have, because node names cannot contain dots. */
 const nameOf = (index: number): string => `outside.${index}`;
 
 function strangeReceptacle(receptacle: ReceptacleState, words: readonly (string | number)[]): ReceptacleState {
@@ -306,8 +306,8 @@ function strangeReceptacle(receptacle: ReceptacleState, words: readonly (string 
 }
 
 /**
- * A Mac of the same model that is not in any file: RDMA is off, and its receptacles have no network service. All its
- * values are derived from the given Mac and the number.
+ * A Mac of the same model that is not in the file. RDMA is off, and the receptacles have no network service. All values
+ * are derived from the given Mac and the number.
  */
 export function strangerLike(mac: MacState, index: number): MacState {
   const words = [mac.hardwareUuid, 'stranger', index] as const;
@@ -333,9 +333,9 @@ function preferencesOf({ name, hardwareUuid, ports }: MacState): MacState['prefe
 }
 
 /**
- * A new Mac after Setup Assistant: a Thunderbolt Bridge with all receptacles, each service on DHCP, RDMA off (both
- * Apple TN3205), and macOS's default settings for power, updates, Spotlight and login. Nothing of `enroll` is done.
- * Account, Remote Login and FileVault, which a person sets up, match the file.
+ * A new Mac after Setup Assistant: a Thunderbolt Bridge with all receptacles, each service on DHCP, RDMA off (Apple
+ * TN3205), and macOS's default settings for power, updates, Spotlight and login. The Mac is not enrolled. Account,
+ * Remote Login and FileVault, which a person sets up, match the file.
  */
 export function outOfBox(mac: MacState): MacState {
   const { panics: _, isRdmaWaiting: __, ...kept } = mac;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-/** The perl text of a double: the common part of all doubles, then its own parts. */
+/** A double's Perl text: the part that all doubles share, then the double's own parts. */
 export const doubleText = (...parts: readonly string[]): string => ['head.pl', ...parts].map(partText).join('');
 
 export const partText = (part: string): string => readFileSync(new URL(part, import.meta.url), 'utf8');
@@ -29,7 +29,7 @@ interface Tensor {
   readonly content: Buffer;
 }
 
-/** A file in the safetensors format: the length of its header, the header, the tensors' bytes. */
+/** A file in the safetensors format: header length, header, tensor bytes. */
 export function safetensors(tensors: readonly Tensor[]): Buffer {
   let end = 0;
   const entries = tensors.map(({ name, dtype, shape, content }) => {

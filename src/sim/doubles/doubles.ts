@@ -7,8 +7,8 @@ import { writeNodeArchive } from './node-archive.ts';
 import { writeArchive } from './tar-gz.ts';
 
 /**
- * Writes an archive in the form of uv's own, with the double of uv, which includes the double of Python with mlx. The
- * bytes are always the same.
+ * Writes an archive in the form of uv's releases. It contains the double of uv, which includes the double of Python
+ * with mlx. The bytes are always the same.
  *
  * @param path of the `.tar.gz` file, whose folder is created
  */
@@ -46,7 +46,7 @@ export async function writeRequirements(path: string, others: Readonly<Record<st
   await writeWithFolder(path, head + packages.map(line).join(''));
 }
 
-/** The tags of wheels that do not run on every computer. */
+/** Tags of wheels that do not run on every computer. */
 const tags: Readonly<Record<string, string>> = {
   mlx: 'cp312-cp312-macosx_14_0_arm64',
   'mlx-metal': 'py3-none-macosx_26_0_arm64',
@@ -57,8 +57,8 @@ const tags: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a folder with a wheel of every package and an archive of Python 3.12, for the double of uv. The digests are
- * those of the default list.
+ * Writes a folder with a wheel of every package and an archive of Python 3.12, for the double of uv. The digests match
+ * the default list.
  *
  * @param folder is created
  */
@@ -72,10 +72,11 @@ export async function writeWheels(folder: string): Promise<void> {
 }
 
 /**
- * Writes the archive of a double, with its programs at the paths in the file. Equal programs give equal bytes.
+ * Writes a double's archive, with its programs at the paths that the cluster file sets. Equal programs give equal
+ * bytes.
  *
- * @param path is created, with its folder
- * @throws Error for a program without a double, which is a bug
+ * @param path of the archive, which is created with its folder
+ * @throws Error if the program has no double, which is a bug
  */
 export function writeDouble(program: DoubledProgram, path: string): Promise<WrittenFile> {
   if (!('driver' in program)) return writeNodeArchive(path, program.program);
@@ -101,5 +102,5 @@ type DoubledKeys =
   | { readonly driver: 'llamacpp-rpc'; readonly server: string; readonly worker: string }
   | { readonly driver: 'mlx' | 'command' };
 
-/** A runtime in the file, or Node for a published endpoint. */
+/** A runtime in the cluster file, or Node for a published endpoint. */
 export type DoubledProgram = (DesiredRuntime & DoubledKeys) | DesiredGateway;

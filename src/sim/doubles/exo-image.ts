@@ -6,8 +6,8 @@ import { doubleText, partText, safetensors, type WrittenFile, writeWithFolder } 
 import { writeArchive } from './tar-gz.ts';
 
 /**
- * Writes the double of exo with its program at a path in the archive: as in exo's app, or in a build of its own. The
- * bytes are always the same.
+ * Writes the double of exo, with its program at the configured path in the archive: as in exo's app, or as in a custom
+ * build. The bytes are always the same.
  *
  * @param path of the archive or image, whose folder is created
  */
@@ -25,7 +25,7 @@ export function writeExoProgram(
   ]);
 }
 
-/** Tensors of the same shape with two bytes per number. */
+/** Tensors with the same shape and two bytes per number. */
 function weights(names: readonly string[], dims: readonly [number, number]): Buffer {
   const tensors = names.map((name) => {
     const content = Buffer.alloc(dims[0] * dims[1] * 2, createHash('sha256').update(name).digest());
@@ -51,8 +51,8 @@ const config = {
 };
 
 /**
- * Writes a model that exo accepts: configuration, tokenizer, and weights with the index that exo requires. The bytes
- * are always the same.
+ * Writes a model that exo accepts: configuration, tokenizer, and weights with exo's required index. The bytes are
+ * always the same.
  *
  * @param folder is created
  */

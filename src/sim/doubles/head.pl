@@ -1,11 +1,12 @@
 #!/usr/bin/perl
-# What all doubles share, put before each of them: where addresses and devices are to be found on this machine, and how
-# requests are read and answered. They run on the perl that macOS ships (5.34) with core modules only.
+# The common part of all doubles, which precedes each of them: finds addresses and devices on this machine, and reads
+# and answers requests. The doubles need only the core modules of macOS's perl (5.34).
 #
-# On a machine without cables MESHWRIGHT_LINK_TABLE names a file of lines `10.77.0.1:51000 127.0.0.1:23211`: what can be
-# reached now, and where. It is read again for every request. Beside it, or in /.sim, `rdma-cables` has the RDMA devices of
-# this Mac, one line each: name, IPv4 address of its GID, `active` or `down`, this Mac, and the Mac and the device that it
-# leads to; `verbs` has calls that fail: `alloc_pd 12`, `create_qp 16`, `rtr 22`.
+# On a machine without cables, MESHWRIGHT_LINK_TABLE names a file with lines like `10.77.0.1:51000 127.0.0.1:23211`: an
+# address that can currently be reached, and its place on this machine. The file is read again for every request. The
+# file `rdma-cables` next to it, or in /.sim, has one line per RDMA device of this Mac: name, IPv4 address of its GID,
+# `active` or `down`, this Mac, and the Mac and device at the other end. The file `verbs` lists failing calls, such as
+# `alloc_pd 12`, `create_qp 16`, `rtr 22`.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -29,7 +30,7 @@ sub read_text {
     return scalar <$file>;
 }
 
-# Where an address is to be found on this machine: itself, or what the table says. Undefined when it is out of reach.
+# The place of an address on this machine: the address itself, or its entry in the table; undefined if unreachable.
 sub place_of {
     my ($address) = @_;
     my $table = $ENV{MESHWRIGHT_LINK_TABLE} // return $address;
@@ -37,7 +38,7 @@ sub place_of {
     return $place;
 }
 
-# What the devices of this Mac lead to.
+# This Mac's devices, with the Mac and device at the other end of each.
 sub cables {
     my %found;
     for my $line (split /\n/, read_text("${beside}rdma-cables") // '') {
@@ -47,15 +48,15 @@ sub cables {
     return \%found;
 }
 
-# The number of the error with which a call of the verbs library fails here; undefined where it does not.
+# The errno with which this call of the verbs library fails here; undefined if it does not fail.
 sub failing {
     my ($call) = @_;
     my ($errno) = (read_text("${beside}verbs") // '') =~ /^\Q$call\E ([0-9]+)$/m;
     return $errno;
 }
 
-# Says how many protection domains and queue pairs of each device this process has, from where the simulated kernel takes
-# it. A process that KILL ends leaves the file there.
+# Writes this process's protection domains and queue pairs per device into a file that the simulated kernel reads. If
+# the process is stopped by KILL, the file remains.
 sub say_devices {
     my (%count) = @_;
     return unlink $client_file if !%count;
@@ -71,7 +72,7 @@ sub program_name {
 
 END { unlink $client_file if $client_file =~ m{/$$\z} }
 
-# Every file below a folder, relative, sorted; what meshwright itself keeps there is not part of the model.
+# Sorted relative paths of all files below a folder, except meshwright's own files, which are not part of the model.
 sub files_below {
     my ($folder, $prefix) = @_;
     opendir my $entries, $folder or die "$folder: $!\n";
@@ -82,7 +83,7 @@ sub files_below {
     return @found;
 }
 
-# One digest over all files of a model. A file that has not changed since is not read again.
+# One digest of all files of a model. Unchanged files are not read again.
 sub digest_below {
     my ($model) = @_;
     my @lines;
@@ -97,7 +98,7 @@ sub digest_below {
     return sha256_hex(join '', @lines);
 }
 
-# Method, target and body of a request; nothing where none comes.
+# Method, target and body of a request; empty if there is none.
 sub read_request {
     my ($client) = @_;
     my ($method, $target) = split ' ', <$client> // return;
@@ -119,7 +120,7 @@ sub say_json {
         'Content-Length: ', length $body, "\r\nConnection: close\r\n\r\n", $body;
 }
 
-# How many tokens an answer has: what was asked for, and eight at most, of eight hexadecimal digits each.
+# Number of tokens in an answer: as requested, but at most eight. Each token has eight hexadecimal digits.
 sub tokens_of {
     my $wanted = $_[0]{max_tokens} // 8;
     return $wanted =~ /^[0-9]+$/ && $wanted < 8 ? $wanted : 8;
@@ -135,7 +136,7 @@ sub completion {
     return { %head, choices => [$choice], usage => usage($tokens) };
 }
 
-# The answer as events, a token each and a moment apart, with the count at the end.
+# Sends the answer as events, one token each with short pauses, and the token count at the end.
 sub say_stream {
     my ($client, $model, $text, $tokens) = @_;
     print {$client} "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";

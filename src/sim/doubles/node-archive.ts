@@ -4,8 +4,9 @@ import type { WrittenFile } from './double-files.ts';
 import { writeArchive } from './tar-gz.ts';
 
 /**
- * Loaded first. On a machine without cables a simulated Mac's ports are loopback ports of this machine, which the link
- * table lists. The program cannot listen on a port that is not in the table, and connections to it are refused.
+ * The module that Node's double loads first. On a machine without cables, a simulated Mac's ports are loopback ports of
+ * this machine, which the link table lists. Programs cannot listen on a port that is not in the table, and connections
+ * to such a port are refused.
  */
 const network = `'use strict';
 const fs = require('node:fs');
@@ -35,8 +36,8 @@ if (table !== undefined) {
 `;
 
 /**
- * The double itself, which first loads a file next to it. A Mac in namespaces has this machine's Node at a different
- * path.
+ * The double itself, which first loads the module next to it. On a Mac in namespaces, this machine's Node has a
+ * different path.
  */
 const nodeDouble = `#!/bin/sh
 n=${nodeProgramPath}
@@ -44,7 +45,7 @@ n=${nodeProgramPath}
 exec "$n" --require "$0.network.cjs" "$@"
 `;
 
-/** The files of Node's double by path, with its program at the given path. */
+/** The files of Node's double, with the program at the given path. */
 export const nodeDoubleFiles = (program: string): readonly NodeFile[] => [
   toolFile(program, nodeDouble),
   toolFile(`${program}.network.cjs`, network),
@@ -54,7 +55,7 @@ export const nodeDoubleFiles = (program: string): readonly NodeFile[] => [
 const folderOf = (path: string): string => basename(path, '.tar.gz');
 
 /**
- * Writes a substitute for the archive of Node.js for macOS; its program is the Node that runs this program.
+ * Writes a substitute for the macOS archive of Node.js. Its program is the Node that runs this code.
  *
  * @param path of the archive, whose folder is created
  * @param program path of Node in the archive

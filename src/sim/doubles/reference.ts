@@ -5,15 +5,15 @@ import { doubleText, safetensors, type WrittenFile, writeWithFolder } from './do
 import { writeArchive } from './tar-gz.ts';
 
 /**
- * Writes the archive of the reference runtime: `bin/rank`, for macOS's perl. The bytes are always the same. It is a
- * complete runtime for the driver `command`, but cannot run a real model.
+ * Writes the archive of the reference runtime: `bin/rank`, for macOS's perl. The bytes are always the same. The runtime
+ * is complete for the driver `command`, but cannot run a real model.
  *
  * @param path of the `.tar.gz` file, whose folder is created
  */
 export const writeReferenceArchive = (path: string): Promise<WrittenFile> =>
   writeArchive(path, [toolFile('bin/rank', doubleText('ranks/rank.pl'))]);
 
-/** Bytes without a pattern; the same name gives the same bytes. */
+/** Patternless bytes; the same name gives the same bytes. */
 function weights(name: string, sizeBytes: number): Buffer {
   const key = createHash('sha256').update(name).digest();
   const cipher = createCipheriv('aes-128-ctr', key.subarray(0, 16), key.subarray(16));
@@ -26,8 +26,8 @@ const shards = 2;
 const tinyConfig = { model_type: 'reference', num_hidden_layers: shards, hidden_size: 840, num_attention_heads: 840 };
 
 /**
- * Writes a model with the shape of a real one, in few bytes: a configuration and two weights files. The bytes are
- * always the same.
+ * Writes a small model with the shape of a real one: a configuration and two weights files. The bytes are always the
+ * same.
  *
  * @param folder is created
  * @param weightBytes total size of both weights files

@@ -47,7 +47,7 @@ function littleEndian(number: number, bytes: 2 | 4): Buffer {
   return buffer;
 }
 
-/** Stored, uncompressed blocks (RFC 1951, 3.2.4), which are the same with every version of every library. */
+/** Uncompressed blocks (RFC 1951, 3.2.4), which are the same with every library version. */
 function stored(content: Buffer): readonly Buffer[] {
   const blocks: Buffer[] = [];
   for (let at = 0; at < content.length; at += storedLimit) {
@@ -60,8 +60,8 @@ function stored(content: Buffer): readonly Buffer[] {
 }
 
 /**
- * A `.tar.gz` of these files. Equal files give equal bytes on every system. For small archives, because it does not
- * compress.
+ * A `.tar.gz` of these files. Equal files give equal bytes on every system. Only for small archives, because nothing is
+ * compressed.
  *
  * @see RFC 1952 for the envelope: no name, no time, operating system unknown
  */

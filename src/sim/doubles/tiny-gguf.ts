@@ -33,7 +33,10 @@ const words = (key: string, value: string): Buffer => entry(key, types.string, t
 const list = (key: string, type: number, items: readonly Buffer[]): Buffer =>
   entry(key, types.array, Buffer.concat([uint32(type), uint64(items.length), ...items]));
 
-/** Three special tokens, every byte, every printable character, and unused tokens up to a multiple of 32. */
+/**
+ * The vocabulary: three special tokens, every byte, every printable character, and unused tokens up to a multiple of
+ * 32.
+ */
 function vocabulary() {
   const special = ['<unk>', '<s>', '</s>'].map((one, index) => ({ text: one, type: index === 0 ? 2 : 3, score: 0 }));
   const bytes = Array.from({ length: 256 }, (_, code) => ({
@@ -157,7 +160,9 @@ function halfBits(value: number): number {
 const firstPrintable = 259;
 const printableCount = 95;
 
-/** Output rows of unprintable tokens are zero, so that such a token is never the most likely one. */
+/**
+ * Whether this output row is zero: rows of unprintable tokens are, so that such a token is never the most likely one.
+ */
 const isSilent = ({ name, dims }: Tensor, index: number): boolean => {
   if (name !== 'output.weight') return false;
   const token = Math.floor(index / (dims[0] ?? 1));
@@ -187,9 +192,9 @@ function headers(tensors: readonly Tensor[]): readonly Buffer[] {
 }
 
 /**
- * A model that a real llama.cpp loads and that answers in printable characters: random weights, a vocabulary of bytes,
- * a chat template. The bytes are the same everywhere. Because its weights mean nothing, other processors may resolve
- * near ties between tokens differently, so no test may expect specific answers.
+ * A model that a real llama.cpp can load and that answers in printable characters: random weights, a vocabulary of
+ * bytes, a chat template. The bytes are the same everywhere. The weights are meaningless, so other processors may
+ * resolve near ties between tokens differently, and no test may expect specific answers.
  *
  * @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
@@ -204,7 +209,7 @@ function tinyGguf(shape: TinyShape): Buffer {
   return Buffer.concat([head, padding, ...tensors.map((tensor) => contentOf(tensor, random))]);
 }
 
-/** Writes such a model, creates the file's folder, and returns the file's bytes. */
+/** Writes a tiny model, creates the file's folder, and returns the size in bytes. */
 export async function writeTinyGguf(path: string, shape: TinyShape = tinyShape): Promise<number> {
   return (await writeWithFolder(path, tinyGguf(shape))).sizeBytes;
 }

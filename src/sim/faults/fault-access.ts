@@ -4,15 +4,16 @@ import { outOfBox, strangerLike } from '../simulate-fleet.ts';
 import { aims, defineFault, defineMacFault } from './fault.ts';
 
 /**
- * In the middle of an observation. With our own client, key exchange and login take about 1,400 bytes, and the first
- * complete answer ends after about 2,800 bytes. So no fact arrives, however the stream is split into packets.
+ * Cuts the connection in the middle of an observation. With our own client, key exchange and login take about 1,400
+ * bytes, and the first complete answer ends after about 2,800 bytes. So no fact arrives, however the stream is split
+ * into packets.
  */
 const dropAfterBytes = 2_000;
 
-/** Far more than the error in an observation. */
+/** Far more than an observation's measurement error. */
 const skewSeconds = 420;
 
-/** Faults of access to a Mac. */
+/** Faults that affect access to a Mac. */
 export const accessFaults = {
   /** After a power loss the Mac waits for a password before it starts macOS; its host restarts it. */
   'filevault-locked': defineMacFault(
@@ -42,7 +43,7 @@ export const accessFaults = {
   /** The sudoers drop-in is missing. */
   'sudo-denied': defineMacFault('sudo asks for a password', (mac) => ({ ...mac, sudo: 'needs-password' })),
 
-  /** A Mac after its first setup: an account with a password, Remote Login on, and nothing of meshwright. */
+  /** A Mac after its first setup: an account with a password, Remote Login on, and no trace of meshwright. */
   'not-enrolled': defineMacFault('the Mac accepts no key of this computer, and sudo asks for the password', (mac) => ({
     ...mac,
     hasKey: false,
@@ -58,10 +59,10 @@ export const accessFaults = {
     },
   ),
 
-  /** A different key than before: a reinstalled Mac, or an intercepted connection. */
+  /** A new host key: the Mac was reinstalled, or the connection is intercepted. */
   'wrong-host-key': defineMacFault('the host key has changed', (mac) => withConnection(mac, { hostKey: 'other' })),
 
-  /** An address that leads to a different node's Mac, as after mixed-up names or leases. */
+  /** The address leads to a different node's Mac, as after mixed-up names or DHCP leases. */
   'wrong-mac': defineFault(
     "the address leads to a different node's Mac, with its serial number, UUIDs and cables",
     aims.twoNodes,

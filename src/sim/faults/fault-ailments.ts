@@ -11,7 +11,7 @@ import { withBridgeInterface } from '../model/network.ts';
 import { isRdmaLive } from '../model/rdma.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
 
-/** A fault that is one condition of a Mac; `already` is the reason if the Mac already has it. */
+/** Defines a fault that sets one condition of a Mac; `already` is the refusal if the Mac already has this condition. */
 const defineAilment = <K extends keyof Ailments>(
   summary: string,
   [key, value]: readonly [key: K, value: Ailments[K]],
@@ -20,7 +20,7 @@ const defineAilment = <K extends keyof Ailments>(
 ): Fault =>
   defineMacFault(summary, (mac) => (mac.ailments[key] === value ? already : ailing(mac, { [key]: value })), shown);
 
-/** The same for the RDMA driver, which only runs if there are devices. */
+/** The same for conditions of the RDMA driver, which only runs if the Mac has RDMA devices. */
 const defineDriverState = (summary: string, key: 'isRdmaHeld' | 'isVerbsHung', already: string): Fault =>
   defineMacFault(summary, (mac) => {
     if (mac.ailments[key]) return already;
@@ -32,10 +32,10 @@ const withDeadPort = (fleet: SimulatedFleet, node: string, receptacle: number): 
     ailing(mac, { deadReceptacles: [...new Set([...mac.ailments.deadReceptacles, receptacle])].sort() }),
   );
 
-/** Too little for any model, enough for a lease and a record. */
+/** Too little for any model, but enough for a lease and a record. */
 const roomLeftBytes = 65_536;
 
-/** Faults of a Mac's system beyond its settings. */
+/** Faults in a Mac's system other than its settings. */
 export const ailmentFaults = {
   /** The kernel's state after a long idle time or a hot replug (exo issue 1973); only a reboot clears it. */
   'rdma-hang': defineAilment(
@@ -44,7 +44,7 @@ export const ailmentFaults = {
     'RDMA already hangs',
   ),
 
-  /** A link that was idle for long: both Macs must reboot before it works again (exo issue 1973). */
+  /** A link that was idle for a long time: both Macs must reboot before it works again (exo issue 1973). */
   'idle-dead-port': defineFault(
     'a cable carries nothing although both ports are active, until both Macs reboot',
     aims.cable,
@@ -67,7 +67,7 @@ export const ailmentFaults = {
     'none are left',
   ),
 
-  /** A program that is not ours, such as a benchmark that still runs. */
+  /** A foreign program, for example a benchmark that is still running. */
   'rdma-held': defineDriverState(
     'a foreign program holds every RDMA device, until it is stopped or the Mac reboots',
     'isRdmaHeld',
@@ -91,7 +91,7 @@ export const ailmentFaults = {
     'the Mac already leaks memory',
   ),
 
-  /** macOS recreates the bridge, immediately and at every boot. */
+  /** macOS recreates the bridge immediately, and again at every boot. */
   'bridge-rebuilt': defineMacFault('macOS recreates the Thunderbolt Bridge, now and at every boot', (mac) =>
     ailing(withBridgeInterface(mac), { isBridgeRebuilt: true }),
   ),
@@ -122,14 +122,14 @@ export const ailmentFaults = {
     'Full Disk Access is already off',
   ),
 
-  /** A kernel panic. It ends when the Mac is up again; its report remains. */
+  /** A kernel panic. The fault ends when the Mac is up again, but the panic report remains. */
   crash: defineMacFault(
     'the kernel panics: the Mac goes down immediately and restarts by itself',
     (mac) => (mac.ailments.panic === undefined ? ailing(mac, { panic: 'crash' }) : 'the Mac is already going down'),
     ({ ailments }) => ailments.panic,
   ),
 
-  /** A power failure. Afterwards the Mac starts by itself if pmset says so. */
+  /** A power failure. When power returns, the Mac starts by itself if `autorestart` is on. */
   'power-cut': defineAilment(
     'power is lost; when it returns, the Mac starts if autorestart is on, otherwise after its button is pressed',
     ['lacksCurrent', true],
@@ -137,7 +137,7 @@ export const ailmentFaults = {
     ({ ailments }) => ailments.lacksCurrent,
   ),
 
-  /** Reported for TCP under load over Thunderbolt: panics in the driver of IP over Thunderbolt. */
+  /** Panics in the driver for IP over Thunderbolt, which users reported under high TCP load. */
   'tcp-load-panic': defineAilment(
     'the kernel panics as soon as ranks send TCP over its cables',
     ['panicsUnderTcp', true],

@@ -5,13 +5,13 @@ import { isBridged } from '../model/network.ts';
 import { strangerLike } from '../simulate-fleet.ts';
 import { aims, defineFault, type Fault, lastFree } from './fault.ts';
 
-/** The plugged and hanging cables. Moving plugs, in any order, can clear such a fault. */
+/** The plugged-in and hanging cables. Moving plugs can clear a cabling fault, in any order. */
 const cablesOf = ({ cables, hanging }: SimulatedFleet): unknown => [
   plugged(cables),
   hanging.map(({ end }) => linkEndText(end)).sort(),
 ];
 
-/** A fault of the cabling. */
+/** Defines a cabling fault. */
 const defineCabling = <T>(...[summary, aim, change]: Parameters<typeof defineFault<T>>): Fault =>
   defineFault(summary, aim, change, cablesOf);
 
@@ -23,7 +23,7 @@ const withCable = (fleet: SimulatedFleet, ends: Cable['ends']): SimulatedFleet =
   cables: [...fleet.cables, { ends, gigabitsPerSecond: 80 }],
 });
 
-/** A dock at this end of a cable. */
+/** Defines a fault with a dock at this end of a cable. */
 const defineDock = (summary: string, isBlind: boolean): Fault =>
   defineCabling(summary, aims.cable, (fleet, end) => {
     const cable = cableAt(fleet.cables, end);
@@ -32,9 +32,9 @@ const defineDock = (summary: string, isBlind: boolean): Fault =>
     return { ...fleet, cables };
   });
 
-/** Faults of cables and of their links. */
+/** Faults of cables and links. */
 export const cableFaults = {
-  /** A cable between two free receptacles that no file declares. */
+  /** An undeclared cable between two free receptacles. */
   'cable-extra': defineCabling(
     'an additional cable between two free receptacles that the file does not declare',
     aims.freePair,
@@ -77,7 +77,7 @@ export const cableFaults = {
   /** A dock that hides its far side: this end sees only the dock, the other end sees this Mac. */
   'hub-hides-peer': defineDock('a dock is in between: this end sees only the dock, not the far Mac', true),
 
-  /** Two cable ends are in each other's receptacles. */
+  /** Two cable ends are in the wrong receptacles: each is in the other's place. */
   'cable-swapped': defineCabling(
     'two cable ends are exchanged: both receptacles see the wrong neighbor',
     aims.twoReceptacles,

@@ -11,11 +11,11 @@ import {
 import { liveAddress, type NetworkService, servicesIn, withService } from '../model/network.ts';
 import { aims, defineFault, defineMacFault, type Fault } from './fault.ts';
 
-/** The services of one receptacle with a fixed address. */
+/** One receptacle's network services with a fixed address. */
 const fixedServices = (mac: MacState, device: string): readonly NetworkService[] =>
   servicesIn(mac.preferences).filter((service) => service.device === device && service.ipv4.kind === 'manual');
 
-/** Sets the fixed services of one interface to DHCP or off; configd then sets up the interface. */
+/** Switches the fixed services of one interface to DHCP or off, as if configd had applied it. */
 function withoutFixed(mac: MacState, device: string, kind: 'dhcp' | 'off'): MacState {
   const preferences = fixedServices(mac, device).reduce(
     (before, service) => withService(before, { ...service, ipv4: { kind } }),
@@ -38,7 +38,7 @@ export function underDaemon(mac: MacState): MacState {
 const receptaclesOf = (mac: MacState, target: string): MacState['receptacles'] =>
   mac.receptacles.filter(({ number }) => !target.includes(':') || String(number) === target.split(':')[1]);
 
-/** The parts of these receptacles that show such a fault. */
+/** The parts of these receptacles that show a network fault. */
 const shownAt =
   (part: (fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState) => unknown) =>
   (fleet: SimulatedFleet, target: string): unknown => {
@@ -46,7 +46,7 @@ const shownAt =
     return mac === undefined ? undefined : receptaclesOf(mac, target).map((one) => part(fleet, mac, one));
   };
 
-/** A fault of services with fixed addresses, for one cabled receptacle or all of a Mac. */
+/** Defines a fault of services with fixed addresses, on one cabled receptacle or on all of a Mac's. */
 const defineServices = (summary: string, kind: 'dhcp' | 'off'): Fault =>
   defineFault(
     summary,
@@ -62,7 +62,7 @@ const defineServices = (summary: string, kind: 'dhcp' | 'off'): Fault =>
     shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
   );
 
-/** Faults of a Mac's network. */
+/** Faults in a Mac's network. */
 export const networkFaults = {
   /** exo was installed: its daemon sets the network at each boot and every 30 minutes, overriding other settings. */
   'daemon-conflict': defineMacFault(
@@ -94,8 +94,8 @@ export const networkFaults = {
   ),
 
   /**
-   * Seen after links were broken and restored, and after a cleanup in System Settings: the receptacles' services use
-   * DHCP, no server answers, and each interface assigns itself an address.
+   * Observed after links were broken and restored, and after a cleanup in System Settings. The receptacles' services
+   * use DHCP, no server answers, and each interface assigns itself an address.
    */
   'dhcp-reset': defineServices(
     'the services of its cables use DHCP again: each assigns itself a temporary address',

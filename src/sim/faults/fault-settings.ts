@@ -3,14 +3,14 @@ import { buildOf } from '../model/macos-builds.ts';
 import { bridgeIn, bridgeService, withWholeBridge } from '../model/network.ts';
 import { defineMacFault, type Fault } from './fault.ts';
 
-/** Whether each layer of the bridge exists: interface, preferences, service. A disabled service does not count. */
+/** Whether each of the bridge's layers exists: interface, preferences, service. A disabled service does not count. */
 const bridgeLayers = (mac: MacState): readonly boolean[] => [
   mac.live.bridge !== undefined,
   bridgeIn(mac.preferences) !== undefined,
   bridgeService(mac)?.isEnabled === true,
 ];
 
-/** A Mac with a different macOS. */
+/** Defines a fault that installs a different macOS. */
 const defineMacos = (summary: string, version: string): Fault =>
   defineMacFault(summary, (mac) =>
     mac.macos.version === version
@@ -18,7 +18,7 @@ const defineMacos = (summary: string, version: string): Fault =>
       : { ...mac, macos: { version, build: buildOf(version) } },
   );
 
-/** Faults of a Mac's settings. */
+/** Faults in a Mac's settings. */
 export const settingFaults = {
   /** RDMA was never enabled, or an update has disabled it. */
   'rdma-disabled': defineMacFault('RDMA is off in NVRAM: no devices here, and neighbors see no RDMA service', (mac) =>
@@ -42,7 +42,7 @@ export const settingFaults = {
   /** A Mac without updates: the last macOS without RDMA over Thunderbolt. */
   'macos-old': defineMacos('macOS 26.1 is installed: it has neither rdma_ctl nor the ibv tools', '26.1'),
 
-  /** A Mac that updated itself, or a new one among older ones. */
+  /** A Mac that updated itself, or a newer Mac among older ones. */
   'macos-new': defineMacos('macOS 27.2 is installed, newer than on the other Macs', '27.2'),
 
   /** The energy settings were reset. */

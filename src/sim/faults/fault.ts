@@ -6,45 +6,48 @@ import type { Prose } from '../../model/text/prose.ts';
 import { cableAt, isFree } from '../model/cables.ts';
 import { type MacState, macNamed, receptacleOf, type SimulatedFleet, withMac } from '../model/fleet.ts';
 
-/** A target that was understood, or why not. `text` is the one form in which it is shown and cleared. */
+/**
+ * A parsed target, or the reason why it is invalid. `text` is its canonical form, which `sim fault` shows and accepts
+ * for clearing.
+ */
 type Aimed<T> =
   | { readonly kind: 'aimed'; readonly at: T; readonly text: string }
   | { readonly kind: 'refused'; readonly diagnostic: Diagnostic };
 
-/** What applying a fault gave; `target` is the target's canonical text. */
+/** The result of applying a fault; `target` is the target's canonical text. */
 type FaultResult =
   | { readonly kind: 'applied'; readonly fleet: SimulatedFleet; readonly target: string }
   | { readonly kind: 'refused'; readonly diagnostic: Diagnostic };
 
-/** One named fault of a rack. It changes only the model; the output of the nodes follows from that. */
+/** One named fault of a rack. A fault changes only the model, from which the nodes' output follows. */
 export interface Fault {
-  /** One line for `sim fault --list`: its effect and its symptoms. */
+  /** One line for `sim fault --list`: the effect and the symptoms. */
   readonly summary: string;
-  /** The form of its target, such as `NODE` or `NODE:RECEPTACLE`. */
+  /** The form of the target, such as `NODE` or `NODE:RECEPTACLE`. */
   readonly targets: string;
   readonly apply: (fleet: SimulatedFleet, target: string) => FaultResult;
   /**
-   * The part of the fleet that shows the fault. Once this part looks as without the fault, the fault counts as fixed,
-   * whatever else it left behind. Absent: the whole fleet.
+   * Selects the part of the fleet that shows the fault. Once this part is the same as without the fault, the fault
+   * counts as fixed, even if other traces remain. Absent: the whole fleet.
    */
   readonly symptoms?: (fleet: SimulatedFleet, target: string) => unknown;
 }
 
-/** A form of target and its parser. */
+/** A target form with its parser. */
 interface Aim<T> {
   readonly targets: string;
   readonly aim: (fleet: SimulatedFleet, target: string) => Aimed<T>;
 }
 
-/** The diagnostic for an invalid target; `detail` has whole sentences. */
+/** The diagnostic for an invalid target; `detail` consists of whole sentences. */
 const badTarget = (detail: string, hint?: Prose): Diagnostic =>
   diagnose('sim/bad-fault-target', { detail, ...given({ hint }) });
 
 /**
- * Defines a fault; its key in its chapter is its name for `sim fault`. A fault that would change nothing is refused, so
- * that every active fault has an effect.
+ * Defines a fault. Its key in its file's table is its name in `sim fault`. A fault that would change nothing is
+ * refused, so that every active fault has an effect.
  *
- * @param change returns the changed fleet, or why nothing would change
+ * @param change returns the changed fleet, or the reason why nothing would change
  */
 export const defineFault = <T>(
   summary: string,
@@ -65,7 +68,7 @@ export const defineFault = <T>(
   ...given({ symptoms }),
 });
 
-/** A fault of one whole Mac; `shown` is the part that shows the fault, if it is not all of the Mac. */
+/** Defines a fault of a whole Mac; `shown` selects the part that shows the fault (default: the whole Mac). */
 export const defineMacFault = (
   summary: string,
   change: (mac: MacState) => MacState | string,
@@ -122,7 +125,7 @@ function aimAtCable(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   return refused(`No cable is plugged into ${aimed.text}.`, cabledHint(fleet, aimed.at.node));
 }
 
-/** A Mac's receptacles, lowest first. */
+/** A Mac's receptacles, in ascending order. */
 const endsOf = (fleet: SimulatedFleet, node: string): readonly LinkEnd[] =>
   fleet.macs
     .filter(({ name }) => name === node)
@@ -170,11 +173,11 @@ function aimAtBoth<T>(
   return { kind: 'aimed', at: [first.at, second.at], text: `${first.text},${second.text}` };
 }
 
-/** The last free receptacle of a Mac; files usually use the first ones. */
+/** A Mac's last free receptacle. Cluster files usually use the first receptacles. */
 export const lastFree = (fleet: SimulatedFleet, node: string): LinkEnd | undefined =>
   endsOf(fleet, node).findLast((end) => isFree(fleet, end));
 
-/** `NODE:R1,OTHER:R2`, or `NODE` for its last free receptacle and that of the next Mac in the rack. */
+/** `NODE:R1,OTHER:R2`, or `NODE` for the last free receptacles of this Mac and of the next Mac in the rack. */
 function aimAtFreePair(fleet: SimulatedFleet, target: string): Aimed<readonly [LinkEnd, LinkEnd]> {
   if (target.includes(':')) return aimAtTwoReceptacles(fleet, target);
   const nodes = aimAtTwoNodes(fleet, target);
@@ -198,7 +201,7 @@ function aimAtCables(fleet: SimulatedFleet, target: string): Aimed<readonly Link
   return aimed.kind === 'refused' ? aimed : { ...aimed, at: cabledEnds(fleet, aimed.at.name) };
 }
 
-/** `NODE,OTHER`, or `NODE` for itself and the next Mac in the rack. */
+/** `NODE,OTHER`, or `NODE` for this Mac and the next one in the rack. */
 function aimAtTwoNodes(fleet: SimulatedFleet, target: string): Aimed<readonly [MacState, MacState]> {
   const [one = '', named, ...more] = target.split(',');
   if (more.length > 0)
@@ -220,7 +223,7 @@ export const aims = {
   twoNodes: { targets: 'NODE (the next one answers) | NODE,OTHER', aim: aimAtTwoNodes },
 } as const;
 
-/** Edit distance: how many letters must be added, removed or replaced. */
+/** Edit distance: the number of letters to add, remove or replace. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [at, letter] of [...one].entries()) {
@@ -237,7 +240,7 @@ function distance(one: string, other: string): number {
 /** Longer words are not compared. */
 const longest = 64;
 
-/** The word that was probably meant; undefined if none is similar. */
+/** The word that the user probably meant; undefined if none is similar. */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
   if (typed.length > longest) return undefined;
   const ranked = words

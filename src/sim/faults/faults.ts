@@ -10,7 +10,7 @@ import { cableFaults } from './fault-cables.ts';
 import { networkFaults } from './fault-network.ts';
 import { settingFaults } from './fault-settings.ts';
 
-/** All faults by name. A new one needs only its definition in its chapter. */
+/** All faults by name. A new fault needs only a definition in one of these tables. */
 export const faults = { ...accessFaults, ...ailmentFaults, ...cableFaults, ...networkFaults, ...settingFaults };
 
 export type FaultName = keyof typeof faults;
@@ -25,7 +25,7 @@ export interface ActiveFault {
   readonly target: string;
 }
 
-/** The fault with this name, or why there is none (`sim/unknown-fault`). */
+/** The fault with this name, or the diagnostic `sim/unknown-fault`. */
 export function parseFault(
   name: string,
   target: string,

@@ -16,7 +16,7 @@ const processTypes = ['Standard', 'Interactive', 'Adaptive', 'Background'] as co
 export interface JobDefinition {
   readonly label: string;
   readonly program: string;
-  /** The whole argument list; the program's name is first. */
+  /** The complete argument list, starting with the program's name. */
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
@@ -29,20 +29,22 @@ export interface JobDefinition {
   /** Interval between repeated starts; absent: none. */
   readonly intervalSeconds?: number;
   readonly exitTimeoutSeconds: number;
-  /** Whether other processes of its group may outlive it. */
+  /** Whether other processes in the job's group may outlive it. */
   readonly abandonsGroup: boolean;
   readonly processType: (typeof processTypes)[number];
   /** The property list's own `Disabled`, which `launchctl enable` overrides. */
   readonly isDisabled: boolean;
 }
 
-/** A job, why launchd would refuse it, or which part this launchd cannot simulate. */
+/** A job, the reason why launchd would refuse it, or the part that this launchd cannot simulate. */
 export type JobReading =
   | { readonly kind: 'job'; readonly job: JobDefinition }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'not-simulated'; readonly key: string };
 
-/** Seconds between two starts (`minimum runtime` in macOS 26's output) and before KILL (`exit timeout` there). */
+/**
+ * Seconds between two starts (`minimum runtime` in macOS 26's output), and from TERM to KILL (`exit timeout` there).
+ */
 const defaults = { throttleSeconds: 10, exitTimeoutSeconds: 5 } as const;
 
 type Check<Value extends PlistValue = PlistValue> = (value: PlistValue) => value is Value;
@@ -60,7 +62,7 @@ const isTextDictionary = (value: PlistValue): value is Dictionary<string> =>
   isDict(value) && Object.values(value).every(isArgument);
 const isProcessType = (value: PlistValue): value is JobDefinition['processType'] =>
   processTypes.some((one) => one === value);
-/** The only simulated key of SoftResourceLimits (launchd.plist(5)); all of its keys have integers. */
+/** The only simulated key of SoftResourceLimits (launchd.plist(5)); all of that dictionary's values are integers. */
 const openFilesKey = 'NumberOfFiles';
 const isLimits = (value: PlistValue): value is Dictionary<number> =>
   isDict(value) && Object.values(value).every(isSeconds);
@@ -130,8 +132,8 @@ function jobOf(list: Checked, label: string, keepAlive: KeepAlive): JobReading {
 }
 
 /**
- * Parses a launchd property list. Keys of launchd that are not simulated are reported separately, so that they are
- * recorded instead of ignored.
+ * Parses a launchd property list. Valid keys that are not simulated are reported separately, so that they are recorded
+ * instead of ignored.
  *
  * @see launchd.plist(5) of macOS
  */

@@ -48,7 +48,7 @@ export interface LaunchdState {
   readonly overrides: ReadonlyMap<string, boolean>;
 }
 
-/** An event of launchd. Except for `load`, labels that are not loaded have no effect. */
+/** An event for launchd. Except for `load`, an event for a label that is not loaded has no effect. */
 export type LaunchdEvent =
   | { readonly kind: 'load'; readonly job: JobDefinition; readonly path: string }
   | { readonly kind: 'unload'; readonly label: string }
@@ -61,18 +61,18 @@ export type LaunchdEvent =
   | { readonly kind: 'ended'; readonly label: string; readonly exit: Exit }
   /** The throttle interval is over. */
   | { readonly kind: 'due'; readonly label: string }
-  /** The start interval of exactly this job is over. */
+  /** The start interval of this job is over. A job that was loaded again counts as a different one. */
   | { readonly kind: 'interval'; readonly label: string; readonly job: JobDefinition };
 
-/** An action on real processes; actions are performed in order. */
+/** An action on real processes. Actions are performed in order. */
 export type LaunchdAct =
   | { readonly kind: 'start'; readonly label: string; readonly job: JobDefinition }
   | { readonly kind: 'signal'; readonly label: string; readonly signal: JobSignal }
-  /** KILL if exactly this process is still running after so many seconds of the Mac. */
+  /** Sends KILL if the same process is still running after this many seconds of the Mac's time. */
   | { readonly kind: 'kill-later'; readonly label: string; readonly pid: number; readonly seconds: number }
-  /** Send `due`, so many seconds of the Mac after the last start. */
+  /** Sends `due`, this many seconds of the Mac's time after the last start. */
   | { readonly kind: 'wake'; readonly label: string; readonly seconds: number }
-  /** Send `interval`, so many seconds of the Mac from now. */
+  /** Sends `interval`, this many seconds of the Mac's time from now. */
   | { readonly kind: 'recur'; readonly label: string; readonly job: JobDefinition; readonly seconds: number };
 
 /** The next state, and the actions to perform. */
@@ -81,13 +81,13 @@ export interface Transition {
   readonly acts: readonly LaunchdAct[];
 }
 
-/** launchd at the very beginning of a boot. */
+/** launchd's state at the beginning of a boot. */
 export const freshLaunchd = (overrides: ReadonlyMap<string, boolean>): LaunchdState => ({
   services: new Map(),
   overrides,
 });
 
-/** Whether launchd refuses to load the job: by the override, or by the property list if there is none. */
+/** Whether launchd refuses to load the job, because of the override or, without one, because of the property list. */
 export const isDisabled = ({ overrides }: LaunchdState, job: JobDefinition): boolean =>
   overrides.get(job.label) ?? job.isDisabled;
 
@@ -115,7 +115,7 @@ function load(state: LaunchdState, job: JobDefinition, path: string): Transition
   };
 }
 
-/** TERM now, KILL after the exit timeout. */
+/** Sends TERM now, and KILL after the exit timeout. */
 function stop(state: LaunchdState, service: Service, pid: number, next: 'start' | 'unload'): Transition {
   const { label, exitTimeoutSeconds } = service.job;
   return {
@@ -141,10 +141,10 @@ function kick(state: LaunchdState, service: Service, isKilling: boolean): Transi
   return { state: withService(state, job.label, { ...service, phase: { kind: 'idle' } }), acts: [startAct(job)] };
 }
 
-/** EX_CONFIG: launchd reports it for a job that it cannot start. */
+/** EX_CONFIG, which launchd reports for a job that it cannot start. */
 const configurationExit = 78;
 
-/** Signals that indicate a program error; all others were sent on purpose. */
+/** Signals that indicate a program error. All others were sent on purpose. */
 const crashes = ['ABRT', 'BUS', 'FPE', 'ILL', 'SEGV', 'TRAP', 'SYS'];
 
 function isWantedAgain({ keepAlive }: JobDefinition, exit: Exit): boolean {
@@ -210,8 +210,8 @@ function serviceEvent(
 }
 
 /**
- * launchd's whole behavior toward its services, without processes, clock or files: from one event to the next state and
- * the actions to perform.
+ * launchd's entire behavior toward its services, without processes, clock or files: maps a state and an event to the
+ * next state and the actions to perform.
  */
 export function launchdTransition(state: LaunchdState, event: LaunchdEvent): Transition {
   if (event.kind === 'load') return load(state, event.job, event.path);
@@ -276,7 +276,7 @@ const spawnTypes = {
   Background: 'daemon (3)',
 };
 
-/** Present fields only. */
+/** The lines of the fields that have a value. */
 const fields = (...pairs: readonly (readonly [string, string | number | undefined])[]): readonly string[] =>
   pairs.flatMap(([name, value]) => (value === undefined ? [] : [`\t${name} = ${value}`]));
 
@@ -326,10 +326,10 @@ export function printText(service: Service): string {
   ].join('\n');
 }
 
-/** File in which macOS stores the effect of `launchctl enable` and `disable`. */
+/** The file where macOS stores the effect of `launchctl enable` and `disable`. */
 export const overridesPath = '/private/var/db/com.apple.xpc.launchd/disabled.plist';
 
-/** User number of every node's user. */
+/** User ID of every node's user. */
 export const agentUser = 501;
 
 /** The same file for that user's agents, in ssh sessions and at the screen. */

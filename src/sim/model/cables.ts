@@ -5,7 +5,7 @@ export interface Cable {
   readonly ends: readonly [LinkEnd, LinkEnd];
   /** The cable's own limit; a link is as fast as its slowest part. */
   readonly gigabitsPerSecond: 40 | 80;
-  /** A dock or hub between the ends. */
+  /** A dock or hub between the two ends. */
   readonly dock?: {
     /** The end whose Mac sees the dock and the far Mac one level deeper; the other end sees its peer directly. */
     readonly at: LinkEnd;
@@ -59,7 +59,7 @@ export function withSwap({ cables, hanging }: Cabling, one: LinkEnd, other: Link
   };
 }
 
-/** Cables as texts in an order that does not depend on when they were plugged in. */
+/** Cables as sorted texts, regardless of the order in which they were plugged in. */
 export const plugged = (cables: readonly Cable[]): readonly string[] =>
   cables
     .map(({ ends, gigabitsPerSecond, dock }) => {

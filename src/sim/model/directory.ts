@@ -1,6 +1,6 @@
 import { seededUuid } from './seed.ts';
 
-/** A record's attributes, with one value each. */
+/** A record's attributes, each with a single value. */
 export type DirectoryRecord = Readonly<Record<string, string>>;
 
 /** A Mac's accounts and groups by name, as in its local directory. */
@@ -11,7 +11,10 @@ export interface Directory {
 
 const staff = '20';
 
-/** Accounts of every Mac. Real Macs have more, with names that start with `_`; two of these are simulated. */
+/**
+ * Accounts that exist on every Mac. Real Macs have more accounts, with names that start with `_`; two of those are
+ * simulated.
+ */
 const systemUsers = [
   { name: 'root', uid: '0', gid: '0', home: '/var/root', shell: '/bin/sh' },
   { name: 'daemon', uid: '1', gid: '1', home: '/var/root', shell: '/usr/bin/false' },
@@ -77,10 +80,10 @@ const groupsOf = (directory: Directory, user: string, gid: string): readonly str
   ),
 ];
 
-/** The file in which a node's tools find its accounts: lines `name uid gid group groups…`. */
+/** The file with a node's accounts for its tools: lines `name uid gid group groups…`. */
 export const accountsPath = '/.sim/accounts';
 
-/** All complete accounts: those with both numbers. */
+/** The complete accounts as text. An account is complete once it has both a user ID and a group ID. */
 export const accountsText = (directory: Directory): string =>
   Object.entries(directory.users)
     .flatMap(([name, { UniqueID: uid, PrimaryGroupID: gid }]) =>

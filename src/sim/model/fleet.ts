@@ -33,7 +33,7 @@ export interface ReceptacleState {
 /** A network port that is not a Thunderbolt receptacle. */
 export type PortState = MacModel['ports'][number] & { readonly macAddress: string };
 
-/** How the node's ssh server differs from a healthy one. */
+/** Differences between the node's ssh server and a healthy one. */
 export interface ConnectionState {
   readonly hostKey: 'own' | 'other';
   /** `preboot`: locked; only FileVault's password-only sshd answers. */
@@ -50,11 +50,11 @@ export interface ConnectionState {
 export interface Panic {
   /** For an unknown reason, or in the driver of IP over Thunderbolt. */
   readonly cause: 'crash' | 'tcp-load';
-  /** When the Mac was up again and wrote the report. */
+  /** The time when the Mac was up again and wrote the report. */
   readonly atEpochSeconds: number;
 }
 
-/** Problems of a Mac beyond its settings. */
+/** A Mac's problems other than its settings. */
 export interface Ailments {
   /** Its cables carry nothing although every port is active, until the next boot. */
   readonly isRdmaHung?: true;
@@ -72,18 +72,18 @@ export interface Ailments {
   readonly hasFullDiskAccess: boolean;
   /** Internet Sharing is on for all Macs on its cables. */
   readonly isSharingInternet?: true;
-  /** Free bytes on the disk. Absent: according to its size. */
+  /** Free bytes on the disk. Absent: computed from the disk's size. */
   readonly diskRoomBytes?: number;
   readonly isSlowToStop?: true;
-  /** It stays off after it went down. */
+  /** The Mac remains off after it went down. */
   readonly isStayingOff?: true;
-  /** The kernel panics now: the Mac goes down in the middle of everything and restarts by itself. */
+  /** The kernel panics now: the Mac goes down immediately and restarts by itself. */
   readonly panic?: Panic['cause'];
   /** High TCP load over a cable makes the kernel panic. */
   readonly panicsUnderTcp?: true;
   /** exo's network daemon: `stopped` means unloaded and disabled. */
   readonly networkDaemon?: 'fights' | 'stopped';
-  /** Wired memory of a killed process stays wired. */
+  /** A killed process's wired memory remains wired. */
   readonly leaksWired?: true;
   /** Bytes that killed processes left wired, until the next boot. */
   readonly leakedWiredBytes?: number;
@@ -150,7 +150,7 @@ export interface MacState {
   readonly clockOffsetSeconds: number;
 }
 
-/** All simulated Macs, their cables, and which Mac answers at which address. */
+/** All simulated Macs, their cables, and the Mac that answers at each address. */
 export interface SimulatedFleet extends Cabling {
   /** Sorted by name; one per node in the file. */
   readonly macs: readonly MacState[];
@@ -160,12 +160,12 @@ export interface SimulatedFleet extends Cabling {
   readonly misdirected: Readonly<Record<string, NodeName>>;
 }
 
-/** The Mac of this node, wherever the node's address leads; undefined for names that are not in the file. */
+/** This node's own Mac, wherever the node's address leads; undefined for names that are not in the file. */
 export const macNamed = (fleet: SimulatedFleet, node: string): MacState | undefined =>
   fleet.macs.find((mac) => mac.name === node);
 
 /**
- * The Mac that answers at this node's address, which the ssh server and all tools there must show. Host key and
+ * The Mac that answers at this node's address; the ssh server and all tools at that address show this Mac. Host key and
  * connection faults belong to the address, everything else to the Mac.
  */
 export function macBehind(fleet: SimulatedFleet, node: string): MacState | undefined {
@@ -188,7 +188,7 @@ export interface Seen {
 const macAtCable = (fleet: SimulatedFleet, { node }: LinkEnd): MacState | undefined =>
   macNamed(fleet, node) ?? fleet.strangers.find(({ name }) => name === node);
 
-/** The speed of a link over this cable: that of its slowest part. */
+/** The link speed over this cable, which is that of the slowest part. */
 export const linkSpeed = (fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Cable): Cable['gigabitsPerSecond'] =>
   ends.every((end) => macAtCable(fleet, end)?.model.thunderbolt === 5) ? gigabitsPerSecond : 40;
 
@@ -200,19 +200,19 @@ export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
   return mac === undefined || receptacle === undefined ? undefined : { mac, receptacle };
 }
 
-/** The Mac with these problems changed. */
+/** Returns the Mac with these problems changed. */
 export const ailing = (mac: MacState, ailments: Partial<Ailments>): MacState => ({
   ...mac,
   ailments: { ...mac.ailments, ...ailments },
 });
 
-/** The Mac with this part of its ssh server changed. */
+/** Returns the Mac with these changes to its ssh server. */
 export const withConnection = (mac: MacState, connection: Partial<ConnectionState>): MacState => ({
   ...mac,
   connection: { ...mac.connection, ...connection },
 });
 
-/** The fleet with one changed Mac; the identical fleet if the change returns the same Mac. */
+/** Returns the fleet with one changed Mac, or the identical fleet if the change returns the same Mac. */
 export function withMac(fleet: SimulatedFleet, node: string, change: (mac: MacState) => MacState): SimulatedFleet {
   const macs = fleet.macs.map((mac) => (mac.name === node ? change(mac) : mac));
   return macs.every((mac, index) => mac === fleet.macs[index]) ? fleet : { ...fleet, macs };

@@ -7,7 +7,7 @@ interface NetworkPort {
   readonly kind: 'ethernet' | 'wifi' | 'adapter';
 }
 
-/** Properties that are the same for all Macs of one model. */
+/** Properties that all Macs of one model share. */
 export interface MacModel {
   /** `hw.model`. */
   readonly id: string;
@@ -18,9 +18,9 @@ export interface MacModel {
    * Core counts, in the order of `number_processors` after `proc `: the total, then each kind. An M5 has four numbers.
    */
   readonly processorText: string;
-  /** Memory of the cheapest version, in GiB. */
+  /** Memory of the cheapest configuration, in GiB. */
   readonly defaultMemoryGib: number;
-  /** The macOS of this model's first Macs, which do not start older versions. */
+  /** The macOS version of this model's first Macs, which cannot run older versions. */
   readonly firstMacos: string;
   readonly diskTotalKib: number;
   /** Each receptacle's network interface; the first is receptacle 1. */
@@ -37,7 +37,7 @@ const ethernet: NetworkPort = { port: 'Ethernet', device: 'en0', kind: 'ethernet
 const wifi = (device: string): NetworkPort => ({ port: 'Wi-Fi', device, kind: 'wifi' });
 const adapter = (device: string): NetworkPort => ({ port: `Ethernet Adapter (${device})`, device, kind: 'adapter' });
 
-/** Sizes from `df -k` on an 8 TB Mac Studio and a 1 TB Mac. */
+/** Disk sizes from `df -k` on an 8 TB Mac Studio and a 1 TB Mac. */
 const eightTerabytesKib = 7_811_085_600;
 const oneTerabyteKib = 971_350_180;
 
@@ -77,7 +77,7 @@ const m5MaxLaptop = {
   ...laptop,
   receptacleDevices: ['en1', 'en6', 'en2'],
   ports: [adapter('en3'), adapter('en4'), adapter('en5'), wifi('en0')],
-  // The three values are from a Mac17,7; their assignment to receptacles is a guess.
+  // The three values are from a Mac17,7; the assignment to receptacles is a guess.
   portLocations: ['left-back', 'left-front', 'right'],
 } as const;
 
@@ -90,8 +90,8 @@ const m4MaxLaptop = {
 const isThunderbolt4 = { thunderbolt: 4 } as const;
 
 /**
- * One model: its identifier, chip, cores, minimum memory in GiB, first macOS, and the properties that it shares with
- * other models.
+ * Defines one model by identifier, chip, cores, minimum memory in GiB, first macOS, and the properties that it shares
+ * with other models.
  */
 const model = (
   id: string,
@@ -106,7 +106,7 @@ const model = (
  * All simulated models by `hw.model`. Receptacles, chips and Thunderbolt generations are from Apple's technical
  * specifications and TN3205; the interfaces of Mac15,14 and Mac17,7 from published captures of `networksetup
  * -listallhardwareports`; those of Mac16,11 from TN3205. `number_processors` of the M5 Max and the M5 Ultra is from
- * published outputs of `system_profiler`. The other values follow these and are unconfirmed.
+ * published outputs of `system_profiler`. The other values are derived from these and are unconfirmed.
  */
 const macModels: ReadonlyMap<string, MacModel> = new Map(
   [

@@ -14,9 +14,9 @@ import type { PlistDict } from './plist.ts';
 import { strangerPid } from './rdma.ts';
 import { seededUuid } from './seed.ts';
 
-/** One event of a rack. The rack's state is the healthy rack after all events in order. */
+/** One event in a rack. The rack's state is that of the healthy rack after all events, applied in order. */
 export type SimEvent =
-  /** A fault was set; the target is in its canonical form. */
+  /** A fault was set. The target has its canonical form. */
   | { readonly kind: 'fault'; readonly fault: FaultName; readonly target: string }
   | ({ readonly kind: 'write' } & Write)
   /** A Mac's network preferences were changed in the file. */
@@ -49,7 +49,7 @@ type WithoutMac<Event> = Event extends { readonly mac: string } ? Omit<Event, 'm
 /** An event of one Mac. */
 export type MacEvent = WithoutMac<SimEvent>;
 
-/** The rack after one more event, and the event's own result. */
+/** The rack after one more event, and the event's result. */
 type Happened =
   | {
       readonly kind: 'done';
@@ -69,14 +69,14 @@ const withCables = (fleet: SimulatedFleet, cables: readonly Cable[]): SimulatedF
 
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
-/** The Mac with exo's daemon in this state; a Mac without the daemon stays unchanged. */
+/** Returns the Mac with exo's daemon in this state; a Mac without the daemon is unchanged. */
 function withDaemon(mac: MacState, isStopped: boolean): MacState {
   const networkDaemon = isStopped ? 'stopped' : 'fights';
   const { networkDaemon: before } = mac.ailments;
   return before === undefined || before === networkDaemon ? mac : ailing(mac, { networkDaemon });
 }
 
-/** The Mac after an event of its own; the identical Mac if the event had no effect. */
+/** Returns the Mac after one of its events, or the identical Mac if the event had no effect. */
 function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: string }>): MacState {
   switch (event.kind) {
     case 'preferences': {
@@ -104,7 +104,7 @@ function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: stri
   }
 }
 
-/** Applies one event. Pure. */
+/** Applies one event to the fleet. Pure. */
 function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
   switch (event.kind) {
     case 'fault': {
@@ -131,7 +131,7 @@ function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
   }
 }
 
-/** The rack after all these events; events that are no longer possible have no effect. */
+/** Replays all these events on a rack. Events that are no longer possible have no effect. */
 const replay = (start: SimulatedFleet, events: readonly SimEvent[]): SimulatedFleet =>
   events.reduce((fleet, event) => happen(fleet, event).fleet, start);
 
@@ -170,14 +170,20 @@ const leakedShare = 0.25;
 
 const pageBytes = 16_384;
 
-/** The Mac after a process was killed: with a leak, part of its memory stays wired until the next boot. */
+/**
+ * Returns the Mac after one of its processes was killed. With a leak, part of the memory remains wired until the next
+ * boot.
+ */
 function afterKill(mac: MacState): MacState {
   if (!mac.ailments.leaksWired) return mac;
   const leakedWiredBytes = Math.round((mac.memoryBytes * leakedShare) / pageBytes) * pageBytes;
   return mac.ailments.leakedWiredBytes === leakedWiredBytes ? mac : ailing(mac, { leakedWiredBytes });
 }
 
-/** The Mac with automatic login for this user, or without. macOS does not offer it while FileVault is on. */
+/**
+ * Returns the Mac with automatic login for this user, or without automatic login. macOS does not offer it while
+ * FileVault is on.
+ */
 function withAutomaticLogin(mac: MacState, user: string | undefined): MacState {
   const wanted = mac.isFileVaultOn ? undefined : user;
   if (automaticLoginOf(mac) === wanted) return mac;
@@ -186,22 +192,22 @@ function withAutomaticLogin(mac: MacState, user: string | undefined): MacState {
   return { ...mac, domains: { ...mac.domains, [loginWindowDomain]: dict } };
 }
 
-/** The Mac after a fatal signal to these processes; those in uninterruptible wait remain. */
+/** Returns the Mac after a fatal signal to these processes. Processes in uninterruptible wait remain. */
 function withoutProcesses(mac: MacState, pids: readonly number[]): MacState {
   if (!mac.ailments.isRdmaHeld || !pids.includes(strangerPid)) return mac;
   const { isRdmaHeld: _, ...ailments } = mac.ailments;
   return { ...mac, ailments };
 }
 
-/** The Mac with the network of a fresh boot, without anything that only the running system had. */
+/** Returns the Mac with the network of a fresh boot, without any changes that existed only in the running system. */
 function started(mac: MacState): MacState {
   const ready: MacState = { ...mac, live: { ...given({ bridge: bridgeIn(mac.preferences) }), addresses: {} } };
   return mac.ailments.isBridgeRebuilt ? withBridgeInterface(ready) : ready;
 }
 
 /**
- * macOS's reaction to a new cable: it recreates the Thunderbolt Bridge, unless the bridge is missing in the preferences
- * too (seen on Mac16,11; removing it with ifconfig alone does not last).
+ * macOS's reaction to a new cable: it recreates the Thunderbolt Bridge, unless the bridge is also missing in the
+ * preferences. Seen on Mac16,11, where a removal with only ifconfig does not last.
  */
 function hotPlugged(before: SimulatedFleet, after: SimulatedFleet): SimulatedFleet {
   if (before.cables === after.cables) return after;
@@ -217,8 +223,8 @@ function hotPlugged(before: SimulatedFleet, after: SimulatedFleet): SimulatedFle
 }
 
 /**
- * The events of a rack since the oldest active fault, so that each fault can still be removed. `fleet` is always
- * `start` after `events`.
+ * A rack's events since the oldest active fault, so that each fault can still be removed. `fleet` is always the result
+ * of applying `events` to `start`.
  */
 export interface History {
   readonly start: SimulatedFleet;
@@ -228,7 +234,7 @@ export interface History {
 
 export const beginHistory = (start: SimulatedFleet): History => ({ start, events: [], fleet: start });
 
-/** Applies one more event. A refused event, or one without effect, leaves the history unchanged. */
+/** Applies one more event. If the event is refused or has no effect, the history is unchanged. */
 export function append(history: History, event: SimEvent): { readonly history: History; readonly happened: Happened } {
   const happened = happen(history.fleet, event);
   if (happened.fleet === history.fleet) return { history, happened };
@@ -260,7 +266,7 @@ export function faultsInForce(history: History): readonly ActiveFault[] {
   return faultsIn({ ...history, events: history.events.filter(shows) });
 }
 
-/** Manual steps that may have just fixed a fault: none, the last one or two, or all. */
+/** The sets of manual steps that may have just fixed a fault: none, the last one or two, or all. */
 function repairs(events: readonly SimEvent[], fault: SimEvent): readonly (readonly SimEvent[])[] {
   if (events.at(-1)?.kind !== 'hands') return [[]];
   const acts = events.slice(events.indexOf(fault) + 1).filter(({ kind }) => kind === 'hands');
@@ -274,14 +280,14 @@ const isSameRack = (one: SimulatedFleet, other: SimulatedFleet): boolean => {
   return isDeepStrictEqual(unordered(one), unordered(other));
 };
 
-/** The events without a fixed fault and the manual steps that fixed it; undefined if it is not fixed. */
+/** The events without a fixed fault and without the manual steps that fixed it; undefined if the fault is not fixed. */
 function withoutMended({ start, events, fleet }: History, fault: SimEvent): readonly SimEvent[] | undefined {
   return repairs(events, fault)
     .map((repair) => events.filter((one) => one !== fault && !repair.includes(one)))
     .find((left) => isSameRack(replay(start, left), fleet));
 }
 
-/** Forgets fixed faults, and all events before the oldest active one. */
+/** Removes fixed faults, and all events before the oldest active fault. */
 function settle(history: History): History {
   let { events } = history;
   for (const event of history.events.filter(isFault)) {
@@ -301,7 +307,7 @@ function settle(history: History): History {
 /** The result of removing faults from a history. */
 type Cleared =
   | { readonly kind: 'history'; readonly history: History }
-  /** A remaining fault is impossible without the removed ones. */
+  /** A remaining fault would be impossible without the removed faults. */
   | { readonly kind: 'refused'; readonly diagnostic: Diagnostic };
 
 /** The history as if these faults had never been set. */
@@ -317,7 +323,7 @@ export function withoutFaults(history: History, isGone: (fault: ActiveFault) => 
   return { kind: 'history', history: settle({ start: history.start, events, fleet }) };
 }
 
-/** Grows when older readers would misread the form. */
+/** Version of the saved format; increased if older readers would misread it. */
 const formatVersion = 3;
 
 /** A history as text; {@link savedHistory} restores it. */
@@ -340,9 +346,9 @@ export function savedHistory(text: string): History | undefined {
 }
 
 /**
- * The history of a rack whose file may have changed since. Macs that are still in the file, and the cables between
- * them, are unchanged. New Macs are in the declared state, with their cables as far as receptacles are free. All other
- * Macs are removed with their cables.
+ * Adapts a saved history to a cluster file that may have changed since. Macs that are still in the file, and the cables
+ * between them, are unchanged. New Macs have the declared state, with their cables where receptacles are free. All
+ * other Macs are removed with their cables.
  */
 export function adopted({ start, events }: History, declared: SimulatedFleet): History {
   const macs = declared.macs.map((mac) => start.macs.find(({ name }) => name === mac.name) ?? mac);

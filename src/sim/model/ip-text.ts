@@ -22,13 +22,13 @@ export function maskLength(text: string): number | undefined {
   return number === undefined ? undefined : length;
 }
 
-/** The network of this address: its first address as a number, and how many addresses it has. */
+/** The network of this address: its first address as a number, and its size in addresses. */
 export function networkOf(address: string, prefixLength: number): { readonly first: number; readonly size: number } {
   const size = 2 ** (32 - prefixLength);
   return { first: Math.floor((ipv4Number(address) ?? 0) / size) * size, size };
 }
 
-/** `fe80::` and these eight octets, without leading zeros and in macOS's short form. */
+/** The address of `fe80::` and these eight octets, in macOS's short form without leading zeros. */
 export function linkLocalText(octets: readonly number[]): string {
   const groups = [0, 2, 4, 6].map((at) => ((octets[at] ?? 0) * 256 + (octets[at + 1] ?? 0)).toString(16));
   const significant = groups.findIndex((group) => group !== '0');

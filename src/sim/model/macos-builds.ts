@@ -39,7 +39,7 @@ export function newerMacos(one: string, other: string): string {
 /** Darwin's major version; since macOS 26, it is one less than the version of macOS. */
 const darwinMajor = (version: string): number => numbersOf(version)[0] - 1;
 
-/** The build of a macOS version: the published one, or a constant made-up one in the same form. */
+/** The build of a macOS version: the published build, or a constant made-up one in the same form. */
 export function buildOf(version: string): string {
   const known = Object.hasOwn(published, version) ? published[version] : undefined;
   if (known !== undefined) return known;
@@ -63,7 +63,7 @@ export function hasRdmaTools(version: string): boolean {
 /** Whether this macOS has the RDMA switch in System Settings: since 27 (WWDC26). */
 export const hasRdmaInSettings = (version: string): boolean => numbersOf(version)[0] >= 27;
 
-/** The newest version of a year in the table, without betas: the build of a beta ends with a lower-case letter. */
+/** The newest version of a year in the table, without betas, whose builds end with a lower-case letter. */
 export const newestRelease = (major: number): string | undefined =>
   Object.keys(published)
     .filter((version) => numbersOf(version)[0] === major && !/[a-z]$/.test(published[version] ?? ''))

@@ -13,7 +13,7 @@ type ServiceIpv4 =
 export interface NetworkService {
   readonly uuid: string;
   readonly name: string;
-  /** macOS's name of the network port. */
+  /** macOS's name for the network port. */
   readonly port: string;
   readonly device: string;
   readonly isEnabled: boolean;
@@ -52,7 +52,7 @@ const serviceOf = (uuid: string, entry: PlistDict): NetworkService => ({
 /** `/Sets/UUID` without its prefix. */
 const currentSet = (preferences: PlistDict): string => textAt(preferences, 'CurrentSet').replace(/^\/Sets\//, '');
 
-/** The services in macOS's order; services that are missing in the order come last. */
+/** The services in macOS's order. Services that are missing in that order are last. */
 export function servicesIn(preferences: PlistDict): readonly NetworkService[] {
   const entries = dictAt(preferences, 'NetworkServices');
   const order = textsAt(preferences, 'Sets', currentSet(preferences), 'Network', 'Global', 'IPv4', 'ServiceOrder');
@@ -96,7 +96,7 @@ function serviceEntry(service: NetworkService): PlistDict {
   };
 }
 
-/** The preferences with this service: it replaces one with the same UUID, or becomes the last. */
+/** Adds this service to the preferences: it replaces a service with the same UUID, or becomes the last one. */
 export function withService(preferences: PlistDict, service: NetworkService): PlistDict {
   const kept = servicesIn(preferences).map(({ uuid }) => uuid);
   const order = kept.includes(service.uuid) ? kept : [...kept, service.uuid];
@@ -109,11 +109,11 @@ export function withoutService(preferences: PlistDict, { uuid }: NetworkService)
   return withOrder({ ...preferences, NetworkServices: entries }, order);
 }
 
-/** The preferences with this order of services, by UUID. */
+/** Sets the order of services by UUID in the preferences. */
 export const withOrder = (preferences: PlistDict, order: readonly string[]): PlistDict =>
   withValue(preferences, ['Sets', currentSet(preferences), 'Network', 'Global'], { IPv4: { ServiceOrder: order } });
 
-/** The preferences with a Thunderbolt Bridge of these members. */
+/** Adds a Thunderbolt Bridge with these members to the preferences. */
 export const withBridge = (preferences: PlistDict, members: readonly string[]): PlistDict =>
   withValue(preferences, bridgePath, { Interfaces: members, Options: { __AUTO__: 'thunderbolt-bridge' } });
 
@@ -140,7 +140,7 @@ const pathOf = (key: NameKey): readonly string[] =>
 export const nameIn = (preferences: PlistDict, key: NameKey): string | undefined =>
   textAt(preferences, ...pathOf(key)) || undefined;
 
-/** The preferences with this name; an empty name counts as not set. */
+/** Sets a name in the preferences; an empty name counts as not set. */
 export const withName = (preferences: PlistDict, key: NameKey, name: string): PlistDict =>
   withValue(preferences, pathOf(key), name);
 
@@ -162,12 +162,12 @@ export const isCabled = (fleet: SimulatedFleet, mac: MacState, receptacle: Recep
 /** Whether this interface is currently a bridge member. */
 export const isBridged = (mac: MacState, device: string): boolean => mac.live.bridge?.includes(device) === true;
 
-/** The service that configures an interface: the first enabled one. */
+/** The service that configures an interface, which is the first enabled one. */
 const serviceFor = (mac: MacState, device: string): NetworkService | undefined =>
   servicesIn(mac.preferences).find((service) => service.device === device && service.isEnabled);
 
 /**
- * The current IPv4 address of a receptacle's interface: none without a cable or a service, and none for a bridge member
+ * The current IPv4 address of a receptacle's interface; undefined without a cable or a service, and for a bridge member
  * (Apple TN3205).
  */
 export function liveAddress(
@@ -185,7 +185,7 @@ export function liveAddress(
   return leaseOver(fleet, mac, receptacle) ?? { address: selfAssigned, prefixLength: 16 };
 }
 
-/** The router address of Internet Sharing in its own network (192.168.2.0/24 by default). */
+/** The router address in the network of Internet Sharing (192.168.2.0/24 by default). */
 const sharingRouter = '192.168.2.1';
 
 /** The lease that a Mac with Internet Sharing gives to the far end of one of its cables. */
@@ -203,8 +203,8 @@ export interface DhcpReply {
 }
 
 /**
- * The lease of a receptacle's interface. It remains, whatever address `ifconfig` sets, as long as the service uses DHCP
- * and the far end answers.
+ * The DHCP lease of a receptacle's interface. Whatever address `ifconfig` sets, the lease remains as long as the
+ * service uses DHCP and the far end answers.
  */
 export function dhcpReply(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): DhcpReply | undefined {
   const lease = leaseOver(fleet, mac, receptacle);
@@ -215,8 +215,8 @@ export function dhcpReply(fleet: SimulatedFleet, mac: MacState, receptacle: Rece
 }
 
 /**
- * The current router of a receptacle's interface: a peer's Internet Sharing, or the router of a fixed address. Seen on
- * an M3 Ultra: such a cable has a default route.
+ * The current router of a receptacle's interface: a peer's Internet Sharing, or the router of a fixed address. On an M3
+ * Ultra, a cable with a router had a default route.
  */
 export function routerOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): string | undefined {
   const address = liveAddress(fleet, mac, receptacle);
@@ -235,7 +235,7 @@ export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): InterfaceAd
   return { address: `169.254.${domainOctet(first, 0)}.${domainOctet(first, 2)}`, prefixLength: 16 };
 }
 
-/** An octet from 1 to 254, constant per Mac. */
+/** An octet from 1 to 254 that is constant per Mac. */
 const domainOctet = ({ domainUuid }: ReceptacleState, at: number): number =>
   1 + (Number.parseInt(domainUuid.slice(at, at + 2), 16) % 254);
 
@@ -246,13 +246,13 @@ export const receptacleWith = (mac: MacState, device: string): ReceptacleState |
 export const bridgeService = (mac: MacState): NetworkService | undefined =>
   servicesIn(mac.preferences).find(({ device }) => device === 'bridge0');
 
-/** The Mac with the Thunderbolt Bridge in its interfaces and preferences; the service is unchanged. */
+/** Adds the Thunderbolt Bridge to a Mac's interfaces and preferences; the service is unchanged. */
 export function withBridgeInterface(mac: MacState): MacState {
   const members = mac.receptacles.map(({ device }) => device);
   return { ...mac, live: { ...mac.live, bridge: members }, preferences: withBridge(mac.preferences, members) };
 }
 
-/** The Mac with the Thunderbolt Bridge in all three layers. */
+/** Adds the Thunderbolt Bridge to a Mac in all three layers. */
 export function withWholeBridge(mac: MacState): MacState {
   const service = bridgeService(mac) ?? newService(mac.hardwareUuid, bridgePort, bridgePort, 'bridge0');
   const bridged = withBridgeInterface(mac);

@@ -1,8 +1,8 @@
 import type { MacState } from './fleet.ts';
 import type { PlistValue } from './plist.ts';
-/** One file of a simulated node. The host writes it below the node's root, through a temporary file and a rename. */
+/** One file on a simulated node. The host writes it below the node's root, through a temporary file and a rename. */
 export interface NodeFile {
-  /** Path on the Mac, such as `/usr/bin/sw_vers`; files only for the simulator are below `/.sim`. */
+  /** Path on the Mac, such as `/usr/bin/sw_vers`. Files that only the simulator uses are below `/.sim`. */
   readonly path: string;
   readonly text: string;
   readonly isExecutable: boolean;
@@ -12,16 +12,16 @@ export const dataFile = (path: string, text: string): NodeFile => ({ path, text,
 
 export const toolFile = (path: string, text: string): NodeFile => ({ path, text, isExecutable: true });
 
-/** A single sh word that means exactly this text. */
+/** Quotes a text as a single sh word. */
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * The host machine's programs on a Mac in namespaces. No script of the product can name this path, and no PATH contains
- * it.
+ * Folder of the host machine's programs on a Mac in namespaces. No script of the product contains this path, and
+ * neither does any PATH.
  */
 export const programsPath = '/.sim/programs';
 
-/** The Node.js that runs this program, in that folder. */
+/** The Node.js that runs this program, in the folder above. */
 export const nodeProgramPath = `${programsPath}/node`;
 
 /** Settings of macOS's own updates. */

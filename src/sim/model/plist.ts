@@ -12,7 +12,7 @@ const isArray = (value: PlistValue): value is readonly PlistValue[] => Array.isA
 
 export const isDict = (value: PlistValue): value is PlistDict => typeof value === 'object' && !isArray(value);
 
-/** The value at this path of keys; undefined if one is missing. */
+/** The value at this key path; undefined if a key is missing. */
 export function valueAt(value: PlistValue | undefined, [key, ...rest]: readonly string[]): PlistValue | undefined {
   if (key === undefined || value === undefined) return value;
   return isDict(value) && Object.hasOwn(value, key) ? valueAt(value[key], rest) : undefined;
@@ -24,7 +24,7 @@ export function dictAt(dict: PlistDict, ...path: readonly string[]): PlistDict {
   return value !== undefined && isDict(value) ? value : {};
 }
 
-/** The dictionary with this value at this path of keys; missing dictionaries are created. */
+/** Sets a value at a key path of a dictionary; missing dictionaries are created. */
 export function withValue(dict: PlistDict, [key = '', ...rest]: readonly string[], value: PlistValue): PlistDict {
   return { ...dict, [key]: rest.length === 0 ? value : withValue(dictAt(dict, key), rest, value) };
 }
@@ -48,7 +48,7 @@ export const plistText = (value: PlistValue): string =>
   '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n' +
   `<plist version="1.0">\n${element(value, '')}</plist>\n`;
 
-/** A property list, or why the text is invalid. */
+/** A property list, or the reason why the text is invalid. */
 type PlistReading =
   | { readonly kind: 'plist'; readonly value: PlistValue }
   | { readonly kind: 'refused'; readonly reason: string };

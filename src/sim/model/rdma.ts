@@ -2,8 +2,8 @@ import { type MacState, peerAt, type ReceptacleState, type SimulatedFleet } from
 import { hasRdmaTools } from './macos-builds.ts';
 
 /**
- * Whether this Mac has RDMA devices and announces RDMA to its neighbors. It needs the NVRAM setting before its boot,
- * Thunderbolt 5 (a Thunderbolt 4 Mac reports "enabled" but never has a device, mlx issue 3777) and macOS 26.2 or later.
+ * Whether this Mac has RDMA devices and announces RDMA to its neighbors. This requires macOS 26.2 or later, Thunderbolt
+ * 5, and the NVRAM setting at boot. A Thunderbolt 4 Mac reports "enabled" but never has a device (mlx issue 3777).
  */
 export const isRdmaLive = (mac: MacState): boolean =>
   mac.isRdmaEnabled && mac.isRdmaWaiting !== true && mac.model.thunderbolt === 5 && hasRdmaTools(mac.macos.version);
@@ -28,25 +28,25 @@ export function isPortActive(fleet: SimulatedFleet, mac: MacState, receptacle: R
 export const isPortDead = ({ ailments }: MacState, { number }: ReceptacleState): boolean =>
   ailments.isRdmaHung || ailments.deadReceptacles.includes(number);
 
-/** Limit of queue pairs, completion queues and protection domains per device, as this macOS reports it. */
+/** Limit for queue pairs, completion queues and protection domains per device, as reported by this macOS. */
 export const rdmaLimit = ({ macos }: MacState): number => (Number(macos.version.split('.')[0]) >= 27 ? 3 : 11);
 
 /**
- * Where real programs declare their use of RDMA devices, in a file named after the process: its name in `ps`, then
- * lines such as `rdma_en3 1 2` with device, protection domains and queue pairs.
+ * Folder where real programs declare their use of RDMA devices, each in a file named after its process. The file
+ * contains the program's name in `ps`, then lines like `rdma_en3 1 2` with device, protection domains and queue pairs.
  */
 export const rdmaClientsPath = '/.sim/rdma-clients';
 
-/** Exists while verbs tools hang. */
+/** This file exists while verbs tools hang. */
 export const verbsHungPath = '/.sim/verbs-hung';
 
 /**
- * Processes that exist only in the model, with number, group, state and name. They react only to KILL and TERM from
- * tools of the node.
+ * File with the processes that exist only in the model: number, group, state and name. They react only to KILL and TERM
+ * from the node's tools.
  */
 export const processesPath = '/.sim/processes';
 
-/** A foreign program that holds every device. */
+/** Process number of a foreign program that holds every device. */
 export const strangerPid = 98_711;
 
 const stranger = { pid: strangerPid, stat: 'S', program: 'python3.12' };
@@ -57,7 +57,7 @@ const hanging = [
   { pid: 98_143, stat: 'U', program: 'ibv_devinfo' },
 ];
 
-/** Every process that exists only in the model. */
+/** All processes that exist only in the model. */
 export const modelProcesses = ({ ailments }: MacState) => [
   ...(ailments.isRdmaHeld ? [stranger] : []),
   ...(ailments.isVerbsHung ? hanging : []),

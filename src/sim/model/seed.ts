@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The name of one random-looking value: equal words give equal values. */
+/** Identifies one random-looking value: equal words give equal values. */
 type SeedWords = readonly (string | number)[];
 
 /** 32 bytes derived from the words. They are not secret and must not be used as a secret. */
@@ -22,7 +22,7 @@ export function seededInteger(words: SeedWords, from: number, to: number): numbe
   return from + (seededBytes(words).readUInt32BE(0) % (to - from + 1));
 }
 
-/** This many characters of the alphabet, at most 32. */
+/** A text of this many characters from the alphabet, at most 32. */
 export function seededText(words: SeedWords, alphabet: string, length: number): string {
   return [...seededBytes(words).subarray(0, length)].map((byte) => alphabet.charAt(byte % alphabet.length)).join('');
 }

@@ -13,7 +13,7 @@ import { ipv4Number } from './ip-text.ts';
 import { liveAddress } from './network.ts';
 import { isPortDead } from './rdma.ts';
 
-/** The addresses that a Mac can use at this moment. */
+/** The addresses that a Mac can currently use. */
 export interface Reach {
   /** Its own addresses, on which it can listen. */
   readonly own: readonly string[];
@@ -24,13 +24,14 @@ export interface Reach {
 const networkOf = ({ address, prefixLength }: InterfaceAddress): number =>
   Math.floor((ipv4Number(address) ?? Number.NaN) / 2 ** (32 - prefixLength));
 
-/** Two addresses at the ends of one cable reach each other only when both count the other one to their own network. */
+/** Two addresses at the ends of one cable reach each other only if each is in the other's network. */
 const isSameNetwork = (one: InterfaceAddress, other: InterfaceAddress): boolean =>
   one.prefixLength === other.prefixLength && networkOf(one) === networkOf(other) && one.address !== other.address;
 
 /**
- * Computed only from cables, addresses and bridge. A pulled cable disconnects both ends, swapped cables connect
- * networks that do not match, a bridged or lost address does not exist, and a hung Mac or a dead port carries nothing.
+ * Computes the usable addresses only from cables, addresses and bridge. A pulled cable disconnects both ends, swapped
+ * cables connect mismatched networks, bridged or lost addresses do not exist, and hung Macs and dead ports transfer
+ * nothing.
  */
 export function reachOf(fleet: SimulatedFleet, node: string): Reach {
   const mac = macNamed(fleet, node);
@@ -46,14 +47,14 @@ export function reachOf(fleet: SimulatedFleet, node: string): Reach {
     far: ends.flatMap(({ receptacle, own, peer }) => {
       const far = peer === undefined ? undefined : liveAddress(fleet, peer.mac, peer.receptacle);
       if (peer === undefined || far === undefined || !isSameNetwork(own, far)) return [];
-      // Ports, addresses and devices look healthy at both ends, but nothing comes through.
+      // Ports, addresses and devices look healthy at both ends, but the cable transfers nothing.
       if (isPortDead(mac, receptacle) || isPortDead(peer.mac, peer.receptacle)) return [];
       return [{ node: peer.mac.name, address: far.address }];
     }),
   };
 }
 
-/** The same with office network addresses: every Mac in the rack has one and reaches all others there. */
+/** The same including the office network, where every Mac in the rack has an address and reaches all others. */
 export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
   const { own, far } = reachOf(fleet, node);
   const office = fleet.macs.map(({ name, lan }) => ({ node: name, address: lan.address }));
@@ -72,8 +73,7 @@ function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState
 }
 
 /**
- * The interfaces, addresses and cables of this node's Mac at this moment, sorted by receptacle; undefined for an unknown
- * name.
+ * The current interfaces, addresses and cables of this node's Mac, sorted by receptacle; undefined for an unknown name.
  */
 export function wiringOf(fleet: SimulatedFleet, node: string) {
   const mac = macNamed(fleet, node);
@@ -83,7 +83,7 @@ export function wiringOf(fleet: SimulatedFleet, node: string) {
     receptacles: mac.receptacles.map((receptacle) => ({
       device: receptacle.device,
       ...given({ address: liveAddress(fleet, mac, receptacle), far: farOf(fleet, mac, receptacle) }),
-      /** Whether nothing comes through it though its port says active. */
+      /** Whether the cable transfers nothing although its port reports active. */
       isSilent: isPortDead(mac, receptacle),
     })),
   };

@@ -1,7 +1,7 @@
 import { type DirectoryRecord, newRecord } from '../model/directory.ts';
 import { type Change, from, lines, type Row, row, type Tool, usage, type View } from './tool.ts';
 
-/** dscl's error for a missing record; its exit code is 56. */
+/** dscl's error for a missing record, with exit code 56. */
 const notFound = lines('<dscl_cmd> DS Error: -14136 (eDSRecordNotFound)');
 
 const kinds = { Users: 'users', Groups: 'groups' } as const;
@@ -20,7 +20,7 @@ const refused = (what: string) => ({
   exitCode: 40,
 });
 
-/** The record with the value that `-create` adds; undefined if that would change an existing one. */
+/** The record with the value that `-create` adds; undefined if an existing value would change. */
 function grown(record: DirectoryRecord, [key, value]: readonly string[]): DirectoryRecord | undefined {
   if (key === undefined || value === undefined || record[key] === value) return record;
   return record[key] === undefined ? { ...record, [key]: value } : undefined;
@@ -49,7 +49,7 @@ const deleteRecord: Change = ({ mac, isRoot, words: [path] }) => {
 };
 
 const created = from.unconfirmed(
-  'root may make a record and give it keys that it lacks over ssh; to change a key or to delete a record it needs Full Disk Access',
+  'over ssh, root can create a record and add missing keys; to change a key or delete a record, root needs Full Disk Access',
 );
 
 const listed = from.apple('dscl(1): list path [key] prints the name of each record, then the value');
@@ -116,7 +116,7 @@ export const dscl: Tool = {
         ...['Users', 'Groups'].map((folder) => `'4:. -read /${folder}/'*' ${keys.number.join(' ')}'`),
       ].join(' | '),
       body: `printf '%s\\n' '${notFound.trimEnd()}' >&2; exit 56`,
-      source: from.published('the text and the exit of dscl for a record that is not there, in many public scripts'),
+      source: from.published('text and exit code of dscl for a missing record, in many public scripts'),
     },
   ],
   usage: usage(64, from.apple('dscl(1)'), 'dscl (v20.4)', 'usage: dscl [options] [<datasource> [<command>]]'),

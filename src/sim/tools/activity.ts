@@ -6,7 +6,7 @@ import { type Change, from, lines, row, type Tool, unconfirmedUsage, usage, type
 const source = from.modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac Studio M3 Ultra 8 TB');
 const dataVolume: NodePath = { kind: 'node-path', path: '/System/Volumes/Data' };
 
-/** The disk, with the reduced free space of a full disk. */
+/** The disk; its free space is reduced if the disk is full. */
 function diskOf({ disk, ailments: { diskRoomBytes } }: MacState): MacState['disk'] {
   if (diskRoomBytes === undefined) return disk;
   const availableKib = Math.floor(diskRoomBytes / 1024);
@@ -19,7 +19,7 @@ function dataVolumeTable(mac: MacState): string {
   const inodesUsed = Math.floor(usedKib / 2900);
   const inodesFree = availableKib * 10;
   const share = (used: number, free: number): string => String(Math.ceil((used * 100) / (used + free)));
-  /** A column's title and its number. */
+  /** One column: its title and its number. */
   const column = (head: string, number: number, least: number): readonly [head: string, cell: string] => {
     const width = Math.max(least, String(number).length);
     return [head.padStart(width), String(number).padStart(width)];
@@ -37,7 +37,7 @@ function dataVolumeTable(mac: MacState): string {
   );
 }
 
-/** `df -k` for the data volume. The sealed system volume does not show the free space for models. */
+/** `df -k` for the data volume, because the sealed system volume does not show the free space for models. */
 export const df: Tool = {
   path: '/bin/df',
   rows: ({ mac }) => [row(['-k', dataVolume], source, dataVolumeTable(mac))],
@@ -51,13 +51,13 @@ export const df: Tool = {
 
 const pageBytes = 16_384;
 
-/** Memory that macOS itself has wired, as a share: 1434855 of 33554432 pages on a Mac Studio with 512 GiB. */
+/** Share of memory that macOS itself wires: 1434855 of 33554432 pages on a Mac Studio with 512 GiB. */
 const macosShare = 1_434_855 / 33_554_432;
 
 /** Shares of all pages, from a capture of a Mac without a loaded model. */
 const shares = { active: 0.3296, inactive: 0.3364, speculative: 0.004, purgeable: 0.0027 };
 
-/** One count: its name, and the number with a period, aligned. */
+/** One line: the name, and the right-aligned number with a period. */
 const count = (name: string, pages: number, width = 53): string => {
   const head = `${name}:`;
   return `${head}${`${Math.round(pages)}.`.padStart(width - head.length)}`;
@@ -94,7 +94,7 @@ export const pgrep: Tool = {
   path: '/usr/bin/pgrep',
   rows: ({ mac }) => {
     const found = modelProcesses(mac).filter(({ program }) => program.startsWith('ibv_'));
-    const source = from.apple('pgrep(1) of macOS: one number a line; exit 1 where no process matches');
+    const source = from.apple('pgrep(1) of macOS: one number per line; exit 1 if no process matches');
     return [
       found.length === 0
         ? { args: ['^ibv_'], source, exitCode: 1 }
@@ -110,7 +110,7 @@ export const pgrep: Tool = {
   ),
 };
 
-/** The tool writes its file itself; the file's absolute path may contain blanks. */
+/** The tool itself writes the file, whose absolute path may contain blanks. */
 const body = `p=$1 f=$4
     kill -s 0 "$p" 2>/dev/null || { printf 'sample cannot find an existing process with the id %s\\n' "$p" >&2; exit 1; }
     printf 'Sampling process %s for 1 second with 1 millisecond of run time between samples\\n' "$p" >&2
@@ -119,16 +119,14 @@ const body = `p=$1 f=$4
     printf 'Sample analysis of process %s written to file %s\\n' "$p" "$f"
     exit 0`;
 
-/** `sample PID 1 -file FILE`: the positions of a process's threads, for one second. */
+/** `sample PID 1 -file FILE`: samples the positions of a process's threads for one second. */
 export const sample: Tool = {
   path: '/usr/bin/sample',
   patterns: [
     {
       match: "'4:'[1-9]*' 1 -file /'*",
       body,
-      source: from.apple(
-        'sample(1) of macOS: sample pid duration -file filename; the text of the analysis is not modelled',
-      ),
+      source: from.apple('sample(1) of macOS: sample pid duration -file filename; the analysis text is not simulated'),
     },
   ],
   usage: unconfirmedUsage(
@@ -143,7 +141,7 @@ const measured = from.capture(
   'public report, Mac Studio M3 Ultra under load',
 );
 
-/** The text was never captured; the product only reads the exit code. */
+/** This text was never captured, but the product reads only the exit code. */
 const notRoot = 'powermetrics must be invoked as the superuser';
 
 const measure: Change = ({ mac, isRoot }) => {
@@ -169,15 +167,15 @@ const measure: Change = ({ mac, isRoot }) => {
 };
 
 /**
- * `powermetrics`: the only published sample, from a busy Mac Studio, for every simulated Mac. It is listed as a write
- * only because it needs root.
+ * `powermetrics`: prints the only published sample, from a busy Mac Studio, on every simulated Mac. It is listed as a
+ * write only because it needs root.
  */
 export const powermetrics: Tool = {
   path: '/usr/bin/powermetrics',
   writes: [{ form: '-n 1 -i 1000 --samplers cpu_power,gpu_power', source: measured, change: measure }],
   usage: usage(
     64,
-    from.unconfirmed('powermetrics: what it says of arguments that it does not know'),
+    from.unconfirmed('powermetrics: the output for unknown arguments'),
     'powermetrics: unrecognized arguments',
   ),
 };

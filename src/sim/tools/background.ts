@@ -29,13 +29,13 @@ const switched =
     return { after: { domains: { ...domains, [timeMachineDomain]: domain } } };
   };
 
-/** `tmutil enable` and `tmutil disable`: switch Time Machine's backups. */
+/** `tmutil enable` and `tmutil disable`, which switch Time Machine's backups on and off. */
 export const tmutil: Tool = {
   path: '/usr/bin/tmutil',
   writes: [
     {
       form: 'disable',
-      source: from.apple('tmutil(8): enable, disable; both want root and Full Disk Access'),
+      source: from.apple('tmutil(8): enable, disable; both need root and Full Disk Access'),
       change: switched('disable'),
     },
     {
@@ -55,8 +55,8 @@ const indexingText = ({ indexed }: Pick<MacState, 'indexed'>, shown = volumes): 
     .map((volume) => `${volume}:\n\t${indexed.includes(volume) ? 'Indexing enabled. ' : 'Indexing disabled.'}\n`)
     .join('');
 
-const manual = from.apple('mdutil(1): -i on | off, of a volume or with -a of all');
-const asUser = from.unconfirmed('mdutil -a -i off as a user changes nothing and ends with 1');
+const manual = from.apple('mdutil(1): -i on | off, for one volume or, with -a, for all');
+const asUser = from.unconfirmed('mdutil -a -i off without root changes nothing and exits with 1');
 
 function index({ mac, isRoot }: WriteView, state: string | undefined, of: readonly string[]): WriteResult {
   if (!isRoot) return { stderr: lines('Error: insufficient privileges.'), exitCode: 1 };
@@ -70,7 +70,7 @@ const indexVolume: Change = (view) => {
   return volumes.includes(volume) ? index(view, state, [volume]) : undefined;
 };
 
-/** `mdutil`: Spotlight's indexing of the volumes. */
+/** `mdutil`: Spotlight indexing of the volumes. */
 export const mdutil: Tool = {
   path: '/usr/bin/mdutil',
   rows: ({ mac }) => [

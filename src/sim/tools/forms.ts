@@ -1,12 +1,12 @@
 /**
- * Forms of command lines as in a manual page: `-setmanual SERVICE ADDRESS MASK`. A word in capitals is any word, also
- * after a fixed prefix (`system/LABEL`). `en*` is a word with this prefix, `on|off` one of these words. A quoted word
- * contains blanks, and `...` at the end means any number of words.
+ * Forms of command lines as in a manual page, such as `-setmanual SERVICE ADDRESS MASK`. A word in capitals matches any
+ * word, also after a fixed prefix (`system/LABEL`). `en*` matches a word with this prefix, `on|off` one of these words.
+ * A quoted word contains blanks, and `...` at the end matches any number of words.
  */
 
 const openEnd = ' ...';
 
-/** The words of a form: each a fixed word or a prefix, or a choice of them. */
+/** The words of a form. Each is a fixed word, a prefix, or a choice of these. */
 const wordsOf = (form: string) =>
   (form.replace(openEnd, '').match(/'[^']*'|\S+/g) ?? []).map((word) => ({
     choices: word
@@ -19,7 +19,7 @@ const wordsOf = (form: string) =>
   }));
 
 /**
- * The variable part of an argument: none for a fixed word, otherwise the part after the prefix. Undefined if the
+ * The variable part of an argument: empty for a fixed word, otherwise the part after the prefix. Undefined if the
  * argument does not match.
  */
 function openPart({ choices }: ReturnType<typeof wordsOf>[number], word: string): readonly string[] | undefined {
@@ -30,8 +30,8 @@ function openPart({ choices }: ReturnType<typeof wordsOf>[number], word: string)
 }
 
 /**
- * The values of the form's variable parts in these arguments, in order; for a choice, the word itself. Undefined if the
- * arguments do not match the form.
+ * The values of the form's variable parts in these arguments, in order. For a choice, the value is the chosen word.
+ * Undefined if the arguments do not match the form.
  */
 export function valuesIn(form: string, args: readonly string[]): readonly string[] | undefined {
   const words = wordsOf(form);
@@ -45,8 +45,8 @@ export function valuesIn(form: string, args: readonly string[]): readonly string
 }
 
 /**
- * An sh pattern for `<count>:<arguments>` that matches at least every command line of this form; paths have a prefix
- * there.
+ * An sh pattern for `<count>:<arguments>` that matches at least every command line of this form. In these lines, paths
+ * have the node's root prefix.
  */
 export function formPattern(form: string): string {
   const any = '\0';

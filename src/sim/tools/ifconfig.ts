@@ -42,7 +42,7 @@ const nan = (macAddress: string): Block =>
     `\tether ${macAddress}`,
   );
 
-/** macOS numbers interfaces from 1, in creation order; the list has the same order. */
+/** macOS numbers interfaces from 1 in creation order, which is also the list's order. */
 const scopeOf = (index: number): string => `0x${index.toString(16)}`;
 
 const inet6Line = (address: string, name: string, index: number): string =>
@@ -110,7 +110,7 @@ function receptacleBlock(view: View, receptacle: ReceptacleState, index: number)
   );
 }
 
-/** `bridge0` with its members. Its spanning tree is listed but not running: every id is zero. */
+/** `bridge0` with its members. Its spanning tree is listed but not running, so every id is zero. */
 function bridgeBlock({ fleet, mac }: View, bridged: readonly string[]): Block {
   const address = bridgeAddress(fleet, mac);
   const members = bridged.flatMap((device, index) => [
@@ -139,7 +139,7 @@ const source = from.apple(
   'ifconfig.c, ifbridge.c and ifclone.c of network_cmds: silent, or the failed request; exit 1',
 );
 
-/** Messages of errno for requests without root; ifconfig.c's `Perror` has its own. */
+/** Error messages for requests without root. ifconfig.c's `Perror` has its own text. */
 const forbidden = { bridge: 'Operation not permitted', address: 'permission denied' } as const;
 
 const failed = (why: string) => ({ stderr: lines(`ifconfig: ${why}`), exitCode: 1 });
@@ -155,7 +155,10 @@ const createBridge: Change = ({ mac: { live }, isRoot }) => {
 
 type Live = MacState['live'];
 
-/** A request of root about the existing bridge: the network after it, or why the kernel refuses it. */
+/**
+ * A request by root about the existing bridge: returns the network afterwards, or the kernel's reason for refusing the
+ * request.
+ */
 const ofBridge =
   (request: string, change: (mac: MacState, bridge: readonly string[], device: string) => Live | string): Change =>
   ({ mac, isRoot, words }) => {
@@ -178,7 +181,7 @@ const markUp = ofBridge('SIOCSIFFLAGS', ({ live }) => live);
 
 const destroyBridge = ofBridge('SIOCIFDESTROY', ({ live: { bridge: _, ...live } }) => live);
 
-/** A dotted netmask, or one in ifconfig's own form. */
+/** Parses a dotted netmask or one in ifconfig's form. */
 function prefixOf(mask: string): number | undefined {
   const [, digits] = /^0x([0-9a-fA-F]{8})$/.exec(mask) ?? [];
   const octets = digits?.match(/../g)?.map((octet) => Number.parseInt(octet, 16));
@@ -234,18 +237,18 @@ export const ifconfig: Tool = {
     {
       match: '1:en[0-9] | 1:en[0-9][0-9] | 1:bridge[0-9] | 1:utun[0-9]',
       body: 'printf \'ifconfig: interface %s does not exist\\n\' "$1" >&2; exit 1',
-      source: from.published('ifconfig of an interface that does not exist: exit 1'),
+      source: from.published('ifconfig with an interface that does not exist: exit 1'),
     },
   ],
   writes: [
     {
       form: 'bridge0 create',
-      source: from.unconfirmed('ifconfig bridge0 create makes a bridge without members, and refuses one that is there'),
+      source: from.unconfirmed('ifconfig bridge0 create creates a bridge without members; exit 1 if it exists'),
       change: createBridge,
     },
     {
       form: 'bridge0 addm INTERFACE',
-      source: from.unconfirmed('ifconfig bridge0 addm takes a Thunderbolt interface, which then holds no address'),
+      source: from.unconfirmed('ifconfig bridge0 addm adds a Thunderbolt interface, which then loses its address'),
       change: addMember,
     },
     { form: 'bridge0 up', source: from.apple('ifconfig(8) of macOS: up marks an interface up'), change: markUp },
@@ -279,7 +282,7 @@ export const routesPath = '/.sim/answers/netstat/-rn_-f_inet.out';
 const route = (to: string, by: string, flags: string, device: string, expires = ''): string =>
   `${to.padEnd(18)} ${by.padEnd(18)} ${flags.padEnd(19)} ${device.padStart(5)} ${expires.padStart(6)}`;
 
-/** The prefix length of an address by the historical classes. */
+/** The prefix length of an address according to the historical classes. */
 const classLength = (address: string): number => {
   const first = Number(address.split('.')[0]);
   return first < 128 ? 8 : first < 192 ? 16 : 24;
@@ -287,7 +290,7 @@ const classLength = (address: string): number => {
 
 /**
  * A network in netstat's form (route.c of Apple's network_cmds). It omits the octets of the class's host part if all of
- * them are zero, and the prefix length if it is the class's own.
+ * them are zero, and the prefix length if it is that of the class.
  */
 function networkName({ address, prefixLength }: InterfaceAddress): string {
   const octets = ipv4Text(networkOf(address, prefixLength).first).split('.');
@@ -302,7 +305,7 @@ interface Attached {
   readonly router?: string;
 }
 
-/** Every interface with an IPv4 address, in the order of network services: the first router is the default one. */
+/** Every interface with an IPv4 address, in the order of network services; the first router is the default router. */
 function attached({ fleet, mac }: View): readonly Attached[] {
   const services = servicesIn(mac.preferences).map(({ device }) => device);
   const place = ({ device }: Attached): number =>
@@ -323,8 +326,8 @@ function attached({ fleet, mac }: View): readonly Attached[] {
 }
 
 /**
- * A Mac's routing table: the first interface has the default route, the others have a default route bound to the
- * interface.
+ * A Mac's routing table. The first interface has the default route; each other interface has a default route bound to
+ * that interface.
  */
 export function routesText(view: View): string {
   const names = allInterfaces(view).map(({ name }) => name);

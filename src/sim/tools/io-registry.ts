@@ -14,18 +14,18 @@ import {
 } from '../model/rdma.ts';
 import { from, lines, row, type Source, type Tool, usage } from './tool.ts';
 
-/** The registry below each device. A line such as `@rdma_en3` marks the place of that device's clients. */
+/** File with the registry below each device. A line such as `@rdma_en3` marks the place of that device's clients. */
 const rdmaRegistryPath = '/.sim/rdma-registry';
 
-/** Numbers of protection domains and queue pairs without a real program: `10 0`. */
+/** File with the numbers of protection domains and queue pairs that belong to no real program, such as `10 0`. */
 const rdmaCountsPath = '/.sim/rdma-counts';
 
-/** This file exists while objects left by killed programs remain. */
+/** This file exists while objects of killed programs remain. */
 const rdmaKeptPath = '/.sim/rdma-kept';
 
 const pair = (isActive: boolean) => ['ProtectionDomain', 'QueuePair'].map((className) => ({ className, isActive }));
 
-/** The kernel's objects of a device that belong to no real program. */
+/** A device's kernel objects that belong to no real program. */
 function keptOf(mac: MacState, receptacle: ReceptacleState) {
   const { lacksDomains, isRdmaHeld, isVerbsHung } = mac.ailments;
   const isFirst = receptacle === mac.receptacles[0];
@@ -37,7 +37,7 @@ function keptOf(mac: MacState, receptacle: ReceptacleState) {
   ];
 }
 
-/** The model's processes that have opened a device; the hanging one has opened the first device. */
+/** The model's processes that have opened a device. The hanging process has opened the first device. */
 const clientsOf = (mac: MacState, isFirst: boolean): readonly string[] =>
   modelProcesses(mac)
     .filter(({ pid, program }) => pid === strangerPid || (isFirst && program !== 'ibv_devinfo'))
@@ -74,14 +74,14 @@ const objectLine = (className: string, isActive: boolean): string =>
       : '!registered, !matched, inactive, busy 1 (1 ms), retain 8'
   }>`;
 
-/** Files with the kernel's state and the model's processes, which the simulated tools read. */
+/** Files with the kernel's state and the model's processes, for the simulated tools. */
 export function rdmaKernelFiles(mac: MacState): readonly NodeFile[] {
   const processes = modelProcesses(mac);
   const shown = processes.map(({ pid, stat, program }) => `${pid} ${pid} ${stat} ${program}\n`).join('');
   const list = processes.length === 0 ? [] : [dataFile(processesPath, shown)];
   const kept = mac.ailments.leakedWiredBytes === undefined ? [] : [dataFile(rdmaKeptPath, '')];
   const hung = mac.ailments.isVerbsHung ? [dataFile(verbsHungPath, '')] : [];
-  // An assumption: the driver registers its classes only if there are devices.
+  // Assumption: the driver registers its classes only if there are devices.
   if (!isRdmaLive(mac)) return [...list, ...hung];
   const all = rdmaReceptacles(mac).flatMap((receptacle) => keptOf(mac, receptacle));
   const domains = all.filter(({ className }) => className === 'ProtectionDomain').length;
@@ -119,7 +119,7 @@ const body = `if { read -r a b <"$r${rdmaCountsPath}"; } 2>/dev/null; then
   printf '${names[0]} = %s, ${names[1]} = %s\\n' "$a" "$b"
   exit 0`;
 
-/** `ioclasscount CLASS CLASS`: the RDMA driver's objects, including inactive ones. */
+/** `ioclasscount CLASS CLASS`: counts the RDMA driver's objects, including inactive ones. */
 export const ioclasscount: Tool = {
   path: '/usr/sbin/ioclasscount',
   patterns: [
@@ -132,7 +132,7 @@ export const ioclasscount: Tool = {
   usage: usage(64, from.apple('IOKitTools, ioclasscount.c: usage'), 'usage: ioclasscount [<classname> ...]'),
 };
 
-/** A node of the simulated I/O registry; the values of its properties are in ioreg's form. */
+/** A node of the simulated I/O registry. Its property values are in ioreg's form. */
 interface Entry {
   readonly name: string;
   readonly className: string;
@@ -147,14 +147,14 @@ const entry = (name: string, properties: Entry['properties'] = {}, className = n
 
 const bytes = (text: string): string => `<${Buffer.from(`${text}\0`, 'latin1').toString('hex')}>`;
 
-/** Four bytes, lowest first. The numbers are those of acio0, acio4 and acio5 of a Mac15,14. */
+/** Four bytes, lowest first. The numbers are those of acio0, acio4 and acio5 on a Mac15,14. */
 function handle(index: number): string {
   const four = Buffer.alloc(4);
   four.writeUInt32LE(147 + 33 * index);
   return `<${four.toString('hex')}>`;
 }
 
-/** One node at its depth, with its properties indented by two more steps, and an empty line at the end. */
+/** Prints one node at its depth, with its properties indented by two more levels, and an empty line at the end. */
 function shown({ name, className, properties }: Entry, depth: number, isLast: boolean): string {
   const indent = '  '.repeat(depth + 1) + (isLast ? '  ' : '| ');
   const values = Object.entries(properties).map(([key, value]) => `${indent}  "${key}" = ${value}`);
@@ -162,7 +162,7 @@ function shown({ name, className, properties }: Entry, depth: number, isLast: bo
   return lines(head, `${indent}{`, ...values, `${indent}}`, indent);
 }
 
-/** The port controllers with a known location. */
+/** Port controllers with a known location. */
 const connectors = (mac: MacState): readonly Entry[] =>
   (mac.model.portLocations ?? []).map((location, index) => ({
     name: `hpm${index}@${(12 - index).toString(16).toUpperCase()}`,
@@ -175,7 +175,7 @@ const connectors = (mac: MacState): readonly Entry[] =>
     },
   }));
 
-/** From the root of the registry to the IP port of one receptacle. */
+/** The path from the registry's root to the IP port of one receptacle. */
 const pathTo = (receptacle: number): readonly Entry[] => [
   entry('Root', { IOKitDiagnostics: '{"Classes"={"IOService"=0x2a}}' }, 'IORegistryEntry'),
   entry('Mac', { manufacturer: bytes('Apple Inc.') }, 'IOPlatformExpertDevice'),
@@ -199,9 +199,9 @@ const pathText = (receptacle: number): string => {
 const sourceFor = ({ model }: MacState): Source =>
   model.id === 'Mac15,14'
     ? from.published('dev7a/rdmalink, docs/ARCHITECTURE.md and InventoryPortTests.swift; the form is that of ioreg.c')
-    : from.unconfirmed('ioreg: which place each receptacle has in the device tree of other models than Mac15,14');
+    : from.unconfirmed('ioreg: the location of each receptacle in the device tree of models other than Mac15,14');
 
-/** The Mac itself, with its serial and UUID among constant properties. */
+/** The Mac itself: constant properties, except for serial number and UUID. */
 const platform = ({ model, serial, hardwareUuid }: MacState): Entry => ({
   name: 'Mac',
   className: 'IOPlatformExpertDevice',
@@ -215,7 +215,7 @@ const platform = ({ model, serial, hardwareUuid }: MacState): Entry => ({
 });
 const quoted = (text: string): string => `'${text}'`;
 
-/** The devices and their children; nothing without the driver. */
+/** Prints the devices and their children; nothing without the driver. */
 const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
   ${clientsFunction}
   client() {

@@ -7,7 +7,7 @@ const packet = from.capture(
   'public networking notes, a Mac of a CI service, macOS 26.5.2',
 );
 
-/** `ipconfig getpacket NAME`: the packet that the DHCP client accepted; no output if there is none. */
+/** `ipconfig getpacket NAME`: the last packet that the DHCP client accepted; no output if there is none. */
 export const ipconfig: Tool = {
   path: '/usr/sbin/ipconfig',
   rows: (view) =>
@@ -29,7 +29,7 @@ export const ipconfig: Tool = {
   ),
 };
 
-/** The office interface, whose router answers DHCP, and cables whose far end does. */
+/** DHCP replies: the office router's, and those from the far ends of cables. */
 function replies({ fleet, mac }: View) {
   const { device, address } = mac.lan;
   const isOnDhcp = servicesIn(mac.preferences).some((one) => one.device === device && one.ipv4.kind === 'dhcp');
@@ -44,7 +44,7 @@ function replies({ fleet, mac }: View) {
   ];
 }
 
-/** Octets of an Ethernet address in the tool's form, without leading zeros. */
+/** The octets of an Ethernet address in the tool's form, without leading zeros. */
 const shortOctets = (address: string): string =>
   address
     .split(':')

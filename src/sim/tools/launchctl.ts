@@ -14,7 +14,7 @@ const printDisabled = (path: string): string =>
   `'/<key>/ { k = $3 } /<true[/]>/ { print "\\t\\"" k "\\" => disabled" } /<false[/]>/ { print "\\t\\"" k "\\" => enabled" }' "$f"; ` +
   `printf '}\\n'; exit 0`;
 
-/** launchd's output for sshd while Remote Login is on. Otherwise the service is unknown. */
+/** launchd's output for sshd while Remote Login is on. While it is off, the service is unknown. */
 const remoteLogin = (mac: MacState): Row =>
   row(
     ['print', 'system/com.openssh.sshd'],
@@ -50,8 +50,8 @@ const remoteLogin = (mac: MacState): Row =>
   );
 
 /**
- * `launchctl`: sshd is loaded while Remote Login is on and starts per connection; all other services are those of the
- * simulated launchd. It writes one file per label, so that `launchctl print` need not ask the simulator.
+ * `launchctl`: sshd is loaded while Remote Login is on and starts per connection. All other services belong to the
+ * simulated launchd, which writes one file per label, so that `launchctl print` works without the simulator.
  */
 export const launchctl: Tool = {
   path: '/bin/launchctl',
@@ -61,7 +61,7 @@ export const launchctl: Tool = {
       match: "'2:print system/'*[!A-Za-z0-9._-]* | '2:print system/'",
       body: ':',
       source: from.unconfirmed(
-        'what launchctl says to a label with other characters is not known, so it counts as unknown',
+        'the output of launchctl for a label with other characters was not observed, so the command counts as unknown',
       ),
     },
     {
@@ -79,7 +79,7 @@ export const launchctl: Tool = {
     {
       match: "'2:print-disabled user/0'",
       body: printDisabled('/private/var/db/com.apple.xpc.launchd/disabled.0.plist'),
-      source: from.unconfirmed('launchctl print-disabled user/0, of root that has logged in: as of any other user'),
+      source: from.unconfirmed('launchctl print-disabled user/0, if root has logged in: as for any other user'),
     },
     {
       match: "'2:print system/'*",
@@ -89,25 +89,25 @@ export const launchctl: Tool = {
       source: missing,
     },
   ],
-  // launchd itself answers these. Success prints nothing.
+  // The simulated launchd answers these commands. Success prints nothing.
   writes: [
     { form: 'bootstrap system PLIST', source: codes },
     {
       form: 'bootout system/LABEL',
-      source: from.unconfirmed('launchctl bootout waits until the process has ended; a second one meanwhile exits 36'),
+      source: from.unconfirmed('launchctl bootout waits until the process has exited; a second one meanwhile exits 36'),
     },
     { form: 'kickstart [-k] system/LABEL', match: "[23]:'kickstart '*'system/'*", source: manual },
     {
       form: 'kickstart -p system/LABEL',
       match: "4:'kickstart -'[kp]' -'[kp]' system/'*",
       source: from.unconfirmed(
-        'launchctl kickstart starts at once, whatever ThrottleInterval says; with -p it prints the number',
+        'launchctl kickstart starts immediately, regardless of ThrottleInterval; with -p it prints the process number',
       ),
     },
     {
       form: 'kill SIGNAL system/LABEL',
       source: from.unconfirmed(
-        'launchctl kill of a service without a process says "No process to signal." and exits 3',
+        'launchctl kill of a service without a process prints "No process to signal." and exits with 3',
       ),
     },
     { form: 'enable system/LABEL', source: manual },

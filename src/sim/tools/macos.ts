@@ -25,7 +25,7 @@ export const uname: Tool = {
       said(['-n'], host),
       row(
         ['-v'],
-        from.unconfirmed('uname -v: date and train of the kernel, and the chip at its end'),
+        from.unconfirmed('uname -v: date and train of the kernel, then the chip at the end'),
         lines(version(mac)),
       ),
       said(['-a'], `Darwin ${host} ${release} ${version(mac)} arm64`),
@@ -34,7 +34,7 @@ export const uname: Tool = {
   usage: unconfirmedUsage('uname', 1, 'usage: uname [-amnoprsv]'),
 };
 
-/** One update in the result of a scan, in the tool's terms. */
+/** One update in a scan result, in the tool's terms. */
 const safari = {
   label: 'Safari27.0TahoeAuto-27.0',
   title: 'Safari',
@@ -45,14 +45,17 @@ const safari = {
 
 type Offer = Readonly<typeof safari>;
 
-/** The first version of macOS 27 has neither a minor version nor a name; 26 is called Tahoe. */
+/** The first version of macOS 27 has neither a minor version nor a name. macOS 26 is called Tahoe. */
 function macosOffer(version: string, sizeKib: number): Offer {
   const short = version.replace(/\.0$/, '');
   const title = version.startsWith('26.') ? `macOS Tahoe ${short}` : `macOS ${short}`;
   return { label: `${title}-${buildOf(version)}`, title, version: short, sizeKib, needsRestart: true };
 }
 
-/** The newest update of the same year and, on macOS 26, the upgrade to 27, if newer than the installed version. */
+/**
+ * The available offers: the newest update of the same year and, on macOS 26, the upgrade to 27, if newer than the
+ * installed version.
+ */
 function offersFor(installed: string): readonly Offer[] {
   const isYear26 = installed.startsWith('26.');
   const update = newestRelease(isYear26 ? 26 : 27);
@@ -72,7 +75,7 @@ const both = from.capture(
   'softwareupdate-list.macos26.6.safari-tahoe-and-27.txt',
   'tuist/tuist, a CI Mac with macOS 26.6',
 );
-const one = from.unconfirmed('softwareupdate lists a single newer macOS behind Safari, in the lines of a longer list');
+const one = from.unconfirmed('softwareupdate lists a single newer macOS after Safari, as in a longer list');
 const none = from.unconfirmed(
   'softwareupdate without an update: its title, then "No new software available." on stderr, exit 0',
 );
@@ -95,7 +98,7 @@ function listed(installed: string): Row {
   };
 }
 
-/** `softwareupdate`, as after a scan that found all builds in the table. */
+/** `softwareupdate` after a scan that found all builds in the table. */
 export const softwareUpdate: Tool = {
   path: '/usr/sbin/softwareupdate',
   rows: ({ mac }) => [listed(mac.macos.version)],

@@ -15,7 +15,7 @@ const setName: Change = ({ mac, isRoot, words: [word, name = ''] }) => {
   return { after: { preferences: withName(mac.preferences, key, name) } };
 };
 
-/** The answer for a name that is not set. */
+/** The output for a name that is not set. */
 const unset = from.unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1');
 
 function nameRow({ preferences }: MacState, key: NameKey): Row {
@@ -34,7 +34,7 @@ export const scutil: Tool = {
     {
       form: `--set ${nameKeys.join('|')} NAME`,
       source: from.unconfirmed(
-        'scutil --set says nothing; without root "SCPreferencesCommitChanges() failed" with exit 1; a Bonjour name is one DNS label; an empty name takes it away',
+        'scutil --set prints nothing; without root "SCPreferencesCommitChanges() failed" with exit 1; a Bonjour name is one DNS label; an empty name removes the name',
       ),
       change: setName,
     },
@@ -54,7 +54,7 @@ export const scutil: Tool = {
   ),
 };
 
-/** The Bonjour name, if HostName is not set. */
+/** The full name from HostName or, if that is not set, the Bonjour name. */
 const fullName = ({ preferences, name }: MacState): string =>
   nameIn(preferences, 'HostName') ?? `${nameIn(preferences, 'LocalHostName') ?? name}.local`;
 

@@ -30,22 +30,23 @@ const wrong = (why: string) => ({
   exitCode: 4,
 });
 
-/** The preferences after a change, and the interfaces whose addresses must be set again. */
+/** The preferences after a change, and the interfaces whose addresses configd must set again. */
 interface Preferences {
   readonly preferences: PlistDict;
   readonly devices: readonly string[];
 }
 
 /**
- * Every form checks its arguments, then requires root and Full Disk Access. It then makes configd apply the
- * preferences: the bridge exists or not, and the interfaces have the addresses of their services.
+ * Wraps a form: checks its arguments, requires root and Full Disk Access, and then applies the preferences like
+ * configd. Afterwards, the bridge exists only if the preferences contain it, and the interfaces have their services'
+ * addresses.
  */
 const asAdmin =
   (change: (mac: MacState, words: readonly string[]) => Preferences | string): Change =>
   ({ mac, words, isRoot }) => {
     const result = change(mac, words);
     if (!isRoot) return { stdout: lines('** Error: Command requires admin privileges.'), exitCode: 14 };
-    // The answer to an SSH session without Full Disk Access (github.com/SQCU/mesh); the exit code is unknown.
+    // The message in an SSH session without Full Disk Access (github.com/SQCU/mesh). The exit code is unknown.
     if (!mac.ailments.hasFullDiskAccess)
       return { stderr: lines('Unable to access the System Configuration database'), exitCode: 1 };
     if (typeof result === 'string') return wrong(result);
@@ -57,7 +58,7 @@ const asAdmin =
 
 type PreferencesOf = (preferences: PlistDict, service: NetworkService, words: readonly string[]) => PlistDict | string;
 
-/** A form about the service in its first argument: the preferences after it, or an error in its arguments. */
+/** A form about the service in its first argument: returns the changed preferences, or an error in the arguments. */
 const ofService = (change: PreferencesOf): Change =>
   asAdmin(({ preferences }, [name = '', ...words]) => {
     const service = servicesIn(preferences).find((one) => one.name === name);
@@ -76,7 +77,7 @@ const setManual: PreferencesOf = (preferences, service, [address = '', mask = ''
   });
 };
 
-/** The interface of a hardware port, including that of the bridge. */
+/** The interface of a hardware port or of the bridge. */
 function deviceOf(mac: MacState, port: string): string | undefined {
   const receptacle = mac.receptacles.find((one) => receptaclePort(one) === port);
   if (port === bridgePort) return 'bridge0';
@@ -108,7 +109,7 @@ const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
 const ports = from.capture('networksetup-listallhardwareports.m3ultra.no-bridge.txt', publisher);
 const order = from.capture('networksetup-listnetworkserviceorder.m3ultra.no-bridge.txt', publisher);
 const dhcp = from.capture('networksetup-getinfo.m3ultra.thunderbolt6-dhcp.txt', publisher);
-const manual = from.unconfirmed('networksetup -getinfo of a service with a fixed address and no router');
+const manual = from.unconfirmed('networksetup -getinfo for a service with a fixed address and no router');
 const names = from.unconfirmed(
   'networksetup -listallnetworkservices prints the notice, then one name per line, * before disabled ones',
 );
@@ -177,8 +178,8 @@ function routerOf({ fleet, mac }: View, { device, ipv4 }: NetworkService): strin
   return device === mac.lan.device ? mac.lan.address.replace(/\.\d+$/, '.1') : '(null)';
 }
 
-/** The output for a service whose IPv4 is off was never published; meshwright does not read it. */
-const withoutIpv4 = from.unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines');
+/** The output for a service with IPv4 off was never published, but meshwright does not read it. */
+const withoutIpv4 = from.unconfirmed('networksetup -getinfo for a service without IPv4 begins with its IPv6 lines');
 
 function getInfo(view: View, service: NetworkService): Row {
   const { name, port, device, ipv4 } = service;
@@ -221,7 +222,7 @@ export const networksetup: Tool = {
   patterns: ['-getinfo', '-getnetworkserviceenabled'].map((option) => ({
     match: `'2:${option} '*`,
     body: 'printf \'%s is not a recognized network service.\\n** Error: The parameters were not valid.\\n\' "$2"; exit 4',
-    source: from.published('a Swift test of the same message with exit code 4'),
+    source: from.published('a Swift test with the same message and exit code 4'),
   })),
   writes: [
     { form: '-setmanual SERVICE ADDRESS MASK ROUTER', source: described, change: ofService(setManual) },
@@ -244,7 +245,7 @@ export const networksetup: Tool = {
     {
       form: '-createnetworkservice SERVICE HARDWARE-PORT',
       source: from.unconfirmed(
-        'networksetup -createnetworkservice says nothing; a name that is taken and an unknown port: exit 4',
+        'networksetup -createnetworkservice prints nothing; exit 4 for a name in use or an unknown port',
       ),
       change: createService,
     },

@@ -26,7 +26,7 @@ export const shutdown: Tool = {
 
 type Power = MacState['power'];
 
-/** The supported settings, each with the change that it makes in the model. */
+/** The supported settings, each with its change in the model. */
 const settings: Readonly<Record<string, (power: Power, value: number) => Power>> = {
   sleep: (power, value) => ({ ...power, sleepMinutes: value }),
   disksleep: (power, value) => ({ ...power, diskSleepMinutes: value }),
@@ -69,7 +69,7 @@ type Setting = readonly [name: string, value: string | number];
 
 const laptop = from.capture('pmset-g-custom.mbp.txt', 'public benchmark record, MacBook Pro');
 const capable = from.capture('pmset-g-cap.desktop-intel.txt', 'public setup notes, Intel desktop');
-const desktop = from.unconfirmed('pmset -g custom on a Mac Studio: which keys in which order');
+const desktop = from.unconfirmed('pmset -g custom on a Mac Studio: keys and their order');
 const inUse = from.unconfirmed('pmset -g on Apple silicon: the head lines and the settings in use');
 
 /** One setting: the name is padded to 20 characters; longer names shift their value to the right. */
@@ -146,7 +146,7 @@ export const pmset: Tool = {
   ],
   usage: usage(
     1,
-    from.apple('pmset.m of PowerManagement; there it goes to stdout'),
+    from.apple('pmset.m of PowerManagement, which prints it on stdout'),
     'Usage: pmset <options>',
     "See pmset(1) for details: 'man pmset'",
   ),

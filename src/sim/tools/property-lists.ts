@@ -53,7 +53,7 @@ const path = (domain: string): NodePath => ({ kind: 'node-path', path: domain })
 /** Flags are printed as numbers. */
 const shownValue = (value: PlistValue): string => String(typeof value === 'boolean' ? Number(value) : value);
 
-/** `defaults` for preference domains of the whole Mac, by their path. */
+/** `defaults` for machine-wide preference domains, by path. */
 export const defaults: Tool = {
   path: '/usr/bin/defaults',
   rows: ({ mac }) =>
@@ -61,12 +61,12 @@ export const defaults: Tool = {
       Object.entries(dict).map(([key, value]) => row(['read', path(domain), key], manual, lines(shownValue(value)))),
     ),
   patterns: [
-    // All other keys of these domains are not set.
+    // All other keys in these domains are unset.
     {
       match: `"3:read $r/Library/Preferences/com.apple."*`,
       body: `printf '${stamp}\\nThe domain/default pair of (%s, %s) does not exist\\n' "$2" "$3" >&2; exit 1`,
       source: from.published(
-        'the message for a key that is not set, after a line with the time, quoted in many public issues; exit 1',
+        'the message for an unset key, after a line with the time, quoted in many public issues; exit 1',
       ),
     },
   ],
@@ -124,8 +124,8 @@ const ofEntry =
   };
 
 /**
- * `PlistBuddy -c` for the network preferences. It uses the current file, even after an edit; the running system keeps
- * its network.
+ * `PlistBuddy -c` for the network preferences. It reads and writes the current file, even after an edit. The running
+ * network does not change.
  */
 export const plistBuddy: Tool = {
   path: '/usr/libexec/PlistBuddy',
@@ -137,7 +137,7 @@ export const plistBuddy: Tool = {
     },
     {
       form: `-c 'Delete :KEY...' ${preferencesPath}`,
-      source: from.apple('PlistBuddy(8); the words for a missing entry are quoted in many public scripts'),
+      source: from.apple('PlistBuddy(8); the message for a missing entry is quoted in many public scripts'),
       change: ofEntry('Delete', ({ mac: { preferences }, isRoot }, _, path) =>
         isRoot
           ? { after: { preferences: without(preferences, path) } }
@@ -161,7 +161,7 @@ function jsonValue(text: string): PlistValue | undefined {
   }
 }
 
-/** `plutil -insert` changes only the file of network preferences; the running system keeps its network. */
+/** `plutil -insert` changes only the file with the network preferences. The running network does not change. */
 const insert: Change = ({ mac, isRoot, words: [keyPath = '', json = ''] }) => {
   const value = jsonValue(json);
   if (value === undefined) return undefined;
@@ -179,9 +179,9 @@ const preferences: NodePath = { kind: 'node-path', path: preferencesPath };
 const publisher = 'test data of a two-Mac cluster tool';
 const present = from.capture('plutil-virtualnetworkinterfaces-bridge.mbp.bridge-present.json', publisher);
 const deleted = from.capture('plutil-virtualnetworkinterfaces-bridge.m3ultra.bridge-deleted.json', publisher);
-const services = from.unconfirmed('plutil -extract NetworkServices json: every service by its UUID, in one line');
-const inXml = from.unconfirmed('plutil -extract NetworkServices xml1: the same as a property list of its own');
-const names = from.unconfirmed('plutil -extract System json: computer name, Bonjour name and host name, in one line');
+const services = from.unconfirmed('plutil -extract NetworkServices json: every service by UUID, on one line');
+const inXml = from.unconfirmed('plutil -extract NetworkServices xml1: the same as a separate property list');
+const names = from.unconfirmed('plutil -extract System json: computer name, Bonjour name and host name, on one line');
 const missing = from.published('the message for a missing key, quoted in several public tests; exit 1');
 
 /** plutil prints a dictionary's keys in its own order; the captured order is the reverse of the file's. */
@@ -207,7 +207,7 @@ function extractRow(mac: MacState, keyPath: string, source: Source, form: 'json'
 }
 
 /**
- * `plutil -extract` for bridges and services in the network preferences. It uses the current file, even after an edit.
+ * `plutil -extract` for bridges and services in the network preferences. It reads the current file, even after an edit.
  */
 export const plutil: Tool = {
   path: '/usr/bin/plutil',
@@ -221,7 +221,7 @@ export const plutil: Tool = {
     {
       form: `-insert KEYPATH -json JSON ${preferencesPath}`,
       source: from.unconfirmed(
-        'plutil -insert KEYPATH -json VALUE puts a dictionary into the network preferences, and refuses a key that is there',
+        'plutil -insert KEYPATH -json VALUE inserts a dictionary into the network preferences, and fails if the key exists',
       ),
       change: insert,
     },

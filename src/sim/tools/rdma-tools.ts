@@ -20,8 +20,8 @@ function eui64LinkLocal(macAddress: string): string {
 }
 
 /**
- * The GID table of a receptacle's device. The first GID is made from the MAC address. An IPv4-mapped GID exists only
- * while the interface itself has an IPv4 address. A bridged interface has neither (Apple TN3205).
+ * The GID table of a receptacle's device. The link-local GID is derived from the MAC address. An IPv4-mapped GID exists
+ * only while the interface itself has an IPv4 address, which a bridged interface never has (Apple TN3205).
  */
 function gidsOf({ fleet, mac }: View, receptacle: ReceptacleState): readonly string[] {
   const first = eui64LinkLocal(receptacle.macAddress);
@@ -104,16 +104,16 @@ function rows(view: View): readonly Row[] {
 const verbsHang = (match: string): Pattern => ({
   match,
   body: `[ ! -e "$r${verbsHungPath}" ] || exec "$r/bin/sleep" 86400`,
-  source: from.published('SQCU/mesh, RDMA-RULES.md: ibv_devinfo hangs behind a deadlock of the driver'),
+  source: from.published('SQCU/mesh, RDMA-RULES.md: ibv_devinfo hangs because of a deadlock in the driver'),
 });
 
 const notFound = (match: string, device: string): Pattern => ({
   match,
   body: `printf "IB device '%s' wasn't found\\n" "${device}" >&2; exit 255`,
-  source: from.unconfirmed('ibv_devinfo -d of a device that is not there: the text of the Linux tool, exit 255'),
+  source: from.unconfirmed('ibv_devinfo -d with a missing device: the text of the Linux tool, exit 255'),
 });
 
-/** `ibv_devinfo`: all devices or one, with or without limits and GIDs. */
+/** `ibv_devinfo`: describes all devices or one, with or without limits and GIDs. */
 export const ibvDevinfo: Tool = {
   path: '/usr/bin/ibv_devinfo',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
@@ -131,7 +131,7 @@ const lineOfList = from.modelled(
   'dev7a/rdmalink, macOS 27.2, reduced to three variables',
 );
 
-/** `nvram NAME`: name and value, separated by a tab. The variable is missing if RDMA was never enabled. */
+/** `nvram NAME`: prints name and value, separated by a tab. The variable does not exist if RDMA was never enabled. */
 export const nvram: Tool = {
   path: '/usr/sbin/nvram',
   rows: ({ mac }) => [
@@ -157,7 +157,7 @@ const outsideRecovery = (verb: string): Row => ({
   exitCode: 77,
 });
 
-/** `rdma_ctl`: one word about NVRAM; changes need Recovery. Missing before macOS 26.2. */
+/** `rdma_ctl`: prints one word about NVRAM; changes need Recovery. The tool does not exist before macOS 26.2. */
 export const rdmaCtl: Tool = {
   path: '/usr/bin/rdma_ctl',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
@@ -175,7 +175,7 @@ export const rdmaCtl: Tool = {
 
 const columns = (device: string, guid: string): string => `    ${device.padEnd(16)}${guid}`;
 
-/** `ibv_devices`: two header lines, then one line per receptacle; without RDMA only the header. */
+/** `ibv_devices`: prints two header lines, then one line per receptacle; without RDMA only the header. */
 export const ibvDevices: Tool = {
   path: '/usr/bin/ibv_devices',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
@@ -194,5 +194,5 @@ export const ibvDevices: Tool = {
           ),
         ],
   patterns: [verbsHang("'0:'")],
-  usage: usage(1, from.unconfirmed('ibv_devices takes no arguments; what it says to one is not known')),
+  usage: usage(1, from.unconfirmed('ibv_devices accepts no arguments; its output for an argument is unknown')),
 };

@@ -20,7 +20,7 @@ import { sysctl } from './sysctl.ts';
 import { systemProfiler } from './system-profiler.ts';
 import type { Tool, View, WriteResult } from './tool.ts';
 
-/** One complete write: the node, the tool (`/usr/bin/pmset`) and its arguments. */
+/** One complete write: the node, the tool (such as `/usr/bin/pmset`) and its arguments. */
 export interface Write {
   readonly node: string;
   readonly tool: string;
@@ -30,7 +30,7 @@ export interface Write {
   readonly isRoot: boolean;
 }
 
-/** The result of a write, with all output. `isKnown` is false if the tool only printed its usage. */
+/** The result of a write, including all output. `isKnown` is false if the tool only printed its usage. */
 interface Written extends Required<Omit<WriteResult, 'after' | 'power'>>, Pick<WriteResult, 'power'> {
   readonly fleet: SimulatedFleet;
   readonly isKnown: boolean;
@@ -52,7 +52,7 @@ export function applyWrite(fleet: SimulatedFleet, { node, tool: path, ...call }:
   return { fleet: changed, stdout: '', stderr: '', exitCode: 0, ...said, isKnown: true };
 }
 
-/** Uses the first matching form, or the row for a file that was changed since the simulator wrote it. */
+/** Answers with the first matching form, or with the row for a file that was changed since the simulator wrote it. */
 function answerOf(tool: Tool, view: View, { args, isRoot }: Pick<Write, 'args' | 'isRoot'>): WriteResult | undefined {
   for (const { form, change } of tool.writes ?? []) {
     const words = valuesIn(form, args);
@@ -66,7 +66,7 @@ function answerOf(tool: Tool, view: View, { args, isRoot }: Pick<Write, 'args' |
 /** An argument as entered on the node. */
 const plain = (word: Word): string => (typeof word === 'string' ? word : word.path);
 
-/** All macOS tools of a simulated Mac, sorted by name. Other tools are missing there: exit 127. */
+/** All macOS tools of a simulated Mac, sorted by name. Other tools do not exist there (exit 127). */
 export const tools: readonly Tool[] = [
   plistBuddy,
   csrutil,

@@ -1,9 +1,7 @@
 import type { MacState } from '../model/fleet.ts';
 import { from, lines, row, type Tool, unconfirmedUsage, type WriteView } from './tool.ts';
 
-const source = from.unconfirmed(
-  'socketfilterfw --setglobalstate: what it prints, and "Must be root to change settings."',
-);
+const source = from.unconfirmed('socketfilterfw --setglobalstate: its output, and "Must be root to change settings."');
 
 /** The tool prints nothing on success. */
 const setState = ({ isRoot }: WriteView, firewall: MacState['firewall']) =>
@@ -45,7 +43,7 @@ export const socketfilterfw: Tool = {
 
 const status = from.capture('fdesetup-status.on.txt', 'log of a posture tool, MacBook Pro M3 Max');
 
-/** `fdesetup`: whether FileVault is on. */
+/** `fdesetup`: reports whether FileVault is on. */
 export const fdesetup: Tool = {
   path: '/usr/bin/fdesetup',
   rows: ({ mac: { isFileVaultOn } }) => [
@@ -65,7 +63,7 @@ export const fdesetup: Tool = {
   usage: unconfirmedUsage('fdesetup', 1, 'Usage: fdesetup <verb> [options]'),
 };
 
-/** `csrutil status`: System Integrity Protection is on, which is the default of every Mac. */
+/** `csrutil status`: System Integrity Protection is always on, which is every Mac's default. */
 export const csrutil: Tool = {
   path: '/usr/bin/csrutil',
   rows: () => [

@@ -10,7 +10,7 @@ const setClock: Change = ({ mac, isRoot, words: [host = ''] }) => {
   };
 };
 
-/** `sntp -sS`: sets the clock; every simulated rack reaches a time server. */
+/** `sntp -sS`: sets the clock. Every simulated rack reaches a time server. */
 export const sntp: Tool = {
   path: '/usr/bin/sntp',
   writes: [

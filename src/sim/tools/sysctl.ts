@@ -16,7 +16,7 @@ const source = from.apple(
 
 const name = 'iogpu.wired_limit_mb';
 
-/** The only name that can be set here. Its value lasts until the next boot. */
+/** Sets the only supported name. The value is lost at the next boot. */
 const setLimit: Change = ({ mac, isRoot, words: [value = ''] }) => {
   const old = mac.wiredLimitMegabytes;
   if (value === '') return { stderr: lines('sysctl: empty numeric value'), exitCode: 1 };
@@ -30,8 +30,8 @@ const setLimit: Change = ({ mac, isRoot, words: [value = ''] }) => {
 
 const boot = from.capture('sysctl-boot.2026-09-26.txt', 'public work log, macOS 26 or 27');
 const memory = from.modelled('sysctl-memory.m3ultra-512.txt', 'public Zig test, Mac Studio M3 Ultra');
-const identifiers = from.published('hw.model of each Mac as Apple and public inventories list it');
-const usual = from.unconfirmed('sysctl names of the kernel and of the processor counts on Apple silicon');
+const identifiers = from.published('hw.model of each Mac, as listed by Apple and public inventories');
+const usual = from.unconfirmed('sysctl names for the kernel and the processor counts on Apple silicon');
 
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -44,7 +44,7 @@ function ctime(epochSeconds: number): string {
   return `${weekdays[at.getUTCDay()]} ${months[at.getUTCMonth()]} ${day} ${time} ${at.getUTCFullYear()}`;
 }
 
-/** The boot time shifts with the clock, because the kernel adds each clock step to it. */
+/** The boot time shifts with the clock, because the kernel adds each clock step to the boot time. */
 function bootTime({ mac }: View): string {
   const seconds = mac.bootSession.bootedAtEpochSeconds + mac.clockOffsetSeconds;
   return `{ sec = ${seconds}, usec = ${(seconds * 7919) % 1_000_000} } ${ctime(seconds)}`;
@@ -79,7 +79,7 @@ function values(view: View): readonly NamedValue[] {
   ];
 }
 
-/** `sysctl NAME…` and `sysctl -n NAME…`, and one name that can be set. */
+/** `sysctl NAME…` and `sysctl -n NAME…`, and changes of one name. */
 export const sysctl: Tool = {
   path: '/usr/sbin/sysctl',
   values,

@@ -5,7 +5,7 @@ import { isRdmaLive } from '../model/rdma.ts';
 import { seededText } from '../model/seed.ts';
 import { from, type Row, row, type Source, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
-/** The buses in `SPThunderboltDataType`, highest first; each with the device in its only receptacle. */
+/** The buses in `SPThunderboltDataType`, highest number first, each with the device in its only receptacle. */
 export const thunderboltBuses = (view: View): readonly PlistDict[] =>
   [...view.mac.receptacles].sort((one, other) => other.bus - one.bus).map((receptacle) => bus(view, receptacle));
 
@@ -40,13 +40,13 @@ function bus({ fleet, mac }: View, receptacle: ReceptacleState): PlistDict {
   };
 }
 
-/** The devices on a bus: the far Mac, and before it a dock at this end of the cable. */
+/** The devices on a bus: the far Mac, preceded by a dock if there is one at this end of the cable. */
 function itemsAt(peer: Seen | undefined, dock: Cable['dock']): readonly PlistDict[] {
   const macs = peer === undefined ? [] : [peerItem(peer)];
   return dock === undefined ? macs : [dockItem(dock.isBlind ? [] : macs)];
 }
 
-/** A Thunderbolt 5 dock as in the issue tracker's fixture; devices behind it are one level deeper. */
+/** A Thunderbolt 5 dock as in a published fixture. Devices behind the dock are one level deeper. */
 const dockItem = (behind: readonly PlistDict[]): PlistDict => ({
   ...(behind.length === 0 ? {} : { _items: behind }),
   _name: 'TS5 Plus',
@@ -59,7 +59,7 @@ const dockItem = (behind: readonly PlistDict[]): PlistDict => ({
   vendor_name_key: 'CalDigit, Inc.',
 });
 
-/** The Mac at the far end. Its own state determines its services: with RDMA enabled it has a second one. */
+/** The Mac at the far end. Its own state determines its services: with RDMA enabled, it has a second service. */
 function peerItem({ mac, receptacle }: Seen): PlistDict {
   const ip = {
     _name: 'service_ip',
@@ -90,7 +90,7 @@ function peerItem({ mac, receptacle }: Seen): PlistDict {
 
 const gib = 2 ** 30;
 
-/** The only object in `SPHardwareDataType`, with serial, UUID and UDID as on a real Mac. */
+/** The only object in `SPHardwareDataType`, with serial number, UUID and UDID as on a real Mac. */
 function hardwareOverview(mac: MacState): PlistDict {
   const words = [mac.hardwareUuid] as const;
   const modelNumber = `Z1${seededText([...words, 'model'], 'ABCDEFGH', 2)}${seededText([...words, 'order'], '0123456789', 6)}LL/A`;
@@ -143,7 +143,7 @@ const bothOrders = (dataType: string, source: Source, stdout: string): readonly 
   row(['-json', dataType], source, stdout),
 ];
 
-/** `system_profiler` with the data types for hardware and Thunderbolt, as JSON. */
+/** `system_profiler`: the data types for hardware and Thunderbolt, as JSON. */
 export const systemProfiler: Tool = {
   path: '/usr/sbin/system_profiler',
   rows: (view) => [

@@ -1,13 +1,13 @@
 import type { NodePath, Word } from '../../model/probe.ts';
 import type { MacState, SimulatedFleet } from '../model/fleet.ts';
 
-/** The data that a simulated tool can read: its own Mac, and the rest of the rack behind its cables. */
+/** The data that a simulated tool can read: its own Mac, and the rack that it sees through its cables. */
 export interface View {
   readonly fleet: SimulatedFleet;
   readonly mac: MacState;
 }
 
-/** One command line with its complete answer. The compiler requires a source. */
+/** One command line with its complete answer. The type requires a source for each answer. */
 export interface Row {
   /** All arguments after the tool's name; a path has the node's root prefix. */
   readonly args: readonly Word[];
@@ -16,15 +16,15 @@ export interface Row {
   readonly stderr?: string;
   /** Default 0. */
   readonly exitCode?: number;
-  /** A file that the tool reads. If it was changed since the simulator wrote it, the simulator reads it again. */
+  /** A file that the tool reads. If the file was changed since the simulator wrote it, the simulator reads it again. */
   readonly ifUnchanged?: NodePath;
 }
 
-/** A family of command lines whose answer repeats an argument. */
+/** A family of command lines whose answer contains an argument. */
 export interface Pattern {
   /** An sh pattern for `<count>:<arguments>`. */
   readonly match: string;
-  /** POSIX sh commands without a fork. If they do not exit, the command line counts as unknown. */
+  /** POSIX sh commands that need no fork. If they do not exit, the command line counts as unknown. */
   readonly body: string;
   readonly source: Source;
 }
@@ -60,9 +60,9 @@ interface WriteForm {
   /** An sh pattern for `<count>:<arguments>`, if the form's own pattern is too wide. */
   readonly match?: string;
   readonly source: Source;
-  /** Source of its refusal of users without root, if it is a different one. */
+  /** Source of the refusal without root, if different from `source`. */
   readonly refusalSource?: Source;
-  /** Absent if launchd answers. */
+  /** Absent if the simulated launchd answers. */
   readonly change?: Change;
 }
 
@@ -73,14 +73,17 @@ interface Usage {
   readonly source: Source;
 }
 
-/** One simulated tool: a table of command lines. All others get the usage and are recorded. */
+/**
+ * One simulated tool: a table of command lines. For any other command line, the tool prints its usage and the simulator
+ * records the line.
+ */
 export interface Tool {
   readonly path: string;
   /** Whether this Mac has the tool (default: yes). */
   readonly isPresent?: (mac: MacState) => boolean;
   /** Queries. */
   readonly rows?: (view: View) => readonly Row[];
-  /** Queries for a list of names, answered in their order, as by `sysctl`. */
+  /** Queries for a list of names, answered in the given order, like `sysctl`. */
   readonly values?: (view: View) => readonly NamedValue[];
   /** Changes; tried after the rows. */
   readonly writes?: readonly WriteForm[];
@@ -108,24 +111,24 @@ export const usage = (exitCode: number, source: Source, ...texts: readonly strin
   source,
 });
 
-/** A usage text that was not yet confirmed on a Mac for this project. */
+/** A usage text that this project has not confirmed on a Mac yet. */
 export const unconfirmedUsage = (name: string, exitCode: number, ...texts: readonly string[]): Usage =>
   usage(exitCode, from.unconfirmed(`${name}'s usage text and exit code ${exitCode}`), ...texts);
 
 /**
- * The source of an answer's text and its reliability. `apple`: written by Apple. `capture`: printed by a real Mac and
- * published. `modelled`: written by its publisher after real output. `published`: reported without a capture.
+ * The source of an answer's text, with its reliability. `apple`: written by Apple. `capture`: printed by a real Mac and
+ * published. `modelled`: written by its publisher, based on real output. `published`: reported without a capture.
  * `unconfirmed`: must still be checked on a Mac (docs/unverified.md).
  */
 export interface Source {
   readonly grade: 'apple' | 'capture' | 'modelled' | 'published' | 'unconfirmed';
   /** Document, publisher or claim. */
   readonly text: string;
-  /** The captured text in `test/cases/sim/captures` with which the answer is compared. */
+  /** File in `test/cases/sim/captures` with the captured text, against which a test compares the answer. */
   readonly capture?: string;
 }
 
-/** One constructor per grade of source. */
+/** One constructor per grade. */
 export const from = {
   apple: (text: string): Source => ({ grade: 'apple', text }),
   capture: (capture: string, text: string): Source => ({ grade: 'capture', text, capture }),

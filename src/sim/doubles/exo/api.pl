@@ -1,4 +1,4 @@
-# The HTTP API of the double. exo's own models are camelCase with single-key unions, plain API models are snake_case.
+# The double's HTTP API. exo's own models are camelCase with single-key unions; plain API models are snake_case.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -7,7 +7,7 @@ use POSIX ();
 our ($json, $is_main, $is_offline, $exo_home, %fault, %session, %option);
 
 $json->allow_nonref;
-# Questions that nobody answers any more; their clients wait.
+# Requests that will never be answered; their clients wait.
 my @held;
 
 my @card_keys = qw(modelId storageSize nLayers hiddenSize supportsTensor numKeyValueHeads tasks components family quantization
@@ -22,7 +22,7 @@ sub refuse {
     say_json($client, $status, { error => { message => $message, type => $type, param => undef, code => $status + 0 } });
 }
 
-# FastAPI's own refusal of a body.
+# FastAPI's rejection of a body.
 sub invalid {
     my ($client, $kind, $place, $message) = @_;
     say_json($client, 422, { detail => [{ type => $kind, loc => ['body', @$place], msg => $message, input => {} }] });
@@ -60,7 +60,7 @@ sub route {
     say_json($client, 404, { detail => 'Not Found' });
 }
 
-# Keys of a body that nobody knows, or that are missing; undefined when it has been answered.
+# Rejects a body with unknown or missing keys; then returns undefined, because the client got its answer.
 sub checked {
     my ($client, $sent, $place, $needed, @optional) = @_;
     my %known = map { $_ => 1 } @$needed, @optional;
@@ -77,7 +77,7 @@ sub checked {
     return 1;
 }
 
-# The one key of a union, and what is below it.
+# The single key of a union, and its value.
 sub tagged {
     my ($client, $value, $place, @tags) = @_;
     my ($tag, @more) = ref $value eq 'HASH' ? keys %$value : ();
@@ -86,7 +86,7 @@ sub tagged {
     return;
 }
 
-# The whole of an instance, down to the cards of its models.
+# Validates a whole instance, including the cards of its models.
 sub checked_instance {
     my ($client, $value) = @_;
     my ($tag, $instance) = tagged($client, $value, ['instance'], 'MlxRingInstance', 'MlxJacclInstance') or return undef;
@@ -109,7 +109,7 @@ sub taken {
     say_json($client, 200, { message => 'Command received.', command_id => $name, %more });
 }
 
-# Not looked at any closer than exo does: only all free memory of all nodes has to be enough.
+# Checks no more than exo does: only the free memory of all nodes together must be enough.
 sub create {
     my ($client, $sent) = @_;
     checked($client, $sent, [], ['instance']) // return;
@@ -160,7 +160,7 @@ sub add_model {
     say_json($client, 200, { id => $sent->{model_id}, object => 'model', owned_by => 'exo', is_custom => true() });
 }
 
-# One per sharding, kind of instance and count of nodes; all sets of nodes that have the wanted ones in them.
+# One preview per sharding, instance kind and number of nodes, over all sets that contain the requested nodes.
 sub previews {
     my ($client, $query) = @_;
     my ($model) = @{ $query->{model_id} // [] };
@@ -250,7 +250,7 @@ sub state_part {
     say_json($client, 200, $at);
 }
 
-# What exo says of a request, and where it writes it: the master its command, runners their task, the release the prompt.
+# Logs a request like exo: the master logs its command, runners log their task, and the release logs the prompt.
 sub log_request {
     my ($sent, $instance) = @_;
     my @messages = @{ $sent->{messages} // [] };
@@ -264,7 +264,7 @@ sub log_request {
     print { our $events } $json->encode($sent);
 }
 
-# Answers only when every runner is ready and was heard of lately; when one went silent, the client waits for ever.
+# Answers only if every runner is ready and was heard from recently. If one went silent, the client waits forever.
 sub chat {
     my ($client, $sent) = @_;
     my $model = $sent->{model} // '';
@@ -289,7 +289,7 @@ sub chat {
         my $whole = $answer->(message => { role => 'assistant', content => $text }, finish_reason => $reason);
         return say_json($client, 200, { %$whole, usage => usage($tokens) });
     }
-    # `object` stays that of a whole answer, and the pieces are between comments.
+    # As in exo, `object` is that of a complete answer, and the chunks are between comments.
     print {$client} "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     for my $at (0 .. $tokens - 1) {
         my $piece = $answer->(delta => { role => 'assistant', content => substr $text, 8 * $at, 8 }, finish_reason => $at == $tokens - 1 ? $reason : undef);

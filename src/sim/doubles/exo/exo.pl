@@ -1,23 +1,24 @@
-# The double of exo: its command line, its HTTP API and its ways, without a model. Two dialects, those of the release
-# 1.0.71 and of the main branch of June 2026; the file `dialect` beside it says which. What it answers follows exo's
-# sources at fd707de3 and b5375f8c.
+# The double of exo: its command line, HTTP API and behavior, without a model. It has two dialects, those of release
+# 1.0.71 and of the main branch of June 2026; the file `dialect` next to the program selects one. Its answers follow
+# exo's sources at fd707de3 and b5375f8c.
 #
-# Like exo it takes a new random id at every start, forgets everything with its master, answers 200 to a placement that
-# its master then refuses, carries commands out later than it answers them, refuses fields that it does not know (422),
-# and starts a failed runner again five times before it deletes the instance. It asks the Mac by the tools that exo asks
-# by name. Peers find each other on cables: at the addresses of the table that MESHWRIGHT_LINK_TABLE names, or at the
-# other end of every /30 of its own; multicast and election are left out, the master is who was forced, else the least id.
-# MESHWRIGHT_CLOCK is how long a second of the Mac takes: runners take as long, while nobody is missed any sooner.
+# Like exo, it gets a new random id at every start, loses all state with its master, answers 200 to a placement that its
+# master then refuses, executes commands after it has answered them, rejects unknown fields (422), and restarts a failed
+# runner five times before it deletes the instance. It queries the Mac with the same tools as exo, by name. Peers find
+# each other over cables: at the addresses in the table named by MESHWRIGHT_LINK_TABLE, or at the other end of each of
+# the node's /30 networks. Multicast and election are not simulated: the master is the forced node, otherwise the node
+# with the lowest id. MESHWRIGHT_CLOCK is the real duration of one second on the Mac. It applies to runners, but not to
+# the time after which a node counts as gone.
 #
-# A file `exo-faults` beside that table, or /.sim/exo-faults, is read all the time; a line each:
-#   refuse-placement      the master takes no placement, and only its log says so
-#   stuck-connect, stuck-warmup    runners stay there for ever
-#   stuck-shutdown        runners of a deleted instance never end
+# The file `exo-faults` next to that table, or /.sim/exo-faults, is read continuously. Each line is one of:
+#   refuse-placement      the master refuses every placement, which only its log shows
+#   stuck-connect, stuck-warmup    runners remain in this state forever
+#   stuck-shutdown        runners of a deleted instance never exit
 #   fail-runner TEXT      runners fail with this message
-#   session N             another number than before: the session of the master ends, its state is gone
-#   ghosts N              identities of nodes that are no more
-#   stale-runner          a runner of no instance stays in the state
-#   alone                 it hears and sees nobody
+#   session N             a new number ends the master's session, and its state is lost
+#   ghosts N              number of identities of nodes that no longer exist
+#   stale-runner          the state contains a runner without an instance
+#   alone                 the node neither hears nor sees other nodes
 use Cwd ();
 use Fcntl qw(:flock);
 
@@ -27,7 +28,7 @@ $dialect =~ s/\s+//g;
 our $is_main = $dialect eq 'main';
 our %option;
 our %fault;
-# However fast the clock of the Mac is, the others hear of a runner as fast as this machine lets them.
+# A faster clock would not help: news about a runner travels only as fast as this machine allows.
 our $clock = $ENV{MESHWRIGHT_CLOCK} // 1;
 $clock = 0.25 if $clock < 0.25;
 require "$folder/mesh.pl";
@@ -54,7 +55,7 @@ while (1) {
     for my $ready ($select->can_read(0.1)) {
         my $client = $ready->accept or next;
         $client->autoflush(1);
-        # Nobody may keep the whole of it waiting.
+        # No client may block the whole program.
         local $SIG{ALRM} = sub { die "too slow\n" };
         Time::HiRes::alarm(2);
         eval { $ready == $api ? answer_client($client) : hear_peer($client, $mesh{$ready}) };
@@ -73,7 +74,8 @@ sub stop {
     exit $code;
 }
 
-# loguru on stderr in colors, and in a file of its own, which it packs once, at its first record, and never opens again.
+# loguru's output: in color on stderr, and in a log file that it compresses once, at its first record, and never
+# reopens.
 sub log_record {
     my ($level, $text) = @_;
     my @now = localtime;
@@ -94,7 +96,7 @@ sub log_record {
     printf {$log} "[ %s | %-8s | exo:main:1 ] %s\n", $time, $level, $text;
 }
 
-# argparse: what it does not know ends it with 2.
+# Like argparse, it exits with 2 for unknown arguments.
 sub read_options {
     my %words = map { $_ => 0 } qw(-q -v -vv -m --force-master --no-api --no-worker --no-downloads --offline
         --no-batch --fast-synch --no-fast-synch);
@@ -126,7 +128,7 @@ sub read_environment {
     our $mesh_port = $is_main ? $option{'--zenoh-port'} // 52414 : $option{'--libp2p-port'} // 0;
 }
 
-# One home per node: a second exo in it ends at once.
+# One home per node: a second exo with the same home exits immediately.
 sub make_home {
     my $home = ($ENV{HOME} // stop(1, 'RuntimeError: Could not determine home directory.')) . '/' . ($ENV{EXO_HOME} // '.exo');
     our $exo_home = $home;
@@ -149,7 +151,7 @@ sub read_faults {
     %fault = map { /^(\S+)(?: (.*))?$/ ? ($1 => $2 // '') : () } split /\n/, $text;
 }
 
-# A listener at an address of the table, or, on a machine of its own, at another one.
+# A listener at an address in the table; without a table, at the other address.
 sub listen_at {
     my ($address, $alone) = @_;
     my $place = defined $ENV{MESHWRIGHT_LINK_TABLE} ? place_of($address) : $alone;

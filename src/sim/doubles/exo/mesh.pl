@@ -1,17 +1,17 @@
-# The mesh of the double: what a node knows of itself, how it hears of the others, who is master, what the master's
-# state is. Every node tells all it knows to whoever it reaches, a line of JSON each time; nobody answers.
+# The double's mesh: a node's own data, its news from other nodes, the choice of the master, and the master's state.
+# Every node sends all its data as one line of JSON to each node that it reaches, and gets no answer.
 use strict;
 use warnings;
 
 our ($json, $is_main, $namespace, $mesh_port, $clock, %option, %fault);
 
-# A node that was not heard of for so long is gone; exo takes 30 seconds.
+# A node that is silent for this many seconds counts as gone; in exo, the limit is 30 seconds.
 my $silence = 4;
 my ($told_at, $told_news, $looked_at, $sequence) = (0, '', 0, 0);
 my $id = $is_main ? random_hex(32) : '12D3KooW' . join '', map { substr 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789', rand 57, 1 } 1 .. 44;
-# Node -> what it told last, and when.
+# Node -> its latest news, and when they arrived.
 my (%roster, %heard_at, %listener, %own);
-# The session: its master, how many events it had, and what they led to.
+# The session: its master, the number of its events, and the resulting state.
 our %session = (master => '', index => 0, instances => {}, custom => {});
 our @commands;
 my (%handled, $number);
@@ -20,13 +20,13 @@ sub node_id { return $id }
 
 sub mesh_listeners { return map { [$_, $listener{$_}] } sort keys %listener }
 
-# Alive, in the order in which they are counted.
+# Live nodes, in counting order.
 sub alive {
     my $now = Time::HiRes::time();
     return grep { $_ eq $id || $now - ($heard_at{$_} // 0) < $silence } sort keys %roster;
 }
 
-# Whether it was heard of a moment ago.
+# Whether news from this node arrived within the last two seconds.
 sub is_fresh { return $_[0] eq $id || Time::HiRes::time() - ($heard_at{ $_[0] } // 0) < 2 }
 
 sub told { return $roster{$_[0]} // {} }
@@ -39,7 +39,7 @@ sub tool_text {
     return defined $text && $? == 0 ? $text : '';
 }
 
-# What exo asks its Mac: by name, along PATH.
+# Queries the Mac like exo, with tools found by name in PATH.
 sub look_at_mac {
     my (@addresses, @cables, %device);
     my $name = '';
@@ -85,7 +85,7 @@ sub listen_to_peers {
     }
 }
 
-# Where others may be: in the table at this port, or at the other end of a /30.
+# Possible addresses of other nodes: those in the table with this port, or the other end of each /30.
 sub candidates {
     my %mine = map { $_->{ip} => 1 } @{ $own{addresses} // [] };
     if (defined $ENV{MESHWRIGHT_LINK_TABLE}) {
@@ -115,7 +115,7 @@ sub tell_peers {
     return \@reached;
 }
 
-# A pulled cable leaves the connections of this machine open.
+# On this machine, connections remain open after a cable was pulled.
 sub hear_peer {
     my ($client, $address) = @_;
     my $line = <$client> // return;
@@ -136,7 +136,7 @@ sub hear_peer {
     %session = %$theirs if $theirs->{index} > $session{index};
 }
 
-# Who was forced, else the least id. Another master means another session, and all that was is forgotten.
+# Selects the forced node, otherwise the one with the lowest id. A new master starts a new session without any state.
 sub elect {
     my @all = alive();
     my ($master) = ((grep { told($_)->{force} } @all), @all);
@@ -155,7 +155,7 @@ sub command {
     return $name;
 }
 
-# An event of the session.
+# Counts an event of the session.
 sub happened { $session{index} += 1 + int rand 3 }
 
 sub carry_out {
@@ -180,7 +180,7 @@ sub tick_mesh {
     }
     listen_to_peers();
     my $reached = $roster{$id} ? $roster{$id}{reaches} : [];
-    # What others wait for is told at once.
+    # News that other nodes are waiting for is sent immediately.
     my $news = join ' ', $session{master}, $session{index}, (map { $_->{id} } @commands), runner_states();
     my $is_time = $now - $told_at > 0.3 || $news ne $told_news;
     $sequence += 1 if $is_time;
@@ -193,7 +193,7 @@ sub tick_mesh {
         carry_out();
         drop_broken();
     } else {
-        # What was told is the master's to do; one that lost it on the way is asked again by nobody.
+        # Sent commands are up to the master; a command that was lost on the way is not sent again.
         @commands = grep { Time::HiRes::time() - $_->{at} < 3 } @commands;
     }
     return unless $is_time;
@@ -201,7 +201,7 @@ sub tick_mesh {
     $roster{$id}{reaches} = tell_peers();
 }
 
-# An instance whose node is gone is deleted.
+# Deletes instances with a node that is gone.
 sub drop_broken {
     my %is_there = map { $_ => 1 } alive();
     for my $name (keys %{ $session{instances} }) {
@@ -214,7 +214,7 @@ sub drop_broken {
     }
 }
 
-# Edges as exo counts them: `{from}{to}` -> ways, over IP and over RDMA.
+# Edges as in exo: `{from}{to}` -> connections over IP and RDMA.
 sub connections {
     my (%ways, %owner);
     my @all = alive();
@@ -233,7 +233,7 @@ sub connections {
         }
         for my $cable (grep { defined $_->{peer} && $owner{ $_->{peer} } } @{ told($node)->{cables} // [] }) {
             my ($other, $end) = @{ $owner{ $cable->{peer} } };
-            # The release looks at no switch.
+            # The release ignores the RDMA switch.
             next if $is_main && !(told($node)->{rdma} && told($other)->{rdma});
             push @{ $ways{$node}{$other} },
                 { sourceRdmaIface => "rdma_$cable->{device}", sinkRdmaIface => "rdma_$end->{device}" };

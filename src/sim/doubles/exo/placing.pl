@@ -1,17 +1,17 @@
-# Models, placements and runners of the double: which cards there are, what could be placed where, and how the runners of
-# this node come along.
+# The double's models, placements and runners: the available cards, the possible placements, and the progress of this
+# node's runners.
 use strict;
 use warnings;
 
 our ($json, $is_main, $is_offline, $exo_home, $clock, %fault, %session, @commands);
 
-# Cards that come with exo, as far as anybody asks for them.
+# The cards in exo that tests request.
 my @built_in = (
     ['mlx-community/Llama-3.2-1B-Instruct-4bit', 729808896, 16, 2048, 8],
     ['mlx-community/Kimi-K2-Thinking', 706522120192, 61, 7168, 64],
     ['mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit', 268435456000, 94, 4096, 4],
 );
-# Runner -> how far it is, of the instances that name this node.
+# Runner -> its progress, for the instances that include this node.
 my %mine;
 my @order = qw(Idle Connecting Connected Loading Loaded WarmingUp Ready Running);
 my %place_in_order = map { $order[$_] => $_ } 0 .. $#order;
@@ -43,7 +43,7 @@ sub cards {
     return { (map { $_->[0] => card(@$_) } @built_in), %{ $session{custom} } };
 }
 
-# The folder of a model on this Mac, when its index and every file that it names are there.
+# A model's folder on this Mac, if its index and all files in the index exist.
 sub model_folder {
     my ($model) = @_;
     my $name = $model =~ s{/}{--}gr;
@@ -55,7 +55,7 @@ sub model_folder {
     return undef;
 }
 
-# A card from the model's own files, or what exo says when it would have to fetch them.
+# A card from the model's own files, or exo's error if it would have to download them.
 sub card_from_files {
     my ($model) = @_;
     my $name = $model =~ s{/}{--}gr;
@@ -68,7 +68,7 @@ sub card_from_files {
     return undef;
 }
 
-# Every order of nodes that is a ring by connections in both directions, the first node fixed.
+# Searches for an order of the nodes, with a fixed first node, that is a ring of connections in both directions.
 sub is_ring {
     my ($ways, $path, @rest) = @_;
     my $is_joined = sub { $ways->{ $_[0] }{ $_[1] } && $ways->{ $_[1] }{ $_[0] } };
@@ -97,7 +97,7 @@ sub has_rdma {
     return 1;
 }
 
-# An instance, or the words of a refusal.
+# An instance, or the text of a refusal.
 sub place {
     my ($card, $sharding, $meta, $least, @wanted) = @_;
     my $ways = connections();
@@ -116,7 +116,7 @@ sub place {
         @sets = grep { has_rdma($ways, @$_) } @sets;
         return 'Requested RDMA (MlxJaccl) but no RDMA-connected cycles available' unless @sets;
     }
-    # One node alone is a pipeline over a ring, whatever was asked for.
+    # A single node always gets a pipeline over a ring, whatever was requested.
     ($sharding, $meta) = ('Pipeline', 'MlxRing') if $size == 1;
     return instance($card, $sharding, $meta, $ways, @{ $sets[0] });
 }
@@ -155,7 +155,7 @@ sub rdma_parts {
     return (jacclDevices => \@devices, jacclCoordinators => \%meet);
 }
 
-# Addresses at which a node reaches another, those of Thunderbolt first (`find_ip_prioritised` of exo, ring=True).
+# Addresses at which one node reaches another, Thunderbolt first (`find_ip_prioritised` of exo, ring=True).
 sub reached_at {
     my ($ways, $from, $to) = @_;
     my %is_cable = map { $_->{device} => 1 } @{ told($to)->{cables} // [] };
@@ -164,7 +164,7 @@ sub reached_at {
     return sort { ($rank{$a} // 1) <=> ($rank{$b} // 1) } @reached;
 }
 
-# Neighbors at an address where they were reached, the node itself at any, others nowhere.
+# Neighbors get an address at which they were reached, the node itself gets 0.0.0.0, other nodes get port 0.
 sub ring_parts {
     my ($ways, $port, @nodes) = @_;
     my %hosts;
@@ -180,7 +180,7 @@ sub ring_parts {
     return (hostsByNode => \%hosts, ephemeralPort => $port);
 }
 
-# What the master does about a command.
+# Executes a command on the master.
 sub carry_out_one {
     my ($one) = @_;
     my $all = $session{instances};
@@ -200,7 +200,7 @@ sub runner_states { return map { "$_ $mine{$_}{state}" } sort keys %mine }
 
 sub my_runners { return { map { $_ => $mine{$_}{shown} } keys %mine } }
 
-# Whether the files of the models of this node's instances are there.
+# The models of this node's instances, with their folders if their files exist.
 sub my_downloads {
     my %models = map { $_->{model} => $_ } values %mine;
     return [map { { model => $_, folder => model_folder($_), card => $models{$_}{card} } } sort keys %models];
@@ -229,7 +229,7 @@ sub tick_placing {
     hold_devices();
 }
 
-# The devices of this node's runners over RDMA that have connected, in the file from which the simulated kernel takes them.
+# Writes the devices of this node's connected RDMA runners into the file that the simulated kernel reads.
 my $held = '';
 sub hold_devices {
     my @over = grep { $_->{tag} eq 'MlxJacclInstance' && ($_->{state} // '') =~ /^(?:Connected|Load|Warming|Ready|Running)/ } values %mine;
@@ -243,7 +243,7 @@ sub hold_devices {
     $held = $text;
 }
 
-# What is said of this node's runners when its process is told to end before they have.
+# Log lines about this node's runners if exo's process must exit before they have.
 sub cut_runners { return map { ($is_main ? 'Child' : 'Runner') . " process didn't respond to SIGTERM, killing" } sort keys %mine }
 
 sub enter {
@@ -253,7 +253,7 @@ sub enter {
     $runner->{shown} = { "Runner$state" => \%more };
 }
 
-# Whether all runners of the same instance have come as far.
+# Whether all runners of the same instance have reached this state.
 sub all_reached {
     my ($runner, $state) = @_;
     my $names = $runner->{instance}{shardAssignments}{nodeToRunner};
@@ -273,7 +273,7 @@ sub fail_runner {
     enter($runner, 'Failed', errorMessage => $text, $is_main ? (diagnostics => []) : ());
 }
 
-# What RDMA of this rank lacks: a device that faces the right node, with an IPv4 address.
+# The error if this rank cannot use RDMA: no protection domain is left, or a device has no IPv4 address.
 sub rdma_problem {
     my ($runner) = @_;
     my $errno = failing('alloc_pd');
@@ -319,7 +319,7 @@ sub advance {
     elsif ($state eq 'Failed') { try_again($runner) if $spent > ($runner->{tries} < 4 ? 0.4 * $clock : 1.2) }
 }
 
-# Five times, then the worker asks for the end of the instance; whoever looks all the time has seen the last failure.
+# Retries five times; then the worker requests the deletion of the instance. A client that polls sees the last failure.
 sub try_again {
     my ($runner) = @_;
     $runner->{tries} += 1;

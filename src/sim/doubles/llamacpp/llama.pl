@@ -1,9 +1,9 @@
-# The double of llama.cpp: llama-server, or where its name says so ggml-rpc-server. It takes the options that the real
-# programs take of us, logs the lines that they log about workers and devices, and answers with hexadecimal digits that
-# follow from the model and the question.
+# The double of llama.cpp: llama-server or, by its name, ggml-rpc-server. It accepts the options that meshwright passes
+# to the real programs, logs the same lines about workers and devices, and answers with hexadecimal digits that follow
+# from the model and the question.
 #
-# A server connects to its workers at its start, and ends when one of them is gone, as the real one does. A worker serves
-# one server at a time. USR1 makes it hang. @see tools/server and ggml/src/ggml-rpc of llama.cpp
+# Like the real server, it connects to its workers at its start and exits when one of them is gone. A worker serves one
+# server at a time. USR1 makes it hang. @see tools/server and ggml/src/ggml-rpc of llama.cpp
 
 my $is_worker = $0 =~ /rpc-server$/;
 my %flags = map { $_ => 1 } $is_worker ? '--cache' : '--no-ui';
@@ -34,7 +34,7 @@ sub fail {
     exit $code;
 }
 
-# Over RDMA where it is not forbidden and a device of this Mac has the address, else without a word over TCP.
+# Uses RDMA if it is not disabled and a device of this Mac has the address; otherwise silently uses TCP.
 sub has_rdma {
     my ($host) = @_;
     return !$ENV{GGML_RPC_NO_RDMA} && grep { $_->{address} eq $host } values %{ cables() };
@@ -57,7 +57,7 @@ sub work {
         print "RDMA(Apple/UC) activated: $option{'--host'}\n" if has_rdma($option{'--host'});
         while (defined(my $line = <$server>)) {
             sleep 3600 while $is_hung;
-            # A pulled cable leaves the connection of this machine open.
+            # On this machine, the connection remains open after a cable was pulled.
             last unless defined place_of($address);
             print {$server} $line;
         }
@@ -65,7 +65,7 @@ sub work {
     }
 }
 
-# A worker on its connection: what it is sent comes back.
+# Whether a worker still echoes on its connection.
 sub is_alive {
     my ($worker) = @_;
     my $sent = "ping $$\n";

@@ -1,24 +1,24 @@
-# A double of Python with mlx and mlx-lm, as one rank meets them: it is no Python, but takes the words, the variables and
-# the files that a rank of mlx takes, is as strict with them as JACCL is, fails with its words, and hangs as it hangs.
-# It runs as `bin/python` of a venv that the double of uv made.
+# A double of Python with mlx and mlx-lm, from one rank's view. It is not Python, but accepts the arguments, variables
+# and files of an mlx rank, is as strict as JACCL, fails with the same messages, and hangs in the same cases. It runs as
+# `bin/python` in a venv that the double of uv created.
 #
 #   python -u rank.py jaccl|ring|alone SIZE [option of mlx_lm.server]...
 #   python -c 'the smallest program that uses the GPU'
 #
-# Rank 0 answers the OpenAI API on its port. A question becomes a digest that goes to every rank and comes back; each
-# mixes in the SHA-256 of its own model files. /health is a constant and /v1/models lists what lies in a cache, as in
-# mlx_lm.server. When a rank is lost the others say nothing, answer nothing, end with no TERM, and /health stays 200. USR1
-# makes a rank hang so by itself.
+# Rank 0 serves the OpenAI API on its port. A question becomes a digest that goes to every rank and comes back; each
+# rank mixes in the SHA-256 of its own model files. As in mlx_lm.server, /health always returns 200 and /v1/models lists
+# a cache. When a rank is lost, the others log nothing, answer nothing and ignore TERM, and /health still returns 200.
+# USR1 makes a rank hang in the same way.
 #
-# MESHWRIGHT_CLOCK is how long a second of the Mac takes.
+# MESHWRIGHT_CLOCK is the real duration of one second on the Mac.
 use Errno qw(EINTR);
 
-# However fast the clock of the Mac is, processes of this machine take their time to start.
+# A faster clock would not help, because processes on this machine need real time to start.
 my $clock = $ENV{MESHWRIGHT_CLOCK} // 1;
 $clock = 0.1 if $clock < 0.1;
 my ($is_hung, $lost_at, @held, %heard) = (0);
 $SIG{USR1} = sub { $is_hung = 1; $lost_at = 0 };
-# A rank that waits for a lost one in a collective does not come to act on a signal.
+# A rank that waits for a lost rank in a collective does not handle signals.
 $SIG{TERM} = $SIG{INT} = sub { exit 0 unless defined $lost_at && Time::HiRes::time() - $lost_at > 2 };
 
 my %takes = map { $_ => 1 } qw(--model --host --port --allowed-origins --log-level --chat-template --temp --top-p --top-k
@@ -46,14 +46,14 @@ my %option = options(@words);
 my @job;
 serve();
 
-# As Python ends with an exception that nobody takes.
+# Exits like Python after an uncaught exception.
 sub raise {
     my ($text) = @_;
     print STDERR "Traceback (most recent call last):\n$text\n";
     exit 1;
 }
 
-# The words before those of the server. The file has to be there, and to ask for a strict group before anything else.
+# The arguments before those of the server. The file must exist, and must first request a strict group.
 sub started_with {
     my ($flag, $file, @rest) = @_;
     $flag //= '';
@@ -71,12 +71,12 @@ sub started_with {
     return ($word, $count, @rest);
 }
 
-# The packages of the venv that this program was called in.
+# Checks the packages of this program's venv.
 sub has_packages {
     my ($venv) = $0 =~ m{^(.*)/bin/python[0-9.]*$} or raise("RuntimeError: $0 is not in a venv");
     open my $file, '<', "$venv/pyvenv.cfg" or raise("RuntimeError: $venv has no pyvenv.cfg");
     my ($home) = join('', <$file>) =~ /^home = (.*)$/m;
-    # The library of Python is looked for there, and nowhere else.
+    # Python's library is searched only there.
     defined $home && glob("\"$home\"/python3.*") && -x glob("\"$home\"/python3.*") or
         raise("Fatal Python error: Failed to import encodings module");
     for my $name (qw(mlx mlx_lm)) {
@@ -87,7 +87,7 @@ sub has_packages {
 
 sub own_rank {
     my $own = $ENV{MLX_RANK} // raise(q{KeyError: 'MLX_RANK'});
-    # atoi(3) would take anything.
+    # atoi(3) would accept anything.
     $own =~ /^[0-9]+$/ or raise("ValueError: invalid literal for int() with base 10: '$own'");
     return $own;
 }
@@ -99,7 +99,7 @@ sub listener {
         // raise("RuntimeError: $tag Couldn't bind socket (error: 48)");
 }
 
-# Tries so often, waiting 1, 2, 4… seconds of the Mac after each, the last one too.
+# Connects with this many tries and waits 1, 2, 4… seconds of the Mac after each, including the last one.
 sub connected {
     my ($tag, $address, $tries) = @_;
     my $wait = 1000;
@@ -129,7 +129,7 @@ sub accepted {
     }
 }
 
-# What has come from another rank, at least a byte of it unless it is over; 0 when it is.
+# Reads at least one byte from another rank; 0 at the end of the connection.
 sub take {
     my ($socket) = @_;
     while (1) {
@@ -139,14 +139,14 @@ sub take {
     }
 }
 
-# One line of what has come; undefined while there is no whole one.
+# The next line received from a rank; undefined if no complete line has arrived.
 sub line_from {
     my ($socket) = @_;
     return undef unless defined $heard{$socket} && $heard{$socket} =~ s/\A(.*)\n//;
     return $1;
 }
 
-# One line from another rank; the number of the error is a leftover, as in JACCL.
+# Waits for one line from another rank. As in JACCL, the errno in the error is a leftover.
 sub hear {
     my ($socket) = @_;
     my $line;
@@ -162,7 +162,7 @@ sub send_line {
     print {$socket} $json->encode($value), "\n";
 }
 
-# Rows of lists of devices: null is none, a name is one.
+# Rows with lists of devices: null means none, a name means one.
 sub matrix {
     my $unset = 'RuntimeError: [jaccl] You need to provide via environment variables a rank (JACCL_RANK/MLX_RANK), a device '
         . 'file (JACCL_IBV_DEVICES/MLX_IBV_DEVICES) and a coordinator ip/port (JACCL_COORDINATOR/MLX_JACCL_COORDINATOR).';
@@ -201,7 +201,8 @@ sub is_ring {
     return $each > 0;
 }
 
-# Joins: meets at the coordinator, opens a device for each peer, connects each with its opposite.
+# Joins a group: meets the other ranks at the coordinator, opens a device per peer, and connects each device to its
+# peer.
 sub jaccl {
     my ($lists, $coordinator, $is_ring) = matrix();
     my $count = @$lists;
@@ -245,7 +246,7 @@ sub opened {
     return { device => $device, %$one };
 }
 
-# What every rank has said, by rank: rank 0 collects it and gives it to all.
+# The data of every rank, by rank: rank 0 collects them and sends them to all.
 sub gathered {
     my ($sockets, $mine, $count) = @_;
     if ($rank > 0) {
@@ -257,7 +258,7 @@ sub gathered {
     return \@all;
 }
 
-# A queue pair reaches what is at the other end of its cable; when that is another one, nothing ever answers.
+# A queue pair reaches the device at the other end of its cable. If that is the wrong device, it never gets an answer.
 sub compared {
     my ($mine, $theirs) = @_;
     for my $at (0 .. $#$mine) {
@@ -268,7 +269,8 @@ sub compared {
     }
 }
 
-# Joins over sockets: each listens for the rank before it and connects to the one behind it, the last one the other way.
+# Joins over sockets: each rank listens for the previous rank, then connects to the next; the last rank does the
+# reverse.
 sub ring {
     my $path = $ENV{MLX_HOSTFILE};
     raise('RuntimeError: [ring] You need to provide via environment variables both a rank (MLX_RANK) and a hostfile '

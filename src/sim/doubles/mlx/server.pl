@@ -1,6 +1,6 @@
-# The part of the double of Python that serves, put behind python.pl.
+# The server part of the Python double, which follows python.pl.
 
-# As argparse takes them, after the group is there.
+# Parses the options like argparse, once the group is complete.
 sub options {
     my @left = @_;
     my %found = ('--host' => '127.0.0.1', '--port' => 8080);
@@ -21,7 +21,7 @@ sub unused {
     exit 2;
 }
 
-# Whether every port that this rank uses still leads anywhere.
+# Whether all ports that this rank uses are still connected.
 sub is_through {
     return 1 if $backend ne 'jaccl';
     my ($lists) = matrix();
@@ -40,13 +40,13 @@ sub mixed {
     return defined $model ? sha256_hex(join "\0", $digest, $rank, $model) : undef;
 }
 
-# From now on nothing is heard of this rank, though it goes on.
+# From now on this rank is silent, but keeps running.
 sub lose {
     my ($why) = @_;
     return if $is_hung;
     ($is_hung, $lost_at) = (1, Time::HiRes::time());
     print STDERR "[ring] Too many send/recv errors. Failing pending tasks...\n" if $backend eq 'ring' && $why eq 'peer';
-    # The others wait in the same collective.
+    # The other ranks are waiting in the same collective.
     send_line($_, { hang => 1 }) for $backend eq 'jaccl' && $rank == 0 ? grep { $_->connected } @$links : ();
 }
 
@@ -61,7 +61,7 @@ sub serve {
     }
     my $sockets = IO::Select->new(grep { defined } $endpoint, @$links);
     while (1) {
-        # With nobody left to hear of, can_read would come back at once, again and again.
+        # Without any sockets, can_read would return immediately, again and again.
         Time::HiRes::sleep(0.2) unless $sockets->count;
         for my $ready ($sockets->can_read(0.2)) {
             if (defined $endpoint && $ready == $endpoint) {
@@ -86,7 +86,7 @@ sub read_links {
     }
 }
 
-# A digest on its way. Over JACCL rank 0 asks one rank after the other; over sockets it travels round.
+# Handles a travelling digest. Over JACCL, rank 0 asks one rank after another; over sockets, the digest goes round.
 sub from_rank {
     my ($socket, $said) = @_;
     if ($rank == 0) {
@@ -118,7 +118,7 @@ sub begin {
     advance();
 }
 
-# What goes wrong in the thread of the model is never told to whoever asked.
+# An error in the model's thread is never reported to the client.
 sub fail_job {
     my ($why) = @_;
     print STDERR "Exception in thread Thread-1 (_generate):\nFileNotFoundError: $why\n";
@@ -138,7 +138,7 @@ sub answer_client {
     my $asked = eval { $json->decode($body) };
     my $messages = ref $asked eq 'HASH' ? $asked->{messages} : undef;
     return say_json($client, 400, { error => 'messages must be a list' }) if ref $messages ne 'ARRAY' || !@$messages;
-    # Any other name would make all ranks unload their model and look for that one.
+    # Any other name would make all ranks unload their model and search for the named one.
     my $model = $asked->{model} // 'default_model';
     return say_json($client, 404, { error => "Repository Not Found for $model" })
         if $model ne 'default_model' && $model ne $option{'--model'};
@@ -168,7 +168,7 @@ sub answer_chat {
     say_json($one->{client}, 200, completion('default_model', $text, $one->{tokens}));
 }
 
-# Not what is loaded.
+# Lists a cache instead of the loaded model.
 sub cached {
     return { object => 'list', data => [{ id => 'mlx-community/Some-Other-Model-4bit', object => 'model', created => 0 }] };
 }

@@ -1,19 +1,18 @@
 #!/usr/bin/perl
-# A double of uv, for what meshwright asks of it: a managed Python, a relocatable venv, and packages that are exactly those
-# of a list with hashes. It reaches no network: the Python is the double that stands behind this program's own text, and a
-# package is known when its hash is the SHA-256 of `name==version`, as the writer of the list makes it.
+# A double of uv with the features that meshwright uses: a managed Python, a relocatable venv, and exactly the packages
+# of a list with hashes. It does not use the network: its Python is the double at the end of this program's own text,
+# and a package is valid if its hash is the SHA-256 of `name==version`, as in the lists that the simulator writes.
 #
 #   uv python install [--no-bin] VERSION
 #   uv venv --relocatable [--no-project] --python VERSION|PROGRAM FOLDER
 #   uv pip sync [--offline --no-index --find-links FOLDER] --require-hashes [--no-build] [--compile-bytecode]
 #       --python PROGRAM LIST
 #
-# UV_PYTHON_INSTALL_MIRROR may be the folder of a Python, as file://…/RELEASE/cpython-VERSION+RELEASE-….tar.gz; the wheels
-# of a folder are what their names say, and their bytes have to have one of the hashes of the list.
-# What stands in the environment is checked too: no file of somebody's own may decide (UV_NO_CONFIG), no Python but its
-# own (UV_MANAGED_PYTHON), no cache is left (UV_NO_CACHE). `$R/.sim/uv` may have one word: `offline`, with which it fails;
-# or the platform of the wheels that fit this Mac, such as `macosx_15_0_arm64`: where a list allows several wheels of one
-# version, macOS decides which one comes.
+# UV_PYTHON_INSTALL_MIRROR can be a folder with a Python, as file://…/RELEASE/cpython-VERSION+RELEASE-….tar.gz. Wheels
+# in a folder contain what their names say, and each must have one of the hashes in the list. It also checks the
+# environment: no user configuration (UV_NO_CONFIG), no other Python (UV_MANAGED_PYTHON), no cache (UV_NO_CACHE).
+# `$R/.sim/uv` can contain one word: `offline`, which makes it fail, or the platform of the wheels for this Mac, such as
+# `macosx_15_0_arm64`. If a list allows several wheels of one version, macOS determines which one is used.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -44,7 +43,7 @@ sub refuse {
     exit $code;
 }
 
-# Options by name, with their value or 1, and what is no option.
+# Options by name with their value or 1, and the remaining arguments.
 sub read_words {
     my ($takes, @words) = @_;
     my (%option, @plain);
@@ -64,7 +63,7 @@ sub version_of {
     return ($minor, "$minor." . ($micro // $patch));
 }
 
-# The platform of the wheels that fit.
+# The platform of the wheels for this Mac.
 sub fetched {
     my ($root) = ($pythons) =~ m{^(.*?)/opt/meshwright/};
     my $usual = 'macosx_26_0_arm64';
@@ -74,7 +73,7 @@ sub fetched {
     return $word =~ /^(macosx_[0-9]+_[0-9]+_arm64)$/ ? $1 : $usual;
 }
 
-# The compiled libraries of the packages of mlx. @see mlx/setup.py: which files are of the package mlx-metal
+# The compiled libraries of mlx's packages. @see mlx/setup.py for the files of the package mlx-metal
 sub libraries {
     my ($site, $minor, $name, $text) = @_;
     my $tag = $minor =~ s/\.//r;
@@ -97,7 +96,7 @@ sub install {
     my $folder = "$pythons/cpython-$whole-macos-aarch64-none";
     return if -x "$folder/bin/python$minor";
     if (my ($mirror) = ($ENV{UV_PYTHON_INSTALL_MIRROR} // '') =~ m{^file://(/.*)$}) {
-        # It knows one release of each version, and looks for nothing else.
+        # It searches only for the one release that it knows of each version.
         my $file = "$mirror/20251120/cpython-$whole+20251120-aarch64-apple-darwin-install_only_stripped.tar.gz";
         -f $file or refuse(1, "Failed to download file://$file: No such file or directory (os error 2)");
     } else {
@@ -110,7 +109,7 @@ sub install {
     close $file or refuse(2, "$program: $!");
     chmod 0755, "$program.new";
     rename "$program.new", $program or refuse(2, "$program: $!");
-    # As uv does for the newest of a minor version, with the whole path.
+    # Like uv, links the newest patch release of a minor version by its whole path.
     symlink $folder, "$pythons/cpython-$minor-macos-aarch64-none";
     print STDERR "Installed Python $whole\n";
 }
@@ -132,7 +131,7 @@ sub venv {
     print {$file} "home = $home\nimplementation = CPython\nuv = 0.9.11\nversion_info = $whole\n$relocatable";
 }
 
-# The lines of a list, those that go on put together.
+# The lines of a list, with continued lines joined.
 sub requirements {
     my ($path) = @_;
     open my $file, '<', $path or refuse(2, "File not found: `$path`");
@@ -175,14 +174,14 @@ sub sync {
         print {$file} "Metadata-Version: 2.4\nName: $name\nVersion: $version\n";
         my $wheel = $name eq 'mlx_metal' ? $platform : 'any';
         libraries($site, $python, $name, "$version $wheel");
-        # As every installer does: when, and from where, which no other Mac has in common with this one.
+        # Like every installer, records time and origin, which are different on every Mac.
         open my $record, '>', "$info/RECORD" or refuse(2, "$info: $!");
         print {$record} "$info/METADATA,,\n";
     }
     print STDERR 'Installed ', scalar(@packages), " packages\n";
 }
 
-# The digest of the wheel of a package in a folder.
+# The digest of a package's wheel in a folder.
 sub wheel_digest {
     my ($folder, $name, $version) = @_;
     my $start = lc($name) =~ s/-/_/gr;

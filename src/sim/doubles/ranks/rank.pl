@@ -1,17 +1,17 @@
-# One rank of the reference runtime: a mesh whose answer proves that every rank lives, sees its cables and has the
-# same model.
+# One rank of the reference runtime: a mesh whose answer proves that every rank is alive, reaches its neighbors over the
+# cables and has the same model.
 #
 #   rank --rank R --size N --listen ADDR:PORT --peers ADDR:PORT,... --model FOLDER --endpoint PORT --generation G
 #        [--deadline SECONDS] [--transport tcp|rdma]
 #
-# Rank 0 answers the OpenAI chat API on 127.0.0.1:PORT. A question becomes a digest that travels from rank to rank over
-# the link sockets; each mixes in the SHA-256 of its own model files and the generation, the last one brings it home to
-# rank 0, and only then is there an answer: the digest, eight hexadecimal digits for a token. When a rank is dead, a
-# cable is gone or the deadline passes the answer is 503. /health says ok all the same, as real runtimes do.
-# USR1 makes it hang: it goes on taking connections and answers none. TERM ends it.
+# Rank 0 serves the OpenAI chat API on 127.0.0.1:PORT. A question becomes a digest that travels from rank to rank over
+# the link sockets. Each rank mixes in the SHA-256 of its own model files and the generation. When the last rank has
+# returned the digest to rank 0, the digest is the answer, with eight hexadecimal digits per token. If a rank is dead, a
+# cable is missing or the deadline passes, the answer is 503. /health returns ok anyway, as in real runtimes. USR1 makes
+# a rank hang: it keeps accepting connections and answers none. TERM stops it.
 #
-# With --transport rdma a rank opens its device first, as the verbs library would, and what does not come through is an
-# error of its queue pair. With tcp a file `tcp-panics` beside the link table says that the Mac panics.
+# With --transport rdma, a rank first opens its device like the verbs library, and a failed transfer is an error of its
+# queue pair. With tcp, a file `tcp-panics` next to the link table means that the Mac panics.
 
 my %option = (deadline => 5, transport => 'tcp');
 while (@ARGV) {
@@ -36,7 +36,7 @@ my ($is_hung, @held) = (0);
 $SIG{CHLD} = 'IGNORE';
 $SIG{USR1} = sub { $is_hung = 1 };
 $SIG{TERM} = $SIG{INT} = sub {
-    # Answers under way are this process group's as well.
+    # Processes that are answering requests are in the same process group.
     $SIG{TERM} = 'IGNORE';
     kill 'TERM', -$$ if getpgrp() == $$;
     exit 0;
@@ -75,7 +75,7 @@ sub fail {
     exit $code;
 }
 
-# Has a protection domain and a queue pair of each device that leads to a neighbour; fails as programs do that get none.
+# Opens a protection domain and a queue pair on each device that leads to a neighbor; fails like real programs.
 sub hold_devices {
     my $errno = failing('alloc_pd');
     fail(1, "[jaccl] Couldn't allocate protection domain (errno $errno)") if defined $errno;
@@ -87,13 +87,13 @@ sub hold_devices {
     say_devices(map { $_ => 1 } @devices);
 }
 
-# The two addresses of a cable are those of a /30.
+# The two addresses of a cable are in the same /30.
 sub same_cable {
     my @blocks = map { /^(.*)\.([0-9]+)$/ ? "$1." . int($2 / 4) : $_ } @_;
     return $blocks[0] eq $blocks[1];
 }
 
-# Tells a simulated Mac that does not bear it that ranks send TCP over its cables: it panics.
+# Reports to a simulated Mac with this fault that ranks send TCP over its cables, so that it panics.
 sub send_tcp {
     return if $is_rdma || $size == 1 || !-e "${beside}tcp-panics";
     defined(my $child = fork) or return;
@@ -117,7 +117,7 @@ sub mixed {
     return sha256_hex(join "\0", $digest, $rank, $generation, $model);
 }
 
-# Hands a digest over a link and waits for what comes back.
+# Sends a digest over a link and waits for the reply.
 sub ask_rank {
     my ($to, $digest, $hop) = @_;
     my $address = $peers[$to];
@@ -135,7 +135,7 @@ sub ask_rank {
     return $reply->{digest};
 }
 
-# What becomes of a digest that has reached this rank: mixed, and on to the next one, or home.
+# Mixes a digest that has reached this rank, and sends it to the next rank or back to rank 0.
 sub travelled {
     my ($digest, $hop, $model) = @_;
     die "rank $rank cannot read its model\n" unless defined $model;
@@ -148,7 +148,7 @@ sub travelled {
 sub answer_rank {
     my ($client, $model) = @_;
     $client->autoflush(1);
-    # A pulled cable leaves the connection of this machine open.
+    # On this machine, the connection remains open after a cable was pulled.
     return unless defined place_of($option{listen});
     my $asked = $json->decode(scalar <$client>);
     send_tcp();
@@ -197,7 +197,7 @@ sub answer_chat {
     $asked->{stream} ? say_stream($client, @answer) : say_json($client, 200, completion(@answer));
 }
 
-# Whoever is told to think does so in every way there is; one token is none too many for that.
+# A thinking model returns its thinking in every known form; a single token is not enough for that.
 sub thoughtful {
     my ($text, $tokens) = @_;
     my $answer = completion(model_name(), $tokens < 8 ? '' : "<think>It is asked for.</think>$text", $tokens);
@@ -205,7 +205,7 @@ sub thoughtful {
     return $answer;
 }
 
-# The last part of the folder that is no digest.
+# The last part of the folder's path that is not a digest.
 sub model_name {
     my @parts = grep { !/^[0-9a-f]{16}$/ } split m{/}, $option{model};
     return $parts[-1] // 'model';

@@ -29,7 +29,7 @@ export const baseTools: readonly BaseTool[] = [
   }))
   .sort((a, b) => (a.path < b.path ? -1 : 1));
 
-/** Programs of the machine that the node's root links to directly, without a check of their arguments. */
+/** Host programs to which the node's root links directly, without checking their arguments. */
 export const linkedTools: readonly string[] = ['/bin/sh', '/usr/bin/perl'];
 
 const hostFolders = ['/bin', '/usr/bin', '/sbin', '/usr/sbin'];
@@ -43,13 +43,13 @@ const isExecutable = (path: string): boolean => {
   }
 };
 
-/** The path of this program on the machine below the simulator; undefined if it has none. */
+/** The path of this program on the host machine; undefined if it is missing there. */
 export const hostTool = (name: string): string | undefined =>
   hostFolders.map((folder) => `${folder}/${name}`).find(isExecutable);
 
 /**
- * The wrappers for this user. A tool that the machine itself lacks is omitted, so that it exits with 127 like every
- * unknown command.
+ * The wrappers for this user. Tools that are missing on the host machine are omitted, so that they exit with 127 like
+ * every unknown command.
  */
 export function baseToolFiles(user: string): readonly NodeFile[] {
   return baseTools.flatMap((tool) => {
@@ -60,7 +60,7 @@ export function baseToolFiles(user: string): readonly NodeFile[] {
 }
 
 /**
- * Succeeds only if this machine has every program that simulated Macs need.
+ * Checks that this machine has all programs that simulated Macs need.
  *
  * @param find returns the path of a program, or undefined
  * @throws FleetError `sim/missing-programs`, with their names

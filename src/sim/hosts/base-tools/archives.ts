@@ -8,8 +8,8 @@ import { roomFunctions, type ToolRow } from './wrapper.ts';
 const mountsPath = '/.sim/mounts';
 
 /**
- * Mounting unpacks the image, because a simulated image is a .tar.gz with any name. Detaching deletes the files. A
- * mount point is therefore empty before and after, as on a Mac.
+ * Mounting unpacks the image, because a simulated image is a .tar.gz with any name. Detaching deletes the files. So a
+ * mount point is empty before and after, as on a Mac.
  */
 const attach = (
   host: string,
@@ -43,7 +43,7 @@ exit 0`;
 
 /**
  * Replaces bsdtar for zip archives on a machine whose tar cannot read them. It lists the names, or unpacks all files
- * with their permissions into a folder, and never outside it.
+ * with their permissions into a folder, never outside that folder.
  */
 const readZip = `use IO::Uncompress::RawInflate qw(rawinflate);
 sub fail { print STDERR @_; exit 1 }
@@ -88,16 +88,19 @@ const zipForms = `if [ -f "\${2-}" ] && [ "$(command -p head -c 2 "$2")" = PK ];
 fi
 `;
 
-/** Folder of the doubles in a node's root, on the portable host. */
+/** The doubles' folder in a node's root, on the portable host. */
 const doublesFolder = '/.sim/doubles';
 
-/** Lists the unpacked programs of a node that were replaced by their doubles, one name per line. */
+/** File with the names of a node's unpacked programs that were replaced by doubles, one per line. */
 export const doubledPath = '/.sim/doubled';
 
-/** Programs in archives that a simulated Mac cannot run. If it could, they would use this computer's network. */
+/**
+ * Programs in archives that a simulated Mac cannot run. If a Mac could run them, they would use this computer's
+ * network.
+ */
 const doubledPrograms = ['node', 'llama-server', 'ggml-rpc-server'] as const;
 
-/** The doubles that replace unpacked programs in a node's root, with their files. */
+/** The files of the doubles that replace unpacked programs in a node's root. */
 export function doubleFiles(): readonly NodeFile[] {
   const text = doubleText('llamacpp/llama.pl');
   return [
@@ -107,8 +110,8 @@ export function doubleFiles(): readonly NodeFile[] {
 }
 
 /**
- * sh code for a tool that has unpacked an archive into folder `$c`. It replaces machine code, for macOS or Linux, by
- * doubles before our code seals or starts it. Scripts stay, so that an archive of a double works.
+ * sh code for a tool that has unpacked an archive into folder `$c`. It replaces macOS or Linux executables by doubles
+ * before our code seals or starts them. Scripts are not replaced, so that a double's archive works.
  *
  * @see mach-o/loader.h, mach-o/fat.h, elf.h for the first four bytes
  */

@@ -1,7 +1,7 @@
 import { shellQuote } from '../../model/node-files.ts';
 import { checkFiles, passFiles, passLimited, type ToolRow } from './wrapper.ts';
 
-/** `stat -f` formats, each with the GNU format that prints the same. */
+/** `stat -f` formats, each with the equivalent GNU format. */
 const statFormats = {
   '%z': '%s',
   '%m': '%Y',
@@ -19,8 +19,8 @@ const statArms = Object.entries(statFormats)
   .join('\n');
 
 /**
- * Counts deletions of models: a path below a model's folder, including a relative one. A path counts even if a
- * different error prevents its deletion.
+ * Counts deletions of model files by absolute or relative path. A path counts even if a different error prevents the
+ * deletion.
  */
 const noteDeletion = `i=1
 for o; do

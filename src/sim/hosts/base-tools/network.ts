@@ -6,14 +6,17 @@ import { linkNamesPath } from '../link-table.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
 import { roomFunctions, type ToolRow, type WrapperContext } from './wrapper.ts';
 
-/** Servers on this machine that represent the rest of the network: lines such as `models.lan:80 127.0.0.1:43211`. */
+/**
+ * File with the servers on this machine that represent the rest of the network, in lines such as `models.lan:80
+ * 127.0.0.1:43211`.
+ */
 const webPath = '/.sim/web';
 const urlsPath = '/.sim/urls';
 
 /**
- * Fills `@listening` with the lines of listening sockets, or with `$whole` those of connections. The table has all
- * listening sockets first. It is read line by line and no further than needed, because the kernel searches hundreds of
- * thousands of slots for connections. `s` returns a line as address, port, state and far end.
+ * Fills `@listening` with the lines of listening sockets or, with `$whole`, of connections. Listening sockets come
+ * first in the kernel's table. The code reads line by line and stops as soon as possible, because the kernel searches
+ * hundreds of thousands of slots for connections. `s` returns a line as address, port, state and far end.
  *
  * @see Linux, Documentation/networking/proc_net_tcp.rst
  */
@@ -34,7 +37,7 @@ TABLE: while (sysread $tcp, $part, 150, length $part) {
 `;
 
 /**
- * Finds the listening sockets of the node's processes in /proc. It reads the inodes of all listening sockets, then
+ * Finds the listening sockets of the node's processes in /proc: reads the inodes of all listening sockets, then
  * searches the open files of processes with the node's mark. Loopback ports of this machine are printed under their
  * names on the node.
  */
@@ -58,7 +61,7 @@ for my $id (grep /^[0-9]+$/, readdir $all) {
 }
 `;
 
-/** The same for a node whose sockets are all its own, without port 22: the remote login line is printed separately. */
+/** The same for a node with its own network, without port 22, because the remote login line is printed separately. */
 const listenersAlone = `my ($root, undef, $whole) = @ARGV;
 my (%name, %seen);
 ${listening}for my $line (@listening) {
@@ -82,7 +85,9 @@ if (@pids) {
 }
 `;
 
-/** Columns in the widths of macOS's `netstat` (inet.c of Apple's network_cmds). Remote login is always listed. */
+/**
+ * Prints columns with the widths of macOS's `netstat` (inet.c of Apple's network_cmds). Remote login is always listed.
+ */
 const listenerLines = `if (open my $names, '<', "$root${linkNamesPath}") {
   while (<$names>) { $name{$1} = $2 if /^([0-9]+) (\\S+)/ }
 }
@@ -111,10 +116,10 @@ const netstatBody = (context: WrapperContext): string => `case $#:$* in
 esac
 exec ${shellQuote(context.host)} -e ${shellQuote(listeners(context) + listenerLines)} "$R" "$${markVariable}" "$whole"`;
 
-/** All other hosts lead to the port of tcpmux, which is closed everywhere. */
+/** Redirects all other hosts to the port of tcpmux, which is closed everywhere. */
 const noOtherHost = 'set -- "$@" --connect-to ::127.0.0.1:1\n';
 
-/** curl's options with an argument, and the arguments that are allowed. */
+/** Checks curl's options and their arguments. */
 const curlBody = ({ host, programs }: WrapperContext): string => `u= n=$#
 while [ "$n" -gt 0 ]; do
   o=$1 v=\${2-}

@@ -4,12 +4,12 @@ import { from } from '../../tools/tool.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
 import { checkOptions, passOptions, type ToolRow, type WrapperContext } from './wrapper.ts';
 
-/** Keywords of `ps -o` with the same output on both systems. */
+/** Keywords for `ps -o` with the same output on both systems. */
 const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command', 'args', 'ucomm', 'rss', 'vsz', 'uid'];
 
 /**
  * Creates a comma-separated list of the processes with the mark of the node's current boot session, from their
- * environment files. It compares whole entries, because one boot's mark can be the beginning of another's.
+ * environment files. It compares whole entries, because the mark of one boot can be a prefix of another boot's mark.
  */
 const ofNode = (files: string): string =>
   `set -- $(for p in $(command -p grep -lasxzF "${markVariable}=$${markVariable}" ${files} 2>/dev/null); do
@@ -17,9 +17,9 @@ const ofNode = (files: string): string =>
 done)`;
 
 /**
- * sh function that tests whether a process has the mark. A Mac below the simulator hides the environment of its own
- * programs. On Linux the environment is briefly empty while a process starts a new program, so the function reads it
- * again. Each read tests for both the mark and an empty environment, because the environment can change between two
+ * sh function that tests whether a process has the node's mark. If the host is a Mac, it hides the environment of its
+ * own programs. On Linux, the environment is briefly empty while a process starts a new program, so the function reads
+ * it again. Each read tests for both the mark and an empty environment, because the environment can change between two
  * reads.
  */
 const ownFunction = ({ isBsd, programs }: WrapperContext): string => {
@@ -44,7 +44,7 @@ own() {
 }`;
 };
 
-/** All processes of the node, by their mark. Without /proc (on a Mac below the simulator), ps itself shows the mark. */
+/** Lists all processes of the node by their mark. Without /proc (if the host is a Mac), ps itself shows the mark. */
 function psAll({ host, isBsd, programs }: WrapperContext): string {
   if (programs !== undefined) return `set -- $(cd /proc; for p in [0-9]*; do printf '%s,' "$p"; done)`;
   return isBsd
@@ -55,8 +55,8 @@ done)`
 }
 
 /**
- * Prints the requested processes that exist only in the model, and sets z to 0 if there is one. `w` is the list after
- * `-p`.
+ * Prints those of the requested processes that exist only in the model, and sets z to 0 if there are any. `w` is the
+ * list after `-p`.
  */
 const psOfModel = `z=1
 if [ -r "$R${processesPath}" ]; then

@@ -4,7 +4,7 @@ import { from } from '../../tools/tool.ts';
 import { accountVariable, markVariable, rootMarkVariable, sudoRulesPath } from '../ssh/ssh-user.ts';
 import type { ToolRow, WrapperContext } from './wrapper.ts';
 
-/** An sh condition: the mark of the simulated sudo, or the real user where the node has its own users. */
+/** sh condition for root: the simulated sudo's mark or, on a node with its own users, the real user ID. */
 const isRootTest = ({ programs }: WrapperContext): string =>
   programs === undefined ? `[ -n "$${rootMarkVariable}" ]` : `[ "$(${programs}/id -u)" = 0 ]`;
 
@@ -58,8 +58,8 @@ exec ${shellQuote(host)} $u ${isBsd ? '-r "$r"' : '-d "@$r"'} "\${f:-+%a %b %e %
 const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
 
 /**
- * Whether a rule lets the account `$e` run `$c` without a password. A file with a dot in its name is ignored, as with
- * includedir. Only two forms of rules are simulated; others are recorded.
+ * Sets `free` if a rule lets the account `$e` run `$c` without a password. Files with a dot in their name are ignored,
+ * as with includedir. Only two forms of rules are simulated; others are recorded.
  */
 const freeByRule = `free=
 for f in "$R${sudoRulesPath}"/*; do
@@ -74,7 +74,7 @@ for f in "$R${sudoRulesPath}"/*; do
   done <"$f"
 done`;
 
-/** Reads the password byte by byte, as with `-S`, so that the remaining input is left for the command. */
+/** Reads the password byte by byte, as with `-S`, so that the rest of the input is left for the command. */
 const readPassword = `IFS= read -r p <"$R/.sim/password"
 t=0
 while :; do
@@ -97,7 +97,9 @@ const refuseDenied = (user: string): string => `echo ${shellQuote(`${user} is no
     echo 'This incident has been reported to the administrator.' >&2
     exit 1`;
 
-/** root's `-l -n -U NAME`: a member of admin has macOS's rule; all accounts have those of the rules folder. */
+/**
+ * `-l -n -U NAME` for root: members of admin have macOS's rule, and all accounts have the rules in the rules folder.
+ */
 const listRules = `if ! [ -n "$${rootMarkVariable}" ]; then echo 'sudo: a password is required' >&2; exit 1; fi
 s=
 while read -r a b c e; do [ "$a" != "$4" ] || s=" $e "; done <"$R${accountsPath}"
@@ -114,7 +116,7 @@ if [ -z "$f" ]; then printf 'User %s is not allowed to run sudo on mac.\\n' "$4"
 else printf 'User %s may run the following commands on mac:\\n%s\\n' "$4" "$f"; fi
 exit 0`;
 
-/** root's `-u NAME`; root may use every account. */
+/** `-u NAME` for root, who may use every account. */
 const asAccount = `if [ -n "$a" ]; then
   [ -n "$${rootMarkVariable}" ] && [ -n "$H" ] || refused 'another account needs root and -H here'
   h= s=
@@ -190,8 +192,8 @@ printf '%s: parsed OK\\n' "$2"
 exit 0`;
 
 /**
- * Where one user owns all files of a simulated Mac, this checks only that the caller has the right and that the files
- * exist. Otherwise it also changes the owner.
+ * If one user owns all files of a simulated Mac, checks only the caller's permission and the existence of the files.
+ * Otherwise also changes the owner.
  */
 const chownBody = (context: WrapperContext): string => `r=
 [ "\${1-}" != -R ] || { r=-R; shift; }

@@ -17,7 +17,7 @@ const gnuEscapes = ['\\+', '\\?', '\\|', '\\t', '\\d', '\\s', '\\w', '\\b', '\\<
 const refuseTexts = (texts: readonly string[], why: string): string =>
   `case $* in (${texts.map((text) => `*${shellQuote(text)}*`).join(' | ')}) refused ${shellQuote(why)} ;; esac\n`;
 
-/** Allows only plain numbers as counts of head and tail: no `-n -1`, no `1K`. */
+/** Allows only plain numbers as counts for head and tail: neither `-n -1` nor `1K`. */
 const plainCounts = (letters: string): string => `while getopts ':${letters}' o; do
   case $o in
     (n | c) case \${OPTARG#+} in ('' | *[!0-9]*) refused "illegal count -- $OPTARG" ;; esac ;;

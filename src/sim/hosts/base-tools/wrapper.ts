@@ -4,47 +4,47 @@ import type { Source } from '../../tools/tool.ts';
 
 /** Parameters of a wrapper's text, besides the tool. */
 export interface WrapperContext {
-  /** Absolute path of the same tool on the machine below the simulator. */
+  /** Absolute path of the same tool on the host machine. */
   readonly host: string;
-  /** Whether that machine is a Mac, so that no translation is needed. */
+  /** Whether the host machine is a Mac, so that no translation is needed. */
   readonly isBsd: boolean;
   /** The node's ssh user. */
   readonly user: string;
   /**
-   * Set if the node has its own process table, users and network, so that tools need not select what belongs to it. The
-   * only folder with programs of the machine below the simulator.
+   * The only folder with the host machine's programs. Set if the node has its own process table, users and network, so
+   * that tools need not select the node's own entries.
    */
   readonly programs?: string;
 }
 
 /**
- * A macOS tool that runs the machine's tool with the same name. Only command lines with the same meaning on macOS are
- * allowed, some after translation. All others are recorded in `/.sim/unknown` and refused as by macOS.
+ * A macOS tool that runs the host machine's tool with the same name. Only command lines with the same meaning on macOS
+ * are allowed, some of them after translation. All others are recorded in `/.sim/unknown` and refused as on macOS.
  */
 export interface BaseTool {
   /** Path on the Mac. */
   readonly path: string;
-  /** Source of the accepted forms and the usage text. */
+  /** Source of the accepted forms and of the usage text. */
   readonly source: Source;
-  /** The accepted command lines, for the table in the documentation. */
+  /** The accepted command lines, for a table in the documentation. */
   readonly forms: string;
-  /** Name on the machine; `none` if the wrapper needs no other program. */
+  /** Name on the host machine; `none` if the wrapper needs no other program. */
   readonly host: string;
-  /** Printed after the complaint about an option. */
+  /** Usage text, printed after the message about an invalid option. */
   readonly usage: string;
   readonly code: number;
-  /** sh code after the head, which provides `refused` and `$R`. It ends by exec or exit. */
+  /** sh code after the head, which provides `refused` and `$R`. The code ends with exec or exit. */
   readonly body: (context: WrapperContext) => string;
 }
 
 type Usual = 'source' | 'host' | 'code';
 
-/** A row in a table of tools. The defaults are its manual page, its own name and code 1. */
+/** A row in a table of tools. The defaults are the tool's manual page, its own name and exit code 1. */
 export type ToolRow = Omit<BaseTool, Usual> & Partial<Pick<BaseTool, Usual>>;
 
 /**
  * The head sets `$R` from the tool's own path without a fork. `refused MESSAGE` appends one line `PATH COUNT:ARGUMENTS`
- * to `/.sim/unknown`, as every simulated tool does, prints the message and the usage, and exits with macOS's code.
+ * to `/.sim/unknown`, like every simulated tool. It then prints the message and the usage, and exits with macOS's code.
  */
 const head = ({ path, usage, code }: BaseTool): string => `#!/bin/sh
 R=\${0%${shellQuote(path)}}
@@ -63,23 +63,24 @@ export const wrapperText = (tool: BaseTool, context: WrapperContext): string =>
   `${head(tool)}${insideFunctions}${tool.body(context)}\n`;
 
 /**
- * Checks options like a Mac's getopt(3): only these letters, no options after the first operand, no long options.
- * POSIXLY_CORRECT keeps GNU tools from accepting options after operands. `more` is sh code for each accepted option.
+ * Checks options like getopt(3) on a Mac: only these letters, no options after the first operand, no long options.
+ * POSIXLY_CORRECT keeps GNU tools from accepting options after operands. `more` is sh code that runs for each accepted
+ * option.
  */
 export const checkOptions = (letters: string, more = ''): string => `while getopts ':${letters}' o; do
   case $o in ('?') refused "illegal option -- $OPTARG" ;; (:) refused "option requires an argument -- $OPTARG" ;; esac${more === '' ? '' : `\n  ${more}`}
 done`;
 
-/** Checks options by their letters and runs the machine's tool with the whole command line. */
+/** Checks options by their letters and runs the host machine's tool with the whole command line. */
 export const passOptions =
   (letters: string, extra = '') =>
   ({ host }: WrapperContext): string =>
     `${checkOptions(letters)}\n${extra}POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`;
 /**
  * sh functions that need no fork, unless the current folder seems to be outside the node's root. `inside PATH ...`
- * exits with 1 if a path leads outside; for a deleted current folder the tool itself reports the error. `readable` also
- * allows the devices of the strict shell. `after COUNT FUNCTION ARGUMENT ...` calls the function without the first
- * COUNT arguments. `starts` checks a utility.
+ * exits with 1 if a path leads outside; if the current folder was deleted, the tool itself reports the error.
+ * `readable` also allows the devices of the strict shell. `after COUNT FUNCTION ARGUMENT ...` calls the function
+ * without the first COUNT arguments. `starts` checks a utility.
  */
 const insideFunctions = `outside() {
   printf '%s\\n' "\${0#"$R"} $l" >>"$R/.sim/unknown"
@@ -127,7 +128,7 @@ starts() {
 }
 `;
 
-/** The parts of a command line that name files, for a tool whose options follow getopt(3). */
+/** The file names in a command line, for a tool whose options follow getopt(3). */
 interface FileOperands {
   /** Options in the form of getopts. */
   readonly letters: string;
@@ -135,7 +136,7 @@ interface FileOperands {
   readonly fileOptions?: string;
   /** Set if the first operand is a pattern or program instead of a file, unless one of these options gives it. */
   readonly textUnless?: string;
-  /** True for tools that would replace or remove a device; they may not even use /dev/null. */
+  /** True for tools that would replace or remove a device. They may not even use /dev/null. */
   readonly isChanging?: boolean;
   /** True for a tool that uses the current folder by default. */
   readonly hasDefault?: boolean;
@@ -158,16 +159,16 @@ ${checkOptions(letters, first)}
 ${hasDefault === true ? '[ $# -ge "$OPTIND" ] || inside .\n' : ''}after $((OPTIND - 1 + k)) ${check} "$@"`;
 }
 
-/** Checks options and files, and runs the machine's tool with the whole command line. */
+/** Checks options and files, and runs the host machine's tool with the whole command line. */
 export const passFiles =
   (files: FileOperands) =>
   ({ host }: WrapperContext): string =>
     `${checkFiles(files)}\n${files.extra ?? ''}POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`;
 
-/** The free bytes of the node's disk; without this file there is no limit. */
+/** File with the free bytes of the node's disk; if it is missing, there is no limit. */
 const roomPath = '/.sim/room';
 
-/** Translates Linux's errors for a file over its size limit into a Mac's errors for a full disk. */
+/** Translates Linux's errors about the file size limit into a Mac's errors about a full disk. */
 const words = [
   's/^[/][^ :]*[/]\\([a-z0-9]*\\): /\\1: /',
   "s/^cp: error writing '\\(.*\\)': File too large/cp: \\1: No space left on device/",
@@ -179,9 +180,9 @@ const words = [
 ];
 
 /**
- * sh function `limited COMMAND ...`: runs the command. On a full disk no file can grow beyond the free space. The
- * command then fails in the middle and leaves a partial file, as on a real disk. The kernel's limit is in blocks of 512
- * bytes.
+ * sh function `limited COMMAND ...`, which runs the command so that no file can grow beyond the disk's free space. On a
+ * full disk, the command fails in the middle and leaves a partial file, as on a real disk. The kernel's limit is in
+ * blocks of 512 bytes.
  */
 export const roomFunctions = `limited() {
   [ -e "$R${roomPath}" ] || exec "$@"
@@ -196,7 +197,7 @@ export const roomFunctions = `limited() {
 }
 `;
 
-/** Like `passFiles`, for a tool that writes much data; it fails on a full disk. */
+/** Like `passFiles`, for a tool that writes much data and fails on a full disk. */
 export const passLimited =
   (files: FileOperands) =>
   ({ host }: WrapperContext): string =>

@@ -14,7 +14,7 @@ export interface AskRequest {
 
 const maxRequestBytes = 1_048_576;
 
-/** The request if complete; undefined while bytes are missing; an error if invalid. */
+/** Parses a request; undefined while bytes are missing, an error if the request is invalid. */
 function parseRequest(received: Buffer): AskRequest | undefined | Error {
   const head = received.subarray(0, 12).indexOf('\n');
   if (head < 0) return received.length >= 12 ? new Error('no length') : undefined;
@@ -26,7 +26,7 @@ function parseRequest(received: Buffer): AskRequest | undefined | Error {
     .subarray(head + 1, head + 1 + length)
     .toString('utf8')
     .split('\0');
-  // The third word is the process's working folder, on which no answer depends.
+  // The third word is the process's working folder, which affects no answer.
   const [mark = '', sudo = '', , tool = '', ...args] = words;
   return { mark, isRoot: sudo !== '', tool, args };
 }
@@ -57,8 +57,8 @@ function listenTo(client: Socket, answer: (request: AskRequest) => Promise<ToolA
 }
 
 /**
- * Listens for the tools of all nodes. A request is answered after all its effects are written, so that the next command
- * of a script sees them.
+ * Listens for requests from the tools of all nodes. A request is answered after all its effects are written, so that a
+ * script's next command sees them.
  *
  * @throws the system's error if the socket cannot be created
  */

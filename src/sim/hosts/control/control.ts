@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Requests on the control socket, one JSON document per line; the last four take arguments. */
+/** Requests on the control socket, one JSON document per line. The last four have arguments. */
 export const asks = [
   ...(['status', 'log', 'fault-list', 'hands', 'stop'] as const),
   ...(['fault-set', 'fault-clear', 'power-on', 'act'] as const),
@@ -22,15 +22,15 @@ export type ControlAnswer =
   | { readonly simulated: true; readonly ok: false; readonly diagnostics: readonly unknown[] };
 
 /**
- * Limit for the bytes of a socket path: 108 on Linux, 104 on macOS, with the terminating zero. Node does not reject a
- * longer path, but listens on the truncated one.
+ * Maximum length of a socket path in bytes. The system's limit is 108 on Linux and 104 on macOS, including the
+ * terminating zero. Node does not reject a longer path, but listens on a truncated one.
  */
 const maxSocketPathBytes = 103;
 const temporaryPrefix = 'mw-sim-';
 
 const fits = (path: string): boolean => Buffer.byteLength(path) <= maxSocketPathBytes;
 
-/** The path of a socket: in the folder, or in a short temporary folder if the path would be too long. */
+/** Returns the path of a socket in the folder, or in a short temporary folder if the path would be too long. */
 export async function chooseSocketPath(folder: string, name: string): Promise<string> {
   const inside = join(folder, name);
   if (fits(inside)) return inside;
@@ -38,7 +38,7 @@ export async function chooseSocketPath(folder: string, name: string): Promise<st
   return join(await mkdtemp(join(base, temporaryPrefix)), name);
 }
 
-/** Removes a socket, and its folder if that was created for it. */
+/** Removes a socket, and also its folder if that was created for the socket. */
 export async function removeSocket(path: string): Promise<void> {
   await rm(path, { force: true });
   if (basename(dirname(path)).startsWith(temporaryPrefix)) await rm(dirname(path), { recursive: true, force: true });
@@ -93,7 +93,7 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
 
 const isAnswer = (value: object): value is ControlAnswer => 'simulated' in value && 'ok' in value;
 
-/** Sends a request to a simulator; undefined if nothing listens, the response is invalid, or the time is over. */
+/** Sends a request to a simulator; undefined if nothing listens, the response is invalid, or the request times out. */
 export function askControl(
   path: string,
   request: ControlRequest,

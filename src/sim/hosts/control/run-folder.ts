@@ -8,7 +8,7 @@ import { askControl, isObject, parseObject, removeSocket } from './control.ts';
 export interface RunNode {
   /** Port on 127.0.0.1. */
   readonly port: number;
-  /** `ssh-ed25519 AAAA…`: the node's own key, even if a fault makes it show a different one. */
+  /** `ssh-ed25519 AAAA…`: the node's own key, even if a fault makes the node show a different key. */
   readonly hostKey: string;
   /** The key of the sshd before FileVault, if it has its own; absent in files of earlier versions. */
   readonly prebootKey?: string;
@@ -22,7 +22,9 @@ export interface RunFile {
   /** Always true, so that the file cannot be mistaken for one of a real fleet. */
   readonly simulated: true;
   readonly pid: number;
-  /** The process's start time as the system prints it; distinguishes it from a later process with the same number. */
+  /**
+   * The process's start time as printed by the system; distinguishes the process from a later one with the same number.
+   */
   readonly pidStart: string;
   readonly startedAtEpochMs: number;
   readonly runId: string;
@@ -37,7 +39,7 @@ export interface RunFile {
 
 export const runFileName = 'run.json';
 
-/** The same file after the fleet was stopped: the next fleet uses its ports. */
+/** The same file after the fleet was stopped. The next fleet uses the same ports. */
 export const stoppedFileName = 'stopped.json';
 
 /** Writes the file, readable only by its owner, through a temporary file and a rename. */
@@ -67,7 +69,7 @@ function isRunFile(value: unknown): value is RunFile {
   );
 }
 
-/** The run file with this name in a folder; undefined if there is none or it is not valid. */
+/** Reads the run file with this name in a folder; undefined if it is missing or invalid. */
 export async function parseRunFile(folder: string, name: string): Promise<RunFile | undefined> {
   const value = parseObject(await readFile(join(folder, name), 'utf8').catch(() => ''));
   return isRunFile(value) ? value : undefined;
@@ -75,15 +77,15 @@ export async function parseRunFile(folder: string, name: string): Promise<RunFil
 
 const stateName = 'state.json';
 
-/** The fleet state that an earlier simulator saved in this folder; undefined if there is none. */
+/** Reads the fleet state that an earlier simulator saved in this folder; undefined if there is none. */
 export const readSavedState = (folder: string): Promise<string | undefined> =>
   readFile(join(folder, stateName), 'utf8').catch(() => undefined);
 
-/** Saves the state for the next simulator of this folder, through a temporary file and a rename. */
+/** Saves the state for the folder's next simulator, through a temporary file and a rename. */
 export const saveState = (folder: string, text: string): Promise<void> =>
   replaceFile(join(folder, stateName), text, 0o600);
 
-/** Deletes the state: the next simulator of this folder starts with new Macs. */
+/** Deletes the state, so that the folder's next simulator starts with new Macs. */
 export const forgetState = (folder: string): Promise<void> => rm(join(folder, stateName), { force: true });
 
 /** The state of a run's folder: empty, or a fleet that answers, does not answer, or has crashed. */
@@ -91,7 +93,7 @@ type RunState = { readonly kind: 'none' } | { readonly kind: 'live' | 'silent' |
 
 const answerMs = 5_000;
 
-/** Distinguishes a running simulated fleet from a crashed one by process number, start time and response. */
+/** Distinguishes a running simulated fleet from a crashed one by process number, start time and answer. */
 export async function readRun(folder: string): Promise<RunState> {
   const run = await parseRunFile(folder, runFileName);
   if (run === undefined) return { kind: 'none' };
@@ -100,7 +102,7 @@ export async function readRun(folder: string): Promise<RunState> {
   return { kind: answer === undefined ? 'silent' : 'live', run };
 }
 
-/** Removes what is left of a run whose process has exited, and returns how many processes were still running. */
+/** Removes the remains of a run whose process has exited, and returns how many node processes were still running. */
 export async function cleanRun(folder: string, run: RunFile): Promise<number> {
   const swept = await sweepMarked(run.runId);
   await removeSocket(run.controlSocket);

@@ -21,17 +21,17 @@ import { saveState } from './run-folder.ts';
 /** A running simulated fleet on the portable host, which sees every command as it arrives. */
 export interface Fleet extends RunningFleet {
   /**
-   * Calls the listener for every command once its input is complete (or it exited), and delays its output until the
-   * listener is done. The returned function stops this.
+   * Calls the listener for every command once its input is complete or the command has exited, and delays the output
+   * until the listener is done. The returned function removes the listener.
    */
   readonly onExec: (listener: (exec: ReceivedExec) => void | Promise<void>) => () => void;
   readonly groupCount: () => number;
 }
 
 /**
- * Starts every node of a model behind a real SSH server on the loopback interface. Host keys and the client's key in
- * the folder are kept. Nodes of an earlier run keep their disks and just boot; all other nodes start with an empty
- * disk.
+ * Starts every node of a model behind a real SSH server on the loopback interface. Existing host keys and the client's
+ * key in the folder are reused. Nodes of an earlier run keep their disks and just boot; all other nodes start with an
+ * empty disk.
  *
  * @throws FleetError `sim/run-folder`
  */
@@ -68,20 +68,20 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
     /** The folder of a node's `/` on this machine; undefined if there is no such node. */
     disk: (name: string): string | undefined => named(name)?.disk,
     counts: () => byName((node) => node.counts()),
-    /** Every kept command, by time. */
+    /** All recorded commands, by time. */
     execs: () => nodes.flatMap((node) => node.execs()).sort((a, b) => a.atEpochMs - b.atEpochMs),
-    /** Every write, stop, deletion of model files and boot, in order. */
+    /** All writes, stops, deletions of model files and boots, in order. */
     effects: live.effects,
-    /** Lines of `/.sim/unknown` by node: what a real Mac would not know. */
+    /** Lines of `/.sim/unknown` by node: commands that a real Mac would not understand. */
     unknown: async (): Promise<Readonly<Record<string, readonly string[]>>> =>
       Object.fromEntries(await Promise.all(nodes.map(async (node) => [node.name, await node.unknown()] as const))),
-    /** Every live process that a launchd of the fleet started. */
+    /** All live processes that the fleet's launchds started. */
     processes: () => nodes.flatMap((node) => node.launchd.processes().map((one) => ({ node: node.name, ...one }))),
     power: () => byName((node) => node.life.power()),
-    /** Both re-render every node before they answer. */
+    /** Both functions render every node again before they answer. */
     setFault: (words: readonly string[]) => change(() => model.setFault(words)),
     clearFault: (words: readonly string[]) => change(() => model.clearFault(words)),
-    /** Does all manual steps at the rack; resolves when all Macs that were restarted are up again. */
+    /** Performs all manual steps at the rack; resolves when all restarted Macs are up again. */
     hands: async () => {
       const answer = await live.takeTurn(async () => {
         const work = model.hands();
@@ -106,7 +106,7 @@ function fleetOf({ runId, userKey, askPath, live, asks, host }: FleetParts) {
       await node?.life.cutPower();
       return node !== undefined;
     },
-    /** Closes every connection, kills every process and removes the files of a running fleet; may be called twice. */
+    /** Closes all connections, kills all processes and removes the files of a running fleet; may be called twice. */
     stop: (): Promise<void> => {
       stopped ??= stopFleet({ live, asks, host });
       return stopped;
@@ -119,7 +119,10 @@ export type RunningFleet = ReturnType<typeof fleetOf>;
 /** Keeps simulated reboots short. */
 const usualClockFactor = 1 / 20;
 
-/** A colon would split PATH, and sshd would refuse a folder that other users can write to. */
+/**
+ * Creates the run folder. A colon in its name would split PATH, and sshd would refuse a folder that other users can
+ * write to.
+ */
 async function prepareFolder(wanted: string): Promise<string> {
   const folder = resolve(wanted);
   if (/[:\n]/.test(folder)) {
@@ -135,7 +138,9 @@ async function prepareFolder(wanted: string): Promise<string> {
 const bootModel = (model: FleetModel, node: string): void =>
   model.happen(node, { kind: 'boot', atEpochSeconds: Math.floor(Date.now() / 1000) });
 
-/** Deletes disks of nodes that are no longer in the file. All other Macs boot, with the preferences on their disks. */
+/**
+ * Deletes the disks of nodes that are no longer in the file. All other Macs boot with the preferences on their disks.
+ */
 async function startKeptMacs(model: FleetModel, folder: string): Promise<void> {
   const names = model.nodes.map(({ name }) => name);
   const found = await readdir(join(folder, 'roots')).catch(() => []);
@@ -173,7 +178,7 @@ async function buildShared<Open extends OpenHost>(
 
 type FleetParts = Awaited<ReturnType<typeof buildShared<OpenHost>>>;
 
-/** Boots the Mac of a node in the model, after reading the preferences from its disk. */
+/** Boots a node's Mac in the model, after reading the preferences from its disk. */
 async function startModel({ model, takeTurn, settle }: LiveFleet, node: SimulatedNode): Promise<void> {
   await takeTurn(async () => {
     const edited = await node.edited(preferencesPath);
@@ -211,7 +216,7 @@ async function buildNode(
   live.nodes.push(node);
 }
 
-/** Creates all parts of a fleet on this host and boots its Macs. @throws FleetError `sim/run-folder` */
+/** Creates all parts of a fleet on this host and boots the Macs. @throws FleetError `sim/run-folder` */
 async function buildFleet<Open extends OpenHost>(options: StartFleetOptions, carrier: FleetHost<Open>) {
   const folder = await prepareFolder(options.folder);
   await startKeptMacs(options.model, folder);
@@ -242,7 +247,7 @@ const networkDaemonLabel = 'io.exo.networksetup';
 const plistPath = `/Library/LaunchDaemons/${networkDaemonLabel}.plist`;
 const scriptPath = '/Library/Application Support/EXO/disable_bridge.sh';
 
-/** As exo installs it: launchd runs it at each boot and every 1786 s. */
+/** The daemon's property list, as installed by exo: launchd runs the daemon at each boot and every 1786 s. */
 const plist = plistText({
   Label: networkDaemonLabel,
   ProgramArguments: [scriptPath],
@@ -274,7 +279,7 @@ async function uninstall({ disk, launchd }: SimulatedNode): Promise<void> {
 
 /**
  * Installs exo's daemon on Macs that have it in the model, and removes it from all others. A daemon that a person
- * stopped stays stopped. The returned function does this once for one node.
+ * stopped remains stopped. The returned function does this once for one node.
  */
 function createDaemonFollower() {
   const present = new Map<string, 'fights' | 'stopped' | undefined>();
@@ -344,15 +349,15 @@ function createLiveFleet(
     /** All recorded effects, in the order in which they happened. */
     effects: (): readonly Effect[] => [...effects],
     /**
-     * Makes Macs and daemons start and stop to match the model. Call it outside a turn, because booting a Mac takes a
-     * turn. Runs are sequential: if a fault is cleared while its Mac is still booting, the fault ends after the boot.
+     * Starts and stops Macs and daemons to match the model. Call this outside a turn, because booting a Mac takes a
+     * turn. Calls run sequentially: if a fault is cleared while its Mac is booting, the fault ends after the boot.
      */
     follow: (): Promise<void> =>
       takeFollow(async () => {
         await Promise.all(nodes.map(followPower));
         await Promise.all(nodes.map(followDaemon));
       }),
-    /** Saves the state and updates every file of every node. Call it in a turn. */
+    /** Saves the state and updates all files of all nodes. Call this in a turn. */
     settle: async (): Promise<void> => {
       const state = model.save();
       if (state !== undefined) await saveState(folder, state);
@@ -365,7 +370,10 @@ function createLiveFleet(
 
 type LiveFleet = ReturnType<typeof createLiveFleet>;
 
-/** A process of an earlier boot session must not change anything. On a real Mac it would no longer exist. */
+/**
+ * The answer to a process from an earlier boot session, which must not change anything. On a real Mac, the process
+ * would no longer exist.
+ */
 const stale: ToolAnswer = {
   stdout: '',
   stderr: 'simulated: this process belongs to no living boot session\n',
@@ -376,7 +384,7 @@ const stale: ToolAnswer = {
 const withoutRoot = (word: string, root: string): string =>
   word.startsWith(`${root}/`) ? word.slice(root.length) : word;
 
-/** Applies an event to the model. The caller may wait for `followed`: the event's effects on whole Macs. */
+/** Applies an event to the model. The caller can wait for `followed`, the event's effects on whole Macs. */
 async function happen(
   fleet: LiveFleet,
   node: string,
@@ -392,8 +400,8 @@ async function happen(
 
 /**
  * Handles an event that a node's process reports with `note`. Ranks report `tcp-load`, the foreign network daemon
- * `daemon-run`, and the sshd before FileVault `unlock`. Tools that run without the simulator report `delete PATH...`
- * and `kill SIGNAL PID...`.
+ * reports `daemon-run`, and the sshd before FileVault reports `unlock`. Tools that run without the simulator report
+ * `delete PATH...` and `kill SIGNAL PID...`.
  */
 async function onNote(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]: readonly string[]): Promise<void> {
   switch (word) {
@@ -402,7 +410,7 @@ async function onNote(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest
       break;
     case 'tcp-load': {
       const { followed } = await happen(fleet, node.name, { kind: 'tcp-load' });
-      // A process that causes a kernel panic gets no response.
+      // A process that causes a kernel panic gets no answer.
       await followed;
       break;
     }
@@ -422,7 +430,7 @@ async function onNote(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest
   }
 }
 
-/** Applies launchctl commands that affect the model: one that kills a service, or disables or enables exo's daemon. */
+/** Applies launchctl commands that affect the model: killing a service, and disabling or enabling exo's daemon. */
 async function onLaunchctl(fleet: LiveFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
   const [verb, target] = words;
   if (verb === 'kill' && target === 'SIGKILL') await happen(fleet, name, { kind: 'killed' });
@@ -430,7 +438,7 @@ async function onLaunchctl(fleet: LiveFleet, { name }: SimulatedNode, words: rea
   await happen(fleet, name, { kind: 'daemon', isStopped: verb === 'disable' });
 }
 
-/** Responds to one tool, after applying its request and writing all files that depend on it. */
+/** Answers one tool after applying its request and writing all files that depend on the change. */
 async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAnswer> {
   const node = fleet.nodes.find((one) => one.mark() === request.mark);
   if (node === undefined || !node.life.isRunning()) return stale;
@@ -461,10 +469,10 @@ async function answerAsk(fleet: LiveFleet, request: AskRequest): Promise<ToolAns
 }
 
 export interface StartFleetOptions {
-  /** Private to the run; contains keys, roots, pipes and the saved state. Existing keys are reused. */
+  /** Used only by this run; contains keys, roots, pipes and the saved state. Existing keys are reused. */
   readonly folder: string;
   readonly model: FleetModel;
-  /** Ports of an earlier run by node, which are tried first. */
+  /** Ports of an earlier run by node, to be tried first. */
   readonly ports?: Readonly<Record<string, number>>;
   /** Real seconds per second of a Mac, for reboots and grace periods (default 1/20). */
   readonly clockFactor?: number;

@@ -41,14 +41,14 @@ const failureName = 'failed.json';
 
 const failed = (detail: string): FleetError => new FleetError([diagnose('sim/start-failed', { detail })]);
 
-/** Saves the reason for the process that waits for the start. */
+/** Saves the reason of a failed start for the waiting process. */
 async function writeFailure(folder: string, error: unknown): Promise<void> {
   const told = error instanceof FleetError ? error : failed(error instanceof Error ? error.message : String(error));
   const text = JSON.stringify({ pid: process.pid, diagnostics: told.diagnostics });
   await writeFile(join(folder, failureName), text, { mode: 0o600 });
 }
 
-/** Why this process did not start: its own message, or the end of its log. */
+/** The reason why a process did not start: its own message, or the end of its log. */
 async function readFailure(
   folder: string,
   { pid, end }: Awaited<ReturnType<typeof spawnDetached>>,
@@ -62,8 +62,8 @@ async function readFailure(
 }
 
 /**
- * The whole life of a supervisor process: it serves until a stop request on its socket, TERM or INT. It ignores HUP,
- * because it outlives its terminal.
+ * Runs a supervisor process from start to end. It serves until it gets a stop request on its socket, TERM or INT. It
+ * ignores HUP, because it outlives its terminal.
  *
  * @throws FleetError like `serve`
  */
@@ -84,9 +84,9 @@ interface StartSupervisorOptions {
   readonly deadlineMs?: number;
 }
 
-/** Starts the process in its own session, without the caller's terminal or pipes. */
+/** Starts the process in a new session, without the caller's terminal or pipes. */
 async function spawnDetached({ entry: [program, ...args], folder }: StartSupervisorOptions) {
-  // Keeps the previous log, because it may contain a crash.
+  // Keeps the previous log, which may contain the reason for a crash.
   await rename(join(folder, logName), join(folder, `previous-${logName}`)).catch(() => undefined);
   const log = await open(join(folder, logName), 'w', 0o600);
   const { [markVariable]: _mark, ...env } = process.env;
@@ -122,7 +122,7 @@ export async function startSupervisor(
   for (;;) {
     const state = await readRun(folder);
     if (state.kind === 'live' && state.run.pid === child.pid) return { kind: 'started', run: state.run };
-    // A different process was faster, so ours has exited.
+    // A different process was faster, so our process has exited.
     if (state.kind === 'live' && child.end !== undefined) return { kind: 'already', run: state.run };
     if (child.end !== undefined && !(await isClaimed(folder))) break;
     if (Date.now() > end) {
@@ -134,7 +134,7 @@ export async function startSupervisor(
   throw await readFailure(folder, child);
 }
 
-/** Waits until exactly this process ends, and kills it after a timeout. */
+/** Waits until this process exits, and kills it after a timeout. */
 async function awaitEnd(run: RunFile): Promise<void> {
   const end = Date.now() + stopMs;
   while (await isSameProcess(run.pid, run.pidStart)) {
@@ -144,7 +144,7 @@ async function awaitEnd(run: RunFile): Promise<void> {
 }
 
 /**
- * Stops this folder's simulated fleet, or cleans up after a crash; may be called repeatedly. Counts the node command
+ * Stops this folder's simulated fleet, or cleans up after a crash; may be called repeatedly. Returns the number of node
  * processes that had to be killed at the end.
  *
  * @throws FleetError `sim/no-answer` if the fleet does not answer and belongs to a different user
@@ -186,7 +186,7 @@ export function endProcess(
 
 interface ServeOptions {
   readonly folder: string;
-  /** The origin of the fleet, for status. */
+  /** The fleet's cluster file, for `sim status`. */
   readonly clusterFile: string;
   readonly load: () => Promise<FleetModel>;
   /** See `startFleet`. */
@@ -194,7 +194,7 @@ interface ServeOptions {
   readonly log: (line: string) => void;
 }
 
-/** How often a supervisor checks that its folder exists: removing the folder stops the fleet. */
+/** Interval at which a supervisor checks that its folder exists. Removing the folder stops the fleet. */
 const watchMs = 1_000;
 
 const claimPath = (folder: string): string => join(folder, 'claim');
@@ -206,7 +206,8 @@ async function isClaimed(folder: string): Promise<boolean> {
 }
 
 /**
- * Allows only one supervisor per folder: the creator of the claim has it; a dead process's claim is removed.
+ * Claims a folder for a single supervisor. The claim belongs to the process that created it; a dead process's claim is
+ * removed.
  *
  * @throws FleetError `sim/start-failed` if a different process has the claim
  */
@@ -319,8 +320,8 @@ async function answerTo(
 }
 
 /**
- * Runs a simulated fleet that other processes find by its folder. It cleans up after a crashed fleet, starts the nodes,
- * and answers on the control socket. It writes `run.json` last, so that every process that reads the file can connect.
+ * Runs a simulated fleet that other processes find by its folder. Cleans up after a crashed fleet, starts the nodes,
+ * and answers on the control socket. `run.json` is written last, so that every process that reads the file can connect.
  *
  * @throws FleetError `sim/start-failed`, `sim/run-folder`, and errors from loading the model
  */
@@ -340,7 +341,10 @@ async function serve(options: ServeOptions) {
   }
 }
 
-/** Starts the fleet. `ended` resolves when the fleet has stopped, by `stop` or by a request on the control socket. */
+/**
+ * Starts the fleet. `ended` resolves when the fleet has stopped, either through `stop` or through a request on the
+ * control socket.
+ */
 async function startServing(options: ServeOptions, pidStart: string) {
   const { folder, clusterFile, log } = options;
   const model = await options.load();
