@@ -9,8 +9,8 @@ import type { Console } from './terminal/console.ts';
 
 /** Options of commands that need an account's password. They take precedence over the file's sources. */
 export const passwordOptions: readonly VerbOption[] = [
-  { flags: '--password-env <name>', text: 'environment variable that holds the password' },
-  { flags: '--password-file <path>', text: 'file that holds the password, readable only by you' },
+  { flags: '--password-env <name>', text: 'environment variable that contains the password' },
+  { flags: '--password-file <path>', text: 'file with the password, readable only by you' },
 ];
 
 type Targets = Readonly<Required<Pick<ListedVerb, 'words' | 'uses'>>>;

@@ -14,12 +14,11 @@ const everyPlacement = { flags: '--all', text: 'every placement in the file' };
 /** Allows a start even if the launch budget is spent. */
 const allowRdmaStart = {
   flags: '--allow <effect>',
-  text: 'rdma-start: start although the launch budget is used up',
+  text: 'rdma-start: start even if the launch budget is used up',
 };
 
 /** The exit codes of most commands that change nodes. */
-const exits = `Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 3 other steps must come first (listed), 5 nothing changed, 75 a node is leased to another
-run.`;
+const exits = `Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 3 other steps must come first (listed), 5 nothing changed, 75 a node is leased to another run.`;
 
 /** The commands under "Act", in help order. */
 export const actVerbs: readonly ListedVerb[] = [
@@ -30,8 +29,8 @@ export const actVerbs: readonly ListedVerb[] = [
     uses: ['file', 'reach', 'json'],
     options: [{ flags: '--max-tokens <count>', text: 'maximum length of the answer (default 256)' }],
     more: `If the file has only one placement, its name can be omitted.
-The question goes over SSH to the endpoint on the leader itself.
-The model's reasoning is dimmed on a terminal, left out in a pipe, and included as \`thought\` in --json.
+The question is sent over SSH to the endpoint on the leader.
+The model's reasoning is dimmed on a terminal, omitted in a pipe, and included as \`thought\` in --json.
 Exit codes: 0 answered, 1 no answer (the reason is shown).
 
 Examples:
@@ -49,7 +48,7 @@ Examples:
       allowRdmaStart,
       leaseWait,
     ],
-    more: `Starts all ranks in order, or none. A placement counts as started after its first token. A placement that already serves is not restarted. If \`drain\` closed its gateway, start reopens the gateway.
+    more: `Starts all ranks in order, or none of them. A placement counts as started after its first token. A placement that already serves is not restarted. If \`drain\` closed its gateway, start reopens the gateway.
 With --fallback, ranks that still run on the placement's own nodes are stopped. As soon as those nodes can run the placement again, the next apply moves it back, which interrupts it.
 ${exits}
 
@@ -63,7 +62,7 @@ Examples:
     summary: 'stop placements and their ranks, in order',
     ...changingPlacements,
     options: [everyPlacement, leaseWait],
-    more: `The next apply starts them again if the file wants them serving.
+    more: `The next apply starts them again if they are declared as serving in the file.
 ${exits}`,
     load: async () => (await import('./apply/act-verbs.ts')).stop,
   },
@@ -72,9 +71,9 @@ ${exits}`,
     summary: 'stop accepting requests and wait for those in flight',
     ...changingPlacements,
     options: [everyPlacement, leaseWait],
-    more: `Closes the API gateway of published placements. New requests get status 503 with the reason; requests in flight have until --deadline to finish. The mesh keeps running, and ask and bench bypass the gateway. \`start\` reopens the gateway, and so does \`apply\`, which lists that step in its plan.
-Checks all Macs of the file, because an earlier version of the file may have left a gateway on any of them. Defined in playbooks/drain.yaml.
-Exit codes: 0 drained, 1 or 4 requests still in flight or unknown, 3 the file changed and must be applied first, 5 nothing changed, 64 a placement is not published, 75 a node is leased to another run.
+    more: `Closes the API gateway of published placements. New requests get status 503 with the reason; requests in flight have until --deadline to finish. The mesh keeps running, and ask and bench bypass the gateway. \`start\` and \`apply\` reopen the gateway; \`apply\` lists this step in its plan.
+Checks all Macs in the file, because an earlier version of the file may have left a gateway on any Mac. Defined in playbooks/drain.yaml.
+Exit codes: 0 drained, 1 or 4 requests are still in flight or unknown, 3 the file changed and must be applied first, 5 nothing changed, 64 a placement is not published, 75 a node is leased to another run.
 
 Examples:
   meshwright drain kimi --deadline 10m
@@ -99,7 +98,7 @@ Examples:
     summary: 'restart Macs and the placements that served on them',
     ...changingNodes,
     options: [everyNode, leaseWait],
-    more: `Stops the placements on the named Macs, restarts each Mac at most once, and starts the placements that the file wants serving. A Mac has 20 minutes to come back. Ctrl-C stops waiting; the next apply then starts the placements.
+    more: `Stops the placements on the named Macs, restarts each Mac at most once, and starts the placements that are declared as serving in the file. A Mac has 20 minutes to come back. Ctrl-C stops waiting; the next apply then starts the placements.
 Defined in playbooks/reboot.yaml.
 ${exits}
 
@@ -122,12 +121,12 @@ ${exits}`,
     ...changingNodes,
     options: [
       everyNode,
-      { flags: '--reason <text>', text: 'why, in one line; shown to every user' },
-      { flags: '--until <day>', text: 'last day in UTC, such as 2026-12-01; then reported as over' },
+      { flags: '--reason <text>', text: 'reason in one line, shown to every user' },
+      { flags: '--until <day>', text: 'last day (UTC), such as 2026-12-01; later reported as over' },
       leaseWait,
     ],
-    more: `A node on hold is observed but not changed. The hold is stored on the node, so it applies to every user and every controller. apply, start, stop, restart, reboot, shutdown, rollback, uninstall and the tasks of run skip the node; placements with a rank on it stay as they are. launch refuses the node.
-A node's key \`hold\` in the file does the same.
+    more: `A node on hold is observed but not changed. The hold is stored on the node, so it applies to every user and every controller. apply, start, stop, restart, reboot, shutdown, rollback, uninstall and the tasks of run skip the node; placements with a rank on the node are not changed. launch refuses the node.
+The key \`hold\` of a node in the file has the same effect.
 A hold does not stop enroll, replace, unlock, exec, \`run\` tasks in your own playbooks, lease release, ask, bench, or the keeper on the Mac.
 ${exits}
 
@@ -140,7 +139,7 @@ Examples:
     summary: 'allow changes to nodes on hold again',
     ...changingNodes,
     options: [everyNode, leaseWait],
-    more: `Changes nothing else. The next apply makes the changes that waited.
+    more: `Changes nothing else. The next apply makes the changes that were waiting.
 ${exits}
 
 Examples:
@@ -149,7 +148,7 @@ Examples:
   },
   {
     name: 'unlock',
-    summary: 'unlock Macs that wait for their FileVault password',
+    summary: 'unlock Macs waiting for their FileVault password',
     ...changingNodes,
     options: [
       everyNode,
@@ -157,7 +156,7 @@ Examples:
       { flags: '--expect <fingerprint>', text: 'trust only this preboot host key (SHA256:...), without asking' },
       { flags: '--replace', text: 'accept a different preboot host key and pin it' },
     ],
-    more: `The password comes from these options, from the source that the file names (\`password\` under ssh or a node), or from a prompt. It is sent once per node, in the ssh login message, and at least 15 s after any run's last attempt. A wrong password is not sent again. A Mac that waits at FileVault shows a host key of its own. It is pinned next to the usual host key; the first time, unlock asks you to confirm it.
+    more: `The password comes from these options, from the source that the file names (\`password\` under ssh or a node), or from a prompt. The password is sent once per node, in the ssh login message, and at least 15 s after any run's last attempt. A wrong password is not sent again. A Mac waiting at FileVault shows a separate host key, which is pinned in addition to the usual one. The first time, unlock asks you to confirm this key.
 Exit codes: 0 unlocked and observed, or was not locked; 4 on some nodes only; 1 on none; 3 still locked: the password was missing or rejected; 5 no key trusted.
 
 Examples:
@@ -176,7 +175,7 @@ Examples:
       allowRdmaStart,
       leaseWait,
     ],
-    more: `First stops the placements on the target Macs. After the last rank exits, starts those that the file wants serving. All ranks run in parallel, under the rank account (system.accounts.ranks in the file, default _meshrank), with the environment and files of an MLX group. If a rank fails, or on Ctrl-C, launch stops all ranks. Until launch ends, other runs of meshwright on these Macs have to wait. A Mac on hold is refused.
+    more: `First stops the placements on the target Macs. After the last rank exits, starts those that are declared as serving in the file. All ranks run in parallel, as the rank account (system.accounts.ranks in the file, default _meshrank), with the environment and files of an MLX group. If a rank fails, or on Ctrl-C, launch stops all ranks. Other meshwright runs on these Macs have to wait until launch ends. A Mac on hold is refused.
 launch replaces these words in the command:
   {rank} {size} {hostfile} {mpihostfile}
 Exit code: the worst exit code of the ranks; if all are 0, that of \`start\`.
@@ -192,7 +191,7 @@ Examples:
     ...ofNodes,
     tail: '-- COMMAND [argument...]',
     options: [everyNode],
-    more: `Everything after -- reaches the node unchanged, as one command and its arguments, without a shell. For a pipe, use: -- sh -c 'a | b'
+    more: `Everything after -- reaches the node unchanged, as one command and its arguments, without a shell. To use a pipe: -- sh -c 'a | b'
 Exit codes: 0 the command exited with 0 on every node, 4 on some, 1 on none.
 
 Examples:

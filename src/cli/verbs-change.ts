@@ -11,9 +11,9 @@ export const changeVerbs: readonly ListedVerb[] = [
       { flags: '--scripts', text: 'print every root script that apply would send' },
       { flags: '--detailed-exitcode', text: 'exit 2 if changes are pending, 3 if only manual steps are' },
     ],
-    more: `Changes nothing, neither here nor on any node. Manual steps at the rack come first and are numbered; changes that wait for a step refer to its number.
+    more: `Changes nothing, here or on any node. Manual steps at the rack come first and are numbered; a change that waits for a step shows the step's number.
 + marks an addition, ~ a change, - a removal, and ! a disruptive change.
-Exit codes: 0 all nodes compared with the file, 4 some, 1 none.
+Exit codes: 0 all nodes were compared with the file, 4 some were, 1 none was.
 
 Examples:
   meshwright plan
@@ -34,8 +34,7 @@ Examples:
       { flags: '--wait-for-hands', text: 'wait for the manual steps, then continue' },
     ],
     more: `Shows the plan, asks once, runs exactly this plan, and checks all nodes again. The exit code reports the result of this final check.
-apply never reboots a Mac, never updates macOS and never deletes a model. A plan that interrupts a placement needs a yes at the prompt or --allow interrupt. If a Mac's launch budget is used up, a start over RDMA needs
---allow rdma-start. Without a terminal, apply needs --yes or a saved plan.
+apply never reboots a Mac, never updates macOS and never deletes a model. A plan that interrupts a placement needs a yes at the prompt or --allow interrupt. If a Mac's launch budget is used up, a start over RDMA needs --allow rdma-start. Without a terminal, apply needs --yes or a saved plan.
 
 Exit codes: 0 every node matches the file, 3 only manual steps or other commands remain, 4 some nodes do not match or were not reached, 1 none matches, 5 nothing changed, 75 a node is leased to another run.
 
@@ -70,10 +69,10 @@ Examples:
     options: [
       everyNode,
       { flags: '--restore', text: 'restore settings to their values before the first change' },
-      { flags: '--models', text: 'delete models as well' },
+      { flags: '--models', text: 'also delete models' },
       leaseWait,
     ],
-    more: `Stops the placements on these nodes and removes services, runtimes, link addresses, files, and the sudoers line and SSH key that enroll installed. The plan lists what stays and what only a person can undo. After an interruption, run the same command again to continue.
+    more: `Stops the placements on these nodes and removes services, runtimes, link addresses, files, and the sudoers line and SSH key that enroll installed. The plan lists what is kept and what only a person can undo. After an interruption, run the same command again to continue.
 
 Exit codes: 0 everything removed, 4 on some nodes only, 1 on none, 5 nothing changed, 75 a node is leased to another run.
 
@@ -87,7 +86,7 @@ Examples:
     summary: 'remove a dead node from the lock',
     words: '[node...]',
     uses: ['file', 'reach', 'json', 'consent'],
-    more: `For a Mac that is no longer in the cluster file and will not return. Contacts no node: whatever meshwright installed on the Mac stays there.
+    more: `For a Mac that is no longer in the cluster file and will not return. Contacts no node, so everything that meshwright installed on the Mac remains there.
 Exit codes: 0 removed from the lock, 5 you answered no.
 
 Examples:

@@ -7,7 +7,7 @@ export const lookVerbs: readonly ListedVerb[] = [
     summary: 'show placements, Macs, and what is wrong',
     ...ofNodes,
     more: `A placement counts as serving if it produced a token during this check. If it should serve but does not, each of its nodes counts as wrong. A placement is checked only if all of its nodes are selected.
-Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack remain, 4 some nodes are wrong or were not observed, 1 all of them.`,
+Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack remain, 4 some nodes are wrong or unobserved, 1 all are.`,
     load: async () => (await import('./look/status.ts')).status,
   },
   {
@@ -15,7 +15,7 @@ Exit codes: 0 no errors (warnings are possible), 3 only manual steps at the rack
     summary: 'diagnose faults: cause, repair and evidence',
     ...ofNodes,
     more: `Lists the repairs in the order in which to make them, so that each Mac needs only one visit for RDMA and no cable is plugged in before the bridges are removed. The consequences of each cause are listed below it.
-Exit codes: 0 no errors, 3 only manual steps at the rack remain, 4 some nodes are wrong or were not observed, 1 all of them.`,
+Exit codes: 0 no errors, 3 only manual steps at the rack remain, 4 some nodes are wrong or unobserved, 1 all are.`,
     load: async () => (await import('./look/status.ts')).doctor,
   },
   {
@@ -28,11 +28,11 @@ Exit codes: 0 all nodes match the file, 2 changes are pending, 3 only manual ste
   },
   {
     name: 'facts',
-    summary: 'print all facts about nodes, and why any are unknown',
+    summary: 'print all facts about nodes, with reasons for unknown ones',
     ...ofNodes,
     options: [{ flags: '--fact <names>', text: 'only these facts (comma-separated)' }],
-    more: `Uses one connection and one exec per node. An unknown fact is shown with the reason. Unknown never means no.
-Exit codes: 0 every node observed, 4 some, 1 none, 3 all but nodes that wait for their FileVault password.
+    more: `Uses one connection and one exec per node. For an unknown fact, the reason is shown. Unknown never means no.
+Exit codes: 0 every node was observed, 4 some were, 1 none was, 3 all except nodes waiting for their FileVault password.
 
 Examples:
   meshwright facts studio-2
@@ -49,8 +49,8 @@ Examples:
       { flags: '--lines <count>', text: 'lines per rank (default 40, max 9999)' },
       { flags: '--follow', text: 'then print new lines until Ctrl-C' },
     ],
-    more: `Without arguments, shows the ranks of all placements. A node name means all ranks on that node. On nodes where a placement does not run at the moment, such as those of an unused fallback, the log comes from an earlier start. --follow waits for logs that do not exist yet, reads a restarted log from its beginning, and reports and retries nodes that it loses.
-Exit codes: 0 every log read, 4 some, 1 none, 130 --follow interrupted.
+    more: `Without arguments, shows the ranks of all placements. A node name means all ranks on that node. If a placement is not running on a node now, for example on an unused fallback, the log is from an earlier start. --follow waits for logs that do not exist yet, reads a restarted log from its beginning, reports lost nodes and retries them.
+Exit codes: 0 every log was read, 4 some were, 1 none was, 130 --follow was interrupted.
 
 Examples:
   meshwright logs kimi
@@ -67,9 +67,9 @@ Examples:
       { flags: '--identify', text: 'show which receptacle was just plugged in, until Ctrl-C' },
     ],
     more: `Shows each cable with its two receptacles, its speed and its state. Moves are listed in an order in which each receptacle is free by the time its cable is needed there. Do not touch a cable that a placement uses before the placement is stopped, and do not plug in a cable before the Thunderbolt Bridges are removed.
---watch shows the next move, wrong connections and correct links, in whatever order you work. With --json, it prints only the final state.
+--watch shows the next move, wrong connections and correct links. You can work in any order. With --json, it prints only the final state.
 --identify needs no links in the file.
-Exit codes: 0 all links match the file, 3 manual steps needed, 4 some cables could not be checked or cannot be fixed by hand, 1 no node observed, 130 interrupted.
+Exit codes: 0 all links match the file, 3 manual steps are needed, 4 some cables could not be checked or cannot be fixed by hand, 1 no node was observed, 130 interrupted.
 
 Examples:
   meshwright cables
@@ -86,12 +86,12 @@ Examples:
       { flags: '--out <file>', text: 'write to this file instead of standard output' },
       { flags: '--declared', text: 'draw only the cluster file; contact no node' },
     ],
-    more: `Draws declared and observed cables in one picture. Faults are red and labeled, and manual steps are written on the cables. A terminal cannot show SVG, so use --out or a pipe. The SVG is self-contained and follows light and dark mode. Receptacles are shown with the numbers that macOS prints and, if known, their positions on the case.
-Exit codes: 0 drawn with every node observed, 4 with some, 1 with none, 3 with all but nodes that wait for their FileVault password.
+    more: `Draws declared and observed cables in one picture. Faults are red and labeled, and manual steps are shown on the cables. A terminal cannot show SVG, so use --out or a pipe. The SVG is self-contained and follows light and dark mode. Receptacles are shown with the numbers that macOS prints and, if known, their positions on the case.
+Exit codes: 0 every node was observed, 4 some were, 1 none was, 3 all except nodes waiting for their FileVault password.
 
 Examples:
   meshwright graph --out rack.svg
-  meshwright graph --declared >wish.svg
+  meshwright graph --declared >desired.svg
   meshwright graph --format dot | dot -Tpng >rack.png`,
     load: async () => (await import('./look/graph.ts')).graph,
   },
@@ -109,8 +109,8 @@ Examples:
       { flags: '--max-tokens <count>', text: 'maximum length of each answer (default 128)' },
       { flags: '--words <count>', text: 'approximate words per question (default 400, less for a short context)' },
     ],
-    more: `If the file has only one placement, its name can be omitted. Sends one warm-up request and then the measured requests over SSH to the endpoint on the leader itself. Meanwhile, other clients get slower answers. Every question begins with different words, so that no cache can answer it. The medians are shown next to results that others have published for the same model on the same number of Macs. Power use is shown if powermetrics is allowed to run.
-Exit codes: 0 every request answered, 4 some, 1 none (the reason is shown).
+    more: `If the file has only one placement, its name can be omitted. Sends one warm-up request and then the measured requests over SSH to the endpoint on the leader. During this time, other clients get slower answers. Every question begins with different words, so that no cache can answer it. The medians are shown next to published results for the same model on the same number of Macs. Power use is shown if powermetrics is allowed to run.
+Exit codes: 0 every request was answered, 4 some were, 1 none was (the reason is shown).
 
 Examples:
   meshwright bench kimi
@@ -124,7 +124,7 @@ Examples:
     words: '[node...|run...]',
     options: [{ flags: '--last <count>', text: 'number of runs, newest first (default 20)' }],
     more: `Combines this controller's journals with the records on the nodes. Counts changed properties, as apply does. With the name of a run, lists each change that the run made, with its old and new value. Nodes record only steps, so runs from other controllers are shown without their changes.
-Exit codes: 0 every node was reached, 4 some, 1 none.`,
+Exit codes: 0 every node was reached, 4 some were, 1 none was.`,
     load: async () => (await import('./look/history.ts')).history,
   },
 ];

@@ -12,7 +12,7 @@ export const ownVerbs: readonly ListedVerb[] = [
       { flags: '--allow <effects>', text: 'interrupt, reboot, shutdown, rdma-start (comma-separated)' },
       leaseWait,
     ],
-    more: `A playbook is a list of plays, and a play is a list of tasks. The possible tasks are fixed: \`meshwright schema playbook\` prints the format, and playbooks/*.yaml are examples. Every plan is shown before it runs. Disruptive effects need your yes, or --allow with the name of the effect.
+    more: `A playbook is a list of plays, and a play is a list of tasks. The possible tasks are fixed: \`meshwright schema playbook\` prints the format, and playbooks/*.yaml are examples. Every plan is shown before it runs. Disruptive effects need your confirmation, or --allow with the effect's name.
 Exit codes: 0 every task succeeded on every node, 4 on some nodes only, 1 on none, 5 nothing changed, 65 invalid file.
 
 Examples:
@@ -64,7 +64,7 @@ Examples:
     summary: 'do the manual steps: cables, RDMA, FileVault passwords',
     words: '[act] [receptacle...]',
     uses: ['file', 'json'],
-    more: `Without arguments, plugs in every cable as the file declares it, enables RDMA where it is off, restarts those Macs, and enters FileVault passwords. With arguments, moves single plugs. After \`unplug\`, the cable still hangs from its other end, and \`plug\` uses this cable before it takes a new one.
+    more: `Without arguments, plugs in every cable as declared in the file, enables RDMA where it is off, restarts those Macs, and enters FileVault passwords. With arguments, moves single plugs. After \`unplug\`, the cable is still plugged in at its other end, and \`plug\` uses this cable before a new one.
 
 Examples:
   meshwright sim hands
@@ -91,7 +91,7 @@ Examples:
       { flags: '--runtime <driver>', text: 'command (default), exo, mlx or llamacpp' },
       { flags: '--published', text: 'publish the endpoint on the office network' },
     ],
-    more: `Writes cluster.yaml and a tiny stand-in model into an empty folder, and for the driver \`command\` a small reference runtime as well. In a rehearsal, doubles take the place of exo, MLX and llama.cpp.
+    more: `Writes cluster.yaml and a tiny stand-in model into an empty folder, and a small reference runtime for the driver \`command\`. In a rehearsal, doubles take the place of exo, MLX and llama.cpp.
 Then run in that folder:
   meshwright sim up
   meshwright apply --sim
@@ -116,7 +116,7 @@ Then run in that folder:
     name: 'lease status',
     summary: 'show which run has the lease on which node',
     ...ofNodes,
-    more: 'Exit codes: 0 every node was reached, 4 some, 1 none.',
+    more: 'Exit codes: 0 every node was reached, 4 some were, 1 none was.',
     load: async () => (await import('./look/leases.ts')).leaseStatus,
   },
   {
@@ -128,7 +128,7 @@ Then run in that folder:
       { flags: '--run <id>', text: 'release the lease of this run (see lease status), alive or not' },
     ],
     more: `Without --run, first watches the lease for half a minute. If a run renews the lease during this time, the lease is not released.
-Exit codes: 0 released or already free, 4 some nodes still have a live run or were not reached, 1 all of them, 5 you answered no.`,
+Exit codes: 0 released or already free, 4 some leases were not released (a live run, or a node not reached), 1 none was released, 5 you answered no.`,
     load: async () => (await import('./look/leases.ts')).leaseRelease,
   },
   {
@@ -146,8 +146,8 @@ Example:
     name: 'secrets',
     summary: 'check passwords and which nodes need one now',
     ...ofNodes,
-    more: `\`enroll\` needs a password once per Mac, and \`unlock\` needs one for each Mac that is locked by FileVault. This command reads each source, but never shows a password. It does not prompt for passwords. Keys of published endpoints are listed as well.
-Exit codes: 0 every password needed now was found, 3 some are missing, 4 some nodes not reached, 1 none reached.`,
+    more: `\`enroll\` needs a password once per Mac, and \`unlock\` needs one for each Mac that is locked by FileVault. This command reads each source, but never shows a password. It does not prompt for passwords. Also lists the keys of published endpoints.
+Exit codes: 0 every password needed now was found, 3 some are missing, 4 some nodes were not reached, 1 none was.`,
     load: async () => (await import('./unlock/secrets.ts')).secrets,
   },
   {

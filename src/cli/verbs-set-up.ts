@@ -4,7 +4,7 @@ import { everyNode, type ListedVerb, passwordOptions } from './verb.ts';
 export const setUpVerbs: readonly ListedVerb[] = [
   {
     name: 'enroll',
-    summary: 'pin host keys, install SSH key and sudo rule',
+    summary: 'pin host keys, install SSH keys and sudo rules',
     words: '[node...]',
     uses: ['file', 'nodes', 'reach', 'json', 'consent'],
     options: [
@@ -15,14 +15,14 @@ export const setUpVerbs: readonly ListedVerb[] = [
       { flags: '--port <number>', text: 'port, for an address that is not in the file' },
       { flags: '--identity <file>', text: 'private key, for an address that is not in the file' },
       ...passwordOptions,
-      { flags: '--card', text: 'print what to do at each Mac first; contacts no Mac' },
+      { flags: '--card', text: 'print what to do first at each Mac; contacts no Mac' },
     ],
     more: `Name a node by its name in the file or by its address. If there is no file yet, the host key is pinned in cluster.lock in this folder, by address.
 Compare the fingerprint with the one on the Mac itself:
   ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub
-If the Mac rejects your key or sudo asks for a password, enroll installs the key and the sudo rule. It uses the account's password once, from an option, from the file (ssh.password) or from a prompt. Existing keys and rules stay unchanged.
+If the Mac rejects your key or sudo asks for a password, enroll installs the key and the sudo rule. It uses the account's password once, from an option, from the file (ssh.password) or from a prompt. Existing keys and rules remain unchanged.
 
-Exit codes: 0 pinned, key accepted and sudo allowed, 3 something is missing on the node (listed), 4 some nodes enrolled, others failed or not pinned, 1 failed, 5 not pinned.
+Exit codes: 0 pinned, key accepted and sudo allowed, 3 something is missing on the node (listed), 4 some nodes were enrolled and others failed or were not pinned, 1 failed, 5 not pinned.
 
 Examples:
   meshwright enroll studio-1
@@ -33,14 +33,14 @@ Examples:
   },
   {
     name: 'replace',
-    summary: 'use a new Mac for a node, in place of the old one',
+    summary: 'use a new Mac for a node instead of the old one',
     words: '<node>',
     uses: ['file', 'reach', 'consent', 'json'],
     options: [
       { flags: '--expect <fingerprint>', text: 'accept only a Mac with this host key (SHA256:...)' },
       ...passwordOptions,
     ],
-    more: `Compares the old Mac in the lock with the Mac that answers now, and asks for confirmation. Then it installs the SSH key and the sudo rule on the new Mac, as enroll does, and records the new host key and the Mac's identity in the lock. It refuses a Mac that is a different node of the file, and a Mac that does not fit the node's entry in the file. Links keep their networks. The old Mac is not changed. Run apply afterwards to set up the new Mac.
+    more: `Compares the old Mac in the lock with the Mac that answers now, and asks for confirmation. Then it installs the SSH key and the sudo rule on the new Mac, as enroll does, and records the new host key and the Mac's identity in the lock. It refuses a Mac that is a different node in the file, and a Mac that does not match the node's entry. Links keep their networks. The old Mac is not changed. Run apply afterwards to set up the new Mac.
 
 Exit codes: 0 replaced, 3 replaced but sudo does not work yet, 5 not replaced and nothing recorded, 1 no answer.
 
@@ -71,7 +71,7 @@ Exit codes: 0 valid (warnings are possible), 65 invalid.`,
       { flags: '--mlx-lm <version>', text: "version of mlx-lm that splits the model (default: the runtime's)" },
       { flags: '--mesh <macs...>', text: 'number and model of the Macs, as hw.model prints it: 3xMac15,14' },
     ],
-    more: `A model is the name of a model in the file, a folder, a .gguf file, or the base URL of its files. fit reads only the file headers. For each Mac it shows the memory that the model needs, with marks at 60 and 70 % of the memory and at 90 % of the GPU limit. On nodes of the file, it adds the other placements that should serve there. If the model does not fit, fit shows the closest variant that fits. docs/fit.md explains the calculation.
+    more: `A model is the name of a model in the file, a folder, a .gguf file, or the base URL of its files. fit reads only the file headers. For each Mac it shows the memory that the model needs, with marks at 60 and 70 % of the memory and at 90 % of the GPU limit. On nodes in the file, it adds the other placements that should serve there. If the model does not fit, fit shows the closest variant that fits. docs/fit.md explains the calculation.
 Exit codes: 0 fits, 1 does not fit or is tight.
 
 With --mesh: checks whether each pair of these Macs can have its own cable, as tensor sharding needs. If not, shows which Macs can, and what a ring needs. Prints the cables as links for cluster.yaml.
