@@ -109,7 +109,7 @@ function createSchedule({ steps, rescues }: Pick<Plan, 'steps' | 'rescues'>, opt
   const items = steps.map((step): Item => ({ step, giveUp: new AbortController(), state: 'waiting' }));
   const itemsById = new Map(items.map((item) => [item.step.id, item]));
   const lost = steps.flatMap((step) => stepsBefore(step).filter((one) => !itemsById.has(one)));
-  if (lost.length > 0) throw new Error(`the plan needs steps that it does not have: ${lost.join(', ')}`);
+  if (lost.length > 0) throw new Error(`the plan needs steps that are missing from it: ${lost.join(', ')}`);
   return { options, rescues, lanes: createLanes(options.parallel), items, itemsById, rescued: new Set() };
 }
 

@@ -313,7 +313,7 @@ async function untilAborted<T>(asked: Promise<T>, { signal, timing }: OpenRun['o
 const notAwaited = (node: NodeName, words: readonly string[]): Diagnostic =>
   diagnose('task/command-failed', {
     subject: nodeSubject(node),
-    detail: prose`${labelled(node)}${words.join(' ')}: it was still running when this run was interrupted, and may still run there.`,
+    detail: prose`${labelled(node)}${words.join(' ')}: it was still running when this run was interrupted, and may still be running there.`,
   });
 
 const notWritten = (node: NodeName): Diagnostic =>
@@ -342,7 +342,7 @@ function newSession(run: OpenRun, node: NodeName): Session {
 /** @throws Error if the node has no SSH target, which is a bug in the caller */
 function wayOf({ ways }: OpenRun, node: NodeName): Way {
   const way = ways.get(node);
-  if (!way) throw new Error(`the run was given no way to ${node}`);
+  if (!way) throw new Error(`the run has no SSH target for ${node}`);
   return way;
 }
 

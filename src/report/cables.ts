@@ -171,7 +171,7 @@ function shortNames(names: readonly string[]): (name: string) => string {
 
 /** The last line, when nothing is left to do. */
 export const doneLine = (links: number, page: Page): string =>
-  page.paint('good', links === 0 ? 'The file declares no link.' : allMetText(links));
+  page.paint('good', links === 0 ? 'The file declares no links.' : allMetText(links));
 
 const margin = '  ';
 
@@ -284,7 +284,7 @@ function verdictLines(work: CableWork, page: Page): readonly string[] {
     return line.length <= page.columns ? [line] : ['Follow each step live:', `${margin}${command}`];
   }
   const unknown = examination.cabling.links.filter(({ judgement }) => judgement.kind === 'unknown').length;
-  if (declared === 0) return ['The file declares no link.'];
+  if (declared === 0) return ['The file declares no links.'];
   if (unknown > 0) return [`${counted(unknown, 'link')} could not be checked.`];
   return [met === declared ? allMetText(met) : `${met} of ${counted(declared, 'link')} match the file.`];
 }

@@ -80,7 +80,7 @@ export const rollback: VerbBody = async (run) => {
 function readVersion(run: Run, isUndo: boolean): string | undefined {
   const to = textOption(run, 'to');
   if (to === undefined) return undefined;
-  if (isUndo) throw usageError('--to and --undo exclude each other.', 'Leave out one of them.');
+  if (isUndo) throw usageError('--to and --undo cannot be combined.', 'Leave out one of them.');
   if (!/^[0-9a-f]{4,64}$/.test(to)) {
     throw usageError(
       `"${to}" is not a valid version.`,

@@ -91,7 +91,7 @@ interface Measured {
 async function measure(run: Run, { wish, placement, fleet, sessions }: Measured): Promise<ExitCode> {
   const { runtime, model } = partsOf(fleet, placement);
   const [leader] = sessions;
-  if (leader === undefined) throw new Error(`placement ${placement.name} passed its rules`);
+  if (leader === undefined) throw new Error(`placement ${placement.name} has no leader`);
   const { deadline: deadlineMs } = run.options;
   const target = { session: leader, port: askedPort(placement), request: tokenRequestOf(fleet, placement), deadlineMs };
   const parts = ['warm-up', ...wish.requests.map(inParallel)].map((name) => ({ name }));

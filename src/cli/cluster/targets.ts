@@ -52,14 +52,14 @@ export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlace
 /** True if `--all` was given. @throws FleetError `cli/usage` if there are also names */
 function wantsAll({ own, words }: Run, what: string): boolean {
   if (own['all'] !== true || words.length === 0) return own['all'] === true;
-  throw usageError(`${what} names and --all exclude each other.`, 'Leave out one of them.');
+  throw usageError(`${what} names and --all cannot be combined.`, 'Leave out one of them.');
 }
 
 /** One placement, by name. @throws FleetError `select/unknown-placement`, `select/never-applied` */
 export function placementNamed(among: NamedIn, word: string): DesiredPlacement {
   refuseAny(unknownPlacement(word, among, ''));
   const found = among.fleet.placements.find(({ name }) => name === word);
-  if (found === undefined) throw new Error(`placement ${word} was judged to be there`);
+  if (found === undefined) throw new Error(`placement ${word} was found by the check but does not exist`);
   return found;
 }
 
@@ -69,7 +69,7 @@ export function partsOf({ nodes, runtimes, models }: DesiredFleet, placement: De
   const model = models.find(({ name }) => name === placement.model);
   const leader = nodes.find(({ name }) => name === placement.nodes[0]);
   if (runtime !== undefined && model !== undefined && leader !== undefined) return { runtime, model, leader };
-  throw new Error(`placement ${placement.name} passed its rules`);
+  throw new Error(`placement ${placement.name} has no runtime, model or leader`);
 }
 
 /** The request for one token, in the form that the placement's runtime accepts. */

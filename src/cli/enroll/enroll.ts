@@ -278,9 +278,9 @@ interface CardPart {
 const fileVaultStep = ({ system }: DesiredFleet, node: string): Prose => {
   switch (system.fileVault) {
     case 'disabled':
-      return 'Leave FileVault off (the file wants it disabled).';
+      return 'Leave FileVault off (it is disabled in the file).';
     case 'enabled':
-      return prose`Turn FileVault on (the file wants it enabled) and keep the recovery key. After every restart, the Mac waits for a password: ${meshwright('unlock', node)}`;
+      return prose`Turn FileVault on (it is enabled in the file) and keep the recovery key. After every restart, the Mac waits for a password: ${meshwright('unlock', node)}`;
     case 'any':
       return prose`Turn FileVault on or off; the file allows both. Off: the Mac comes back without help after every restart. On: it waits for a password each time (${aside(meshwright('unlock', node))}).`;
   }

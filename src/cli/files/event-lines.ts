@@ -54,7 +54,7 @@ export function eventLines(event: LogEvent): readonly EventLine[] {
       return line(event, 'info', 'started', { version: event.version });
     case 'verb-ended': {
       const { exit } = event;
-      return line(event, exit === 0 ? 'info' : 'warn', `ended with exit ${exit}`, { exit });
+      return line(event, exit === 0 ? 'info' : 'warn', `exited with ${exit}`, { exit });
     }
     case 'finding':
       return [problemLine('finding', event.diagnostic)];
@@ -163,7 +163,7 @@ function runLines(event: RunEvent): readonly EventLine[] {
     }
     case 'step-progress': {
       const { step, text, doneBytes, totalBytes } = event;
-      return line(event, 'debug', text ?? `${step} moves on`, { step, ...given({ doneBytes, totalBytes }) });
+      return line(event, 'debug', text ?? `${step} made progress`, { step, ...given({ doneBytes, totalBytes }) });
     }
     case 'step-ended': {
       const { outcome, ms, diagnostics } = event;

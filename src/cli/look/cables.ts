@@ -40,7 +40,7 @@ import { observeLimits, observeNodes, shownOnly } from './observe-fleet.ts';
 export const cables: VerbBody = async (run) => {
   const isWatch = run.own['watch'] === true;
   const isIdentify = run.own['identify'] === true;
-  if (isWatch && isIdentify) throw usageError('--watch and --identify exclude each other.', 'Leave one of them out.');
+  if (isWatch && isIdentify) throw usageError('--watch and --identify cannot be combined.', 'Leave one of them out.');
   if (isIdentify && run.options.json === true) {
     throw usageError('--identify runs until Ctrl-C, so it cannot print one JSON document.', 'Leave out --json.');
   }

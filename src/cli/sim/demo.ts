@@ -145,7 +145,7 @@ export const scenes: readonly Scene[] = [
     types: [typed('ask', 'chat', question, '--sim'), typed('status', '--sim')],
   },
   {
-    says: 'Then a rank hangs: it accepts connections and answers none of them. (The signal USR1 makes the stand-in model hang.) doctor finds out by asking for a token, and names the command that helps.',
+    says: 'Then a rank hangs: it accepts connections and answers none of them. (The signal USR1 makes the stand-in model hang.) doctor detects this by requesting a token, and names the command that helps.',
     types: [
       typed(
         ...['exec', '--sim', 'studio-3', '--', 'sudo', '-n'],

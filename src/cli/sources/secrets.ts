@@ -8,7 +8,7 @@ import { type Run, textOption, usageError } from '../verb.ts';
 export function typedPasswordSource(run: Run): SecretSource | undefined {
   const [name, path] = [textOption(run, 'passwordEnv'), textOption(run, 'passwordFile')];
   if (name !== undefined && path !== undefined) {
-    throw usageError('--password-env and --password-file exclude each other.', 'Leave out one of them.');
+    throw usageError('--password-env and --password-file cannot be combined.', 'Leave out one of them.');
   }
   if (name !== undefined) {
     // The error does not quote the value, because users may have entered a password here.

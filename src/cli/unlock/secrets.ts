@@ -207,7 +207,7 @@ function secretsText({ cluster, sources, keys, rows, seen }: Found, page: Page):
   const equal = alike(rows, ({ source, need }) => JSON.stringify([source, need]));
   return pageText([
     headLines(cluster, `${seen}: ${needSummary(rows)}`, page),
-    passwords.length === 0 ? hang('  ', 'The file names no password sources.', page.columns) : table(passwords, page),
+    passwords.length === 0 ? hang('  ', 'The file contains no password sources.', page.columns) : table(passwords, page),
     table(apiKeys, page),
     keys.flatMap(({ why }) => (why === undefined ? [] : hang('  ', escapeText(why), page.columns))),
     table(

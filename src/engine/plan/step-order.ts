@@ -91,13 +91,13 @@ export function orderSteps(steps: readonly Step[], resources?: readonly Resource
   const ids = new Set(steps.map(({ id }) => id));
   const stray = steps.find((step) => stepsBefore(step).some((id) => !ids.has(id)));
   if (ids.size !== steps.length) throw new Error('two steps of a plan have the same id');
-  if (stray !== undefined) throw new Error(`step ${stray.id} needs a step that the plan does not have`);
+  if (stray !== undefined) throw new Error(`step ${stray.id} needs a step that is missing from the plan`);
   const done = new Set<StepId>();
   const ordered: Step[] = [];
   let rest = steps.toSorted((a, b) => comparePlaces(a, b, resources));
   while (rest.length > 0) {
     const next = rest.find((step) => stepsBefore(step).every((id) => done.has(id)));
-    if (next === undefined) throw new Error('the steps of a plan need each other in a ring');
+    if (next === undefined) throw new Error("a plan's steps need each other in a cycle");
     ordered.push(next);
     done.add(next.id);
     rest = rest.filter((step) => step !== next);

@@ -146,7 +146,7 @@ function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly st
       .filter((line) => line !== '')
       .flatMap((line) => fitLines(line, page.columns));
   }
-  if (!isEmptyPlan(plan)) return fitLines('apply can change nothing now.', page.columns);
+  if (!isEmptyPlan(plan)) return fitLines('apply cannot change anything now.', page.columns);
   return fitLines(nothing ?? matchText('Nothing to change', plan), page.columns);
 }
 

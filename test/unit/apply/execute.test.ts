@@ -43,7 +43,7 @@ describe('executeSteps', () => {
   it('rejects steps that need each other or a missing step', async () => {
     const circle = [aStep('a', { needs: ['b'] }), aStep('b', { needs: ['a'] })];
     await expect(play(circle)).rejects.toThrow('wait for each other: a, b');
-    await expect(play([aStep('a', { needs: ['z'] })])).rejects.toThrow('does not have: z');
+    await expect(play([aStep('a', { needs: ['z'] })])).rejects.toThrow('missing from it: z');
   });
 });
 
@@ -70,7 +70,7 @@ describe('a step ordered after another step', () => {
     ];
     const seen = await play(skipped, { outcomes: { first: 'failed' } });
     expect(seen.outcomes).toMatchObject({ leader: 'skipped', follower: 'changed' });
-    await expect(play([aStep('a', { after: ['z'] })])).rejects.toThrow('does not have: z');
+    await expect(play([aStep('a', { after: ['z'] })])).rejects.toThrow('missing from it: z');
   });
 });
 

@@ -112,7 +112,7 @@ describe('the text for watched cabling', () => {
 
   it('ends with a line about the links in the file', () => {
     expect([0, 1, 6].map((count) => doneLine(count, page))).toEqual([
-      'The file declares no link.',
+      'The file declares no links.',
       'The only link matches the file.',
       'All 6 links match the file.',
     ]);

@@ -82,7 +82,7 @@ describe('a log', () => {
         subject: 'node studio-1',
         msg: 'It broke off.',
       },
-      { ...same, level: 'warn', event: 'verb-ended', exit: 4, msg: 'ended with exit 4' },
+      { ...same, level: 'warn', event: 'verb-ended', exit: 4, msg: 'exited with 4' },
     ]);
     expect(linesOf('new.ndjson').flatMap(schemaCheck('log-line'))).toEqual([]);
     expect(statSync(at('new.ndjson')).mode & 0o777).toBe(0o600);

@@ -193,7 +193,7 @@ describe("a plan's text", () => {
     expect(show(emptyPlan({ observed: {} }))).toContain('No node was observed.');
     const waiting = [waits('power', 'studio-1', ['power is unknown'], true)];
     const text = show(emptyPlan({ waiting }));
-    expect(text).toContain('apply can change nothing now.');
+    expect(text).toContain('apply cannot change anything now.');
     expect(text).not.toContain('Nothing to change');
   });
 
