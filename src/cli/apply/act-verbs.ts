@@ -85,14 +85,14 @@ function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly
 
 type PlacementVerb = 'start' | 'stop' | 'restart';
 
-/** Starts placements that do not serve, in order: `start PLACEMENT…|--all`; with `--fallback` on their fallbacks. */
+/** `start PLACEMENT…|--all`: starts placements that are not serving, in order; with `--fallback` on their fallbacks. */
 export const start: VerbBody = (run) =>
   actOnPlacements(run, 'start', run.own['fallback'] === true ? ['interrupt'] : []);
 
-/** Stops placements by stopping their ranks in order: `stop PLACEMENT…|--all`. */
+/** `stop PLACEMENT…|--all`: stops placements by stopping their ranks in order. */
 export const stop: VerbBody = (run) => actOnPlacements(run, 'stop', ['interrupt']);
 
-/** Stops placements and starts them where they ran, without rebooting Macs: `restart PLACEMENT…|--all`. */
+/** `restart PLACEMENT…|--all`: stops placements and starts them where they ran, without rebooting Macs. */
 export const restart: VerbBody = (run) => actOnPlacements(run, 'restart', ['interrupt']);
 
 async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly GuardedEffect[]): Promise<ExitCode> {
@@ -158,7 +158,7 @@ function withFallback(run: Run, named: readonly DesiredPlacement[]): readonly De
   );
 }
 
-/** Restarts each Mac at most once and starts placements that serve according to the file: `reboot NODE…|--all`. */
+/** `reboot NODE…|--all`: restarts each Mac at most once and starts placements that serve according to the file. */
 export const reboot: VerbBody = (run) => actOnMacs(run, 'reboot');
 
 /** `shutdown NODE…|--all`: shuts Macs down and shows how to turn them on again. */
@@ -225,7 +225,7 @@ function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[]
 const usualReason = 'no reason was given';
 const longestReason = 200;
 
-/** Records on nodes that they must not be changed: `hold NODE…|--all`. */
+/** `hold NODE…|--all`: records on nodes that they must not be changed. */
 export const hold: VerbBody = async (run) => {
   const reason = readReason(run);
   const until = readUntil(run);

@@ -34,7 +34,7 @@ import { playbookOptions } from './change-nodes.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
 
 /**
- * Observes, shows the plan, asks, runs exactly this plan, and checks the result: `apply [NODE…|PLANFILE]`. With
+ * `apply [NODE…|PLANFILE]`: observes, shows the plan, asks, runs exactly this plan, and checks the result. With
  * `--wait-for-hands`, repeats this after each manual step.
  * @param choose selects the nodes, or an earlier plan
  */

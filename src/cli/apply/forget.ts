@@ -8,7 +8,7 @@ import { askYes } from '../terminal/ask.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** Removes nodes from the lock that are no longer in the file, without contacting them: `forget NODE…`. */
+/** `forget NODE…`: removes nodes from the lock that are no longer in the file, without contacting them. */
 export const forget: VerbBody = async (run) => {
   const opened = openCluster(run);
   const place = lockPlaceOf(run, opened);

@@ -25,7 +25,7 @@ import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { actOn, playbookOf } from './act-on.ts';
 import { exitOf } from './run-outcome.ts';
 
-/** Returns a runtime to the older version kept on its nodes, or with --undo to the newer one: `rollback RUNTIME`. */
+/** `rollback RUNTIME`: returns a runtime to the older version kept on its nodes, or with --undo to the newer one. */
 export const rollback: VerbBody = async (run) => {
   const isUndo = run.own['undo'] === true;
   const to = readVersion(run, isUndo);

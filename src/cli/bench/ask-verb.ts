@@ -24,7 +24,7 @@ import { type Run, readCountOption, usageError, type VerbBody } from '../verb.ts
 
 const usualTokens = 256;
 
-/** Sends a question to the placement's endpoint on its leader, and prints the answer: `ask PLACEMENT TEXT…`. */
+/** `ask PLACEMENT TEXT…`: sends a question to the placement's endpoint on its leader, and prints the answer. */
 export const ask: VerbBody = async (run) => {
   const tokens = readCountOption(run, 'maxTokens') ?? usualTokens;
   const cluster = openCluster(run);

@@ -34,7 +34,7 @@ import { type Run, readCountOption, textOption, usageError, type VerbBody } from
 /** macOS's sshd allows ten channels per connection (MaxSessions in sshd_config), and power sampling needs one. */
 const mostAtOnce = 8;
 
-/** Measures how fast a placement answers one request and several in parallel: `bench PLACEMENT`. */
+/** `bench PLACEMENT`: measures how fast a placement answers one request and several in parallel. */
 export const bench: VerbBody = async (run) => {
   const typed = readTyped(run);
   const cluster = openCluster(run);

@@ -35,7 +35,7 @@ import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../term
 import { flagOf, type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 import { type Enrolled, type EnrollOne, enrollOne, replaceMac } from './enroll-one.ts';
 
-/** Records the Mac that answers as a node's new Mac: `replace NODE`. */
+/** `replace NODE`: records the Mac that answers as a node's new Mac. */
 export const replace: VerbBody = async (run) => {
   const opened = openCluster(run);
   const [word, ...more] = run.words;
@@ -62,7 +62,7 @@ export const replace: VerbBody = async (run) => {
 };
 
 /**
- * Sets up SSH access to one Mac after another: `enroll`. Pins the host key, installs a missing SSH key and sudo rule,
+ * `enroll`: sets up SSH access to one Mac after another. Pins the host key, installs a missing SSH key and sudo rule,
  * and makes sure that both work. Each pin is saved immediately.
  */
 export const enroll: VerbBody = async (run) => {
@@ -404,7 +404,7 @@ const connecting = ['expect', 'replace', 'user', 'port', 'identity', 'passwordEn
 /** The column width of a printed card. */
 const pageColumns = 80;
 
-/** Prints the manual steps at each of these Macs, one page each, derived from the file only: `enroll --card`. */
+/** `enroll --card`: prints the manual steps at each of these Macs, one page each, derived from the file only. */
 export function showCards(run: Run): ExitCode {
   const typed = connecting.find((name) => run.own[name] !== undefined);
   if (typed !== undefined) {

@@ -38,8 +38,8 @@ import { fitModel } from './fit-model.ts';
 const mostMacs = 256;
 
 /**
- * Calculates whether a model fits into the memory of Macs (`fit MODEL --on MACS`), or whether Macs can be fully meshed
- * and with which cables (`fit --mesh 5xMac15,14`). Contacts no node.
+ * `fit MODEL --on MACS`: calculates whether a model fits into the memory of Macs; `fit --mesh 5xMac15,14`: whether Macs
+ * can be fully meshed, and with which cables. Contacts no node.
  */
 export const fit: VerbBody = (run) => {
   if (run.own['mesh'] === undefined) return fitOnMacs(run);

@@ -36,7 +36,7 @@ import { timingFor } from '../use-limits.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeLimits, observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** Shows declared and observed cables, and the moves to match the file: `cables`; live with its options. */
+/** `cables`: shows declared and observed cables and the moves that make them match the file; live with its options. */
 export const cables: VerbBody = async (run) => {
   const isWatch = run.own['watch'] === true;
   const isIdentify = run.own['identify'] === true;

@@ -14,7 +14,7 @@ import { exitCode } from '../exit-codes.ts';
 import { showResult } from '../terminal/console.ts';
 import type { VerbBody } from '../verb.ts';
 
-/** Prints client settings, ready to copy, without contacting nodes or reading keys: `endpoints [PLACEMENT…]`. */
+/** `endpoints [PLACEMENT…]`: prints client settings, ready to copy, without contacting nodes or reading keys. */
 export const endpoints: VerbBody = (run) => {
   const { fleet, path } = openCluster(run);
   const home = run.env['HOME'] || homedir();

@@ -10,7 +10,7 @@ import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** Shows every fact of every node, known or unknown: `facts [NODE…]`. */
+/** `facts [NODE…]`: shows every fact of every node, known or unknown. */
 export const facts: VerbBody = async (run) => {
   const names = wantedFacts(run);
   const cluster = openCluster(run);

@@ -24,7 +24,7 @@ import { diagnosticsJson, showResult } from '../terminal/console.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** Draws the rack with declared and observed cables: `graph`. */
+/** `graph`: draws the rack with declared and observed cables. */
 export const graph: VerbBody = async (run) => {
   const target = targetOf(run);
   const cluster = openCluster(run);

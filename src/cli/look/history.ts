@@ -31,7 +31,7 @@ const linesPerNode = 1_000;
 const runName = /^\d{8}T\d{6}-[0-9a-f]+$/;
 
 /**
- * Lists past runs, from this controller's journals and the records on nodes: `history [NODE…|RUN…]`. Shows every change
+ * `history [NODE…|RUN…]`: lists past runs, from this controller's journals and the records on nodes. Shows every change
  * of the named runs.
  */
 export const history: VerbBody = async (typed) => {

@@ -30,7 +30,7 @@ import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** Shows which run has the lease of which node: `lease status [NODE…]`. */
+/** `lease status [NODE…]`: shows which run has the lease of which node. */
 export const leaseStatus: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const asked = targetedNodes(run, cluster.fleet, run.words);
@@ -84,7 +84,7 @@ interface Freed {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Releases the lease of a dead run, or of the run with this id: `lease release NODE…|--all [--run ID]`. */
+/** `lease release NODE…|--all [--run ID]`: releases the lease of a dead run, or of the run with this id. */
 export const leaseRelease: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const wanted = textOption(run, 'run');
@@ -239,8 +239,8 @@ function observedLease(fields: Readonly<Record<string, string>>): ObservedLease 
 }
 
 /**
- * Text about a lease: `apply by ana@desk.lan since 2026-11-20T11:18:44Z, at studio-1/power/set (run
- * 20261120T111844-5f3a9c)`; for a step on a different node: `while studio-1/power/set runs`.
+ * Text such as `apply by ana@desk.lan since 2026-11-20T11:18:44Z, at studio-1/power/set (run 20261120T111844-5f3a9c)`;
+ * for a step on a different node: `while studio-1/power/set runs`.
  * @param node the node with the lease
  */
 export function leaseOwnerText({ run, owner, verb, phase, since }: ObservedLease, node?: string): string {

@@ -30,7 +30,7 @@ import { isLive, liveBlock, logFindings, pageFor, showJson, showParagraph } from
 import type { Run, VerbBody } from '../verb.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 
-/** Shows each fault's cause, repair and evidence, in repair order: `doctor [NODE…]`. */
+/** `doctor [NODE…]`: shows each fault's cause, repair and evidence, in repair order. */
 export const doctor: VerbBody = async (run) => {
   const look = await lookForFindings(run);
   const { names, desired, observation, budgets, isSimulated } = look;
@@ -179,7 +179,7 @@ export function shutdownOf(journals: readonly RecordedRun[], node: string): Pros
 /** Shown below the faults of simulated Macs, whose hints are written for real ones. */
 const mending = prose`Simulated rack: ${aside(meshwright('sim fault', '--clear'))} clears all injected faults.`;
 
-/** Shows a table of placements, a table of Macs, and all findings: `status [NODE…]`. */
+/** `status [NODE…]`: shows a table of placements, a table of Macs, and all findings. */
 export const status: VerbBody = async (run) => {
   const { names, isBroken, ...shown } = await lookWithRows(run);
   if (run.options.json) showJson(run.console, statusJson(shown));

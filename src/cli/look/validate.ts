@@ -14,7 +14,7 @@ import { missingPrograms, missingSources, seeSources } from '../sources/read-sou
 import { diagnosticsJson, diagnosticsText, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** Reports all problems in the cluster file and its lock without contacting nodes: `validate`. */
+/** `validate`: reports all problems in the cluster file and its lock without contacting nodes. */
 export const validate: VerbBody = async (run) => {
   const judged = judgeFiles(withFileWord(run));
   const { shown, sources, fleet, lock, path } = judged;

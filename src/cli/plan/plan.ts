@@ -35,7 +35,7 @@ export async function lookForPlan(run: Run) {
   return { ...cluster, looked, targets, judged: { goal: wish.goal.kind, ...looked, fleet: cluster.fleet, targets } };
 }
 
-/** Checks whether nodes match the file; for scheduled jobs: `drift [NODE…]`. */
+/** `drift [NODE…]`: checks whether nodes match the file; for scheduled jobs. */
 export const drift: VerbBody = async (run) => {
   const found = await lookForPlan(run);
   show(run, found, found.looked);
@@ -59,7 +59,7 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
   );
 }
 
-/** Shows what apply would do and what blocks it: `plan [NODE…]`. Changes nothing, here or on any node. */
+/** `plan [NODE…]`: shows what apply would do and what blocks it. Changes nothing, here or on any node. */
 export const plan: VerbBody = async (run) => {
   const { looked, targets, judged, fleet, additions, lockPlace } = await lookForPlan(run);
   const { isSimulated } = run.console;

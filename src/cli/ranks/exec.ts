@@ -27,7 +27,7 @@ import {
 import { useLimits } from '../use-limits.ts';
 import { type Run, shownWord, usageError, type VerbBody } from '../verb.ts';
 
-/** Runs one command on nodes: `exec NODE… -- COMMAND…`. Arguments are unchanged; output starts with the node's name. */
+/** `exec NODE… -- COMMAND…`: runs one command on nodes. Arguments are unchanged; output starts with the node's name. */
 export const exec: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const command = wantedCommand(run, cluster.fleet);

@@ -45,7 +45,7 @@ import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 
 const lookMs = 60_000;
 
-/** Stops placements, runs the user's program on the Macs, and starts placements again: `launch PLACEMENT -- CMD…`. */
+/** `launch PLACEMENT -- CMD…`: stops placements, runs the user's program on the Macs, and starts placements again. */
 export const launch: VerbBody = async (run) => {
   const words = wantedWords(run);
   const cluster = settleFromLock(run);

@@ -55,7 +55,7 @@ interface RankTail {
 }
 
 /**
- * Shows the last log lines of ranks, each after its node's name, and new lines with `--follow`: `logs PLACEMENT|NODE…`.
+ * `logs PLACEMENT|NODE…`: shows the last log lines of ranks, each after its node's name, and new lines with `--follow`.
  * Names the rank that failed first, and marks the line with the reason.
  */
 export const logs: VerbBody = async (run) => {

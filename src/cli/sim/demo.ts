@@ -21,7 +21,7 @@ const placeIn = (folder: string, env: NodeJS.ProcessEnv) => ({
   },
 });
 
-/** Runs real commands on a simulated rack in a temporary folder and checks each exit code: `demo`. */
+/** `demo`: runs real commands on a simulated rack in a temporary folder and checks each exit code. */
 export const demo: VerbBody = async (run) => {
   const folder = writingTo(tmpdir(), () => mkdtempSync(join(tmpdir(), 'meshwright-demo-')));
   const place = placeIn(folder, run.env);

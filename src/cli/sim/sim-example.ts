@@ -110,7 +110,7 @@ export async function prepareDemo(
 
 const schemaFile = new URL('../../../schemas/cluster.schema.json', import.meta.url);
 
-/** Writes the demo's example and all its files, so that a simulation can run until it answers: `sim example FOLDER`. */
+/** `sim example FOLDER`: writes the demo's example and all its files, so that a simulation can run until it answers. */
 export const simExample: VerbBody = async (run) => {
   const [shown = ''] = run.words;
   const driver = driverOf(run.own['runtime']);

@@ -13,7 +13,7 @@ import { usageError, type VerbBody } from '../verb.ts';
 /** The number of real seconds per second on a simulated Mac. The same variable scales the times of a run. */
 const scaleVariable = 'MESHWRIGHT_SIM_SCALE';
 
-/** Runs the simulator itself, which `sim up` starts as a separate process: `sim serve FOLDER`. */
+/** `sim serve FOLDER`: runs the simulator itself, which `sim up` starts as a separate process. */
 export const simServe: VerbBody = async (run) => {
   const [folder] = run.words;
   if (folder === undefined)

@@ -26,7 +26,7 @@ import { replaceFile, writingTo } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
-/** Plays the person at the simulated rack, who does all manual steps or moves single plugs: `sim hands`. */
+/** `sim hands`: plays the person at the simulated rack, who does all manual steps or moves single plugs. */
 export const simHands: VerbBody = async (run) => {
   checkWords(run.words);
   const { done, faults } = await askHands(await requireRun(run), run.words);
@@ -61,7 +61,7 @@ const doneText = (done: readonly string[]): string =>
     ? 'No manual steps to do at the simulated rack.\n'
     : `Done at the simulated rack:\n${done.map((one) => `  ${one}\n`).join('')}`;
 
-/** Presses the power buttons of simulated Macs: `sim power-on NODE...`. @throws FleetError `sim/unknown-node` */
+/** `sim power-on NODE...`: presses the power buttons of simulated Macs. @throws FleetError `sim/unknown-node` */
 export const simPowerOn: VerbBody = async (run) => {
   const { words } = run;
   const runFile = await requireRun(run);
@@ -75,7 +75,7 @@ export const simPowerOn: VerbBody = async (run) => {
 
 const seeList = prose`List of faults: ${meshwright('sim fault', '--list')}`;
 
-/** Injects a fault, clears it, or lists all faults: `sim fault`. */
+/** `sim fault`: injects a fault, clears it, or lists all faults. */
 export const simFault: VerbBody = async (run) => {
   const isListing = run.own['list'] === true;
   const isClearing = run.own['clear'] === true;
@@ -123,7 +123,7 @@ function listFaults(run: Run): ExitCode {
   return finish(run, { formatVersion: 1, simulated: true, known: all }, text);
 }
 
-/** Starts one simulated Mac per node in the file unless they are already up: `sim up`. */
+/** `sim up`: starts one simulated Mac per node in the file unless they are already up. */
 export const simUp: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   requirePrograms();
@@ -173,7 +173,7 @@ function nextText(isChanged: boolean): Prose {
   return prose`The file has changed since these Macs were created, so plan shows the difference.\nTo create them from scratch: ${meshwright('sim up', '--fresh')}`;
 }
 
-/** Stops the simulated fleet: `sim down`. Succeeds even if none is running. */
+/** `sim down`: stops the simulated fleet. Succeeds even if none is running. */
 export const simDown: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   const stopped = await stopSupervisor(folder);

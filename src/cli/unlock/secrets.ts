@@ -42,7 +42,7 @@ interface NodeRow extends SecretsNode {
   readonly channels: readonly string[];
 }
 
-/** Lists password sources, whether they work, and which are needed now: `secrets [NODE…]`. Shows no password. */
+/** `secrets [NODE…]`: lists password sources, whether they work, and which are needed now. Shows no password. */
 export const secrets: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
@@ -207,7 +207,7 @@ function secretsText({ cluster, sources, keys, rows, seen }: Found, page: Page):
   const equal = alike(rows, ({ source, need }) => JSON.stringify([source, need]));
   return pageText([
     headLines(cluster, `${seen}: ${needSummary(rows)}`, page),
-    passwords.length === 0 ? hang('  ', 'The file contains no password sources.', page.columns) : table(passwords, page),
+    passwords.length === 0 ? hang('  ', 'No password sources in the file.', page.columns) : table(passwords, page),
     table(apiKeys, page),
     keys.flatMap(({ why }) => (why === undefined ? [] : hang('  ', escapeText(why), page.columns))),
     table(

@@ -152,7 +152,7 @@ interface Trusted extends Locked {
   readonly pin: 'kept' | 'added';
 }
 
-/** Unlocks Macs that are waiting at FileVault, and waits until they can be observed: `unlock NODE…|--all`. */
+/** `unlock NODE…|--all`: unlocks Macs that are waiting at FileVault, and waits until they can be observed. */
 export const unlock: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = namedNodes(run, cluster.fleet);
