@@ -16,10 +16,10 @@ export interface LaunchedRank {
   readonly words: readonly string[];
 }
 
-/** The account that runs a rank, if it is not the SSH user. */
+/** The account that runs a rank, if it differs from the SSH user. */
 export interface LaunchAccount {
   readonly name: string;
-  /** Whether it uses the folders of placement ranks instead of its own home. */
+  /** True if it uses the folders of placement ranks instead of its own home. */
   readonly isOfRanks: boolean;
 }
 
@@ -30,7 +30,7 @@ const loginWord = '"${SUDO_USER:-root}"';
 const refuseRoot = (user: string): string =>
   user === '' ? '' : `${sh.refuseRoot(refusalValues)}\nrefuse_root ${quote(user)}\n`;
 
-/** Creates the folders that an account may write; needs `own-folder.sh`. Empty for the SSH user, who has a home. */
+/** Creates the folders that an account may write to; needs `own-folder.sh`. Empty for the SSH user, who has a home. */
 const accountFolders = (user: string): string =>
   user === ''
     ? ''
@@ -60,7 +60,7 @@ ${written.join('')}`;
 
 /**
  * Runs a command as a rank and exits with its exit code. When file descriptor 3 closes, on request or because the
- * connection is gone, the rank and all its descendants get SIGTERM, and ten seconds later SIGKILL. `kill` runs as the
+ * connection is gone, the rank and all its descendants get SIGTERM, and SIGKILL ten seconds later. `kill` runs as the
  * rank's account, because a process ID may belong to another process by then.
  */
 const livingRank = (command: string, kill = 'kill'): string => `trap '' HUP PIPE
@@ -118,8 +118,8 @@ ${livingRank(rank.words.map(quote).join(' '))}`);
 
 /**
  * The script that runs a rank of `launch` as another account. Every start checks that this account cannot become root.
- * Root only creates the folder, waits, and stops the rank; the program gets nothing of root's environment. The rank
- * runs for as long as standard input stays open after the script.
+ * Root only creates the folder, waits, and stops the rank; the program inherits nothing from root's environment. The
+ * rank runs for as long as standard input remains open after the script.
  * @see sudo(8): `-u` runs as another account, `-H` sets its home; the sudoers of macOS keep HOME otherwise
  */
 export function launchRankScript(rank: LaunchedRank, { name, isOfRanks }: LaunchAccount): string {

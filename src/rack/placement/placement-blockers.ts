@@ -19,7 +19,7 @@ import { meshChange, type PlacementCase, placementCases, takesOfDevice } from '.
 import { placementProperty } from './state/placement-properties.ts';
 import { meshFailure } from './state/read-mesh.ts';
 
-/** Codes of blockers that follow from the state of a mesh; checks of the file have codes of their own. */
+/** Codes of blockers that follow from a mesh's state; checks of the file have separate codes. */
 export const placementBlockerCodes = ['mesh/launch-budget', 'mesh/needs-reboot', 'mesh/stays-on-tcp'] as const;
 
 export type PlacementBlockerCode = (typeof placementBlockerCodes)[number];
@@ -28,7 +28,7 @@ type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
 
 /**
  * Blocks every start that cannot work: a check failed, a node needs a restart or has no launch budget left, or the
- * placement came back over TCP after its last restart.
+ * placement returned over TCP after its last restart.
  */
 export const placementBlockers = (view: View): readonly Blocker[] => [
   ...checkBlockers(view),
@@ -79,7 +79,7 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
 
 const budgetOf = (rank: NodeRank | undefined): LaunchBudget | undefined => seenValue(seenValue(rank?.seen)?.budget);
 
-/** Whether a node's budget is known and passes this test for one start of the placement. */
+/** True if a node's budget is known and passes this test for one start of the placement. */
 function hasBudget(
   rank: NodeRank,
   that: (budget: LaunchBudget, takes: number) => boolean,
@@ -89,7 +89,7 @@ function hasBudget(
   return budget !== undefined && that(budget, takesOfDevice(one));
 }
 
-/** Whether the plan starts it, now or after it stops the ranks that answer. */
+/** True if the plan starts it, now or after it stops the ranks that answer. */
 function isToStart(one: PlacementCase): boolean {
   if (one.comesBack !== 'no') return true;
   const isStart = one.placement.state === 'serving' && meshChange(one) !== 'keep';
@@ -101,7 +101,7 @@ function budgetBlockers(one: PlacementCase, { desired, restarting }: View): read
   const { placement, mesh } = one;
   if (placement.transport !== 'rdma' || !isToStart(one)) return [];
   const spent = spentNodes(mesh.ranks, takesOfDevice(one));
-  // A start that exceeds the limit of a boot session has its own code: no restart helps.
+  // A start that exceeds the limit of a boot session has a separate code, because no restart helps.
   if (spent.kind === 'unknown' || mesh.ranks.some((rank) => hasBudget(rank, isNeverEnough, one))) return [];
   if (desired.mayPassBudget === true) return [];
   const staying = spent.value.filter((node) => !restarting.includes(node));
@@ -113,8 +113,8 @@ function budgetBlockers(one: PlacementCase, { desired, restarting }: View): read
 }
 
 /**
- * Nodes that are not restarted and whose launch budget is unknown: a placement may be unable to come back there after
- * the restart.
+ * Nodes that are not restarted and whose launch budget is unknown. After the restart of other nodes, a placement may be
+ * unable to start there again.
  */
 export const unobservedDependencies = (view: View): readonly UnobservedDependency[] =>
   placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
@@ -131,7 +131,7 @@ export const unobservedDependencies = (view: View): readonly UnobservedDependenc
       })),
   );
 
-/** After two starts over TCP against the file, a third would be the same: the cause has to be repaired first. */
+/** If the file wants RDMA and two starts used TCP, a third would be the same: the cause has to be repaired first. */
 function tcpBlockers({ placement, leader, mesh, driver }: PlacementCase): readonly PlacementBlocker[] {
   if (placement.state !== 'serving' || mesh.state !== 'changed' || mesh.usedTcp !== 'again') return [];
   const failure = driver && meshFailure(mesh, driver);
@@ -150,7 +150,7 @@ function roomOn(one: PlacementCase, node: string): string {
 
 const gibibytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
 
-/** Why a stop demands a restart, as a clause. */
+/** The reason why a stop demands a restart, as a clause. */
 function markWords({ why, wiredBytes = 0, baselineBytes = 0 }: RebootMark): string {
   return why === 'kernel'
     ? 'a process survived SIGKILL'
@@ -162,7 +162,7 @@ const markedNodes = ({ observation }: View, isMeant: (node: NodeName) => boolean
     .filter(({ node }) => isMeant(node))
     .flatMap(({ node, facts }) => (readValue(facts, rebootMarkFact) ?? []).map((mark) => ({ node, mark })));
 
-/** Nodes that must restart before anything is started there, with the reason. */
+/** Nodes that must restart before anything is started there, and why. */
 export const rebootFindings = (view: View): readonly Diagnostic[] =>
   markedNodes(view, () => true).map(({ node, mark }) =>
     diagnose('mesh/needs-reboot', {
@@ -172,7 +172,7 @@ export const rebootFindings = (view: View): readonly Diagnostic[] =>
     }),
   );
 
-/** Which of these nodes need a restart before anything is started there. */
+/** The nodes among these that need a restart before anything is started there. */
 export const markedAmong = (view: View, nodes: readonly NodeName[]): readonly NodeName[] => [
   ...new Set(markedNodes(view, (node) => nodes.includes(node)).map(({ node }) => node)),
 ];
@@ -192,7 +192,7 @@ export interface NodeBudget {
   readonly budget: Known<LaunchBudget>;
 }
 
-/** Whether a start over RDMA is possible on this node or has already happened. */
+/** True if a start over RDMA is possible on this node or has already happened. */
 function isConcerned({ desired }: View, node: NodeName, budget: Known<LaunchBudget>): boolean {
   const isPlaced = desired.placements
     .flatMap(layoutsOf)

@@ -35,7 +35,7 @@ export function spentNodes(ranks: readonly NodeRank[], takes = 1): Known<readonl
 export interface RunningPlacement {
   readonly name: string;
   readonly nodes: readonly NodeName[];
-  /** Whether some of these nodes are unobserved. */
+  /** True if some of these nodes are unobserved. */
   readonly isGuess: boolean;
 }
 
@@ -49,8 +49,8 @@ function unlistedPlacements(placed: readonly Placed[], nodes: readonly NodeObser
 }
 
 /**
- * What runs where, regardless of the desired state. A rank that the file puts on an unobserved node counts as running:
- * unknown is never no.
+ * Lists what runs where, regardless of the desired state. If the file puts a rank on an unobserved node, the rank
+ * counts as running: unknown is never no.
  */
 export function runningPlacements(
   placed: readonly Placed[],
@@ -69,18 +69,18 @@ export function runningPlacements(
   });
 }
 
-/** What all steps of one placement share. */
+/** The parts that all steps of one placement share. */
 export interface MeshWork {
   readonly placement: string;
   /** All its nodes in rank order. */
   readonly nodes: readonly NodeName[];
   /** Ids of the changes that these steps make. */
   readonly changes: readonly string[];
-  /** How long a stop waits after SIGINT; absent if the stop begins with SIGTERM. */
+  /** The time that a stop waits after SIGINT; absent if the stop begins with SIGTERM. */
   readonly interruptMs?: number;
-  /** The least time for an orderly exit after SIGTERM. */
+  /** The minimum time for an orderly exit after SIGTERM. */
   readonly graceMs?: number;
-  /** The driver's stop order; absent if the driver is unknown: then the leader stops first. */
+  /** The driver's stop order. If the driver is unknown, it is absent and the leader stops first. */
   readonly stopOrder?: StopOrder;
   /** The graceful-shutdown dialogue with the leader's endpoint before a stop, if any. */
   readonly gracefulShutdown?: { readonly name: StopDialogue['name']; readonly port: number };
@@ -94,16 +94,14 @@ export interface MeshStepParts {
   readonly verb: string;
   readonly act: Act;
   readonly needs?: readonly Step[];
-  /** Steps that must end first, with any outcome. */
+  /** Steps that must end first, whatever their outcome. */
   readonly after?: readonly Step[];
   readonly effect?: Effect;
   readonly establishes?: readonly Patch[];
   readonly deadlineMs: number;
 }
 
-/**
- * One step on a node of a placement. The other nodes are its peers, so that earlier resources are in place on all of them first.
- */
+/** One step on a node of a placement. The other nodes are its peers, so earlier resources come first on all of them. */
 export function meshStep(work: MeshWork, { node, verb, act, needs = [], after = [], ...parts }: MeshStepParts): Step {
   return {
     id: stepId(`${node}/placement/${work.placement}/${verb}`),
@@ -149,18 +147,18 @@ export const placementAddress = (placement: string): Addressed => addressed({ ki
  */
 export type RankState = 'absent' | 'stopped' | 'ready' | 'running' | 'meeting' | 'joined' | 'exited';
 
-/** One rank as observed on its node. */
+/** One rank as it was observed on its node. */
 export interface SeenRank {
   readonly state: RankState;
   /** Its record, written by bootstrap; absent if bootstrap never ran. */
   readonly record?: RecordedRank;
-  /** Whether `stop-rank` may have to stop a process. */
+  /** True if `stop-rank` may have to stop a process. */
   readonly mayRun: boolean;
   /** The exit of its last process, as launchd prints it. */
   readonly lastExit?: string;
-  /** Starts in this boot session, over all generations. */
+  /** The number of starts in this boot session, over all generations. */
   readonly starts: Known<number>;
-  /** The launch budget of its node over all placements; matters only for RDMA. */
+  /** The launch budget of its node for all placements; it matters only for RDMA. */
   readonly budget: Known<LaunchBudget>;
 }
 
@@ -178,11 +176,11 @@ export interface SeenOnNode {
 export const seenRanks = (ranks: readonly NodeRank[]): readonly SeenOnNode[] =>
   ranks.flatMap(({ node, seen }) => (seen.kind === 'known' ? [{ node, seen: seen.value }] : []));
 
-/** Whether it has a process. */
+/** True if it has a process. */
 export const isRunning = ({ state }: Pick<SeenRank, 'state'>): boolean =>
   state === 'running' || state === 'meeting' || state === 'joined';
 
-/** What a gate compares: `rank/<placement>` of a node. */
+/** The value that a gate compares: `rank/<placement>` of a node. */
 interface RankReading {
   readonly generation: number;
   readonly state: RankState;
@@ -233,13 +231,13 @@ function stateOf(record: RecordedRank | undefined, service: LaunchdService | und
   }
 }
 
-/** The process of a service whose file was deleted runs on unlisted: only its port shows it. */
+/** launchd does not list a running service whose file was deleted: only its port shows the process. */
 function unlistedState(record: RecordedRank | undefined): RankState {
   if (record === undefined) return 'absent';
   return record.isListening ? 'joined' : 'stopped';
 }
 
-/** launchd counts runs since bootstrap, so a service that a reboot loaded again is `ready`. */
+/** launchd counts runs since bootstrap, so a service that was loaded again by a reboot is `ready`. */
 function idleState({ runs, lastExit }: LaunchdService): RankState | undefined {
   if (runs !== undefined) return runs === 0 ? 'ready' : 'exited';
   if (lastExit === undefined) return undefined;

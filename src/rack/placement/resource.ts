@@ -67,7 +67,7 @@ import {
   stopRanks,
 } from './stop-mesh.ts';
 
-/** For gates of starts and stops: every rank's state, and whether all nodes have the same libraries. */
+/** Readings for gates of starts and stops: every rank's state, and whether all nodes have the same libraries. */
 const readings = (view: View): readonly Reading[] => [
   ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
     view.desired.placements.map(({ name }) => ({
@@ -80,8 +80,8 @@ const readings = (view: View): readonly Reading[] => [
 ];
 
 /**
- * Models that run on groups of nodes. A placement is one property of its leader's node. It matches the file when all
- * its ranks run, come from one start with the file's settings, and its endpoint gave a token.
+ * Models that run on groups of nodes. A placement is one property of its leader's node. It matches the file if all its
+ * ranks run and come from one start with the file's settings, and its endpoint returned a token.
  */
 export const placement: Resource = {
   kind: 'placement',
@@ -133,8 +133,8 @@ interface Ways {
 }
 
 /**
- * The steps of all placements that change. Whatever has to stop on a node, of any placement, stops before a rank is
- * made ready there: the node's memory may not hold both.
+ * The steps of all placements that change. On each node, everything that has to stop, of any placement, stops before a
+ * rank is made ready: the node's memory may be too small for both.
  */
 function placementSteps(changes: readonly Change[], view: View): ResourceSteps {
   const ids = new Set(changes.map(({ id }) => id));
@@ -209,7 +209,7 @@ const workOf = (one: PlacementCase): MeshWork => ({
   }),
 });
 
-/** What a full start and a restart of single ranks share. */
+/** The parts that a full start and a restart of single ranks share. */
 function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View) {
   const { placement, mesh, model } = one;
   // Only explicit consent allows a start beyond the budget; otherwise a blocker prevents these steps.
@@ -255,7 +255,7 @@ function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step
 /**
  * Stops the whole placement, orphaned ranks included. If it serves and is to start again, its account is checked first.
  * Files of orphaned ranks are removed, except on a Mac that restarts: such a rank may run until the restart, so no step
- * waits for its stop. Files of its nodes stay.
+ * waits for its stop. Files on the placement's nodes remain.
  */
 function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const { restarting } = view;
@@ -330,10 +330,10 @@ function stopSurvivors(one: PlacementCase, ranks: readonly SeenOnNode[], view: V
   const changes = ranks.map(({ node }) => propertyKey({ node, address }));
   const nodes = ranks.map(({ node }) => node);
   const work: MeshWork = { ...workOf(one), nodes, changes };
-  // A peer that cannot be stopped is no reason to leave the others running.
+  // If a peer cannot be stopped, the others are stopped anyway.
   const workOn = (node: NodeName): MeshWork => ({ ...work, nodes: [node], changes: [propertyKey({ node, address })] });
   const isAsked = ({ leader }: Gateway): boolean => view.targets.some(({ desired }) => desired.name === leader);
-  // An unobserved mesh may be answering, and a mesh that gave no token may only be busy.
+  // An unobserved mesh may be answering, and a mesh that returned no token may only be busy.
   const mayAnswer =
     voiceOf(one) === 'unseen' || isAnswering(one, view) || ranks.some(({ seen }) => isLate(seen.record?.token));
   const closing = gatewaysToClose(one, view)
@@ -380,7 +380,7 @@ function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[]
 }
 
 /**
- * Whether stopping a placement may interrupt clients. The running layout counts: a move to the fallback or back
+ * True if stopping a placement may interrupt clients. The running layout counts: a move to the fallback or back
  * interrupts the clients of the layout that runs now.
  */
 function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mesh'>, view: View): boolean {
@@ -391,9 +391,9 @@ function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mes
 }
 
 /**
- * What the next start of a placement is compared with. Equal answers can only be expected from the same placement on
- * the same macOS builds, which contain the compute kernels. If a build was not observed there is no key; the next
- * answer is then compared with the one kept for the same file, which stays.
+ * The basis for evaluating a placement's next start. Equal answers can be expected only from the same placement on the
+ * same macOS builds, which contain the compute kernels. If a build was not observed there is no key; the next answer is
+ * then compared with the stored answer for the same file, which is kept.
  * @param digest of the placement in the file
  */
 export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { observation }: View): MeshProof {
@@ -409,10 +409,10 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
   return given({ key, kept: golden?.sha256, keptPerSecond: golden?.steadyPerSecond, tokensPerSecond });
 }
 
-/** Longer than the check's service may run. */
+/** The check's service never runs this long. */
 const checkDeadlineMs = 120_000;
 
-/** What to test for a rank account that is not the SSH user. */
+/** The tests for a rank account that is not the SSH user. */
 function accountCheck(
   name: string,
   { placement, runtime, model, driver }: PlacementCase,
@@ -454,7 +454,7 @@ const lookDeadlineMs = 5_000;
 
 const librariesAddress = (placement: string): Addressed => addressed({ kind: 'libraries', placement });
 
-/** Libraries installed on the nodes; undefined for a single node, or for a runtime that is not built on its nodes. */
+/** The libraries installed on the nodes; undefined for one node, or for a runtime that is not built on its nodes. */
 function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibraryComparison | undefined {
   const found = view.desired.runtimes.find(({ name }) => name === runtime);
   if (nodes.length === 1 || found === undefined || found.python === undefined) return undefined;
@@ -462,7 +462,7 @@ function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): Librar
   return sameLibraries(found, macs);
 }
 
-/** For gates of starts: whether the nodes of each placement have the same libraries. */
+/** Readings for gates of starts: whether the nodes of each placement have the same libraries. */
 const libraryReadings = (view: View): readonly Reading[] =>
   view.desired.placements.flatMap((placement): readonly Reading[] => {
     const seen = seenLibraries(placement, view);
@@ -479,7 +479,7 @@ function observedIn({ without, unwritten, differences }: LibraryComparison): Rea
 }
 
 /**
- * Compares nodes that install a runtime in this run before anything that serves is stopped. If all nodes had the
+ * Compares the nodes that install a runtime in this run, before anything that serves is stopped. If all nodes had the
  * runtime before, a difference is already a blocker of the plan.
  */
 function librariesGate(one: PlacementCase, needs: readonly Step[], view: View): readonly Step[] {

@@ -24,7 +24,7 @@ import { isLate } from './state/read-mesh.ts';
 
 const removeDeadlineMs = 30_000;
 
-/** An orphaned rank: its node has it, and the file does not put it there. */
+/** An orphaned rank, which is on its node although the file does not put it there. */
 export interface Leftover extends SeenOnNode {
   readonly placement: string;
 }
@@ -50,11 +50,11 @@ export const leftoversOn = (node: NodeName, facts: Facts, wanted: readonly strin
     }),
   );
 
-/** Whether ranks may still answer clients: their leader gave a token, or only missed the deadline. */
+/** True if ranks may still answer clients: their leader returned a token, or only missed the deadline. */
 export const mayGiveToken = (ranks: readonly SeenOnNode[]): boolean =>
   ranks.some(({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token));
 
-/** The same for orphaned ranks; also true if one runs and their leader is not among them. */
+/** The same for orphaned ranks; also true if a rank runs and the leader is not among them. */
 const mayAnswer = (leftovers: readonly SeenOnNode[]): boolean =>
   mayGiveToken(leftovers) ||
   (!leftovers.some(({ seen }) => isLeader(seen)) && leftovers.some(({ seen }) => isRunning(seen)));
@@ -89,8 +89,8 @@ export function endPlacement(
 }
 
 /**
- * The stop settings of the driver that started these ranks, whatever the file says now. If their records name no known
- * driver, the stop skips the graceful shutdown and SIGINT, which an unknown program may not handle.
+ * The stop settings of the driver that started these ranks, whatever the current file sets. If the ranks' records name
+ * no known driver, the stop skips the graceful shutdown and SIGINT, which an unknown program may not handle.
  */
 function endedByRecord(work: MeshWork, ranks: readonly SeenOnNode[]): MeshWork {
   const [record] = ranks.flatMap(({ seen }) => seen.record ?? []);
@@ -112,10 +112,10 @@ function endedByRecord(work: MeshWork, ranks: readonly SeenOnNode[]): MeshWork {
   };
 }
 
-/** How long a serving rank may take to exit by itself. */
+/** The time that a serving rank gets to exit on its own. */
 export const orderlyGraceMs = 10_000;
 
-/** How long any other rank may take: a hung rank ignores SIGTERM anyway (mlx issue 3910). */
+/** The time that any other rank gets: a hung rank ignores SIGTERM anyway (mlx issue 3910). */
 const shortGraceMs = 2_000;
 
 /** exo's runners exit, or are killed, within half of this time. */
@@ -125,23 +125,23 @@ const gracefulShutdownMs = 40_000;
 const stopDeadlineMs = 60_000;
 const gateDeadlineMs = 30_000;
 
-/** What a stop interrupts, and which steps come first. */
+/** The effects of a stop, and the steps that come first. */
 interface StopTerms {
   readonly isAnswering: boolean;
-  /** Length of the interruption; 0 if the placement stays stopped. */
+  /** Length of the interruption; 0 if the placement remains stopped. */
   readonly seconds: number;
   readonly needs: readonly Step[];
-  /** Stops that must end first, with any outcome. */
+  /** Stops that must end first, whatever their outcome. */
   readonly after?: readonly Step[];
-  /** Whether it is known to serve, even if it gave no token during the observation. */
+  /** True if it is known to serve, even if it returned no token during the observation. */
   readonly isServing?: boolean;
   /** Nodes that restart or shut down afterwards, which ends even a process that survives SIGKILL. */
   readonly restarting?: readonly NodeName[];
 }
 
 /**
- * Stops every process that a placement may have. If the driver wants that, all ranks stop in parallel. Otherwise the
- * leader stops first, because it takes the requests; the others follow in parallel, whatever its outcome.
+ * Stops every process that a placement may have. If the driver wants it, all ranks stop in parallel. Otherwise the
+ * leader stops first, because it accepts the requests; the others follow in parallel, whatever the leader's outcome.
  * @param workFor the work on a node, as in the file
  */
 export function stopRanks(
@@ -157,7 +157,7 @@ export function stopRanks(
   const behind = { ...terms, after: [...(terms.after ?? []), ...graceful], ...given({ outcome }) };
   const first = leaders.map((rank) => stopRank(workOn(rank.node), rank, behind));
   const rest = running.filter(({ seen }) => !isLeader(seen));
-  // Not `needs`: a leader that cannot be stopped is no reason to leave the others running.
+  // Not `needs`: even if the leader cannot be stopped, the others are stopped.
   return [
     ...graceful,
     ...first,
@@ -168,14 +168,14 @@ export function stopRanks(
   ];
 }
 
-/** The outcome of these ranks' start; undefined if it is unclear whether they give tokens. */
+/** The outcome of these ranks' start; undefined if it is unclear whether they return tokens. */
 function outcomeOf(ranks: readonly SeenOnNode[]): StartOutcome | undefined {
   const tokens = ranks.flatMap(({ seen: { record } }) => record?.token.kind ?? []);
   if (tokens.includes('answered')) return 'served';
   return tokens.includes('silent') && ranks.every(({ seen }) => isRunning(seen)) ? 'hung' : undefined;
 }
 
-/** The graceful shutdown of a leader before any rank is stopped; none if the leader has not joined. */
+/** The graceful shutdown of a leader before any rank is stopped; empty if the leader has not joined. */
 function gracefulShutdowns(
   workOn: (node: NodeName) => MeshWork,
   leaders: readonly SeenOnNode[],
@@ -204,7 +204,7 @@ const gracefulShutdownStep = (
     deadlineMs: gracefulShutdownMs,
   });
 
-/** Whether the record of its start makes it the leader; the file may have changed the order since. */
+/** True if the rank's own record makes it the leader; the file may have changed the order since that start. */
 const isLeader = ({ record }: SeenRank): boolean => record?.rank === 0;
 
 function stopRank(work: MeshWork, rank: SeenOnNode, terms: StopTerms & { readonly outcome?: StartOutcome }): Step {
@@ -236,7 +236,7 @@ const interruptOf = ({ interruptMs }: MeshWork, graceMs: number): { readonly int
 const stopEffect = (placement: string, { isAnswering, seconds }: StopTerms): Effect =>
   isAnswering ? { kind: 'interrupt', placement, seconds } : { kind: 'start', placement };
 
-/** Without a record, the state to expect afterwards is unknown. */
+/** Without a record, the state to expect after the stop is unknown. */
 const stoppedPatches = (placement: string, { node, seen: { record } }: SeenOnNode): readonly Patch[] =>
   record === undefined ? [] : [rankPatch(placement, node, { generation: record.generation, state: 'stopped' })];
 
@@ -250,7 +250,7 @@ export const stoppedGate = (work: MeshWork, leader: NodeName, stops: readonly St
     deadlineMs: gateDeadlineMs,
   });
 
-/** Stops all ranks as soon as a step of a start fails, so that no process is left anywhere. */
+/** Stops all ranks as soon as a step of a start fails, so that no process remains anywhere. */
 export function rescueMesh(work: MeshWork): readonly Step[] {
   const { placement, nodes } = work;
   const graceMs = graceOf(work, shortGraceMs);
@@ -272,7 +272,7 @@ export function rescueMesh(work: MeshWork): readonly Step[] {
       node,
       verb: 'rescue',
       act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, outcome: 'failed' } }),
-      // A rescue continues whatever the outcome of its needs.
+      // A rescue continues whatever the outcome of the steps before it.
       needs: graceful,
       effect,
       deadlineMs: graceMs + (interrupt.interruptMs ?? 0) + stopDeadlineMs,

@@ -150,8 +150,8 @@ interface PossibleGateway extends Addressed {
 }
 
 /**
- * Whether clients of a node's gateway may reach the placement: a gateway forwards to the first rank on its own node.
- * For an unobserved node, the answer is no only if the first rank is observed running on another node.
+ * True if clients of a node's gateway may reach the placement: a gateway forwards to the first rank on its own node.
+ * For an unobserved node, this is false only if the first rank is observed running on another node.
  */
 function mayLead(placement: string, node: NodeName, { desired: fleet, observation: seen }: DrainView): boolean {
   const own = seeRank(node, placement, seen.nodes[node]?.facts).seen;
@@ -162,7 +162,7 @@ function mayLead(placement: string, node: NodeName, { desired: fleet, observatio
   });
 }
 
-/** Possible gateways of a placement on a node that answered, besides those that report the placement. */
+/** Possible gateways of a placement on a node that answered, except those that report the placement. */
 export function possibleGateways(
   placement: string,
   { desired: { name }, facts }: ObservedTarget,
@@ -181,7 +181,7 @@ export function possibleGateways(
   });
 }
 
-/** Whether a node has a gateway of a placement or may have one. */
+/** True if a node has or may have a gateway of a placement. */
 function hasGateway(placement: DesiredPlacement, node: NodeName, look: DrainView): boolean {
   if (leadersOf(placement).includes(node)) return true;
   const desired = look.desired.nodes.find(({ name }) => name === node);
@@ -202,7 +202,7 @@ export function gatewayNodes(look: DrainView, placements: readonly string[]): re
   return look.desired.nodes.map(({ name }) => name).filter((node) => meant.some((one) => hasGateway(one, node, look)));
 }
 
-/** What is unknown about a gateway on a node that could not be asked, and what to do. */
+/** The unknown facts about a gateway on a node that could not be queried, and what to do. */
 export function unaskedGateway(placement: DesiredPlacement, node: NodeName): Diagnostic {
   const isOfFile = leadersOf(placement).includes(node);
   const { name } = placement;

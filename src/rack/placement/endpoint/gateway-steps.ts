@@ -10,9 +10,8 @@ import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../rank-states.ts';
 
 /**
- * What the gateway at a port of a node reports about a placement, or another gateway there while the endpoint moves.
- * Unknown if a gateway that may serve the placement did not answer; undefined if all gateways answered and none serves
- * it.
+ * The status of a placement at its gateway on a node, or at another gateway there while the endpoint moves. Unknown if
+ * a gateway that may serve the placement did not answer; undefined if all gateways answered and none serves it.
  */
 export function endpointStatus(facts: Facts, placement: string, port: number): Known<EndpointStatus> | undefined {
   const gateways = read(facts, gatewaysFact);
@@ -30,7 +29,7 @@ export function endpointStatus(facts: Facts, placement: string, port: number): K
   return undefined;
 }
 
-/** How long requests in flight may take before the mesh is stopped. */
+/** The time that requests in flight get before the mesh is stopped. */
 export const drainMs = 30_000;
 
 const gatewayDeadlineMs = 30_000;
@@ -38,11 +37,11 @@ const gatewayDeadlineMs = 30_000;
 export interface Gateway {
   readonly leader: NodeName;
   readonly port: number;
-  /** Whether an earlier file left it, in addition to the gateway that the file has now. */
+  /** True if an earlier file left it, in addition to the gateway in the current file. */
   readonly isLeft?: boolean;
 }
 
-/** The address of the state of a gateway, open or closed, for a placement. */
+/** The address of a gateway's state for a placement, open or closed. */
 export const stateAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'door' });
 
@@ -69,17 +68,17 @@ export const closedAct = (port: number, placement: string, reason: string): Act 
   content: [`${reason}\n`],
 });
 
-/** Why a gateway is closed, and which steps come first. */
+/** The reason for closing a gateway, and the steps that come first. */
 interface ClosingTerms {
   readonly reason: string;
-  /** Whether requests in flight can still get an answer. */
+  /** True if requests in flight can still get an answer. */
   readonly isAnswering: boolean;
   readonly needs: readonly Step[];
 }
 
 /**
- * Stops accepting requests and, if the mesh still answers, waits for those in flight. Outside the group: a failure here
- * has stopped nothing yet.
+ * Stops accepting requests and, if the mesh still answers, waits for those in flight. Outside the group, because a
+ * failure here has not stopped anything yet.
  */
 export function closeGateway(mesh: MeshWork, { leader, port, isLeft }: Gateway, terms: ClosingTerms): readonly Step[] {
   const work = outsideGroup(mesh);
@@ -104,7 +103,7 @@ export function closeGateway(mesh: MeshWork, { leader, port, isLeft }: Gateway, 
   return [close, drain];
 }
 
-/** Accepts requests again. Outside the group: a serving mesh is not stopped because its gateway stays closed. */
+/** Accepts requests again. Outside the group: a serving mesh is not stopped because its gateway remains closed. */
 export const openGateway = (work: MeshWork, { leader, port }: Gateway, needs: readonly Step[]): Step =>
   meshStep(outsideGroup(work), {
     node: leader,

@@ -44,20 +44,20 @@ export interface WantedGateway {
 
 const isPublished = (one: DesiredPlacement): one is PublishedPlacement => one.publication !== undefined;
 
-/** A placement's leader. @throws Error without one, which no file can declare */
+/** Returns a placement's leader. @throws Error if there is none, which no file can declare */
 function leaderOf({ name, nodes: [leader] }: DesiredPlacement): NodeName {
   if (leader === undefined) throw new Error(`placement ${name} has no node`);
   return leader;
 }
 
-/** The placement, and its fallback if that has a different leader: the fallback's gateway exists all the time. */
+/** The placement, and its fallback if the fallback has a different leader: its gateway always exists. */
 function atLeaders(placement: PublishedPlacement): readonly PublishedPlacement[] {
   const [own, other] = layoutsOf(placement).filter(isPublished);
   if (own === undefined) return [];
   return other === undefined || leaderOf(other) === leaderOf(own) ? [own] : [own, other];
 }
 
-/** All desired gateways by node and port: placements on the same port of the same leader share one. */
+/** All desired gateways by node and port. Placements on the same port of the same leader share a gateway. */
 const allWanted = oncePer(({ placements }: DesiredFleet): readonly WantedGateway[] => {
   const all = placements.filter(isPublished).flatMap(atLeaders);
   return alike(all, (one) => `${leaderOf(one)} ${one.endpointPort}`).map(([first, placements]) => ({
@@ -124,7 +124,7 @@ function modelWord(
   return typeof word === 'string' && word !== '' ? word : undefined;
 }
 
-/** A placement's key file; unknown if a key cannot be read, undefined if the keys were not read. */
+/** A placement's key file; unknown if a key cannot be read, undefined if no attempt was made to read the keys. */
 export function wantedKeys({ publication: { apiKeys, keyHashes } }: PublishedPlacement): Known<Text> | undefined {
   if (apiKeys === undefined) return known(keysText('anybody'));
   return keyHashes && mapKnown(keyHashes, keysText);
@@ -133,10 +133,10 @@ export function wantedKeys({ publication: { apiKeys, keyHashes } }: PublishedPla
 /** All interfaces, because names in the office network may resolve to any of the node's addresses. */
 const everywhere = '0.0.0.0';
 
-/** After SIGTERM the gateway lets requests finish for 25 s. */
+/** After SIGTERM, the gateway gives requests 25 s to finish. */
 const exitTimeOutSeconds = 30;
 
-/** The gateway's settings as JSON; its node paths get their root prefix later. */
+/** The gateway's settings as JSON. Paths on the node get their root prefix later. */
 function configText(port: number, upstreams: readonly GatewayUpstream[], proxies: readonly string[]): Text {
   const shown = upstreams.map((one) => JSON.stringify(one)).join(',\n    ');
   const listed = proxies.length === 0 ? '' : `\n  "proxies": ${JSON.stringify(proxies)},`;
@@ -157,19 +157,19 @@ function keysText(keys: GatewayKeys['keys']): Text {
   return [`${JSON.stringify(document, null, 2)}\n`];
 }
 
-/** One gateway on a node, apart from its configuration. */
+/** One gateway on a node, without its configuration. */
 interface GatewayJob {
   readonly port: number;
   readonly node: NodePath;
   readonly program: NodePath;
-  /** The account that it runs as; undefined means the SSH user. */
+  /** The account that runs the gateway; undefined means the SSH user. */
   readonly user: string | undefined;
 }
 
 /**
  * The gateway's property list for launchd. The gateway always runs, as its own account unless the file sets another
  * one. It starts no other program and writes only its counts and its log.
- * @param version the version that it reports; the version itself is computed from the plist without it
+ * @param version the version that it reports, which is computed from the plist without it
  * @see launchd.plist(5): KeepAlive, UserName, ExitTimeOut, ProcessType (a service that answers people must not be
  * throttled)
  */

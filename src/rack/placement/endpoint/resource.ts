@@ -37,8 +37,8 @@ import { gatewayReadings, isClosed, leavingAt } from './seen-gateways.ts';
 
 /**
  * The gateways that only the placement's own start may open, after its token. `unknown`: it is unknown whether anything
- * serves behind them. undefined: nothing prevents opening. A placement that stays on its fallback is checked there; a
- * placement that moves back gets its gateways opened by that move.
+ * serves behind them. undefined: nothing prevents opening. A placement that remains on its fallback is checked there;
+ * if a placement moves back, that move opens its gateways.
  */
 function awaitedOf({ elsewhere, ...own }: PlacementCase, view: View): readonly Gateway[] | 'unknown' | undefined {
   if (elsewhere !== undefined && !view.staying.includes(own.placement.name)) return gatewaysOf(own);
@@ -60,7 +60,7 @@ const allAwaited = oncePer(
     ),
 );
 
-/** Whether a gateway accepts requests for each placement, except where a start of the placement opens it. */
+/** Shows whether a gateway accepts requests for each placement, except where a start of the placement opens it. */
 function stateProperties(view: View, { port, placements }: WantedGateway, target: ObservedTarget): readonly Property[] {
   const awaited = allAwaited(view);
   return placements.flatMap((placement) => {
@@ -107,8 +107,8 @@ const keysAddress = (port: number, placement: string): Addressed =>
 const keysWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
 
 /**
- * A placement's key file. If a key cannot be read, this file stays as it is, because that key's hash may be in it.
- * Empty if the keys were not read: a command that only stops or starts placements needs none.
+ * A placement's key file. If a key cannot be read, this file remains unchanged, because that key's hash may be in it.
+ * Empty if the keys were not read: a command that only stops or starts placements does not need them.
  */
 function keysProperty(target: ObservedTarget, port: number, placement: PublishedPlacement): readonly Property[] {
   const keys = wantedKeys(placement);
@@ -136,7 +136,7 @@ function keyStateOf({ files }: GatewayObservation, port: number, placement: stri
   return kept.state === 'intact' ? kept.digest.slice(0, 16) : kept.state;
 }
 
-/** Writes each key file that changes; none waits for another. */
+/** Writes each key file that changes; these steps do not wait for each other. */
 function keysSteps({ port, placements }: WantedGateway, makes: readonly Property[]): readonly Step[] {
   return placements.flatMap((placement) => {
     const property = makes.find(({ address }) => address === keysAddress(port, placement.name).address);
@@ -162,7 +162,7 @@ const namesIn = ({ path: folder }: NodePath, { files }: GatewayObservation): rea
 
 export const gatewayAddress = (port: number): Addressed => addressed({ kind: 'doorman', port });
 
-/** What is observed of a node's gateways. */
+/** The observed facts about a node's gateways. */
 interface GatewayObservation {
   readonly files: readonly KeptFile[];
   readonly services: readonly LaunchdService[];
@@ -192,7 +192,7 @@ const stateWords: Readonly<Record<string, string>> = {
 
 const words = (value: string): string => stateWords[value] ?? `version ${value}`;
 
-/** Whether a file exists, intact and with the desired content. */
+/** True if a file exists, is intact, and has the desired content. */
 const isAsWanted = (files: readonly KeptFile[], path: NodePath, content: Text): boolean =>
   files.some((one) => one.path === path.path && one.state === 'intact' && one.digest === textDigest(content));
 
@@ -225,7 +225,7 @@ function programProperty(fleet: DesiredFleet, wanted: WantedGateway, target: Obs
   };
 }
 
-/** Whether the process at a port reports this version; true if it reports none, like an older gateway. */
+/** True if the process at a port reports this version, or no version, like an older gateway. */
 function isOfVersion(version: string, port: number, { facts }: ObservedTarget): boolean {
   const said = readValue(facts, gatewaysFact)?.find((one) => one.port === port);
   return said?.kind !== 'answered' || said.version === version;
@@ -236,7 +236,7 @@ const hasFiles = (files: readonly KeptFile[], port: number): boolean => {
   return files.some(({ path, state }) => own.includes(path) && state !== 'missing');
 };
 
-/** Ports of gateways that an earlier file left. */
+/** Ports of gateways left by an earlier file. */
 function leftPorts(wanted: readonly WantedGateway[], target: ObservedTarget): readonly number[] {
   const { services, files } = seenValue(gatewaysSeen(target)) ?? { services: [], files: [] };
   const inFolder = files.flatMap(({ path, state }) => (state === 'missing' ? [] : (portOfFile(path) ?? [])));
@@ -265,11 +265,11 @@ interface Leaving {
   readonly port: number;
   /** The gateway's property, which changes after these steps. */
   readonly property: Property;
-  /** Placements that it serves and no longer should. */
+  /** Placements that it still serves but no longer should. */
   readonly names: readonly string[];
 }
 
-/** The reason that clients get at a gateway that loses their placement. */
+/** The reason that clients see at a gateway that loses their placement. */
 function reasonOf({ placements }: DesiredFleet, name: string): string {
   const moved = placements.find((one) => one.name === name && one.publication !== undefined);
   const [leader] = moved?.nodes ?? [];
@@ -318,9 +318,9 @@ const forgetSteps = ({ port, property, names }: Leaving, needs: readonly Step[])
     });
   });
 
-/** Deadline for everything that launchd waits for while a gateway with requests in flight stops. */
+/** Deadline for everything that launchd waits for while it stops a gateway with requests in flight. */
 const loadDeadlineMs = 90_000;
-/** The longest time that an endpoint is away while its gateway restarts. */
+/** The longest time that an endpoint is down while its gateway restarts. */
 const endingSeconds = 60;
 
 interface Work {
@@ -395,7 +395,7 @@ function endingEffect({ seen }: Work, port: number, otherwise: readonly string[]
 const isLoaded = ({ seen }: Work, port: number): boolean =>
   seen.services.some(({ label, state }) => label === gatewayLabel(port) && state !== 'not-loaded');
 
-/** Whether a rank still has this port as its unpublished endpoint; its mesh restarts on another port afterwards. */
+/** True if a rank still uses this port as its unpublished endpoint; its mesh restarts on another port afterwards. */
 const isTakenByRank = ({ target: { facts } }: Work, port: number): boolean =>
   readValue(facts, placementsFact)?.some((one) => one.rank === 0 && one.endpointPort === port) === true;
 
@@ -439,7 +439,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly 
   const work: Work = { fleet, target, seen: seen.value, makes };
   const wanted = wantedGateways(fleet, target.desired.name);
   const steps = wanted.flatMap((one) => wantedSteps(work, one));
-  // If a new gateway cannot be loaded, the one that it replaces stays.
+  // If a new gateway cannot be loaded, the old gateway remains.
   const loads = steps.filter(({ act }) => act.kind === 'script' && act.name === 'load-doorman');
   return [...steps, ...leftSteps(work, wanted, loads)];
 }

@@ -11,17 +11,17 @@ import type { ObservedTarget, Reading, View } from '../../resource.ts';
 import { type Gateway, inFlightAddress } from './gateway-steps.ts';
 import { wantedGateways } from './gateways.ts';
 
-/** Whether the file that keeps a placement closed exists on its node; unknown if the node's files are. */
+/** True if the file that keeps a placement closed exists on its node; unknown if the node's files are unknown. */
 export function isClosed({ facts }: ObservedTarget, port: number, placement: string): Known<boolean> {
   const { path } = closedFile(port, placement);
   return mapKnown(read(facts, filesFact), (files) => files.some((one) => one.path === path && one.state !== 'missing'));
 }
 
-/** Any requests in flight came another way, unknown to this gateway. */
+/** Requests in flight came another way, which this gateway does not see. */
 const unappliedText = (port: number, placement: string): string =>
   `The gateway at port ${port} does not serve ${placement} yet`;
 
-/** Why closing a placement at a port would have no effect; undefined if its gateway is there. */
+/** Explains why closing a placement at a port would have no effect; undefined if its gateway is there. */
 export function missingGateway({ facts }: ObservedTarget, port: number, placement: string): string | undefined {
   const services = readValue(facts, servicesFact);
   if (services === undefined) return undefined;
@@ -32,8 +32,8 @@ export function missingGateway({ facts }: ObservedTarget, port: number, placemen
 }
 
 /**
- * How many requests are in flight for a closed placement; `open` while it is not closed. A gateway without a process
- * has none.
+ * The number of requests in flight for a closed placement; `open` if it is not closed. A gateway without a process has
+ * none.
  */
 export function inFlightAt(target: ObservedTarget, port: number, placement: string): Known<number | 'open'> {
   const closed = isClosed(target, port, placement);
@@ -63,7 +63,7 @@ export const gatewaysOn = (fleet: DesiredFleet, target: ObservedTarget): readonl
   ...leftGatewaysOn(fleet, target),
 ];
 
-/** Requests in flight of every published placement, for gates that wait until there are none. */
+/** Requests in flight of every published placement, for gates that wait until none are left. */
 export const gatewayReadings = ({ desired, targets }: View): readonly Reading[] =>
   targets.flatMap((target) =>
     gatewaysOn(desired, target).map(({ leader, port, placement }) => ({
@@ -73,7 +73,7 @@ export const gatewayReadings = ({ desired, targets }: View): readonly Reading[] 
     })),
   );
 
-/** Placements that a running gateway serves although the file no longer puts them there. */
+/** Placements that a running gateway still serves although the file no longer assigns them to it. */
 export function leavingAt(
   services: readonly LaunchdService[],
   port: number,
@@ -83,7 +83,7 @@ export function leavingAt(
   return service?.state === 'running' ? (service.behind ?? []).filter((name) => !wanted.includes(name)) : [];
 }
 
-/** A gateway of a placement at a port that the file no longer has: its endpoint moved, or it is no longer published. */
+/** A gateway of a placement at a port that the file no longer lists: its endpoint moved or is no longer published. */
 export interface LeftGateway extends Gateway {
   readonly placement: string;
 }

@@ -22,7 +22,7 @@ import { servicesFact } from '../../records/services-fact.ts';
 
 const timedOut = 28;
 
-/** Exit codes of curl that describe a failure of the endpoint; any other means that curl itself failed. @see curl(1) */
+/** Exit codes of curl that describe an endpoint failure; any other means that curl itself failed. @see curl(1) */
 const curlReasons: Readonly<Record<number, string>> = {
   7: 'the endpoint refused the connection',
   18: 'the endpoint ended its answer too early',
@@ -31,7 +31,7 @@ const curlReasons: Readonly<Record<number, string>> = {
   56: 'the connection broke',
 };
 
-/** What an endpoint's answer means; unknown if curl itself failed. */
+/** Interprets an endpoint's answer; unknown if curl itself failed. */
 function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Known<TokenResult> {
   if (curlExit !== 0) {
     const reason = curlReasons[curlExit];
@@ -48,10 +48,10 @@ function tokenOf({ curlExit, status, body }: AskedToken, record: RankRecord): Kn
 }
 
 /**
- * Explains why an endpoint was not asked. `body` is the gateway's report, such as
+ * Explains why an endpoint was not asked for a token. `body` is the gateway's report, such as
  * `{"running":1,"waiting":0,"lastTokenMsAgo":40}`, or one word from meshwright's own check of the endpoint's
- * connections. A request whose client has disconnected, or an earlier check that waits longer than a token takes, counts
- * as a token that did not come in time.
+ * connections. Two cases count as a token that did not come in time: a request whose client has disconnected, and an
+ * earlier check that waits longer than a token takes.
  */
 function notAsked(body: string): TokenResult {
   const late = (reason: string): TokenResult => ({ kind: 'silent', reason, isTimeout: true });
@@ -69,7 +69,7 @@ function notAsked(body: string): TokenResult {
 interface AskedToken {
   readonly placement: string;
   readonly curlExit: number;
-  /** As `%{http_code}` prints it: 0 without an answer. */
+  /** As printed by `%{http_code}`: 0 without an answer. */
   readonly status: number;
   /** The answer's body in base64; empty without an answer. */
   readonly body: string;
@@ -82,9 +82,9 @@ interface SeenPlacements {
   /** Listening TCP ports; unknown if netstat failed. */
   readonly ports: Known<readonly number[]>;
   readonly tokens: ReadonlyMap<string, AskedToken>;
-  /** The node's file with its count of starts over RDMA; absent before the first. */
+  /** The node's file with its count of starts over RDMA; absent before the first start. */
   readonly rdmaStarts?: Fields;
-  /** The node's file with the reason why it needs a restart, if any. */
+  /** The node's file with the reason why it needs a restart, if there is one. */
   readonly rebootMark?: Fields;
   /** Golden answers kept on leaders, by placement. */
   readonly goldens: ReadonlyMap<string, Fields>;
@@ -92,7 +92,7 @@ interface SeenPlacements {
   readonly starts: ReadonlyMap<string, Fields>;
 }
 
-/** Parses the probe's output; garbled if a record is of an unknown kind or appears twice. */
+/** Parses the probe's output; garbled if a record has an unknown kind or appears twice. */
 function readPlacements(answer: Answer | undefined): Known<SeenPlacements> {
   const all = readRecords(answer);
   if (all.kind === 'unknown') return all;
@@ -146,7 +146,7 @@ function tokenRecordOf({ head, lines }: NodeRecord): AskedToken | undefined {
   return { placement, curlExit: Number(curlExit), status: Number(status), body };
 }
 
-/** A rank's record on its node, including how often it was started. */
+/** A rank's record on its node, including its number of starts. */
 type PlacementRecord = Omit<RecordedRank, 'isListening' | 'isMeeting' | 'token' | 'said' | 'golden'>;
 
 /** Parses a rank's record; `undefined` if a required line is missing or invalid. */
@@ -193,8 +193,8 @@ const isPort = (port: number): boolean => port < 65_536;
 
 /**
  * The ranks on this node according to their records, with their current state: whether the rank's port is listening
- * and, on the leader, what the endpoint answered. An endpoint's answer counts only while the rank's service has a
- * process: another program may listen there.
+ * and, on the leader, the endpoint's answer. The endpoint's answer counts only while the rank's service has a process,
+ * because another program may listen there.
  */
 export const placementsFact = defineFact({
   name: 'placements',
@@ -256,7 +256,7 @@ function recordedRank(
     said: saidIn(start),
     ...given({
       complaint,
-      // Only if the wired limit was known to be unset at that start: a raised limit is not what macOS allows by itself.
+      // Only if the wired limit was known to be unset at that start: a raised limit is not the macOS default.
       gpuBytes: wired === '0' ? gpuBytesOf(gpu) : undefined,
       outcome: outcomes.find((one) => one === outcome),
       failedIn,
@@ -288,7 +288,7 @@ const saidIn = (start: Fields): readonly string[] =>
     .toSorted((a, b) => a.number - b.number)
     .map(({ line }) => line);
 
-/** The kept golden answer; nothing if it is unreadable, so that the next answer counts as the first. */
+/** The stored golden answer; nothing if it is unreadable, so that the next answer counts as the first. */
 function goldenIn(fields: Fields = {}): Pick<RecordedRank, 'golden'> {
   const { key = '', sha256 = '', firstTokenMs = '', tokensPerSecond, steadyPerSecond } = fields;
   const first = wholeNumber(firstTokenMs);
@@ -308,8 +308,8 @@ function goldenIn(fields: Fields = {}): Pick<RecordedRank, 'golden'> {
 const speedIn = (text = ''): number | undefined => (/^\d{1,9}(?:\.\d{1,2})?$/.test(text) ? Number(text) : undefined);
 
 /**
- * Why the node must restart before a rank is started there. A mark expires with its boot session, and a memory mark as
- * soon as the memory is free again.
+ * The reason why the node must restart before a rank is started there. A mark expires with its boot session, and a
+ * memory mark as soon as the memory is free again.
  */
 export const rebootMarkFact = defineFact({
   name: 'reboot-mark',
@@ -333,7 +333,7 @@ export const rebootMarkFact = defineFact({
         ),
 });
 
-/** Whether the wired memory was freed since: then the kernel did not hold it. */
+/** True if the wired memory was freed since then, so the kernel did not keep it. */
 const hasFallen = ({ baselineBytes }: RebootMark, nowBytes: number | undefined): boolean =>
   baselineBytes !== undefined && nowBytes !== undefined && nowBytes <= mostWiredBytes(baselineBytes);
 
@@ -347,7 +347,7 @@ function markOf(fields: Fields): RebootMark | undefined {
   return { placement, why, wiredBytes, baselineBytes };
 }
 
-/** How often RDMA ranks were started on this node, and the last error of each rank's log. */
+/** The number of RDMA rank starts on this node, and the last error in each rank's log. */
 export const rdmaStartsFact = defineFact({
   name: 'rdma-starts',
   from: [placementRanks],

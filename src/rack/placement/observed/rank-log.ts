@@ -6,15 +6,15 @@ import { quote } from '../../../node/quote.ts';
 
 /** The progress of a rank's start, as far as it is visible from outside. */
 export interface RankProgress {
-  /** Resident memory of its processes. */
+  /** The resident memory of its processes. */
   readonly residentBytes: number;
-  /** Size of its log. */
+  /** The size of its log. */
   readonly logBytes: number;
 }
 
 /**
- * The command that prints both as the SSH user. The memory is that of all processes in the process group that launchd
- * made for the rank.
+ * The command that prints both values as the SSH user. The memory is that of all processes in the process group that
+ * launchd made for the rank.
  */
 export const rankProgressCommand = (placement: string, rootPrefix: string): string =>
   shellCommand(`${rootLine(rootPrefix)}
@@ -33,17 +33,17 @@ export function parseRankProgress(stdout: string): RankProgress | undefined {
   return log === '' ? undefined : { residentBytes: Number(resident), logBytes: Number(log) };
 }
 
-/** Which part of one rank's log to read. */
+/** The part of one rank's log to read. */
 export interface RankReportRequest {
   readonly placement: string;
-  /** The most lines to return. */
+  /** The maximum number of lines to return. */
   readonly lines: number;
   /** Log lines of HTTP requests, which are skipped. */
   readonly requestPattern: RequestPattern;
   readonly rootPrefix: string;
 }
 
-/** The most bytes read from a log: a line of a megabyte is not a message. */
+/** The maximum number of bytes read from a log: a line of a megabyte is not a message. */
 const mostBytes = 32_768;
 
 /**
@@ -89,7 +89,7 @@ export function parseRankReport(stdout: string) {
   return { ...given({ exit }), lines: at < 0 ? [] : all.slice(at + 1) };
 }
 
-/** launchd keeps no exit code of a process that a signal ended. */
+/** launchd does not keep the exit code of a process that a signal ended. */
 function exitOf(fields: ReadonlyMap<string, string>): string | undefined {
   if (fields.has('pid')) return undefined;
   const code = fields.get('last exit code');
@@ -115,13 +115,13 @@ const filteredEnd = (pattern: string, lines: number): string =>
 fi
 `;
 
-/** How far a log was read: its inode number on the node, and the bytes read so far. */
+/** The position up to which a log was read: its inode number on the node, and the bytes read so far. */
 export interface LogMark {
   readonly file: string;
   readonly bytes: number;
 }
 
-/** A log to read part by part; without a mark, its last part. */
+/** A log to read part by part. Without a mark, its last part is read. */
 interface LogRequest {
   readonly placement: string;
   readonly mark?: LogMark;
@@ -138,10 +138,10 @@ export type LogPart =
       /** For the next request. */
       readonly mark: LogMark;
     }
-  /** There is no such file, or this user may not read it. */
+  /** The file does not exist, or this user may not read it. */
   | { readonly kind: 'none' | 'unreadable'; readonly placement: string };
 
-/** The most bytes that one command reads from one log. */
+/** The maximum number of bytes that one command reads from one log. */
 export const mostPartBytes = 262_144;
 
 /**

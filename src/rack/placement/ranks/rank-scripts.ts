@@ -17,7 +17,7 @@ import { fileSeal } from '../../../node/put-file.ts';
 import { wiredFunction, wiredValues } from '../../../node/wired-memory.ts';
 import { sh } from './scripts.generated.ts';
 
-/** The number of checks within a time, at four per second. */
+/** The number of checks in a period, at four per second. */
 const looksIn = (ms: number): number => Math.ceil(ms / 250);
 
 const ofService = (placement: string) => serviceValues(rankServiceLabel(placement));

@@ -13,8 +13,8 @@ const shownLines = 6;
 const shownCharacters = 200;
 
 /**
- * Which rank failed first, what it logged and what that means, or that no rank gives a reason. Text from nodes is
- * escaped and truncated.
+ * Reports which rank failed first, what it logged and what that means, or that no rank gives a reason. Text from nodes
+ * is escaped and truncated.
  * @param all the log and exit of every rank
  * @param desired maps the address of a cable end to its Mac
  */
@@ -58,7 +58,7 @@ function peerFinding(name: string, { said, line, address, node, link }: NamedPee
   });
 }
 
-/** The line with the reason, and the lines around it. */
+/** The line with the reason, and the lines before and after it. */
 const around = (lines: readonly string[], index: number): readonly string[] =>
   lines.slice(Math.max(0, index - shownLines / 2), index + shownLines / 2);
 
@@ -74,13 +74,13 @@ interface NamedPeer {
   readonly link: string;
 }
 
-/** Words of an error in any program: a line without them may report a successful connection. */
+/** Words in any program's errors: a line without them may report a successful connection. */
 const complaint = /\bno (?:way|route)\b|fail|error|errno|refused|unreachable|timed? ?out|cannot|can't|not answer/i;
 
-/** An IPv4 address that is not part of a longer one. */
+/** An IPv4 address that is not part of a longer number sequence. */
 const addresses = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)/g;
 
-/** The last error of the lowest rank that mentions another Mac by its cable address, if any. */
+/** The last error of the lowest rank that mentions another Mac by its cable address, if there is one. */
 function namedPeer({ thunderbolt }: DesiredFleet, ranks: readonly RankSaid[]): NamedPeer | undefined {
   const ends = linkAddresses(thunderbolt);
   for (const said of ranks) {

@@ -54,16 +54,13 @@ export const restartRanks = (start: Omit<MeshStart, 'watched'>, dead: readonly R
     [],
   );
 
-/** launchd refuses a service file that others may write. @see launchd.plist(5) */
+/** launchd refuses a service file that others can write to. @see launchd.plist(5) */
 const serviceFileMode = 0o644;
 const putDeadlineMs = 30_000;
 const bootstrapDeadlineMs = 60_000;
 const readyDeadlineMs = 30_000;
 
-/**
- * Writes the files that ranks read, and their service files, for the next start: a running rank has already read its
- * own.
- */
+/** Writes the ranks' files and service files for the next start: a running rank has already read its files. */
 export const putServices = (work: MeshWork, ranks: readonly RankConfiguration[]): readonly Step[] =>
   ranks.flatMap((rank) => [
     ...rank.files
@@ -85,7 +82,7 @@ const putOf = (work: MeshWork, node: NodeName, verb: string, path: NodePath, con
   });
 
 /**
- * Makes every rank ready before it starts any, starts them in their order, and asks for a token.
+ * Makes every rank ready before it starts any of them, starts them in order, and asks for a token.
  * @param needs steps that must end before a rank is made ready
  */
 export function startMesh(
@@ -152,9 +149,9 @@ export interface MeshStart {
   readonly lastTalked?: 'tcp';
   /** The deadline for each wave to join, and for the token after the last wave. */
   readonly deadline: StartDeadline;
-  /** A dialogue with the endpoint before it is asked for a token. */
+  /** A dialogue with the endpoint before the request for a token. */
   readonly dialogue?: StartDialogue;
-  /** The key of the golden answer, and the kept answer to compare with. */
+  /** The key of the golden answer, and the stored answer to compare with. */
   readonly proof: MeshProof;
 }
 
@@ -172,7 +169,7 @@ interface Wave {
 
 /**
  * Starts ready ranks wave by wave: the ranks of one wave in parallel, the next wave once this one is meeting or has
- * joined. After the last wave every rank must have joined, and the endpoint must give a token.
+ * joined. After the last wave, every rank must have joined, and the endpoint must return a token.
  */
 export function kickRanks(start: MeshStart, waves: readonly Wave[], needs: readonly Step[]): readonly Step[] {
   const steps: Step[] = [];
@@ -236,7 +233,7 @@ function rankGate(
   return meshStep(work, { node: leaderOf(all).node, act, ...rest });
 }
 
-/** Bounds all waves together by the bytes to load. Each wave also has its own deadline, which progress renews. */
+/** The limit for all waves together, by the bytes to load. Each wave has another deadline, which progress renews. */
 const talkDeadlineMs = (bytes: number): number => 900_000 + Math.ceil(bytes / 300_000);
 
 function talkOver({ work, ranks }: MeshStart, call: StartDialogue, needs: readonly Step[]): Step {
@@ -309,10 +306,10 @@ interface StartDeadline {
   readonly boundMs: number;
 }
 
-/** Speed of the slowest disk or cable that a model is read from: a tenth of a Mac Studio's internal disk. */
+/** The speed of the slowest disk or cable that a model is read from: a tenth of a Mac Studio's internal disk. */
 const bytesPerSecond = 500_000_000;
 
-/** A load may take this many times its reading time, plus a fixed time. @see docs/mesh.md */
+/** Loading may take this many times the reading time, plus a fixed time. @see docs/mesh.md */
 const timesReading = 3;
 const onTopMs = 120_000;
 
@@ -320,7 +317,7 @@ const onTopMs = 120_000;
 const leastGrowthBytes = 1_048_576;
 
 /**
- * Deadlines of a model's start. Without progress it may take as long as the file allows for the first token; with
+ * The deadlines of a model's start. Without progress, it may take as long as the file allows for the first token; with
  * progress, as long as its bytes may take to load.
  */
 export function startDeadline({ files }: Pick<DesiredModel, 'files'>, firstTokenMs: number): StartDeadline {
@@ -329,7 +326,7 @@ export function startDeadline({ files }: Pick<DesiredModel, 'files'>, firstToken
   return { stallMs: firstTokenMs, boundMs: firstTokenMs + timesReading * readingMs + onTopMs };
 }
 
-/** Whether a rank's memory or log has grown beyond its previous maximum. */
+/** True if a rank's memory or log has grown beyond its previous maximum. */
 export const hasProgressed = (before: RankProgress, now: RankProgress): boolean =>
   now.residentBytes > before.residentBytes + leastGrowthBytes || now.logBytes > before.logBytes;
 

@@ -30,17 +30,17 @@ function startedRanks({ name }: DesiredPlacement, observed: Observed): readonly 
   });
 }
 
-/** One layout of a placement, and the digest that its ranks get from the current file. */
+/** One layout of a placement, and the digest that its ranks have under the current file. */
 interface Layout {
   readonly placement: DesiredPlacement;
   readonly digest: string | undefined;
 }
 
-/** Whether a rank's number and mesh size fit a layout; the file may have changed since its start. */
+/** True if a rank's number and mesh size fit a layout; the file may have changed since its start. */
 const isPlacedBy = ({ nodes }: DesiredPlacement, { node, record }: Started): boolean =>
   record.size === nodes.length && nodes[record.rank] === node;
 
-/** A placement's ranks by the layout that they were started in: its own nodes (`here`) or its fallback (`there`). */
+/** A placement's ranks by the layout of their start: its own nodes (`here`) or its fallback (`there`). */
 interface Sides {
   readonly own: DesiredPlacement;
   readonly other: DesiredPlacement;
@@ -49,7 +49,7 @@ interface Sides {
 }
 
 /**
- * Whether the ranks of one start were started as the fallback. A digest of the file decides; if the file has changed
+ * True if the ranks of one start were started as the fallback. A digest of the file decides; if the file has changed
  * since, ranks that fit only one layout decide. Ambiguous ranks count as the placement's own.
  */
 function isOfOther(start: readonly Started[], own: Layout, other: Layout): boolean {
@@ -82,7 +82,7 @@ const running = ({ here, there, ...layouts }: Sides): Sides => ({
   there: there.filter(({ seen }) => isRunning(seen)),
 });
 
-/** How sure it is that a layout answers: 2 if it gave a token, 1 if it may be too busy for one, otherwise 0. */
+/** The certainty that a layout answers: 2 if it returned a token, 1 if it may be too busy for one, otherwise 0. */
 function answering({ nodes }: DesiredPlacement, started: readonly Started[]): number {
   const running = started.filter(({ seen }) => isRunning(seen));
   if (running.some(({ record }) => record.token.kind === 'answered')) return 2;
@@ -92,7 +92,7 @@ function answering({ nodes }: DesiredPlacement, started: readonly Started[]): nu
 const newest = (started: readonly Started[]): number => Math.max(0, ...started.map(({ record }) => record.generation));
 
 /**
- * Whether these ranks are the fallback and not the placement itself. The layout that answers wins. Generations come
+ * True if these ranks are the fallback and not the placement itself. The layout that answers wins. Generations come
  * second, because a start that did not see the other layout's nodes may have counted the same or less.
  */
 function areOfFallback({ own, other, here, there }: Sides): boolean {
@@ -104,11 +104,11 @@ function areOfFallback({ own, other, here, there }: Sides): boolean {
   return byGeneration === 0 ? here.length < own.nodes.length : byGeneration > 0;
 }
 
-/** All ranks of a placement with a fallback: an exited rank may show which layout the running ones belong to. */
+/** All ranks of a placement with a fallback: an exited rank may show which layout the running ranks belong to. */
 const allSides = (placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): Sides | undefined =>
   placement.fallback === undefined ? undefined : sidesOf(placement, fleet, startedRanks(placement, observed));
 
-/** Whether the running ranks of a placement are those of its fallback. */
+/** True if the running ranks of a placement are those of its fallback. */
 export function runsOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): boolean {
   const all = allSides(placement, fleet, observed);
   return all !== undefined && areOfFallback(running(all));
@@ -123,7 +123,7 @@ export function ownRanksOn(placement: DesiredPlacement, fleet: DesiredFleet, obs
   return sides.own.nodes.filter((node) => sides.here.some((one) => one.node === node));
 }
 
-/** Whether a placement runs on its fallback or, if it does not run, last ran there. */
+/** True if a placement runs on its fallback or, if it does not run, last ran there. */
 function wasOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observed: Observed): boolean {
   const all = allSides(placement, fleet, observed);
   if (all === undefined) return false;
@@ -132,9 +132,9 @@ function wasOnFallback(placement: DesiredPlacement, fleet: DesiredFleet, observe
 }
 
 /**
- * Why it is unknown whether a placement runs on its fallback: none of the fallback's nodes was observed. One observed
- * node is enough, because a mesh has all its ranks or does not run. The placement's own ranks are enough if all were
- * started and none was stopped, because a start on the fallback stops and removes them.
+ * The reason why it is unknown whether a placement runs on its fallback: none of the fallback's nodes was observed. One
+ * observed node is enough, because a mesh has all its ranks or does not run. The placement's own ranks are enough if
+ * all were started and none was stopped, because a start on the fallback stops and removes them.
  */
 export function fallbackUnseen(
   placement: DesiredPlacement,
@@ -153,15 +153,15 @@ export function fallbackUnseen(
   return { ...first, detail: `its fallback may run on ${nodes.join(', ')}: ${first.detail}` };
 }
 
-/** The fleet with every placement that runs on its fallback placed there. */
+/** The fleet, with every placement that runs on its fallback placed there. */
 export const whereTheyRun = (fleet: DesiredFleet, observed: Observed): DesiredFleet =>
   withFallbacks(fleet, (one) => runsOnFallback(one, fleet, observed));
 
-/** The same; a placement that does not run is placed where it last ran. */
+/** The same fleet, but a placement that does not run is placed where it last ran. */
 export const whereTheyRanLast = (fleet: DesiredFleet, observed: Observed): DesiredFleet =>
   withFallbacks(fleet, (one) => wasOnFallback(one, fleet, observed));
 
-/** The nodes that were asked and whose running ranks could not be observed. */
+/** The nodes that were queried but whose running ranks could not be observed. */
 export const awayNodes = (
   nodes: readonly NodeName[],
   { nodes: seen, failures }: FleetObservation,
@@ -172,6 +172,6 @@ export const awayNodes = (
     return isUnknown || (facts === undefined && (failures[node]?.length ?? 0) > 0);
   });
 
-/** Whether the running ranks were observed on every one of these nodes. */
+/** True if the running ranks were observed on every one of these nodes. */
 export const areSeen = (nodes: readonly NodeName[], observation: FleetObservation): boolean =>
   nodes.every((node) => Object.hasOwn(observation.nodes, node)) && awayNodes(nodes, observation).length === 0;

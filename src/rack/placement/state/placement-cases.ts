@@ -35,19 +35,18 @@ export interface PlacementCase {
   /** Gateways on targets that the file no longer uses for it. */
   readonly leftGateways: readonly LeftGateway[];
   /**
-   * When it starts again if stopping it would interrupt answers: right after the stop, or after a restart of one of its
-   * Macs.
+   * The time of its next start, if stopping it would interrupt answers: right after the stop, or after the restart of
+   * one of its Macs.
    */
   readonly comesBack: 'no' | 'after-stop' | 'after-restart';
   /** The placement on its fallback, if it runs there now. */
   readonly elsewhere?: PlacementCase;
-  /** If the fallback is desired: nodes on which ranks of its own layout run instead. */
+  /** If the fallback is desired: nodes on which ranks of the placement's own layout run instead. */
   readonly ownRanks?: readonly NodeName[];
 }
 
 /**
- * Every placement in the file that this run can check. A placement with unobserved ranks outside the run is left
- * alone.
+ * Every placement in the file that this run can check. A placement with unobserved ranks outside the run is skipped.
  */
 export const placementCases = (view: View): readonly PlacementCase[] =>
   everyCase(view).filter(({ placement, mesh }) => {
@@ -79,20 +78,20 @@ function ownRanksOf({ desired, observation }: View, { home }: DesiredPlacement):
 const isAtStake = ({ state, isAnswering }: Mesh): boolean =>
   isAnswering && (state === 'serving' || state === 'changed');
 
-/** The places that one start takes in each RDMA device of a node, whatever macOS calls the device. */
+/** The places that one start takes in each RDMA device of a node, whatever name macOS gives the device. */
 export const takesOfDevice = ({ configuration }: Pick<PlacementCase, 'configuration'>): number =>
   configuration.kind === 'incomplete' ? 1 : Math.max(1, ...configuration.ranks.map((one) => one.takesOfDevice ?? 1));
 
-/** Whether no rank runs; a reboot may load its services again without starting them. */
+/** True if no rank runs; a reboot may load its services again without starting them. */
 export const isIdle = ({ seen }: Pick<Mesh, 'seen'>): boolean => meshTable[seen].stopped === 'keep';
 
-/** What an apply changes. */
+/** The change that apply makes. */
 export const meshChange = ({ mesh: { seen }, placement: { state } }: Pick<PlacementCase, 'mesh' | 'placement'>) =>
   meshTable[seen][state];
 
 /**
- * The mesh on the placement's own nodes, or `unknown` while the placement may run on its fallback. What runs on its own
- * nodes and is to be stopped is stopped in any case.
+ * The mesh on the placement's own nodes, or `unknown` while the placement may run on its fallback. Ranks that run on
+ * its own nodes and should not run are stopped in any case.
  */
 function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observation }: View): Mesh {
   const isStopWithWork = placement.state === 'stopped' && !isIdle(mesh);
@@ -103,8 +102,8 @@ function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observ
 }
 
 /**
- * Whether a rank's node is on hold: a fallback replaces nodes that are out of service, and their ranks stay as they
- * are.
+ * True if a rank's node is on hold: a fallback replaces nodes that are out of service, and their ranks remain
+ * untouched.
  */
 function isLeftAlone({ desired, observation }: View, { home }: DesiredPlacement, { node }: Leftover): boolean {
   const wanted = desired.nodes.find(({ name }) => name === node);
@@ -160,8 +159,8 @@ export const orphans = (view: View): readonly Leftover[] =>
 
 /**
  * The gateways that a stop or start of a placement concerns: on its leader, and on the node that leads it now if that
- * is the leader of its other layout. That node may be in both layouts with different ranks. None if the
- * placement is not published.
+ * is the leader of its other layout. That node may be in both layouts with different ranks. Empty if the placement is
+ * not published.
  */
 export function gatewaysOf({ leader, placement, mesh, orphanedRanks }: PlacementCase): readonly Gateway[] {
   const { publication, endpointPort: port } = placement;

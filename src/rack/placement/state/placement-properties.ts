@@ -35,10 +35,10 @@ const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-li
 /** Requests in flight at an old gateway are answered before the ranks behind it stop. */
 const leavingGateways: readonly ResourceKind[] = ['doorman'];
 
-/** What a start needs and no restart of a Mac provides: `apply` or a person has to. */
+/** Requirements of a start that no restart of a Mac provides: `apply` or a person has to. */
 export const toComeBack: readonly ResourceKind[] = ['accounts', 'macos', 'firewall', 'runtime', 'model'];
 
-/** What a start needs first; cables only for more than one rank. */
+/** Requirements of a start; cables are needed only for more than one rank. */
 function startNeeds({ nodes, transport }: PlacementCase['placement']): readonly ResourceKind[] {
   const cables = nodes.length > 1 ? onCables : [];
   return [...toStart, ...cables, ...(transport === 'rdma' ? (['rdma'] as const) : [])];
@@ -102,7 +102,7 @@ function observedState(one: PlacementCase): Known<Json> {
   const { placement, mesh, configuration, orphanedRanks, comesBack } = one;
   if ('reason' in mesh) return unknown(mesh.reason, mesh.evidence);
   const spent = placement.transport === 'rdma' ? spentNodes(mesh.ranks, takesOfDevice(one)) : known([]);
-  // Its start needs the count of starts, so its stop waits for the count too.
+  // Its start needs the count of starts, so its stop waits for this count, too.
   if (comesBack === 'after-stop' && spent.kind === 'unknown') return spent;
   const left = orphanedRanks.length === 0 ? {} : { leftOn: orphanedRanks.map(({ node }) => node) };
   if (placement.state === 'stopped') return known({ state: isIdle(mesh) ? 'stopped' : mesh.state, ...left });
@@ -159,7 +159,7 @@ function fileState(file: KeptFile | undefined, digest: string): 'intact' | 'chan
 /** The address of a node's orphaned ranks from placements that are not in the file. */
 export const leftoverAddress = addressed({ kind: 'placement' });
 
-/** Placements that are no longer in the file and still have ranks on a node. */
+/** Placements that are no longer in the file but still have ranks on a node. */
 function leftoverProperty(view: View, { desired: { name: node }, facts }: ObservedTarget): Property {
   const { desired } = view;
   const names = desired.placements.map(({ name }) => name);

@@ -18,9 +18,7 @@ import { type MeshState, meshTable, type SeenMesh } from './mesh-states.ts';
 /** The full speed of a Thunderbolt 5 cable. @see apple-platform: Thunderbolt 5 */
 const fullBitsPerSecond = 80_000_000_000;
 
-/**
- * Observations that may explain a slow mesh, as sentences: the transport of its ranks, and slow cables between them.
- */
+/** Possible explanations of a slow mesh, as sentences: the transport of its ranks, and slow cables between them. */
 export function slowWords(
   placement: DesiredPlacement,
   { thunderbolt }: Pick<DesiredFleet, 'thunderbolt'>,
@@ -69,7 +67,7 @@ export function meshWords({ state, seen, evidence }: Mesh): string {
   }
 }
 
-/** Why a mesh does not serve, according to the logs of its ranks. */
+/** The reason why a mesh does not serve, according to its ranks' logs. */
 export interface MeshFailure extends Omit<FailureSignature, 'id' | 'pattern'> {
   readonly node: NodeName;
   /** `rank 1 on studio-2 exited (1)`. */
@@ -77,7 +75,7 @@ export interface MeshFailure extends Omit<FailureSignature, 'id' | 'pattern'> {
   readonly line: string;
 }
 
-/** The rank that failed first and what its log means; `undefined` if no log has a known line. */
+/** The rank that failed first and the meaning of its log line; `undefined` if no log has a known line. */
 export function meshFailure(
   { ranks }: Pick<Mesh, 'ranks'>,
   { signatures }: Pick<RuntimeDriver, 'signatures'>,
@@ -95,14 +93,14 @@ export function meshFailure(
   return { node: said.node, rank: rankWords(said), line: failure.line, ...signature };
 }
 
-/** The desired state that a mesh is compared with. */
+/** The desired state to which a mesh is compared. */
 interface ExpectedMesh {
   readonly placement: string;
   /** In rank order. */
   readonly nodes: readonly NodeName[];
-  /** Digest of the placement in the file. */
+  /** The placement's digest in the file. */
   readonly digest: string;
-  /** Its settings in the form that a start records, to name differences. */
+  /** Its settings in the form that a start records, so that differences can be named. */
   readonly declared?: string;
   /** The file's deadline for the first token. */
   readonly firstTokenMs?: number;
@@ -113,29 +111,29 @@ interface ExpectedMesh {
 type UnseenMesh = { [S in SeenMesh]: (typeof meshTable)[S]['state'] extends 'unknown' ? S : never }[SeenMesh];
 
 /**
- * `evidence`: the reason for the state, to follow `<state>: `; for `unknown`, what could not be observed. `reason`: that
- * of the first unobserved rank, or of the token.
+ * `evidence`: the reason for the state, to follow `<state>: `; for `unknown`, what could not be observed. `reason`: the
+ * reason of the first unobserved rank, or of the token.
  */
 type Verdict = { readonly evidence: string } & (
   | { readonly seen: Exclude<SeenMesh, UnseenMesh> }
   | { readonly seen: UnseenMesh; readonly reason: UnknownReason }
 );
 
-/** A placement as observed, see {@link meshTable}. */
+/** A placement as observed; see {@link meshTable}. */
 export type Mesh = Verdict & {
   readonly state: MeshState;
   readonly placement: string;
   /**
-   * Whether the last start with these settings in this boot session used TCP although the file says rdma; `again` if the
-   * start before did too and all ranks run, so that a third start would not help.
+   * Shows whether the last start with these settings in this boot session used TCP although the file says rdma; `again`
+   * if the start before did too and all ranks run, so that a third start would not help.
    */
   readonly usedTcp: 'no' | 'once' | 'again';
-  /** The highest generation on any node, former nodes included; 0 for none. */
+  /** The highest generation on any node, former nodes included; 0 if there is none. */
   readonly generation: number;
   /**
-   * Whether a stop may interrupt a client. That is so if its endpoint gave a token, if a request is in flight and no
-   * rank of that start has exited, or if every rank has joined but no token came in time. The last case may be a hung
-   * mesh or one with long requests.
+   * True if a stop may interrupt a client. That is so if its endpoint returned a token, if a request is in flight and
+   * no rank of that start has exited, or if every rank has joined but no token came in time. The last case may be a
+   * hung mesh or one with long requests.
    */
   readonly isAnswering: boolean;
   /** In rank order. */
@@ -167,7 +165,7 @@ export function readMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, 
   };
 }
 
-/** Logs of an earlier boot session or of other settings do not count. */
+/** Logs from an earlier boot session or with other settings do not count. */
 function usedTcp(expected: ExpectedMesh, ranks: readonly NodeRank[]): Mesh['usedTcp'] {
   const seen = seenRanks(ranks);
   const isLast = ({ seen: { record, starts } }: SeenOnNode): boolean =>
@@ -177,14 +175,14 @@ function usedTcp(expected: ExpectedMesh, ranks: readonly NodeRank[]): Mesh['used
   return seen.every(({ seen }) => isRunning(seen) && seen.record?.lastTalked === 'tcp') ? 'again' : 'once';
 }
 
-/** Whether every rank has joined but no token came in time: unknown is never no. */
+/** True if every rank has joined but no token came in time: unknown is never no. */
 const mayBeBusy = (ranks: readonly NodeRank[]): boolean =>
   ranks.every(({ seen }) => seenValue(seen)?.state === 'joined') &&
   ranks.some(({ seen }) => isLate(seenValue(seen)?.record?.token));
 
 /**
- * Whether a request in flight may still get its answer. An exited rank rules that out for its whole start: the request
- * may be our own, waiting in a server that gives no more tokens. But a client that has just received a token counts,
+ * True if a request in flight may still get its answer. An exited rank rules that out for its whole start: the request
+ * may be our own, waiting in a server that returns no more tokens. But a client that has just received a token counts,
  * because the Macs were not observed at the same moment.
  */
 function hasLivingRequest(
@@ -204,7 +202,7 @@ function hasLivingRequest(
   );
 }
 
-/** Whether launchd has it loaded without a process. A rank that is not loaded may have left a process behind. */
+/** True if launchd has it loaded without a process. A rank that is not loaded may have left a process behind. */
 const hasEnded = ({ state }: SeenRank): boolean => state === 'exited' || state === 'ready';
 
 /** Records of a placement on any node, former nodes included. */
@@ -272,7 +270,7 @@ function tokenVerdict(token: TokenResult, ranks: readonly RankOnNode[], traffic:
       return isLate(token) && isFlowing
         ? { seen: 'answers-clients', evidence: `busy: ${traffic.words}` }
         : { seen: 'no-token', evidence: silentEvidence(token, ranks, traffic) };
-    // A mesh that was not asked because of a client's request serves if that client gets tokens, and is hung if its
+    // A mesh that was not asked because of a client's request serves if that client gets tokens. It is hung if its
     // gateway shows that.
     case 'in-flight':
       if (isJoined && token.lastTokenMsAgo !== undefined) {
@@ -289,8 +287,8 @@ function tokenVerdict(token: TokenResult, ranks: readonly RankOnNode[], traffic:
 }
 
 /**
- * The transport of a mesh according to its logs: one rank that fell back to TCP makes it TCP. `undefined` if no log
- * shows it.
+ * The transport of a mesh according to its logs: one rank that fell back to TCP makes the mesh TCP. `undefined` if no
+ * log shows it.
  * @param said each rank's log lines since its start, see `RecordedRank.said`
  */
 export function seenTransport(
@@ -302,33 +300,33 @@ export function seenTransport(
   return seen.has('rdma') ? 'rdma' : undefined;
 }
 
-/** `studio-2 exited (1), studio-3 exited (78: EX_CONFIG)`: the ranks that exited. */
+/** `studio-2 exited (1), studio-3 exited (78: EX_CONFIG)`: the exited ranks. */
 const deadEvidence = (ranks: readonly RankOnNode[]): string =>
   ranks
     .filter(({ seen }) => seen.state === 'exited')
     .map(({ node, seen }) => `${node} ${idleWords(seen)}`)
     .join(', ');
 
-/** `rank 1 on studio-2 exited (1)`: which ranks are missing while others run. */
+/** `rank 1 on studio-2 exited (1)`: the ranks that are missing while others run. */
 const missingRanks = (ranks: readonly RankOnNode[]): string =>
   ranks
     .filter(({ seen }) => !isRunning(seen))
     .map(({ node, rank, seen }) => `rank ${rank} on ${node} ${idleWords(seen)}`)
     .join(', ');
 
-/** Why no rank runs although none exited: a restart of a Mac stops its ranks. */
+/** Explains why no rank runs although none exited: a restart of a Mac stops its ranks. */
 function idleEvidence(ranks: readonly RankOnNode[]): string {
   const restarted = ranks.filter(({ seen }) => wasRestarted(seen)).map(({ node }) => node);
   return restarted.length === 0 ? 'no rank runs' : `no rank runs since a restart of ${everyNodeText(restarted)}`;
 }
 
-/** Whether no token came before the deadline, and nothing else is known to be wrong. */
+/** True if no token came before the deadline and nothing else is known to be wrong. */
 export const isLate = (token: TokenResult | undefined): boolean => token?.kind === 'silent' && token.isTimeout === true;
 
 /**
  * `no token: status 503; rank 2 on studio-3 has not joined`.
  *
- * @param traffic what its gateway shows; absent without a gateway
+ * @param traffic what the mesh's gateway shows; absent without a gateway
  */
 function silentEvidence(
   token: Extract<TokenResult, { kind: 'silent' }>,
@@ -342,7 +340,7 @@ function silentEvidence(
   return [`no token: ${token.reason}`, ...missing, ...seen, ...(isUnclear ? ['it is hung or busy'] : [])].join('; ');
 }
 
-/** Why running ranks do not belong to one start; `undefined` if they do. */
+/** Explains why running ranks do not belong to one start; `undefined` if they do. */
 function unequalRanks(ranks: readonly RankOnNode[]): string | undefined {
   const bare = ranks.filter(({ seen }) => seen.record === undefined).map(({ node }) => node);
   if (bare.length > 0) return `a rank without a record runs on ${bare.join(', ')}`;
@@ -355,7 +353,7 @@ function unequalRanks(ranks: readonly RankOnNode[]): string | undefined {
 
 const startOf = ({ record }: SeenRank): string => `${record?.generation} ${record?.digest}`;
 
-/** Started in an earlier boot session and not since. */
+/** True for a rank that was started in an earlier boot session and not since. */
 const wasRestarted = ({ state, record, starts }: SeenRank): boolean =>
   state === 'ready' && record !== undefined && record.starts > 0 && starts.kind === 'known' && starts.value === 0;
 
@@ -373,8 +371,8 @@ function idleWords({ state, lastExit }: SeenRank): string {
 }
 
 /**
- * What a mesh's gateway shows while the mesh misses its token deadline. `flowing`: answers came recently. `stuck`: a
- * streaming request got nothing for longer than reading any prompt takes. `unclear`: in between. `idle`: no request
+ * The traffic at a mesh's gateway while the mesh misses its token deadline. `flowing`: answers came recently. `stuck`:
+ * a streaming request got nothing for longer than reading any prompt takes. `unclear`: in between. `idle`: no request
  * is in flight.
  */
 interface Traffic {
@@ -388,8 +386,8 @@ interface Traffic {
 const longestQuietMs = 600_000;
 
 /**
- * What the gateways of a mesh show; undefined if there is none or none answered, because then nothing is known about
- * clients. While an endpoint moves it has two gateways: traffic at one of them shows that the mesh is not hung.
+ * The traffic at a mesh's gateways; undefined if there is none or none answered, because then nothing is known about
+ * clients. While an endpoint moves it has two gateways: traffic at either shows that the mesh is not hung.
  */
 function trafficAt(
   { placement, nodes: [leader], firstTokenMs = 0 }: ExpectedMesh,
@@ -412,7 +410,7 @@ function trafficAt(
 }
 
 /**
- * What one gateway shows.
+ * The traffic at one gateway.
  * @param latelyMs how long the request for one token waited; an answer to clients in that time shows that the mesh
  * works
  * @param firstTokenMs the file's first-token deadline, which may extend the limit for `stuck`
@@ -425,7 +423,7 @@ function trafficOf(
   const inFlight = running + waiting;
   if (inFlight === 0) return { kind: 'idle', words: 'its gateway has no requests in flight' };
   const requests = `its gateway has ${inFlight} ${inFlight === 1 ? 'request' : 'requests'} in flight`;
-  // Bytes sent before the requests in flight began do not count.
+  // Bytes that were sent before the requests in flight began do not count.
   const isTheirs = lastByteMsAgo !== undefined && lastByteMsAgo <= Math.min(latelyMs, quietMs ?? latelyMs);
   if (running > 0 && isTheirs) {
     return { kind: 'flowing', words: `${requests} and sent part of an answer ${secondsText(lastByteMsAgo)} ago` };

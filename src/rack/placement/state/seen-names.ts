@@ -9,7 +9,7 @@ import { treesFact } from '../../records/trees-fact.ts';
 import type { View } from '../../resource.ts';
 import { firewall } from '../../settings/firewall.ts';
 
-/** What driver checks need to know about a Mac; undefined if it was not observed. */
+/** The facts about a Mac that driver checks need; undefined if the Mac was not observed. */
 export const checkedMac = (facts: Facts | undefined): CheckedMac | undefined =>
   facts && {
     trees: read(facts, treesFact),
@@ -21,7 +21,7 @@ export const checkedMac = (facts: Facts | undefined): CheckedMac | undefined =>
 export const seenNames = ({ observation: { nodes } }: Pick<View, 'observation'>): SeenNames =>
   namesBy((node) => nodes[node]?.facts);
 
-/** The same from any source of facts. */
+/** Takes the same names from any source of facts. */
 export function namesBy(factsOf: (node: NodeName) => Facts | undefined): SeenNames {
   return {
     device: ({ node, receptacle }) => {
@@ -34,8 +34,8 @@ export function namesBy(factsOf: (node: NodeName) => Facts | undefined): SeenNam
 }
 
 /**
- * A node's IPv4 address in the office network: that of the interface that carries the connection, otherwise that of its
- * default route. Undefined if neither was observed.
+ * A node's IPv4 address in the office network: the address of the interface that carries the connection, otherwise of
+ * its default route. Undefined if neither was observed.
  */
 function lanAddress(facts: Facts | undefined): string | undefined {
   const interfaces = readValue(facts, interfacesFact);

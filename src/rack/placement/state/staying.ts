@@ -21,11 +21,11 @@ function mayRunOn({ mesh, elsewhere, orphanedRanks }: PlacementCase): readonly N
 
 const rankKey = (placement: string, node: NodeName): string => propertyKey({ node, ...survivorAddress(placement) });
 
-/** The same, except for nodes on which this plan stops single ranks because other ranks are unobserved. */
+/** The same nodes, except those on which this plan stops single ranks because other ranks are unobserved. */
 const lingersOn = (one: PlacementCase, { stopping }: View): readonly NodeName[] =>
   mayRunOn(one).filter((node) => !stopping.includes(rankKey(one.placement.name, node)));
 
-/** Whether it runs where the file does not want it: on its fallback, or anywhere if it should be stopped. */
+/** True if it runs where the file does not want it: on its fallback, or anywhere if it should be stopped. */
 const isOutOfPlace = (one: PlacementCase): boolean =>
   one.placement.state === 'serving'
     ? one.elsewhere !== undefined
@@ -34,8 +34,8 @@ const isOutOfPlace = (one: PlacementCase): boolean =>
 type Changing = Pick<Property, 'node' | 'address'>;
 
 /**
- * Names of placements that keep running against the file, which wants them on their own nodes or stopped: those already
- * staying in the view, and those without a change of the whole placement.
+ * Names of placements that keep running although the file wants them on their own nodes or stopped: those that the view
+ * already lists, and those that do not change as a whole.
  * @param changing all changed properties
  */
 export const stayingPlacements = (view: View, changing: readonly Changing[]): readonly string[] =>
@@ -48,7 +48,7 @@ export const stayingPlacements = (view: View, changing: readonly Changing[]): re
     );
 
 /**
- * Keys of ranks that these changes stop individually; if the view already has staying placements, only ranks that it
+ * Keys of ranks that these changes stop individually. If the view already lists staying placements, only ranks that it
  * already stops.
  * @param changing all changed properties
  */
@@ -69,7 +69,7 @@ const stayingCases = (view: View, except?: string): readonly PlacementCase[] =>
 
 /**
  * The fleet with all staying placements as they run now: a start on their nodes must fit next to them.
- * @param except the name of a placement that is taken as the file has it
+ * @param except the name of a placement that is not replaced
  */
 export function fleetAsItStays(view: View, except?: string): DesiredFleet {
   const staying = stayingCases(view, except);
@@ -80,7 +80,7 @@ export function fleetAsItStays(view: View, except?: string): DesiredFleet {
   return { ...view.desired, placements };
 }
 
-/** What releases a placement's nodes: it is not stopped or moved while one of them is on hold. */
+/** Explains how to release a placement's nodes: it is not stopped or moved while one of them is on hold. */
 function releaseWords({ placement, elsewhere, orphanedRanks }: PlacementCase, view: View): readonly Prose[] {
   const all = [...placement.nodes, ...(elsewhere?.placement.nodes ?? []), ...orphanedRanks.map(({ node }) => node)];
   return view.desired.nodes
@@ -92,8 +92,8 @@ function releaseWords({ placement, elsewhere, orphanedRanks }: PlacementCase, vi
 }
 
 /**
- * What would make room on these nodes, in order, with its command: `kimi is stopped (meshwright stop kimi)`; empty if
- * no placement stays there.
+ * The actions that would make room on these nodes, in order and with their commands: `kimi is stopped (meshwright stop
+ * kimi)`. Empty if no placement stays there.
  */
 export function roomWords(view: View, nodes: readonly NodeName[], except: string): readonly Prose[] {
   const near = stayingCases(view, except).filter((one) => {

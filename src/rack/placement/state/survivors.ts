@@ -13,7 +13,7 @@ import { everyCase, meshChange, type PlacementCase } from './placement-cases.ts'
 
 /**
  * Placements with running ranks and an unobserved rank. They cannot be started again until that Mac is back, and no
- * other finding says how to stop the remaining ranks. A placement that gives a token is fine.
+ * other finding explains how to stop the remaining ranks. A placement that returns a token is fine.
  */
 export const lostRanks = (view: View): readonly Diagnostic[] =>
   everyCase(view).flatMap((one) => {
@@ -59,7 +59,7 @@ export function voiceOf({ leader, mesh: { ranks } }: PlacementCase): keyof typeo
 }
 
 /**
- * Whether a stop leaves the observed ranks running: the placement is to start again, which is impossible while a rank
+ * True if a stop leaves the observed ranks running: the placement is to start again, which is impossible while a rank
  * is away, and it answers or may answer. A restart of one of its Macs stops it anyway.
  */
 function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): boolean {
