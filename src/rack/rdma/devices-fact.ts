@@ -69,7 +69,7 @@ function parseIbvDevinfo(answer: Answer | undefined): Known<readonly RdmaPort[]>
   return eachOnce(ports, ({ device }) => device, garbled(answer, 'described one device twice'));
 }
 
-/** Without any device, the verbs tools print this text; their exit code depends on the version. */
+/** Without any device, the verbs tools print this text. Their exit code depends on the version. */
 function saysNoDevices(answer: Answer): boolean {
   if (answer.missing !== undefined || answer.isLate || answer.isTruncated || answer.exit.kind !== 'exited')
     return false;
@@ -109,7 +109,7 @@ function limitOf(block: string, key: string): number | undefined | null {
   return wholeNumber(wordBehind(block, key)) ?? null;
 }
 
-/** Applications use the indexes, so each index may occur only once. The order has no meaning. */
+/** Applications use the indexes, so each index may occur only once. The order is not significant. */
 function gidsOf(block: string): readonly Gid[] | undefined {
   const gids: Gid[] = [];
   for (const [, at, gid = ''] of block.matchAll(/\sGID\[ *(\d{1,5})\]:\s+([^\s,]+)/g)) {
@@ -133,7 +133,7 @@ function gidsOf(block: string): readonly Gid[] | undefined {
 const parseIbvDevices = (answer: Answer | undefined): Known<FactsRdmaDevices> =>
   mapKnown(parseAllDevices(answer), (all) => all.filter(({ name }) => isOfReceptacle(name)));
 
-/** Whether macOS made a device for a Thunderbolt receptacle. */
+/** True if macOS created the device for a Thunderbolt receptacle. */
 const isOfReceptacle = (name: string): boolean => /^rdma_en\d+$/.test(name);
 
 /** Every listed device, including those of other drivers. */
@@ -185,7 +185,7 @@ export const rdmaPortsFact = defineFact({
     }),
 });
 
-/** RDMA devices of other drivers, such as that of a network card in an enclosure. meshwright does not use them. */
+/** RDMA devices of other drivers, for example of a network card in an enclosure. meshwright does not use them. */
 export const otherRdmaDevicesFact = defineFact({
   name: 'other-rdma-devices',
   from: [ibvDevices, rdmaKernel],
@@ -198,8 +198,8 @@ export const otherRdmaDevicesFact = defineFact({
 });
 
 /**
- * The RDMA devices of this Mac's Thunderbolt receptacles. `ibv_devices` prints no end mark, so `ibv_devinfo` must name the
- * same devices if it is readable. If it is not, an empty list counts as unknown.
+ * The RDMA devices of this Mac's Thunderbolt receptacles. `ibv_devices` prints no end mark, so `ibv_devinfo` must name
+ * the same devices if it is readable. If `ibv_devinfo` is not readable, an empty list counts as unknown.
  */
 export const rdmaDevicesFact = defineFact({
   name: 'rdma-devices',
@@ -218,7 +218,7 @@ export const rdmaDevicesFact = defineFact({
   text: (devices) => [devices.map(({ name }) => name)],
 });
 
-/** Why the probe did not run a verbs tool: a rank is opening the devices, or a program has not returned from them. */
+/** The reason why the probe ran no verbs tool: a rank is opening the devices, or a program still hangs in them. */
 function leftAlone(answer: Answer | undefined): Known<never> | undefined {
   if (answer?.exit.kind !== 'exited' || answer.exit.code !== leftAloneExit) return undefined;
   const said = answer.stderr.trimEnd();

@@ -18,11 +18,12 @@ export const rdmaKernel = probe('rdma-kernel', [tool.sh, '-c', rdmaKernelScript]
 const none: FactsRdmaObjects = { domains: 0, queuePairs: 0 };
 
 /**
- * The objects in the kernel of a node: those held by living processes, which are freed when the processes exit, and those
- * without a process, which only a restart of the Mac frees. Unknown if the driver is not loaded, if count and list
- * differ, or if a rank runs but no process is listed.
+ * A node's objects in the kernel: those held by living processes, which are freed when the processes exit, and those
+ * without a process, which only a restart frees. Unknown if the driver is not loaded, if count and list differ, or if a
+ * rank runs but no process is listed.
  *
- * @see dryvist/nix-ai, docs/runbooks/rdma-protection-domains.md: domains return when their process exits, not its launcher
+ * @see dryvist/nix-ai, docs/runbooks/rdma-protection-domains.md: domains return when their process exits, not its
+ * launcher
  */
 export function kernelObjects(
   facts: Facts,
@@ -89,7 +90,7 @@ export const rdmaObjectsFact = defineFact({
 const counted = (count: number, noun: string): readonly string[] =>
   count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
 
-/** `2 protection domains and 1 queue pair`; `none` if there are neither. */
+/** `2 protection domains and 1 queue pair`; `none` if there are no objects. */
 export function rdmaObjectWords({ domains, queuePairs }: FactsRdmaObjects): string {
   return [...counted(domains, 'protection domain'), ...counted(queuePairs, 'queue pair')].join(' and ') || 'none';
 }
@@ -206,7 +207,7 @@ function devicesOf(lines: readonly string[]): readonly Device[] | undefined {
   return new Set(devices.map(({ device }) => device)).size === devices.length ? devices : undefined;
 }
 
-/** Devices are at the left edge, everything else below them. Only the objects of interest must have a known state. */
+/** Devices are at the left edge, everything else is below them. Only the objects of interest need a known state. */
 const deviceClass = 'AppleThunderboltRDMAInterface';
 
 function addNode(devices: Device[], name: string, className: string, state: string): boolean {
@@ -225,7 +226,7 @@ function addNode(devices: Device[], name: string, className: string, state: stri
 function addProperty(device: Device | undefined, line: string): boolean {
   if (device === undefined) return false;
   const [, power] = powerForm.exec(line) ?? [];
-  // Objects have their own power states; the first power state is that of the device.
+  // Objects have separate power states; the first power state is the device's.
   if (power !== undefined) device.powerState ??= Number(power);
   if (line.includes('"IOPowerManagement" =')) return true;
   const [, pid, program] = clientForm.exec(line) ?? [];
@@ -248,7 +249,7 @@ function tableOf(lines: readonly string[]): ReadonlyMap<number, Row> | undefined
   return table;
 }
 
-/** IOKit and `ps` cut names at the same length. For other classes, entries of exited processes were seen. */
+/** IOKit and `ps` truncate names at the same length. For other classes, entries of exited processes were seen. */
 function processesOf(
   devices: readonly Device[],
   table: ReadonlyMap<number, Row>,

@@ -43,7 +43,7 @@ type Found = Finding<keyof typeof codes>;
 
 const nameOf = ({ program, pid }: RdmaProcess): string => `${escapeText(program)} (pid ${pid})`;
 
-/** The placement whose rank a process is, found through its launchd service. */
+/** The placement to which a rank's process belongs, found through its launchd service. */
 function placementOf({ facts }: ExaminedNode, { pid, group }: RdmaProcess): string | undefined {
   const services = readValue(facts, servicesFact);
   const service = services?.find((one) => one.pid !== undefined && (one.pid === pid || one.pid === group));
@@ -51,8 +51,8 @@ function placementOf({ facts }: ExaminedNode, { pid, group }: RdmaProcess): stri
 }
 
 /**
- * Whether a placement should serve on this node, as one of its own nodes or as its fallback, or serves until this plan
- * stops it. Then its ranks rightly have RDMA objects.
+ * True if a placement should serve on this node, as one of its own nodes or as its fallback, or serves until this plan
+ * stops it. In these cases, its ranks rightly have RDMA objects.
  */
 const isWanted = ({ desired }: Examination, { name }: ExaminedNode, placement: string): boolean =>
   desired.placements.some(
@@ -98,7 +98,7 @@ function leftFinding(node: ExaminedNode): readonly Found[] {
   return [{ code: 'rdma/left-in-kernel', detail, hint: rebootHint(node, 'frees them') }];
 }
 
-/** Whether no signal stops a process: it waits in the driver with an inactive object, or is a verbs tool. */
+/** True if no signal stops a process: it waits in the driver with an inactive object, or is a verbs tool. */
 function isStuck(process: RdmaProcess, { devices }: RdmaHolders): boolean {
   const own = devices.filter(({ device }) => process.devices.includes(device));
   const isWaiting = own.some(({ objects }) => objects.some(({ isActive }) => !isActive));
@@ -109,7 +109,7 @@ function isStuck(process: RdmaProcess, { devices }: RdmaHolders): boolean {
 const isPassing = ({ program, isVerbsTool }: RdmaProcess): boolean => program.startsWith('ibv_') && !isVerbsTool;
 
 /**
- * RDMA objects that do not belong to the ranks of the node: those of another program, which a person can kill, or those
+ * RDMA objects that do not belong to the node's ranks: those of another program, which a person can kill, or those
  * without a process, which only a restart frees.
  */
 export const rdmaKernelRule = defineNodeRule(codes, (node, examination) => {

@@ -7,7 +7,7 @@ import { rdmaPortsFact } from './devices-fact.ts';
 import { countObjects, rdmaHoldersFact, rdmaObjectsFact } from './kernel-fact.ts';
 
 /**
- * How many RDMA ranks may be started on a node in one boot session if the limits of its devices are unknown. Every failed
+ * The number of RDMA rank starts on a node in one boot session if the limits of its devices are unknown. Every failed
  * start leaks a protection domain, and only a reboot frees it.
  *
  * @see apple-platform: RDMA, limits; peers: two to three jobs per boot
@@ -17,24 +17,25 @@ const startsPerBoot = 3;
 /** Of the 11 queue pairs that macOS 26.5.1 reports, only 10 can be created. @see apple-platform: RDMA, limits */
 const neverFree = 1;
 
-/** How many RDMA starts of the current boot session still occupy a node, and how many it has room for. */
+/** The number of RDMA starts in the current boot session that still occupy a node, and its capacity. */
 export interface LaunchBudget {
   /**
-   * How many objects of the fullest device the starts occupy: one per start, because a cable leads to one Mac, but two in a
-   * ring of two ranks. Read from the kernel, or the count of all starts except those that served and stopped cleanly.
+   * The number of objects in the fullest device that the starts occupy: one per start, because a cable leads to one
+   * Mac, but two in a ring of two ranks. From the kernel, or the count of all starts except those that served and
+   * stopped cleanly.
    */
   readonly taken: number;
   readonly limit: number;
-  /** Whether the devices report no limits, so the usual limit is assumed. */
+  /** True if the devices report no limits, so the usual limit is assumed. */
   readonly isAssumed: boolean;
-  /** Whether the starts were counted, because the kernel could not be read. */
+  /** True if the starts were counted, because the kernel could not be read. */
   readonly isCounted: boolean;
 }
 
 /**
  * A node's budget, for all placements, including removed ones.
  *
- * @param seenStarts starts that the record of a rank shows, in case the count of the node is lost
+ * @param seenStarts starts that a rank's record shows, in case the node's count is lost
  */
 export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> {
   const session = read(facts, bootSessionFact);
@@ -70,26 +71,26 @@ function listedBy(facts: Facts): number | undefined {
   return Math.max(0, ...devices.flatMap(({ objects }) => Object.values(countObjects(objects))));
 }
 
-/** The node's own count. */
+/** The count that the node keeps. */
 function countOf(facts: Facts, seenStarts: number): Known<number> {
   const counted = read(facts, rdmaStartsFact);
   const session = read(facts, bootSessionFact);
   if (counted.kind === 'unknown') return counted;
   const { startedIn, starts } = counted.value;
-  // The node's count excludes freed starts; the record of a rank has only its number of starts.
+  // The node's count excludes freed starts; a rank's record has only its number of starts.
   if (startedIn !== '' && (session.kind === 'unknown' || session.value.uuid === startedIn)) return known(starts);
   return known(seenStarts);
 }
 
-/** How full a node is: `10 of 10 slots of its RDMA devices are in use`. */
+/** The node's usage in words: `10 of 10 slots of its RDMA devices are in use`. */
 export const budgetWords = ({ taken, limit, isCounted }: LaunchBudget): string =>
   isCounted
     ? `${taken} of ${limit} starts over RDMA since its last boot are used up`
     : `${taken} of ${limit} slots of its RDMA devices are in use`;
 
 /**
- * How many starts one boot session has room for, from the lowest limit that the devices report. Undefined if they report
- * no limits, or if the limits are unobserved.
+ * The number of starts that one boot session has room for, from the lowest limit that the devices report. Undefined if
+ * they report no limits, or if the limits are unobserved.
  */
 export function readLimit(facts: Facts): number | undefined {
   const ports = readValue(facts, rdmaPortsFact) ?? [];
@@ -100,25 +101,25 @@ export function readLimit(facts: Facts): number | undefined {
 }
 
 /**
- * Whether one start needs more than a whole boot session offers, so a restart does not help.
+ * True if one start needs more than a whole boot session offers, so a restart does not help.
  *
- * @param takes how many objects of each device the start takes
+ * @param takes the number of objects of each device that the start takes
  */
 export const isNeverEnough = ({ limit, isAssumed }: LaunchBudget, takes: number): boolean =>
   !isAssumed && takes > limit;
 
 /**
- * Whether there is room for exactly one more start. False in a boot session without any start.
+ * True if there is room for exactly one more start. False in a boot session without any start.
  *
- * @param takes how many objects of each device a start takes
+ * @param takes the number of objects of each device that a start takes
  */
 export const hasOneLeft = (budget: LaunchBudget, takes = 1): boolean =>
   budget.taken > 0 && !isSpent(budget, takes) && isSpent({ ...budget, taken: budget.taken + takes }, takes);
 
 /**
- * Whether there is no room for a start. An assumed limit counts starts, whatever they take.
+ * True if there is no room for a start. An assumed limit counts starts, whatever they take.
  *
- * @param takes how many objects of each device the start takes
+ * @param takes the number of objects of each device that the start takes
  */
 export const isSpent = ({ taken, limit, isAssumed }: LaunchBudget, takes = 1): boolean =>
   taken + (isAssumed ? 1 : takes) > limit;

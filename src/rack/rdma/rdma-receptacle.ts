@@ -53,13 +53,13 @@ function bySwitch({ facts }: ExaminedNode): NodeRdma {
   return devices === undefined ? 'unknown' : 'restart-pending';
 }
 
-/** A port that is down, and the far end of its cable, where the cause may be. */
+/** A port that is down, with the far end of its cable, where the cause may be. */
 interface LostPort {
   readonly end: LinkEnd;
   readonly far: LinkEnd;
 }
 
-/** The ports of a node that are down although its cable is as declared. */
+/** The ports of a node that are down although their cables are as declared. */
 export function lostPorts(examination: Examination, node: ExaminedNode): readonly LostPort[] {
   if (nodeRdma(node) !== 'ready') return [];
   return node.ends.flatMap((end): LostPort[] => {
@@ -69,7 +69,7 @@ export function lostPorts(examination: Examination, node: ExaminedNode): readonl
   });
 }
 
-/** Why one cabled receptacle of a node with RDMA cannot use RDMA: the first missing requirement. */
+/** The reason why one cabled receptacle of a node with RDMA cannot use RDMA: the first missing requirement. */
 export type ReceptacleRdma =
   | { readonly kind: 'ready' }
   | { readonly kind: 'unknown' }
@@ -117,6 +117,6 @@ export function receptacleRdma(examination: Examination, node: ExaminedNode, end
   return addressRung(facts, end.receptacle, name);
 }
 
-/** The other end of the declared link that ends here; undefined if none does. */
+/** The other end of the declared link that ends here; undefined if no link does. */
 export const farEndOf = ({ cabling }: Examination, end: LinkEnd): LinkEnd | undefined =>
   linkAt(cabling.links, end)?.link.ends.find((one) => !isSameEnd(one, end));

@@ -62,7 +62,7 @@ interface StagedFinding {
   readonly stage: string;
 }
 
-/** Where a person has to switch RDMA on. Each node's macOS decides the place: see `hasRdmaInSettings`. */
+/** Lists where a person has to switch RDMA on. Each node's macOS decides the place: see `hasRdmaInSettings`. */
 export function rdmaSwitches(troubles: readonly StagedFinding[], { nodes }: FleetObservation): RdmaSwitches {
   const due = troubles.filter(({ stage }) => stage === 'rdma-switch');
   const names = due.flatMap(({ finding }) => subjectNodes(finding.subject));

@@ -152,7 +152,7 @@ function troublesOf(examination: Examination, node: ExaminedNode): readonly Trou
     // Other findings report a cause at the far Mac and a bridge that should not exist.
     const isFarCause = rdma.kind === 'port-down' && rdma.farRdma !== 'ready' && rdma.farRdma !== 'unknown';
     const isBridgeCause = rdma.kind === 'bridged' && examination.desired.thunderbolt.bridge !== 'keep';
-    // A rule of its own reports IPv4 that is switched off.
+    // A separate rule reports that IPv4 is switched off.
     const isOffCause =
       rdma.kind === 'no-address' && cableMethod(examination.desired, node.facts, rdma.interfaceName) === 'off';
     return isFarCause || isBridgeCause || isOffCause ? [] : [{ end, rdma }];
@@ -232,7 +232,7 @@ function saidOf(
   }
 }
 
-/** Why single receptacles of a node with RDMA cannot use it. Equal causes on one node are reported together. */
+/** Reports why single receptacles of a node with RDMA cannot use it. Equal causes on one node are reported together. */
 const ofReceptacles = (examination: Examination, node: ExaminedNode): readonly Found[] =>
   nodeRdma(node) === 'ready'
     ? alike(troublesOf(examination, node), ({ rdma }) => rdma.kind).map(([{ rdma }, same]) => ({
@@ -266,7 +266,7 @@ function withoutThunderbolt5(node: ExaminedNode, severity: Severity): Found {
   };
 }
 
-/** Whether this model is known to have Thunderbolt 5. Then the hardware is not the reason for a missing device. */
+/** True if this model is known to have Thunderbolt 5. Then the hardware is not the reason for a missing device. */
 const isCapable = ({ facts }: ExaminedNode): boolean => {
   const hardware = readValue(facts, hardwareFact);
   return hardware !== undefined && macModel(hardware.model)?.thunderbolt === 5;
@@ -324,14 +324,14 @@ function otherDevices({ facts }: ExaminedNode): readonly Found[] {
   return found.length === 0 ? [] : [{ code: 'rdma/other-device', detail }];
 }
 
-/** Why a cabled node cannot use RDMA. Only the first missing requirement is reported. */
+/** Explains why a cabled node cannot use RDMA. Only the first missing requirement is reported. */
 export const rdma = defineNodeRule(codes, (node, examination) => [
   ...(node.ends.length > 0 ? [judge(examination, node)].flat() : []),
   ...ofReceptacles(examination, node),
   ...otherDevices(node),
 ]);
 
-/** What to type for one receptacle, or what to do if no command can be given. */
+/** The command to type for one receptacle, or what to do if no command can be given. */
 interface Act {
   readonly commands: readonly string[];
   readonly words: readonly string[];
@@ -368,8 +368,8 @@ const settledAddress = (thunderbolt: DesiredFleet['thunderbolt'], end: LinkEnd):
   linkAddresses(thunderbolt).find((one) => isSameEnd(one.end, end))?.address;
 
 /**
- * How the receptacles of a node get fixed addresses: with apply if the file has a pool, or manually. The manual commands
- * use the real names of the network services and the allocated addresses, and create missing services first.
+ * Explains how a node's receptacles get fixed addresses: with apply if the file has a pool, or manually. The manual
+ * commands use the real names of the network services and the allocated addresses, and create missing services first.
  * @see networksetup(8)
  */
 function addressHint(desired: DesiredFleet, { name, facts }: ExaminedNode, bare: readonly Trouble[]): Prose {
@@ -393,7 +393,7 @@ function addressHint(desired: DesiredFleet, { name, facts }: ExaminedNode, bare:
   );
 }
 
-/** How to bring up an interface: enable its service if it is disabled, otherwise restart the Mac. */
+/** Explains how to bring up an interface: enable its service if it is disabled, otherwise restart the Mac. */
 function interfaceHint({ name, facts }: ExaminedNode, down: readonly Trouble[]): Prose {
   const services = down.map(({ rdma }) => serviceOfDevice(facts, rdma.interfaceName));
   const off = services.flatMap((one) => (one.kind === 'named' && !one.isEnabled ? [one.name] : []));

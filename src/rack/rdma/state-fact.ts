@@ -34,7 +34,7 @@ export const rdmaSwitchFact = defineFact({
   text: (state) => state,
 });
 
-/** A complete answer with this error and nothing else. @see nvram.c of Apple's system_cmds */
+/** True for a complete answer with this error and nothing else. @see nvram.c of Apple's system_cmds */
 function isNeverSet({ exit, missing, isLate, isTruncated, isUtf8, stdout, stderr }: Answer): boolean {
   const isWhole = missing === undefined && !isLate && !isTruncated && isUtf8;
   const isRefusal = exit.kind === 'exited' && exit.code === 1 && stdout === '';
@@ -42,7 +42,7 @@ function isNeverSet({ exit, missing, isLate, isTruncated, isUtf8, stdout, stderr
   return isWhole && isRefusal && stderr === error;
 }
 
-/** Whether RDMA over Thunderbolt is on. The whole output is one word. @see Apple TN3205 */
+/** The state of RDMA over Thunderbolt, on or off. The whole output is one word. @see Apple TN3205 */
 export const rdmaStateFact = defineFact({
   name: 'rdma-state',
   from: [rdmaCtl],

@@ -13,7 +13,7 @@ const statusHead = /^status ([A-Za-z0-9._-]{1,255})$/;
 /** The other record heads. Any other line means that a gateway's status ended too early. */
 const otherHead = /^(?:odd|(?:service|answer) [A-Za-z0-9._-]{1,255} \d{1,3})$/;
 
-/** Whether a record is a gateway's status, among the records of launchd services. */
+/** True if a record is a gateway's status, among the records of launchd services. */
 export const isGatewayStatus = (head: string): boolean => statusHead.test(head);
 
 /** The status that each of our loaded gateways reports. */
@@ -52,7 +52,7 @@ export const gatewaysFact = defineFact({
     }),
 });
 
-/** Why a gateway did not answer, by the exit code of curl. @see curl(1), EXIT CODES */
+/** The reason why a gateway did not answer, by the exit code of curl. @see curl(1), EXIT CODES */
 const curlReasons: Readonly<Record<string, string>> = {
   7: 'nothing listens on its port',
   28: 'it did not answer in time',

@@ -8,7 +8,7 @@ export interface NodeLease {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The node's lease. It has no fields if the run died while taking it. */
+/** The node's lease. It has no fields if the run died while taking the lease. */
 export const leasesFact = defineFact({
   name: 'leases',
   from: [keptRecords],

@@ -45,7 +45,7 @@ export const servicesFact = defineFact({
     ),
 });
 
-/** No program answers, or it does not speak HTTP. A timeout (28) decides nothing. @see curl(1), EXIT CODES */
+/** No program answers, or the program does not speak HTTP. A timeout (28) decides nothing. @see curl(1), EXIT CODES */
 const othersExits: readonly string[] = ['1', '7', '8', '52', '56'];
 
 /** The placements behind a gateway; undefined if unknown. */

@@ -7,7 +7,7 @@ import { type FoundSeal, listOr, readKeptSeals } from '../../node/probes/kept.ts
 import { keptFiles } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
-/** The number of entries in a tree, and of those that changed after it was sealed. */
+/** The number of entries in a tree, and of those that changed after the tree was sealed. */
 interface TreeCount {
   readonly entries: number;
   readonly changed: number;
@@ -59,7 +59,7 @@ function nameOf({ id }: FoundSeal): Pick<KeptTree, 'kind' | 'name' | 'digest'> {
   return { kind: folder === 'runtimes' ? 'runtime' : 'model', name, digest };
 }
 
-/** A tree is intact only if the seal is its own and nothing changed since. */
+/** A tree is intact only if the seal is for this tree and nothing has changed since. */
 function stateOf({ id, fields }: FoundSeal, { entries, changed }: TreeCount): KeptTree['state'] {
   const { current: _current, ...sealed } = fields;
   if (Object.keys(sealed).length === 0) return 'unsealed';
@@ -68,7 +68,7 @@ function stateOf({ id, fields }: FoundSeal, { entries, changed }: TreeCount): Ke
   return isOwn && wholeNumber(files) === entries && changed === 0 ? 'intact' : 'changed';
 }
 
-/** The count of a tree; a tree without files has no line. `undefined` if it has two lines or no number. */
+/** The count of a tree; a tree without files has no line. `undefined` for two lines or an invalid number. */
 function countOf(lines: readonly string[], id: string): TreeCount | undefined {
   const own = lines.filter((line) => line.startsWith(`${id} `));
   if (own.length > 1) return undefined;

@@ -24,6 +24,6 @@ export const treesOf = (
 /** A runtime's or model's address. */
 export const treeAddress = (kind: TreeId['kind'], name: string): Addressed => addressed({ kind, name });
 
-/** Whether exactly this version is present and intact. */
+/** True if exactly this version is present and intact. */
 export const isIntact = (trees: readonly KeptTree[], { digest }: TreeId): boolean =>
   trees.some((one) => one.digest === shortDigest(digest) && one.state === 'intact');
