@@ -1,7 +1,7 @@
 /**
- * The kinds of resources that meshwright keeps; `src/engine/plan/resources.ts` has their order. Each macOS setting adds
- * its kind where it is defined. `boot-session` and `uninstall` are not in that list: only the goals that restart Macs or
- * remove meshwright need them, never a file.
+ * The kinds of resources that meshwright manages; `src/engine/plan/resources.ts` has their order. Each macOS setting
+ * adds its kind where it is defined. `boot-session` and `uninstall` are not in that list: only the goals that restart
+ * Macs or remove meshwright need them, never a file.
  */
 export interface ResourceKinds {
   readonly hold: true;

@@ -24,7 +24,7 @@ type VerifyOnly = Pick<Resource, 'kind' | 'after'> &
     readonly unobservedText?: UnobservedText;
   };
 
-/** What is unknown about a node; undefined where everything is known. */
+/** Returns what is unknown about a node; undefined if everything is known. */
 type UnobservedText = (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;
 
 /** The unobserved dependencies of a resource, at most one on each target. */
@@ -36,13 +36,13 @@ export const unobservedOn =
       return text === undefined ? [] : [{ node: target.desired.name, resource, text }];
     });
 
-/** Compares the desired with the observed value of a property. */
+/** Compares a property's desired value with its observed value. */
 export function judgeProperty({ desired, observed }: Property): 'met' | 'differs' | 'unknown' {
   if (observed.kind === 'unknown') return 'unknown';
   return canonicalJson(observed.value) === canonicalJson(desired) ? 'met' : 'differs';
 }
 
-/** Values of something that does not exist or does not run. */
+/** Values of things that do not exist or do not run. */
 const nothing: readonly Json[] = [null, '', 'absent', 'gone', 'missing', 'none', 'not-placed', 'stopped'];
 
 function isNothing(value: Json | undefined): boolean {
@@ -52,7 +52,7 @@ function isNothing(value: Json | undefined): boolean {
   return Object.keys(rest).length === 0 && isNothing(state);
 }
 
-/** Whether the change of a property adds, changes or removes something. */
+/** Returns whether a property's change adds, changes or removes something. */
 function changeKind({ kind, desired, observed }: Pick<Property, 'kind' | 'desired' | 'observed'>): ChangeKind {
   if (observed.kind === 'unknown') return 'change';
   return kind ?? (isNothing(desired) ? 'remove' : isNothing(observed.value) ? 'add' : 'change');
@@ -76,7 +76,7 @@ export function changedProperties(changes: readonly Change[], properties: readon
   return properties.filter((one) => ids.has(propertyKey(one)));
 }
 
-/** Properties and steps of a resource kept per target. `stepsOf` gets the target's properties to change, at least one. */
+/** A resource's properties and steps, target by target. `stepsOf` gets the properties to change, at least one. */
 export const perTarget = (
   propertiesOf: (fleet: DesiredFleet, target: ObservedTarget, view: View) => readonly Property[],
   stepsOf: (fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]) => readonly Step[],
@@ -116,7 +116,7 @@ export interface ObservedTarget {
   readonly facts: Facts;
 }
 
-/** Everything that a resource may read. */
+/** Everything that a resource can read. */
 export interface View {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
@@ -124,7 +124,7 @@ export interface View {
   readonly asked: readonly NodeName[];
   /** Nodes that the goal restarts or shuts down after everything else is done. */
   readonly restarting: readonly NodeName[];
-  /** Whether the goal removes gateways that the file does not declare; placements may still serve through them. */
+  /** True if the goal removes gateways that the file does not declare; placements may still serve through them. */
   readonly endsGateways: boolean;
   /** Placements that the goal stops and starts again at its end. */
   readonly comingBack: readonly string[];
@@ -150,26 +150,26 @@ export interface Property extends Addressed {
   readonly node: NodeName;
   readonly desired: Json;
   readonly observed: Known<Json>;
-  /** Its change's kind, where it does not follow from the values, such as `true` for a bridge that exists. */
+  /** The kind of its change, if the values do not determine it, such as `true` for a bridge that exists. */
   readonly kind?: ChangeKind;
   /** The observed value in words, for the plan. */
   readonly from: string;
   readonly to: string;
   readonly reason: string;
-  /** Why the observed value is unknown, where there is more to say than the fact's reason. */
+  /** The reason why the observed value is unknown, if the fact's reason is not enough. */
   readonly why?: string;
-  /** Other nodes that it concerns, such as those of a placement: their blockers keep it waiting too. */
+  /** Other nodes that it concerns, such as those of a placement: blockers on these nodes also make it wait. */
   readonly peers?: readonly NodeName[];
-  /** Set for something that answers now and has to come back: whatever keeps it waiting keeps restarts waiting too. */
+  /** Set for something that answers now and has to come back: anything that makes it wait also makes restarts wait. */
   readonly isAtStake?: true;
-  /** The kinds whose blockers keep it waiting, where they differ from {@link Resource.after}. */
+  /** The kinds whose blockers make it wait, if they differ from {@link Resource.after}. */
   readonly after?: readonly ResourceKind[];
 }
 
 /** State that gates compare but no step can set, because it follows from other properties. */
 export type Reading = Pick<Property, 'node' | 'address' | 'about' | 'observed'>;
 
-/** Something that apply cannot or may not do by itself. It blocks its resource on its nodes, and everything after it. */
+/** Something that apply cannot or must not do. It blocks its resource on its nodes, and everything after it. */
 export interface Blocker {
   readonly code: string;
   readonly node: NodeName;
@@ -178,17 +178,17 @@ export interface Blocker {
   readonly property?: Addressed;
   /** The complete instruction, exact to the receptacle. */
   readonly action: Prose;
-  /** Set where the next apply provides what is missing at its address. */
+  /** Set if the next apply provides what is missing at its address. */
   readonly isBroughtByApply?: true;
-  /** Whether a manual step at the rack clears it; otherwise the action names a command or an edit of the file. */
+  /** True if a manual step at the rack clears it; otherwise the action names a command or an edit of the file. */
   readonly isHands: boolean;
-  /** Other nodes that it keeps waiting, such as the one at the far end of a cable. */
+  /** Other nodes that it blocks, such as the node at the far end of a cable. */
   readonly peers: readonly NodeName[];
   /** The keys of the properties that wait for it, such as `studio-3 placement/kimi`. The plan fills this in. */
   readonly blocks: readonly string[];
 }
 
-/** A blocker that no manual step clears, and that keeps only its own node waiting. */
+/** A blocker that no manual step clears and that blocks only its own node. */
 export const blocker = <Parts extends Omit<Blocker, 'isHands' | 'peers' | 'blocks'>>(parts: Parts) => ({
   ...parts,
   isHands: false,
@@ -200,7 +200,7 @@ export const blocker = <Parts extends Omit<Blocker, 'isHands' | 'peers' | 'block
 export interface UnobservedDependency {
   readonly node: NodeName;
   readonly resource: ResourceKind;
-  /** Other nodes that it concerns, such as the one at the far end of a cable. */
+  /** Other nodes that it concerns, such as the node at the far end of a cable. */
   readonly peers?: readonly NodeName[];
   /** The unknown in words: `whether RDMA is enabled`. */
   readonly text: string;
@@ -209,28 +209,28 @@ export interface UnobservedDependency {
 /** One kind of thing that meshwright keeps in its desired state. Pure: all results follow from the view. */
 export interface Resource {
   readonly kind: ResourceKind;
-  /** Kinds whose steps run before this kind's on the same node; their blockers keep this kind waiting. */
+  /** Kinds whose steps run before this kind's on the same node; blockers of those kinds also make this kind wait. */
   readonly after: readonly ResourceKind[];
-  /** Every property that it keeps, right or wrong. An unobserved property is `unknown` and never becomes a change. */
+  /** Every property that it manages, right or wrong. An unobserved property is `unknown` and never becomes a change. */
   readonly properties: (view: View) => readonly Property[];
   /** Readings that gates may wait for in addition to the properties. */
   readonly readings?: (view: View) => readonly Reading[];
   /**
    * The steps for these changes, which are all of this kind; called only if there are any. `needs` names steps of the
-   * same resource. The plan adds those on earlier resources from `after`, `node` and `peers`.
+   * same resource. The plan adds dependencies on earlier resources from `after`, `node` and `peers`.
    */
   readonly steps: (changes: readonly Change[], view: View) => ResourceSteps;
   readonly blockers?: (view: View) => readonly Blocker[];
   readonly unobserved?: (view: View) => readonly UnobservedDependency[];
   /** Remarks that block nothing. */
   readonly notices?: (view: View) => readonly Diagnostic[];
-  /** Set if every change of a node needs it: its blockers and unknowns keep everything else on the node waiting. */
+  /** Set if every change of a node needs it: its blockers and unknowns make everything else on the node wait. */
   readonly isPrecondition?: true;
-  /** Its overrides while Macs are uninstalled; absent if `uninstall` does not remove what the resource keeps. */
+  /** Its overrides while Macs are uninstalled; absent if `uninstall` does not remove what the resource manages. */
   readonly onUninstall?: (uninstallation: Uninstallation) => Partial<Resource>;
 }
 
-/** The Macs to restore to their state before meshwright, and the placements that are stopped for it. */
+/** The Macs to restore to their state before meshwright, and the placements that are stopped for this. */
 interface Uninstallation {
   readonly nodes: readonly NodeName[];
   readonly placements: readonly string[];

@@ -2,7 +2,7 @@ import { reasonWords } from '../diagnostics/prose-text.ts';
 import type { Json } from '../model/digest.ts';
 import type { Known } from '../model/known.ts';
 
-/** The value of a fact in words, or why it is unknown. */
+/** The value of a fact in words, or the reason why it is unknown. */
 export const knownWords = <T>(fact: Known<T>, words: (value: T) => string): string =>
   fact.kind === 'known' ? words(fact.value) : `unknown (${reasonWords[fact.reason]})`;
 

@@ -22,8 +22,8 @@ ${pathWord(tool.mdutil)} -a -s &
 wait "$!" && printf "end\\n"`;
 
 /**
- * `mdutil -a -s`: the volumes that Spotlight indexes, then `end`, because the list has no end mark. This is a probe of its
- * own, because a volume that has disappeared (a network disk, a backup) delays it.
+ * `mdutil -a -s`: the volumes that Spotlight indexes, then `end`, because the list has no end mark. This is a separate
+ * probe, because a volume that has disappeared (a network disk, a backup) delays it.
  */
 const spotlightIndexes = probe('spotlight', [tool.sh, '-c', spotlightScript], 10_000, 65_536);
 
@@ -44,7 +44,7 @@ declare module '../resource-kind.ts' {
 
 type OnOff = 'on' | 'off';
 
-/** All three are stopped together, or all are left alone. */
+/** All three are stopped together, or none of them. */
 const stopped =
   (observedOf: (facts: Facts) => Known<OnOff>, words: Readonly<Record<OnOff, string>>) =>
   ({ system }: DesiredFleet, { facts }: { readonly facts: Facts }) =>
@@ -105,7 +105,7 @@ function volumesOf(lines: readonly string[]): FactsSpotlight | undefined {
   return [...found].map(([volume, [word = '']]) => ({ volume, state: spotlightStates[word] ?? 'other' }));
 }
 
-/** Whether Spotlight indexes any volume. Unknown if it indexes none and the state of one volume is unknown. */
+/** `on` if Spotlight indexes any volume. Unknown if it indexes none and the state of one volume is unknown. */
 const spotlightState = (facts: Facts): Known<OnOff> =>
   andThen(read(facts, volumes), (seen) => {
     if (seen.some(({ state }) => state === 'on')) return known('on');
@@ -154,7 +154,7 @@ export const spotlight = defineSetting({
 
 const autoBackup = 'AutoBackup';
 
-/** Whether Time Machine makes automatic backups. It does not if it was never set up. */
+/** The state of Time Machine's automatic backups, which are off if Time Machine was never set up. */
 const backups = defineFact({
   name: 'time-machine',
   from: [nodeSettings],

@@ -22,7 +22,7 @@ declare module '../resource-kind.ts' {
   }
 }
 
-/** The words and the number of each state. An answer counts only if both fit together. */
+/** The words and the number of each state. An answer counts only if both match. */
 const states = {
   'disabled 0': 'off',
   'enabled 1': 'on',
@@ -68,7 +68,7 @@ const saidOf = {
   'blocks-all': 'The application firewall blocks everything',
 } as const;
 
-/** The application firewall. The file can only want it off. While it is on, it may block access to a placement. */
+/** The application firewall. The file can only switch it off. While it is on, it may block access to a placement. */
 export const firewall = {
   ...defineSetting({
     kind: 'firewall',

@@ -15,7 +15,7 @@ import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
-    /** Absent names stay unchanged. */
+    /** Absent names remain unchanged. */
     readonly 'set-names': FactsNames;
   }
 }
@@ -25,7 +25,7 @@ declare module '../resource-kind.ts' {
   }
 }
 
-/** Each name is its own property, because macOS changes the Bonjour name by itself. `tool` is its name in scutil. */
+/** Each name is a separate property, because macOS may change the Bonjour name. `tool` is its name in scutil. */
 const keys = [
   { key: 'computerName', part: 'computer', tool: 'ComputerName', words: 'computer name' },
   { key: 'localHostName', part: 'bonjour', tool: 'LocalHostName', words: 'Bonjour name' },
@@ -97,7 +97,7 @@ const restoreBefore = `for n in ${toolKeys}; do
   [ "$(${scutil} --get "$n" 2>/dev/null)" = "$w" ] || ${scutil} --set "$n" "$w" || return
 done`;
 
-/** Whether macOS appended a number to the desired Bonjour name because another computer has it: `studio-1-2`. */
+/** True if macOS appended a number to the desired Bonjour name because another computer has it: `studio-1-2`. */
 const isRenamed = (wanted: string, localHostName: string | undefined): boolean =>
   localHostName?.startsWith(`${wanted}-`) === true && /^[1-9]\d{0,3}$/.test(localHostName.slice(wanted.length + 1));
 

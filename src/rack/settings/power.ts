@@ -23,7 +23,7 @@ const pmsetCap = probe('pmset-cap', [tool.pmset, '-g', 'cap'], 5_000, 16_384);
 
 declare module '../../model/node-script.ts' {
   interface ScriptArgs {
-    /** `pmset -c`; absent settings stay unchanged. */
+    /** Arguments for `pmset -c`; absent settings remain unchanged. */
     readonly 'set-power': { readonly sleepMinutes?: number; readonly restartAfterPowerLoss?: boolean };
   }
 }
@@ -130,7 +130,7 @@ function differences(wanted: DesiredFleet['power'], seen: FactsPower): readonly 
   ];
 }
 
-/** Power settings on mains power. Only settings in the file that differ are changed. @see pmset(1) */
+/** Power settings on mains power. Only settings that are in the file and differ are changed. @see pmset(1) */
 export const power = {
   ...defineSetting({
     kind: 'power',
@@ -174,7 +174,7 @@ export const power = {
     deadlineMs: 30_000,
     before: {
       read: `${pmset} -g custom | ${pathWord(tool.awk)} '${oursOnMains}'`,
-      // The words are unquoted on purpose: they are only keys of pmset and numbers.
+      // The words are deliberately unquoted: they are only pmset keys and numbers.
       restore: `set -f
 case $v in (*[!a-z0-9"$N "]*) return 1 ;; esac
 set -- $(printf '%s\\n' "$v")

@@ -7,8 +7,8 @@ import { defineNodeRule } from '../define-rule.ts';
 import { defineFact, readValue } from '../fact.ts';
 
 /**
- * Whether launchd starts sshd for the next connection. It can be off on a Mac that has just answered: an open connection
- * stays open when Remote Login is switched off, and another program may have answered.
+ * `on` if launchd starts sshd for the next connection. It can be off on a Mac that has just answered: an open
+ * connection stays open when Remote Login is switched off, and another program may have answered.
  */
 const fact = defineFact({
   name: 'remote-login',

@@ -25,7 +25,7 @@ declare module '../resource-kind.ts' {
   }
 }
 
-/** The state in words: what it is now, and whether the next start changes that. */
+/** The current state in words, and whether the next boot changes it. */
 type ScreenSharingWords = 'on' | 'off' | 'on until the next start' | 'off until the next start';
 
 function wordsOf({ isLoaded: isOn, isLoadedAtBoot }: FactsScreenSharing): ScreenSharingWords {
@@ -34,8 +34,8 @@ function wordsOf({ isLoaded: isOn, isLoadedAtBoot }: FactsScreenSharing): Screen
 }
 
 /**
- * Whether launchd loads Screen Sharing, now and at the next start. Without an override, it is assumed to stay off at the
- * next start, according to the plist of older macOS. This is not confirmed for macOS 26 (docs/unverified.md).
+ * The state of Screen Sharing in launchd, now and after the next boot. Without an override, it is assumed to remain off
+ * at the next boot, according to the plist of older macOS. This is not confirmed for macOS 26 (docs/unverified.md).
  */
 const fact = defineFact({
   name: 'screen-sharing',
@@ -55,7 +55,7 @@ const fact = defineFact({
   text: wordsOf,
 });
 
-/** Whether the file wants it on or off; undefined if the file does not set it. */
+/** The desired state; undefined if the file does not set it. */
 const wanted = ({ system }: DesiredFleet): ScreenSharingWords | undefined =>
   system.screenSharing && (system.screenSharing === 'enabled' ? 'on' : 'off');
 
@@ -78,7 +78,7 @@ case $v in
 esac
 case $v in (on\\ * | off) ${launchctl} disable "$L" ;; esac`;
 
-/** Whether Screen Sharing is on, now and after every start. @see launchctl(1): enable, disable */
+/** The state of Screen Sharing, now and after every boot. @see launchctl(1): enable, disable */
 export const screenSharing = {
   ...defineSetting({
     kind: 'screen-sharing',

@@ -8,8 +8,8 @@ import { screenSharing } from './screen-sharing.ts';
 import { updates } from './updates.ts';
 
 /**
- * Every macOS setting. The lists of facts, rules, codes, scripts and baseline values take their parts from here, in this
- * order. Resources have their own order, in `src/engine/plan/resources.ts`.
+ * Every macOS setting. The lists of facts, rules, codes, scripts and baseline values take their parts from here, in
+ * this order. The order of resources is in `src/engine/plan/resources.ts`.
  */
 export const settings = [
   power,

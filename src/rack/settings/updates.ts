@@ -43,7 +43,7 @@ const ofDefaults = `${pathWord(place.softwareUpdate)} ${preferenceKey}`;
 const isUnwanted = ({ macos }: DesiredFleet): boolean => macos.automaticUpdates === 'disabled';
 
 /**
- * Whether macOS installs its own updates automatically.
+ * The switch for automatic macOS updates.
  * @see defaults(1); the key is the one that System Settings > General > Software Update writes
  */
 export const updates = {

@@ -1,6 +1,6 @@
 /**
- * The baseline of a Mac: the values that apply changes, recorded when a run takes the lease for the first time. This file
- * has the only list of these values, how they are recorded, and how those that a single tool sets are restored.
+ * The baseline of a Mac: the values that apply changes, recorded when a run gets the lease for the first time. This
+ * file has the only list of these values, how they are recorded, and how values that a single tool sets are restored.
  */
 import type { Baseline } from '../../model/facts/node-records.ts';
 import { andThen, type Known, known, mapKnown } from '../../model/known.ts';
@@ -17,7 +17,7 @@ import { photosAnalysis, spotlight, timeMachine } from '../settings/background-s
 import { power } from '../settings/power.ts';
 import { settings } from '../settings/settings.ts';
 
-/** One value of a Mac that apply changes. Network and daemons, which need several tools, have their own steps. */
+/** One value of a Mac that apply changes. Network and daemons need several tools, so they have separate steps. */
 export interface BaselineValue extends Pick<Before, 'read'>, Partial<Omit<Before, 'read'>> {
   /** Its file in the baseline's folder. */
   readonly key: string;
@@ -57,7 +57,7 @@ export const comparedKeys: readonly string[] = baselineValues
   .map(({ key }) => key)
   .filter((key) => key !== 'network-preferences');
 
-/** The state of the node before the first run changed anything, as that run recorded it. */
+/** The state of the node before the first run changed anything, as recorded by that run. */
 export const baselineFact = defineFact({
   name: 'baseline',
   from: [keptRecords],
@@ -86,11 +86,11 @@ const valueLines = ({ key, read }: BaselineValue): string => `if isnew ${key}; t
 fi`;
 
 /**
- * Records the values of settings before the first change, for uninstall. If all are recorded, this is one test of a file.
- * The lines run before the lease is taken, so a node with a lease has its baseline. A failure does not stop the run. Every
- * value is a file that is written next to its place and then linked to it. The link fails if the file exists, so no run
- * overwrites a value. An empty file means that the value could not be read. It is not read again, because by then it may be
- * a value that we set.
+ * Records the values of settings before the first change, for uninstall. If all are recorded, this is one test of a
+ * file. The lines run before the lease is taken, so a node with a lease has its baseline. A failure does not stop the
+ * run. Every value is a file that is written next to its place and then linked to it. The link fails if the file
+ * exists, so no run overwrites a value. An empty file means that the value could not be read. Such a value is not read
+ * again, because by then it may be a value that we set.
  */
 export function recordBaselineLines(values: readonly BaselineValue[] = baselineValues): string {
   const mark = pathWord(below(place.baseline, `.whole-${listMark(values)}`));

@@ -1,4 +1,4 @@
-/** Compares the network of a node with its baseline: all differences, and those that `uninstall --restore` restores. */
+/** Compares a node's network with its baseline: all differences, and those that `uninstall --restore` restores. */
 
 import type {
   BridgePreference,
@@ -47,7 +47,7 @@ function networkBefore(baseline: Baseline): Known<NetworkBefore> {
   );
 }
 
-/** The three parts of a network, or the first one that is unknown. */
+/** The three parts of a network, or the first unknown part. */
 const networkOf = (
   services: Known<readonly NetworkService[]>,
   addresses: Known<readonly ServiceAddress[]>,
@@ -57,7 +57,7 @@ const networkOf = (
     andThen(addresses, (fixed) => mapKnown(bridges, (all) => ({ services: own, addresses: fixed, bridges: all }))),
   );
 
-/** Whether a service has a name that apply gives to services for receptacles. */
+/** True if a service has a name that apply gives to services for receptacles. */
 const isMade = (name: string): boolean => /^Thunderbolt \d+(?: \d+)?$/.test(name);
 
 interface Beside extends NetworkBefore {
@@ -75,7 +75,7 @@ function bridgeOf({ before, bridges, devices }: Beside): Restoration['bridge'] {
   return { name: lost.name, interfaces, ...given({ auto: lost.auto }) };
 }
 
-/** Whether a service belongs to a receptacle or a bridge. No other service is ever switched. */
+/** True if a service belongs to a receptacle or a bridge. No other service is ever switched. */
 const isNear = ({ device }: NetworkService, { devices, before }: Beside): boolean =>
   device !== undefined && (devices.includes(device) || before.bridges.some(({ name }) => name === device));
 
@@ -86,7 +86,7 @@ function orderOf({ before, services }: Beside, made: readonly string[]): readonl
   return wanted.join('\n') === now.join('\n') ? [] : wanted;
 }
 
-/** Manual addresses to restore. An address of ours is not restored, even if the baseline has it. */
+/** Manual addresses to restore. Our addresses are not restored, even if the baseline has them. */
 function manualOf({ before, addresses, devices, isOurs }: Beside): Restoration['manual'] {
   return before.addresses.flatMap(({ service, device, method, address, router }) => {
     const now = addresses.find((one) => one.service === service);
@@ -108,7 +108,7 @@ interface Setup {
   readonly router?: string | undefined;
 }
 
-/** The differences from the baseline, in words, and how to restore them. */
+/** The differences from the baseline, in words, with the values to restore. */
 function differenceOf(beside: Beside) {
   const { before, services } = beside;
   const known = before.services.map(({ name }) => name);
@@ -133,7 +133,7 @@ function differenceOf(beside: Beside) {
   return { words, restoration: { ...given({ bridge }), made, switched, manual, order } };
 }
 
-/** How a node's network differs from its baseline, in the parts that apply changes. */
+/** The differences between a node's network and its baseline, in the parts that apply changes. */
 export function networkDifference(
   { facts }: { readonly facts: Facts },
   baseline: Baseline,
@@ -153,14 +153,14 @@ export function networkDifference(
   );
 }
 
-/** Whether the baseline has the network. */
+/** True if the baseline has the network. */
 export const hasNetworkBefore = (baseline: Baseline): boolean => networkBefore(baseline).kind === 'known';
 
 const isNeither = (method: ServiceAddress['method']): boolean => method === 'other' || method === 'off';
 
 /**
- * Services of receptacles that had an address neither by DHCP nor manually, but do now. The old method is not restored;
- * a person has to check them.
+ * Services of receptacles that got their address neither by DHCP nor manually before, but do now. The old method is not
+ * restored; a person has to check these services.
  */
 export function servicesOfOtherMethods({ facts }: { readonly facts: Facts }, baseline: Baseline): readonly string[] {
   const before = networkBefore(baseline);

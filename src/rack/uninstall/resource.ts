@@ -51,7 +51,7 @@ interface Node {
   readonly fleet: DesiredFleet;
   readonly target: ObservedTarget;
   readonly wish: UninstallWish;
-  /** The properties that change on it. */
+  /** The properties that change on this node. */
   readonly makes: readonly Property[];
 }
 
@@ -133,7 +133,7 @@ function nodeSteps(node: Node): readonly Step[] {
     needs: seen.slice(-1),
     deadlineMs: 60_000,
   });
-  // A repetition would find no lease.
+  // A repeated attempt would find no lease.
   return [...seen, { ...step, class: 'once' }];
 }
 
@@ -161,7 +161,7 @@ export const uninstall = (wish: UninstallWish): Resource => ({
     (fleet, target) => (isMeant(target, wish) ? uninstallProperties(fleet, target, wish) : []),
     (fleet, target, makes) => nodeSteps({ fleet, target, wish, makes }),
   ),
-  // As long as a part is unobserved, it is unknown whether everything is gone.
+  // While a part is unobserved, it is unknown whether everything is gone.
   unobserved: (view) =>
     targetsOf(view, wish).flatMap((target) => [
       ...unseenReceptacles(view.desired, target),
@@ -215,7 +215,7 @@ function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): reado
   ];
 }
 
-/** RDMA starts that still occupy the devices until a restart, while `uninstall` removes their count. */
+/** RDMA starts that occupy the devices until a restart, although `uninstall` removes their count. */
 function takenWords({ facts }: ObservedTarget): readonly string[] {
   const budget = launchBudget(facts);
   // The kernel's list stays readable after an uninstall.
@@ -234,7 +234,7 @@ function accessWords({ facts }: ObservedTarget): readonly string[] {
   ];
 }
 
-/** Our accounts that a person may have to delete, because macOS may let no ssh session delete them. */
+/** Our accounts that a person may have to delete, because macOS may not let any ssh session delete them. */
 function accountWords(facts: Facts): readonly string[] {
   const accounts = readValue(facts, accountsFact);
   const own = ownAccounts.filter(
@@ -267,7 +267,7 @@ function handsWords({ facts }: ObservedTarget): readonly string[] {
   ];
 }
 
-/** What stays on each node, and what only a person can undo. */
+/** Everything that remains on each node, and what only a person can undo. */
 const uninstallNotices = (view: View, targets: readonly ObservedTarget[], wish: UninstallWish): readonly Diagnostic[] =>
   targets.flatMap((target) => {
     // If nothing of ours is left, there is nothing to report.

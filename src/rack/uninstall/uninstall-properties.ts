@@ -18,12 +18,12 @@ import { baselineFact, baselineValues } from './baseline.ts';
 import { hasNetworkBefore, networkDifference } from './network-before.ts';
 import { tracesFact } from './traces-fact.ts';
 
-/** What to remove from some nodes. */
+/** The nodes from which to remove meshwright, and what to remove. */
 export interface UninstallWish {
   readonly nodes: readonly NodeName[];
-  /** Whether to restore the values from before the first change. */
+  /** True if the values from before the first change are restored. */
   readonly restore: boolean;
-  /** Whether to remove the models, too. */
+  /** True if the models are removed, too. */
   readonly models: boolean;
 }
 
@@ -85,7 +85,7 @@ const treeWords: Readonly<Record<Traces['trees'], string>> = {
 
 function treesProperty(about: About, facts: Facts, { models }: UninstallWish): Property {
   const trees = read(facts, treesFact);
-  // Files of others among the models are left alone.
+  // Other people's files among the models are left alone.
   const left = mapKnown(read(facts, tracesFact), (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
   const hasModels = modelTrees(seenValue(trees) ?? []).length > 0 || seenValue(left) === 'models';
   const desired = !models && hasModels ? 'models' : 'none';
