@@ -1,6 +1,6 @@
 /** The part of an enumeration that runs: a few cases in `npm test`, a share in `.ci/run`, all in `npm run nightly`. */
 const depth = process.env['MESHWRIGHT_DEPTH'] ?? 'few';
-if (!['few', 'share', 'whole'].includes(depth)) throw new Error('MESHWRIGHT_DEPTH is one of few, share, whole');
+if (!['few', 'share', 'whole'].includes(depth)) throw new Error('MESHWRIGHT_DEPTH must be few, share or whole');
 
 /** True if every case is tried. */
 export const isWhole = depth === 'whole';

@@ -45,7 +45,8 @@ async function changingMacs(text: string, folder: string): Promise<RackRoots> {
   await writeReferenceArchive(join(folder, archive));
   await writeTinyModel(join(folder, model));
   const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
-  if (fleet === undefined) throw new Error(`the bench wrote a wrong cluster file: ${JSON.stringify(diagnostics)}`);
+  if (fleet === undefined)
+    throw new Error(`the benchmark wrote an invalid cluster file: ${JSON.stringify(diagnostics)}`);
   const running = await startFleet({ folder: join(folder, 'fleet'), model: modelledFleet(fleet, 'bench') });
   const roots = new Map(Object.entries(running.nodes).map(([name, { root }]) => [name, root]));
   const marks = new Map<string, string>();

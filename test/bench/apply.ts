@@ -51,7 +51,7 @@ export async function firstApply(rack: SshdRack): Promise<number> {
 export async function timeNoOp(rack: SshdRack): Promise<Pair> {
   const before = seenBy(rack);
   const { ms, steps } = await apply(rack);
-  if (steps.length > 0) throw new Error('an apply that had nothing to do has done something');
+  if (steps.length > 0) throw new Error('an apply without changes ran steps');
   checkOneEach(before, seenBy(rack));
   return { meshwrightMs: ms, ...(await timeFloor(rack)) };
 }
@@ -61,12 +61,12 @@ export async function oneFileChange(rack: SshdRack): Promise<number> {
   for (const { root } of Object.values(rack.nodes)) {
     const folder = join(root, servicesPath);
     const [name] = (await readdir(folder)).filter((one) => ownService.test(one));
-    if (name === undefined) throw new Error(`${folder} has no service file of a rank`);
+    if (name === undefined) throw new Error(`${folder} has no service file for a rank`);
     await appendFile(join(folder, name), '\n');
   }
   const { ms, steps } = await apply(rack);
   const puts = steps.filter((step) => isRecord(step) && step['act'] === 'put' && isOutcome(step, 'changed'));
   const nodes = Object.keys(rack.nodes).length;
-  if (puts.length !== nodes) throw new Error(`${puts.length} files were put on ${nodes} nodes`);
+  if (puts.length !== nodes) throw new Error(`${puts.length} files were written on ${nodes} nodes`);
   return ms;
 }

@@ -45,7 +45,7 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 export function documentOf({ exitCode }: Run, { args, stdout, stderr }: Start): Readonly<Record<string, unknown>> {
   const said = readFileSync(stdout, 'utf8');
   if (exitCode !== 0) {
-    throw new Error(`${args[1]} ended with ${exitCode}\n${readFileSync(stderr, 'utf8')}${said}`.slice(0, 4_000));
+    throw new Error(`${args[1]} exited with ${exitCode}\n${readFileSync(stderr, 'utf8')}${said}`.slice(0, 4_000));
   }
   const value: unknown = JSON.parse(said);
   return isRecord(value) ? value : {};
@@ -58,10 +58,10 @@ function sentCommands(rack: SshdRack): ReadonlyMap<string, string> {
     const value: unknown = JSON.parse(line);
     const { node, command } = isRecord(value) ? value : {};
     if (typeof node !== 'string' || typeof command !== 'string') throw new Error(`no record of a command: ${line}`);
-    if (sent.has(node)) throw new Error(`${node} was sent two commands`);
+    if (sent.has(node)) throw new Error(`${node} received two commands`);
     sent.set(node, command);
   }
-  for (const name of Object.keys(rack.nodes)) if (!sent.has(name)) throw new Error(`${name} was sent no command`);
+  for (const name of Object.keys(rack.nodes)) if (!sent.has(name)) throw new Error(`${name} received no command`);
   return sent;
 }
 

@@ -72,7 +72,8 @@ export async function lightenTools(root: string): Promise<void> {
  */
 export async function placeRoots(text: string, folder: string, user: string): Promise<ReadonlyMap<string, string>> {
   const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
-  if (fleet === undefined) throw new Error(`the bench wrote a wrong cluster file: ${JSON.stringify(diagnostics)}`);
+  if (fleet === undefined)
+    throw new Error(`the benchmark wrote an invalid cluster file: ${JSON.stringify(diagnostics)}`);
   const model = modelledFleet(fleet, 'bench');
   const roots = new Map<string, string>();
   for (const { name } of model.nodes) {

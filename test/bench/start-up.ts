@@ -19,7 +19,7 @@ async function time(args: readonly string[], folder: string): Promise<number> {
     stdout: join(folder, 'start-up.out'),
     stderr: join(folder, 'start-up.err'),
   });
-  if (run.exitCode !== 0) throw new Error(`node ${args.join(' ')} ended with ${run.exitCode}`);
+  if (run.exitCode !== 0) throw new Error(`node ${args.join(' ')} exited with ${run.exitCode}`);
   return run.ms;
 }
 

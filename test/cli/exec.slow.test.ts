@@ -25,7 +25,7 @@ interface ExecDocument {
 const onOne = async (...command: string[]): Promise<ExecDocument['nodes'][string]> => {
   const document = json(await run('exec', '--sim', '--json', 'studio-1', '--', ...command)) as ExecDocument;
   const one = document.nodes['studio-1'];
-  if (one === undefined) throw new Error('studio-1 is not in the answer');
+  if (one === undefined) throw new Error('the answer has no entry for studio-1');
   return one;
 };
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   holder = start(place, words);
   holderEnd = ended(holder, words, 200_000);
   while (!(await leasedNow()).includes('studio-4')) {
-    if (holder.exitCode !== null) throw new Error(`the holder ended: ${(await holderEnd).stderr}`);
+    if (holder.exitCode !== null) throw new Error(`the run with the lease exited: ${(await holderEnd).stderr}`);
   }
 });
 afterAll(() => {

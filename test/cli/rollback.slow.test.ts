@@ -148,7 +148,7 @@ describe('rollback', () => {
     const holder = start(place, words);
     const end = ended(holder, words, 200_000);
     while (!/"held":\s*true/.test((await run('lease', 'status', '--json')).stdout)) {
-      if (holder.exitCode !== null) throw new Error(`the holder ended: ${(await end).stderr}`);
+      if (holder.exitCode !== null) throw new Error(`the run with the lease exited: ${(await end).stderr}`);
     }
     const before = lock();
     for (const more of [[], ['--to', version('reference')]]) {

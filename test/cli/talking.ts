@@ -29,7 +29,8 @@ export function listenTo(place: Place, words: readonly string[]): Talking {
     until: async (text) => {
       while (!seen.includes(text)) {
         const news = new Promise<'news'>((resolve) => wake.push(() => resolve('news')));
-        if ((await Promise.race([news, end])) !== 'news') throw new Error(`it ended without ${text}:\n${seen}`);
+        if ((await Promise.race([news, end])) !== 'news')
+          throw new Error(`the program exited without printing ${text}:\n${seen}`);
       }
     },
     interrupt: () => {

@@ -12,7 +12,7 @@ const isSimHost = (word: string): word is SimHost => simHosts.some((one) => one 
 
 /** The host of a test: `MESHWRIGHT_SIM_HOST`, or the portable one. @throws Error for any other word */
 export function chosenHost(word = process.env['MESHWRIGHT_SIM_HOST'] ?? 'portable'): SimHost {
-  if (!isSimHost(word)) throw new Error(`MESHWRIGHT_SIM_HOST is one of ${simHosts.join(', ')}, not ${word}`);
+  if (!isSimHost(word)) throw new Error(`MESHWRIGHT_SIM_HOST must be one of ${simHosts.join(', ')}, not ${word}`);
   return word;
 }
 

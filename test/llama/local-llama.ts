@@ -21,7 +21,7 @@ async function freePort(): Promise<number> {
   await once(server, 'listening');
   const address = server.address();
   server.close();
-  if (address === null || typeof address === 'string') throw new Error('a server without a port');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address.port;
 }
 

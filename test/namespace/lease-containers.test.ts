@@ -27,7 +27,7 @@ it.each([
     const { playbook } = loadPlaybook(textOf('playbooks/apply.yaml'), { file: 'apply.yaml', name: 'apply' });
     const rack = await startConvergeRack('containers');
     const [way] = rack.ways().filter((one) => one.node === node);
-    if (way === undefined || playbook === undefined) throw new Error('no way to the node, or no playbook');
+    if (way === undefined || playbook === undefined) throw new Error('no SSH target for the node, or no playbook');
     const session = openSession(way, { deadlineMs: 10_000, retryMs: 10 });
     try {
       const me = await thisController();

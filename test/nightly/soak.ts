@@ -59,7 +59,7 @@ async function look(ways: readonly NodeWay[]): Promise<Looked> {
   const entries = Object.entries(nodes).map(([name, { facts }]) => {
     const { clock: _, ...timeless } = factsJson(facts);
     const services = readValue(facts, servicesFact);
-    if (services === undefined) throw new Error(`${name} showed no services`);
+    if (services === undefined) throw new Error(`${name} reported no services`);
     return [name, { ...timeless, services: services.filter(({ label }) => label !== keeperLabel) }];
   });
   return Object.fromEntries(entries);
@@ -110,7 +110,7 @@ async function soak(rack: SshdRack, endMs: number) {
   while (looks < 2 * looksPerApply || performance.now() < endMs) {
     looks += 1;
     const others = differences(before, await look(ways));
-    if (others.length > 0) throw new Error(`look ${looks} differs from the first one:\n${others.join('\n')}`);
+    if (others.length > 0) throw new Error(`observation ${looks} differs from the first one:\n${others.join('\n')}`);
     if (looks === looksPerApply) heapBefore = heapBytes();
     if (looks % looksPerApply !== 0) continue;
     await timeNoOp(rack);
@@ -126,7 +126,7 @@ async function soak(rack: SshdRack, endMs: number) {
     throw new Error(`the nodes had ${JSON.stringify(leftBefore)} before, ${JSON.stringify(left)} after`);
   }
   const grownBytes = heapBytes() - heapBefore;
-  if (grownBytes > growthLimitBytes) throw new Error(`the heap has grown by ${grownBytes} bytes`);
+  if (grownBytes > growthLimitBytes) throw new Error(`the heap grew by ${grownBytes} bytes`);
   return { nodes: ways.length, looks, applies, grownBytes };
 }
 

@@ -167,5 +167,5 @@ export function leastWork(cables: readonly RackCable[], links: readonly RackLink
       }
     }
   }
-  throw new Error('these links cannot be reached');
+  throw new Error('no sequence of moves makes these links');
 }

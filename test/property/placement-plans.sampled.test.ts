@@ -101,7 +101,7 @@ function behind(step: Step, steps: readonly Step[]): ReadonlySet<string> {
   const visit = ({ needs }: Step): void => {
     for (const id of needs) {
       const needed = steps.find((one) => one.id === id);
-      if (needed === undefined) throw new Error(`${step.id} needs ${id}, which is nowhere`);
+      if (needed === undefined) throw new Error(`${step.id} needs ${id}, which does not exist`);
       if (!found.has(id)) {
         found.add(id);
         visit(needed);

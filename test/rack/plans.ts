@@ -208,7 +208,7 @@ export const fleetWithFallback = (placement: Partial<DesiredPlacement> = {}): De
 /** The first placement of a fleet. */
 export function kimi({ placements }: DesiredFleet): DesiredPlacement {
   const [one] = placements;
-  if (one === undefined) throw new Error('the fleet has a placement');
+  if (one === undefined) throw new Error('the fleet has no placement');
   return one;
 }
 

@@ -26,7 +26,7 @@ import { processesBelow } from '../processes-below.ts';
  */
 export async function expectNobodyBelow(folder: string): Promise<void> {
   if (await eventually(() => processesBelow(folder).length === 0)) return;
-  throw new Error(`still there:\n${processesBelow(folder).join('\n')}`);
+  throw new Error(`still running:\n${processesBelow(folder).join('\n')}`);
 }
 
 /** A model without a Mac: nodes whose connection and files a test can change. */

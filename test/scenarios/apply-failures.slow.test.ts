@@ -70,7 +70,7 @@ describe('a job', () => {
   it('is launched again after its process dies, but only a few times', async () => {
     const steps = hangingModel('studio-2', 30_000);
     const { act } = steps[1];
-    if (act.kind !== 'job') throw new Error('no job');
+    if (act.kind !== 'job') throw new Error('the step is not a job');
     const folder = onNode('studio-2', jobFolder(act.key).path);
     const killed = new Set<string>();
     const report = await runPlan(

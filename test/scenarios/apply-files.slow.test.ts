@@ -212,7 +212,7 @@ describe('a job', () => {
       },
     });
     expect(outcomes(first)).toEqual(['verify interrupted']);
-    if (step.act.kind !== 'job') throw new Error('no job');
+    if (step.act.kind !== 'job') throw new Error('the step is not a job');
     const ended = onNode(`${jobFolder(step.act.key).path}/rc`);
     expect(existsSync(ended)).toBe(false);
     go();

@@ -103,7 +103,7 @@ describe('a playbook', () => {
       return Promise.resolve(true);
     };
     const run = (): never => {
-      throw new Error('nothing is to be run');
+      throw new Error('no step should run');
     };
     const { report, observed } = await play([{ tasks: [power] }], { desired: sleeping(21), approve, run });
     expect([observed, asked, report.works[0]?.run]).toEqual([[nodes], [], undefined]);
@@ -116,7 +116,7 @@ describe('a playbook', () => {
       runOptions(rack),
     );
     const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
-    const approve = (): Promise<boolean> => Promise.reject(new Error('was approved already'));
+    const approve = (): Promise<boolean> => Promise.reject(new Error('the plan was already approved'));
     const { report, observed } = await play([{ tasks: [power] }], { desired, approve, first: { plan, observation } });
     expect([report.works[0]?.plan, observed, sleepOf(report)]).toEqual([plan, [nodes], [22, 22, 22]]);
   });

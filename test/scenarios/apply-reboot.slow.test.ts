@@ -28,7 +28,7 @@ afterEach(() => rack.fleet.clearFault([]));
 async function bootSession(node: string): Promise<string> {
   const { nodes } = await observeFleet([rack.way(node)], runOptions(rack));
   const seen = read(nodes[node]?.facts, bootSessionFact);
-  if (seen?.kind !== 'known') throw new Error(`${node} shows no boot session`);
+  if (seen?.kind !== 'known') throw new Error(`${node} reported no boot session`);
   return seen.value.uuid;
 }
 

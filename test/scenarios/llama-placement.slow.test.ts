@@ -62,7 +62,7 @@ const cases: fc.Arbitrary<Case> = fc
 async function shapeIn(path: string): Promise<ModelShape> {
   const content = await readFile(path);
   const header = ggufHeader(content, content.length);
-  if (header.kind !== 'known') throw new Error(`the header of the model: ${header.kind}`);
+  if (header.kind !== 'known') throw new Error(`the model's header is ${header.kind}`);
   const fact = ggufShape(header.metadata, header.tensors);
   if (fact.kind !== 'known') throw new Error(fact.why);
   return fact.shape;

@@ -17,7 +17,7 @@ export const exampleFile = `${root}cluster.example.yaml`;
 /** The example file, resolved. */
 function exampleFleet(): DesiredFleet {
   const { fleet } = loadCluster(textOf('cluster.example.yaml'), 'cluster.example.yaml');
-  if (!fleet) throw new Error('the example file gives no fleet');
+  if (!fleet) throw new Error('the example file is invalid');
   return fleet;
 }
 

@@ -119,7 +119,8 @@ describe('the commands that nodes receive', { timeout: patience }, () => {
     await declare(rack, newer);
     await rack.converge();
     const from = version();
-    if (older === undefined || from === undefined || older === from) throw new Error('there are no two versions');
+    if (older === undefined || from === undefined || older === from)
+      throw new Error('the node does not have two versions');
     rack.relock((lock): ClusterLock => ({ ...lock, takenBack: { reference: { from, to: older } } }));
     await declare(rack, newer);
     const only = ['runtime', 'placement'] as const;

@@ -36,9 +36,9 @@ afterAll(async () => {
 });
 
 async function unlock(password: string, way = rack.way('studio-2').way, times = timing): Promise<Unlocked> {
-  if (way.kind !== 'way') throw new Error('no way');
+  if (way.kind !== 'way') throw new Error('no SSH target');
   const shown = await lookAtDoor(way, { deadlineMs: 20_000 });
-  if (shown === undefined) throw new Error('not locked');
+  if (shown === undefined) throw new Error('the Mac is not locked');
   const one = { node, way, trust: trustIn(way.target, shown.key), password: concealed(password) };
   const kept = openUnlockAttempts({ MESHWRIGHT_STATE: state }, times.unlockPauseMs);
   const seenUp = (address: string): Promise<void> => {

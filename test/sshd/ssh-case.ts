@@ -63,7 +63,7 @@ export async function rejection(promise: Promise<unknown>): Promise<Diagnostic> 
     if (error instanceof FleetError) return error.diagnostics[0];
     throw error;
   }
-  throw new Error('was expected to be rejected');
+  throw new Error('the promise was not rejected');
 }
 
 /** The code with which a promise is rejected. */

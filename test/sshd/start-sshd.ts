@@ -16,7 +16,7 @@ const startDeadlineMs = 60_000;
 export function hasSshd(): boolean {
   if (existsSync(sshdPath)) return true;
   if (process.env['MESHWRIGHT_SSHD'] === 'required')
-    throw new Error(`MESHWRIGHT_SSHD=required, and there is no ${sshdPath}`);
+    throw new Error(`MESHWRIGHT_SSHD=required, but ${sshdPath} does not exist`);
   return false;
 }
 
@@ -89,7 +89,7 @@ function answers(port: number): Promise<boolean> {
 async function waitUntilUp(port: number, child: ChildProcess, log: () => string): Promise<void> {
   const end = performance.now() + startDeadlineMs;
   while (performance.now() < end) {
-    if (child.exitCode !== null) throw new Error(`sshd ended at once:\n${log()}`);
+    if (child.exitCode !== null) throw new Error(`sshd exited immediately:\n${log()}`);
     if (await answers(port)) return;
     await sleep(20);
   }

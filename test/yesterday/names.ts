@@ -151,7 +151,7 @@ function lockPath(state: string): string {
   const found = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter(
     (name) => basename(name) === 'cluster.lock',
   );
-  if (found.length !== 1) throw new Error(`${found.length} lock files`);
+  if (found.length !== 1) throw new Error(`found ${found.length} lock files instead of one`);
   return join(state, found[0] ?? '');
 }
 

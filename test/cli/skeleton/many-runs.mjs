@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 
 const [, , main] = process.argv;
 const chunk = /require\("(\.\/run-[^"]+)"\)/.exec(readFileSync(main, 'utf8'))?.[1];
-if (chunk === undefined) throw new Error(`${main} no longer loads its runner: say here what it loads`);
+if (chunk === undefined) throw new Error(`${main} does not load its runner in the expected way: update this pattern`);
 const { runCommandLine } = createRequire(main)(chunk);
 
 // Every run adds its listeners to these streams.

@@ -37,7 +37,7 @@ function strip(value: unknown, name: string): Skeleton {
   if (typeof value === 'string') return unsteadyTexts.reduce((text, [found, by]) => text.replace(found, by), value);
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => strip(one, name));
-  if (typeof value !== 'object') throw new Error(`a document holds no ${typeof value}`);
+  if (typeof value !== 'object') throw new Error(`a document cannot contain a ${typeof value}`);
   return Object.fromEntries(
     Object.entries(value)
       .toSorted(([one], [other]) => compare(one, other))

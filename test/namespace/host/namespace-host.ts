@@ -74,7 +74,7 @@ async function mountDisks(
 
 function wiringFrom(model: FleetModel, node: string): Wiring {
   const { wiring } = model.look(node);
-  if (wiring === undefined) throw new Error(`the model says nothing about the network of ${node}`);
+  if (wiring === undefined) throw new Error(`the model has no network for ${node}`);
   return wiring;
 }
 

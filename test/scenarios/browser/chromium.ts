@@ -77,7 +77,7 @@ function wireOf(child: ChildProcess): Wire {
   });
   const ended = new Promise<never>((_, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`Chromium ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`Chromium exited with ${code}`)));
   });
   ended.catch(() => undefined);
   const ask: Wire['ask'] = (method, params = {}) => {

@@ -134,7 +134,7 @@ export const lookAtDrawing = async (page: Page): Promise<SeenDrawing> =>
 /** Red, green and blue of a computed color, from 0 to 255. */
 export function channelsOf(colour: string): readonly [number, number, number] {
   const [, red, green, blue] = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(colour) ?? [];
-  if (blue === undefined) throw new Error(`no opaque colour: ${colour}`);
+  if (blue === undefined) throw new Error(`not an opaque color: ${colour}`);
   return [Number(red), Number(green), Number(blue)];
 }
 

@@ -98,7 +98,7 @@ const patienceMs = 120_000;
 export async function quiet(fleet: Fleet): Promise<void> {
   const endMs = Date.now() + patienceMs;
   while (!isQuiet(fleet)) {
-    if (Date.now() > endMs) throw new Error(`it does not come to rest: ${JSON.stringify(fleet.power())}`);
+    if (Date.now() > endMs) throw new Error(`the Macs did not become idle: ${JSON.stringify(fleet.power())}`);
     await sleep(20);
   }
 }
@@ -114,7 +114,7 @@ async function unpending({ rack, at }: KillRack): Promise<void> {
   );
   const endMs = Date.now() + patienceMs;
   while (folders.some((folder) => existsSync(folder))) {
-    if (Date.now() > endMs) throw new Error('a change of the network was neither confirmed nor taken back');
+    if (Date.now() > endMs) throw new Error('a network change was neither confirmed nor rolled back');
     await endRollbackTimes(rack.fleet());
     await sleep(20);
   }

@@ -52,7 +52,7 @@ const eventPoints = (plans: readonly Plan[]): readonly KillPoint[] =>
   );
 
 function reported({ report }: { readonly report?: KillReport }, stderr: string): KillReport {
-  if (report === undefined) throw new Error(`the controller gave no report: ${stderr}`);
+  if (report === undefined) throw new Error(`the controller returned no report: ${stderr}`);
   const bad = report.steps.filter(({ outcome }) => !['changed', 'unchanged', 'blocked'].includes(outcome));
   if (bad.length > 0)
     throw new Error(bad.map(({ id, outcome, problems }) => `${id} ${outcome}: ${problems}`).join('\n'));
@@ -83,7 +83,7 @@ export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<
   // The last observation, after the end of the run, does not count.
   const before = execs.filter(({ key }) => !key.startsWith(`${plans.length} look at`));
   const hasJobs = plans.some(({ steps }) => steps.some(({ act }) => act.kind === 'job'));
-  if (hasJobs && canWatchJobs && kill.jobs.seen() === 0) throw new Error('the watch has seen no job');
+  if (hasJobs && canWatchJobs && kill.jobs.seen() === 0) throw new Error('the watch observed no job');
   const running = plans.filter(({ steps }) => steps.some(({ act }) => act.kind !== 'hands'));
   return { points: [...recordPoints(run.journal), ...eventPoints(running), ...before], plans: running };
 }
@@ -122,5 +122,5 @@ export async function killAt(kill: KillRack, scenario: KillScenario, point: Kill
   end();
   if (signal === 'SIGKILL') return run;
   reported(report === undefined ? {} : { report }, stderr);
-  throw new Error('the run ended, and did not come to it');
+  throw new Error('the run ended before it reached the kill point');
 }

@@ -192,7 +192,7 @@ export async function startKillRack(seed: string): Promise<KillRack> {
       }),
     });
     const [found] = seen;
-    if (found === undefined) throw new Error('an apply has not looked');
+    if (found === undefined) throw new Error('the apply made no observation');
     return { report, found };
   };
   return {

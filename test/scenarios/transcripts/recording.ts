@@ -84,7 +84,8 @@ export function startRecording(fleet: Fleet): Recording {
         const known = sentAs(one);
         // All root scripts have the same command line, so the node cannot match its records to them.
         const exit = known?.exit === undefined || known.exit.kind === 'unknown' ? after.get(key)?.[at] : known.exit;
-        if (exit === undefined) throw new Error(`${one.node} has no record of ${one.command.slice(0, 200)}`);
+        if (exit === undefined)
+          throw new Error(`the log has no record for ${one.node} of ${one.command.slice(0, 200)}`);
         return { ...one, name: known?.name, exit };
       });
     },

@@ -37,7 +37,7 @@ async function wait(ranks: MeshRack['ranks'], away: readonly string[], layout: 0
   const observation = observeMesh(desired, { ranks, values: Object.fromEntries(seen), unreachable: away });
   const scope = { desired, targets: nodes(2) };
   const work = expandTask({ kind: 'wait', for: 'serving', deadlineMs: 0 }, scope, nodes(2));
-  if (work.kind !== 'wait') throw new Error('it waits');
+  if (work.kind !== 'wait') throw new Error('the task is not a wait');
   const failures = Object.fromEntries(
     away.map((name) => [name, [diagnose('ssh/unreachable', { detail: 'no route' })]]),
   );

@@ -34,7 +34,7 @@ function writtenCommands(path: string): readonly Command[] {
     const [verb, ...words] = call.arguments;
     if (call.expression.getText() !== 'meshwright' || verb === undefined || !ts.isStringLiteral(verb)) return [];
     const known = commandVerbs.find((one) => one === verb.text);
-    if (known === undefined) throw new Error(`${path}: ${verb.text} is no command`);
+    if (known === undefined) throw new Error(`${path}: ${verb.text} is not a command`);
     return [
       meshwright(
         known,

@@ -29,7 +29,7 @@ function configured(fleet: DesiredFleet, generation = 5): Configured {
 
 function rankOf(changes: MeshChanges, rank: number): RankConfiguration {
   const found = configured(meshFleet(changes)).ranks[rank];
-  if (found === undefined) throw new Error(`there is no rank ${rank}`);
+  if (found === undefined) throw new Error(`the placement has no rank ${rank}`);
   return found;
 }
 

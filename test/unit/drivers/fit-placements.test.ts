@@ -26,7 +26,7 @@ const tp2 = (name: string) => ({ name, on: [1, 2], contextTokens: context });
 
 const firstNeed = (fleet: FitFleet, index = 0) => {
   const [placement] = fleet.placements.slice(index);
-  if (placement === undefined) throw new Error('no placement');
+  if (placement === undefined) throw new Error('the fleet has no placement');
   return placementNeeds(placement, fleet, {})?.[0];
 };
 
@@ -60,7 +60,7 @@ describe('the memory fit', () => {
     const fleet = fleetOf([512, 512], [kimi], [tp2('kimi')]);
     const processes = (publication?: object): readonly number[] | undefined => {
       const [placement] = fleet.placements;
-      if (placement === undefined) throw new Error('no placement');
+      if (placement === undefined) throw new Error('the fleet has no placement');
       return placementNeeds({ ...placement, publication }, fleet, {})?.map((need) => need.process / gib);
     };
     expect(processes()).toEqual([0.3, 0.3]);
@@ -85,7 +85,7 @@ describe('the memory fit', () => {
   it('suggests layers in proportion to memory: 233.3 and 116.7 GB, 42.4 % on each', () => {
     const fleet = fleetOf(rack, [large], [{ name: 'large', on: [1, 2, 3, 4], contextTokens: 1 }]);
     const [placement] = fleet.placements;
-    if (placement === undefined) throw new Error('no placement');
+    if (placement === undefined) throw new Error('the fleet has no placement');
     const nearest = nearestFit(placement, { fleet, seen: {} });
     expect(nearest).toEqual({ kind: 'shares', shares: [2, 2, 1, 1] });
     const divided = fleetOf(
@@ -202,7 +202,7 @@ describe("a node's memory verdict", () => {
   it('counts for its placement if it is the worst one', () => {
     const fleet = fleetOf([512, 16], [kimi], [{ ...tp2('kimi') }]);
     const [placement] = fleet.placements;
-    if (placement === undefined) throw new Error('no placement');
+    if (placement === undefined) throw new Error('the fleet has no placement');
     expect(worstVerdict(placement, fitPlacements(fleet))).toBe('does-not-fit');
   });
 });

@@ -23,7 +23,8 @@ function findings({ macos, model }: Mac, transport: DesiredPlacement['transport'
   const { nodes } = observedFleet();
   const [first, second] = [nodes['studio-1']?.facts, nodes['studio-2']?.facts];
   const hardware = readValue(second, hardwareFact);
-  if (placement === undefined || first === undefined || hardware === undefined) throw new Error('no rack');
+  if (placement === undefined || first === undefined || hardware === undefined)
+    throw new Error('the rack is incomplete');
   const facts = {
     ...second,
     ...(macos === undefined ? {} : { 'macos-version': macos === 'unknown' ? unknown('failed', 'no') : known(macos) }),

@@ -76,7 +76,7 @@ describe('the rack graph', () => {
 
   it('shows a foreign Mac at a link whose other end could not be read', () => {
     const [link] = fullMesh(2);
-    if (link === undefined) throw new Error('a mesh of two has a link');
+    if (link === undefined) throw new Error('the mesh of two has no link');
     const at = (name: string, change: Partial<ThunderboltReceptacle>) => ({
       thunderbolt: receptacles(name, 6, [link]).map((one) => (one.receptacle === 1 ? { ...one, ...change } : one)),
     });

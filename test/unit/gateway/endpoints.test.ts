@@ -34,7 +34,7 @@ describe("a gateway's placements", () => {
     writeFileSync(join(config.keysFolder, 'kimi'), JSON.stringify({ keys: [hashOf('one')] }));
     writeFileSync(join(config.closedFolder, 'code'), ' it is stopped. \nmore');
     const [kimi, code] = makeDoors(config);
-    if (kimi === undefined || code === undefined) throw new Error('no endpoints');
+    if (kimi === undefined || code === undefined) throw new Error('an endpoint is missing');
     expect([kimi.upstream, code.upstream]).toEqual(config.upstreams);
     expect([await kimi.keys(), await code.keys()]).toEqual([[Buffer.from(hashOf('one'), 'hex')], []]);
     expect([await kimi.closedBy(), await code.closedBy()]).toEqual([undefined, 'it is stopped.']);
@@ -86,7 +86,7 @@ describe("a gateway's status", () => {
 
   it('shows each placement with its requests', async () => {
     const [kimi, code] = makeDoors(config);
-    if (kimi === undefined || code === undefined) throw new Error('no endpoints');
+    if (kimi === undefined || code === undefined) throw new Error('an endpoint is missing');
     await kimi.turns.take(never);
     void kimi.turns.take(never);
     const ask = (path: string, version?: string) =>

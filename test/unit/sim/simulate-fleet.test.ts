@@ -18,7 +18,7 @@ const oneNode = (hardware: DesiredNode['hardware'], changes: Partial<DesiredFlee
 
 function only(desired: DesiredFleet): MacState {
   const [mac] = simulated(desired).macs;
-  if (mac === undefined) throw new Error('no Mac');
+  if (mac === undefined) throw new Error('the fleet has no Mac');
   return mac;
 }
 

@@ -21,7 +21,7 @@ function counted(fails = false): { readonly logIn: LogIn; readonly counts: { mad
     if (fails)
       throw new FleetError([diagnose('ssh/password-refused', { detail: 'no', subject: nodeSubject('studio-1') })]);
     const exec = (): never => {
-      throw new Error('nothing is run here');
+      throw new Error('no command is expected');
     };
     const close = (): void => {
       counts.ended += 1;

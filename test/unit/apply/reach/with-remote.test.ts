@@ -70,7 +70,7 @@ describe('withRemote', () => {
 
   it('returns the diagnostics for a node without an SSH target', async () => {
     const problem = diagnose('ssh/proxyjump', { detail: 'behind bastion' });
-    const body = () => Promise.reject(new Error('was asked'));
+    const body = () => Promise.reject(new Error('the node was queried'));
     const reached = await withRemote({ node, way: { kind: 'no-way', diagnostics: [problem] } }, { deadlineMs }, body);
     expect(reached).toEqual({ kind: 'unreached', diagnostics: [problem] });
   });

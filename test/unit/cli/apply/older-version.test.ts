@@ -10,9 +10,10 @@ import { meshFleet } from '../../../rack/placements.ts';
 import { observedFleet } from '../../../rack/rack.ts';
 
 const [now, before, long] = ['now', 'before', 'long ago'].map((text) => digestOf(text));
-if (now === undefined || before === undefined || long === undefined) throw new Error('three versions');
+if (now === undefined || before === undefined || long === undefined)
+  throw new Error('the list does not have three versions');
 const [base] = meshFleet().runtimes;
-if (base === undefined) throw new Error('the fleet has a runtime');
+if (base === undefined) throw new Error('the fleet has no runtime');
 const runtime: DesiredRuntime = { ...base, digest: now };
 const nodes = ['studio-1', 'studio-2'].map(nodeName);
 

@@ -136,7 +136,7 @@ function runWith(end: 'none' | 'interrupted', steps: number | null = 2) {
   const [sleep = '', name = '', clock = '', memory = ''] = ids;
   const seq = { seq: 2, runId: 'run-a' };
   const [about] = journal.records;
-  if (about === undefined) throw new Error('it has a first record');
+  if (about === undefined) throw new Error('the journal is empty');
   const records: readonly JournalRecord[] = [
     about,
     { ...seq, at: at(0), phase: 'plan', config: 'c', plan: 'p', steps: 8, changes: ids.map(change) },
@@ -150,7 +150,7 @@ function runWith(end: 'none' | 'interrupted', steps: number | null = 2) {
     ...(end === 'none' ? [] : [{ ...seq, at: at(9), phase: 'end', isInterrupted: true } as const]),
   ];
   const [run] = mergeHistory([{ runId: 'run-a', records, damaged: 0, isEnded: end !== 'none' }], []);
-  if (run === undefined) throw new Error('there is a run');
+  if (run === undefined) throw new Error('the history has no run');
   return run;
 }
 
@@ -177,7 +177,7 @@ describe("a run's changes", () => {
 
   it('are unknown if only the nodes have recorded the run', () => {
     const [run] = mergeHistory([], [{ node: 'studio-1', entries: [entry('run-b', 'studio-1/reboot', 60)] }]);
-    if (run === undefined) throw new Error('there is a run');
+    if (run === undefined) throw new Error('the history has no run');
     const text = historyText({ ...about, runs: [run], isWhole: true }, plainPage());
     expect(text).toContain('  1 step changed (recorded by the nodes)\n');
     expect(text).toContain('  The journal of this run is not on this computer, and nodes record only steps.\n');

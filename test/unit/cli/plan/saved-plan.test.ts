@@ -64,7 +64,7 @@ describe('a saved plan', () => {
   it('is refused if a Mac has restarted since (case 56)', () => {
     const values = { 'studio-2': { power } };
     const session = read(observedFleet({ values }).nodes['studio-3']?.facts, bootSessionFact);
-    if (session?.kind !== 'known') throw new Error('the rack of the tests shows its boot sessions');
+    if (session?.kind !== 'known') throw new Error('the boot session is unknown');
     const restarted = { ...session.value, uuid: 'F2B1C3D4-0000-4000-8000-00000000000F' };
     const now = planFor({ rack: { values: { ...values, 'studio-3': { 'boot-session': restarted } } } });
     expect(

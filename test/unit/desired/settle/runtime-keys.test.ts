@@ -21,7 +21,7 @@ const runtimes = resolveRuntimes({ runtimes: specs } as ClusterSpec, keysByDrive
   (one): DesiredRuntime => (one.driver === 'mlx' ? { ...one, packages: { mlx: '0.32.0', 'mlx-lm': '0.31.3' } } : one),
 );
 const exo = runtimes.find((one) => one.driver === 'exo');
-if (exo === undefined) throw new Error('no exo');
+if (exo === undefined) throw new Error('the fleet has no exo runtime');
 const [older, newer] = [digestOf('older'), digestOf('newer')];
 const oldExo: DesiredRuntime = { ...exo, digest: older };
 const newExo = { ...exo, digest: newer, version: '1.0.72', dialect: 'main', program: 'exo-2/exo' };
@@ -59,7 +59,7 @@ describe("a version's keys in the lock", () => {
 
   it('keep the mlx-lm version if the requirements are not read', () => {
     const mlx = runtimes.find((one) => one.driver === 'mlx');
-    if (mlx === undefined) throw new Error('no mlx');
+    if (mlx === undefined) throw new Error('the fleet has no mlx runtime');
     const { packages: _, ...unread } = { ...mlx, digest: older };
     const lock = { runtimeKeys: { mlx: lockedKeys({ ...mlx, digest: older }, {}, keysByDriver) } };
     expect(lockedKeys(unread, lock, keysByDriver)).toEqual(lock.runtimeKeys.mlx);

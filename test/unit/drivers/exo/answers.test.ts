@@ -16,7 +16,7 @@ const refusalText = onPage(refusalTextItself);
 
 const stateOf = (name: string) => {
   const state = parseState(exoCase(name));
-  if (state === undefined) throw new Error(`${name} was not read`);
+  if (state === undefined) throw new Error(`${name} could not be read`);
   return state;
 };
 

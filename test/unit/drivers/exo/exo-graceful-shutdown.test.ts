@@ -17,7 +17,7 @@ function shutDown(states: readonly (string | number | 'unasked' | 'refused')[], 
     const { request, afterMs, hear } = talk;
     asked.push(`${request.node} ${request.method} ${request.path}`);
     atMs += afterMs + tookMs;
-    if (asked.length > 500) throw new Error('it never ends');
+    if (asked.length > 500) throw new Error('the dialogue does not end');
     if (request.method === 'GET') checks += 1;
     const state = states[Math.min(checks, states.length) - 1] ?? 500;
     const isState = request.method === 'GET' && typeof state === 'string';

@@ -39,7 +39,7 @@ export function play(
     const given = answer(request, asked.filter((one) => keyOf(one) === key).length);
     asked.push(request);
     atMs += afterMs + 10;
-    if (asked.length > 5_000) throw new Error('it never ends');
+    if (asked.length > 5_000) throw new Error('the dialogue does not end');
     talk = hear({ ...(typeof given === 'object' ? given : wholeOf(given)), atMs });
   }
   return { end: talk, asked, atMs };

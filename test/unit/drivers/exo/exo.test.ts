@@ -28,7 +28,7 @@ function ranksOf(changes: ExoChanges, generation = 5): readonly RankConfiguratio
   const fleet = exoFleet(changes);
   const [kimi] = fleet.placements;
   const configured = kimi && configurePlacement(kimi, fleet, generation, lastingNames);
-  if (configured?.kind !== 'configured') throw new Error('it is not configured');
+  if (configured?.kind !== 'configured') throw new Error('the placement is not configured');
   return configured.ranks;
 }
 
@@ -131,14 +131,14 @@ describe('an exo rank', () => {
 function placed(fleet: DesiredFleet) {
   const [placement] = fleet.placements;
   const [runtime] = fleet.runtimes;
-  if (placement === undefined || runtime?.driver !== 'exo') throw new Error('it has no exo');
+  if (placement === undefined || runtime?.driver !== 'exo') throw new Error('the fleet has no placement on exo');
   return [placement, runtime as ExoRuntime] as const;
 }
 
 const talkOf = (changes: ExoChanges) => {
   const fleet = exoFleet(changes);
   const [model] = fleet.models;
-  if (model === undefined) throw new Error('it has no model');
+  if (model === undefined) throw new Error('the fleet has no model');
   return dialogue(placed(fleet)[0], model, fleet.thunderbolt).args;
 };
 
@@ -161,7 +161,7 @@ describe('the instance requested from exo', () => {
 
   it('is a pipeline over a ring on a single node', () => {
     const [only] = talkOf({}).nodes;
-    if (only === undefined) throw new Error('it has no node');
+    if (only === undefined) throw new Error('the fleet has no node');
     expect(talkOf({ placement: { nodes: [only] } })).toMatchObject({ sharding: 'Pipeline', meta: 'MlxRing' });
   });
 });
@@ -177,7 +177,7 @@ const codesOf = (
   const fleet = exoFleet(changes);
   const [placement, runtime] = placed(fleet);
   const [model] = fleet.models;
-  if (model === undefined) throw new Error('it has no model');
+  if (model === undefined) throw new Error('the fleet has no model');
   const { foreignDaemons: _, ...cabled } = fleet.thunderbolt;
   const links = cabled.links.filter(({ ends }) => !ends.every(({ node }) => more.without?.includes(node)));
   const thunderbolt = { ...cabled, links };

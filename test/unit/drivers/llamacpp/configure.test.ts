@@ -41,7 +41,7 @@ const argvOf = ({ service }: Pick<RankConfiguration, 'service'>): readonly strin
 /** The service file of a rank, and its arguments. */
 function serviceOf(placement: Partial<DesiredPlacement>, rank: number) {
   const configuration = ranksOf(placement)[rank];
-  if (configuration === undefined) throw new Error(`there is no rank ${rank}`);
+  if (configuration === undefined) throw new Error(`the placement has no rank ${rank}`);
   return { argv: argvOf(configuration), text: render(configuration.service), record: configuration.record };
 }
 

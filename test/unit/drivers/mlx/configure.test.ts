@@ -48,7 +48,7 @@ function rankOf(
 ) {
   const all = configured(change, { generation, model });
   const one = all.kind === 'configured' ? all.ranks[rank] : undefined;
-  if (one === undefined) throw new Error(`there is no rank ${rank}`);
+  if (one === undefined) throw new Error(`the placement has no rank ${rank}`);
   const service = textOf(one.service);
   const words = [...(/<array>(.*)<\/array>/s.exec(service)?.[1] ?? '').matchAll(/<string>(.*)<\/string>/g)];
   const pairs = [...service.matchAll(/\t\t<key>(\w+)<\/key>\n\t\t<string>(.*)<\/string>/g)];

@@ -32,7 +32,7 @@ describe('the card for a Mac', () => {
   ])('matches the settings in cluster file %#', (text) => {
     const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
     expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
-    if (fleet === undefined) throw new Error('no cluster');
+    if (fleet === undefined) throw new Error('the cluster file is invalid');
     for (const node of fleet.nodes) say(enrollCardText(enrollCard(fleet, node), { columns: 200, isSimulated: false }));
   });
 });

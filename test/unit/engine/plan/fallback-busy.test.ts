@@ -23,7 +23,7 @@ const fleetWith = (...there: readonly number[]): DesiredFleet =>
 /** The ranks of a fleet's fallback, whose leader has this token reading. */
 function onTheFallback(of: DesiredFleet, token: TokenResult, last: RankCase['state'] = 'joined') {
   const [first] = of.placements.map(onFallback);
-  if (first === undefined) throw new Error('the fleet has a placement');
+  if (first === undefined) throw new Error('the fleet has no placement');
   const { digest = '' } = configurePlacement(first, of, 0, lastingNames);
   const entries = first.nodes.map((node, rank): [string, readonly RankCase[]] => {
     const state = rank === first.nodes.length - 1 ? last : 'joined';

@@ -17,7 +17,7 @@ const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 function twoPlacements(): DesiredFleet {
   const fleet = meshFleet();
   const [kimi] = fleet.placements;
-  if (kimi === undefined) throw new Error('the rack has a placement');
+  if (kimi === undefined) throw new Error('the rack has no placement');
   const nodes = ['studio-3', 'studio-4'].map(nodeName);
   return { ...fleet, placements: [kimi, { ...kimi, name: 'pair', nodes, endpointPort: 8_081 }] };
 }

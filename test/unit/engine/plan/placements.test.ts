@@ -100,7 +100,7 @@ describe('a plan with a placement', () => {
     const base = meshFleet();
     const [tiny] = base.models;
     const [one] = base.placements;
-    if (tiny === undefined || one === undefined) throw new Error('the fleet of these tests has a model');
+    if (tiny === undefined || one === undefined) throw new Error('the fleet has no model or no placement');
     const file = { path: 'weights', sha256: digestOf('weights'), sizeBytes: 1e15 };
     const fleet = {
       ...base,

@@ -160,7 +160,7 @@ describe('fetch-model', () => {
     it('refuses plain HTTP unless allowed, and redirects to other protocols (case 39)', async () => {
       const { root, call, asked } = start(shell, 'whole');
       const { source, ...args } = call.args as JobArgs['fetch-model'];
-      if (source.kind !== 'url') throw new Error('no address');
+      if (source.kind !== 'url') throw new Error('the source is not a URL');
       const refused = { ...call, args: { ...args, source: { kind: 'url', base: source.base } } } as JobCall;
       const failure = { slug: 'fetch-failed', text: expect.stringMatching(/^curl: \(1\) /) };
       expect(await runJob(root, refused)).toMatchObject({ exit: 1, failure });

@@ -148,5 +148,5 @@ export async function until(condition: () => boolean): Promise<void> {
     if (condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error('the condition never held');
+  throw new Error('the condition never became true');
 }

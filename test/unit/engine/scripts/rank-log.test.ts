@@ -25,7 +25,7 @@ interface Seen {
 async function readKimi(root: MacRoot, mark?: LogMark): Promise<Seen> {
   const wish = { placement: 'kimi', ...(mark === undefined ? {} : { mark }) };
   const [part] = parseLogParts(await run(rankLogPartsCommand([wish], root.folder))) ?? [];
-  if (part?.kind !== 'part') throw new Error(`there is no part: ${part?.kind}`);
+  if (part?.kind !== 'part') throw new Error(`the answer has no part: ${part?.kind}`);
   return { from: part.from, text: Buffer.from(part.bytes).toString(), mark: part.mark };
 }
 

@@ -41,7 +41,7 @@ const { newRoot, started } = rankRoots();
 /** The arguments that prepare a rank. @throws Error if the call is not a bootstrap */
 function bootstrapArgs(): ScriptArgs['bootstrap-rank'] {
   const call = record();
-  if (call.name !== 'bootstrap-rank') throw new Error('it is no bootstrap');
+  if (call.name !== 'bootstrap-rank') throw new Error('the call is not a bootstrap');
   return call.args;
 }
 

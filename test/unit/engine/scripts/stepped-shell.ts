@@ -50,7 +50,7 @@ export async function interleave(
       });
       tokens.on('error', () => undefined);
       steps.on('data', (chunk: Buffer) => {
-        if (chunk.length !== 1) reject(new Error('two commands of one script at once'));
+        if (chunk.length !== 1) reject(new Error('one script ran two commands at the same time'));
         waiting.set(at, { goOn: () => tokens.write('\n') });
         busy -= 1;
         isQuiet();

@@ -83,7 +83,7 @@ const rank = (...words: Parameters<typeof launchd>): Lie => ({
 const gateway = { [gatewayPlist(8080).path]: '<plist/>' };
 const keeper = { [keeperPlist.path]: '<plist/>' };
 const theirs = { 'Library/LaunchDaemons/io.exo.networksetup.plist': '<plist/>' };
-const oneAccount = 'a rehearsal has one account, and owners on a Mac are right by the same tool for years;';
+const oneAccount = 'a rehearsal has only one account, and on a Mac the same tool has set owners correctly for years;';
 
 const keeps: Later = { later: 'the next round compares again, a minute later', fact: 'keeper' };
 const asUnpack: Needless = { needless: 'the same lines as in unpack-runtime' };
@@ -118,7 +118,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   'set-names': { 'scutil --set': { tools: { 'usr/sbin/scutil': "printf 'old\\n'" }, slug: 'scutil' } },
   'make-account': { dscl: { tools: { 'usr/bin/dscl': 'exit 0' }, slug: 'dscl' } },
   'remove-accounts': {
-    dscl: { needless: 'what it calls so only reads' },
+    dscl: { needless: 'these calls only read' },
     'dscl -delete': {
       tools: {
         'usr/bin/dscl':
@@ -163,7 +163,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
       tools: { 'usr/sbin/networksetup': networksetup(off), 'sbin/ifconfig': missing },
       slug: 'plistbuddy',
     },
-    'ifconfig deletem': { needless: 'the bridge is destroyed next, which is checked' },
+    'ifconfig deletem': { needless: 'the script destroys the bridge next, and checks this' },
     'ifconfig destroy': {
       tools: { 'usr/sbin/networksetup': networksetup(off), 'usr/libexec/PlistBuddy': 'exit 1' },
       slug: 'ifconfig',
@@ -226,15 +226,15 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   },
   'load-doorman': {
     [chownLogin]: {
-      later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
+      later: `${oneAccount} a gateway that cannot write its log or its counts does not keep running`,
       fact: 'services',
     },
     [`${chownLogin}:$x`]: {
-      later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
+      later: `${oneAccount} a gateway that cannot write its log or its counts does not keep running`,
       fact: 'services',
     },
     'chown $owner': {
-      later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
+      later: `${oneAccount} a gateway that cannot write its log or its counts does not keep running`,
       fact: 'services',
     },
     'launchctl enable': { ...launchctl('absent', 'disabled'), files: gateway },
@@ -322,29 +322,39 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'launchctl bootstrap': { ...launchctl('absent'), files: theirs },
   },
   'settle-rollback': {
-    'launchctl bootout': { needless: 'the rollback ends itself with it, and its plist is gone by then' },
-    'chown root:wheel': { needless: 'launchd refuses a property list of another owner, and loading is checked' },
-    'launchctl enable': { needless: 'loading is checked next: see the change of the network' },
-    'launchctl bootstrap': { needless: 'only a change of the network arms a rollback' },
+    'launchctl bootout': {
+      needless: 'the rollback stops itself with this call, and its plist has already been removed',
+    },
+    'chown root:wheel': {
+      needless: 'launchd refuses a property list with a different owner, and the script checks the loading',
+    },
+    'launchctl enable': { needless: 'the script checks the loading next, as in a network change' },
+    'launchctl bootstrap': { needless: 'only a network change arms a rollback' },
   },
   'prepare-staging': {
-    'chown -R': { later: `${oneAccount} the account cannot send the first byte then`, fact: 'trees' },
+    'chown -R': { later: `${oneAccount} without it, the account cannot send the first byte`, fact: 'trees' },
   },
   'bootstrap-rank': {
-    'chown $2': { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
-    [chownLogin]: { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
+    'chown $2': { later: `${oneAccount} launchd does not start a program whose log it cannot open`, fact: 'services' },
+    [chownLogin]: {
+      later: `${oneAccount} launchd does not start a program whose log it cannot open`,
+      fact: 'services',
+    },
     [`${chownLogin}:$x`]: {
-      later: `${oneAccount} launchd starts no program whose log it cannot open`,
+      later: `${oneAccount} launchd does not start a program whose log it cannot open`,
       fact: 'services',
     },
     'launchctl enable': rank('absent', 'disabled'),
     'launchctl bootstrap': rank('absent'),
   },
   'check-account': {
-    'chown $2': { later: `${oneAccount} the account then has no home that it can write`, fact: 'services' },
-    [chownLogin]: { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
+    'chown $2': { later: `${oneAccount} without it, the account has no writable home`, fact: 'services' },
+    [chownLogin]: {
+      later: `${oneAccount} launchd does not start a program whose log it cannot open`,
+      fact: 'services',
+    },
     [`${chownLogin}:$x`]: {
-      later: `${oneAccount} launchd starts no program whose log it cannot open`,
+      later: `${oneAccount} launchd does not start a program whose log it cannot open`,
       fact: 'services',
     },
     'launchctl bootstrap': {
@@ -353,10 +363,10 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     },
   },
   'kick-rank': { 'launchctl kickstart': { ...rank('loaded'), slug: 'ended-at-once' } },
-  put: { 'chown root:wheel': { needless: 'the file is made by root already: chown mends the group at most' } },
+  put: { 'chown root:wheel': { needless: 'root already owns the new file, so chown changes at most the group' } },
   restart: { 'shutdown -r': { later: 'the script ends before the Mac goes down', fact: 'boot-session' } },
   'waiting for a confirmation': {
-    'launchctl bootout': { later: 'it ends the process that asks for it', fact: 'services' },
+    'launchctl bootout': { later: 'the call stops the process that makes it', fact: 'services' },
   },
   'round of the keeper': {
     'PlistBuddy Delete': keeps,
@@ -368,7 +378,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   'restoring of a bridge': {
     'ifconfig addm': back({ 'sbin/ifconfig': ifconfig('UP,', []) }, { bridge: 'en2\n' }),
     'ifconfig create': back({ 'sbin/ifconfig': missing }, { bridge: 'en2\n' }),
-    'ifconfig deletem': { needless: 'the bridge is destroyed next, which is checked' },
+    'ifconfig deletem': { needless: 'the script destroys the bridge next, and checks this' },
     'ifconfig destroy': back({ 'sbin/ifconfig': ifconfig('UP,', ['en2']) }, {}),
     'ifconfig up': back({ 'sbin/ifconfig': ifconfig('', ['en2']) }, { bridge: 'en2\n' }),
     'networksetup -removenetworkservice': back(
@@ -431,19 +441,19 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'tar -xf': asUnpack,
     'chown -R': asUnpack,
     'chmod -R': asUnpack,
-    'chown $account': { needless: 'uv cannot write into its folder then' },
-    'mktemp -d': { needless: 'its folder is looked for' },
-    'sudo -n': { needless: 'no program of Python is found then' },
-    'tar -cf': { needless: 'tar finds no archive in the empty file then' },
+    'chown $account': { needless: 'without it, uv cannot write into its folder' },
+    'mktemp -d': { needless: 'the script checks that the folder exists' },
+    'sudo -n': { needless: 'without it, the script does not find Python' },
+    'tar -cf': { needless: 'without it, tar finds an empty file instead of an archive' },
   },
   'job fetch-model': {
     'chown -R': asUnpack,
     'chmod -R': asUnpack,
-    'sudo -n': { needless: 'no byte comes then, and the digest is compared' },
+    'sudo -n': { needless: 'without it, no byte arrives, and the script compares the digest' },
   },
   'job verify-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
   'stop-rank': {
-    'sample $1': { needless: 'only for people: the name is printed where the file exists' },
-    'launchctl kill': { needless: 'KILL goes to the processes themselves, and they are awaited' },
+    'sample $1': { needless: 'the sample is only for people: the script prints its name if the file exists' },
+    'launchctl kill': { needless: 'the script also sends KILL to the processes, and waits until they exit' },
   },
 };

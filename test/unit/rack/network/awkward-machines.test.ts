@@ -12,7 +12,7 @@ const cases = new Map(loadFactCases().map((one) => [one.title, one]));
 function factsFrom(...titles: readonly string[]): Facts {
   const known = titles.map((title) => {
     const one = cases.get(title);
-    if (one === undefined) throw new Error(`no case ${title}`);
+    if (one === undefined) throw new Error(`the case ${title} does not exist`);
     return [one.fact, parseCase(one)];
   });
   return { ...unknownNode('any').facts, ...Object.fromEntries(known) };

@@ -162,7 +162,7 @@ describe('a step required before a stop', () => {
       seconds: 0,
       needs: [],
     });
-    if (gateway === undefined) throw new Error('nothing is stopped');
+    if (gateway === undefined) throw new Error('the plan stops nothing');
     const stops = stopRanks(
       () => work,
       nodes.map((node) => ({ node, seen })),

@@ -61,7 +61,7 @@ const rank = (placement: string, pid = 4690): LaunchdService => ({
 
 const objectsOf = (changes: RackChanges) => {
   const facts = observedFleet(changes).nodes['studio-3']?.facts;
-  if (facts === undefined) throw new Error('no such node');
+  if (facts === undefined) throw new Error('the rack does not have this node');
   return kernelObjects(facts);
 };
 

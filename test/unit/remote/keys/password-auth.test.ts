@@ -62,7 +62,7 @@ describe('a login with a password', () => {
     const begin = () => {
       const { tried, events } = login([[['publickey', 'keyboard-interactive']]]);
       const [method] = tried;
-      if (method === undefined || method === false) throw new Error('nothing was tried');
+      if (method === undefined || method === false) throw new Error('the login tried no method');
       expect(method).toEqual({ type: 'keyboard-interactive', username: 'mesh', prompt: expect.any(Function) });
       events.splice(0);
       const ask = (...prompts: readonly unknown[]): void =>

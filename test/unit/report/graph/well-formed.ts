@@ -16,7 +16,7 @@ function take(pattern: RegExp, source: string, at: number): RegExpExecArray | nu
  * entities. Throws at the first error that an XML parser would report.
  */
 export function elementsOf(source: string): readonly string[] {
-  if (!characters.test(source)) throw new Error('a character that XML does not have');
+  if (!characters.test(source)) throw new Error('a character that XML does not allow');
   const open: string[] = [];
   const names: string[] = [];
   let at = 0;
@@ -35,10 +35,10 @@ export function elementsOf(source: string): readonly string[] {
     }
     const end = /\s*(\/?)>/y;
     const close = take(end, source, at);
-    if (close === null) throw new Error(`a tag that does not end at ${at}: ${source.slice(at, at + 40)}`);
+    if (close === null) throw new Error(`an unclosed tag at ${at}: ${source.slice(at, at + 40)}`);
     at += close[0].length;
     if (slash === '/') {
-      if (open.pop() !== name) throw new Error(`</${name}> closes something else`);
+      if (open.pop() !== name) throw new Error(`</${name}> does not match the open element`);
     } else {
       names.push(name);
       if (close[1] === '') open.push(name);
@@ -58,10 +58,10 @@ const statement = new RegExp(`^ {2}${endpoint}(?: -- ${endpoint})? ${attributes}
 /** The statements of a DOT text. Throws at the first line that is not a statement. */
 export function statementsOf(source: string): readonly string[] {
   const lines = source.split('\n');
-  if (!new RegExp(`^graph ${string} \\{$`).test(lines[0] ?? '')) throw new Error(`no head: ${lines[0]}`);
-  if (lines.at(-1) !== '' || lines.at(-2) !== '}') throw new Error('no end');
+  if (!new RegExp(`^graph ${string} \\{$`).test(lines[0] ?? '')) throw new Error(`not a graph header: ${lines[0]}`);
+  if (lines.at(-1) !== '' || lines.at(-2) !== '}') throw new Error('the graph is not closed');
   const inner = lines.slice(1, -2);
   const strange = inner.find((line) => !statement.test(line));
-  if (strange !== undefined) throw new Error(`no statement: ${strange}`);
+  if (strange !== undefined) throw new Error(`not a statement: ${strange}`);
   return inner;
 }

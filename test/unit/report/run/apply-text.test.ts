@@ -98,7 +98,7 @@ describe("a change's line", () => {
 
   it('shows the new value and the duration', () => {
     const [first] = changes;
-    if (first === undefined) throw new Error('there are changes');
+    if (first === undefined) throw new Error('the plan has no changes');
     expect(madeChangeLine({ change: first, ms: 700 })).toBe('studio-1 power/sleep changed (never sleeps) 700 ms');
   });
 });

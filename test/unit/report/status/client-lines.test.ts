@@ -77,7 +77,7 @@ describe("a published placement's client counts", () => {
       ranks: threeRanks(['joined', 'joined', 'joined']),
     });
     const leader = observation.nodes['studio-1'];
-    if (leader === undefined) throw new Error('the leader was observed');
+    if (leader === undefined) throw new Error('the leader was not observed');
     const answers = {
       none: [],
       busy: [gatewayStatus([busy])],

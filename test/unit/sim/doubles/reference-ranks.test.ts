@@ -69,7 +69,7 @@ function startRank(rank: number, { size, generation = 1, deadlineSeconds = 20 }:
   });
   return new Promise((resolve, reject) => {
     child.stdout.once('data', () => resolve(child));
-    child.once('exit', (code) => reject(new Error(`rank ${rank} ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`rank ${rank} exited with ${code}`)));
   });
 }
 
@@ -216,6 +216,6 @@ describe('the reference runtime', () => {
     tables = [new Map()];
     await writeTiny(0);
     await writeTable(0);
-    await expect(startRank(0, { size: 1 })).rejects.toThrow('rank 0 ended with 1');
+    await expect(startRank(0, { size: 1 })).rejects.toThrow('rank 0 exited with 1');
   });
 });

@@ -9,7 +9,7 @@ function settings(faults: readonly string[] = [], off: readonly string[] = []): 
   for (const fault of faults) expect(model.setFault(fault.split(' ')).kind).toBe('done');
   const nodes = model.nodes.map(({ name }): NetworkNode => {
     const { wiring } = model.look(name);
-    if (wiring === undefined) throw new Error(`no wiring of ${name}`);
+    if (wiring === undefined) throw new Error(`${name} has no wiring`);
     return { name, wiring, isPowered: !off.includes(name) };
   });
   return new Map(networkSettings(nodes).map(({ about, value }) => [about, value]));

@@ -5,7 +5,7 @@ import { simulated } from '../../../rack/rack.ts';
 
 describe('a Mac fresh out of the box', () => {
   const [mac] = simulated().macs;
-  if (mac === undefined) throw new Error('no Mac');
+  if (mac === undefined) throw new Error('the fleet has no Mac');
   const boxed = outOfBox(mac);
 
   it('has every receptacle in the Thunderbolt Bridge, and DHCP on each service', () => {

@@ -149,7 +149,7 @@ describe('a placement that should start', () => {
   it('is checked against the memory in the file when no node was observed', () => {
     const fleet = fleetWith(gqa(1_800e9));
     const [kimi] = fleet.placements;
-    if (kimi === undefined) throw new Error('no placement');
+    if (kimi === undefined) throw new Error('the fleet has no placement');
     expect(checkPlacement(kimi, fleet).map(({ code }) => code)).toEqual(['placement/memory-unknown']);
     const nodes = fleet.nodes.map((node) => ({ ...node, hardware: { memoryBytes: 256 * gib } }));
     expect(checkPlacement(kimi, { ...fleet, nodes }).map(({ code }) => code)).toEqual(['placement/does-not-fit']);
@@ -184,7 +184,7 @@ describe('a serving placement', () => {
   it('counts toward the memory of a second placement on its nodes', () => {
     const fleet = fleetWith(gqa(900e9));
     const [kimi] = fleet.placements;
-    if (kimi === undefined) throw new Error('no placement');
+    if (kimi === undefined) throw new Error('the fleet has no placement');
     const both = { ...fleet, placements: [kimi, { ...kimi, name: 'second', endpointPort: 8_081 }] };
     const serving: MeshRack = { ranks: threeRanks(['joined', 'joined', 'joined']) };
     const plan = planFor(both, serving);

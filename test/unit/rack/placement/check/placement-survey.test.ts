@@ -43,7 +43,7 @@ function viewFor(rack: MeshRack, file: MeshChanges = {}, targets?: readonly stri
 
 function kimiOf(view: View): PlacementSurvey {
   const [kimi] = surveyPlacements(view);
-  if (kimi === undefined) throw new Error('the fleet of these tests has kimi');
+  if (kimi === undefined) throw new Error('the fleet has no kimi');
   return kimi;
 }
 

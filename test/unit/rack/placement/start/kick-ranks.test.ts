@@ -11,7 +11,7 @@ describe('a rank start', () => {
   const fleet = meshFleet();
   const [placement] = fleet.placements;
   const configured = placement && configurePlacement(placement, fleet, 3, lastingNames);
-  if (configured?.kind !== 'configured') throw new Error('the placement of the tests can be configured');
+  if (configured?.kind !== 'configured') throw new Error('the placement cannot be configured');
   const { digest, ranks } = configured;
 
   it('passes the number of device resources to the script if a start takes more than one', () => {

@@ -15,7 +15,7 @@ const findingFor = (...lines: string[]) => {
     lines: rank === 0 ? lines : [],
   }));
   const [kimi] = fleet.placements;
-  if (kimi === undefined) throw new Error('the fleet of these tests has kimi');
+  if (kimi === undefined) throw new Error('the fleet has no kimi');
   return asText(failingRankFinding(kimi, undefined, ranks, fleet));
 };
 

@@ -57,7 +57,7 @@ describe('a mesh started with different settings', () => {
   it('stores its settings in the record next to the digest', () => {
     const fleet = meshFleet();
     const [first] = fleet.placements;
-    if (first === undefined) throw new Error('it has a placement');
+    if (first === undefined) throw new Error('the fleet has no placement');
     const started = configurePlacement(first, fleet, 4, lastingNames);
     const kept = started.kind === 'configured' ? started.ranks.map(({ record }) => record.declared) : [];
     expect(new Set(kept).size).toBe(1);

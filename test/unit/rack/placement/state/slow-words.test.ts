@@ -12,7 +12,7 @@ const slowWords = onPage(slowWordsItself);
 
 const fleet = meshFleet();
 const [placement] = fleet.placements;
-if (placement === undefined) throw new Error('the rack has a placement');
+if (placement === undefined) throw new Error('the rack has no placement');
 const driver = {
   observe: ([first]: readonly string[]) => (first === 'tcp' || first === 'rdma' ? ({ transport: first } as const) : {}),
 };

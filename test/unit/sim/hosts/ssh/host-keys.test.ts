@@ -17,7 +17,7 @@ describe("a simulated fleet's SSH key", () => {
     for (let round = 0; round < 300; round += 1) {
       const { privateText, publicText } = createKeyText('simulated');
       const [whole, open] = [ssh2.utils.parseKey(privateText), ssh2.utils.parseKey(publicText)];
-      if (whole instanceof Error || open instanceof Error) throw new Error('it does not parse');
+      if (whole instanceof Error || open instanceof Error) throw new Error('the key cannot be parsed');
       expect(`${whole.type} ${whole.getPublicSSH().toString('base64')}`).toBe(publicText);
       const signature = whole.sign(Buffer.from('data'));
       if (signature instanceof Error) throw signature;
