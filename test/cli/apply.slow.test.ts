@@ -64,6 +64,9 @@ describe('apply without a terminal', () => {
     expect(ran.stdout).toMatch(/^Done: 8 changed, \d+ already right\. Checked again: nothing left to do\.$/m);
     const again = await run('apply', '--sim');
     expect([again.code, again.stdout.split('\n').at(-2)]).toEqual([0, 'Nothing to change: 2 nodes match the file.']);
+    expect((await run('plan', '--sim', '--out', 'empty.json')).stdout).toMatch(
+      /match the file\.\n\nSaved in empty\.json\.\n$/,
+    );
     expect(fileIn(place, 'cluster.lock')).toBeUndefined();
   });
 

@@ -74,7 +74,12 @@ export const plan: VerbBody = async (run) => {
     showJsonText(run.console, planDocument(looked.plan, { ...surroundings, ...(scripts && { scripts }) }));
   }
   const lock = { shown: lockPlace.shown, additions, ...(chosen.targets && { isCounted: true as const }) };
-  const parts = { lock, budgets, next: nextLines(run, looked.plan, saved) };
+  const parts = {
+    lock,
+    budgets,
+    next: nextLines(run, looked.plan, saved),
+    saved: saved === undefined ? undefined : savedText(run, saved),
+  };
   if (scripts !== undefined) showScripts(run, looked.plan, parts, scripts);
   else {
     showPlan(run, looked.plan, parts);
@@ -103,6 +108,8 @@ function besideOrBelow({ console }: Run, first: Prose, second: Prose): readonly 
   return columnsOf(proseText(both, console)) <= console.columns ? [both] : [first, second];
 }
 
+const savedText = ({ folder }: Run, saved: string): string => `Saved in ${shownPath(folder, saved)}.`;
+
 /** Saved plans are usually applied without a prompt, so the command names the effects that need consent. */
 export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: string | undefined): readonly Prose[] {
   if (saved !== undefined) {
@@ -111,7 +118,7 @@ export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: s
     const options = file === undefined ? {} : { file };
     const allow = effects.some(({ kind }) => kind === 'interrupt') ? ['--allow', 'interrupt'] : [];
     const command = meshwright('apply', shown, ...sameWords({ options }, []), ...allow);
-    return besideOrBelow(run, `Saved in ${shown}.`, prose`Apply exactly this plan: ${command}`);
+    return besideOrBelow(run, savedText(run, saved), prose`Apply exactly this plan: ${command}`);
   }
   const command = meshwright('apply', ...sameWords(run, run.words));
   return besideOrBelow(run, 'Save this plan: --out plan.json', prose`Apply it: ${command}`);

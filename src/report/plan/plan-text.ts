@@ -85,6 +85,8 @@ export interface PlanTextInput {
   readonly budgets?: readonly NodeBudget[] | undefined;
   /** Commands to type next, one per line; shown only if there is work to do. */
   readonly next?: readonly Prose[];
+  /** A sentence about the saved file, shown in place of `next`. */
+  readonly saved?: string | undefined;
   /** The text if there is nothing to do; by default, it reports that the nodes match the file. */
   readonly nothing?: string;
 }
@@ -109,7 +111,8 @@ const isTooMuch = ({ blockers }: Plan): boolean =>
  * already matches the file. Text from nodes is escaped; ends with a line break.
  */
 export function planText(input: PlanTextInput, page: Page): string {
-  const { plan, lock } = input;
+  const { plan, lock, next = [], saved } = input;
+  const isToDo = hasMachineSteps(plan) || lock.additions.length > 0;
   return pageText([
     planHead(plan, page),
     ...findingBlocks(plan, page, isUrgent),
@@ -121,9 +124,7 @@ export function planText(input: PlanTextInput, page: Page): string {
     isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
     isStarting(plan) || isTooMuch(plan) ? memoryLines(plan.memory ?? [], page) : [],
     verdictLines(input, page),
-    hasMachineSteps(plan) || lock.additions.length > 0
-      ? (input.next ?? []).flatMap((line) => proseLines(line, page))
-      : [],
+    (isToDo ? next : saved === undefined ? [] : [saved]).flatMap((line) => proseLines(line, page)),
   ]);
 }
 

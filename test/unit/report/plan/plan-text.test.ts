@@ -181,6 +181,15 @@ describe("a plan's text", () => {
     );
   });
 
+  it.each([
+    ['nothing to change', {}],
+    ['nothing that apply can change', { waiting: [waits('power', 'studio-1', ['power is unknown'], true)] }],
+  ])('names the saved file in a plan with %s', (_what, own) => {
+    const saved = 'Saved in plan.json.';
+    expect(show(emptyPlan(own), { saved }).trimEnd().split('\n').slice(-2)).toEqual(['', saved]);
+    expect(show(full, { saved })).not.toContain(saved);
+  });
+
   it('counts observed nodes and names unreached ones', () => {
     const { 'studio-4': _lost, ...observed } = emptyPlan().observed;
     const reason = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
