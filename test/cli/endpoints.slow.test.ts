@@ -40,6 +40,19 @@ describe('endpoints', () => {
     await expectGolden('endpoints', place, rans);
   });
 
+  it('wraps its sentences at 40 columns, but nothing to copy', async () => {
+    const [wide, narrow] = await Promise.all(
+      ['80', '40'].map((COLUMNS) => meshwright(place, ['endpoints'], { env: { COLUMNS } })),
+    );
+    const copied = /^ +\S+ +\S+$|["'{}\\]|^ +(tunnel|curl|-H|-d|printf) /;
+    const lines = (narrow?.stdout ?? '').split('\n');
+    expect(widest(lines.filter((line) => !copied.test(line)).join('\n'))).toBeLessThanOrEqual(40);
+    const words = (text = '') => text.split(/\s+/).join(' ');
+    expect(words(narrow?.stdout)).toBe(words(wide?.stdout));
+    for (const line of (wide?.stdout ?? '').split('\n').filter((one) => copied.test(one)))
+      expect(lines).toContain(line);
+  });
+
   it('prints the absolute path of a key file, and keeps the key out of curl arguments', async () => {
     place.write('filed.yaml', text.replace('{ env: CHAT_KEY }', '{ file: keys/chat }'));
     const { stdout } = await run('endpoints', 'chat', '--file', 'filed.yaml');

@@ -2,12 +2,14 @@ import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { askedPort, clearTextWords } from '../../desired/endpoints.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
+import { firmSpace } from '../../diagnostics/cells.ts';
 import { takesPrompt } from '../../drivers/contract/chat-request.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import type { EndpointsDocument } from '../../model/documents.generated.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { asObject } from '../../node/answers/read-answer.ts';
+import { hang, type Page, pageText } from '../../report/page.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { exitCode } from '../exit-codes.ts';
@@ -26,7 +28,7 @@ export const endpoints: VerbBody = (run) => {
   showResult(
     run,
     () => ({ formatVersion: 1, cluster: fleet.name, endpoints: all.map(settingsJson) }),
-    () => endpointsText(all),
+    () => endpointsText(all, run.console),
   );
   return Promise.resolve(exitCode.done);
 };
@@ -97,42 +99,48 @@ const settingsJson = ({ access, takesPrompt: _, ...one }: EndpointSettings) => (
 });
 
 /** The client settings for one endpoint, without a key. */
-export interface EndpointSettings extends Omit<EndpointsDocument['endpoints'][number], 'baseUrl' | 'access'> {
+interface EndpointSettings extends Omit<EndpointsDocument['endpoints'][number], 'baseUrl' | 'access'> {
   /** True if the endpoint accepts only a prompt, not a chat. */
   readonly takesPrompt: boolean;
   readonly access: EndpointAccess;
 }
 
 /** A client's way of accessing the endpoint. */
-export type EndpointAccess =
+type EndpointAccess =
   | { readonly kind: 'key'; readonly source: SecretSource }
   | { readonly kind: 'anybody' }
   /** The endpoint is reachable only on its node, so clients need this tunnel. */
   | { readonly kind: 'tunnel'; readonly command: string };
 
-/** Settings to copy, one block per placement. Instead of a key, its source is shown. */
-export const endpointsText = (all: readonly EndpointSettings[]): string =>
-  all.length === 0 ? 'The file has no placements.\n' : `${all.map(blockOf).join('\n\n')}\n`;
+type Width = Pick<Page, 'columns'>;
 
-function blockOf(one: EndpointSettings): string {
-  const parts = [headLines(one), curlLines(one), webUiLines(one), openCodeLines(one), xcodeLines(one)];
-  return parts.map((lines) => lines.join('\n')).join('\n\n');
-}
+/** Settings to copy, one block per placement. Instead of a key, its source is shown. Only sentences are wrapped. */
+const endpointsText = (all: readonly EndpointSettings[], width: Width): string =>
+  pageText(all.length === 0 ? [['The file has no placements.']] : all.flatMap((one) => blocksOf(one, width)));
 
-function headLines(one: EndpointSettings): readonly string[] {
+const blocksOf = (one: EndpointSettings, width: Width): readonly (readonly string[])[] => [
+  headLines(one, width),
+  curlLines(one),
+  webUiLines(one, width),
+  openCodeLines(one),
+  xcodeLines(one, width),
+];
+
+function headLines(one: EndpointSettings, { columns }: Width): readonly string[] {
   const { placement, node, url, model, access, fallback, exposed = [] } = one;
   return [
     `${placement}${fallback === true ? ' on its fallback' : ''}: ${url}/v1`,
     `  model  ${model}`,
     `  on     ${node}`,
-    `  key    ${keyText(access)}`,
+    ...hang('  key    ', keyText(access), columns),
     ...(access.kind === 'tunnel' ? [`  tunnel ${access.command}`] : []),
-    ...exposed.map((words) => `  open   ${words}`),
+    ...exposed.flatMap((words) => hang('  open   ', words, columns)),
   ];
 }
 
 function keyText(access: EndpointAccess): string {
-  if (access.kind === 'key') return `from ${secretSourceText(access.source)} (never printed)`;
+  if (access.kind === 'key')
+    return `from ${secretSourceText(access.source).replaceAll(' ', firmSpace)} (never printed)`;
   return 'not needed (if a program insists on a key, enter anything)';
 }
 
@@ -164,8 +172,8 @@ function curlLines({ url, model, takesPrompt, access }: EndpointSettings): reado
 
 const anyKey = (access: EndpointAccess): string => (access.kind === 'key' ? 'the key' : 'anything');
 
-const webUiLines = ({ url, model, access }: EndpointSettings): readonly string[] => [
-  '  Open WebUI: Admin Panel, Settings, Connections, OpenAI API',
+const webUiLines = ({ url, model, access }: EndpointSettings, { columns }: Width): readonly string[] => [
+  ...hang('  Open WebUI: ', 'Admin Panel, Settings, Connections, OpenAI API', columns),
   `    URL        ${url}/v1`,
   `    API Key    ${anyKey(access)}`,
   `    Model IDs  ${model}`,
@@ -199,8 +207,8 @@ function openCodeKey(access: EndpointAccess): string {
   return source.kind === 'file' ? `{file:${source.path}}` : '{env:API_KEY}';
 }
 
-const xcodeLines = ({ url, access }: EndpointSettings): readonly string[] => [
-  '  Xcode: Settings, Intelligence, Add a Model Provider, Internet Hosted',
+const xcodeLines = ({ url, access }: EndpointSettings, { columns }: Width): readonly string[] => [
+  ...hang('  Xcode: ', 'Settings, Intelligence, Add a Model Provider, Internet Hosted', columns),
   `    URL             ${url}`,
   `    API Key         ${anyKey(access)}`,
   '    API Key Header  x-api-key',
