@@ -4,12 +4,15 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resources } from '../src/engine/plan/resources.ts';
+import { gatewayWord } from '../src/engine/playbooks/playbook.ts';
 import { scriptNames } from '../src/engine/scripts/registry.ts';
+
+const kindWords = resources.map(({ kind }) => (kind === 'doorman' ? gatewayWord : kind));
 
 /** Each schema, the description that precedes its enumeration, and the names. */
 const enumerations = [
   ['schemas/plan.schema.json', "The script's name.", scriptNames],
-  ['schemas/playbook.schema.json', 'A kind of resource, as named in plans.', resources.map(({ kind }) => kind)],
+  ['schemas/playbook.schema.json', 'A kind of resource, as named in plans; `gateway` for `doorman`.', kindWords],
 ];
 
 for (const [path, description, names] of enumerations) {

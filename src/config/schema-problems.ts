@@ -1,6 +1,6 @@
 import { canonicalAddress } from '../desired/addresses.ts';
 import { didYouMean } from '../desired/did-you-mean.ts';
-import { pointerTo, renamedKeys } from '../desired/draft.ts';
+import { pointerTo } from '../desired/draft.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { groupBy, listText } from '../model/lists.ts';
 import { upperFirst } from '../model/text/prose.ts';
@@ -181,17 +181,25 @@ function dangerIn(text: string): string | undefined {
   return undefined;
 }
 
+const newNames: ReadonlyMap<unknown, string> = new Map([['doorman', 'gateway']]);
+
+/** The new name of a renamed key or value, if it is allowed here. */
+function newName(old: unknown, allowed: readonly string[]): string | undefined {
+  const name = newNames.get(old);
+  return name !== undefined && allowed.includes(name) ? name : undefined;
+}
+
 /** The problem for an unknown key. */
 function unknownKey({ schema, document, error, part }: Context): Problem {
   const key = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, key);
   const span = spanOf(document.map, { pointer, at: 'key' });
-  const renamed = renamedKeys.get(pointer);
+  const known = keysOf(part.node);
+  const renamed = newName(key, known);
   if (renamed !== undefined) {
     const detail = `The key ${quoted(key)} is now called \`${renamed}\`.`;
     return { code: 'schema/unknown-key', span, pointer, detail, hint: 'Rename the key. Its values stay the same.' };
   }
-  const known = keysOf(part.node);
   const glued = gluedAmong(key, known);
   const near = glued === undefined ? didYouMean(key, known) : undefined;
   const elsewhere = sectionsWithKey(schema, key);
@@ -363,6 +371,14 @@ function notAllowed(context: Context): ValueProblem {
   const detail = shown === 'nothing' ? 'The value is missing.' : `${upperFirst(shown)} is not allowed here.`;
   if (error.keyword === 'oneOf') return { code: 'schema/not-allowed', detail, hint: description };
   const allowed = (error.params['allowedValues'] as readonly unknown[]).map(String);
+  const renamed = newName(value, allowed);
+  if (renamed !== undefined) {
+    return {
+      code: 'schema/not-allowed',
+      detail: `${shown} is now called \`${renamed}\`.`,
+      hint: `Write \`${renamed}\`.`,
+    };
+  }
   const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
   const list = `Allowed: ${listText(allowed, 'or')}.`;
   return { code: 'schema/not-allowed', detail, hint: near === undefined ? list : `Did you mean \`${near}\`? ${list}` };

@@ -60,9 +60,6 @@ export interface DraftAvoid {
  */
 export type Draft = ReturnType<typeof makeDraft>;
 
-/** New names of renamed keys, by the pointer of the old key. */
-export const renamedKeys: ReadonlyMap<string, string> = new Map([['/doorman', 'gateway']]);
-
 /** The port of an endpoint for which the file sets none. */
 export const defaultEndpointPort = 8_080;
 

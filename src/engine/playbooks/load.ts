@@ -18,6 +18,7 @@ import {
   type BatchSize,
   type Field,
   fieldsIn,
+  gatewayWord,
   type NodeChoice,
   type Play,
   type Playbook,
@@ -275,13 +276,20 @@ const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsM
 /** True if a text is a task's key. */
 const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
 
+/** The keys of a task that are read, not copied. */
+interface TaskValue {
+  readonly deadline?: string | undefined;
+  readonly only?: readonly string[] | undefined;
+}
+
 /** Reads one task that matches the schema: a map with one key. */
 function readTask(spec: PlaybookTask): Task {
   const [kind] = Object.keys(spec).filter(isTaskKind);
   if (kind === undefined) throw new Error('a task has exactly one known key');
-  const value: string | (object & { readonly deadline?: string | undefined }) = spec[kind] ?? {};
+  const value: string | TaskValue = spec[kind] ?? {};
   if (typeof value === 'string') return { kind: 'confirm', text: value };
-  const { deadline, ...rest } = value;
+  const { deadline, only: words, ...rest } = value;
   const deadlineMs = deadline === undefined ? tasks[kind].usualMs : durationMs(deadline);
-  return { kind, ...rest, ...given({ deadlineMs }) } as Task;
+  const only = words?.map((word) => (word === gatewayWord ? 'doorman' : word));
+  return { kind, ...rest, ...given({ only, deadlineMs }) } as Task;
 }

@@ -117,7 +117,27 @@ plays:
   it('may converge every kind of resource', () => {
     const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
     const kinds = schema.$defs.task.properties.converge.properties.only.items.enum;
-    expect([...kinds].sort()).toEqual(resources.map(({ kind }) => kind).sort());
+    const words = resources.map(({ kind }) => (kind === 'doorman' ? 'gateway' : kind));
+    expect([...kinds].sort()).toEqual(words.sort());
+  });
+
+  it('calls the kind `doorman` of plans `gateway`, and is refused with the new name under the old one', () => {
+    const converge = (...only: readonly string[]) =>
+      load(`playbook: 1\nplays: [{ nodes: all, tasks: [converge: { only: [${only.join(', ')}] }] }]`);
+    const { playbook, diagnostics } = converge('power', 'gateway');
+    expect([playbook?.plays[0]?.tasks, diagnostics]).toEqual([[{ kind: 'converge', only: ['power', 'doorman'] }], []]);
+    expect(converge('doorman')).toMatchObject({
+      diagnostics: [
+        { code: 'schema/not-allowed', detail: '`doorman` is now called `gateway`.', hint: 'Write `gateway`.' },
+      ],
+    });
+  });
+
+  it('may converge all kinds at once', () => {
+    const all = [...new Set(resources.map(({ kind }) => (kind === 'doorman' ? 'gateway' : kind)))];
+    expect(
+      load(`playbook: 1\nplays: [{ nodes: all, tasks: [converge: { only: [${all.join(', ')}] }] }]`).diagnostics,
+    ).toEqual([]);
   });
 
   it('has only keywords that YAML 1.1 reads as text', () => {
