@@ -6,6 +6,13 @@ import standalone from 'ajv/dist/standalone/index.js';
 /** Problems in journals are only counted, so no message needs the descriptions of that schema. */
 const isDescribed = (name) => name !== 'journal';
 
+/** A schema without its annotations, which the validator would carry. A property of the same name has an object. */
+const annotations = new Set(['title', 'description', 'examples']);
+const withoutAnnotations = (schema) =>
+  JSON.parse(JSON.stringify(schema), (key, value) =>
+    annotations.has(key) && (typeof value === 'string' || Array.isArray(value)) ? undefined : value,
+  );
+
 const pascal = (name) => name[0].toUpperCase() + name.slice(1);
 
 /** Returns one module that validates documents against these schemas. */
@@ -23,7 +30,7 @@ export function validators(names) {
     unicode: false,
     logger: { ...console, warn: () => {} },
     code: { source: true, esm: true, optimize: 2 },
-    schemas,
+    schemas: schemas.map(withoutAnnotations),
   });
   const code = standalone.default(
     ajv,
