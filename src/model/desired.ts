@@ -36,7 +36,7 @@ export interface Ipv4Network {
   readonly prefixLength: number;
 }
 
-/** How much memory the GPU may wire. */
+/** The limit for the memory that the GPU can wire. */
 export type DesiredWiredLimit =
   | { readonly kind: 'auto' }
   | { readonly kind: 'default' }

@@ -2,10 +2,7 @@ import { aside, its, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/**
- * Codes about faults that appear only under traffic: reported after a placement failed, never after only an
- * observation.
- */
+/** Codes about faults that appear only under traffic. They are reported only after a placement failed. */
 const suspicionCodes = {
   'rdma/suspected-idle-dead': {
     summary: 'A cable may carry no RDMA traffic, although its RDMA ports are active.',
