@@ -187,7 +187,7 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };
     last = failures[node] ?? [];
     const changed = last.find(({ code }) => code === 'ssh/host-key-changed');
-    // A changed key does not become the pinned key after a wait.
+    // Waiting does not turn a changed key into the pinned one.
     if (changed !== undefined) return sent({ ...changed, subject: nodeSubject(node) });
   }
   const isLocked = last.some(({ code }) => code === 'ssh/locked-at-filevault');

@@ -16,7 +16,7 @@ export interface GraphNode {
   readonly name: NodeName;
   /** True if its receptacles were observed. */
   readonly isSeen: boolean;
-  /** Apple's identifier, observed or else from the file. */
+  /** Apple's identifier, observed or taken from the file. */
   readonly model?: string;
   /** `Mac Studio (M3 Ultra)`; absent for unknown models. */
   readonly modelName?: string;

@@ -127,7 +127,7 @@ function totalOf(round: BenchRound): number | undefined {
   return ms > 0 ? (tokens * 1_000) / ms : undefined;
 }
 
-/** The question of a benchmark and its numbers of requests and runs. */
+/** A benchmark's question, and its numbers of requests and runs. */
 export type BenchWish = Pick<BenchDocument, 'requests' | 'runs'> & BenchDocument['question'];
 
 type Benched = Pick<BenchDocument, 'placement' | 'model' | 'runtime' | 'transport' | 'nodes'>;

@@ -175,7 +175,7 @@ export const doneLine = (links: number, page: Page): string =>
 
 const margin = '  ';
 
-/** Each cable state has the style of its receptacles' reading, unless only cables can have the state. */
+/** A cable's state looks like its receptacles' reading, unless only cables can have the state. */
 const states: Readonly<Record<GraphCableState, { readonly means: string; readonly tone: Tone }>> = {
   ...marks,
   declared: { means: 'not checked', tone: 'warn' },

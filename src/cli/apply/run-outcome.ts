@@ -289,7 +289,7 @@ interface OutcomeSurroundings extends Pick<ReportDocument, 'cluster' | 'verb' | 
 const plannedChanges = ({ report }: RunOutcome): readonly Change[] =>
   report.works.flatMap(({ plan, run }) => (plan === undefined || run === undefined ? [] : plan.changes));
 
-/** Nodes with leases of other runs. */
+/** Nodes that other runs have leased. */
 const refusalsOf = ({ report }: RunOutcome): readonly LeaseRefusal[] =>
   report.works.flatMap(({ refusals }) => refusals);
 

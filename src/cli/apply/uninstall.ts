@@ -139,7 +139,7 @@ async function end(
 
 type After = Readonly<Record<'done' | 'gone' | 'answered', readonly NodeName[]>>;
 
-/** Removes finished nodes from the lock; keeps why a node refuses the login until a login works again. */
+/** Removes finished nodes from the lock. Marks of withdrawn SSH access stay until a login works again. */
 const lockAfter = (now: ClusterLock, { done, gone, answered }: After): ClusterLock =>
   gone.reduce<ClusterLock>(withWithdrawal, withoutWithdrawal(done.reduce<ClusterLock>(withoutNode, now), answered));
 

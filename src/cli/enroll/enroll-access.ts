@@ -67,7 +67,7 @@ export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Acce
   return { ...last, diagnostics, ...(isInPlace ? { installed } : {}) };
 }
 
-/** Adds the line that is missing on the node, with the public key that was offered first, to a rejected login. */
+/** Adds the missing line to a rejected login: the public key that was offered first. */
 async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnostic> {
   if (problem.code !== 'ssh/authentication-failed') return problem;
   const [line] = await authorizedKeysLines(target);

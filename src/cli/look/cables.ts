@@ -389,7 +389,7 @@ async function waitFor(
   return new Set(heard);
 }
 
-/** Poll interval while waiting for nodes. */
+/** The poll interval while waiting for nodes. */
 const lookAgainMs = 50;
 
 /** Marks a node as lost. Its exec continues, and if the node does answer, it is no longer lost. */

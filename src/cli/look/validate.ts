@@ -54,8 +54,8 @@ function verdictText(shown: string, diagnostics: readonly Diagnostic[]): string 
 }
 
 /**
- * Problems of placements that follow from the file, its lock and package lists, without an observation; `plan` reports
- * all others. A file with errors is not checked.
+ * Placement problems that follow from the file, its lock and package lists; `plan` reports those that need an
+ * observation. A file with errors is not checked.
  */
 function placementProblems(
   { fleet, lock, diagnostics, path, whereIs }: JudgedFiles,

@@ -118,7 +118,7 @@ async function writeLines(
     const end = text.indexOf('\n', at);
     const line = text.slice(at, end < 0 ? text.length : end);
     at = end < 0 ? text.length : end + 1;
-    // Tabs are kept because they can be layout; all other control characters are escaped.
+    // Tabs are kept as layout; all other control characters are escaped.
     chunk += `${prefix}${escapeLines(line)}\n`;
     if (chunk.length < chunkChars) continue;
     write(chunk);

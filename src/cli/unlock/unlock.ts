@@ -29,7 +29,7 @@ import { timingFor, useLimits } from '../use-limits.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 import { type KeptAttempts, openUnlockAttempts, unlessAboutNode } from './unlock-by-itself.ts';
 
-/** The decision whether a Mac with this FileVault key may receive a password. */
+/** Decides whether a Mac with this FileVault key may receive a password. */
 type PrebootPin =
   | { readonly kind: 'trusted'; readonly pin: 'kept' | 'added' }
   | { readonly kind: 'no'; readonly pin: 'declined' | 'refused'; readonly diagnostics: readonly Diagnostic[] };

@@ -66,7 +66,9 @@ function behindStops(examination: Examination, running: readonly RunningPlacemen
   return { ...finding, hint: prose`${withCommands(why, isForPerson ? stops.map(aside) : stops)}\nThen: ${next}` };
 }
 
-/** All doctor findings. Before they ask to unplug a cable of a running placement, they explain how to stop it. */
+/**
+ * All doctor findings. Before one asks to unplug a running placement's cable, it explains how to stop the placement.
+ */
 export function fleetFindings(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
   const examination = examine(desired, observation);
   const running = runningPlacements(desired.placements, observation.nodes);

@@ -166,7 +166,7 @@ export function parseFacts(answers: readonly Answer[], asked: Asked): EveryFact 
   return factsOf((name) => parseFact(name, byProbe, asked));
 }
 
-/** All facts of an unobserved node, with one common reason. */
+/** All facts of an unobserved node, which share one reason. */
 export const factsWithoutAnswer = (reason: UnknownReason, detail: string): EveryFact =>
   factsOf(() => unknown(reason, detail));
 

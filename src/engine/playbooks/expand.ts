@@ -167,7 +167,7 @@ function placementPlan(
   nodes: readonly NodeName[],
 ): PlanWork {
   const { layout } = scope;
-  // Placements that are not named are stopped where they run, possibly on their fallback.
+  // Placements that are not named are stopped or started where they run, possibly on their fallback.
   const isNear = (named ?? scope.placements) === undefined && placements.some(({ fallback }) => fallback !== undefined);
   const meant = { placements: placements.map(({ name }) => name), ...(isNear ? { near: nodes } : {}) };
   const start: Goal = { kind: 'start', ...meant, ...given({ layout }) };

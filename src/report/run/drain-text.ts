@@ -32,8 +32,8 @@ interface Terms {
 }
 
 /**
- * Lines about whether a placement is drained: requests in flight, unobserved gateways, and how to open the placement
- * again. One line if all its gateways are closed with no request in flight, otherwise one line per node with a gateway.
+ * Reports whether a placement is drained, with requests in flight, unobserved gateways, and how to open it again. One
+ * line if all its gateways are closed with no request in flight, otherwise one line per node with a gateway.
  */
 export function drainLines(placement: DesiredPlacement, waitMs: number, look: DrainView): readonly Prose[] {
   const { name } = placement;
