@@ -12,15 +12,15 @@ import type { NodeRoot } from './node-root.ts';
 import { createRecords, type EffectAct, type ExecRecord, type NodeRecords } from './records.ts';
 import type { KeyFile, NodeKeys } from './ssh/host-keys.ts';
 
-/** One run of a fleet, from the host's view. */
+/** One run of a fleet, from the host's perspective. */
 export interface HostRun {
   readonly runId: string;
-  /** Private to the run. Each node's disk is in `roots/NODE`. */
+  /** Used only by this run. Each node's disk is in `roots/NODE`. */
   readonly folder: string;
   /** In file order. */
   readonly nodes: readonly string[];
   readonly userKey: KeyFile;
-  /** Socket on which the simulator already listens for the tools of all nodes. */
+  /** Socket on which the simulator already listens for requests from the tools of all nodes. */
   readonly askPath: string;
 }
 
@@ -28,7 +28,7 @@ export interface HostedNode {
   readonly name: string;
   readonly user: string;
   readonly look: () => NodeView;
-  /** Whether the files of an earlier run are this Mac's disk. */
+  /** Whether the files of an earlier run are reused as this Mac's disk. */
   readonly isKept: boolean;
   /** Boots the Mac in the model and updates all of its files. */
   readonly startModel: () => Promise<void>;
@@ -54,14 +54,17 @@ interface NodePlace {
   readonly keys: NodeKeys;
   /** Starts the node's processes, each with the mark of the current boot session. */
   readonly startJob: (mark: () => string) => StartJob;
-  /** Called with all texts of a launchd job before the job is loaded. */
+  /** Called with all texts in a launchd job before the job is loaded. */
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
   readonly filesOf: (view: NodeView, mark: string) => readonly NodeFile[] | Promise<readonly NodeFile[]>;
   readonly serverOf: (node: ServedNode) => NodeServer;
   /** Starts processes that must run before the node's services. */
   readonly startProcesses?: (mark: string) => Promise<void>;
   readonly endProcesses: () => Promise<void>;
-  /** Disconnects the node from its network, if the host can: a Mac without power does not respond. */
+  /**
+   * Disconnects the node from its network, because a Mac without power does not answer. Absent if the host cannot do
+   * that.
+   */
   readonly fallSilent?: () => Promise<void>;
   /** Commands received over SSH, if the host does not record them itself. */
   readonly execs?: () => readonly ExecRecord[];
@@ -69,7 +72,7 @@ interface NodePlace {
   readonly close?: () => Promise<void>;
 }
 
-/** A node, from the view of the server behind its SSH port. */
+/** A node, from the perspective of the server behind its SSH port. */
 export interface ServedNode {
   readonly boot: () => number;
   readonly mark: () => string;
@@ -82,15 +85,15 @@ export interface ServedNode {
 interface NodeServer {
   readonly serve: (client: Socket, connection: number) => void;
   /**
-   * Whether a client that has sent all its data still receives the rest. Not needed for a server that closes its own
-   * side.
+   * Whether a client that has finished sending still receives the remaining output. Not needed for a server that closes
+   * its own side.
    */
   readonly allowHalfOpen?: boolean;
   /** Opens and closes the node's own port 22, if it has one, together with the SSH port. */
   readonly setInside?: (isOpen: boolean) => void;
 }
 
-/** State that all parts of a node share: its view of the model, and its boot session. */
+/** The state that all parts of a node share: its view of the model, and its boot session. */
 function createNodeState({ name, look }: HostedNode, { disk, runId, files, filesOf }: NodePlace) {
   const unknownFile = join(disk, '.sim/unknown');
   const view = look();
@@ -103,9 +106,9 @@ function createNodeState({ name, look }: HostedNode, { disk, runId, files, files
       view: (): NodeView => now.view,
       /** Number of the current boot session, from 0. */
       boot: (): number => now.boot,
-      /** `<run id>.<node>.<boot>`, which every process of the current boot session has in its environment. */
+      /** `<run id>.<node>.<boot>`, which is in the environment of every process of the current boot session. */
       mark,
-      /** Records input that a Mac would not have understood. */
+      /** Records input that a Mac would not understand. */
       objectTo: (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`),
     },
     unknown: async (): Promise<readonly string[]> =>
@@ -143,11 +146,11 @@ export async function createNode(options: HostedNode, place: NodePlace) {
     disk,
     ...known,
     unknown,
-    /** The text of a rendered file if the node has changed it since; empty if the file was deleted. */
+    /** The text of a rendered file if the node has changed the file since; empty if the file was deleted. */
     edited: files.edited,
-    /** Whether the model has a different Mac here than the owner of the current disk. */
+    /** Whether the model's Mac here is different from the owner of the current disk. */
     isExchanged: (): boolean => files.isOfAnother(now.view.mac),
-    /** Starts a new boot session, to which all processes belong from now on. */
+    /** Starts a new boot session for all processes that start from now on. */
     begin: (): void => {
       now.boot = look().bootCount;
       now.isAsleep = true;
@@ -160,7 +163,10 @@ export async function createNode(options: HostedNode, place: NodePlace) {
         ? records.counts()
         : { ...records.counts(), execs: execs().length, channels: execs().length },
     execs,
-    /** Makes files and connection match the model. If the Mac was replaced, this happens only once it is off. */
+    /**
+     * Updates files and connection to match the model. If the Mac was replaced, the update waits until the old Mac is
+     * off.
+     */
     render: async (): Promise<void> => {
       now.view = look();
       // The disk of a running Mac cannot be exchanged.
@@ -168,13 +174,13 @@ export async function createNode(options: HostedNode, place: NodePlace) {
       await renderFiles();
       await door.follow(life.power() === 'up');
     },
-    /** Starts the services of a Mac that has booted and waits for no password. */
+    /** Starts the services of a Mac that has booted and is not waiting for a password. */
     wake: async (): Promise<void> => {
       if (!now.isAsleep || life.power() === 'down' || now.view.connection.filevault === 'preboot') return;
       now.isAsleep = false;
       await launchd.boot();
     },
-    /** Whether its services were started in the current boot session. */
+    /** Whether the Mac's services were started in the current boot session. */
     isAwake: (): boolean => !now.isAsleep,
     close: async (): Promise<void> => {
       launchd.close();
@@ -190,32 +196,29 @@ export type SimulatedNode = Awaited<ReturnType<typeof createNode>>;
 /** A host's resources for one run. */
 export interface OpenHost {
   readonly createNode: (node: HostedNode) => Promise<SimulatedNode>;
-  /** Makes the network between the nodes match the model after a change. */
+  /** Updates the network between the nodes after a change in the model. */
   readonly update: (nodes: readonly SimulatedNode[]) => Promise<void>;
-  /** Kills every process and removes files that only a running fleet needs. The nodes are already closed. */
+  /** Kills all processes and removes files that only a running fleet needs. The nodes are already closed. */
   readonly close: () => Promise<void>;
 }
 
-/** A place to run simulated Macs. Hosts differ in root prefixes, networks and the way they stop processes. */
+/** An environment that runs simulated Macs. Hosts differ in root prefixes, networks, and how they stop processes. */
 export interface FleetHost<Open extends OpenHost> {
   readonly open: (run: HostRun) => Promise<Open>;
 }
 
-/** An idle Mac needs 17 s to stop its services and to respond on its network again (measured by SQCU). */
+/** An idle Mac needs 17 s to stop its services, reboot, and answer on its network again (measured by SQCU). */
 const shutdownMs = 5_000;
 const bootMs = 12_000;
-/**
- * Additional time with a process that does not stop, until the watchdog resets the Mac: 253 s in total (measured by
- * SQCU).
- */
+/** Additional time if a process does not stop, until the watchdog resets the Mac: 253 s in total (measured by SQCU). */
 const slowMs = 236_000;
 
-/** The file that shows whether a node is up, and the mark of its processes. */
+/** The file that shows whether a node is up, and contains the mark of its processes. */
 export const bootFilePath = '/.sim/boot';
 
 const writeBootFile = (root: string, mark: string): Promise<void> => writeFile(join(root, bootFilePath), `${mark}\n`);
 
-/** A node, from the view of its power control. */
+/** A node, from the perspective of its power control. */
 interface LivingNode extends Pick<ServedNode, 'mark' | 'view' | 'objectTo'> {
   readonly door: Awaited<ReturnType<typeof openSshDoor>>;
   readonly launchd: ReturnType<typeof createLaunchd>;
@@ -258,8 +261,7 @@ function createPowerChanges(
       door.cut();
     } else {
       door.fallSilent();
-      // Disconnect the network first. Otherwise this machine's kernel would tell all peers that their connections are
-      // closed.
+      // Disconnects the network first. Otherwise this machine's kernel would close the connections to all peers.
       await fallSilent();
     }
     await removeBootFile();
@@ -291,7 +293,7 @@ function createPowerChanges(
   return { goDown, loseCurrent, startMacos, comeUp };
 }
 
-/** Controls the boot sessions of a node, which is up at first. */
+/** Controls the boot sessions of a node, which is initially up. */
 function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode) {
   const { note } = options;
   const { view, objectTo } = node;
@@ -304,7 +306,7 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
     under = act().catch((error: unknown) => objectTo(`the simulator: ${String(error)}`));
     return under;
   };
-  /** Begins after the transition in progress, if the node is in this state then. */
+  /** Waits for the transition in progress, and starts if the node is then in this state. */
   const beginIf = async (power: 'up' | 'down', act: () => Promise<void>): Promise<void> => {
     await under;
     if (now.power === power && !signal.aborted) await begin(act);
@@ -315,9 +317,9 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
   };
   return {
     power: () => now.power,
-    /** Whether macOS is running. launchd's jobs may use the simulator before the node is reachable. */
+    /** Whether macOS is running. launchd's jobs can use the simulator before the node is reachable. */
     isRunning: () => now.isRunning,
-    /** Shuts the node down, and restarts it if requested. Resolves when the node listens again or is off. */
+    /** Shuts the node down and, if requested, restarts it. Resolves when the node listens again or is off. */
     restart: (to: 'up' | 'off', by: 'shutdown' | 'hands'): Promise<void> => {
       note({ kind: to === 'up' ? 'reboot' : 'power-off', by });
       if (now.power !== 'up' || signal.aborted) return under;
@@ -328,11 +330,11 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
     cutPower: () => beginIf('up', loseCurrent),
     /** Simulates a kernel panic: kills everything immediately, then boots. */
     panic: () => beginIf('up', () => goAndReturn(loseCurrent)),
-    /** Presses the button of a Mac that is off; resolves when it listens. */
+    /** Presses the button of a Mac that is off; resolves when the Mac listens. */
     powerOn: () => beginIf('down', comeUp),
     /** After the FileVault password: the node is silent, boots macOS, and listens again. */
     unlock: () => beginIf('up', startMacos),
-    /** Prevents further transitions when the fleet stops. Resolves when none is in progress. */
+    /** Prevents further transitions when the fleet stops. Resolves when no transition is in progress. */
     close: async (): Promise<void> => {
       ending.abort();
       await under;
@@ -341,11 +343,11 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
 }
 
 /**
- * Opens the SSH port of a simulated Mac on any host: a loopback port that represents port 22. It stays closed while
- * Remote Login is off, and otherwise opens and closes with the Mac.
+ * Opens a simulated Mac's SSH port, a loopback port that represents port 22. The port is closed while Remote Login is
+ * off; otherwise it opens and closes with the Mac.
  *
  * @param state the current connection state in the model
- * @param preferredPort tried first; the port of an earlier run, so that known_hosts entries remain valid
+ * @param preferredPort port of an earlier run, which is tried first, so that known_hosts entries remain valid
  * @throws the system's error if no loopback port is available
  */
 async function openSshDoor(
@@ -391,7 +393,7 @@ async function openSshDoor(
   return {
     port,
     /**
-     * Listens on its port again, unless it already does. @throws the system's error if a different program keeps the
+     * Listens on its port again, unless it already does. @throws the system's error if a different program uses the
      * port
      */
     listen,
@@ -403,7 +405,7 @@ async function openSshDoor(
      * connections continue.
      */
     follow,
-    /** Accepts connections without ever responding, like a Mac without power, until it listens again. */
+    /** Accepts connections but never answers, like a Mac without power, until it listens again. */
     fallSilent: (): void => {
       isSilent = true;
     },
@@ -431,7 +433,7 @@ const loopback = '127.0.0.1';
 const portAttempts = 200;
 const portPauseMs = 50;
 
-/** False if the port is in use. */
+/** Listens on a port; false if the port is in use. */
 function listenOn(server: Server, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => {
@@ -446,7 +448,7 @@ function listenOn(server: Server, port: number): Promise<boolean> {
   });
 }
 
-/** Waits for the port, which may be in use by a different program's connection in the meantime. */
+/** Waits for the port, which a different program's connection may use in the meantime. */
 async function listenAgain(server: Server, port: number): Promise<void> {
   for (let attempt = 0; attempt < portAttempts && !server.listening; attempt += 1) {
     if (await listenOn(server, port)) return;
@@ -458,9 +460,9 @@ async function listenAgain(server: Server, port: number): Promise<void> {
 const lingerMs = 2_000;
 
 /**
- * Closes the connection after exactly `bytes` bytes to the client. It ends with FIN, because a reset would discard data
- * that the client has not read yet. Only for sockets whose `write` gets one argument and whose result is ignored, as in
- * ssh2 and the namespace host.
+ * Closes the connection after exactly `bytes` bytes to the client. The connection ends with FIN, because a reset would
+ * discard data that the client has not read yet. Works only if callers pass one argument to `write` and ignore its
+ * result, like ssh2 and the namespace host.
  */
 function dropAfter(socket: Socket, bytes: number): void {
   const write = socket.write.bind(socket);
@@ -470,7 +472,7 @@ function dropAfter(socket: Socket, bytes: number): void {
     setTimeout(() => socket.destroy(), lingerMs).unref();
   };
   Object.defineProperty(socket, 'write', {
-    // Node itself replaces `write` when the client ends its side. A fixed property would crash the simulator.
+    // Node itself replaces `write` when the client ends its side. A read-only property would crash the simulator.
     configurable: true,
     writable: true,
     value: (chunk: Uint8Array): boolean => {

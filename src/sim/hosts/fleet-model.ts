@@ -6,20 +6,20 @@ import type { Reach, Wiring } from '../model/wiring.ts';
 import type { Write } from '../tools/registry.ts';
 
 export interface ActiveFault {
-  /** As entered: `cable-missing studio-1:3`. */
+  /** The text as entered, such as `cable-missing studio-1:3`. */
   readonly text: string;
 }
 
-/** Why nothing changed. */
+/** The reason why nothing changed. */
 interface Refusal {
   readonly kind: 'refused';
   readonly diagnostics: NonEmpty<Diagnostic>;
 }
 
-/** The result of changing faults: all active ones. */
+/** The result of changing faults: all active faults. */
 export type FaultAnswer = { readonly kind: 'done'; readonly faults: readonly ActiveFault[] } | Refusal;
 
-/** The result of moving plugs: the moves. */
+/** The result of moving plugs: descriptions of the moves. */
 export type ActsAnswer = { readonly kind: 'done'; readonly done: readonly string[] } | Refusal;
 
 /** A node's current state, as far as the host needs it. */
@@ -37,7 +37,7 @@ export interface NodeView {
   readonly files: readonly NodeFile[];
   /** Number of the current boot session, from 0; part of the mark of every process. */
   readonly bootCount: number;
-  /** The addresses that the Mac can currently use; absent: none. */
+  /** The addresses that the Mac can currently use; absent if there are none. */
   readonly reach?: Reach;
   /** Its interfaces and cables; absent for a model without a network. */
   readonly wiring?: Wiring;
@@ -50,7 +50,7 @@ export interface ToolAnswer {
   readonly exitCode: number;
 }
 
-/** A tool's response to a write. */
+/** A tool's answer to a write. */
 interface WriteAnswer extends ToolAnswer {
   /** False if the tool only printed its usage. */
   readonly isKnown: boolean;
@@ -61,30 +61,30 @@ interface WriteAnswer extends ToolAnswer {
 }
 
 /**
- * The host's interface to the model of a fleet: its nodes, their state and their faults. The host reads it again after
- * every change.
+ * The host's interface to the model of a fleet: nodes, their state and their faults. The host reads the model again
+ * after every change.
  */
 export interface FleetModel {
   readonly name: string;
   readonly nodes: readonly { readonly name: string; readonly user: string }[];
   readonly look: (node: string) => NodeView;
   readonly faults: () => readonly ActiveFault[];
-  /** `words`: the fault's name and its arguments, as entered. */
+  /** Sets a fault; `words` are the fault's name and arguments, as entered. */
   readonly setFault: (words: readonly string[]) => FaultAnswer;
-  /** Clears the faults that these arguments name; all faults without arguments. */
+  /** Clears the faults that match these arguments; without arguments, all faults. */
   readonly clearFault: (words: readonly string[]) => FaultAnswer;
   /** Applies one command line that changes something. */
   readonly write: (write: Write) => WriteAnswer;
-  /** The network preferences of this node's Mac no longer match the rendered file; `text` is their new text. */
+  /** Updates the network preferences of this node's Mac to `text`, because the node has changed the rendered file. */
   readonly reread: (node: string, text: string) => void;
   /** Applies an event to the Mac of this node. */
   readonly happen: (node: string, event: MacEvent) => void;
   /**
-   * Performs the manual steps that the declared state needs. Returns what was done, in sentences without a period, and
+   * Performs the manual steps that the declared state needs. Returns descriptions of the steps without a period, and
    * the nodes whose Macs must reboot.
    */
   readonly hands: () => { readonly done: readonly string[]; readonly restarts: readonly string[] };
-  /** Moves plugs, such as `move studio-1:2 studio-1:3`; all of them, or none. */
+  /** Moves plugs, as in `move studio-1:2 studio-1:3`: either all of them or none. */
   readonly act: (words: readonly string[]) => ActsAnswer;
   /** Whether this node existed in an earlier run, so that its disk is kept. */
   readonly isKept: (node: string) => boolean;

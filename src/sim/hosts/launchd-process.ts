@@ -21,26 +21,26 @@ interface JobPlace {
 /** A started job; `pid` is the number of its first process and of its group. */
 export interface JobProcess {
   readonly pid: number;
-  /** Signals only its first process, never a later process with the same number. */
+  /** Signals only the job's first process, never a later process with the same number. */
   readonly signal: (name: JobSignal) => void;
 }
 
-/** Starts a job and reports how it exited. Undefined if its program, its folder or its output files are missing. */
+/** Starts a job and reports its exit. Undefined if its program, its folder or its output files are missing. */
 export type StartJob = (job: JobDefinition, onEnd: (exit: Exit, pid: number) => void) => JobProcess | undefined;
 
-/** Names the link table for every process of a simulated launchd. */
+/** Variable with the path of the link table, for every process of a simulated launchd. */
 const linkTableVariable = 'MESHWRIGHT_LINK_TABLE';
 
-/** Real seconds per second of the Mac, for processes that wait as real ones do. */
+/** Variable with the real seconds per second of the Mac, for processes that simulate waiting times. */
 const clockVariable = 'MESHWRIGHT_CLOCK';
 
-/** The link table, below the node's root. */
+/** Path of the link table, below the node's root. */
 export const linkTablePath = '/.sim/link-table';
 
 const isInside = (path: string, root: string): boolean =>
   (path === root || path.startsWith(`${root}/`)) && !path.split('/').includes('..');
 
-/** The environment that launchd gives a daemon, without the simulator's own environment or that of an ssh session. */
+/** The environment of a daemon under launchd, without variables of the simulator or of an ssh session. */
 function environmentOf({ root, mark, clockFactor = 1 }: JobPlace, job: JobDefinition): Record<string, string> {
   const user = job.userName;
   return {
@@ -69,7 +69,7 @@ function tryLaunch(place: JobPlace, job: JobDefinition): ChildProcess | undefine
   const { root } = place;
   const [name, ...args] = job.words;
   const cwd = job.workingDirectory ?? root;
-  // A job written without knowledge of the root prefix names its program as on a Mac.
+  // The program's path has no root prefix if the job was written as for a real Mac.
   const program = isInside(job.program, root) ? job.program : root + job.program;
   const outputs: number[] = [];
   try {
@@ -98,9 +98,9 @@ const exitOf = (code: number | null, signal: string | null): Exit =>
 
 /**
  * Runs jobs as processes of this machine, below the node's root. Each job gets its own process group, which the fleet's
- * lifeline guards. After its first process exits, the rest of the group receives TERM, as from launchd, unless the job
- * abandons its group. `undefined` if the program, its folder or its output files are missing or outside the node's
- * root.
+ * lifeline guards. After the first process exits, the rest of the group receives TERM, as under launchd, unless the job
+ * abandons its group. Returns undefined if the program, its folder or its output files are missing or outside the
+ * node's root.
  *
  * @see launchd.plist(5): AbandonProcessGroup
  */

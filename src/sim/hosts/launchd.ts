@@ -38,7 +38,7 @@ interface LaunchdOptions {
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
 }
 
-/** State that callers can wait for, and that is written to files after every change. */
+/** Creates a state that callers can wait for, and that is written to files after every change. */
 function createShown(options: LaunchdOptions, files: ReturnType<typeof launchdFiles>) {
   const waiters = new Set<{ readonly isTrue: (state: LaunchdState) => boolean; readonly resolve: () => void }>();
   let state = freshLaunchd(new Map());
@@ -60,7 +60,7 @@ function createShown(options: LaunchdOptions, files: ReturnType<typeof launchdFi
   return { state: () => state, become, until, settled: () => written };
 }
 
-/** Creates a node's launchd, with real processes. It has no services before its first boot. */
+/** Creates a node's launchd with real processes. Before the first boot, it has no services. */
 export function createLaunchd(options: LaunchdOptions) {
   const files = launchdFiles(options.root);
   const shown = createShown(options, files);
@@ -90,7 +90,7 @@ export function createLaunchd(options: LaunchdOptions) {
     end();
   };
   return {
-    /** Resolves when the request is complete: `bootout` waits for the process to exit. */
+    /** Runs a launchctl command; resolves when it is complete. `bootout` waits for the process to exit. */
     launchctl: async (request: Pick<Write, 'args' | 'isRoot'>): Promise<ToolAnswer> =>
       isUp ? answerLaunchctl(core(), request) : refusals.down,
     /** Boots macOS: loads the jobs in /Library/LaunchDaemons and starts those that run at load. */
@@ -105,7 +105,10 @@ export function createLaunchd(options: LaunchdOptions) {
       isUp = isCurrent() && !isOver;
       await shown.settled();
     },
-    /** Shuts macOS down: TERM to every job, KILL after its exit timeout. Resolves when all jobs have exited. */
+    /**
+     * Shuts macOS down: sends TERM to every job, and KILL after the job's exit timeout. Resolves when all jobs have
+     * exited.
+     */
     shutdown: async (): Promise<void> => {
       isUp = false;
       for (const label of shown.state().services.keys()) tell({ kind: 'unload', label });
@@ -113,7 +116,7 @@ export function createLaunchd(options: LaunchdOptions) {
       end();
     },
     cut,
-    /** The fleet stops: kills everything immediately and starts nothing more. */
+    /** Called when the fleet stops: kills everything immediately and starts nothing more. */
     close: (): void => {
       isOver = true;
       cut();
@@ -126,12 +129,12 @@ export type Launchd = ReturnType<typeof createLaunchd>;
 
 /**
  * Performs launchd's decisions with real processes and a scaled clock, and reports the results. `started` and
- * `not-started` are reported during the act itself. Its timers do not keep the simulator alive.
+ * `not-started` are reported during the action itself. The timers do not keep the simulator alive.
  */
 function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: (event: LaunchdEvent) => void) {
   const running = new Map<string, JobProcess>();
   const startedAtMs = new Map<string, number>();
-  /** Counts cuts: requests, exits and timers from before a cut are ignored. */
+  /** Number of power cuts. Requests, exits and timers from before a cut are ignored. */
   let life = 0;
   const untilCut = (): (() => boolean) => {
     const born = life;
@@ -180,9 +183,9 @@ function createRunner({ startJob, scaledMs, intervalMs }: LaunchdOptions, tell: 
     },
     /** Running processes that launchd started. */
     processes: () => [...running].map(([label, { pid }]) => ({ label, pid })),
-    /** Whether nothing was cut since this call. */
+    /** Returns a check that power was not cut since this call. */
     untilCut,
-    /** Kills everything; later exits are not reported. */
+    /** Kills everything; the resulting exits are not reported. */
     cut: (): void => {
       life += 1;
       for (const child of running.values()) child.signal('SIGKILL');
@@ -212,8 +215,8 @@ function launchdFiles(root: string) {
   let written: ReadonlyMap<string, string> = new Map();
   const turn = createTurns();
   /**
-   * The services that launchctl has disabled (true) or enabled (false), from macOS's list. Empty if the text is not
-   * such a list.
+   * The services that launchctl has disabled (true) or enabled (false), from macOS's file. Empty if the file is not a
+   * valid list.
    */
   const readOverrides = async (path: string): Promise<ReadonlyMap<string, boolean>> => {
     const reading = readPlist(await readFile(root + path, 'utf8').catch(() => ''));
@@ -225,7 +228,7 @@ function launchdFiles(root: string) {
   const writeOverrides = (path: string, overrides: ReadonlyMap<string, boolean>): Promise<void> =>
     replaceFile(root + path, plistText(Object.fromEntries([...overrides].sort())));
   return {
-    /** Makes the answers of `launchctl print` exactly these, each by a rename and one at a time. */
+    /** Replaces all answers of `launchctl print` with these, one at a time and each by a rename. */
     writePrints: (texts: ReadonlyMap<string, string>): Promise<void> =>
       turn(async () => {
         for (const [label, text] of texts) {
@@ -247,7 +250,7 @@ function launchdFiles(root: string) {
         const before = await readOverrides(agentOverridesPath);
         await writeOverrides(agentOverridesPath, new Map([...before, [label, isDisabled]]));
       }),
-    /** Property lists in the folders for daemons, with their paths on the Mac, sorted within each folder. */
+    /** The property lists in the folders for daemons, with their paths on the Mac, sorted within each folder. */
     daemons: async () => {
       const lists = daemonFolders.map(async (folder) => {
         const names = await readdir(root + folder).catch((): string[] => []);
@@ -259,7 +262,7 @@ function launchdFiles(root: string) {
   };
 }
 
-/** The state of launchd between two power losses; requests from before a power loss cannot change it. */
+/** launchd's state between two power losses. Requests from before a power loss cannot change it. */
 interface LaunchdCore extends ReturnType<typeof createShown> {
   readonly files: ReturnType<typeof launchdFiles>;
   readonly options: LaunchdOptions;
@@ -273,12 +276,12 @@ const failed = (exitCode: number, ...lines: readonly string[]): ToolAnswer => ({
   exitCode,
 });
 
-/** Success; `stdout` is empty unless output was requested. */
+/** A successful answer; `stdout` is empty unless output was requested. */
 const succeeded = (stdout = ''): ToolAnswer => ({ stdout, stderr: '', exitCode: 0 });
 
 const bootstrapFailed = 'Bootstrap failed: 5: Input/output error';
 
-/** launchctl's answers when launchd refuses; the codes are from the knowledge about macOS 26. */
+/** launchctl's answers when launchd refuses. The exit codes are those observed on macOS 26. */
 const refusals = {
   bootstrap: failed(5, bootstrapFailed),
   bootstrapByUser: failed(5, bootstrapFailed, 'Try re-running the command as root for richer errors.'),
@@ -289,7 +292,7 @@ const refusals = {
   down: failed(125, '125: Domain does not support specified action'),
   noProcess: failed(3, 'No process to signal.'),
   noService: (label: string) => failed(113, `Could not find service "${label}" in domain for system`),
-  /** For users without root. */
+  /** The answer without root. */
   notPermitted: (what: string) => failed(1, `${what}: 1: Operation not permitted`),
 } as const;
 
@@ -310,7 +313,7 @@ async function load(core: LaunchdCore, path: string, objection: (key: string) =>
   return succeeded();
 }
 
-/** Waits until the service is gone. A second bootout meanwhile reports that one is in progress. */
+/** Unloads a service and waits until it is gone. A second bootout in the meantime reports that one is in progress. */
 async function bootout({ state, tell, until }: LaunchdCore, label: string): Promise<ToolAnswer> {
   const phase = state().services.get(label)?.phase;
   if (phase === undefined) return refusals.notLoaded;
@@ -403,7 +406,7 @@ function parseLaunchctl(args: readonly string[], isRoot: boolean): LaunchctlComm
   // Overrides by a user in that user's own domain are not simulated.
   const agent = isRoot ? labelIn(`user/${agentUser}`, first) : undefined;
   if (agent === undefined) return undefined;
-  // Agents are not simulated: an override is stored in its file and has no other effect.
+  // Agents are not simulated, so an override is stored in its file and has no other effect.
   return { withoutRoot, run: ({ files }) => files.overrideAgent(agent, verb === 'disable').then(() => succeeded()) };
 }
 

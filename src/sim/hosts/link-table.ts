@@ -9,14 +9,15 @@ import { createTurns } from './turns.ts';
 const loopback = '127.0.0.1';
 
 const loopbackNames = ['127.0.0.1', 'localhost', '0.0.0.0'];
-/** exo accepts its peers on the port after these options, on all addresses. */
+/** exo accepts its peers on all addresses, at the port after one of these options. */
 const openFlags = ['--zenoh-port', '--libp2p-port'];
 const isPort = (port: number): boolean => port >= 1024 && port <= 65_535;
 
 /**
  * Finds everything in a job's texts that may be an address with a port, or only a port (an integer from 1024, as a
  * whole word or after `=`): addresses on cables such as `10.77.0.1:51000`, ports on its own loopback, and ports on
- * which it listens on all addresses of its node. False matches are harmless, because an unused pair is only a line in the table.
+ * which it listens on all addresses of its node. False matches are harmless, because an unused pair is just a line in
+ * the table.
  */
 export function announcedIn(texts: readonly string[]) {
   const links = new Set<string>();
@@ -56,7 +57,7 @@ function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach | 
   return [...new Set(lines)].sort().join('');
 }
 
-/** For netstat: the node's names for all loopback ports of this machine, with or without a cable. */
+/** The node's names for all loopback ports of this machine, with or without a cable, for netstat. */
 const linkNamesText = (pairs: readonly LinkPair[], node: string): string =>
   pairs
     .filter((pair) => pair.node === node)
@@ -64,13 +65,13 @@ const linkNamesText = (pairs: readonly LinkPair[], node: string): string =>
     .sort()
     .join('');
 
-/** Below the ports that Linux (32768) and macOS (49152) give to outgoing connections. */
+/** A port range below the ports that Linux (from 32768) and macOS (from 49152) use for outgoing connections. */
 const range = { from: 20_000, to: 32_768 } as const;
 const attempts = 200;
 
 /**
- * A UDP socket with the same number. Every simulator first tries to open it, so that two simulators never use the same
- * port.
+ * Opens a UDP socket with the same number as the port. Every simulator first tries this, so that two simulators never
+ * use the same port.
  */
 function claim(port: number): Promise<Socket | undefined> {
   const socket = createSocket('udp4');
@@ -91,7 +92,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Reserves loopback ports, so that no other simulator uses them. */
+/** Creates an allocator of loopback ports that no other simulator uses. */
 export function createPortClaims() {
   const held = new Set<Socket>();
   return {
@@ -116,15 +117,15 @@ export function createPortClaims() {
   };
 }
 
-/** The node's names for the loopback ports of this machine. */
+/** File with the node's names for the loopback ports of this machine. */
 export const linkNamesPath = '/.sim/link-names';
 
-/** The addresses that each node can use; undefined for a node without a cable. */
+/** The addresses that each node can use; undefined for nodes without a cable. */
 type Reaches = ReadonlyMap<string, Reach | undefined>;
 
 /**
- * Maintains the tables of all nodes of a fleet. Each table is a file that is replaced by a rename. Processes read it
- * for every request, because an open loopback connection would not notice a pulled cable.
+ * Maintains the link tables of all nodes in a fleet. Each table is a file that is replaced by a rename. Processes read
+ * the table for every request, because an open loopback connection would not notice a pulled cable.
  *
  * @param roots root folder by node
  */
@@ -160,8 +161,8 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
   };
   return {
     /**
-     * Call this before a job of this node is loaded. Every address in its texts gets a loopback port, which stays the
-     * same until the fleet stops, and all tables are updated.
+     * Call this before a job is loaded on this node. Every address in the job's texts gets a loopback port, which is
+     * the same until the fleet stops. All tables are updated.
      */
     announce: (node: string, texts: readonly string[]): Promise<void> =>
       inTurn(async () => {

@@ -36,7 +36,7 @@ function macAt({ history }: Book, node: string): MacState {
   return mac;
 }
 
-/** Changes that tools make to their Macs. */
+/** The model functions for changes that tools make to their Macs. */
 function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'happen'> {
   return {
     write: (write) => {
@@ -78,7 +78,7 @@ function actWith(book: Book, words: readonly string[]): ActsAnswer {
   return { kind: 'done', done };
 }
 
-/** The Macs and cables that determine a node's files: itself and the far ends of its cables. */
+/** The Macs and cables that determine a node's files: its own Mac and the far ends of its cables. */
 function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
   const name = macBehind(fleet, node)?.name ?? node;
   const far = fleet.cables.flatMap(({ ends }) =>
@@ -93,7 +93,10 @@ function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
   ];
 }
 
-/** Renders nodes. Returns the same list of files again as long as nothing visible to the node changed. */
+/**
+ * Returns a function that renders nodes. It returns the same list of files as long as nothing visible to the node has
+ * changed.
+ */
 function lookWith(book: Book): FleetModel['look'] {
   const rendered = new Map<string, { readonly seen: readonly unknown[]; readonly files: readonly NodeFile[] }>();
   const render = (fleet: SimulatedFleet, node: string): readonly NodeFile[] => {
@@ -122,11 +125,11 @@ function lookWith(book: Book): FleetModel['look'] {
 }
 
 /**
- * The rack of a cluster file as a model for the host. It is healthy until faults are set or something changes it; with
- * `isFactory`, the cables are plugged in and each Mac has its factory settings. The state always follows from the
- * history, so that a cleared fault leaves no trace.
+ * The rack of a cluster file as a model for the host. The rack is healthy until a fault or another event changes it.
+ * With `isFactory`, the cables are plugged in, but each Mac has its factory settings. The state is always derived from
+ * the history, so that a cleared fault leaves no trace.
  *
- * @param saved the result of {@link FleetModel.save} in an earlier run: those Macs continue, new ones are added
+ * @param saved the result of {@link FleetModel.save} in an earlier run: its Macs are kept, and new Macs are added
  * @throws FleetError `sim/unknown-model`, `sim/unusable-link`, `sim/pool-too-small`
  */
 export function modelledFleet(desired: DesiredFleet, seed: string, saved?: string, isFactory = false): FleetModel {
@@ -158,13 +161,16 @@ const faultText = ({ fault, target }: ActiveFault): string => (target === '' ? f
 
 const refused = (diagnostics: NonEmpty<Diagnostic>): FaultAnswer => ({ kind: 'refused', diagnostics });
 
-/** The target in the fault's own spelling, so that any spelling can clear it. */
+/** The canonical form of a fault's target, so that any spelling of the target can clear the fault. */
 function canonical(fleet: SimulatedFleet, { fault, target }: ActiveFault): string {
   const result = faults[fault].apply(fleet, target);
   return result.kind === 'refused' ? target : result.target;
 }
 
-/** Which active faults the arguments select: all without arguments, all with one name, or the one at a target. */
+/**
+ * Returns a filter for the active faults that the arguments select: all faults, all with one name, or the one at a
+ * target.
+ */
 function named(history: History, words: readonly string[]): ((one: ActiveFault) => boolean) | NonEmpty<Diagnostic> {
   const [name, ...rest] = words;
   if (name === undefined) return () => true;
@@ -178,7 +184,7 @@ function named(history: History, words: readonly string[]): ((one: ActiveFault) 
   return [diagnose('sim/bad-fault-target', { detail, hint: prose`Active faults: ${meshwright('sim status')}` })];
 }
 
-/** Adds a fault. If it is already active at this target, it is set again, because it may be partially fixed. */
+/** Adds a fault. If the fault is already active at this target, it is set again, because it may be partially fixed. */
 function withFault(history: History, active: ActiveFault): History | NonEmpty<Diagnostic> {
   const target = canonical(history.start, active);
   const isSame = (one: ActiveFault): boolean => one.fault === active.fault && one.target === target;
@@ -189,7 +195,10 @@ function withFault(history: History, active: ActiveFault): History | NonEmpty<Di
   return without === undefined ? [happened.diagnostic] : history;
 }
 
-/** Clearing a lock enters the password: if the file itself requires FileVault, the boot would lock the Mac again. */
+/**
+ * Clearing the fault of a locked Mac also enters the password. Otherwise the boot would lock the Mac again if the file
+ * requires FileVault.
+ */
 const unlockedOf = (history: History, gone: readonly ActiveFault[]): History =>
   gone
     .filter(({ fault }) => fault === 'filevault-locked')
@@ -221,7 +230,7 @@ function faultVerbs(book: Book): Pick<FleetModel, 'faults' | 'setFault' | 'clear
   };
 }
 
-/** Faults that a person at the rack fixes. */
+/** Whether a person at the rack fixes this fault. */
 const byHands = (fault: ActiveFault): boolean =>
   /^(?:cable|hub)-/.test(fault.fault) ||
   ['rdma-disabled', 'filevault-locked', 'remote-login-off'].includes(fault.fault);
@@ -248,7 +257,7 @@ function cableWork({ cables: before, hanging }: SimulatedFleet, after: readonly 
   ];
 }
 
-/** Macs for which a condition was true before and is not after. */
+/** The Macs for which a condition was true before, but is not afterwards. */
 function changed(
   before: SimulatedFleet,
   after: SimulatedFleet,
@@ -258,20 +267,20 @@ function changed(
   return after.macs.filter((mac) => !isWrong(mac)).flatMap(({ name }) => (wrong.includes(name) ? [name] : []));
 }
 
-/** Where this Mac has its RDMA switch. */
+/** The place of the RDMA switch on this Mac. */
 const switchPlace = (fleet: SimulatedFleet, name: string): string =>
   hasRdmaInSettings(macNamed(fleet, name)?.macos.version ?? '') ? 'System Settings' : 'Recovery';
 
-/** The user of automatic login on this Mac. */
+/** The automatic login user on this Mac. */
 function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
   const mac = macNamed(fleet, name);
   return mac === undefined ? undefined : automaticLoginOf(mac);
 }
 
 /**
- * Does everything that a person at the rack can do. It plugs in all cables as declared, enables RDMA where this macOS
- * has its switch, enters the FileVault password, sets automatic login and enables Remote Login. The caller performs the
- * restarts that enabling RDMA needs.
+ * Does everything that a person at the rack can do: plugs in all cables as declared, enables RDMA in the place that
+ * this macOS provides, enters the FileVault password, sets automatic login and enables Remote Login. The caller
+ * performs the restarts after RDMA was enabled.
  */
 function workOfHands(
   book: Book,

@@ -15,15 +15,15 @@ interface NodeRootOptions {
   readonly userKey: string;
   /** Owner of the ssh user's files, on a node with real users. */
   readonly owner?: { readonly userId: number; readonly groupId: number };
-  /** Socket by which the tools reach the simulator. Absent: `/.sim/socket` of a node with its own root. */
+  /** Socket through which the tools reach the simulator. Absent: `/.sim/socket` on a node with its own root. */
   readonly askPath?: string;
-  /** A Mac's tools that are not rendered. Absent: wrappers around the tools of this machine. */
+  /** The Mac's tools that do not depend on the model. Absent: wrappers around this machine's tools. */
   readonly baseFiles?: readonly NodeFile[];
-  /** Whether the existing files are this Mac's disk. Otherwise they are removed first. */
+  /** Whether the existing files are reused as this Mac's disk. Otherwise they are removed first. */
   readonly isKept?: boolean;
 }
 
-/** Folders for files that are not part of macOS. */
+/** Folders that contain files from outside macOS. */
 const filledFolders = [
   '/Applications',
   '/Library/Application Support',
@@ -42,7 +42,7 @@ const filledFolders = [
 /** Folders that macOS empties at every boot. */
 const volatileFolders = ['/private/tmp', '/private/var/run', rdmaClientsPath];
 
-/** The folders that every Mac has. */
+/** Folders that every Mac has. */
 const folders = [
   ...filledFolders,
   ...volatileFolders,
@@ -58,7 +58,7 @@ const folders = [
   '/usr/sbin',
 ];
 
-/** These three are links into /private on a Mac. */
+/** On a Mac, these three folders are links into /private. */
 const privateLinks = ['etc', 'tmp', 'var'];
 
 function checkedPath(path: string): string {
@@ -68,7 +68,10 @@ function checkedPath(path: string): string {
   return path;
 }
 
-/** Replaces an existing file by a rename. A new file has no readers yet and is written in place. */
+/**
+ * Writes a rendered file. An existing file is replaced by a rename; a new file has no readers yet and is written in
+ * place.
+ */
 function place(root: string, { path, text, isExecutable }: NodeFile, isNew: boolean): Promise<void> {
   const mode = isExecutable ? 0o755 : 0o644;
   return isNew ? writeFile(join(root, path), text, { mode }) : replaceFile(join(root, path), text, mode);
@@ -138,7 +141,7 @@ async function link(target: string, path: string): Promise<void> {
 }
 
 /**
- * Creates the root: the folders that every Mac has, the home of the ssh user, and the base tools. An existing disk
+ * Creates a node's root: the folders that every Mac has, the ssh user's home, and the base tools. An existing disk
  * keeps everything that survives a boot.
  */
 export async function createNodeRoot(options: NodeRootOptions) {
@@ -160,7 +163,7 @@ export async function createNodeRoot(options: NodeRootOptions) {
   let last: readonly NodeFile[] | undefined;
   let owner = await readFile(join(root, ownerPath), 'utf8').catch(() => undefined);
   const isOfAnother = (mac: string | undefined): boolean => mac !== undefined && owner !== undefined && owner !== mac;
-  /** Whether the disk was exchanged for one without rendered files. */
+  /** Exchanges the disk if it belongs to a different Mac. True if the new disk has no rendered files. */
   const belongTo = async (mac: string | undefined): Promise<boolean> => {
     if (mac === undefined || mac === owner) return false;
     const before = owner;
@@ -179,9 +182,10 @@ export async function createNodeRoot(options: NodeRootOptions) {
       return text === present?.get(path)?.text ? undefined : text;
     },
     /**
-     * Makes the rendered files exactly these. Each is written under a temporary name and renamed, so that a reader sees
-     * the old or the new one. All other rendered files are deleted. For a different Mac, that Mac's disk replaces the
-     * current one, which is kept for its return. A Mac that was never here before gets an empty disk.
+     * Replaces all rendered files with these. Each file is written under a temporary name and renamed, so that a reader
+     * sees the old or the new version. All other rendered files are deleted. If the Mac was replaced, the new Mac's
+     * disk replaces the current one, which is kept in case the old Mac returns. A Mac without an earlier disk gets an
+     * empty one.
      *
      * @param hasKey whether the model accepts the client's key (default true)
      * @param mac the Mac whose disk is wanted; absent: always the same Mac
@@ -214,7 +218,10 @@ function dropInFiles(files: readonly NodeFile[], user: string): readonly NodeFil
   return word === 'allowed' ? [dataFile(`${sudoRulesPath}/meshwright`, rule)] : [];
 }
 
-/** Outlives the simulator, so that the next one keeps changes that were made on the disk meanwhile. */
+/**
+ * File with the last value of `hasKey`. It outlives the simulator, so that the next one keeps changes that were made on
+ * the disk in the meantime.
+ */
 const keyStatePath = '/.sim/has-key';
 
 async function owned({ owner }: NodeRootOptions, path: string): Promise<void> {
@@ -222,7 +229,7 @@ async function owned({ owner }: NodeRootOptions, path: string): Promise<void> {
 }
 
 /**
- * Writes this computer's key into `~/.ssh/authorized_keys`, or removes the file, whenever the model's value changes.
+ * Writes this computer's key into `~/.ssh/authorized_keys`, or removes that file, whenever the model's value changes.
  * Other changes on the node are kept.
  */
 async function writeKey(place: NodeRootOptions, hasKey: boolean): Promise<void> {
@@ -249,7 +256,7 @@ const noAnswerCode = 70;
 /** A perl string literal for this path. */
 const perlText = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
 
-/** Perl expressions about the calling process. */
+/** Perl expressions that describe the calling process. */
 interface Caller {
   /** The mark of its boot session. */
   readonly mark: string;
@@ -257,13 +264,13 @@ interface Caller {
   readonly isRoot: string;
 }
 
-/** If one user runs every process of every node, the environment identifies the caller. */
+/** If one user runs all processes of all nodes, the environment identifies the caller. */
 const byEnvironment: Caller = { mark: "$ENV{MW_SIM} // ''", isRoot: "$ENV{MW_SIM_SUDO} // ''" };
 
 /**
- * The program by which a node's tools reach the simulator, for macOS's perl. It sends the length of its data, then
- * NUL-separated fields: the mark of the process, the mark of the simulated sudo, and its arguments (folder, tool,
- * arguments). The answer is one line `EXIT OUTPUT-BYTES ERROR-BYTES`, then both texts. A socket without a server
+ * The program through which a node's tools reach the simulator, for macOS's perl. It sends the length of its data, then
+ * NUL-separated fields: the mark of the process, the mark of the simulated sudo, and its arguments (folder, tool, the
+ * tool's arguments). The answer is one line `EXIT OUTPUT-BYTES ERROR-BYTES`, then both texts. A socket without a server
  * refuses immediately, so a tool never waits for a stopped simulator.
  */
 export const askClientText = (socketPath: string, caller: Caller = byEnvironment): string => `use strict;
@@ -284,8 +291,8 @@ sub gone { print STDERR "simulated: nobody answers for this Mac\\n"; exit ${noAn
 `;
 
 /**
- * The same for a node with its own root and users. There root is real. Every process belongs to the recorded boot
- * session, because older processes no longer exist.
+ * The same for a node with its own root folder and users, where root is the real user. Every process belongs to the
+ * recorded boot session, because older processes no longer exist.
  */
 const ownAskText = askClientText('/.sim/socket', {
   mark: "do { open my $f, '<', '/.sim/mark'; my $m = <$f>; chomp $m; $m }",

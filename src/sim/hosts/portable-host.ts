@@ -12,7 +12,9 @@ import { createPipeSupply } from './ssh/pipes.ts';
 import { createExecWatch, type ExecParts } from './ssh/sessions.ts';
 import { serveSsh } from './ssh/ssh-server.ts';
 
-/** Runs on any machine: a folder is the Mac's root, and its ssh server and cables are on the loopback interface. */
+/**
+ * A host that works on any machine: a folder is the Mac's root, and ssh server and cables use the loopback interface.
+ */
 export const portableHost = {
   open: async (run: HostRun) => {
     const { runId, folder } = run;
@@ -40,10 +42,10 @@ export const portableHost = {
   },
 };
 
-/** A Mac accepts one password per 15 s of its own time; earlier ones are counted as hasty. */
+/** A Mac accepts one password per 15 s of its own time. Passwords that come sooner are counted as hasty. */
 const attemptPauseMs = 15_000;
 
-/** Counts the passwords sent to the sshd before FileVault, and those that came too early. */
+/** Counts the passwords sent to the sshd before FileVault, and those that came too soon. */
 function countPasswords(scaledMs: HostedNode['scaledMs'], records: NodeRecords): () => void {
   let lastMs: number | undefined;
   return () => {
@@ -54,7 +56,7 @@ function countPasswords(scaledMs: HostedNode['scaledMs'], records: NodeRecords):
   };
 }
 
-/** Creates one node on disk and on the loopback interface. This process serves its clients. */
+/** Creates one node on disk and on the loopback interface. This process serves the node's clients. */
 async function createPortableNode(
   on: HostRun & ExecParts & { readonly links: LinkTables },
   options: HostedNode,
@@ -81,7 +83,7 @@ async function createPortableNode(
   });
 }
 
-/** Longer than any list of addresses. */
+/** More than any list of addresses needs. */
 const largestBytes = 65_536;
 
 async function textOf(path: string): Promise<string> {
@@ -93,7 +95,10 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** The contents of files below this folder that a job's texts name, because a job may read its addresses from there. */
+/**
+ * The contents of all files in a node's root whose paths are in a job's texts, because a job may read its addresses
+ * from such a file.
+ */
 async function textsOfFiles(root: string, texts: readonly string[]): Promise<readonly string[]> {
   const paths = texts.filter((text) => text.startsWith(`${root}/`) && !text.split('/').includes('..'));
   return Promise.all([...new Set(paths)].map(textOf));

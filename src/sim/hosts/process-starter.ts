@@ -8,7 +8,7 @@ import { hostTool } from './base-tools/all-base-tools.ts';
 
 interface ProgramStart {
   readonly program: string;
-  /** Arguments; the first one is the program's name. */
+  /** Arguments, starting with the program's name. */
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
@@ -54,7 +54,7 @@ function hear(pending: Map<number, Pending>, line: string): void {
 const goneText = 'the starter of simulated processes has ended';
 
 /**
- * Starts the small child process that starts the commands. It ends with this process and does not keep the simulator
+ * Starts the small child process that starts the commands. It exits with this process and does not keep the simulator
  * alive.
  */
 export function createProcessStarter() {
@@ -94,7 +94,7 @@ export function createProcessStarter() {
         pending.set(count, { started: (pid) => resolve({ pid, ended: whenEnded }), failed: reject, ended: end });
         stdin.write(bytes);
       }),
-    /** Stops the starter; programs that it started continue. */
+    /** Stops the starter; programs that it has started continue. */
     close: async (): Promise<void> => {
       // Otherwise a process without other work would exit before its child.
       child.ref();
@@ -107,12 +107,12 @@ export function createProcessStarter() {
 export type ProcessStarter = ReturnType<typeof createProcessStarter>;
 
 /**
- * Starts the commands of a simulated fleet, in plain perl. Forking copies the page tables of the parent. For a big
- * simulator (a test has hundreds of megabytes) that costs ten times as much as the command itself, but not for this
- * small process. It reads frames from its standard input. A frame is a line with the number of bytes, then
- * NUL-terminated fields: id, folder, the paths of three FIFOs, program, number of arguments, arguments (the first is
- * the name), and pairs of variable and value. It answers in lines: `started ID PID`, `failed ID ERRNO`, `ended ID code
- * N`, `ended ID signal N`. It exits when its input ends.
+ * Starts the commands of a simulated fleet, in plain perl. Forking copies the parent's page tables. For a big simulator
+ * (a test has hundreds of megabytes), that costs ten times as much as the command itself, but for this small process it
+ * is cheap. The program reads frames from standard input. A frame is a line with the number of bytes, then
+ * NUL-terminated fields: id, folder, the paths of three FIFOs, program, number of arguments, arguments (starting with
+ * the name), and pairs of variable and value. It answers with the lines `started ID PID`, `failed ID ERRNO`, `ended ID
+ * code N` and `ended ID signal N`, and exits when its input ends.
  */
 const starterProgram = `
 use strict;

@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 import { markVariable } from './ssh/ssh-user.ts';
 
 /**
- * A process's start time in the system's form: ticks since boot on Linux (field 22 of /proc/PID/stat), a date
- * elsewhere. Two processes with the same number have different start times. Undefined if there is no such process.
+ * A process's start time in the system's form: ticks since boot on Linux (field 22 of /proc/PID/stat), a date on other
+ * systems. Two processes with the same number have different start times. Undefined if the process does not exist.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
     const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie has exited; its parent has just not reaped it yet.
+    // A zombie has exited, but its parent has not reaped it yet.
     return fields?.[0] === 'Z' ? undefined : fields?.[19];
   }
   const options = { env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' }, timeout: 5_000 };
@@ -27,7 +27,7 @@ export const isSameProcess = async (pid: number, start: string): Promise<boolean
 
 const surveyMs = 500;
 
-/** Signals all processes of a group; false if none is left. Signal 0 only checks that. */
+/** Signals all processes of a group; false if the group is empty. Signal 0 only checks. */
 function signalGroup(group: number, name: string | 0): boolean {
   try {
     return process.kill(-group, name);
@@ -36,7 +36,7 @@ function signalGroup(group: number, name: string | 0): boolean {
   }
 }
 
-/** Guards process groups by the lifeline, from their first process to their last. */
+/** Registers process groups with the lifeline, from their first process to their last. */
 export function createProcessGroups(lifeline: Lifeline) {
   const running = new Set<number>();
   const orphaned = new Set<number>();
@@ -65,12 +65,12 @@ export function createProcessGroups(lifeline: Lifeline) {
   };
   return {
     add,
-    /** Call this before starting the first process of a group; the group counts from now on. */
+    /** Call this before the first process of a group starts; the group counts from now on. */
     expect: (owner: string) => {
       const before = ends.get(owner);
       expected += 1;
       return {
-        /** Adds the group. If all groups of its node were killed meanwhile, kills it immediately. */
+        /** Adds the group. If all groups of its node were killed in the meantime, kills this group immediately. */
         started: (group: number): void => {
           expected -= 1;
           add(group, owner);
@@ -81,7 +81,7 @@ export function createProcessGroups(lifeline: Lifeline) {
         },
       };
     },
-    /** The group's first process has exited; its other processes stay guarded until they exit too. */
+    /** Call this when the group's first process has exited. The other processes remain guarded until they exit too. */
     leaderEnded: (group: number): void => {
       running.delete(group);
       settle(group);
@@ -107,10 +107,10 @@ export function createProcessGroups(lifeline: Lifeline) {
 export type ProcessGroups = ReturnType<typeof createProcessGroups>;
 
 /**
- * Kills every process whose environment has the mark of a run, even one that left its group by setsid. In plain sh,
- * because it must also run after the simulator is gone. Linux reads /proc; elsewhere `ps -E` shows the environment of
- * the user's processes. macOS hides the environment of its protected programs, which are killed by their groups. The
- * run id is never an argument, or the sweep would find itself.
+ * Kills every process whose environment has a run's mark, even one that left its group by setsid. In plain sh, because
+ * it must also work after the simulator is gone. On Linux, it reads /proc; on other systems, `ps -E` shows the
+ * environment of the user's processes. macOS hides the environment of its protected programs, which are killed through
+ * their groups. The run id is never an argument, or the sweep would find itself.
  */
 const sweepText = `
 sweep() {
@@ -148,12 +148,12 @@ ${sweepText}
 sweep >/dev/null
 `;
 
-/** For a shell of the simulator itself. */
+/** Options for the simulator's own shells. */
 const plain = { env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' }, cwd: '/' } as const;
 
 /**
- * Starts the guard: a process that reads from a pipe whose only writing end is in this process. When this process dies,
- * even by SIGKILL, the guard reads the end of the file, kills every registered group, then sweeps by mark.
+ * Starts the guard: a process that reads from a pipe whose only write end is in this process. When this process dies,
+ * even by SIGKILL, the guard reads end-of-file, kills every registered group, and then sweeps by mark.
  */
 export function startLifeline(runId: string) {
   const guardian = spawn('/bin/sh', ['-c', guardText], {
@@ -171,13 +171,13 @@ export function startLifeline(runId: string) {
   say(`${runId}\n`);
   guardian.unref();
   return {
-    /** The guard's process number; the guard lives as long as the simulator. */
+    /** The process number of the guard, which lives as long as the simulator. */
     pid,
-    /** From now on the group dies with the simulator. */
+    /** Registers a group, which from now on dies with the simulator. */
     guard: (group: number): void => say(`+ ${group}\n`),
-    /** The group is empty: a different process may soon get its number. */
+    /** Unregisters an empty group, because a different process may soon get its number. */
     release: (group: number): void => say(`- ${group}\n`),
-    /** Normal end: the guard exits without killing anything. */
+    /** Stops the guard normally, without killing anything. */
     close: async (): Promise<void> => {
       guardian.ref();
       if (stdin.writable) stdin.end('.\n');

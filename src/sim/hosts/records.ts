@@ -1,16 +1,16 @@
 import type { Exit } from '../../model/probe.ts';
 
-/** An effect of a node that its answers alone do not show. */
+/** An effect on a node that the node's answers do not show. */
 export type EffectAct =
-  /** A command line that changes something, with its answer. */
+  /** A command line that changes something, with its exit code. */
   | { readonly kind: 'write'; readonly tool: string; readonly args: readonly string[]; readonly exitCode: number }
-  /** A request to launchd with its answer, including stops of jobs. */
+  /** A request to launchd with its exit code, including stops of jobs. */
   | { readonly kind: 'launchctl'; readonly args: readonly string[]; readonly exitCode: number }
   /** A signal to processes. */
   | { readonly kind: 'kill'; readonly signal: string; readonly targets: readonly string[] }
   /** Deleted model files. */
   | { readonly kind: 'delete'; readonly paths: readonly string[] }
-  /** An order to shut the Mac down, even if it was already shutting down. */
+  /** A request to shut the Mac down, even if the Mac was already shutting down. */
   | { readonly kind: 'reboot' | 'power-off'; readonly by: 'shutdown' | 'hands' }
   | { readonly kind: 'boot' };
 
@@ -22,7 +22,7 @@ export type Effect = EffectAct & {
   readonly boot: number;
 };
 
-/** One complete command that a node received, which shows tests and people what the product really sent. */
+/** One complete command that a node received. It shows tests and people what the product really sent. */
 export interface ExecRecord {
   readonly node: string;
   readonly command: string;
@@ -38,11 +38,11 @@ export interface ExecRecord {
   readonly objections: readonly string[];
 }
 
-/** Exact counts for one node since the fleet started; these are of a node without any connection yet. */
+/** Exact counts for one node since the fleet started, with the initial values. */
 const noCounts = {
   connections: 0,
   authAttempts: 0,
-  /** Passwords sent to the sshd before FileVault, and those that came too soon after another one. */
+  /** Passwords sent to the sshd before FileVault, and those that came too soon after the previous one. */
   prebootPasswords: 0,
   hastyPasswords: 0,
   channels: 0,
@@ -52,7 +52,7 @@ const noCounts = {
   sentBytes: 0,
 };
 
-/** How many commands are kept per node; the counts continue. */
+/** Maximum number of commands recorded per node; the counts continue beyond that. */
 const maxExecRecords = 1_000;
 
 export function createRecords() {

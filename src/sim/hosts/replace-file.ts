@@ -2,8 +2,8 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Writes a file through a temporary name, which no glob matches, and a rename. A reader sees the old text or the new
- * one.
+ * Writes a file through a rename and a temporary name that no glob matches. A reader sees either the old or the new
+ * text.
  */
 export async function replaceFile(path: string, text: string, mode = 0o644): Promise<void> {
   await mkdir(dirname(path), { recursive: true });

@@ -1,4 +1,4 @@
-/** Why a Mac would not run this text, or why only the simulator's Linux would. */
+/** A reason why a Mac would not run this text, or why only the simulator's Linux would run it. */
 export interface Objection {
   /** The shell's message on standard error. */
   readonly text: string;
@@ -6,8 +6,8 @@ export interface Objection {
 }
 
 /**
- * Folders that exist on a Mac or on the machine below the simulator. A path into one of them without the node's root
- * would leave the simulated Mac unnoticed, and reach a tool of the machine itself.
+ * Folders that exist on a Mac or on the host machine. A path into one of these folders without the node's root would
+ * silently leave the simulated Mac, and reach a tool of the host machine.
  */
 const systemFolder =
   /^\/(bin|sbin|usr|etc|var|tmp|private|Library|System|Users|Applications|Volumes|opt|dev|proc|sys|home|root|run|cores)(\/|$)/;
@@ -21,14 +21,16 @@ interface Place {
 const isInside = (path: string, root: string): boolean => path === root || path.startsWith(`${root}/`);
 
 /**
- * Devices that are the same on both systems. /dev/stdin and /dev/fd would be too, but opening the FIFO behind them
- * blocks once the client has ended its input. `cat` and `<&0` do not need them.
+ * Devices that are the same on both systems. So are /dev/stdin and /dev/fd, but opening the FIFO behind them blocks
+ * once the client has ended its input. `cat` and `<&0` do not need them.
  */
 const device = /^\/dev\/(null|zero|random|urandom|stdout|stderr)$/;
 
 const isAllowed = (path: string, { root }: Place): boolean => device.test(path) || isInside(path, root);
 
-/** Data in single quotes is ignored, except where every text is a path. */
+/**
+ * Whether a word leads outside the node's root. Data in single quotes is ignored, except where every text is a path.
+ */
 function isOutside(word: ShellWord, place: Place, isPathAnyway: boolean): boolean {
   if (word.isSingleQuoted && !isPathAnyway) return false;
   return systemFolder.test(word.literal) && !isAllowed(word.literal, place);
@@ -44,7 +46,7 @@ const assignedWord = (assignment: ShellWord): ShellWord => ({
   literal: assignment.literal.slice(assignment.literal.indexOf('=') + 1),
 });
 
-/** Words before a command that do not change which program runs. */
+/** Words before a command that do not change the program that runs. */
 const transparent = new Set(['exec', 'command', 'nohup', 'builtin']);
 
 function commandWords(command: SimpleCommand): readonly ShellWord[] {
@@ -55,7 +57,7 @@ function commandWords(command: SimpleCommand): readonly ShellWord[] {
 const baseName = (word: ShellWord | undefined): string => word?.literal.split('/').at(-1) ?? '';
 const shells = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh']);
 
-/** Scripts that this command gives to a different shell: `sh -c TEXT`, `eval TEXT`, `trap TEXT …`. */
+/** Scripts that this command passes to a shell: `sh -c TEXT`, `eval TEXT`, `trap TEXT …`. */
 function innerScripts(command: SimpleCommand): readonly string[] {
   const words = commandWords(command);
   const name = baseName(words[0]);
@@ -71,7 +73,7 @@ function innerScripts(command: SimpleCommand): readonly string[] {
   return script === undefined ? [] : [script.literal];
 }
 
-/** Builtins of bash 4 and later; the shell of macOS is bash 3.2.57. */
+/** Builtins of bash 4 and later; macOS's shell is bash 3.2.57. */
 function newBuiltin(command: SimpleCommand): Omit<Found, 'at'> | undefined {
   const [name = '', first = ''] = commandWords(command).map((word) => word.literal);
   if (['mapfile', 'readarray', 'coproc'].includes(name)) return { said: `${name}: command not found`, code: 127 };
@@ -82,7 +84,10 @@ function newBuiltin(command: SimpleCommand): Omit<Found, 'at'> | undefined {
     : undefined;
 }
 
-/** A client can leave any login shell by `/bin/sh` as the first command, because every Mac has it there. */
+/**
+ * Whether a word is `/bin/sh` as the first command, by which a client can leave any login shell: every Mac has
+ * `/bin/sh`.
+ */
 const isOuterShell = (word: ShellWord, index: number, place: Place): boolean =>
   place.depth === 0 && index === 0 && word.literal === '/bin/sh';
 
@@ -124,18 +129,20 @@ function inspect(text: string, place: Place): readonly Objection[] {
 
 /**
  * Finds everything in a received command text that a Mac would refuse or that would leave the simulated Mac. The
- * objections are in text order; without any, the text may run. It checks every command word, redirection target,
- * assignment and unquoted or double-quoted argument, and scripts for `sh -c`, `eval` and `trap`. It ignores arguments
- * in single quotes and bodies of here-documents, which are data. Allowed without a root: devices such as `/dev/null`,
- * and `/bin/sh` as the first command. A Mac would run the lines before a refused one; the simulator runs nothing.
+ * objections are in text order; without objections, the text may run. The check covers every command word, redirection
+ * target, assignment and unquoted or double-quoted argument, and scripts for `sh -c`, `eval` and `trap`. It ignores
+ * arguments in single quotes and bodies of here-documents, which are data. Allowed without a root: devices such as
+ * `/dev/null`, and `/bin/sh` as the first command. A Mac would run the lines before a refused one; the simulator runs
+ * nothing.
  *
  * @see bash 3.2.57, as built from Apple's source: refuses a bare `case` pattern inside `$( )`
  */
 export const objectionsTo = (text: string, root: string): readonly Objection[] => inspect(text, { root, depth: 0 });
 
 /**
- * A check of the input of a command that makes a shell read its script from standard input (`sh -s`); otherwise
- * undefined. The script is already running once it is complete, so its objections are only recorded.
+ * Returns a check for the input of a command that makes a shell read its script from standard input (`sh -s`);
+ * undefined for other commands. By the time the script is complete it is already running, so its objections are only
+ * recorded.
  */
 export function inputCheck(text: string, root: string): ((input: string) => readonly Objection[]) | undefined {
   const readsScript = readShell(text).commands.some(({ words }) => {
@@ -146,11 +153,11 @@ export function inputCheck(text: string, root: string): ((input: string) => read
   return readsScript ? (input) => inspect(input, { root, depth: 1 }) : undefined;
 }
 
-/** One word of a shell text, as far as it is known without running it. */
+/** One word of a shell text, as far as it is known without running the text. */
 interface ShellWord {
-  /** Without quotes; `expansion` represents each expansion of the shell. */
+  /** The word without quotes; `expansion` represents each shell expansion. */
   readonly literal: string;
-  /** Whether it begins inside single quotes, so that it is data or a script for a different shell. */
+  /** Whether the word begins inside single quotes, so that it is data or a script for a different shell. */
   readonly isSingleQuoted: boolean;
   /** Its position in the text. */
   readonly at: number;
@@ -180,7 +187,7 @@ interface Cursor {
   readonly refusals: Found[];
   /** Delimiters of here-documents whose bodies begin after the next newline. */
   readonly heredocs: { readonly delimiter: string; readonly isIndented: boolean }[];
-  /** Number of open `$( )`: inside them bash 3.2 counts parentheses instead of parsing the grammar. */
+  /** Number of open `$( )`, inside which bash 3.2 counts parentheses instead of parsing the grammar. */
   substitutions: number;
 }
 
@@ -215,12 +222,12 @@ const blankOrOperator = /[ \t\n;&|()<>]/;
 /** Blanks, continued lines, and a comment after them. */
 const blanks = /(?:[ \t]|\\\n)*(?:#[^\n]*)?/y;
 
-/** As many ordinary characters as possible at once, because observations consist mostly of them. */
+/** Matches as many ordinary characters as possible at once, because observations consist mostly of such characters. */
 const plainInWord = /[^ \t\n;&|()<>'"\\$`]+/y;
 const plainInQuotes = /[^"\\$`]+/y;
 const parameterName = /[A-Za-z_][A-Za-z_0-9]*|[0-9@*#?$!-]/y;
 
-/** `${x^^}` and similar expansions are new in bash 4; also `${x,,}`, `${x@Q}`. */
+/** Expansions that are new in bash 4, such as `${x^^}`, `${x,,}` and `${x@Q}`. */
 const caseChange = /^!?[A-Za-z_0-9@*]+(\^|,|@[A-Z]$)/;
 
 /** After `${`: skips to the matching brace, past quotes and nested expansions. */
@@ -242,7 +249,7 @@ function skipArithmetic(cursor: Cursor): void {
   }
 }
 
-/** After `$` or a backquote. Returns its literal: the character itself if it expands nothing. */
+/** Reads an expansion after `$` or a backquote. Returns its literal, or the character itself if nothing is expanded. */
 function readExpansion(cursor: Cursor, char: '$' | '`'): string {
   if (char === '`') readNested(cursor, '`');
   else if (take(cursor, /\(\(/y) !== '') skipArithmetic(cursor);
@@ -252,14 +259,14 @@ function readExpansion(cursor: Cursor, char: '$' | '`'): string {
   return expansion;
 }
 
-/** After the opening double quote. */
+/** Reads the text after an opening double quote. */
 function readDouble(cursor: Cursor): string {
   let literal = '';
   while (!isAtEnd(cursor) && take(cursor, /"/y) === '') literal += take(cursor, plainInQuotes) || readPiece(cursor);
   return literal;
 }
 
-/** The next unit: a quoted text, an expansion, an escaped character or a single character. */
+/** Reads the next unit: a quoted text, an expansion, an escaped character or a single character. */
 function readPiece(cursor: Cursor): string {
   const char = cursor.text[cursor.at++] ?? '';
   if (char === "'") return skipPast(cursor, "'");
@@ -269,7 +276,7 @@ function readPiece(cursor: Cursor): string {
   return char;
 }
 
-/** Reads one word; empty at an operator, at a blank and at the end of the text. */
+/** Reads one word; undefined at an operator, at a blank and at the end of the text. */
 function readWord(cursor: Cursor, end: End): ShellWord | undefined {
   const start = cursor.at;
   let literal = '';
@@ -296,7 +303,7 @@ interface List {
 
 const reserved = new Set(['if', 'then', 'else', 'elif', 'do', 'while', 'until', '{', '!', 'time']);
 const operators = /&>>|;;&|;;|;&|&&|\|\||\|&|&>|[&;|\n]/y;
-/** New in bash 4. dash rejects them too, but a bash 5 that runs as sh accepts them. */
+/** Operators that are new in bash 4. dash rejects them too, but bash 5 running as sh accepts them. */
 const newOperators = new Set(['&>>', ';;&', ';&', '|&']);
 const redirections = /[0-9]*(?:<<-|<<<|<<|<>|<&|>>|>&|>\||<|>)/y;
 
@@ -343,13 +350,13 @@ function takeOperator(cursor: Cursor, list: List): boolean {
     open.state = 'pattern';
     open.hasParenthesis = false;
   }
-  // A newline between `case x` and `in` ends no command.
+  // A newline between `case x` and `in` does not end a command.
   if (open?.state !== 'subject') finish(cursor, list);
   if (operator === '\n') skipHeredocs(cursor);
   return true;
 }
 
-/** True if the parenthesis ends the whole list. */
+/** Handles a parenthesis; true if it ends the whole list. */
 function takeParenthesis(cursor: Cursor, list: List): boolean {
   const open = list.cases.at(-1);
   const isOpening = ahead(cursor, '(');
@@ -416,9 +423,9 @@ function readNested(cursor: Cursor, end: ')' | '`'): void {
 }
 
 /**
- * Parses a shell text into its simple commands, without running or checking them. It follows the grammar of POSIX sh as
+ * Parses a shell text into its simple commands, without running or checking them. It follows the POSIX sh grammar as
  * far as needed for quoting, expansions, here-documents, `case` and redirections. A text that is invalid for every
- * shell gives some result and never an error. Bodies of here-documents are data.
+ * shell gives an arbitrary result, never an error. Bodies of here-documents are data.
  */
 function readShell(text: string): Pick<Cursor, 'commands' | 'refusals'> {
   const cursor: Cursor = { text, at: 0, commands: [], refusals: [], heredocs: [], substitutions: 0 };

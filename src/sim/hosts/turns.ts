@@ -1,4 +1,4 @@
-/** Creates a queue: each act begins when the previous one has finished or failed. */
+/** Creates a queue in which each act begins when the previous one has finished or failed. */
 export function createTurns(): <T>(act: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (act) => {

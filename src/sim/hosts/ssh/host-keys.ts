@@ -22,8 +22,8 @@ const text = (value: string | Uint8Array): Buffer => {
 };
 
 /**
- * The private and public parts of a new key. The call that creates the key also encodes it, because Node 20 can hang
- * when exporting a new key (seen within 50,000 keys).
+ * The private and public halves of a new key. The call that creates the key also encodes it, because Node 20 can hang
+ * when it exports a new key (seen within 50,000 keys).
  *
  * @see RFC 8410: in both of Node's encodings, the key is the last 32 bytes
  */
@@ -97,7 +97,9 @@ export async function loadOrCreateKey(path: string, comment: string): Promise<Ke
   return { path, ...made };
 }
 
-/** A node's host keys: its own, that of a reinstalled or impersonated Mac, and that of the sshd before FileVault. */
+/**
+ * A node's host keys: its own, the key of a reinstalled or impersonated Mac, and the key of the sshd before FileVault.
+ */
 export type NodeKeys = Readonly<Record<ConnectionState['hostKey'] | 'preboot', KeyFile>>;
 
 /** A node's host keys, stored in the run's folder. */

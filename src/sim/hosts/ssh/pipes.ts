@@ -11,8 +11,8 @@ const lowWater = 48;
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
 /**
- * Opens our end of a FIFO, and an end of the opposite kind, so that the next process can open the FIFO without waiting.
- * Opens without blocking: a reader first, which does not wait for a writer.
+ * Opens our end of a FIFO, and also the opposite end, so that the next process can open the FIFO without waiting.
+ * Nothing blocks here, because the reader opens first and does not wait for a writer.
  */
 function openFifo(path: string, isOursToRead: boolean) {
   const standIn = openSync(path, O_RDONLY | O_NONBLOCK);
@@ -24,12 +24,17 @@ function openFifo(path: string, isOursToRead: boolean) {
 function openStdio(paths: readonly [string, string, string]) {
   const [input, output, errors] = [openFifo(paths[0], false), openFifo(paths[1], true), openFifo(paths[2], true)];
   return {
-    /** The paths at which the command opens its own ends, in the order 0, 1, 2. They block, as commands expect. */
+    /**
+     * The paths at which the command opens its own ends, in the order 0, 1, 2. These ends block, as commands expect.
+     */
     paths,
     stdin: new Socket({ fd: input.ours, readable: false, writable: true }),
     stdout: new Socket({ fd: output.ours, readable: true, writable: false }),
     stderr: new Socket({ fd: errors.ours, readable: true, writable: false }),
-    /** Call this once the command has its ends, or never will. Otherwise the end of its output is never detected. */
+    /**
+     * Call this once the command has opened its ends, or has failed to start. Otherwise the end of its output is never
+     * detected.
+     */
     handedOver: (): void => {
       for (const { standIns } of [input, output, errors]) for (const fd of standIns) closeSync(fd);
       for (const path of paths) unlinkSync(path);
@@ -38,8 +43,8 @@ function openStdio(paths: readonly [string, string, string]) {
 }
 
 /**
- * Creates pipes from FIFOs in `folder`. Node itself gives children socket pairs, on which `>/dev/stderr` and `[ -p
- * /dev/stdout ]` fail on Linux although they work under sshd. One `mkfifo` creates a batch, so that a command needs no
+ * Creates pipes from FIFOs in `folder`. Node itself would give children socket pairs, on which `>/dev/stderr` and `[ -p
+ * /dev/stdout ]` fail on Linux, although both work under sshd. One `mkfifo` creates a batch, so that a command needs no
  * additional process.
  */
 export async function createPipeSupply(folder: string) {
@@ -83,5 +88,5 @@ export async function createPipeSupply(folder: string) {
   };
 }
 
-/** Provides pipes. Each is used once, so that output of one command can never reach a different one. */
+/** Provides pipes. Each pipe is used once, so that output of one command can never reach another command. */
 export type PipeSupply = Awaited<ReturnType<typeof createPipeSupply>>;

@@ -10,7 +10,7 @@ import type { NodeKeys } from './host-keys.ts';
 import type { PipeSupply } from './pipes.ts';
 import { execEnvironment, homeOf } from './ssh-user.ts';
 
-/** What all nodes of a fleet share for running commands. */
+/** The parts for running commands that all nodes in a fleet share. */
 export interface ExecParts {
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
@@ -18,18 +18,18 @@ export interface ExecParts {
   readonly watch: ReturnType<typeof createExecWatch>;
 }
 
-/** A node, from the view of its ssh server. */
+/** A node, from the perspective of its ssh server. */
 export interface ServedMac extends ServedNode, ExecParts {
   readonly name: string;
   readonly user: string;
   /** Absolute path of the folder that represents `/`. */
   readonly root: string;
   readonly keys: NodeKeys;
-  /** A client sent a password to the sshd before FileVault. */
+  /** Called when a client has sent a password to the sshd before FileVault. */
   readonly onPrebootPassword: () => void;
 }
 
-/** Records in the node's `/.sim/unknown` what a Mac's shell would not have understood. */
+/** Records text that a Mac's shell would not understand in the node's `/.sim/unknown`. */
 function record({ objectTo }: ServedMac, objections: readonly Objection[]): void {
   for (const { text } of objections) objectTo(`/bin/sh ${text}`).catch(() => undefined);
 }
@@ -193,7 +193,8 @@ interface ExecOptions {
 const signalNames = 'ABRT ALRM FPE HUP ILL INT KILL PIPE QUIT SEGV TERM USR1 USR2'.split(' ');
 
 /**
- * Starts a shell in its own group. @throws Error if it cannot be started, such as for a command line that is too long
+ * Starts a shell in its own group. @throws Error if the shell cannot be started, for example because the command line
+ * is too long
  */
 async function startShell({ node, command, pipes, environment }: ExecOptions): Promise<StartedProgram> {
   const group = node.groups.expect(node.name);
@@ -215,7 +216,7 @@ async function startShell({ node, command, pipes, environment }: ExecOptions): P
   }
 }
 
-/** Reports the exit to the client like sshd: a signal that is not in the RFC gets a suffix. */
+/** Reports the exit to the client like sshd, which adds a suffix to signals that are not in the RFC. */
 function tellExit(channel: ServerChannel, exit: Exit): void {
   if (exit.kind === 'exited') channel.exit(exit.code);
   if (exit.kind !== 'signalled') return;
@@ -240,8 +241,8 @@ function feed({ channel, onInput, delay }: ExecOptions, stdin: Socket): void {
 
 /**
  * Runs a command like sshd in a session without a terminal: the login shell with `-c`, its own process group, three
- * pipes. The client gets the exit code as soon as the shell has exited. The channel closes only when no process holds
- * the command's output any more. A background job with open output therefore keeps the client waiting, as on a Mac.
+ * pipes. The client gets the exit code as soon as the shell has exited. The channel closes only when no process has the
+ * command's output open anymore. So a background job with open output keeps the client waiting, as on a Mac.
  */
 function runExec(options: ExecOptions) {
   const { channel, pipes, delay } = options;
@@ -286,12 +287,12 @@ function runExec(options: ExecOptions) {
   return {
     /** Resolves when the process has exited; its background jobs may continue. */
     ended,
-    /** The client is gone: closes its ends of the pipes. The command lives until its next write. */
+    /** Called when the client is gone: closes our ends of the pipes. The command lives until its next write. */
     abandon: (): void => {
       leave();
       for (const socket of ours) socket.destroy();
     },
-    /** The `signal` request of RFC 4254 6.9, to the whole group; `name` is without SIG. */
+    /** Handles the `signal` request of RFC 4254, 6.9: signals the whole group. `name` has no SIG prefix. */
     signal: (name: string): void => {
       if (group !== undefined && signalNames.includes(name)) groups.signal(group, `SIG${name}`);
     },
@@ -299,15 +300,15 @@ function runExec(options: ExecOptions) {
 }
 
 /**
- * ssh2 keeps a chunk that waited for window space even after sending it. It sends the chunk again when the channel's
- * other stream has to wait next. Clearing all four fields before each write prevents that, because only one write is
- * ever in progress.
+ * ssh2 keeps a chunk that waited for window space even after sending it, and sends the chunk again when the channel's
+ * other stream has to wait. Clearing all four fields before each write prevents that. This is safe, because only one
+ * write is ever in progress.
  */
 const waiting = ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr'] as const;
 
 /**
- * Writes a channel's output: sends stdout and stderr of one command, one chunk at a time, with the client's
- * back-pressure. Sends nothing before `released`.
+ * Sends stdout and stderr of one command to its channel, one chunk at a time, with the client's back-pressure. Sends
+ * nothing before `released` resolves.
  */
 function createChannelOutput(channel: ServerChannel, released: Promise<void>) {
   let turn = released;
@@ -348,8 +349,8 @@ function keepInput() {
 }
 
 /**
- * Delays the output of one command until it has been received completely, or has exited, and all listeners are done.
- * Without listeners there is no delay. Output may be sent when `released` resolves.
+ * Delays the output of one command until the command was received completely or has exited, and all listeners are done.
+ * Without listeners, there is no delay. Output can be sent when `released` resolves.
  */
 function createExecDelay(watch: ExecParts['watch'], input: () => string, exec: Omit<ReceivedExec, 'input'>) {
   if (!watch.isWatched()) return { received: () => undefined, released: Promise.resolve() };
@@ -370,7 +371,7 @@ export interface ReceivedExec {
   readonly boot: number;
 }
 
-/** Called for every command once it is received completely, before the client gets any output. */
+/** Called for every command once the command is received completely, before the client gets any output. */
 type ExecListener = (exec: ReceivedExec) => void | Promise<void>;
 
 export function createExecWatch() {

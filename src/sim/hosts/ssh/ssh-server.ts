@@ -25,8 +25,8 @@ const algorithms = {
 } satisfies ssh2.ServerConfig['algorithms'];
 
 /**
- * The ssh server of a simulated node, for one client. It speaks real SSH on a given socket. Each connection has its own
- * server object, because ssh2 fixes host key and banner per server.
+ * The ssh server of a simulated node, for one client. It uses the real SSH protocol on a given socket. Each connection
+ * has its own server object, because ssh2 sets host key and banner per server.
  */
 export function serveSsh(node: ServedMac, socket: Socket, connection: number): void {
   const state = node.view().connection;
@@ -52,14 +52,14 @@ export function serveSsh(node: ServedMac, socket: Socket, connection: number): v
   server.injectSocket(socket);
 }
 
-/** Writable for the group or for all users. */
+/** Permission bits for writing by the group or by all users. */
 const othersMayWrite = 0o022;
 
 /**
- * The keys that may log in, `ssh-ed25519 AAAA…`, read at each login like sshd. There are none if other users can write
- * the file or a folder on its path (`StrictModes`, the default of macOS's sshd_config).
+ * The keys that may log in (`ssh-ed25519 AAAA…`), read at each login like sshd. Empty if other users can write the file
+ * or a folder in its path (`StrictModes`, the default in macOS's sshd_config).
  *
- * @see sshd(8) of macOS, AUTHORIZED_KEYS FILE FORMAT; lines with options are not modeled
+ * @see sshd(8) of macOS, AUTHORIZED_KEYS FILE FORMAT; lines with options are not simulated
  */
 async function authorizedKeys(root: string, user: string): Promise<readonly string[]> {
   const file = join(homeOf(root, user), '.ssh/authorized_keys');
@@ -86,13 +86,13 @@ function isAccepted(context: PublicKeyAuthContext, acceptedKey: string): boolean
   return key.verify(context.blob, context.signature, context.hashAlgo) === true;
 }
 
-/** A Mac's keyboard-interactive prompt: one hidden answer. */
+/** Shows a Mac's keyboard-interactive prompt with one hidden answer. */
 const askPassword = (context: KeyboardAuthContext): Promise<string | undefined> =>
   new Promise((resolve) => {
     context.prompt([{ prompt: 'Password:', echo: false }], ([answer]) => resolve(answer));
   });
 
-/** Before FileVault sshd accepts no key, and prompts for the password itself. */
+/** Whether a login succeeds. Before FileVault is unlocked, sshd accepts no keys and only prompts for the password. */
 async function mayLogIn(
   context: AuthContext,
   { root, user, view, onPrebootPassword }: ServedMac,
@@ -138,8 +138,8 @@ function authenticate(client: Connection, node: ServedMac, isLocked: boolean): v
 }
 
 /**
- * Three lines that a Mac's sshd prints before it asks for the FileVault password. They were captured from `ssh host`
- * with a locked macOS 26, and published in the README of avm, a tool for macOS virtual machines.
+ * The three lines that a Mac's sshd prints before it prompts for the FileVault password. They were captured from `ssh
+ * host` with a locked macOS 26, and published in the README of avm, a tool for macOS virtual machines.
  *
  * @see apple_ssh_and_filevault(7): password only, no keys, wired network only
  */
@@ -149,7 +149,7 @@ export const prebootBanner =
 /** Printed after the correct password, from the same capture; then the connection closes. */
 export const unlockedText = 'System successfully unlocked.\n';
 
-/** Time after which a client without a session is disconnected too. */
+/** Time after which a client without a session is disconnected. */
 const patienceMs = 1_000;
 
 /** Serves a client after the correct password: prints the text in every session, and closes the connection. */

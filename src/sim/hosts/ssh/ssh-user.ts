@@ -1,4 +1,4 @@
-/** Folder of additional sudo rules. */
+/** Folder with additional sudo rules. */
 export const sudoRulesPath = '/private/etc/sudoers.d';
 
 /** Parameters for the environment of a node's command. */
@@ -7,7 +7,7 @@ interface EnvironmentOptions {
   readonly root: string;
   readonly user: string;
   /**
-   * `<run id>.<node>.<boot>`. By this mark the sweep finds a process in any group, and the simulator refuses a process
+   * `<run id>.<node>.<boot>`. By this mark, the sweep finds processes in any group, and the simulator refuses processes
    * of an earlier boot session.
    */
   readonly mark: string;
@@ -23,12 +23,11 @@ export const markVariable = 'MW_SIM';
 /** Set by the simulated sudo for its command; `id` and `whoami` read it. */
 export const rootMarkVariable = 'MW_SIM_SUDO';
 
-/** Set by the simulated launchd for a service of an account: the account's name. */
+/** The account's name, set by the simulated launchd for a service that runs as an account. */
 export const accountVariable = 'MW_SIM_ACCOUNT';
 
 /**
- * An account's home folder, below the node's root. Accounts whose names begin with `_` have an empty one, as on a
- * Mac.
+ * An account's home folder, below the node's root. Accounts whose names begin with `_` have an empty home, as on a Mac.
  */
 export const homeOf = (root: string, user: string): string =>
   root + (user.startsWith('_') ? '/var/empty' : `/Users/${user}`);
