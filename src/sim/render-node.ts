@@ -231,7 +231,7 @@ function namesAnswer(tool: Tool, values: readonly NamedValue[]): string {
     "n=0 s=0\ncase ${1-} in ('-n') n=1; shift ;; esac\n",
     "case ${1-} in ('' | -*) ;; (*)\nfor o do\n  case $o in\n",
     ...values.map(({ name, value }) => `  (${quote(name)}) v=${quote(value)} ;;\n`),
-    `  (*) case $o in (*[!A-Za-z0-9._=-]*) l='(a name that is none)' ;; (*) l=$o ;; esac\n`,
+    `  (*) case $o in (*[!A-Za-z0-9._=-]*) l='(an invalid name)' ;; (*) l=$o ;; esac\n`,
     `    printf '%s\\n' ${quote(tool.path)}" 1:$l" >>"$r/.sim/unknown"; s=1\n`,
     `    printf "${toolName(tool)}: unknown oid '%s'\\n" "$o" >&2; continue ;;\n  esac\n`,
     '  case $n in (1) printf \'%s\\n\' "$v" ;; (*) printf \'%s: %s\\n\' "$o" "$v" ;; esac\ndone\nexit $s ;;\nesac\n',

@@ -66,7 +66,7 @@ export function simulateFleet(desired: DesiredFleet, seed: string): FleetResult 
 
 const unknownModel = (node: DesiredNode): Diagnostic =>
   diagnose('sim/unknown-model', {
-    detail: `${node.name} is declared as ${modelIdOf(node)}, and nothing is known about its receptacles and interfaces.`,
+    detail: `${node.name} is declared as ${modelIdOf(node)}, whose receptacles and interfaces are unknown.`,
     hint: `Rehearse with one of ${modelIds.join(', ')}.`,
     subject: nodeSubject(node.name),
   });
@@ -85,8 +85,8 @@ function unusableLinks({ thunderbolt }: DesiredFleet, models: Models): readonly 
 }
 
 function whyUnusable(end: LinkEnd, models: Models, taken: ReadonlySet<string>): string | undefined {
-  if (!models.has(end.node)) return `there is no node ${end.node}`;
-  if (taken.has(linkEndText(end))) return `receptacle ${end.receptacle} of ${end.node} already carries another cable`;
+  if (!models.has(end.node)) return `node ${end.node} does not exist`;
+  if (taken.has(linkEndText(end))) return `receptacle ${end.receptacle} of ${end.node} already has a different cable`;
   const model = models.get(end.node);
   if (model === undefined || (end.receptacle >= 1 && end.receptacle <= model.receptacleDevices.length))
     return undefined;

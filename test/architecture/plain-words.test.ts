@@ -14,8 +14,6 @@ const exceptions = [
   /const inside of/,
   /somebody else has launched this job/,
   /# Whoever makes another/,
-  /nobody answers for this Mac/,
-  /a name that is none/,
 ];
 
 const places = [

@@ -263,11 +263,11 @@ describe('a start of the mlx double', () => {
 
 describe('the uv double', () => {
   it.each([
-    [['python', 'install', '3.12'], 'it would write into ~/.local/bin'],
+    [['python', 'install', '3.12'], 'without --no-bin, uv writes into ~/.local/bin'],
     [['python', 'install', '--no-bin', '2.7'], 'No download found'],
     [['venv', '--python', '3.13', '/tmp/never'], 'No interpreter found for Python 3.13'],
     [['pip', 'install', 'mlx'], 'unrecognized subcommand'],
-    [['pip', 'sync', '--python', 'x/bin/python', 'list'], 'without hashes anything could come'],
+    [['pip', 'sync', '--python', 'x/bin/python', 'list'], 'without --require-hashes, packages are not verified'],
     [['pip', 'sync', '--require-hashes', '--upgrade', 'list'], "unexpected argument '--upgrade' found"],
   ])('refuses %j', async (words, expected) => {
     rack = await openRack(bench, { size: 1 });

@@ -126,10 +126,10 @@ describe('four ranks of the reference runtime on a simulated rack', () => {
   });
 
   it.each([
-    ['a pulled cable', ['cable-missing', 'studio-2:3'], 'rank 1 has no way to 10.77.0.14:51000'],
-    ['swapped cable ends', ['cable-swapped', 'studio-1:2,studio-1:3'], 'rank 0 has no way to 10.77.0.2:51000'],
-    ['a bridge', ['bridge-active', 'studio-4'], 'rank 2 has no way to 10.77.0.22:51000'],
-    ['a lost address', ['gid-missing', 'studio-1:4'], 'rank 3 has no way to 10.77.0.9:51000'],
+    ['a pulled cable', ['cable-missing', 'studio-2:3'], 'rank 1 cannot reach 10.77.0.14:51000'],
+    ['swapped cable ends', ['cable-swapped', 'studio-1:2,studio-1:3'], 'rank 0 cannot reach 10.77.0.2:51000'],
+    ['a bridge', ['bridge-active', 'studio-4'], 'rank 2 cannot reach 10.77.0.22:51000'],
+    ['a lost address', ['gid-missing', 'studio-1:4'], 'rank 3 cannot reach 10.77.0.9:51000'],
   ])('stop answering with %s, and answer again without it', async (_, fault, reason) => {
     const before = await ask();
     expect((await fleet.setFault(fault)).kind).toBe('done');

@@ -60,7 +60,7 @@ function environmentOf({ root, mark, clockFactor = 1 }: JobPlace, job: JobDefini
 /** Opens an output file; throws if its folder is missing or outside the node. */
 function openOutput(path: string | undefined, root: string): number {
   if (path === undefined) return openSync('/dev/null', 'a');
-  if (!isInside(path, root)) throw new Error(`${path} is outside of the node`);
+  if (!isInside(path, root)) throw new Error(`${path} is outside the node`);
   return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o644);
 }
 

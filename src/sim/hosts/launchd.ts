@@ -203,10 +203,10 @@ const groupOrOtherWrites = 0o022;
 
 async function readDefinition(root: string, path: string): Promise<JobReading> {
   const refused = (reason: string): JobReading => ({ kind: 'refused', reason });
-  if (!path.startsWith('/') || path.split('/').includes('..')) return refused('it is no absolute path');
+  if (!path.startsWith('/') || path.split('/').includes('..')) return refused('the path is not absolute');
   const found = await stat(root + path).catch(() => undefined);
-  if (found?.isFile() !== true) return refused('there is no such file');
-  if ((found.mode & groupOrOtherWrites) !== 0) return refused('others can write it');
+  if (found?.isFile() !== true) return refused('the file does not exist');
+  if ((found.mode & groupOrOtherWrites) !== 0) return refused('other users can write to the file');
   return readJob(await readFile(root + path, 'utf8'));
 }
 

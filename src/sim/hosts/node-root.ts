@@ -287,7 +287,7 @@ read($socket, my $stderr, $err) if $err + 0;
 print STDOUT $stdout if $out;
 print STDERR $stderr if $err + 0;
 exit $exit;
-sub gone { print STDERR "simulated: nobody answers for this Mac\\n"; exit ${noAnswerCode} }
+sub gone { print STDERR "simulated: the simulator of this Mac does not answer\\n"; exit ${noAnswerCode} }
 `;
 
 /**

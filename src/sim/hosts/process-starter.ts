@@ -33,7 +33,7 @@ const nameOf = (table: Readonly<Record<string, number>>, number: number): string
 
 function frame(id: number, { program, words, environment, folder, stdio }: ProgramStart): Buffer {
   const fields = [id, folder, ...stdio, program, words.length, ...words, ...Object.entries(environment).flat()];
-  if (fields.some((field) => String(field).includes('\0'))) throw new Error('spawn EINVAL: a NUL in its words');
+  if (fields.some((field) => String(field).includes('\0'))) throw new Error('spawn EINVAL: a NUL in an argument');
   const payload = Buffer.from(fields.map((field) => `${field}\0`).join(''));
   return Buffer.concat([Buffer.from(`${payload.length}\n`), payload]);
 }
@@ -51,7 +51,7 @@ function hear(pending: Map<number, Pending>, line: string): void {
   if (what !== 'started') pending.delete(Number(id));
 }
 
-const goneText = 'the starter of simulated processes has ended';
+const goneText = 'the starter of simulated processes has exited';
 
 /**
  * Starts the small child process that starts the commands. It exits with this process and does not keep the simulator

@@ -140,7 +140,7 @@ function jobOf(list: Checked, label: string, keepAlive: KeepAlive): JobReading {
 export function readJob(text: string): JobReading {
   const reading = readPlist(text);
   if (reading.kind === 'refused') return reading;
-  if (!isDict(reading.value)) return { kind: 'refused', reason: 'it is no dictionary' };
+  if (!isDict(reading.value)) return { kind: 'refused', reason: 'it is not a dictionary' };
   const checks: Dictionary<Check> = keys;
   for (const [key, value] of Object.entries(reading.value)) {
     const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
@@ -149,7 +149,7 @@ export function readJob(text: string): JobReading {
   }
   const list = reading.value as Checked;
   if (Object.keys(list.SoftResourceLimits ?? {}).some((name) => name !== openFilesKey)) {
-    return { kind: 'not-simulated', key: `SoftResourceLimits but ${openFilesKey}` };
+    return { kind: 'not-simulated', key: `SoftResourceLimits other than ${openFilesKey}` };
   }
   const keepAlive = keepAliveOf(list.KeepAlive);
   if (keepAlive === undefined) return { kind: 'not-simulated', key: 'KeepAlive with these conditions' };

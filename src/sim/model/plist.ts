@@ -87,15 +87,15 @@ function readLeaf(cursor: Cursor, tag: string): string {
     const [, digits] = /^#(\d{1,7})$/.exec(name) ?? [];
     if (digits !== undefined && Number(digits) <= 0x10ffff) return String.fromCodePoint(Number(digits));
     const known = whole.endsWith(';') && Object.hasOwn(entities, name) ? entities[name] : undefined;
-    return known ?? refuse(cursor, 'an entity that XML does not know');
+    return known ?? refuse(cursor, 'an unknown entity');
   });
-  return take(cursor, new RegExp(`</${tag}>`, 'y')) === undefined ? refuse(cursor, `<${tag}> does not end`) : text;
+  return take(cursor, new RegExp(`</${tag}>`, 'y')) === undefined ? refuse(cursor, `<${tag}> has no end tag`) : text;
 }
 
 function readNumber(cursor: Cursor, tag: 'integer' | 'real'): number {
   const text = readLeaf(cursor, tag);
   const form = tag === 'integer' ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,15})?$/;
-  return form.test(text.trim()) ? Number(text) : refuse(cursor, `<${tag}> holds no number`);
+  return form.test(text.trim()) ? Number(text) : refuse(cursor, `<${tag}> does not contain a number`);
 }
 
 function readArray(cursor: Cursor): readonly PlistValue[] {
@@ -107,10 +107,10 @@ function readArray(cursor: Cursor): readonly PlistValue[] {
 function readDictionary(cursor: Cursor): PlistDict {
   const entries = new Map<string, PlistValue>();
   while (takeTag(cursor, /<\/dict>/y) === undefined) {
-    if (take(cursor, /<key>/y) === undefined) refuse(cursor, 'a <dict> holds something that is no <key>');
+    if (take(cursor, /<key>/y) === undefined) refuse(cursor, 'a <dict> contains something other than a <key>');
     const key = readLeaf(cursor, 'key');
     const value = readValue(cursor);
-    if (entries.has(key)) refuse(cursor, `the key ${key} comes twice`);
+    if (entries.has(key)) refuse(cursor, `the key ${key} occurs twice`);
     entries.set(key, value);
   }
   return Object.fromEntries(entries);
@@ -122,7 +122,7 @@ function readValue(cursor: Cursor): PlistValue {
   const [, tag = '', closing = ''] = takeTag(cursor, /<([a-z]+) ?(\/?)>/y) ?? [];
   if (closing === '/') {
     const value = Object.hasOwn(emptyValues, tag) ? emptyValues[tag] : undefined;
-    return value ?? refuse(cursor, `<${tag}/> is no value`);
+    return value ?? refuse(cursor, `<${tag}/> is not a value`);
   }
   switch (tag) {
     case 'string':
@@ -135,7 +135,7 @@ function readValue(cursor: Cursor): PlistValue {
     case 'dict':
       return readDictionary(cursor);
     default:
-      return refuse(cursor, tag === '' ? 'something that is no value' : `<${tag}> is not read here`);
+      return refuse(cursor, tag === '' ? 'something that is not a value' : `<${tag}> is not supported`);
   }
 }
 

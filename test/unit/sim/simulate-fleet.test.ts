@@ -183,7 +183,7 @@ describe('a simulated Mac', () => {
 describe('a file that cannot be simulated', () => {
   it('is rejected for an unknown model', () => {
     expect(refusals(oneNode({ model: 'Mac99,1' }))).toEqual([
-      'sim/unknown-model: single is declared as Mac99,1, and nothing is known about its receptacles and interfaces.',
+      'sim/unknown-model: single is declared as Mac99,1, whose receptacles and interfaces are unknown.',
     ]);
     expect(refusals(oneNode({ model: 'constructor' }))).toHaveLength(1);
   });
@@ -197,10 +197,10 @@ describe('a file that cannot be simulated', () => {
     ]);
     const thunderbolt = { ...desiredRack.thunderbolt, links: impossible };
     expect(refusals({ ...desiredRack, thunderbolt })).toEqual([
-      'sim/unusable-link: The cable studio-1:2 <-> studio-3:2 cannot be plugged in: receptacle 2 of studio-1 already carries another cable.',
+      'sim/unusable-link: The cable studio-1:2 <-> studio-3:2 cannot be plugged in: receptacle 2 of studio-1 already has a different cable.',
       'sim/unusable-link: The cable studio-1:7 <-> studio-4:2 cannot be plugged in: studio-1 is a Mac15,14 with receptacles 1 to 6.',
       'sim/unusable-link: The cable studio-1:0 <-> studio-9:1 cannot be plugged in: studio-1 is a Mac15,14 with receptacles 1 to 6.',
-      'sim/unusable-link: The cable studio-1:0 <-> studio-9:1 cannot be plugged in: there is no node studio-9.',
+      'sim/unusable-link: The cable studio-1:0 <-> studio-9:1 cannot be plugged in: node studio-9 does not exist.',
     ]);
   });
 

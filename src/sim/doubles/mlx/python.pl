@@ -28,7 +28,7 @@ my %is_flag = map { $_ => 1 } qw(--pipeline --trust-remote-code --use-default-ch
 
 if (@ARGV == 2 && $ARGV[0] eq '-c') {
     $ARGV[1] eq 'import mlx.core as mx; print((mx.ones(1) + 1).item())'
-        or raise('SyntaxError: this double knows one program in a word');
+        or raise('SyntaxError: this double supports only one program after -c');
     has_packages();
     print "2.0\n";
     exit 0;
@@ -64,7 +64,7 @@ sub started_with {
     };
     my $text = join '', <$program>;
     $text =~ /mx\.distributed\.init\(strict=True, backend=backend\).*group\.size\(\) != size.*server\.main\(\)/s
-        or raise('SystemError: this file is no program of a rank');
+        or raise('SystemError: this file is not a rank program');
     my ($word, $count) = splice @rest, 0, 2;
     ($word // '') =~ /^(?:jaccl|ring|alone)$/ && ($count // '') =~ /^[1-9][0-9]?$/
         or raise('IndexError: list index out of range');

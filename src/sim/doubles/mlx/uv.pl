@@ -90,8 +90,8 @@ sub install {
     my ($install, @words) = @_;
     ($install // '') eq 'install' or refuse(2, 'unrecognized subcommand');
     my ($option, $version, @more) = read_words({ '--no-bin' => 'flag', '--no-progress' => 'flag' }, @words);
-    $option->{'--no-bin'} or refuse(2, 'it would write into ~/.local/bin');
-    @more and refuse(2, 'one version at a time');
+    $option->{'--no-bin'} or refuse(2, 'without --no-bin, uv writes into ~/.local/bin');
+    @more and refuse(2, 'only one version is supported');
     my ($minor, $whole) = version_of($version);
     my $folder = "$pythons/cpython-$whole-macos-aarch64-none";
     return if -x "$folder/bin/python$minor";
@@ -146,8 +146,8 @@ sub sync {
     my %flags = map { $_ => 'flag' } qw(--require-hashes --no-build --compile-bytecode --no-progress --offline --no-index);
     my ($option, $list, @more) = read_words({ %flags, '--python' => 'value', '--find-links' => 'value' }, @words);
     defined $list && !@more or refuse(2, 'one list');
-    $option->{'--require-hashes'} or refuse(2, 'without hashes anything could come');
-    my $program = $option->{'--python'} // refuse(2, 'no venv is named');
+    $option->{'--require-hashes'} or refuse(2, 'without --require-hashes, packages are not verified');
+    my $program = $option->{'--python'} // refuse(2, '--python is missing');
     my ($folder) = $program =~ m{^(.*)/bin/python$} or refuse(2, "$program is not in a venv");
     -e "$folder/pyvenv.cfg" && -x $program or refuse(2, "No virtual environment found at $folder");
     my ($site) = glob "\"$folder\"/lib/python3.*/site-packages";

@@ -25,12 +25,12 @@ for my $name (qw(rank size listen model endpoint generation)) {
 }
 my ($rank, $size, $generation) = @option{qw(rank size generation)};
 my @peers = split /,/, $option{peers} // '';
-/^[0-9]+$/ or fail(64, "$_ is no number") for $rank, $size, $generation, $option{endpoint};
+/^[0-9]+$/ or fail(64, "$_ is not a number") for $rank, $size, $generation, $option{endpoint};
 $rank < $size or fail(64, "rank $rank of $size does not exist");
 $size == 1 || @peers == $size or fail(64, "--peers names " . @peers . " ranks instead of $size");
-$option{transport} =~ /^(?:tcp|rdma)$/ or fail(64, "there is no transport $option{transport}");
+$option{transport} =~ /^(?:tcp|rdma)$/ or fail(64, "unknown transport $option{transport}");
 my $is_rdma = $option{transport} eq 'rdma';
--d $option{model} or fail(66, "there is no model folder $option{model}");
+-d $option{model} or fail(66, "model folder $option{model} does not exist");
 
 my ($is_hung, @held) = (0);
 $SIG{CHLD} = 'IGNORE';
@@ -123,13 +123,13 @@ sub ask_rank {
     my $address = $peers[$to];
     my $place = place_of($address) // die $is_rdma
         ? "[jaccl] Changing queue pair to RTR failed with errno 60 (rank $rank to $address)\n"
-        : "rank $rank has no way to $address\n";
+        : "rank $rank cannot reach $address\n";
     send_tcp();
     my $socket = IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => $option{deadline})
         // die "rank $to at $address does not answer: $!\n";
     $socket->autoflush(1);
     print {$socket} $json->encode({ digest => $digest, generation => $generation, hop => $hop }), "\n";
-    my $line = <$socket> // die "rank $to at $address said nothing\n";
+    my $line = <$socket> // die "rank $to at $address sent no answer\n";
     my $reply = $json->decode($line);
     die "$reply->{error}\n" if defined $reply->{error};
     return $reply->{digest};
@@ -154,7 +154,7 @@ sub answer_rank {
     send_tcp();
     my $digest = eval {
         die "rank $rank is of generation $generation\n" if $asked->{generation} ne $generation;
-        die "rank $rank was taken for another one\n" if $asked->{hop} % $size != $rank;
+        die "rank $rank got the digest for a different rank\n" if $asked->{hop} % $size != $rank;
         travelled($asked->{digest}, $asked->{hop}, $model);
     };
     my $reply = defined $digest ? { digest => $digest } : { error => reason() };
@@ -163,7 +163,7 @@ sub answer_rank {
 
 sub reason {
     my ($text) = $@ =~ /^(.*\S)/;
-    return $text // 'nobody knows why';
+    return $text // 'unknown error';
 }
 
 sub answer_client {
@@ -173,7 +173,7 @@ sub answer_client {
     my $route = "$method $path";
     return say_json($client, 200, { status => 'ok' }) if $route eq 'GET /health';
     return say_json($client, 200, models()) if $route eq 'GET /v1/models';
-    return say_json($client, 404, problem("there is no $route")) if $route ne 'POST /v1/chat/completions';
+    return say_json($client, 404, problem("unknown route $route")) if $route ne 'POST /v1/chat/completions';
     answer_chat($client, $body, $model);
 }
 

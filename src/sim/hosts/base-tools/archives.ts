@@ -13,8 +13,8 @@ const mountsPath = '/.sim/mounts';
  */
 const attach = (
   host: string,
-): string => `[ $# -eq 7 ] || refused 'attach: -nobrowse -readonly -noautoopen -mountpoint folder image is taken here'
-[ "$2 $3 $4 $5" = '-nobrowse -readonly -noautoopen -mountpoint' ] || refused 'attach: only -nobrowse -readonly -noautoopen -mountpoint'
+): string => `[ $# -eq 7 ] || refused 'attach: only -nobrowse -readonly -noautoopen -mountpoint folder image is supported'
+[ "$2 $3 $4 $5" = '-nobrowse -readonly -noautoopen -mountpoint' ] || refused 'attach: only -nobrowse -readonly -noautoopen -mountpoint is supported'
 inside "$6" "$7"
 [ -f "$7" ] || { printf 'hdiutil: attach failed - No such file or directory\\n' >&2; exit 1; }
 [ -d "$6" ] || { printf 'hdiutil: attach failed - No such file or directory\\n' >&2; exit 1; }
@@ -26,7 +26,7 @@ printf '%s\\n' "$6" >>"$R${mountsPath}"
 printf '/dev/disk4          \\tGUID_partition_scheme          \\t\\n/dev/disk4s1        \\tApple_HFS                      \\t%s\\n' "$6"
 exit 0`;
 
-const detach = `[ $# -eq 2 ] || [ "$#:\${3-}" = 3:-force ] || refused 'detach: a mount point and -force are taken here'
+const detach = `[ $# -eq 2 ] || [ "$#:\${3-}" = 3:-force ] || refused 'detach: only a mount point and -force are supported'
 inside "$2"
 m= n=
 while read -r k; do
@@ -142,10 +142,10 @@ refused "\${1-}: Unknown verb"`,
   },
   {
     path: '/usr/bin/ditto',
-    forms: 'source target: what is below a folder into the folder that the target is or becomes',
+    forms: 'source target: copies the contents of a folder into the target folder, which is created if missing',
     host: 'cp',
     usage: 'Usage: ditto [ <options> ] src [ ... src ] dst',
-    body: ({ host }) => `[ $# -eq 2 ] || refused 'one source and one target are taken here'
+    body: ({ host }) => `[ $# -eq 2 ] || refused 'exactly one source and one target are supported'
 case $1:$2 in (-* | *:-*) refused "unknown option" ;; esac
 inside "$@"
 [ -e "$1" ] || { printf "ditto: can't get real path for source '%s'\\n" "$1" >&2; exit 1; }

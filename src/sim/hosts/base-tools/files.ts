@@ -60,7 +60,7 @@ export const fileTools: readonly ToolRow[] = [
   },
   {
     path: '/bin/mv',
-    forms: '[-fiv] source ... target, -fh source link (which Linux calls -fT)',
+    forms: '[-fiv] source ... target, -fh source link (-fT on Linux)',
     usage: 'usage: mv [-f | -i | -n] [-hv] source target\n       mv [-f | -i | -n] [-v] source ... directory',
     code: 64,
     body: (context) =>
@@ -83,7 +83,7 @@ export const fileTools: readonly ToolRow[] = [
   },
   {
     path: '/bin/ln',
-    forms: '[-fnsv] source [target], -sfh (which Linux calls -sfn)',
+    forms: '[-fnsv] source [target], -sfh (-sfn on Linux)',
     usage: 'usage: ln [-s [-F] | -L | -P] [-f | -i] [-hnv] source_file [target_file]',
     body: (context) =>
       context.isBsd
@@ -92,7 +92,7 @@ export const fileTools: readonly ToolRow[] = [
   },
   {
     path: '/bin/chmod',
-    forms: '[-fRv] mode file ..., mode in octal or of ugo+-=rwxXst',
+    forms: '[-fRv] mode file ..., mode in octal or with ugo+-=rwxXst',
     usage: 'usage: chmod [-fhv] [-R [-H | -L | -P]] [-a | +a | =a  [i][# [ n]]] mode|entry file ...',
     body: ({ host }) => `${checkFiles({ letters: 'fRv', textUnless: '', isChanging: true })}
 n=$((OPTIND - 1)); i=0
@@ -115,7 +115,7 @@ POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
   },
   {
     path: '/usr/bin/mktemp',
-    forms: '[-dqu] template that ends in three X or more; -d alone and -t prefix, below TMPDIR or /tmp',
+    forms: '[-dqu] template that ends with XXX; or only -d or -t prefix, below TMPDIR or /tmp',
     usage:
       'usage: mktemp [-d] [-p tmpdir] [-q] [-t prefix] [-u] template ...\n       mktemp [-d] [-p tmpdir] [-q] [-u] -t prefix',
     body: ({ host }) => `p= f=
@@ -124,29 +124,29 @@ while getopts ':dqut:' o; do
 done
 shift $((OPTIND - 1))
 case $#:$p in
-  (0:*/*) refused 'a prefix is no path' ;;
+  (0:*/*) refused 'a prefix must not be a path' ;;
   (0:*) set -- "\${TMPDIR:-$R/tmp}/\${p:-tmp}.XXXXXXXXXX" ;;
-  (1:) case $1 in (*[X][X][X]) ;; (*) refused 'the template needs X at its end' ;; esac ;;
-  (*) refused 'one template at a time' ;;
+  (1:) case $1 in (*[X][X][X]) ;; (*) refused 'the template must end with XXX' ;; esac ;;
+  (*) refused 'only one template is supported' ;;
 esac
 inside "$1"
 exec ${shellQuote(host)} $f "$1"`,
   },
   {
     path: '/usr/bin/stat',
-    forms: `[-L] -f format file ..., format of ${Object.keys(statFormats).join(' ')}`,
+    forms: `[-L] -f format file ..., format with ${Object.keys(statFormats).join(' ')}`,
     usage: 'usage: stat [-FLnq] [-f format | -l | -r | -s | -x] [-t timefmt] [file ...]',
     body: ({ host, isBsd }) => `L= f=
 while getopts ':Lf:' o; do
   case $o in (L) L=-L ;; (f) f=$OPTARG ;; (*) refused "illegal option -- $OPTARG" ;; esac
 done
 shift $((OPTIND - 1))
-[ -n "$f" ] && [ $# -gt 0 ] || refused 'a format and a file are needed here'
+[ -n "$f" ] && [ $# -gt 0 ] || refused 'a format and a file are required'
 readable "$@"
 b=$f g=
 while [ -n "$f" ]; do case $f in
 ${statArms}
-  (%*) refused "the format $b" ;;
+  (%*) refused "unsupported format $b" ;;
   (*) g=$g\${f%"\${f#?}"}; f=\${f#?} ;;
 esac; done
 ${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(host)} $L -c "$g" -- "$@"`}`,

@@ -133,12 +133,12 @@ while [ "$n" -gt 0 ]; do
         (-m:*[!0-9.]* | --connect-timeout:*[!0-9.]* | --speed-*:*[!0-9]* | --retry:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
         (--proto*:=https | --proto*:=http,https) ;; (--proto*:*) refused "option $o: unsupported protocol list $v" ;;
         (-C:-) ;; (-C: | -C:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
-        (-X:GET | -X:POST | -X:DELETE) ;; (-X:*) refused "option $o: $v is no method here" ;;
+        (-X:GET | -X:POST | -X:DELETE) ;; (-X:*) refused "option $o: unsupported method $v" ;;
         (-o:-) ;; (-o:*) readable "$v" ;;
         (--data-binary:@-) ;; (--data-binary:@*) readable "\${v#@}" ;;
       esac
       set -- "$@" "$o" "$v" ;;
-    (http://* | https://*) [ -z "$u" ] || refused 'one URL at a time'; u=$o; set -- "$@" "$o" ;;
+    (http://* | https://*) [ -z "$u" ] || refused 'only one URL is supported'; u=$o; set -- "$@" "$o" ;;
     (*) refused "option $o: is unknown" ;;
   esac
 done

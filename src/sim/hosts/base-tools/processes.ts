@@ -134,7 +134,7 @@ kill -s "$s" -- "$@" && exit "$z"`;
 export const processTools: readonly ToolRow[] = [
   {
     path: '/bin/sleep',
-    forms: 'seconds, with a fraction or without; no unit',
+    forms: 'seconds, optionally with a fraction; no unit',
     usage: 'usage: sleep seconds',
     code: 64,
     body: ({ host }) =>
@@ -150,7 +150,7 @@ export const processTools: readonly ToolRow[] = [
   },
   {
     path: '/bin/test',
-    forms: 'as the shell has it',
+    forms: 'as in the shell',
     host: 'none',
     usage: 'usage: test expression',
     code: 2,
@@ -173,7 +173,7 @@ export const processTools: readonly ToolRow[] = [
   },
   {
     path: '/usr/bin/printf',
-    forms: 'as the shell has it',
+    forms: 'as in the shell',
     host: 'none',
     usage: 'usage: printf format [arguments ...]',
     body: () => '[ $# -gt 0 ] || refused \'\'\nprintf "$@"',
@@ -209,7 +209,7 @@ exec ${shellQuote(host)} "$@"`,
   },
   {
     path: '/bin/ps',
-    forms: `[-ax | -A] [-ww] -o list [-p pid,...], list of ${psKeywords.join(' ')}; without -p the processes of the node`,
+    forms: `[-ax | -A] [-ww] -o list [-p pid,...], list of ${psKeywords.join(' ')}; without -p all processes of the node`,
     usage:
       'usage: ps [-AaCcEefhjlMmrSTvwXx] [-O fmt | -o fmt] [-G gid[,gid...]]\n          [-g grp[,grp...]] [-u [uid,uid...]]\n          [-p pid[,pid...]] [-t tty[,tty...]] [-U user[,user...]]\n       ps [-L]',
     body: psBody,

@@ -30,7 +30,7 @@ case $* in
   (-u) echo "$u" ;; (-un | -nu) echo "$n" ;; (-g) echo "$g" ;; (-gn | -ng) echo "$m" ;; (-Gn | -nG) echo "$m$s" ;;
   (-G) x=$g
     for o in $s; do
-      case $o in (everyone) x="$x 12" ;; (localaccounts) x="$x 61" ;; (admin) x="$x 80" ;; (*) refused "the number of $o" ;; esac
+      case $o in (everyone) x="$x 12" ;; (localaccounts) x="$x 61" ;; (admin) x="$x 80" ;; (*) refused "unknown group $o" ;; esac
     done
     echo "$x" ;;
   (*) refused 'illegal option' ;;
@@ -41,7 +41,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     (-u) u=-u ;;
     (-r) r=\${2-}; shift; case $r in ('' | *[!0-9]*) refused "illegal time format" ;; esac ;;
-    (+*%[NQ-]* | +*%[0-9]*) refused "a format that only GNU knows: $1" ;;
+    (+*%[NQ-]* | +*%[0-9]*) refused "a format that only GNU supports: $1" ;;
     (+*) f=$1 ;;
     (*) refused "illegal option -- \${1#-}" ;;
   esac
@@ -69,7 +69,7 @@ for f in "$R${sudoRulesPath}"/*; do
       ('' | '#'*) ;;
       ("$e ALL=(root) NOPASSWD: ALL" | "$e ALL=(root) NOPASSWD: $c") free=free ;;
       (*' ALL=(root) NOPASSWD: ALL' | *' ALL=(root) NOPASSWD: /'*) ;;
-      (*) printf '%s\\n' "/usr/bin/sudo a rule that is not modelled: $s" >>"$R/.sim/unknown" ;;
+      (*) printf '%s\\n' "/usr/bin/sudo a rule that is not simulated: $s" >>"$R/.sim/unknown" ;;
     esac
   done <"$f"
 done`;
@@ -118,7 +118,7 @@ exit 0`;
 
 /** `-u NAME` for root, who may use every account. */
 const asAccount = `if [ -n "$a" ]; then
-  [ -n "$${rootMarkVariable}" ] && [ -n "$H" ] || refused 'another account needs root and -H here'
+  [ -n "$${rootMarkVariable}" ] && [ -n "$H" ] || refused 'a different account needs root and -H'
   h= s=
   while read -r c s; do [ "$c" != "$a" ] || h=$R/Users/$a; done <"$R${accountsPath}"
   if [ -z "$h" ]; then printf 'sudo: unknown user %s\\n' "$a" >&2; exit 1; fi
@@ -138,7 +138,7 @@ while [ $# -gt 0 ]; do
     (-n) n=mute; shift ;;
     (-S) S=stdin; shift ;;
     (-k) shift ;;
-    (-p) [ -z "\${2-x}" ] || refused "a prompt that is not modelled"; shift 2 ;;
+    (-p) [ -z "\${2-x}" ] || refused "a prompt that is not simulated"; shift 2 ;;
     (-H) H=own; shift ;;
     (-u) [ "\${2-}" = root ] || a=\${2-}; shift 2 ;;
     (--) shift; break ;;
@@ -175,7 +175,7 @@ exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`
   SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER="$e" SUDO_UID=501 ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
 
 /** One rule per line, in the form that {@link sudoBody} supports; anything else is a syntax error. */
-const visudoBody = `case $#:\${1-} in (2:-cf) ;; (*) refused 'a check of one file is needed here' ;; esac
+const visudoBody = `case $#:\${1-} in (2:-cf) ;; (*) refused 'only -cf with one file is supported' ;; esac
 inside "$2"
 if [ ! -f "$2" ]; then printf 'visudo: unable to open %s: No such file or directory\\n' "$2" >&2; exit 1; fi
 i=0
@@ -197,10 +197,10 @@ exit 0`;
  */
 const chownBody = (context: WrapperContext): string => `r=
 [ "\${1-}" != -R ] || { r=-R; shift; }
-case \${1-} in ('' | *[!a-z0-9_:.-]* | -* | :*) refused 'an owner and files are needed here' ;; esac
+case \${1-} in ('' | *[!a-z0-9_:.-]* | -* | :*) refused 'an owner and files are required' ;; esac
 w=$1
 shift
-[ $# -gt 0 ] || refused 'an owner and files are needed here'
+[ $# -gt 0 ] || refused 'an owner and files are required'
 for o in \${w%%:*}; do
   case $o in (*[!0-9]*) ;; (*) continue ;; esac
   known=
@@ -219,7 +219,7 @@ exit "$z"`;
 export const systemTools: readonly ToolRow[] = [
   {
     path: '/usr/bin/id',
-    forms: 'no argument, -u, -un, -g, -gn, -G, -Gn; each with an account or without',
+    forms: 'no argument, -u, -un, -g, -gn, -G, -Gn; each optionally with an account',
     host: 'none',
     usage: 'usage: id [user]\n       id -G [-n] [user]\n       id -g [-nr] [user]\n       id -u [-nr] [user]',
     body: idBody,
@@ -233,31 +233,29 @@ export const systemTools: readonly ToolRow[] = [
   },
   {
     path: '/bin/date',
-    forms: '[-u] [-r seconds] [+format]; the clock of the node runs ahead by /.sim/clock-offset',
+    forms: '[-u] [-r seconds] [+format]; the clock of the node is ahead by /.sim/clock-offset',
     usage:
       'usage: date [-jnRu] [-I[date|hours|minutes|seconds|ns]] [-f input_fmt]\n            [ -z output_zone ] [-r filename|seconds] [-v[+|-]val[y|m|w|d|H|M|S]]\n            [[[[mm]dd]HH]MM[[cc]yy][.SS] | new_date] [+output_fmt]',
     body: ({ host, isBsd }) => dateBody(host, isBsd),
   },
   {
     path: '/usr/sbin/chown',
-    forms: '[-R] owner[:group] file ...: root only, and nothing happens, since one user owns all simulated files',
+    forms: '[-R] owner[:group] file ...: root only; changes nothing, because one user owns all simulated files',
     host: 'none',
     usage: 'usage: chown [-fhnvx] [-R [-H | -L | -P]] owner[:group] file ...',
     body: chownBody,
   },
   {
     path: '/usr/bin/sudo',
-    source: from.published(
-      'sudo(8) 1.9 as macOS ships it; answers by the word in /.sim/sudo and the rules in sudoers.d',
-    ),
-    forms: "-n | -S -k -p '' [-u root] [--] command ...; of root: -l -n -U NAME, and -n -H -u NAME command ...",
+    source: from.published('sudo(8) 1.9 as macOS ships it; answers according to /.sim/sudo and the rules in sudoers.d'),
+    forms: "-n | -S -k -p '' [-u root] [--] command ...; as root also -l -n -U NAME, and -n -H -u NAME command ...",
     host: 'none',
     usage: 'usage: sudo -h | -K | -k | -V\nusage: sudo [-ABbEHnPS] [-u user] [VAR=value] [-i | -s] [command [arg ...]]',
     body: ({ user }) => sudoBody(user),
   },
   {
     path: '/usr/sbin/visudo',
-    source: from.published('visudo(8) of sudo 1.9: what it says about a file, and its exit'),
+    source: from.published('visudo(8) of sudo 1.9: output and exit code for one file'),
     forms: '-cf file, with rules of the form USER ALL=(root) NOPASSWD: COMMAND',
     host: 'none',
     usage: 'usage: visudo [-chqsV] [[-f] sudoers ]',

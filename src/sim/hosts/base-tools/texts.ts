@@ -78,21 +78,21 @@ ${roomFunctions}limited ${shellQuote(host)} "$@"`,
       letters: 'acEFhHilnoqsvwxe:f:m:',
       fileOptions: 'f',
       textUnless: 'ef',
-      extra: refuseTexts(gnuEscapes, 'an escape that only GNU knows'),
+      extra: refuseTexts(gnuEscapes, 'an escape that only GNU supports'),
     }),
   },
   {
     path: '/usr/bin/sed',
-    forms: '[-En] script [file ...], [-e script] [-f file], without escapes of GNU; never -i',
+    forms: '[-En] script [file ...], [-e script] [-f file], without GNU escapes; never -i',
     usage:
       'usage: sed script [-EHalnru] [-i extension] [file ...]\n\tsed [-EHalnu] [-i extension] [-e script] ... [-f script_file] ... [file ...]',
     body: ({ host, isBsd }) => `${checkFiles({ letters: 'Ene:f:', fileOptions: 'f', textUnless: 'ef' })}
-${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 'd}', 'q}', ',~', '0,/'], 'extra characters at the end of p command')}exec ${shellQuote(host)} ${isBsd ? '' : '--posix '}"$@"`,
+${refuseTexts(gnuEscapes, 'an escape that only GNU supports')}${refuseTexts(['p}', 'd}', 'q}', ',~', '0,/'], 'extra characters at the end of p command')}exec ${shellQuote(host)} ${isBsd ? '' : '--posix '}"$@"`,
   },
   {
     path: '/usr/bin/awk',
     source: from.apple('awk(1) of macOS: the one true awk'),
-    forms: "[-F separator] [-v name=value] 'program' [file ...] or -f file, without functions of gawk",
+    forms: "[-F separator] [-v name=value] 'program' [file ...] or -f file, without gawk functions",
     usage: 'usage: awk [-F fs | --csv][-v var=value][prog | -f progfile][file ...]',
     code: 2,
     body: passFiles({
@@ -101,7 +101,7 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
       textUnless: 'f',
       extra: refuseTexts(
         ['gensub', 'strftime', 'systime', 'mktime', 'asort', 'PROCINFO', 'BEGINFILE', 'strtonum'],
-        'a function that only gawk knows',
+        'a function that only gawk supports',
       ),
     }),
   },
@@ -127,7 +127,7 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
   },
   {
     path: '/usr/bin/xargs',
-    source: from.apple('xargs(1) of macOS: nothing is run for an empty input'),
+    source: from.apple('xargs(1) of macOS: runs nothing for empty input'),
     forms: '[-0t] [-n count] [-I text] [-L lines] [-P count] utility ...',
     usage:
       'usage: xargs [-0opt] [-E eofstr] [-I replstr [-R replacements] [-S replsize]]\n             [-J replstr] [-L number] [-n number [-x]] [-P maxprocs]\n             [-s size] [utility [argument ...]]',

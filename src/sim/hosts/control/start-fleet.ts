@@ -376,7 +376,7 @@ type LiveFleet = ReturnType<typeof createLiveFleet>;
  */
 const stale: ToolAnswer = {
   stdout: '',
-  stderr: 'simulated: this process belongs to no living boot session\n',
+  stderr: 'simulated: this process belongs to an earlier boot session\n',
   exitCode: 70,
 };
 

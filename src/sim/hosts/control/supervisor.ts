@@ -238,12 +238,12 @@ const refused = (...diagnostics: readonly Diagnostic[]): ControlAnswer => ({ sim
 async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlAnswer> {
   for (const name of names) {
     if (!(await fleet.powerOn(name))) {
-      const detail = `There is no node ${JSON.stringify(name)} in this rack.`;
+      const detail = `This rack has no node ${JSON.stringify(name)}.`;
       return refused(diagnose('sim/unknown-node', { detail }));
     }
     if (fleet.power()[name] === 'down') {
-      const detail = `There is no current at ${name}, so its button does nothing.`;
-      const hint = prose`Bring the current back: ${meshwright('sim fault', '--clear', 'power-cut', name)}`;
+      const detail = `${name} has no power, so its button does nothing.`;
+      const hint = prose`Restore the power: ${meshwright('sim fault', '--clear', 'power-cut', name)}`;
       return refused(diagnose('sim/impossible-act', { detail, hint }));
     }
   }

@@ -58,7 +58,7 @@ export async function createPipeSupply(folder: string) {
     const paths = Array.from({ length: batchCount }, () => join(folder, String(made++)));
     const child = spawn('mkfifo', ['-m', '600', ...paths], { stdio: 'ignore' });
     const [code] = await once(child, 'exit');
-    if (code !== 0) throw new Error(`mkfifo in ${folder} ended with ${code}`);
+    if (code !== 0) throw new Error(`mkfifo in ${folder} exited with ${code}`);
     ready.push(...paths);
   };
   const refill = (): Promise<void> => {

@@ -162,7 +162,7 @@ describe('the reference runtime', () => {
     const place = tables[from]?.get(addressOf(to)) ?? '';
     tables[from]?.delete(addressOf(to));
     await writeTable(from);
-    expect(await ask()).toEqual({ status: 503, text: `rank ${from} has no way to ${addressOf(to)}` });
+    expect(await ask()).toEqual({ status: 503, text: `rank ${from} cannot reach ${addressOf(to)}` });
     tables[from]?.set(addressOf(to), place);
     await writeTable(from);
     expect(await ask()).toEqual(before);
@@ -172,7 +172,7 @@ describe('the reference runtime', () => {
     await startMesh({ size: 2 });
     tables[1]?.delete(addressOf(1));
     await writeTable(1);
-    expect(await ask()).toEqual({ status: 503, text: `rank 1 at ${addressOf(1)} said nothing` });
+    expect(await ask()).toEqual({ status: 503, text: `rank 1 at ${addressOf(1)} sent no answer` });
   });
 
   it('returns 503 after the deadline if a rank hangs', async () => {

@@ -79,7 +79,7 @@ describe('a tool that asks the simulator', () => {
       stderr: 'simulated: Error: no such Mac\n',
     });
     const nobody = await ask('ask-nobody', ['/', '/usr/bin/pmset']);
-    expect(nobody).toEqual({ code: 70, stdout: '', stderr: 'simulated: nobody answers for this Mac\n' });
+    expect(nobody).toEqual({ code: 70, stdout: '', stderr: 'simulated: the simulator of this Mac does not answer\n' });
   });
 });
 

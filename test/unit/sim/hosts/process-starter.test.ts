@@ -76,7 +76,7 @@ describe('the process starter', () => {
 
   it.each([
     ['a command line that is too long', `: ${'x'.repeat(200_000)}`, 'spawn E2BIG'],
-    ['a word with a NUL', 'printf a\0b', 'spawn EINVAL: a NUL in its words'],
+    ['a word with a NUL', 'printf a\0b', 'spawn EINVAL: a NUL in an argument'],
   ])('rejects %s', async (_what, script, message) => {
     await expect(start(script)).rejects.toThrow(message);
   });

@@ -21,18 +21,18 @@ describe('the property list reader', () => {
   });
 
   it.each([
-    ['<dict><key>A</key></dict>', 'something that is no value (line 2)'],
-    ['<dict><key>A</key><true/><key>A</key><true/></dict>', 'the key A comes twice (line 2)'],
-    ['<dict><string>A</string></dict>', 'a <dict> holds something that is no <key> (line 2)'],
-    ['<string>&nbsp;</string>', 'an entity that XML does not know (line 2)'],
-    ['<string>a & b</string>', 'an entity that XML does not know (line 2)'],
-    ['<integer>1x</integer>', '<integer> holds no number (line 2)'],
-    ['<date>2026-01-01T00:00:00Z</date>', '<date> is not read here (line 2)'],
-    ['<array><true/>', 'something that is no value (line 3)'],
+    ['<dict><key>A</key></dict>', 'something that is not a value (line 2)'],
+    ['<dict><key>A</key><true/><key>A</key><true/></dict>', 'the key A occurs twice (line 2)'],
+    ['<dict><string>A</string></dict>', 'a <dict> contains something other than a <key> (line 2)'],
+    ['<string>&nbsp;</string>', 'an unknown entity (line 2)'],
+    ['<string>a & b</string>', 'an unknown entity (line 2)'],
+    ['<integer>1x</integer>', '<integer> does not contain a number (line 2)'],
+    ['<date>2026-01-01T00:00:00Z</date>', '<date> is not supported (line 2)'],
+    ['<array><true/>', 'something that is not a value (line 3)'],
     ['<true/><true/>', 'it does not end with </plist> (line 2)'],
-    ['<string>a</integer>', '<string> does not end (line 2)'],
-    ['<string/', 'something that is no value (line 2)'],
-    ['', 'something that is no value (line 3)'],
+    ['<string>a</integer>', '<string> has no end tag (line 2)'],
+    ['<string/', 'something that is not a value (line 2)'],
+    ['', 'something that is not a value (line 3)'],
   ])('rejects %s', (inside, reason) => {
     expect(readPlist(plist(inside))).toEqual({ kind: 'refused', reason });
   });
@@ -127,7 +127,7 @@ describe('a launchd job', () => {
     [{ Program: '/x', EnvironmentVariables: { A: 1 } }, 'the value of EnvironmentVariables'],
     [{ Program: '/x', StartInterval: 0 }, 'the value of StartInterval'],
     [{ Program: '/x', SoftResourceLimits: { NumberOfFiles: '65535' } }, 'the value of SoftResourceLimits'],
-    [{ Program: '/x', SoftResourceLimits: { Stack: 1 } }, 'not simulated: SoftResourceLimits but NumberOfFiles'],
+    [{ Program: '/x', SoftResourceLimits: { Stack: 1 } }, 'not simulated: SoftResourceLimits other than NumberOfFiles'],
     [{ Program: '/x', WatchPaths: ['/y'] }, 'not simulated: WatchPaths'],
     [{ Program: '/x', KeepAlive: { PathState: true } }, 'not simulated: KeepAlive with these conditions'],
   ])('is rejected with %j', (more, reason) => {
@@ -136,6 +136,6 @@ describe('a launchd job', () => {
 
   it('is rejected without a label', () => {
     expect(reasonOf(readJob(plist('<dict><key>Program</key><string>/x</string></dict>')))).toBe('no Label');
-    expect(reasonOf(readJob(plist('<array/>')))).toBe('it is no dictionary');
+    expect(reasonOf(readJob(plist('<array/>')))).toBe('it is not a dictionary');
   });
 });
