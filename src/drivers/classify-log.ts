@@ -5,13 +5,13 @@ import type { FailureSignature } from './contract/driver.ts';
 
 /** A log line that matches a signature. */
 export interface ClassifiedLine {
-  /** Index among all lines. */
+  /** Index of the line in the log. */
   readonly index: number;
   readonly line: string;
   readonly signature: FailureSignature;
 }
 
-/** All lines that match a signature, each with the first one that matches, in log order. */
+/** All lines that match a signature, in log order, each with the first matching signature. */
 export const classifyLog = (
   signatures: readonly FailureSignature[],
   lines: readonly string[],
@@ -27,7 +27,7 @@ export const firstFailure = (
   lines: readonly string[],
 ): ClassifiedLine | undefined => classifyLog(signatures, lines).find(({ signature }) => signature.action !== 'wait');
 
-/** What is known about one rank after a failed start. */
+/** Information about one rank after a failed start. */
 export interface RankSaid {
   readonly node: NodeName;
   readonly rank: number;
@@ -37,16 +37,16 @@ export interface RankSaid {
   readonly lines: readonly string[];
 }
 
-/** The rank that failed first, with the line that shows the reason if there is one. */
+/** The rank that failed first, with the line that shows the reason, if any. */
 export interface FailingRank {
   readonly said: RankSaid;
   readonly failure?: ClassifiedLine;
 }
 
 /**
- * The rank that most likely failed first. Order: a rank that reports its own failure, a rank that only exited, a rank
- * that only complains about others. The lowest rank wins a tie. A rank that neither exited nor logged anything does not
- * count.
+ * The rank that most likely failed first. In order of preference: a rank that reports its own failure, one that only
+ * exited, and one that only complains about others. The lowest rank wins a tie. A rank that neither exited nor logged
+ * anything does not count.
  */
 export function firstFailingRank(
   signatures: readonly FailureSignature[],

@@ -25,7 +25,7 @@ import {
 } from './contract/driver.ts';
 import { driverOf } from './registry.ts';
 
-/** Everything that one rank gets before its start. */
+/** Everything that one rank needs before its start. */
 export interface RankConfiguration extends Pick<ScriptArgs['bootstrap-rank'], 'record' | 'user' | 'request'> {
   readonly node: NodeName;
   readonly service: Text;
@@ -44,7 +44,7 @@ export interface Configured {
   readonly ranks: readonly RankConfiguration[];
 }
 
-/** One start of a placement, or the value that is still unknown. */
+/** One start of a placement, or the value that is still missing. */
 export type Configuration =
   | Configured
   /** `missing` continues "cannot be started: ". If `digest` is set, only a name observed on a node is missing. */
@@ -63,8 +63,8 @@ interface Parts {
 }
 
 /**
- * Everything that each rank of a placement gets for one start. The digest leaves out the generation and all names that
- * macOS may change. So it is equal for all starts and on all nodes, and a different digest means that the file changed.
+ * Configures every rank of a placement for one start. The digest excludes the generation and all names that macOS may
+ * change. So the digest is equal for all starts and nodes, and a different digest means that the file changed.
  */
 export function configurePlacement(
   placement: DesiredPlacement,
@@ -104,7 +104,7 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
   };
 }
 
-/** The first name that the driver needs and that was not observed. */
+/** The first of the driver's required names that was not observed. */
 function unseenName({ placement, runtime, thunderbolt }: Parts, names: SeenNames): string | undefined {
   const needs = driverOf(runtime).needs?.(placement, runtime) ?? [];
   const { nodes } = placement;
@@ -184,21 +184,21 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
   });
 }
 
-/** Folders that a service account without a home may write to. */
+/** Environment with the folders that a service account without a home can write to. */
 const accountEnv = (account: string | undefined): RankCommand['env'] =>
   account === undefined
     ? {}
     : Object.fromEntries(Object.entries(accountEnvironment(account)).map(([name, path]) => [name, [path]]));
 
-/** A node's devices on these cables. A cable is left out if only one of its ends was observed. */
+/** A node's devices on these cables, without cables of which only one end was observed. */
 const devicesOf = (links: readonly Link[], node: NodeName, names: SeenNames): readonly string[] =>
   links
     .filter(({ ends }) => ends.every((end) => names.device(end) !== undefined))
     .flatMap(({ ends }) => ends.filter((end) => end.node === node).flatMap((end) => names.device(end) ?? []));
 
 /**
- * Upper limit in milliseconds for the token check of a serving placement. It equals the default time limit of an
- * observation: a probe that is cut off makes the placement unknown instead of hung.
+ * Time limit in milliseconds for the token check of a serving placement. It equals the default time limit of an
+ * observation, because a probe that is cut off makes the placement unknown instead of hung.
  */
 const observedTokenMs = 20_000;
 
@@ -237,14 +237,14 @@ interface RankService {
   readonly env: Readonly<Record<string, EnvValue>>;
   /** The account it runs as; absent: the ssh user. */
   readonly user?: string;
-  /** How long it needs to stop. */
+  /** The time that the rank needs to stop. */
   readonly ending: Pick<RuntimeDriver, 'graceMs' | 'interruptMs'>;
 }
 
 const exitTimeOut = ({ graceMs = 0, interruptMs = 0 }: RankService['ending']): number =>
   Math.max(leastExitTimeOut, Math.ceil((graceMs + interruptMs) / 1_000));
 
-/** Shortest time in seconds between SIGTERM and SIGKILL when macOS itself stops a rank, as at shutdown. */
+/** Minimum time in seconds between SIGTERM and SIGKILL when macOS itself stops a rank, for example at shutdown. */
 const leastExitTimeOut = 10;
 
 /** launchd throttles CPU and I/O of a job unless it is Interactive. */
@@ -254,9 +254,9 @@ const processType = 'Interactive';
 const openFiles = 65_535;
 
 /**
- * The property list of a rank's launchd job; equal ranks have equal lists. launchd never starts the job by itself, at
- * boot or after an exit: a single rank is no mesh, so ranks start only as a group. The log file already exists and
- * belongs to the user.
+ * The property list of a rank's launchd job; equal ranks have equal lists. launchd never starts the job by itself,
+ * neither at boot nor after an exit: a single rank is not a mesh, so ranks start only as a group. The log file already
+ * exists and belongs to the user.
  *
  * @see launchd.plist(5): StandardOutPath, ExitTimeOut, UserName, ProcessType, SoftResourceLimits
  */

@@ -9,7 +9,7 @@ import { linksBetween } from './contract/addresses.ts';
 import { fitPlacements, isWorse, roomOf, type SeenMemories, shapeOf, worstVerdict } from './fit-placements.ts';
 
 /**
- * Says in one sentence how to change a placement so that it fits.
+ * Describes in one sentence how to change a placement so that it fits.
  *
  * @param where the Macs that were searched
  */
@@ -37,7 +37,7 @@ function sharesText(shares: readonly number[], driver: DriverName | undefined): 
   return `${start} (${shares.join(' : ')}), which only the drivers exo and llamacpp-rpc support.`;
 }
 
-/** Where a GPU limit comes from, if the file does not set it. */
+/** The source of a GPU limit, if the file does not set the limit. */
 const sources: Readonly<Record<MemoryBudget['kind'], string>> = {
   desired: '',
   seen: ' (limit set on the node)',
@@ -82,8 +82,8 @@ export interface NearestSearch {
 }
 
 /**
- * The smallest change that makes a placement fit: layers in proportion to memory, then a smaller context, then other or
- * more nodes; undefined if none fits. For a placement that fits but is slow, only the first change is tried.
+ * The smallest change that makes a placement fit. In order: layers in proportion to memory, a smaller context, other or
+ * more nodes. Undefined if no change helps. For a placement that fits but is slow, only the first change is tried.
  */
 export function nearestFit(placement: FitPlacement, search: NearestSearch): NearestFit | undefined {
   const now = worstVerdict(placement, fitPlacements(search.fleet, search.seen));
@@ -149,7 +149,8 @@ function withNodes({ shares: _shares, ...placement }: FitPlacement, nodes: reado
 const mostNodes = 16;
 
 /**
- * Other groups of nodes: first of the same size, then larger, then smaller. Nodes with the most free memory come first.
+ * Other groups of nodes: first those of the same size, then larger, then smaller ones. Nodes with the most free memory
+ * are first.
  */
 function otherNodes(placement: FitPlacement, search: NearestSearch): readonly (readonly NodeName[])[] {
   const { fleet, seen } = search;

@@ -16,10 +16,10 @@ import type { NodeName } from '../model/node.ts';
 import { rankNeeds } from './contract/memory.ts';
 import { driverOf } from './registry.ts';
 
-/** Observed memory by node name. Nodes that are missing here have the values of the file. */
+/** Observed memory by node name. For missing nodes, the file's values apply. */
 export type SeenMemories = Readonly<Record<string, SeenMemory | undefined>>;
 
-/** One node's memory, and the part its GPU may use. */
+/** One node's memory, and the part that its GPU may use. */
 interface NodeRoom {
   readonly memoryBytes?: number;
   readonly budget?: MemoryBudget;
@@ -57,8 +57,7 @@ export const shapeOf = ({ model }: Pick<FitPlacement, 'model'>, { models }: FitF
 const isHeldOn = (node: NodeName, { nodes, lingersOn = nodes }: FitPlacement): boolean => lingersOn.includes(node);
 
 /**
- * The rank on this node. If the file no longer places one there, the rank with the largest need represents what may
- * run.
+ * The rank on this node. If the file no longer places a rank there, the rank with the largest need is assumed to run.
  */
 function rankOn(node: NodeName, { nodes }: FitPlacement, needs: readonly RankNeed[]): number {
   const rank = nodes.indexOf(node);
@@ -67,7 +66,7 @@ function rankOn(node: NodeName, { nodes }: FitPlacement, needs: readonly RankNee
 }
 
 /**
- * Memory use of every node that carries placements, counting all that should serve on it. Sorted in the file's node
+ * Memory use of every node with placements, counting all placements that should serve on that node. In the file's node
  * order.
  */
 export function fitPlacements(fleet: FitFleet, seen: SeenMemories = {}): readonly NodeFit[] {

@@ -35,7 +35,7 @@ const asked = 'asked +';
 const sizeOf = (nearest: NearestFit | undefined): string | undefined =>
   nearest?.kind === 'nodes' ? `The model fits on ${nearest.nodes.length} Macs of this kind.` : undefined;
 
-/** Whether a model fits on Macs and can be split over them, with the same checks as a plan. */
+/** Checks whether a model fits on Macs and can be split over them, with the same checks as a plan. */
 export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: AskedFit, how: FitHow): ModelFit {
   const { driver, contextTokens, parallel } = how;
   const sharding =

@@ -16,7 +16,7 @@ export interface LaunchWish {
   readonly port: number;
 }
 
-/** How the ranks of a user's own program find each other. */
+/** The settings by which the ranks of a user's own program find each other. */
 export interface LaunchGroup {
   readonly kind: 'group';
   /** `jaccl`: every pair has a cable and an RDMA device. `ring`: TCP, over the cables if they form a ring. */
@@ -33,7 +33,7 @@ const jsonText = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
 /**
  * Files and environment for a run on these Macs, from their observed addresses and devices: MLX's hostfile in object
- * form, MPI's hostfile, and the backend's own files. Only one backend gets its variables, because a second one would
+ * form, MPI's hostfile, and the backend's own files. Variables are set for only one backend, because a second one would
  * take precedence. The backend depends only on the cables in the file, so an unobserved name never changes it.
  *
  * @see mlx/python/mlx/distributed_run.py for the hostfile and the environment; Open MPI, "hostfile"
@@ -95,7 +95,7 @@ export function launchGroup(
 const pairsOf = (nodes: readonly NodeName[]): readonly (readonly [NodeName, NodeName])[] =>
   nodes.flatMap((node) => nodes.filter((other) => other !== node).map((other) => [node, other] as const));
 
-/** Which backend these Macs use. It depends only on the cables in the file. */
+/** The backend of these Macs, which depends only on the cables in the file. */
 export function launchBackend({
   thunderbolt,
   nodes,

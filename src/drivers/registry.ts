@@ -10,7 +10,7 @@ import { placeOnExo } from './exo/place.ts';
 import { llamacppRpc } from './llamacpp/llamacpp-rpc.ts';
 import { mlx } from './mlx/mlx.ts';
 
-/** Pattern for log lines that contain requests; undefined if the runtime is not known to print any. */
+/** Pattern for log lines that contain requests; undefined if the runtime is not known to log requests. */
 export function requestPatternOf(
   { placements, runtimes }: Pick<DesiredFleet, 'placements' | 'runtimes'>,
   name: string,
@@ -42,8 +42,8 @@ export const keysByDriver: KeysByDriver = new Map(Object.values(drivers).map(({ 
 export const driverOf = ({ driver }: Pick<DesiredRuntime, 'driver'>): RuntimeDriver => drivers[driver];
 
 /**
- * The driver that started a rank, whatever the file says now. Records of older meshwright versions do not name the
- * driver; then its log pattern identifies it. Undefined if neither does.
+ * The driver that started a rank, regardless of the current file. In records of older meshwright versions, which do not
+ * name the driver, the log pattern identifies it. Undefined if the driver is unknown.
  */
 export function driverOfRecord({
   driver,

@@ -25,8 +25,8 @@ export function nearestProgram(
 }
 
 /**
- * Archive paths of the programs that a start runs; without them the runtime is not published. Empty for mlx, whose tree
- * is built on the node, and for a command outside its archive.
+ * Archive paths of the programs that a start runs. If one of them is missing, the runtime is not published. Empty for
+ * mlx, whose tree is built on the node, and for a command outside its archive.
  */
 export function programsOf(
   runtime: DesiredRuntime | DesiredGateway,

@@ -1,26 +1,23 @@
 /**
- * Reads what the observation script prints, whatever stands before, between and after it:
+ * Parses the output of the observation script, regardless of other text before, between and after its lines:
  *
- *     <boundary> begin 1 <probes>
- *     <boundary> <probe> <exit code or "stuck"> <1 when late>      one line per probe, counted from 1
- *     <boundary> sizes
- *          27 1.o                                               as `wc -c` prints them
- *     <boundary> <probe> out                                       then that many bytes, for each file
- *     <boundary> end
+ * <boundary> begin 1 <probes> <boundary> <probe> <exit code or "stuck"> <1 when late>      one line per probe, counted
+ * from 1 <boundary> sizes 27 1.o                                               as `wc -c` prints them <boundary>
+ * <probe> out                                       then that many bytes, for each file <boundary> end
  *
- * An answer is given only when its line, both sizes and the separators on both sides of both files agree; else it is
- * missing. Separators carry the boundary, so that one broken answer does not cost the ones after it.
+ * An answer counts only if its line, both sizes, and the separators on both sides of both files agree; otherwise the
+ * answer is missing. Separators contain the boundary, so that one broken answer does not affect later answers.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Answer, Exit, Probe } from '../model/probe.ts';
 
-/** The request of the script that printed the frames. */
+/** The request for which the script printed the frames. */
 export interface FramesRequest {
   readonly probes: readonly Probe[];
   readonly boundary: string;
 }
 
-/** One answer per probe, in probe order. Never throws: an answer that is not trustworthy is `missing`. */
+/** Returns one answer per probe, in probe order. Never throws: an untrustworthy answer is `missing`. */
 export function parseFrames(output: Uint8Array, request: FramesRequest): readonly Answer[] {
   const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength);
   // Latin-1 has one character per byte, so text offsets are byte offsets.
@@ -54,13 +51,16 @@ function reasonWithoutBegin(text: string, boundary: string): Missing {
   return text.includes(`\n${boundary} begin `) && text.includes(`\n${boundary} sizes\n`) ? 'garbled' : 'truncated';
 }
 
-/** The line of one probe: its exit code from the shell, and whether the watchdog stopped it. */
+/** One probe's line: the exit code from the shell, and whether the watchdog stopped the probe. */
 interface Line {
   readonly code: string;
   readonly isLate: boolean;
 }
 
-/** What stands between a separator and the next one, named `next`; without a next one it is not whole. */
+/**
+ * The text between a separator and the next one, which is named `next`; without a next separator, the text is
+ * incomplete.
+ */
 interface Body {
   readonly start: number;
   readonly end: number;
@@ -71,9 +71,9 @@ interface Body {
 interface Frames {
   readonly lines: ReadonlyMap<string, Line | undefined>;
   readonly sizes: ReadonlyMap<string, number | undefined>;
-  /** By the name of the separator before it: `3 out`, `3 err` or `end`. */
+  /** The texts by the name of the preceding separator: `3 out`, `3 err` or `end`. */
   readonly bodies: ReadonlyMap<string, Body | undefined>;
-  /** Whether the end line arrived; without it, missing parts were cut off. */
+  /** Whether the end line arrived. If not, missing parts were cut off. */
   readonly isWhole: boolean;
 }
 
@@ -125,7 +125,7 @@ function answerOf(probe: Probe, id: number, frames: Frames, bytes: Buffer): Answ
   };
 }
 
-/** Position of a file's content, if its separator, the next one and its size all agree. */
+/** The position of a file's content, if its separator, the next separator and its size all agree. */
 function bodyOf(
   id: number,
   stream: 'out' | 'err',
@@ -158,7 +158,10 @@ const signalNames: Readonly<Record<number, string>> = {
   25: 'XFSZ',
 };
 
-/** A shell reports a signal as 128 plus its number. No stock tool in use exits with such a code by itself. */
+/**
+ * Interprets a shell's exit code. A shell reports a signal as 128 plus its number; none of our stock tools exits with
+ * such a code by itself.
+ */
 function exitOf(code: string): Exit | undefined {
   if (code === 'stuck') return { kind: 'unknown', reason: 'it was still there after it had been killed' };
   const number = Number(code);
@@ -168,7 +171,7 @@ function exitOf(code: string): Exit | undefined {
   return { kind: 'signalled', signal: signalNames[signal] ?? String(signal) };
 }
 
-/** Cuts anything longer than `maxBytes`: the node limits its files only roughly. */
+/** Truncates bytes beyond `maxBytes`, because the node limits its files only roughly. */
 function decode(bytes: Buffer, maxBytes: number) {
   const isCut = bytes.length > maxBytes;
   const kept = isCut ? bytes.subarray(0, maxBytes) : bytes;

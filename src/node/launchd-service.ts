@@ -1,7 +1,7 @@
 import type { NodePath } from '../model/probe.ts';
 
 /**
- * The first lines of a daemon of ours that launchd starts by its path. `R` is derived from the program's path, so that
+ * The first lines of our daemons, which launchd starts by their paths. `R` is derived from the program's path, so that
  * the text is the same on every node. The daemon uses only macOS's tools, and a lost terminal or reader does not stop
  * it.
  */
@@ -15,7 +15,9 @@ trap '' HUP PIPE`;
 /** Seconds to wait for launchd to stop an ordinary service. */
 const usualSeconds = 10;
 
-/** Seconds for a gateway, which finishes requests in flight: `ExitTimeOut` of its property list plus a margin. */
+/**
+ * Seconds to wait for a gateway, which finishes requests in flight: `ExitTimeOut` in its property list plus a margin.
+ */
 export const gatewayEndSeconds = 35;
 
 /** The values for `service.sh`. @param seconds how long `bootout` waits until the service has stopped */

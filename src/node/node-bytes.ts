@@ -1,18 +1,20 @@
 import type { NodePath } from '../model/probe.ts';
 import { pathWord, rootLine, shellCommand, tool } from './paths/node-paths.ts';
 
-/** All these commands run as the ssh user, who owns the staging folder until its content is verified. */
+/**
+ * The command line for a script that runs as the ssh user, who owns the staging folder until its content is verified.
+ */
 const asUser = (rootPrefix: string, path: NodePath, body: string): string => `${rootLine(rootPrefix)}
 export R LC_ALL=C
 umask 022
 f=${pathWord(path)}
 ${body}`;
 
-/** Sets `n` to the size of the file; 0 if there is none. */
+/** Sets `n` to the file's size; 0 if the file does not exist. */
 const measured = `n=0
 [ ! -e "$f" ] || n=$(${pathWord(tool.stat)} -f %z "$f") || exit 1`;
 
-/** Prints the size of a file in bytes as `size N`; 0 if there is none. */
+/** Prints a file's size in bytes as `size N`; 0 if the file does not exist. */
 export const stagedSizeCommand = (path: NodePath, rootPrefix: string): string =>
   shellCommand(asUser(rootPrefix, path, `${measured}\nprintf 'size %s\\n' "$n"`));
 
@@ -25,20 +27,20 @@ export const prefixDigestCommand = (path: NodePath, bytes: number, rootPrefix: s
 const digested = (command: string): string => `s=$(${command}) || exit 1
 printf 'sha256 %s\\n' "\${s%% *}"`;
 
-/** Where in a file {@link appendCommand} begins. */
+/** Where {@link appendCommand} starts to write, and how. */
 export interface AppendStart {
-  /** The size that the file must have, in bytes; 0 if it may not exist. */
+  /** The file's required size in bytes; 0 also allows a missing file. */
   readonly offset: number;
-  /** Empties the file first. */
+  /** Whether to empty the file first. */
   readonly replaces?: boolean;
-  /** Prints the SHA-256 of the whole file at the end. */
+  /** Whether to print the SHA-256 of the whole file at the end. */
   readonly digests?: boolean;
 }
 
 /**
- * Appends standard input to a file of exactly `offset` bytes and prints `size N`. If the file has a different size,
- * changes nothing, prints that size and exits with 65. After a lost connection the file is shorter, and the next call
- * continues from there.
+ * Appends standard input to a file of exactly `offset` bytes and prints `size N`. If the file has a different size, the
+ * script changes nothing, prints that size and exits with 65. After a lost connection, the file is shorter, and the
+ * next call continues at its end.
  */
 export const appendCommand = (
   path: NodePath,
@@ -86,12 +88,12 @@ interface NodeBytesWish {
 
 type NodeBytes =
   | { readonly kind: 'read'; readonly fileBytes: number; readonly bytes: Uint8Array }
-  /** The file does not exist; or this user may not read it or its folder. */
+  /** `none`: the file does not exist. `unreadable`: this user may not read the file or its folder. */
   | { readonly kind: 'none' | 'unreadable' };
 
 /**
- * Prints the size of a file and some of its bytes, as the ssh user; links are followed. The bytes are base64, so they
- * can never look like a head line.
+ * Prints a file's size and some of its bytes, as the ssh user; links are followed. The bytes are in base64, so that
+ * they can never look like a head line.
  */
 export const nodeBytesCommand = ({ path, from, to }: NodeBytesWish, rootPrefix: string): string =>
   shellCommand(`${rootLine(rootPrefix)}

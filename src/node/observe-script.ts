@@ -1,32 +1,32 @@
 /**
  * The one script that runs every probe of an observation.
  *
- * It runs under dash and under Apple's bash 3.2 (`/bin/sh`), with stock tools by absolute path. It writes only to one
- * private folder, which it removes at the end. Processes on the node: one per probe, and six in total for mktemp, the
- * watchdog, the watchdog's sleep, wc, cat and rm.
+ * It works in dash and in Apple's bash 3.2 (`/bin/sh`), and uses stock tools by absolute path. It writes only to one
+ * private folder, which it removes at the end. It needs one process per probe, and six more for mktemp, the watchdog,
+ * the watchdog's sleep, wc, cat and rm.
  */
 import type { Probe } from '../model/probe.ts';
 import { below, pathWord, place, rootLine, scriptCommand, shellCommand, tool } from './paths/node-paths.ts';
 
 /**
- * At its deadline a probe gets ALRM and, this many seconds later, KILL. TERM would not work, because the main shell
- * traps it: a forked child that has not reset its parent's traps yet would lose a TERM (dash), or run the trap as if it
- * were the main shell (bash). For the same reason there is no trap on EXIT: with one, bash catches every fatal signal,
- * and such a child removes everyone's folder (seen in 1 of 20 runs).
+ * Seconds between ALRM, which a probe gets at its deadline, and KILL. TERM would not work, because the main shell traps
+ * it: a forked child that has not reset its parent's traps yet would lose a TERM (dash), or run the trap as if it were
+ * the main shell (bash). For the same reason, there is no trap on EXIT: with such a trap, bash catches every fatal
+ * signal, and such a child removes the shared folder (seen in 1 of 20 runs).
  */
 const graceSeconds = 1;
-/** Probes with their own deadlines, and a limit for all of them together. */
+/** Probes with their own deadlines, and an overall limit. */
 interface TimingRequest {
   readonly probes: readonly Probe[];
   /**
-   * Limit in milliseconds from the start to the last frame, whatever hangs: it shortens later deadlines. Rounded to
-   * whole seconds from 4 s on and to half seconds below, so that small differences between connections change no byte.
-   * Absent: only each probe's own deadline.
+   * Limit in milliseconds from the start to the last frame, whatever hangs; later deadlines are shortened. Rounded to
+   * whole seconds from 4 s upwards and to half seconds below, so that small differences between connections do not
+   * change the script's bytes. Absent: only each probe's own deadline applies.
    */
   readonly budgetMs?: number;
 }
 
-/** One step of the watchdog: at this time after the start, send this signal to these probes (counted from 1). */
+/** One step of the watchdog: the signal to send to these probes (counted from 1) at this time after the start. */
 interface Moment {
   readonly atMs: number;
   readonly signal: 'ALRM' | 'KILL';
@@ -37,29 +37,35 @@ interface Moment {
 interface ProbeTiming {
   readonly moments: readonly Moment[];
   /**
-   * Milliseconds from ALRM to KILL, and between two interruptions of a wait; half the time from the last KILL to the
-   * first interruption.
+   * Milliseconds from ALRM to KILL, and between two interruptions of a wait. The first interruption comes two units
+   * after the last KILL.
    */
   readonly unitMs: number;
 }
 
 /**
- * After the last KILL: two units until surviving probes are given up (the kernel may block them), one for the second
- * tick.
+ * Units after the last KILL: two until surviving probes, which the kernel may block, are abandoned, and one for the
+ * second interruption.
  */
 const unitsAfterKill = 3;
-/** KILL comes one unit after ALRM. One more unit lets a slow node start its probes and print the frames. */
+/**
+ * Units after the deadline. KILL comes one unit after ALRM, and one more unit lets a slow node start its probes and
+ * print the frames.
+ */
 const unitsAfterDeadline = unitsAfterKill + 2;
-/** Limit for interruptions of a wait. Two are needed; the others cover lost races. */
+/** Maximum number of interruptions of a wait. Two are needed; the others cover lost races. */
 const ticks = 20;
 
 const coarseFromMs = 4_000;
 const atLeastMs = 500;
 
-/** A tenth of a second is the shortest unit: macOS's sleep(1) accepts fractions. */
+/** Rounds down to tenths of a second, the shortest unit; macOS's sleep(1) accepts fractions. */
 const tenths = (ms: number): number => Math.floor(ms / 100) * 100;
 
-/** Deadlines are whole seconds and units one second. If the budget is too small for that, both shrink with it. */
+/**
+ * Computes the timetable. Deadlines are whole seconds, and a unit is one second. If the budget is too small for that,
+ * both are shortened.
+ */
 export function probeTiming({ probes, budgetMs }: TimingRequest): ProbeTiming {
   const step = budgetMs !== undefined && budgetMs < coarseFromMs ? 500 : 1_000;
   const budget =
@@ -78,7 +84,7 @@ export function probeTiming({ probes, budgetMs }: TimingRequest): ProbeTiming {
 }
 
 /**
- * The longest time in milliseconds that an observation takes if all tools hang. A controller that waits this long plus
+ * The maximum time in milliseconds of an observation, even if all tools hang. A controller that waits this long plus
  * one round trip never cuts off an answer.
  */
 export function observationCeilingMs(request: TimingRequest): number {
@@ -116,7 +122,7 @@ export function observeScript(request: ObserveRequest): string {
   ].join('\n');
 }
 
-/** The observation as a command line for exec; the login shell only passes it on. */
+/** The observation as a command line for exec, which the login shell only passes on. */
 export const observeCommand = (request: ObserveRequest): string => shellCommand(observeScript(request));
 
 /** Upper limit in bytes of the output if every probe fills its files. */
@@ -124,11 +130,11 @@ export const observationMaxBytes = (probes: readonly Probe[]): number =>
   probes.reduce((sum, probe) => sum + 2 * (2 * (probe.maxBytes + ulimitBlockBytes) + 512), 4096);
 
 /**
- * `a PID` tells whether a process is still a child of this shell, because its pid may belong to a different process by
- * now. `k SIGNAL PID` signals only such a child. `w PID` sets c to a probe's exit, or to `stuck` if the watchdog
- * interrupted the wait twice (a single interruption may coincide with the exit; 138 and 158 are 128 + USR1 on Linux and
- * macOS). After the first stuck probe it does not wait for others, because all have received KILL. `u BLOCKS` limits
- * the files of the next probes; `r COMMAND` starts a probe.
+ * `a PID` tests whether a process is still a child of this shell, because its pid may belong to a different process by
+ * now. `k SIGNAL PID` signals only a child of this shell. `w PID` sets c to a probe's exit, or to `stuck` if the
+ * watchdog interrupted the wait twice (a single interruption may coincide with the exit; 138 and 158 are 128 + USR1 on
+ * Linux and macOS). After the first stuck probe, `w` does not wait for others, because all have received KILL. `u
+ * BLOCKS` limits the files of the next probes; `r COMMAND` starts a probe.
  */
 const prologue = `O=$PATH
 export R O LC_ALL=C
@@ -194,7 +200,7 @@ if ! d=$(${pathWord(tool.mktemp)} -d ${pathWord(below(place.temporary, 'meshwrig
 fi
 case $d in ("$R${place.temporary.path}/meshwright."*) ;; (*) d='' && exit 1 ;; esac`;
 
-/** Starts each probe in the background with its own files, and sets the size limit of each. */
+/** Starts each probe in the background with its own files and their size limit. */
 function launches(probes: readonly Probe[]): readonly string[] {
   const lines: string[] = [];
   let blocks = 0;
@@ -210,10 +216,11 @@ function launches(probes: readonly Probe[]): readonly string[] {
 const seconds = (ms: number): string => String(ms / 1_000);
 
 /**
- * One process for all deadlines. It has its own streams, so that it never keeps the ssh channel open. ALRM stops it and
- * its sleep; the sleep gets KILL, because before its exec it would lose any signal that its parent traps. After all
- * deadlines, it interrupts the main shell's `wait` repeatedly, so that a probe that survives KILL cannot block the
- * other answers. If the main shell was killed, it removes the folder.
+ * The watchdog, a single process for all deadlines. It has its own streams, so that it never keeps the ssh channel
+ * open. ALRM stops the watchdog and its sleep. The sleep gets KILL, because before its exec it would lose any signal
+ * that its parent traps. After all deadlines, the watchdog interrupts the main shell's `wait` repeatedly, so that a
+ * probe that survives KILL cannot block the other answers. If the main shell was killed, the watchdog removes the
+ * folder.
  */
 function watchdog({ moments, unitMs }: ProbeTiming): string {
   const lines: string[] = [];
@@ -255,7 +262,7 @@ g=$!`;
 
 /**
  * Waits for every probe, stops the watchdog and prints the frames: one line per probe, the sizes from wc, and all
- * files, each below its own separator. frames.ts reads them.
+ * files, each below a separator. frames.ts parses them.
  */
 function epilogue(probes: readonly Probe[]): string {
   const ids = probes.map((_, at) => at + 1);

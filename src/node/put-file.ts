@@ -5,7 +5,7 @@ import type { Act, Text } from '../model/step.ts';
 import { below, pathWord, place, renderPath, tool } from './paths/node-paths.ts';
 import { quote } from './quote.ts';
 
-/** A file of ours on a node. */
+/** A file that meshwright installs on a node. */
 interface PutRequest extends Omit<Extract<Act, { readonly kind: 'put' }>, 'kind'> {
   readonly rootPrefix: string;
   /** The account of the run's login. */
@@ -13,8 +13,8 @@ interface PutRequest extends Omit<Extract<Act, { readonly kind: 'put' }>, 'kind'
 }
 
 /**
- * A text's digest, independent of root prefix and login. Paths and accounts are marked by a leading NUL, which no text
- * contains.
+ * A text's digest, independent of root prefix and login. Paths and accounts are marked by a leading NUL, which texts
+ * never contain.
  */
 export const textDigest = (content: Text): Digest =>
   digest(
@@ -37,10 +37,10 @@ export const fileSeal = ({ path }: NodePath): NodePath =>
   below(place.ours, `files/${createHash('sha256').update(path).digest('hex').slice(0, 16)}`);
 
 /**
- * Writes a file: next to its destination, checked against the checksum of the intended content, owned by root, renamed.
- * Later observations compare the file with its seal. A file with the right content and mode stays untouched.
+ * Writes a file next to its destination, verifies the checksum, gives the file to root, and renames it. Later
+ * observations compare the file with its seal. A file that already has the right content and mode is left untouched.
  *
- * @throws Error if the content contains a NUL, or if others cannot read the mode
+ * @throws Error if the content contains a NUL, or if the mode does not let everyone read the file
  */
 export function putBody({ path, mode, content, ...rendering }: PutRequest): string {
   if ((mode & 0o444) !== 0o444) throw new Error('a file that is put must be readable: it is observed without root');

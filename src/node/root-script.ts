@@ -4,7 +4,7 @@ import { quote } from './quote.ts';
 import { sh } from './shell/scripts.generated.ts';
 import { classifySudo } from './sudo-answer.ts';
 
-/** Why a mutating script ran, for the node's history. */
+/** The reason for running a mutating script, for the node's history. */
 export interface ScriptNote {
   readonly step: string;
   readonly verb: string;
@@ -14,10 +14,10 @@ export interface ScriptNote {
   readonly config: string;
 }
 
-/** The results of scripts. The node itself writes the last two, for a network change that was not confirmed. */
+/** Script results. The node itself writes the last two, for a network change that was not confirmed. */
 const results = ['changed', 'unchanged', 'failed', 'rolled-back', 'partly-rolled-back'] as const;
 
-/** One line of a node's history, by the node's own clock. */
+/** One line of a node's history, with the time of the node's clock. */
 export type HistoryEntry = NonNullable<ReturnType<typeof entryOf>>;
 
 /** Escapes special characters as `%XX`, so that the text is one word. */
@@ -69,7 +69,7 @@ export type ScriptResult =
   /** Neither success nor failure: only a new observation can tell. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Reads the end of a mutating script. Exit 0 without a verdict is as inconclusive as a lost connection. */
+/** Parses the result of a mutating script. Exit 0 without a verdict is as inconclusive as a lost connection. */
 export function readScriptResult({ exit, stdout, stderr }: ScriptEnd): ScriptResult {
   if (exit.kind !== 'exited') return { kind: 'unknown', reason: exitText(exit) };
   if (exit.code === leaseLostExit) return { kind: 'lease-lost' };
@@ -107,7 +107,7 @@ export interface Fence {
 /** The mark of a script that runs under the lease, below meshwright's folder; its process number follows. */
 const busyMark = 'lease/busy.';
 
-/** Exit code of a script whose run does not have the lease. Nothing was changed. */
+/** Exit code of a script whose run does not have the lease and that changed nothing. */
 export const leaseLostExit = 75;
 
 /**
@@ -129,8 +129,8 @@ ${sh.write({})}
 trap '' HUP PIPE`;
 
 /**
- * A whole script for root. One pair of braces contains all of it, so that a partially transmitted script does nothing.
- * Its tools cannot read its text, and a lost connection does not stop it halfway.
+ * A whole script for root. A pair of braces encloses the whole script, so that a partially transmitted script does
+ * nothing. Its tools cannot read its text, and a lost connection does not stop it halfway.
  */
 export const rootScript = (rootPrefix: string, body: string): string => `{
 ${rootPrologue(rootPrefix)}
@@ -140,13 +140,13 @@ ${body}
 
 /** One attempt to send a script that is sent again if its connection drops. */
 export interface Sending {
-  /** The same for all attempts of the script, and unique to it: hexadecimal digits. */
+  /** Hexadecimal digits that are unique to the script and the same for all its attempts. */
   readonly key: string;
   /** From 1. */
   readonly attempt: number;
 }
 
-/** One change of one node. */
+/** One change on one node. */
 interface MutatingRequest {
   /** Empty on a Mac, the node's folder in the portable simulator. */
   readonly rootPrefix: string;
@@ -154,7 +154,9 @@ interface MutatingRequest {
   readonly note: ScriptNote;
   /** Absent if the script is sent at most once. */
   readonly sending?: Sending;
-  /** Whether it settles another run's unconfirmed network change. All other scripts refuse to run before that. */
+  /**
+   * Whether the script settles another run's unconfirmed network change. All other scripts refuse to run before that.
+   */
   readonly isSettling?: boolean;
   /** Whether nothing of meshwright remains on the node afterwards; then the script writes nothing more. */
   readonly isLast?: boolean;
@@ -165,7 +167,7 @@ interface MutatingRequest {
 /** Exit code of a script that was refused because another run's network change must be settled first. */
 export const rollbackPendingExit = 74;
 
-/** `unsettled FOLDER` tells whether it contains another run's network change. */
+/** `unsettled FOLDER` tests whether the folder contains another run's network change. */
 const unsettled = ({ run, token }: Fence): string => `unsettled() {
   [ -d "$1" ] || return 1
   u='' q=''
@@ -184,7 +186,7 @@ fi
 
 /**
  * Runs the attempts of a script one after another, because a lost connection does not stop a script. An attempt waits
- * for earlier ones, and does nothing if a later one has started. It leaves its own mark first, so that of two
+ * for earlier attempts, and does nothing if a later attempt has started. It writes its own mark first, so that of two
  * simultaneous attempts at least one sees the other.
  */
 function oneAtATime({ key, attempt }: Sending): string {

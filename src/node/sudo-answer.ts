@@ -1,8 +1,8 @@
 import type { Exit } from '../model/probe.ts';
 
 /**
- * The result of `sudo -n`. `needs-terminal` means `requiretty` in a sudoers file, `broken` a sudo that works for no
- * one, `other` that the command itself ran or that the message is unknown.
+ * The result of `sudo -n`. `needs-terminal` means `requiretty` in a sudoers file, `broken` means that sudo works for no
+ * account, and `other` means that the command itself ran or that the message is unknown.
  */
 export type SudoAnswer = 'allowed' | 'needs-password' | 'needs-terminal' | 'denied' | 'broken' | 'other';
 

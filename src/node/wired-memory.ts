@@ -7,7 +7,7 @@ import { pathWord, tool } from './paths/node-paths.ts';
  */
 const leastSlackBytes = 1_073_741_824;
 
-/** Upper limit of wired bytes, given the bytes wired before any rank ran. */
+/** Maximum normal number of wired bytes, given the number before any rank ran. */
 export const mostWiredBytes = (baselineBytes: number): number =>
   baselineBytes + Math.max(Math.floor(baselineBytes / 10), leastSlackBytes);
 
@@ -15,7 +15,7 @@ export const mostWiredBytes = (baselineBytes: number): number =>
 export const wiredValues = { slack_bytes: leastSlackBytes };
 
 /**
- * The wired bytes: `Pages wired down:  1434855.` times `(page size of 16384 bytes)`.
+ * Computes the wired bytes: `Pages wired down:  1434855.` times `(page size of 16384 bytes)`.
  *
  * @see vm_stat(1)
  */

@@ -4,10 +4,10 @@ import { pathWord, place, tool } from './paths/node-paths.ts';
 export const keyMark = 'meshwright';
 
 /**
- * Removes meshwright's folder with the lease in it, then enroll's key, and last the sudo rule. It is the last script on
- * a node. It first prepares the account's other keys next to their file. If the keys cannot be written, the account can
- * still become root, so that a later run can remove the rest. The keys are written through a link, which stays a link,
- * by one tool that a lost connection does not stop. Nothing is written afterwards.
+ * Removes meshwright's folder with the lease in it, then enroll's key, and finally the sudo rule. This is the last
+ * script on a node. It first prepares the account's other keys next to their file. If the keys cannot be written, the
+ * account can still become root, so that a later run can remove the rest. The keys are written through a link, which
+ * remains a link, by a single tool that a lost connection does not stop. Nothing is written afterwards.
  *
  * @see sudo(8), ENVIRONMENT: macOS's sudoers keep HOME
  */

@@ -27,7 +27,7 @@ const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): T
 
 const wavesByOrder = { 'leader-first': leaderFirst, 'followers-first': followersFirst, together } as const;
 
-/** Messages of dyld and of the network stack, whatever the program. */
+/** Messages of dyld and the network stack, which any program can log. */
 export const signatures = signaturesOf({
   'library-not-loaded': {
     pattern: /^dyld\[\d+\]: Library not loaded: /,
@@ -93,7 +93,7 @@ function fieldValues(place: RankPlace<CommandRuntime>): Readonly<Record<CommandF
   };
 }
 
-/** The program, if it is a path on the node. A path with fields is known only per rank. */
+/** The program, if it is a path on the node. Undefined for a path with fields, which is known only per rank. */
 function programOutside({ command: [program = ''] }: CommandRuntime): NodePath | undefined {
   return program.startsWith('/') && !program.includes('{') ? nodePath(`/${program.slice(1)}`) : undefined;
 }

@@ -5,7 +5,7 @@ import { listText } from '../../model/lists.ts';
 import type { Text } from '../../model/step.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 
-/** Every field that a runtime's command may use, with its value. */
+/** Every field that a runtime's command can use, with a description of its value. */
 export const commandFields = {
   runtime: 'folder of the unpacked archive',
   model: 'folder of the model',
@@ -27,8 +27,8 @@ export type CommandField = keyof typeof commandFields;
 const isCommandField = (name: string): name is CommandField => Object.hasOwn(commandFields, name);
 
 /**
- * Every `{name}` of a text in order, known or not, from `start` up to but excluding `end`. Other braces, as in JSON, are
- * plain text.
+ * Every `{name}` in a text, known or not, in order; each extends from `start` up to but excluding `end`. Other braces,
+ * for example in JSON, are plain text.
  *
  * @example fieldsIn('{address}:{port}').map(({ name }) => name) // ['address', 'port']
  */
@@ -40,8 +40,8 @@ export const fieldsIn = (text: string) =>
   }));
 
 /**
- * Fills in the fields once, from left to right: a value that looks like a field is not filled in again. Unknown fields
- * stay unchanged.
+ * Fills in the fields once, from left to right. A value that looks like a field is not filled in again. Unknown fields
+ * are left unchanged.
  */
 export function fillFields(text: string, textFor: (field: CommandField) => Text): Text {
   const filled: Text[number][] = [];

@@ -10,7 +10,7 @@ import { rules } from './fields.ts';
 /** Any program whose command line the file sets. */
 export interface CommandRuntime extends DesiredRuntime {
   readonly driver: 'command';
-  /** The command line of one rank, with `{field}`s. */
+  /** The command line of one rank, with unfilled `{field}`s. */
   readonly command: readonly string[];
   readonly order: 'leader-first' | 'followers-first' | 'together';
   /** Whether a dead rank restarts the whole group or only itself. */

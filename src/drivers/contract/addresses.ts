@@ -5,8 +5,8 @@ import type { Link, LinkEnd, NodeName } from '../../model/node.ts';
 export type CabledFleet = Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'>;
 
 /**
- * A node's address on its cable to another node; `undefined` if no cable is declared, or none has a network yet. Of
- * several cables, the one whose text sorts first is used, so the file's order does not matter.
+ * A node's address on its cable to another node; `undefined` if no cable is declared, or if no cable has a network yet.
+ * If there are several cables, the one whose text sorts first is used, so the file's order does not matter.
  */
 export function addressTowards(fleet: CabledFleet, node: NodeName, other: NodeName): string | undefined {
   const link = linkBetween(fleet, node, other);

@@ -4,7 +4,7 @@ import type { TokenRequest } from './driver.ts';
 /** Upper limit of tokens in the golden answer. @see docs/mesh.md */
 const goldenTokens = 32;
 
-/** Any model can answer this, and the answer fills all its tokens. */
+/** Any model can answer this question, and the answer uses all tokens. */
 const question = 'Count from one to twenty in words.';
 
 /**
@@ -19,7 +19,7 @@ export const goldenBody = (token: Pick<TokenRequest, 'path' | 'body'>): Json => 
 });
 
 /**
- * Whether an endpoint path takes a prompt (OpenAI's older Completions API) instead of a chat.
+ * Whether an endpoint path accepts a prompt (OpenAI's older Completions API) instead of a chat.
  *
  * @see OpenAI API reference, Completions and Chat Completions
  */
@@ -32,20 +32,20 @@ export const usualPointer = (path: string): string =>
 const chatPath = '/v1/chat/completions';
 
 /**
- * The smallest chat: one word, one token, the same answer each time.
+ * The smallest chat request: one word, one token, the same answer each time.
  *
  * @param model the endpoint's name for it
  * @see OpenAI API reference, Chat Completions
  */
 export const chatRequest = (model: string): TokenRequest => requestAt(chatPath, model);
 
-/** The smallest chat, for a runtime that reports the number of generated tokens. */
+/** The smallest chat request for a runtime that reports the number of generated tokens. */
 export const countedChatRequest = (model: string): TokenRequest => ({
   ...chatRequest(model),
   countPointer: '/usage/completion_tokens',
 });
 
-/** The smallest request at any path: a prompt where the path takes no chat. */
+/** The smallest request for any path: a prompt if the path does not accept a chat. */
 export const requestAt = (path: string, model: string): TokenRequest => ({
   path,
   body: { model, ...askedAt(path, 'Hi'), max_tokens: 1, temperature: 0, stream: false },

@@ -15,15 +15,18 @@ export const refused = (code: PlacementFinding['code'], detail: string): Placeme
 /** A word of `env` or `args` that a user cannot set, because the driver sets it or cannot allow it. */
 export interface ReservedWord {
   readonly word: string;
-  /** A sentence that says what to use instead, or why the word is reserved. */
+  /** A sentence with the alternative to use, or the reason why the word is reserved. */
   readonly use: Prose;
-  /** Continues the word where the driver only forbids it: "writes every prompt into the log". */
+  /**
+   * Set if the driver only forbids the word: the reason, which follows the word, such as "writes every prompt into the
+   * log".
+   */
   readonly because?: string;
   /** Values with which the word is allowed. */
   readonly unless?: readonly string[];
 }
 
-/** Reserved words that share one advice. */
+/** Reserved words that share the same advice. */
 export const reserve = (use: Prose, ...words: readonly string[]): readonly ReservedWord[] =>
   words.map((word) => ({ word, use }));
 
@@ -86,9 +89,9 @@ const isReadAs = (name: string, word: string): boolean =>
 export interface LibraryComparison {
   /** Nodes on which this version is missing, incomplete or unobserved. */
   readonly without: readonly NodeName[];
-  /** Nodes that have this version, but no record of the libraries it was built from. */
+  /** Nodes with this version, but without a record of the libraries that it was built from. */
   readonly unwritten: readonly NodeName[];
-  /** Sentences about libraries that differ; empty where all known ones are equal. */
+  /** Sentences about different libraries; empty if all known libraries are equal. */
   readonly differences: readonly string[];
 }
 

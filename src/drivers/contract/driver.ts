@@ -35,12 +35,12 @@ export interface TalkRequest {
 export interface Heard {
   /** 0 if there was no response. */
   readonly status: number;
-  /** Set if it is unknown whether the request was sent: the node was unreachable, or its output was cut off. */
+  /** Set if the request may not have been sent, because the node was unreachable or its output was cut off. */
   readonly isUnasked?: true;
   /** Set if the connection was refused, because nothing listens at the port. */
   readonly isRefused?: true;
   readonly body: string;
-  /** Milliseconds since the dialogue began. */
+  /** Time in milliseconds since the dialogue began. */
   readonly atMs: number;
 }
 
@@ -62,8 +62,8 @@ export type Talk =
   | { readonly kind: 'failed'; readonly code: DiagnosticCode; readonly reason: string; readonly hint?: Prose };
 
 /**
- * One value per pair of ranks: row r, column c is the value of rank r towards rank c. Null on the diagonal and without
- * a cable.
+ * One value per pair of ranks: row r, column c contains the value of rank r towards rank c; null on the diagonal and
+ * for pairs without a cable.
  */
 export type RankMatrix = readonly (readonly (string | null)[])[];
 
@@ -84,12 +84,13 @@ export interface RankPlace<R extends DesiredRuntime = DesiredRuntime> {
   /** Addresses on cables. */
   readonly between: RankMatrix;
   /**
-   * RDMA devices of the cables, such as `rdma_en5`. The run that computes the digest has stable names: `receptacle-3`.
+   * RDMA devices of the cables, such as `rdma_en5`. For the digest, stable names such as `receptacle-3` are used
+   * instead.
    */
   readonly devices: RankMatrix;
   /** RDMA devices of every cable between two ranks, in the same cable order on both sides; empty on the diagonal. */
   readonly cables: readonly (readonly (readonly string[])[])[];
-  /** Each rank's office network address, null if unobserved. The run that computes the digest has `lan-<rank>`. */
+  /** Each rank's office network address; null if unobserved. For the digest, `lan-<rank>` is used instead. */
   readonly lan: readonly (string | null)[];
   /** Folders of exactly this version of the runtime and of the model. */
   readonly runtimeFolder: NodePath;
@@ -108,7 +109,7 @@ export type RankFile =
 /** A value of the environment. Node paths in it are rendered with the node's root prefix. */
 export type EnvValue = string | NodePath | Text;
 
-/** How to start one rank, and how to see that it joined. */
+/** How to start one rank, and how to detect that the rank has joined. */
 export interface RankCommand {
   /** One entry per argument; no shell reads them. */
   readonly argv: readonly Text[];
@@ -136,7 +137,7 @@ export interface TokenRequest {
   readonly countPointer?: string;
 }
 
-/** One wave of a start. These ranks start in parallel; the next wave follows when all of them have reached `until`. */
+/** One wave of a start. Its ranks start in parallel; the next wave follows when all of them have reached `until`. */
 export interface StartWave {
   readonly ranks: 'leader' | 'followers' | 'all';
   readonly until: 'meeting' | 'joined';
@@ -147,13 +148,13 @@ export const leaderFirst: readonly StartWave[] = [
   { ranks: 'followers', until: 'joined' },
 ];
 
-/** Of a single rank, the first wave is empty and does not take place. */
+/** For a single rank, the first wave is empty and is skipped. */
 export const followersFirst: readonly StartWave[] = leaderFirst.toReversed();
 
 export const together: readonly StartWave[] = [{ ranks: 'all', until: 'joined' }];
 
 /**
- * The order in which a stop signals ranks: the leader first and the others once it stopped, or all in parallel.
+ * The order in which a stop signals ranks: the leader first and the others after it has stopped, or all in parallel.
  * `together` is needed if a rank that lost its peer hangs in the kernel and ignores signals.
  */
 export type StopOrder = 'leader-first' | 'together';
@@ -161,7 +162,7 @@ export type StopOrder = 'leader-first' | 'together';
 /** Names that a start reads from the last observation, because macOS may change them. */
 type SeenName = 'devices' | 'lan';
 
-/** The kind of action against a failure in a log. */
+/** The kind of action to take after a logged failure. */
 export type FailureAction =
   | 'wait'
   | 'read-other-ranks'
@@ -178,21 +179,22 @@ export interface FailureSignature {
   readonly id: string;
   /** Matched against single lines. */
   readonly pattern: RegExp;
-  /** One sentence: the cause. */
+  /** The cause, in one sentence. */
   readonly meaning: string;
   readonly action: FailureAction;
-  /** One sentence: what to do. */
+  /** The action to take, in one sentence. */
   readonly cure: Prose;
   /**
-   * The peer's address on a cable did not answer. If the cable and both addresses exist, the cable carries no traffic.
+   * Set if the message means that the peer's address on a cable did not answer. If the cable and both addresses exist,
+   * the cable transfers no data.
    */
   readonly isUnreached?: true;
 }
 
-/** What the log of a rank shows about the mesh. */
+/** Information about the mesh from a rank's log. */
 export interface LoggedMesh {
   readonly transport?: 'rdma' | 'tcp';
-  /** Number of ranks that found each other. */
+  /** Number of ranks that have found each other. */
   readonly size?: number;
   /** Memory use of the rank and of its workers; absent if the log does not report it. */
   readonly held?: readonly HeldBytes[];
@@ -204,49 +206,49 @@ export interface HeldBytes extends Pick<RankNeed, 'weights' | 'cache' | 'compute
   readonly address?: string;
 }
 
-/** Everything about starting and checking a placement that differs between runtimes. Pure. */
+/** All differences between runtimes in starting and checking a placement. Pure. */
 export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly id: R['driver'];
-  /** Keys of `runtimes` and `placements` that this driver needs or takes. Keys that no driver names belong to all. */
+  /**
+   * Keys of `runtimes` and `placements` that this driver needs or accepts. Keys that no driver lists are valid for all
+   * drivers.
+   */
   readonly keys: DriverKeys<R>;
   configure(place: RankPlace<R>): RankCommand;
-  /** Absent: ranks hold equal parts and cache no earlier prompts. */
+  /** Absent: ranks have equal parts of the model and do not cache earlier prompts. */
   readonly memory?: DriverMemory;
   /**
-   * The shape for the general tensor split check. Absent if `check` has its own (mlx), or if the runtime splits only by
-   * whole layers (llama.cpp).
+   * The shape for the general tensor split check. Absent if `check` includes this check (mlx), or if the runtime splits
+   * only by whole layers (llama.cpp).
    */
   tensorShape?(runtime: R, model: DesiredModel): ModelShape | undefined;
   /** Whether the driver splits only by whole layers. */
   readonly splitsLayers?: true;
-  /** Objections to a split, the same as in `check`. Absent: only tensors that do not divide. */
+  /** Objections to a split, as in `check`. Absent: the only objection is tensors that do not divide. */
   judgeSplit?(split: RankSplit): SplitJudgement;
   /**
-   * Advice for a model that cannot be split this way, as a sentence. Absent: the numbers of nodes that divide its
-   * tensors.
+   * Advice for a model that cannot be split this way, as a sentence. Absent: the advice lists the numbers of nodes that
+   * divide the tensors.
    */
   splitAdvice?(split: RankSplit): string;
-  /** Names that must have been observed before a rank can be configured; absent: none. */
+  /** Names that must be observed before a rank can be configured; absent: none. */
   needs?(placement: DesiredPlacement, runtime: R): readonly SeenName[];
   tokenRequest(placement: DesiredPlacement, runtime: R, model: DesiredModel): TokenRequest;
   /** In start order; together the waves contain every rank exactly once. */
   waves(placement: DesiredPlacement, runtime: R): readonly StartWave[];
   /** Objections to a placement before its start. Memory is checked for all drivers in one place. */
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
-  /** Archive paths of the programs that are run to start these placements; absent: none. */
+  /** Archive paths of the programs that a start of these placements runs; absent: none. */
   programs?(runtime: R, users: readonly DesiredPlacement[]): readonly string[];
-  /**
-   * The one of these programs whose folder in the archive takes the place of `bin`; absent: the archive needs no such
-   * search.
-   */
+  /** Returns the program whose folder in the archive replaces `bin`; absent: the archive needs no such search. */
   binHas?(programs: readonly string[]): string | undefined;
-  /** The key in the file that names this program; absent: `program`. */
+  /** The key in the file that sets this program; absent: `program`. */
   programKey?(runtime: R, program: string): string;
-  /** The program, if the file names one that is in no archive. */
+  /** The program, if the file sets a path outside any archive. */
   programOutside?(runtime: R): NodePath | undefined;
-  /** A command that shows whether an account of ours can use the GPU; absent if the runtime has none. */
+  /** A command that shows whether one of our accounts can use the GPU; absent if the runtime has no such command. */
   gpuQuestion?(runtime: R, runtimeFolder: NodePath): GpuQuestion;
-  /** Ways for clients to bypass the gateway while the runtime runs. */
+  /** Findings about ways in which clients can bypass the gateway while the runtime runs. */
   exposed?(placement: DesiredPlacement): readonly PlacementFinding[];
   /** The dialogue with the endpoint after all ranks have joined and before the first token. */
   dialogue?(placement: DesiredPlacement, runtime: R, model: DesiredModel, fleet: CabledFleet): StartDialogue;
@@ -254,20 +256,20 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly gracefulShutdown?: StopDialogue['name'];
   /** Whether a second parallel request can crash the mesh; absent: the runtime queues it. */
   takesOneRequest?(placement: DesiredPlacement): boolean;
-  /** Which ranks can cancel a running answer. `alone`: only a single rank; absent: all. */
+  /** Whether a running answer can be canceled. `alone`: only if the placement has a single rank; absent: always. */
   readonly cancels?: 'alone';
   /** The golden answer check after every start. */
   goldenCheck(runtime: R): GoldenCheck;
   /** Whether one dead rank can be started again in the same generation while the others run. */
   canRestartOne(runtime: R): boolean;
-  /** Which ranks read the model files; absent: all. Nodes of the other ranks need no copy. */
+  /** The ranks that read the model files; absent: all. Nodes of other ranks need no copy. */
   readonly modelReaders?: 'leader';
   readonly stopOrder: StopOrder;
   /** Milliseconds to wait after INT, if the program shuts down cleanly on INT; absent: a stop begins with TERM. */
   readonly interruptMs?: number;
-  /** Milliseconds that a rank needs to shut down after TERM, if longer than usual. */
+  /** Milliseconds that a rank needs to shut down after TERM, if longer than the default. */
   readonly graceMs?: number;
-  /** Request fields with which a client would make the runtime load a different model. */
+  /** Request fields that would make the runtime load a different model. */
   readonly refusedFields?: readonly string[];
   /** Log lines that an observation includes, as a POSIX extended regular expression for awk; empty: none. */
   readonly logPattern: string;
@@ -276,11 +278,13 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
    */
   readonly requestPattern?: string;
   readonly signatures: readonly FailureSignature[];
-  /** Reads the lines that `logPattern` selected, oldest first. */
+  /** Parses the lines that `logPattern` selected, oldest first. */
   observe(said: readonly string[]): LoggedMesh;
 }
 
-/** Facts of a Mac for checks. They are passed in as values because facts are defined in a room above the drivers. */
+/**
+ * A Mac's facts for checks. They are passed in as values, because facts are defined in a higher layer than the drivers.
+ */
 export interface CheckedMac {
   readonly trees: Known<readonly KeptTree[]>;
   readonly foreignDaemons: Known<readonly ForeignDaemon[]>;
@@ -306,7 +310,7 @@ export interface PlacementCheck<R extends DesiredRuntime = DesiredRuntime> {
   readonly names?: SeenNames;
 }
 
-/** A finding about a placement before its start. An error prevents the start, other severities are only reported. */
+/** A finding about a placement before its start. An error prevents the start; other severities are only reported. */
 export interface PlacementFinding {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
@@ -316,7 +320,7 @@ export interface PlacementFinding {
   readonly hint?: Prose;
 }
 
-/** macOS names from the observation on which a start is planned; undefined if unobserved. */
+/** macOS names from the observation that a start is planned from; undefined if unobserved. */
 export interface SeenNames {
   /** The RDMA device of a receptacle, such as `rdma_en5`. */
   readonly device: (end: LinkEnd) => string | undefined;
@@ -324,7 +328,7 @@ export interface SeenNames {
   readonly lan: (node: NodeName) => string | undefined;
 }
 
-/** Names that survive restarts of a Mac, so that a placement's digest does not depend on what macOS calls things. */
+/** Names that survive restarts of a Mac, so that a placement's digest does not depend on macOS's names. */
 export const lastingNames: SeenNames = {
   device: ({ receptacle }) => `receptacle-${receptacle}`,
   lan: (node) => `lan-${node}`,

@@ -7,8 +7,8 @@ const gibibyte = 2 ** 30;
 const processBytes = 0.3 * gibibyte;
 
 /**
- * The gateway of a published placement, on the leader: 256 MiB for large bodies and the same for the rest. 100 parallel
- * bodies of 64 MiB took 350 MB (test/scenarios/doorman-siege.slow.test.ts).
+ * Memory of a published placement's gateway on the leader: 256 MiB for large bodies and the same amount for everything
+ * else. 100 parallel bodies of 64 MiB used 350 MB (test/scenarios/doorman-siege.slow.test.ts).
  */
 const gatewayBytes = gibibyte / 2;
 
@@ -35,9 +35,9 @@ export interface Held {
 export interface DriverMemory {
   /** Weights and cache of each rank; absent: equal parts of tensors, or equal numbers of layers. */
   held?(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[];
-  /** Bytes a rank may keep for earlier prompts. */
+  /** Bytes that a rank may keep for earlier prompts. */
   promptCacheBytes?(rank: number): number;
-  /** Bytes a rank needs in addition while it loads the model. */
+  /** Additional bytes that a rank needs while it loads the model. */
   loadingBytes?(wish: FitWish, ranks: number): number;
 }
 
@@ -90,8 +90,8 @@ function tensorHeld(wish: FitWish, ranks: number): Held {
 }
 
 /**
- * The layers of each pipeline rank: rank 0 gets the last ones. The first ranks get one more if the layers do not divide
- * evenly.
+ * The layers of each pipeline rank. Rank 0 gets the last layers. If the layers do not divide evenly, the first ranks
+ * get one more layer.
  */
 function pipelineLayers(
   { shape }: FitWish,

@@ -2,7 +2,7 @@ import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from './driver.ts';
 
-/** Known messages by their ids, in the order in which they are tried. */
+/** Builds the list of known messages from a table by id, in matching order. */
 export const signaturesOf = (
   byId: Readonly<Record<string, Omit<FailureSignature, 'id'>>>,
 ): readonly FailureSignature[] => Object.entries(byId).map(([id, rest]) => ({ id, ...rest }));

@@ -10,7 +10,7 @@ export interface RankSplit {
   readonly mlxLm: string;
 }
 
-/** Objections to a split, one sentence each. */
+/** Objections to a split, each a single sentence. */
 export interface SplitJudgement {
   /** The model cannot start this way. */
   readonly problems: readonly string[];
@@ -18,7 +18,10 @@ export interface SplitJudgement {
   readonly doubts: readonly string[];
 }
 
-/** The check for runtimes that can divide layers freely; `own` adds the runtime's own objections to a tensor split. */
+/**
+ * The split check for runtimes that can divide layers freely; `own` adds the runtime's own objections to a tensor
+ * split.
+ */
 export const judgeTensors = ({ shape, sharding, size }: RankSplit, own: readonly string[] = []): SplitJudgement => ({
   problems: size === 1 || sharding === 'pipeline' ? [] : [...tensorProblems(shape, size), ...own],
   doubts: [],

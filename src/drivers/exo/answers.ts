@@ -2,7 +2,7 @@ import { parsedJson } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { asList, asObject, type JsonObject, textOf } from '../../node/answers/read-answer.ts';
 
-/** An instance in exo's state. Only its own tags count, because labels next to it can contradict them. */
+/** An instance in exo's state. Only the instance's own tags count, because labels next to it can contradict them. */
 export interface ExoInstance {
   readonly id: string;
   /** `MlxRingInstance` or `MlxJacclInstance`. */
@@ -12,7 +12,7 @@ export interface ExoInstance {
   readonly shardTags: readonly string[];
   /** Runner ids by exo's node id. */
   readonly runnerByNode: Readonly<Record<string, string>>;
-  /** Addresses at which each node of a TCP ring reaches its neighbors. Empty for RDMA, or if unreadable. */
+  /** Addresses at which each node of a TCP ring reaches its neighbors; empty for RDMA, or if unreadable. */
   readonly ring: readonly RingHost[];
 }
 

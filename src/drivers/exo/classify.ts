@@ -129,7 +129,7 @@ const ofExo = signaturesOf({
 /** Entries of mlx's table that the tables above replace. */
 const toldOtherwise = new Set(['no-ipv4-gid', 'rtr-errno-22', 'recv-errno-2', 'gpu-timeout']);
 
-/** All known failures in exo's log. The last ones are of mlx, which exo contains; no exo user has captured them yet. */
+/** All known failures in exo's log. The last ones are mlx's, which exo contains; no exo user has captured them yet. */
 export const signatures: readonly FailureSignature[] = [
   ...ofRdma,
   ...ofExo,
@@ -143,9 +143,9 @@ export function signatureIn(message: string): FailureSignature | undefined {
 }
 
 /**
- * Lines that an observation brings along. An extended regular expression for awk.
+ * Log lines that an observation includes, as an extended regular expression for awk.
  *
- * @see signatures, each of which is met by it
+ * @see signatures: the pattern matches each of them
  */
 export const logPattern =
   '[[]jaccl[]]|queue pair|completion queue|rotection domain|create_qp|(Recv|Send) failed with err|Couldn.t (connect|bind) |Could not (find|open) device|Register memory region|IPv4-mapped GID|Terminated [(]signal=|[[]METAL[]]|OutOfMemory|metal::malloc|[[]ring[]]|prepare count underflow|Requesting Event Log|exceeded 5 retries|Manually removing node|EXO_LIBP2P_NAMESPACE|Bootstrap peers|No route to host|Address already in use';

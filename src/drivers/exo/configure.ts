@@ -7,7 +7,7 @@ import { signatures } from './classify.ts';
 import type { ExoRuntime } from './runtime.ts';
 
 /**
- * Log messages of exo at its default verbosity that contain nothing of a request, as regular expressions of whole
+ * exo's log messages at its default verbosity that contain no part of a request, as regular expressions of whole
  * messages for perl and JavaScript. Any other message may contain a prompt or an answer: exo prints its commands, its
  * tasks and, in the release, every rendered prompt.
  *
@@ -63,14 +63,15 @@ export const plainRecords: readonly string[] = [
 
 const quietProgramName = 'quiet.pl';
 
-/** Keeps of a failure line only the words of its signature, and nothing between them. */
+/** Keeps only the words of the signature in a failure line, and nothing between them. */
 const failureForms = signatures.map(({ pattern }) => pattern.source.replaceAll('.*', '(.*)'));
 
 /**
- * Starts exo, in macOS's perl. It becomes exo and leaves a reader process behind, which filters the output of exo and
- * its runners. exo has no setting for this: it prints commands, tasks and prompts by default, and `-q` prints more. So
- * only known output passes: the listed records, and of other lines the words that identify a failure. Before exo has a
- * node, all output passes: there can be no request yet, and argparse and Python explain failed starts there.
+ * A program for macOS's perl that starts exo. It becomes exo and leaves a reader process behind, which filters the
+ * output of exo and its runners. exo has no setting for this: it prints commands, tasks and prompts by default, and
+ * `-q` prints more. So only known output passes: the listed records and, from other lines, the words that identify a
+ * failure. Before exo has a node, all output passes: there can be no request yet, and argparse and Python explain
+ * failed starts there.
  *
  * `quiet.pl HOME ARGUMENT...`: exo is the process that launchd started, so signals and exit status are its own. The
  * reader has its own group, ignores all signals but KILL, and exits when no writer is left. It also cleans the home
@@ -181,7 +182,7 @@ const modelFolderName = ({ repository = '' }: DesiredModel): string => repositor
 
 /**
  * The command line, environment and files of one exo. All ranks of one start form a separate mesh: their namespace and
- * ports are unique, so exos of other placements, racks and earlier starts cannot join. Its home folder is empty at each
+ * ports are unique, so exos of other placements, racks and earlier starts cannot join. The home folder is empty at each
  * start, because an old event log keeps nodes from catching up (issue 1824).
  *
  * @see exo: main.py, shared/constants.py at fd707de3 (1.0.71) and b5375f8c (main)

@@ -27,7 +27,7 @@ import { type ExoRuntime, keys } from './runtime.ts';
 
 type Check = PlacementCheck<ExoRuntime>;
 
-/** All objections to an exo placement that exo itself would report much later, or never. */
+/** All objections to an exo placement. exo itself would report them much later, or never. */
 const check = (one: Check): readonly PlacementFinding[] => [
   ...named(one),
   ...indexed(one),
@@ -61,7 +61,7 @@ function split({ placement, runtime, model: { repository, shape } }: Check): rea
   return detail === undefined ? [] : [refused('exo/cannot-split', detail)];
 }
 
-/** Divisors that only exo needs. What no runtime can split is reported elsewhere. */
+/** Checks divisors that only exo needs. Models that no runtime can split are reported elsewhere. */
 function divided({ placement, runtime, model }: Check): readonly PlacementFinding[] {
   const { sharding, nodes } = placement;
   const shape = exoShape(runtime, model);
@@ -72,8 +72,8 @@ function divided({ placement, runtime, model }: Check): readonly PlacementFindin
 }
 
 /**
- * Over RDMA, exo uses only full JACCL meshes, in which every pair of ranks needs its own cable; its ring uses TCP. So a
- * pipeline needs every cable too.
+ * Checks the cables. Over RDMA, exo uses only full JACCL meshes, in which every pair of ranks needs a cable, because
+ * its ring uses TCP. So a pipeline needs every cable too.
  *
  * @see exo: placement.py
  */
@@ -164,7 +164,8 @@ function openApi({ name, publication, nodes }: DesiredPlacement): readonly Place
 }
 
 /**
- * The shape that exo divides: for models that need no key-value heads, they count as divisible like the other heads.
+ * The shape that exo divides. If a model needs no divisible key-value heads, those heads count as divisible like the
+ * other heads.
  */
 function exoShape({ dialect }: ExoRuntime, { repository = '', shape }: DesiredModel): ModelShape | undefined {
   return shape !== undefined && needsNoKvHeads(repository, dialect) ? { ...shape, kvHeads: shape.heads } : shape;
@@ -282,8 +283,8 @@ const tensorClasses: readonly string[] = [
 ];
 
 /**
- * Why exo would reject a split that the model's dimensions allow, as a sentence; undefined if it would not, or if the
- * architecture is unknown.
+ * The reason why exo would reject a split that the model's dimensions allow, as a sentence; undefined if exo accepts
+ * the split, or if the architecture is unknown.
  *
  * @see exo: place_instance in master/placement.py
  */
@@ -315,10 +316,10 @@ function refusedSplit({
   return `exo has no card for ${repository}, and refuses tensor sharding for the architecture ${named}.`;
 }
 
-/** An API that needs longer for its state cannot shut anything down cleanly either. */
+/** An API that needs longer to return its state cannot shut anything down cleanly either. */
 const answerMs = 5_000;
 /**
- * Commands take up to one second. Then a runner has 3 + 5 + 2 + 2 seconds until exo kills it.
+ * A command takes up to one second. Then a runner has 3 + 5 + 2 + 2 seconds until exo kills it.
  *
  * @see exo: worker/runner/supervisor.py
  */
@@ -334,8 +335,8 @@ const unaskedLooks = 10;
 
 /**
  * Makes exo stop its runners before its processes are stopped. When an instance is deleted, its runners leave their
- * collective cleanly. A runner killed inside a collective can keep its GPU busy until the Mac restarts (issue 1137).
- * Does not wait for an exo that does not answer.
+ * collective cleanly. A runner killed inside a collective can keep its GPU busy until the Mac restarts (issue 1137). If
+ * exo does not answer, this does not wait.
  */
 export const leaveExo = (call: ExoGracefulShutdown): Talk => ({ ...firstLook(call, unaskedLooks), afterMs: 0 });
 
@@ -391,7 +392,8 @@ function awaitEnd(call: ExoGracefulShutdown, leaving: Leaving, last: string): Ta
 }
 
 /**
- * What still exists, in words. Runners of other instances do not count: some stay in the state forever (issue 1732).
+ * The remaining instances and runners, in words. Runners of other instances do not count, because some remain in the
+ * state forever (issue 1732).
  */
 function leftOf({ instances }: Leaving, state: ExoState): string {
   const left = instances.filter(({ id }) => state.instances.some((one) => one.id === id));
@@ -425,7 +427,10 @@ export function dialogue(placement: DesiredPlacement, model: DesiredModel, fleet
   };
 }
 
-/** Leaves out a pair while one of its cables has no network, because its addresses are then incomplete. */
+/**
+ * The addresses on the cables, without pairs with a cable that has no network yet, because their addresses are
+ * incomplete.
+ */
 function cablesOf(fleet: CabledFleet, nodes: readonly NodeName[]): NonNullable<ExoPlacement['cables']> {
   return nodes.flatMap((from) =>
     nodes.flatMap((to) => {

@@ -14,11 +14,11 @@ import {
 import { signatureIn } from './classify.ts';
 import { ringOffCables, unknownWays } from './ring-ways.ts';
 
-/** From the start of the last rank until all ranks have returned their ids. */
+/** Time limit from the start of the last rank until all ranks have returned their ids. */
 const identifyMs = 60_000;
-/** From then until exo sees the cables. It checks cables every 5 to 10 seconds, and RDMA after that. */
+/** Time limit from then until exo sees the cables. exo checks cables every 5 to 10 seconds, and RDMA after that. */
 const topologyMs = 120_000;
-/** Two requests for a card ({@link addMs}). */
+/** Time limit for two requests for a card ({@link addMs}). */
 const modelMs = 120_000;
 /**
  * Before exo derives a card from local files, it asks Hugging Face for the size of two files, even offline. Each
@@ -27,7 +27,7 @@ const modelMs = 120_000;
  * @see exo: fetch_config_data in shared/models/model_cards.py, create_http_session in download/download_utils.py
  */
 const addMs = 60_000;
-/** Previews depend on free memory, which exo measures gradually. */
+/** Time limit for previews, which depend on free memory; exo measures memory gradually. */
 const previewMs = 60_000;
 const leaveMs = 30_000;
 
@@ -65,7 +65,7 @@ function askIdentity(wish: ExoPlacement, ids: readonly string[], sinceMs: number
 const pairsOf = (ids: readonly string[]): readonly (readonly [string, string])[] =>
   ids.flatMap((from) => ids.filter((to) => to !== from).map((to) => [from, to] as const));
 
-/** What exo does not see of the mesh yet; empty if it sees everything. */
+/** The part of the mesh that exo does not see yet, in words; empty if exo sees everything. */
 function missingIn({ topology, measured }: ExoState, { wish, ids }: Placing): string {
   const name = (id: string): string => wish.nodes[ids.indexOf(id)] ?? id;
   const absent = ids.filter((id) => !topology.nodes.includes(id));
@@ -92,7 +92,7 @@ function awaitTopology(placing: Placing, sinceMs: number): Talk {
   return look('');
 }
 
-/** exo identifies models by cards, and forgets added cards whenever its master changes. */
+/** Makes exo know the model. exo identifies models by cards, and forgets added cards whenever its master changes. */
 function knowModel(placing: Placing, state: ExoState, sinceMs: number): Talk {
   const { modelId } = placing.wish;
   const ask = (afterMs: number, without: string): Asking => ({
@@ -135,7 +135,8 @@ const refused = (reason: string): Talk => failed('exo/model-refused', reason);
 type Failed = Extract<Talk, { readonly kind: 'failed' }>;
 
 /**
- * A mesh has one placement. A matching instance is kept, for example after an interrupted run; all others are deleted.
+ * Deletes all instances except a matching one, which is kept, for example after an interrupted run. A mesh has only one
+ * placement.
  */
 function clear(placing: Placing, state: ExoState, atMs: number): Talk {
   const wish = { ...placing.wish, ids: placing.ids };
@@ -153,7 +154,7 @@ function clear(placing: Placing, state: ExoState, atMs: number): Talk {
   return leave(others, atMs);
 }
 
-/** exo returns previews for any set of nodes that contains the requested ones. */
+/** Requests previews. exo returns them for any set of nodes that contains the requested nodes. */
 function askPreviews(placing: Placing, sinceMs: number): Talk {
   const { wish, ids } = placing;
   const query = [`model_id=${encodeURIComponent(wish.modelId)}`, ...ids.map((id) => `node_ids=${id}`)].join('&');
@@ -183,7 +184,9 @@ function askPreviews(placing: Placing, sinceMs: number): Talk {
 
 type Chosen = Extract<ReturnType<typeof choosePreview>, { readonly kind: 'chosen' }>;
 
-/** How often an instance is posted at most. It contains its id, so repeating it is safe. */
+/**
+ * Maximum number of times that an instance is posted. The instance contains its id, so repeating the request is safe.
+ */
 const maxPosts = 3;
 
 function post(placing: Placing, chosen: Chosen, tries = 1): Talk {
@@ -201,7 +204,7 @@ function post(placing: Placing, chosen: Chosen, tries = 1): Talk {
   };
 }
 
-/** What an instance must match to count as the declared one. */
+/** The properties that identify the declared instance. */
 export type InstanceWish = Pick<ExoPlacement, 'modelId' | 'sharding' | 'meta'> & {
   /** The exo ids of the desired nodes, and of no others. */
   readonly ids: readonly string[];
@@ -265,10 +268,13 @@ const pollMs = 1_000;
 
 const warmUpMs = 180_000;
 const connectMs = 60_000;
-/** From the request to an instance in the state; exo runs commands after it answers. */
+/** Time limit from the request until the instance is in the state; exo runs commands after it answers. */
 const appearMs = 30_000;
 
-/** One minute plus the time at 1.5 GB/s. exo reports loaded layers, and each new one restarts this limit. */
+/**
+ * Time limit for loading: one minute plus the time at 1.5 GB/s. exo reports loaded layers, and each new layer restarts
+ * the limit.
+ */
 const loadMs = (bytes: number): number => 60_000 + Math.ceil(bytes / 1_500_000);
 
 const leaderRequest = (
@@ -301,13 +307,13 @@ interface Watch {
   /** The last progress text, and when it changed. */
   readonly last: string;
   readonly sinceMs: number;
-  /** Since when responses contain no state. */
+  /** The time since which responses contain no state. */
   readonly silentSinceMs: number | undefined;
   readonly eventIndex: number;
 }
 
 /**
- * Waits until every runner of an instance is ready, as long as they make progress. @param sinceMs time of the request
+ * Waits until all runners of an instance are ready, as long as they make progress. @param sinceMs time of the request
  */
 const awaitRunners = (placing: Placing, instance: ExoInstance, sinceMs: number): Talk =>
   watch(placing, {
@@ -341,7 +347,7 @@ interface Look {
   readonly state: ExoState;
 }
 
-/** Responses without a state count as a failure only after a while. */
+/** Handles a response without a state, which counts as a failure only after a while. */
 function silent(placing: Placing, seen: Watch, { status, atMs }: Heard): Talk {
   const { silentSinceMs = atMs } = seen;
   if (atMs - silentSinceMs < connectMs) return watch(placing, { ...seen, silentSinceMs });

@@ -2,7 +2,7 @@ import type { ExoPlacement } from '../../model/endpoint-calls.ts';
 import { ipv4Number } from '../../model/ip-address.ts';
 import type { ExoInstance } from './answers.ts';
 
-/** A connection of a ring. `off`: it does not use the declared cables although there are some. */
+/** A connection of a ring. `off`: it does not use the declared cables between the two nodes. */
 interface RingWay {
   readonly verdict: 'on' | 'off' | 'unknown';
   /** `studio-1 to studio-2 at 192.0.2.12`. */
@@ -11,7 +11,7 @@ interface RingWay {
   readonly cabled: readonly string[];
 }
 
-/** Link-local addresses do not show which interface they belong to. */
+/** Whether an address shows its interface, which a link-local address does not. */
 const isJudged = (ip: string): boolean => ipv4Number(ip) !== undefined && !ip.startsWith('169.254.');
 
 function waysOf(
@@ -28,8 +28,8 @@ function waysOf(
 }
 
 /**
- * Says how a TCP ring avoids the declared cables: exo uses the best connection it found, which can be Wi-Fi or the
- * office network. `undefined` if no problem is known.
+ * Describes the connections of a TCP ring that bypass the declared cables: exo uses the best connection that it found,
+ * which can be Wi-Fi or the office network. `undefined` if no problem is known.
  *
  * @see exo: find_ip_prioritised and get_mlx_ring_hosts_by_node in master/placement_utils.py
  */
@@ -40,7 +40,7 @@ export function ringOffCables(instance: ExoInstance, wish: ExoPlacement, ids: re
   return `its ring connects ${ways.join(', ')}`;
 }
 
-/** The connections of a TCP ring that may or may not use a cable. */
+/** Describes the connections of a TCP ring that may or may not use a cable. */
 export function unknownWays(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string {
   if (wish.cables === undefined) return '';
   const found = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'unknown');

@@ -8,10 +8,10 @@ import type { LlamaRuntime } from './runtime.ts';
 
 const loopback = '127.0.0.1';
 
-/** More than any model has. llama.cpp leaves layers beyond this number on the leader's CPU. */
+/** More layers than any model has. llama.cpp leaves layers beyond this number on the leader's CPU. */
 const everyLayer = 9_999;
 
-/** The lowest level that logs how memory is allocated. Prompts and answers are logged from 5 upwards. */
+/** The lowest level that logs memory allocation. Prompts and answers are logged from level 5 upwards. */
 const verbosity = 4;
 
 /** The leader runs the server, every other rank a worker that listens only on its cable to the leader. */
@@ -28,7 +28,7 @@ function serverCommand(place: RankPlace<LlamaRuntime>): RankCommand {
     ['--n-gpu-layers', String(everyLayer)],
     ['--ctx-size', String(placement.contextTokens * placement.parallel)],
     ['--parallel', String(placement.parallel)],
-    // It would change values that the file sets to make the model fit.
+    // `--fit` would change values from the file to make the model fit.
     ['--fit', 'off'],
     ['--cache-ram', String(llamaPromptCacheMegabytes)],
     ['--log-verbosity', String(verbosity)],
@@ -59,7 +59,7 @@ function workerWords({ placement, between, port }: RankPlace<LlamaRuntime>): rea
 
 function workerCommand(place: RankPlace<LlamaRuntime>): RankCommand {
   const { runtime, between, rank, port } = place;
-  // Without a cable to the leader, no one can reach this worker.
+  // Without a cable to the leader, nothing can reach this worker.
   const address = between[rank]?.[0] ?? loopback;
   const program: Text = [below(place.runtimeFolder, runtime.worker)];
   const command: RankCommand = {
@@ -72,7 +72,7 @@ function workerCommand(place: RankPlace<LlamaRuntime>): RankCommand {
   return runtime.cache === 'verified' ? withCache(command, place) : command;
 }
 
-/** The worker with a cache, which is verified before the start. */
+/** The worker's command with a cache, which is verified before the start. */
 function withCache(command: RankCommand, { model, filesFolder }: RankPlace<LlamaRuntime>): RankCommand {
   const folder = below(filesFolder, cacheFolderName);
   const verify: readonly Text[] = [
@@ -95,7 +95,7 @@ function withCache(command: RankCommand, { model, filesFolder }: RankPlace<Llama
 
 const word = (text: string): Text => [text];
 
-/** A model without a file is refused earlier; its folder then makes llama.cpp fail. */
+/** The model argument. A model without a file is refused earlier; if not, its folder makes llama.cpp fail. */
 function modelWord({ model, modelFolder }: RankPlace<LlamaRuntime>): Text {
   const file = modelFile(model.files);
   return [file.kind === 'file' ? below(modelFolder, file.path) : modelFolder];
@@ -131,9 +131,9 @@ const cacheProgramName = 'verify-cache.pl';
 const cacheFolderName = 'cache';
 
 /**
- * Starts a worker with a cache, in macOS's perl. It compares every cached tensor with its name, the FNV-1a of its
- * bytes, deletes and reports changed tensors, and becomes the worker. A worker would silently load a changed tensor and
- * give wrong answers.
+ * A program for macOS's perl that starts a worker with a cache. It compares every cached tensor with its name, the
+ * FNV-1a of its bytes, deletes and reports changed tensors, and becomes the worker. Without this check, a worker would
+ * silently load a changed tensor and give wrong answers.
  *
  * `verify-cache.pl FOLDER MODEL ARGUMENT...`: tensors of a model with a different digest are deleted unread. Eight
  * processes share the work, because this hash must read byte by byte. They report every 256 MiB, because a start may

@@ -33,7 +33,7 @@ function split({ placement }: Check): readonly PlacementFinding[] {
   return [refused('llama/not-by-tensor', `${placement.name} sets sharding: tensor.`)];
 }
 
-/** Empty while the files are unknown. */
+/** Checks the model's files; no findings while the files are unknown. */
 function file({ model: { name, files } }: Check): readonly PlacementFinding[] {
   if (files.length === 0) return [];
   const found = modelFile(files);
@@ -47,7 +47,7 @@ function file({ model: { name, files } }: Check): readonly PlacementFinding[] {
   }
 }
 
-/** The server needs its own cable to each worker, because Macs do not forward traffic. */
+/** Checks the cables. The server needs a cable to each worker, because Macs do not forward traffic. */
 function cabled({ placement, fleet: { thunderbolt } }: Check): readonly PlacementFinding[] {
   const [leader, ...followers] = placement.nodes;
   if (leader === undefined) return [];
@@ -127,7 +127,7 @@ export const reserved: ReservedWords = {
   ],
 };
 
-/** Messages of a server and its workers that lost each other. */
+/** Messages of a server and workers that have lost each other. */
 const ofTheMesh = signaturesOf({
   'worker-absent': {
     pattern: /Failed to connect to \S+:\d+/,
@@ -168,7 +168,7 @@ const ofTheMesh = signaturesOf({
   },
 });
 
-/** RDMA errors of llama.cpp on Macs. Each leaves a mesh on TCP or stops it. */
+/** RDMA errors of llama.cpp on Macs. After such an error, a mesh uses TCP or stops. */
 const ofRdma = signaturesOf({
   'rdma-queue-pair': {
     pattern: /RDMA\(Apple\/UC\) (?:RTR|RTS) failed: /,
@@ -197,7 +197,7 @@ const ofRdma = signaturesOf({
   },
 });
 
-/** Failures of the model, and lack of memory. */
+/** Failures of the model, and failures due to lack of memory. */
 const ofTheModel = signaturesOf({
   'no-room': {
     pattern:
@@ -310,7 +310,7 @@ const kinds = { model: 'weights', KV: 'cache', RS: 'cache', compute: 'compute' }
 type Kind = keyof typeof kinds;
 const isKind = (word: string): word is Kind => Object.hasOwn(kinds, word);
 
-/** Memory use per worker, and that of the leader's own devices in total, in log order. */
+/** Memory use per worker, and the total of the leader's own devices, in log order. */
 function heldBytes(said: readonly string[]): readonly HeldBytes[] {
   const held = new Map<string, { weights: number; cache: number; compute: number }>();
   for (const line of said) {

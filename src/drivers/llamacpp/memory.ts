@@ -43,16 +43,16 @@ interface LlamaBytes extends LlamaUnits {
 }
 
 /**
- * What each rank holds, in rank order. llama.cpp puts workers before its own GPU: followers get the first layers, the
- * leader the last ones and the output.
+ * Each rank's parts of the model, in rank order. llama.cpp orders workers before its own GPU, so followers get the
+ * first layers, and the leader gets the last layers and the output.
  *
  * @param shares of each rank, the leader's first
- * @param tokens size of the whole cache
+ * @param tokens size of the whole cache in tokens
  */
 export function llamaBytes(shape: ModelShape, shares: readonly number[], tokens: number): readonly LlamaBytes[] {
   const units = llamaUnits(shape.layers.length, [...shares.slice(1), ...shares.slice(0, 1)]);
   const inRankOrder = [...units.slice(-1), ...units.slice(0, -1)];
-  // If the embedding also serves as output matrix, the output's device gets a copy.
+  // If the embedding is also the output matrix, the output's device gets a copy.
   const output = shape.lastNormBytes + (shape.outputBytes || shape.embeddingBytes);
   return inRankOrder.map(({ layers, hasOutput }, rank) => {
     const own = shape.layers.filter((_, layer) => layers.includes(layer));

@@ -4,20 +4,20 @@ import type { RankCommand, RankFile, RankMatrix, RankPlace } from '../contract/d
 import type { DriverMemory } from '../contract/memory.ts';
 import type { MlxRuntime } from './runtime.ts';
 
-/** Limit for the cache of earlier prompts. It is passed to mlx, whose default has no limit in bytes. */
+/** Size limit for the cache of earlier prompts. It is passed to mlx, which has no limit in bytes by default. */
 const promptCacheBytes = 2 * 2 ** 30;
 
 type Place = RankPlace<MlxRuntime>;
 
-/** Relative to the runtime's folder. */
+/** Path of Python, relative to the runtime's folder. */
 export const mlxPython = 'venv/bin/python';
 
 const devicesName = 'devices.json';
 const hostsName = 'hosts.json';
 
 /**
- * The command line of one rank, its complete environment, and the files that define its group. Nothing is inherited,
- * because one stray variable could change the group.
+ * One rank's command line, its complete environment, and the files that define its group. Nothing is inherited, because
+ * one stray variable could change the group.
  */
 export function configure(place: Place): RankCommand {
   const { placement, rank, port, endpointPort, runtimeFolder, filesFolder } = place;
@@ -84,10 +84,10 @@ function groupEnvironment(place: Place, backend: Backend): RankCommand['env'] {
 }
 
 /**
- * Where the leader waits for all other ranks: on the cable if there are two ranks, otherwise in the office network,
- * because only the Mac at its other end reaches a cable address.
+ * The address where the leader waits for all other ranks. With two ranks, it is on the cable. With more ranks, it is in
+ * the office network, because a cable address is reachable only from the Mac at the cable's other end.
  *
- * @throws Error if that address was not observed; `needs` asks for it beforehand
+ * @throws Error if that address was not observed; `needs` requires it beforehand
  */
 function meetingAddress({ placement: { nodes }, between, lan }: Place): string {
   const address = nodes.length === 2 ? between[0]?.[1] : lan[0];
@@ -113,7 +113,7 @@ function groupFiles({ devices, cables, addresses, port }: Place, backend: Backen
   }
 }
 
-/** Device lists towards both neighbors only. Every hop gets as many devices as the hop with the fewest cables has. */
+/** Device lists towards both neighbors only. Every hop uses as many devices as the hop with the fewest cables has. */
 function ringDevices(cables: Place['cables']): readonly (readonly (readonly string[] | null)[])[] {
   const size = cables.length;
   const used = usedPerHop(cables.map((row, rank) => row[(rank + 1) % size]?.length ?? 0));
@@ -142,7 +142,7 @@ export const rankProgramName = 'rank.py';
  * variable would give every rank its own group, and each would load the whole model. The server later gets the same
  * group, because mlx keeps the first one.
  *
- * It prints how much memory Metal recommends to wire, which no other tool on a Mac shows. If mlx does not know the
+ * It prints Metal's recommended limit for wired memory, which no other tool on a Mac shows. If mlx does not know the
  * value, the rank continues.
  *
  * @see mlx/distributed/distributed.cpp of mlx 0.32: init() registers the group as "any"

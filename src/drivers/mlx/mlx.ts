@@ -97,7 +97,10 @@ const codeOf = {
   'lost-layers': { code: 'mlx/lost-layers', severity: 'error' },
 } as const satisfies Record<Exclude<SplitProblem['kind'], 'too-old'>, Pick<PlacementFinding, 'code' | 'severity'>>;
 
-/** Empty if the model or the version of mlx-lm is unknown, or if the version is too old for any model. */
+/**
+ * Checks the split; no findings if the model or the version of mlx-lm is unknown, or if the version is too old for any
+ * model.
+ */
 function splitFindings({ placement, runtime, model: { shape } }: Check): readonly PlacementFinding[] {
   const mlxLm = runtime.packages?.['mlx-lm'];
   const { sharding, nodes } = placement;
@@ -135,8 +138,8 @@ function codeFindings({ model: { files, trustedCode, shape } }: Check): readonly
 }
 
 /**
- * Ranks exchange Python objects and tensor bytes without comparing versions, so all of them need exactly the same
- * libraries. Nodes without libraries are checked again before the start.
+ * Compares libraries. Ranks exchange Python objects and tensor bytes without comparing versions, so all ranks need
+ * exactly the same libraries. Nodes without libraries are checked again before the start.
  */
 function libraryFindings({ placement, runtime, nodes }: Check): readonly PlacementFinding[] {
   if (placement.nodes.length === 1) return [];
@@ -149,8 +152,9 @@ function libraryFindings({ placement, runtime, nodes }: Check): readonly Placeme
 }
 
 /**
- * Ranks first connect over TCP: with JACCL all to the leader, with a TCP ring each to its neighbor. A firewall that is
- * on may still admit them, which doctor reports. A firewall that the file disables is off before any start.
+ * Checks firewalls. Ranks first connect over TCP: with JACCL all to the leader, in a TCP ring each to its neighbor. A
+ * firewall that is on may still let ranks through, which doctor reports. A firewall that the file disables is off
+ * before any start.
  */
 function firewallFindings({ placement, nodes, fleet: { system } }: Check): readonly PlacementFinding[] {
   const { nodes: placed, transport } = placement;
@@ -220,7 +224,7 @@ function leftOut(check: Check): readonly PlacementFinding[] {
   const seen = hops.map((links) => links.filter(({ ends }) => !ends.some(isUnseen)));
   const [declared, used] = [hops, seen].map((all) => usedPerHop(all.map(({ length }) => length)));
   if (declared === undefined || used === undefined || used >= declared || used === 0) return [];
-  // A hop that still has enough cables loses nothing.
+  // A hop that still has enough cables is not affected.
   const short = hops.filter((_, hop) => (seen[hop]?.length ?? 0) < declared);
   const lost = short.flatMap((links) => links.slice(1).filter(({ ends }) => ends.some(isUnseen)));
   const ends = lost.flatMap((link) => link.ends.filter(isUnseen));
@@ -366,14 +370,14 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   takesOneRequest: ({ nodes }) => nodes.length > 1,
   // With several ranks, mlx_lm.server cannot cancel an answer: it fails with NotImplementedError.
   cancels: 'alone',
-  // These fields are part of the model's key: other values make every rank unload the model. @see ModelProvider of
+  // These fields are part of the model's key, so other values make every rank unload the model. @see ModelProvider of
   // mlx_lm/server.py
   refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],
   waves,
   // It is not confirmed that sums across several Macs are bit-identical in every start.
   goldenCheck: () => 'printable',
   canRestartOne: () => false,
-  // A rank that lost its peer spins in its collective and stops only on KILL. @see docs/mesh.md
+  // A rank that has lost its peer spins in its collective and stops only on KILL. @see docs/mesh.md
   stopOrder: 'together',
   // The smallest program that uses the default device, which is the GPU unless mlx was built without it.
   gpuQuestion: (_runtime, folder) => ({

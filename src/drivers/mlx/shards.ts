@@ -2,18 +2,18 @@ import { tensorProblems } from '../../desired/tensor-limits.ts';
 import { compareNumbers } from '../../model/lists.ts';
 import { otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
 
-/** Why a model cannot be split this way. */
+/** The reason why a model cannot be split this way. */
 export interface SplitProblem {
   /**
    * too-old: this mlx-lm lacks the options of a rank, split or not; no-way: it cannot split this kind of model this
-   * way; not-known: this program does not know the version, and older ones could not; not-divisible: part of the model
-   * is not divisible by the number of ranks; lost-layers: a pipeline would skip layers.
+   * way; not-known: this program does not know the version, and older versions cannot split the model; not-divisible:
+   * part of the model is not divisible by the number of ranks; lost-layers: a pipeline would skip layers.
    */
   readonly kind: 'too-old' | 'no-way' | 'not-known' | 'not-divisible' | 'lost-layers';
   readonly detail: string;
 }
 
-/** The problem of a version of mlx-lm whose server lacks the options of a rank, so that it exits immediately. */
+/** The problem of an mlx-lm version whose server lacks the options of a rank and therefore exits immediately. */
 export const tooOld = (version: string): SplitProblem | undefined =>
   isBelow(version, oldestVersion)
     ? { kind: 'too-old', detail: `mlx-lm ${version} is too old; at least ${oldestVersion} is needed.` }
@@ -85,7 +85,7 @@ function lost({ shape, size, mlxLm: version }: RankSplit): readonly SplitProblem
 
 /**
  * The layers, counted from 0, that no rank loads. Rank 0 has the last layers. Each rank computes its first layer from
- * its own number of layers, so ranks with different numbers leave gaps.
+ * its own number of layers, so ranks with different numbers of layers leave gaps.
  *
  * @see PipelineMixin in mlx_lm/models/pipeline.py, and issue 1688 of mlx-lm
  */
@@ -124,7 +124,7 @@ interface ModelClass {
  */
 export const oldestVersion = '0.31.0';
 
-/** The newest mlx-lm that this table was read from; newer versions may split more models. */
+/** The newest mlx-lm version in this table; newer versions may split more models. */
 export const lastVersionRead = '0.32.0';
 
 /** Up to this version, no pipeline rank loads the layers that remain after an even division. */
@@ -132,8 +132,8 @@ const lastLossyPipeline = '0.32.0';
 
 /**
  * Which models mlx-lm can split, by `model_type` in the model's config.json: by tensor if their class has a method
- * `shard`, as a pipeline if it has `model.pipeline`. Models that are missing here cannot be split. A file may import
- * its class from another one: `solar_open` uses that of `glm4_moe`.
+ * `shard`, as a pipeline if it has `model.pipeline`. Models that are not in this table cannot be split. A file may
+ * import its class from another one: `solar_open` uses that of `glm4_moe`.
  *
  * @see mlx_lm/models/*.py and sharded_load in mlx_lm/utils.py of mlx-lm, read at every version from 0.31.0 to 0.32.0
  */

@@ -1,4 +1,4 @@
-/** Forms of single values, strict enough that a damaged value is rejected instead of shown. */
+/** Formats of single values, strict enough to reject a damaged value. */
 
 /** The prefix length of a 32-bit network mask, 0 to 32; `undefined` if its ones are not contiguous. */
 export function prefixOfMask(mask: number): number | undefined {

@@ -42,8 +42,8 @@ const states: Readonly<Record<string, LaunchdService['state']>> = {
 type LaunchdPrint = Omit<LaunchdService, 'label'>;
 
 /**
- * Parses `launchctl print system/<label>`. Apple declares the format unstable, so only top-level fields outside the
- * blocks in braces are read (arguments appear there unescaped, including line ends):
+ * Parses `launchctl print system/<label>`. Apple declares the format unstable, so only top-level fields are read.
+ * Blocks in braces are ignored, because they contain unescaped arguments, including line ends:
  *
  * `system/dev.meshwright.keeper = {`, then lines such as `state = running`, `pid = 65747` and `last exit code = (never
  * exited)`.

@@ -3,12 +3,11 @@ import type { Answer } from '../../model/probe.ts';
 import { garbled, readLines } from './read-answer.ts';
 
 /**
- * The values of the names asked for, in their order, from lines such as
+ * The values of the requested names, in the given order, from lines such as
  *
- *     hw.memsize: 549755813888
- *     machdep.cpu.brand_string: Apple M3 Ultra
+ * hw.memsize: 549755813888 machdep.cpu.brand_string: Apple M3 Ultra
  *
- * The tool ends with 1 when it does not know one name, and prints the others all the same.
+ * If a name is unknown, the tool exits with 1, but prints the other values anyway.
  */
 export function sysctlValues(answer: Answer | undefined, names: readonly string[]): Known<readonly string[]> {
   const lines = readLines(answer, { exits: [0, 1] });

@@ -1,6 +1,6 @@
 /**
- * Reads an answer of a node. Exit, stdout and stderr are checked together before a fact reads them. Narrowing JSON
- * returns the value or `undefined`, and never throws.
+ * Reads a node's answers. Exit status, stdout and stderr are checked together before a fact uses them. Functions that
+ * narrow JSON return the value or `undefined`, and never throw.
  */
 import { andThen, type Known, known, mapKnown, type UnknownReason, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
@@ -14,24 +14,26 @@ export const asObject = (value: unknown): JsonObject | undefined =>
 export const asList = (value: unknown): readonly unknown[] | undefined =>
   Array.isArray(value) ? (value as readonly unknown[]) : undefined;
 
-/** The object's own text under a key. */
+/** The text under an object's own key. */
 export function textOf(object: JsonObject, key: string): string | undefined {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Differences of a tool from the default. */
+/** A tool's differences from the default. */
 interface ReadOptions {
   /** Exit codes with valid stdout (default: only 0). */
   readonly exits?: readonly number[];
-  /** Whether the text itself shows that it is complete, as JSON does; otherwise it must end with a line end. */
+  /**
+   * Whether the text's own syntax shows that it is complete, as in JSON; otherwise the text must end with a line end.
+   */
   readonly isSelfEnding?: boolean;
 }
 
 /**
- * The text of a trustworthy answer: it arrived completely and in time, the tool succeeded, and the text is clean and
- * ends with a line end. Otherwise the reason. Some Apple tools print `### Error` and exit with 0 (seen on macOS
- * 26.6.1).
+ * The text of a trustworthy answer, or the reason why the answer is not trustworthy. An answer is trustworthy if it
+ * arrived completely and in time, the tool succeeded, and the text is clean and ends with a line end. Some Apple tools
+ * print `### Error` and exit with 0 (seen on macOS 26.6.1).
  */
 export function readText(answer: Answer | undefined, options: ReadOptions = {}): Known<string> {
   if (answer === undefined) return unknown('not-asked', 'The probe did not run.');
@@ -56,7 +58,7 @@ export const readJson = (answer: Answer | undefined): Known<unknown> =>
     }
   });
 
-/** An answer that no known macOS prints; `what` completes the sentence "PROBE …". */
+/** The result for output that no known macOS prints; `what` completes the sentence "PROBE …". */
 export const garbled = (answer: Answer | undefined, what: string): Known<never> =>
   unknown('garbled', `${answer?.probe ?? 'The probe'} ${what}.`);
 
@@ -97,7 +99,9 @@ function quoted(said: string): string {
   return first === undefined ? ' and printed nothing.' : ` and printed: ${first.trim().slice(0, 200)}`;
 }
 
-/** No tool in use prints control characters. A last line without a line end was cut off. */
+/**
+ * Rejects invalid text. None of our tools prints control characters, and a last line without a line end was cut off.
+ */
 function textFailure(answer: Answer, isSelfEnding: boolean): Known<never> | undefined {
   const { probe, stdout } = answer;
   if (!answer.isUtf8) return unknown('garbled', `${probe} printed text that is not UTF-8.`);

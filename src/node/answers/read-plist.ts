@@ -4,7 +4,7 @@ import { type Known, known } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled, readJson, readText } from './read-answer.ts';
 
-/** A parsed value. `data` and dates become null, because JSON has no form for them. */
+/** A parsed value. `data` and dates become null, because JSON cannot represent them. */
 interface Read {
   readonly value: unknown;
 }
@@ -16,7 +16,7 @@ interface Cursor {
   depth: number;
 }
 
-/** Deeper than any list of macOS; a limit keeps a hostile answer from exhausting the stack. */
+/** Deeper than any macOS property list. The limit keeps a hostile answer from exhausting the stack. */
 const mostDepth = 64;
 
 const head = /^<\?xml [^<>]*\?>\s*<!DOCTYPE plist [^<>]*>\s*<plist version="1\.0">/;
@@ -31,7 +31,7 @@ function next(cursor: Cursor) {
   return { isEnd: end !== '', tag, isEmpty: empty !== '', text };
 }
 
-/** Whether an element ends here; consumes its end tag. */
+/** Consumes an element's end tag; false if the element does not end here. */
 function ends(cursor: Cursor, tag: string): boolean {
   const before = cursor.at;
   const one = next(cursor);
@@ -56,7 +56,7 @@ function scalar(tag: string, text: string): Read | undefined {
   return isNumber && (tag === 'integer' || tag === 'real') ? { value: Number(text) } : undefined;
 }
 
-/** The value that starts here; undefined if there is none. */
+/** Parses the value that starts here; undefined if there is none. */
 function element(cursor: Cursor): Read | undefined {
   const { isEnd, tag, isEmpty, text } = next(cursor);
   const isBlank = text.trim() === '';

@@ -8,14 +8,14 @@ export function exitOfListHead(head: string, word: string): number | undefined {
   return found === word ? Number(code) : undefined;
 }
 
-/** One record of a node script: its head line and the lines below it. */
+/** One record in a node script's output: a head line and the lines below it. */
 export interface NodeRecord {
   readonly head: string;
   readonly lines: readonly string[];
 }
 
 /**
- * The records of our own node scripts: a head, its lines with a leading `|`, and a last line `end`, without which the
+ * Parses the records of our node scripts: each has a head and lines with a leading `|`. Without a last line `end`, the
  * list was cut off. `unreadable` means that this user lacks permission.
  */
 export function readRecords(answer: Answer | undefined): Known<readonly NodeRecord[]> {
@@ -34,7 +34,7 @@ export function readRecords(answer: Answer | undefined): Known<readonly NodeReco
   return known(records);
 }
 
-/** The `key=value` lines of a record; `undefined` if one is invalid or occurs twice. */
+/** Parses a record's `key=value` lines; `undefined` if a line is invalid or occurs twice. */
 export function readFields(lines: readonly string[]): Readonly<Record<string, string>> | undefined {
   const fields = new Map<string, string>();
   for (const line of lines) {

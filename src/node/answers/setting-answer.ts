@@ -20,7 +20,7 @@ const settings = [
 const headForm = /^([a-z-]+) (\d{1,3}|unreadable|absent)$/;
 
 /**
- * The record of one setting in the answer of the common probe: exit and output of the tool behind it. One invalid line
+ * One setting's record in the common probe's answer: exit status and output of the setting's tool. One invalid line
  * makes the whole answer garbled.
  */
 export function settingAnswer(
@@ -44,11 +44,11 @@ export function settingAnswer(
 }
 
 /**
- * What `defaults read` printed for one key; undefined if the key is not set. In that case the tool exits with 1, after
- * a line with its name and the time:
+ * The output of `defaults read` for one key; undefined if the key is not set. In that case, the tool exits with 1,
+ * after a line with its name and the time:
  *
- * 2026-11-20 21:27:46.123 defaults[4711:98765]
- * The domain/default pair of (/Library/Preferences/com.apple.loginwindow, autoLoginUser) does not exist
+ * 2026-11-20 21:27:46.123 defaults[4711:98765] The domain/default pair of (/Library/Preferences/com.apple.loginwindow,
+ * autoLoginUser) does not exist
  */
 export function preference(answer: Answer | undefined, setting: string, key: string): Known<string | undefined> {
   const said = settingAnswer(answer, setting);

@@ -16,8 +16,8 @@ interface EndpointRequest {
 }
 
 /**
- * Posts standard input to an endpoint, on its node as the ssh user, and prints the response as it arrives. The last
- * line has the status and curl's total time in seconds.
+ * Posts standard input to an endpoint on the same node, as the ssh user, and prints the response as it arrives. The
+ * last line contains the status and curl's total time in seconds.
  */
 export function streamCommand({ port, path, deadlineSeconds, rootPrefix }: EndpointRequest): string {
   return shellCommand(`${rootLine(rootPrefix)}
@@ -38,8 +38,8 @@ const methodWords: Readonly<Record<TalkCommand['method'], string>> = {
 };
 
 /**
- * Sends one request on the endpoint's node as the ssh user; a POST reads its body from standard input. `parseAskAnswer`
- * reads the output.
+ * Sends one request to an endpoint on the same node, as the ssh user. A POST reads its body from standard input.
+ * `parseAskAnswer` parses the output.
  */
 export function talkCommand({ method, port, path, deadlineSeconds, rootPrefix }: TalkCommand): string {
   return shellCommand(`${rootLine(rootPrefix)}
@@ -48,7 +48,7 @@ exec ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m ${deadlineSeconds}${method
   -w '\\n%{http_code}' ${quote(`http://127.0.0.1:${port}${path}`)}`);
 }
 
-/** A request that takes its turn with other requests. */
+/** A request that waits for its turn. */
 interface AskRequest extends EndpointRequest {
   readonly placement: string;
   /** A file on the node with the body; absent: standard input. */
@@ -60,9 +60,10 @@ interface AskRequest extends EndpointRequest {
 }
 
 /**
- * Posts JSON to an endpoint, on its node as the ssh user, without the user's settings or proxies. A gateway, if any,
- * queues the request. Otherwise, if a second parallel request could crash the mesh, the command waits until there is
- * none, for at most half its deadline. If its turn does not come, the status is {@link notAskedStatus}.
+ * Posts JSON to an endpoint on the same node, as the ssh user, without the user's settings or proxies. If there is a
+ * gateway, it queues the request. Otherwise, if a second parallel request could crash the mesh, the command waits until
+ * no other request is in flight, for at most half its deadline. If its turn does not come, the status is {@link
+ * notAskedStatus}.
  */
 export function askCommand({
   placement,
@@ -116,12 +117,15 @@ export function parseTimedAnswer(stdout: string): TimedAnswer | undefined {
 }
 
 /**
- * A lock of this age in seconds is stale: its owner needs it only until the kernel shows the request. A lock from the
- * future is left from before the clock was set back.
+ * Age in seconds at which a lock is stale. Its owner needs the lock only until the kernel shows the request. A lock
+ * with a time in the future is older than a clock change.
  */
 const staleSeconds = 60;
 
-/** Connections to a port of this Mac: of a waiting client, or of one that left while the runtime is still working. */
+/**
+ * An awk program that finds connections to a port of this Mac: those of a waiting client, or of a client that left
+ * while the runtime is still working.
+ */
 const inFlight = `$1 ~ /^tcp/ && $4 ~ ("[.:]" p "$") { if ($NF == "ESTABLISHED") f = "busy"; else if ($NF == "CLOSE_WAIT" && !f) f = "gone" }
 $1 == "exit" && $2 { f = "unseen" }
 END { print f }`;
@@ -132,9 +136,9 @@ export const turnLock = `${pathWord(below(place.temporary, 'meshwright-ask.'))}"
 /**
  * Functions of sh for requests to the endpoint of placement `n` at port `q` on the same node; two parallel requests can
  * crash a mesh (mlx-lm issue 1737). `g` is true if a gateway of this version is in front of it and queues our requests;
- * its address is in `c`. `w TRIES` waits for a turn without a gateway: for a lock, because two may check
- * simultaneously, and for no connection to the port. Tries are half a second apart. If the turn does not come, it is
- * false, with the reason in `f` (`busy`, `gone` or `unseen`); `i` counts the waits.
+ * its address is in `c`. `w TRIES` waits for a turn without a gateway: until it gets a lock, because two clients may
+ * check simultaneously, and until the port has no connection. Tries are half a second apart. If the turn does not come,
+ * `w` fails with the reason in `f` (`busy`, `gone` or `unseen`); `i` counts the waits.
  */
 export const turnFunctions = `g() {
   for y in ${pathWord(gatewaysFolder)}/*/keys/"$n"; do

@@ -14,7 +14,7 @@ const close = '</think>';
 /**
  * Separates a model's thinking from its answer: thinking that the server returns separately, and thinking at the start
  * up to `</think>`. Many templates put the opening tag at the end of the question. Without an opening tag, thinking
- * ends only at a closing tag at the end of a line, and only if the server separated nothing; elsewhere the answer
+ * ends only at a closing tag at the end of a line, and only if the server separated nothing. Elsewhere, the answer
  * merely mentions the tag. If the thinking was cut off, there is no answer.
  */
 export function answerParts({ text, thought = '', isThought }: Extract<TokenAnswer, { kind: 'token' }>): AnswerParts {
@@ -54,8 +54,8 @@ type GoldenAnswer =
 const unprintable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffd]/;
 
 /**
- * Checks the golden answer by itself: a token, printable if required. The caller compares it with earlier answers.
- * Never throws.
+ * Checks a single golden answer: it must contain a token, and be printable if required. The caller compares the answer
+ * with earlier ones. Never throws.
  */
 export function judgeGolden(answer: HttpAnswer, pointer: string, check: GoldenCheck): GoldenAnswer {
   const judged = judgeToken(answer, pointer);
@@ -73,23 +73,23 @@ function tokensOf(body: string): number | undefined {
   return typeof tokens === 'number' && Number.isInteger(tokens) && tokens > 0 ? tokens : undefined;
 }
 
-/** How fast an endpoint answers, as far as two answers of it tell. */
+/** An endpoint's speed, as far as two of its answers show it. */
 export type GoldenSpeed =
-  /** Tokens in a second once the first one is there. Those that are not steady may be much too many, never too few. */
+  /** Tokens per second after the first token. A value that is not steady may be much too high, but never too low. */
   | { readonly kind: 'measured'; readonly perSecond: number; readonly isSteady: boolean }
   /** The whole answer took no longer than a single token, so the speed is a lower bound over the whole time. */
   | { readonly kind: 'at-least'; readonly perSecond: number }
   | { readonly kind: 'unknown'; readonly why: 'not-counted' | 'one-token' };
 
 /**
- * From here on, two measurements are comparable. The speed leaves out the time of the first token; if little time
- * remains, it mostly shows noise.
+ * Minimum values for comparable measurements. The speed excludes the time of the first token; if little time remains,
+ * the result is mostly noise.
  */
 const steady = { tokens: 8, restMs: 200 } as const;
 
 /**
- * Speed of an answer with this many tokens; `tokens` is absent if the endpoint does not count them. The times are those for
- * one token and for the whole answer.
+ * The speed of an answer with this many tokens; `tokens` is absent if the endpoint does not count them. The times are
+ * those of a one-token answer and of the whole answer.
  */
 export function goldenSpeed(
   { firstMs, wholeMs }: { readonly firstMs: number; readonly wholeMs: number },
@@ -126,25 +126,24 @@ const none = (reason: string): TokenAnswer => ({ kind: 'none', reason });
 /** JSON pointer of a chat completion's text. @see OpenAI API reference, the chat completion object */
 const chatPointer = '/choices/0/message/content';
 
-/** Why the request was not sent: see `notAskedStatus`. */
+/** The reason why the request was not sent; see `notAskedStatus`. */
 export const notAskedReason = 'another request is in flight, so none was sent';
 
 /** The `finish_reason` of a completion with a token; an aborted one has a different value or none. */
 const endings: readonly unknown[] = ['length', 'stop'];
 
-/** Where servers return thinking; the tokens of a reasoning model start there. */
+/** JSON pointers where servers return thinking; a reasoning model's first tokens are there. */
 const thoughtPointers = ['/choices/0/message/reasoning_content', '/choices/0/message/reasoning'];
 
 /**
- * Whether a response contains a token: status 200, JSON, and a text that is not empty at the JSON pointer (RFC 6901).
- * An empty text does not count, because a mesh that lost a rank can keep answering 200. In a chat completion, thinking
- * counts too: it comes from the same mesh, and some models always start with it. Never throws.
+ * Checks whether a response contains a token: status 200, JSON, and a non-empty text at the JSON pointer (RFC 6901). An
+ * empty text does not count, because a mesh that lost a rank can keep answering 200. In a chat completion, thinking
+ * counts too: it comes from the same mesh, and some models always start with thinking. Never throws.
  *
- * @param countPointer where the runtime really counts generated tokens. A counted token without text then counts too,
- * because servers strip `<think>`. A mesh that lost a rank counts none.
- * @example
- * judgeToken({ status: 200, body: '{"choices":[{"message":{"content":"Hi"}}]}' }, '/choices/0/message/content')
- * // { kind: 'token', text: 'Hi' }
+ * @param countPointer pointer to the runtime's count of generated tokens, if it is real. Then a counted token without
+ * text counts too, because servers strip `<think>`. A mesh that lost a rank counts no tokens.
+ * @example judgeToken({ status: 200, body: '{"choices":[{"message":{"content":"Hi"}}]}' },
+ * '/choices/0/message/content') // { kind: 'token', text: 'Hi' }
  */
 export function judgeToken(answer: HttpAnswer, pointer: string, countPointer?: string): TokenAnswer {
   if (answer.status === 0) return none('the endpoint did not answer');
@@ -194,6 +193,6 @@ function childOf(value: unknown, key: string): unknown {
 
 /**
  * The status of a request that was not sent, or that a gateway did not forward, because another request is in flight or
- * a client just got a token. No runtime returns this status. @see RFC 8470: 425 (Too Early)
+ * a client has just received a token. No runtime returns this status. @see RFC 8470: 425 (Too Early)
  */
 export const notAskedStatus = 425;

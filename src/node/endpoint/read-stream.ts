@@ -9,15 +9,15 @@ export interface TimedPiece {
 
 /** The result of one request to an endpoint. */
 export interface TimedAnswer {
-  /** Start of the request and arrival of its last byte, on the pieces' clock. */
+  /** Times when the request started and when its last byte arrived, on the pieces' clock. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** From the start to the first piece of text; absent if the answer is one document. */
+  /** Time from the start to the first piece of text; absent if the answer is one document. */
   readonly firstTokenMs?: number;
-  /** Tokens of the answer: the runtime's count, or the number of text pieces. */
+  /** Number of generated tokens: the runtime's count, or the number of text pieces. */
   readonly tokens: number;
   readonly isCounted: boolean;
-  /** Tokens of the prompt; absent if the runtime does not report them. */
+  /** Number of prompt tokens; absent if the runtime does not report them. */
   readonly promptTokens?: number;
   /** Tokens per second: the runtime's value, or computed from arrival times; absent if neither is possible. */
   readonly promptSpeed?: number;
@@ -29,7 +29,7 @@ export type StreamReading =
   | { readonly kind: 'answer'; readonly answer: TimedAnswer }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Values from the documents of an answer; later ones win. */
+/** Values from an answer's documents; later values win. */
 interface Said {
   readonly pieces: readonly number[];
   readonly isStream: boolean;
@@ -41,8 +41,8 @@ const none = (reason: string): StreamReading => ({ kind: 'none', reason });
 
 /**
  * Reads a response to `stream: true`: server-sent events, or one JSON document from a runtime that does not stream.
- * Speeds are the runtime's own if it reports them (`timings` of llama-server, the comment `generation_stats` of exo);
- * otherwise they follow from arrival times. Never throws.
+ * Speeds are those that the runtime reports (`timings` of llama-server, the comment `generation_stats` of exo);
+ * otherwise they are computed from arrival times. Never throws.
  */
 export function readStream(pieces: readonly TimedPiece[]): StreamReading {
   const lines = linesOf(pieces);
@@ -101,7 +101,7 @@ function readWhole(lines: readonly TimedPiece[]): Said {
 
 const parsed = (text: string): Found => jsonObject(parsedJson(text));
 
-/** The text of a piece. Thinking has a different name, but counts as generated text. */
+/** The text of a piece. Thinking has a different key, but counts as generated text. */
 function pieceOf(document: Found): string {
   const choices = document?.['choices'];
   const choice = jsonObject(Array.isArray(choices) ? choices[0] : undefined);

@@ -8,26 +8,28 @@ export const keeperLabel = 'dev.meshwright.keeper';
 /** The keeper's program, the same on every node. */
 export const keeperProgram: NodePath = below(place.keeper, 'keep');
 
-/** What the keeper keeps on this node. Without this file it does nothing. */
+/** The values that the keeper maintains on this node. Without this file, the keeper does nothing. */
 export const keeperData: NodePath = below(place.keeper, 'data');
 
 export const keeperPlist: NodePath = below(place.launchDaemons, `${keeperLabel}.plist`);
 
-/** The keeper's log, one line per change. */
+/** The keeper's log, with one line per change. */
 export const keeperLog: NodePath = below(place.log, 'keeper');
 
-/** Only the last of these lines, so that an observation reads it without a process. */
+/** Only the last line of that log, so that an observation can read it without a process. */
 export const keeperLast: NodePath = below(place.keeper, 'last');
 
-/** In a transaction's folder: once the change is confirmed, the keeper must not restore its data anymore. */
+/**
+ * Name of a mark in a transaction's folder: once the change is confirmed, the keeper must no longer restore its data.
+ */
 export const outdatedName = 'keeper-confirmed';
 
-/** That mark in a confirmed change, until the data are gone. */
+/** That mark in a confirmed change, until the data are deleted. */
 export const outdatedMark: NodePath = below(below(place.rollback, 'confirmed'), outdatedName);
 
 /**
- * The mark of a node where macOS did not let the ssh session change network preferences. There only the keeper sets
- * what needs networksetup.
+ * The mark of a node where macOS did not let the ssh session change network preferences. On such a node, only the
+ * keeper applies changes that need networksetup.
  */
 export const refusedMark: NodePath = below(place.ours, 'no-full-disk-access');
 
@@ -60,13 +62,13 @@ export const keeperPlistText: Text = [
 `,
 ];
 
-/** What the keeper keeps on one node. */
+/** The values that the keeper maintains on one node. */
 export interface Kept {
   /** Whether macOS's Thunderbolt Bridge is removed. */
   readonly isBridgeRemoved: boolean;
   /** `iogpu.wired_limit_mb`. */
   readonly wiredMegabytes?: number;
-  /** By receptacle, because macOS may rename its interface at the next boot. */
+  /** Addresses by receptacle, because macOS may rename a receptacle's interface at the next boot. */
   readonly addresses: readonly {
     readonly receptacle: number;
     readonly address: string;
@@ -88,7 +90,7 @@ const wiredLine = (megabytes: number): string => `wired ${megabytes}`;
 /** The data line of the bridge. */
 export const bridgeLine = 'bridge remove';
 
-/** The keeper's data of a node: one line per kept value. */
+/** A node's keeper data, with one line per value. */
 export const keeperDataText = ({ isBridgeRemoved, wiredMegabytes, addresses }: Kept): Text => {
   const lines = [
     ...(wiredMegabytes === undefined ? [] : [wiredLine(wiredMegabytes)]),
@@ -101,5 +103,5 @@ export const keeperDataText = ({ isBridgeRemoved, wiredMegabytes, addresses }: K
 /** The values for `network-setup.sh`. */
 export const netValues = { refused_mark: refusedMark };
 
-/** The values for `leave.sh`. @param keeper whether the keeper keeps what the script sets */
+/** The values for `leave.sh`. @param keeper whether the keeper maintains the value that the script sets */
 export const leaveValues = (keeper = false) => ({ ...netValues, keeper });

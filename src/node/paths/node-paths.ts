@@ -2,7 +2,7 @@ import type { PartsOf } from '../../model/lists.ts';
 import type { NodePath, Word } from '../../model/probe.ts';
 import { quote } from '../quote.ts';
 
-/** Marks a path as one on a node. Outside this table, no literal may start with a macOS folder. */
+/** Marks a path as a node path. Outside this table, no literal may start with a macOS folder. */
 export const nodePath = (path: `/${string}`): NodePath => ({ kind: 'node-path', path });
 
 /** A path below another one; `rest` has no leading slash. */
@@ -47,7 +47,7 @@ export const programFolders: readonly NodePath[] = [
 export const place = {
   accounts: nodePath('/Library/Application Support/meshwright/accounts'),
   applicationSupport: nodePath('/Library/Application Support'),
-  /** Values of this Mac before the first change. */
+  /** This Mac's values before the first change. */
   baseline: nodePath('/Library/Application Support/meshwright/baseline'),
   /** Per-account folders where uv builds a Python. */
   builds: nodePath('/opt/meshwright/builds'),
@@ -78,7 +78,7 @@ export const place = {
   timeMachine: nodePath('/Library/Preferences/com.apple.TimeMachine'),
 } as const satisfies Record<string, NodePath>;
 
-/** The path on the node: with the root prefix, unquoted. */
+/** The path on the node, with the root prefix and unquoted. */
 export const renderPath = (path: NodePath, rootPrefix: string): string => rootPrefix + path.path;
 
 /**

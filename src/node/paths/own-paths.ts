@@ -5,8 +5,8 @@ import type { NodePath } from '../../model/probe.ts';
 import { below, place } from './node-paths.ts';
 
 /**
- * Above this size in bytes, a log is rotated when its rank is prepared or in a round of the keeper. It holds more than
- * a hundred thousand lines, and two logs per placement fill no disk.
+ * Size in bytes above which a log is rotated, when its rank is prepared or in a keeper round. Such a log has more than
+ * 100,000 lines, and two logs per placement do not fill a disk.
  */
 export const mostLogBytes = 16 * 1_048_576;
 
@@ -23,16 +23,16 @@ export const currentLink = (name: string): NodePath => below(versionsFolder({ ki
 /** The name of the folders where a tree is prepared. */
 export const stagingName = ({ kind, name, digest }: TreeId): string => `${kind}-${name}-${shortDigest(digest)}`;
 
-/** The folder where a tree is prepared; nothing is ever used from there. */
+/** The folder where a tree is prepared. Nothing is used from this folder. */
 export const stagingFolder = (tree: TreeId): NodePath => below(place.opt, `staging/${stagingName(tree)}`);
 
 /** A job's folder, by the key of its result. */
 export const jobFolder = (key: Digest): NodePath => below(place.ours, `ops/${key}`);
 
-/** Contains the digest of a staged tree that a job has verified. */
+/** File with the digest of a staged tree that a job has verified. */
 export const verifiedMark = (tree: TreeId): NodePath => below(stagingFolder(tree), 'verified');
 
-/** What a job installed into a staged tree, as lines for the seal. */
+/** File with the packages that a job installed into a staged tree, as lines for the seal. */
 export const libraryList = (tree: TreeId): NodePath => below(stagingFolder(tree), 'libraries');
 
 /** The part of a staging folder that is published unchanged. */
@@ -49,8 +49,8 @@ export const stagedArchive = (tree: TreeId, archive: JobArgs['unpack-runtime']['
 export const stagedExtra = (tree: TreeId, name: string): NodePath => below(stagingFolder(tree), `extra/${name}`);
 
 /**
- * The name of the seal in a published tree. It contains `digest=`, `files=` and what a job installed, and is written
- * last.
+ * The name of the seal in a published tree. The seal contains `digest=`, `files=` and the packages that a job
+ * installed, and is written last.
  */
 export const sealName = '.meshwright-seal';
 
@@ -60,7 +60,7 @@ export const rankServiceLabel = (placement: string): string => `${rankLabelPrefi
 export const serviceFile = (placement: string): NodePath =>
   below(place.launchDaemons, `${rankServiceLabel(placement)}.plist`);
 
-/** Where launchd appends a rank's output. */
+/** The file to which launchd appends a rank's output. */
 export const rankLog = (placement: string): NodePath => below(place.log, `${placement}.log`);
 
 /** The previous log, rotated when a start found it too long. Older ones are deleted. */
@@ -89,7 +89,7 @@ export const rankFile = (placement: string, name: string): NodePath => below(ran
 /** Wired memory before any rank ran in a boot session. */
 export const wiredBaselineFile: NodePath = below(place.ours, 'wired-baseline');
 
-/** Why only a restart of this Mac helps, with the boot session of that finding. */
+/** File with the reason why only a restart of this Mac helps, and the boot session of that finding. */
 export const rebootMarkFile: NodePath = below(place.ours, 'needs-reboot');
 
 /** A gateway is identified by its port: a node has one gateway per port. */
@@ -97,7 +97,7 @@ const labelStart = 'dev.meshwright.doorman.';
 
 export const gatewayLabel = (port: number | '*'): string => `${labelStart}${port}`;
 
-/** Where a gateway reports its placements on its own node. */
+/** The URL where a gateway reports its placements on its own node. */
 export const gatewayStatusUrl = (port: number | '$q'): string => `http://127.0.0.1:${port}/doorman/status`;
 
 /** The start of that report, by which it is recognized. */
@@ -129,7 +129,7 @@ export const gatewayKeysFile = (port: number, placement: string): NodePath => be
 /** Contains one file per closed placement. */
 export const closedFolder = (port: number): NodePath => below(gatewayFolder(port), 'closed');
 
-/** Keeps a placement closed while the file exists; its first line is the reason. */
+/** A placement is closed while this file exists; its first line is the reason. */
 export const closedFile = (port: number, placement: string): NodePath => below(closedFolder(port), placement);
 
 /** The only folder that the gateway itself writes to. */
@@ -143,22 +143,25 @@ export const gatewayLog = (port: number): NodePath => below(place.log, `doorman.
 /** The record of a service account, as `uid=450 id=…`, written when the account is complete. */
 export const accountFile = (name: string): NodePath => below(place.accounts, name);
 
-/** Root's own folder with the account's folders, so that nothing writable has a different parent. */
+/** Folder with the account's folders. It belongs to root, so that everything writable is below a folder of root. */
 const accountFolder = (name: string): NodePath => below(place.accounts, `folders/${name}`);
 
-/** Results of the account's tests on the last macOS build: one per line below that build; failures start with `!`. */
+/**
+ * File with the results of the account's tests on the last macOS build: the build, then one result per line; failures
+ * start with `!`.
+ */
 export const accountChecked = (name: string): NodePath => below(place.accounts, `${name}.checked`);
 
-/** Belongs to root; exists only while the account is tested. */
+/** Folder that belongs to root and exists only while the account is tested. */
 export const accountCheckFolder = (name: string): NodePath => below(accountFolder(name), 'check');
 
-/** The account's home. The home in its directory record is not writable. */
+/** The account's home. The home in the account's directory record is not writable. */
 export const accountHome = (name: string): NodePath => below(accountFolder(name), 'home');
 
-/** Replaces /tmp, which others can read. */
+/** The account's replacement for /tmp, which others can read. */
 export const accountTemporary = (name: string): NodePath => below(accountFolder(name), 'tmp');
 
-/** Environment of programs that run as a service account: the folders they may write to. */
+/** Environment of programs that run as a service account, with the folders that they may write to. */
 export const accountEnvironment = (name: string): Readonly<Record<string, NodePath>> => ({
   HOME: accountHome(name),
   HF_HOME: below(accountHome(name), 'huggingface'),

@@ -7,9 +7,9 @@ import { recordProbe } from './probe.ts';
 
 /**
  * Functions of sh for scripts that print records: a head, its lines with a leading `|`, and a last line `end`. `u`
- * reports that this user lacks permission, and ends the script. `s FOLDER` tells whether a folder exists (an unreadable
- * one is not missing). `r FILE` prints a file's lines and passes each to `l`. `f NAME FILE` prints a file's first line,
- * if any, as the field NAME, and leaves it in `x`. File names of the node are expanded only inside quotes.
+ * reports that this user lacks permission, and ends the script. `s FOLDER` tests whether a folder exists; an unreadable
+ * folder is not missing. `r FILE` prints a file's lines and passes each to `l`. `f NAME FILE` prints a file's first
+ * line, if any, as the field NAME, and leaves it in `x`. File names of the node are expanded only inside quotes.
  */
 export const readRecordsFunctions = `u() {
   printf "unreadable\\n"
@@ -66,7 +66,7 @@ if [ "$k" = models ]; then
 fi
 printf "|trees=%s\\n" "$k"`;
 
-/** Prints each job with its files' content; `P` collects the processes of jobs without an exit. */
+/** Prints each job with its files' content; `P` collects the processes of unfinished jobs. */
 const jobRecords = `  if s "$b/ops"; then
     for j in "$b/ops/"*; do
       [ -d "$j" ] || continue
@@ -93,9 +93,9 @@ const jobRecords = `  if s "$b/ops"; then
 /**
  * Prints the jobs, the lease, the unconfirmed network change, the stored values of these keys and the stopped foreign
  * daemons: `job KEY`, `lease`, `rollback STATE`, `baseline KEY` or `foreign LABEL`, then the lines of its file and more
- * fields. A missing folder counts as empty only if its parent is readable. One process table lookup covers all jobs
- * without an exit: `processes EXIT`, then the ps lines of jobs. Runs in the observation's private folder and uses its
- * `job-processes` file.
+ * fields. A missing folder counts as empty only if its parent is readable. A single ps call covers all unfinished jobs:
+ * `processes EXIT`, then the ps lines of jobs. Runs in the observation's private folder and uses its `job-processes`
+ * file.
  */
 const recordsScript = (keys: readonly string[]): string => `b=${pathWord(place.ours)} P=""
 ${readRecordsFunctions}
@@ -158,12 +158,14 @@ printf "end\\n"`;
 export const keptRecordsWith = (keys: readonly string[]): Probe =>
   recordProbe('kept-records', recordsScript(keys), 10_000);
 
-/** The probe that facts refer to. An observation sends it with the keys of all values (src/engine/observe/facts.ts). */
+/**
+ * The probe to which facts refer. An observation sends it with the keys of all values (src/engine/observe/facts.ts).
+ */
 export const keptRecords = keptRecordsWith([]);
 
 /**
- * Counts the entries of each tree, and those changed after its seal was written: find prints them twice in a row. The
- * last line is find's exit code.
+ * Counts the entries of each tree, and those that changed after the seal was written, which find prints twice in a row.
+ * The last line is find's exit code.
  */
 const countTrees = `{ k = $1 "/" $2 "/" $3 }
 $1 == "exit" { e = $2; next }
@@ -171,11 +173,11 @@ $1 == "exit" { e = $2; next }
 END { print "counts " e; for (k in n) printf "|%s %d %d\\n", k, n[k], c[k] }`;
 
 /**
- * Prints files and trees that were installed, and whether they changed: `file ID` and `tree FOLDER` with the lines of
+ * Prints the installed files and trees, and the evidence of changes: `file ID` and `tree FOLDER` with the lines of
  * their seals, `sums` and `modes` of all files from cksum and stat, `counts` of all trees, and `staged FOLDER` of each
- * tree in preparation. One process per kind of check, however many files and trees there are; none if there are none.
- * Only names and times of a tree are read: `-cnewer` compares a file's change time, which no one can set back, with the
- * time its seal was written.
+ * tree in preparation. Each kind of check needs one process, regardless of the number of files and trees, and none
+ * without any. In trees, only names and times are read: `-cnewer` compares a file's change time, which cannot be set
+ * back, with the time when the seal was written.
  *
  * @see find(1) of macOS: `-cnewer file`, the same as `-newercm`
  */
@@ -256,5 +258,5 @@ for k in $T; do set -- "$k" "$@"; done
 } | ${pathWord(tool.awk)} -F / '${countTrees}'
 printf "end\\n"`;
 
-/** Installed files and published trees, with the evidence whether they changed. */
+/** Installed files and published trees, with the evidence of changes. */
 export const keptFiles = recordProbe('kept-files', filesScript, 20_000);

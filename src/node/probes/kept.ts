@@ -4,7 +4,7 @@ import type { Answer } from '../../model/probe.ts';
 import { garbled } from '../answers/read-answer.ts';
 import { type NodeRecord, readFields, readRecords } from '../answers/records.ts';
 
-/** A record whose head is a word and a name. Both are empty if the head is invalid. */
+/** A record whose head consists of a word and a name. Both are empty if the head is invalid. */
 interface NamedRecord extends NodeRecord {
   readonly word: string;
   readonly name: string;
@@ -12,7 +12,7 @@ interface NamedRecord extends NodeRecord {
   readonly fields: Readonly<Record<string, string>> | undefined;
 }
 
-/** A probe's records; `forms` has the words of its heads, and the form of the name after each. */
+/** Reads a probe's records; `forms` maps each head's word to the pattern of its name. */
 const readNamed = (answer: Answer | undefined, forms: Readonly<Record<string, RegExp>>) =>
   mapKnown(readRecords(answer), (records) =>
     records.map((record): NamedRecord => {
@@ -30,7 +30,7 @@ export interface FoundSeal {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** A tool's exit and lines about several files or trees. Absent if the tool did not run. */
+/** A tool's exit code and its lines about several files or trees. Absent if the tool did not run. */
 export interface SealList {
   readonly exit: number;
   readonly lines: readonly string[];
@@ -152,7 +152,7 @@ export const readKept = (answer: Answer | undefined) =>
     });
   });
 
-/** Baseline values and ps lines have any form. */
+/** Whether a record's fields are valid. Baseline values and ps lines can have any form. */
 const hasItsFields = ({ word, fields }: NamedRecord): boolean =>
   fields !== undefined || word === 'baseline' || word === 'foreign' || word === 'processes';
 

@@ -2,10 +2,10 @@ import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { gatewayLabel, gatewayStatusStart, gatewayStatusUrl, rankServiceLabel } from '../paths/own-paths.ts';
 import { recordProbe } from './probe.ts';
 
-/** More than a gateway reports about a hundred placements. */
+/** More than the size of a gateway's report on a hundred placements. */
 const mostStatusBytes = 65_536;
 
-/** Limit for the reports of all gateways on a node; a placement takes about 400 bytes. */
+/** Size limit for the reports of all gateways on a node; a placement needs about 400 bytes. */
 const allStatusBytes = 98_304;
 
 /** Prints the names in a gateway's report with a leading `|`; nothing for other responses. */
@@ -17,12 +17,12 @@ const namesBehind = `index($0, "${gatewayStatusStart.replaceAll('"', '\\"')}") =
 }`;
 
 /**
- * Prints launchd's state of each of our property lists, and of each rank with a record but no property list, because
- * launchd keeps what it has loaded: a line `service LABEL EXIT`, the tool's lines with a leading `|`, and `end`. Each
- * loaded gateway is asked for its placements: `answer LABEL EXIT` with curl's exit code and the names of its
- * placements, and `status LABEL` with its report in base64, lines with a leading `|`. The report is empty if it is too
- * long or comes from a different program. File names of the node are expanded only inside quotes. The watchdog's ALRM
- * also stops a hanging tool. Runs in the observation's private folder and uses its `print` file.
+ * Prints launchd's state of each of our property lists: a line `service LABEL EXIT`, the tool's lines with a leading
+ * `|`, and `end`. Ranks with a record but no property list are included, because launchd keeps loaded services. Each
+ * loaded gateway is asked for its placements: `answer LABEL EXIT` with curl's exit code and the names of the
+ * placements, and `status LABEL` with the report in base64, on lines with a leading `|`. The report is empty if it is
+ * too long or comes from a different program. File names of the node are expanded only inside quotes. The watchdog's
+ * ALRM also stops a hanging tool. Runs in the observation's private folder and uses its `print` file.
  */
 const script = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
 f=${pathWord(place.launchDaemons)}

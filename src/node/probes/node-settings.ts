@@ -13,8 +13,8 @@ const remoteLoginLabel = 'com.openssh.sshd';
  *
  * `O` is the PATH with which the account's login shell started the observation, before it set its own.
  *
- * Files under macOS's privacy protection look readable until they are opened, and `defaults` then reports their keys as
- * not set.
+ * Files under macOS's privacy protection look readable until they are opened, and `defaults` reports their keys as not
+ * set.
  *
  * @see defaults(1): cfprefsd's values take effect immediately, the file on disk follows
  * @see launchctl(1): print, print-disabled; users may read their own uid's domain

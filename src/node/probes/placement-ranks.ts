@@ -13,16 +13,15 @@ import { recordProbe } from './probe.ts';
 const listeningPorts = `$1 ~ /^tcp/ && $NF == "LISTEN" { sub(/^.*[.:]/, "", $4); if (!s[$4]++) a = a "|" $4 "\\n" }
 $1 == "exit" { printf "listening %s\\n%s", $2, a }`;
 
-/** More than any response to the request for one token has. */
+/** More than any response to the request for one token needs. */
 const tokenBodyMaxBytes = 65_536;
 
-/** Number of tries for a turn, half a second apart: another observation's token takes no longer. */
+/** Number of tries for a turn, half a second apart; another observation's token takes no longer than that. */
 const turnTries = 5;
 
 /**
- * Sends a request to a leader's endpoint, if a program listens on its port: through its gateway if there is one, and in
- * turns if a second request could crash the mesh. Otherwise it prints the status for a request that was not sent, with
- * the reason.
+ * Sends a request to a leader's endpoint if a program listens on its port: through the gateway if there is one, and in
+ * turns if a second request could crash the mesh. If no request is sent, prints the status for that, with the reason.
  */
 const askEndpoint = `[ "$k" = 0 ] || return 0
   case $q$m in ('' | *[!0-9]*) return 0 ;; esac
@@ -54,19 +53,20 @@ const logHeadBytes = 65_536;
 const logEndBytes = 16_384;
 
 /**
- * Messages about failed RDMA devices, queue pairs and peers: jaccl prints the errno, llama.cpp the operation, perl and
- * Python the message.
+ * Pattern for messages about failed RDMA devices, queue pairs and peers: jaccl prints the errno, llama.cpp the
+ * operation, perl and Python the message.
  */
 const verbsWords = '[Ee]rrno|No route to host|[Pp]rotection domain|[Qq]ueue pair|RTR';
 
 /**
- * Lines at the beginning of a log with the GPU's memory limit, from llama.cpp's Metal and from the mlx rank program.
+ * Pattern for lines with the GPU's memory limit at the beginning of a log, from llama.cpp's Metal backend and from the
+ * mlx rank program.
  *
  * @see `ggml_metal_device_init` of ggml-metal-device.m
  */
 const gpuWords = 'recommendedMaxWorkingSetSize|^meshwright: the GPU may use ';
 
-/** Number of log lines that match the driver's pattern: the first and the last ones, each truncated. */
+/** Maximum number of log lines that match the driver's pattern: the first and the last ones, each truncated. */
 const saidFirst = 48;
 const saidLast = 8;
 
@@ -74,10 +74,10 @@ const saidLast = 8;
 const leftOut = '--left-out--';
 
 /**
- * Prints the mark of a rank's last start. From its log since then, prints the line about the GPU as `gpu`, the last one
- * about the verbs library as `complaint`, and the first and last lines that match its record's pattern as `said1` to
- * `said56`. The middle of a long log is skipped, and no complaint is read before the gap. Unprintable characters become
- * `?`. The pattern is in the environment, because awk would process escapes in `-v`.
+ * Prints the mark of a rank's last start. From the log since that start, it prints the line about the GPU as `gpu`, the
+ * last line about the verbs library as `complaint`, and the first and last lines that match the record's pattern as
+ * `said1` to `said56`. The middle of a long log is skipped, and complaints before this gap are ignored. Unprintable
+ * characters become `?`. The pattern is in the environment, because awk would process escapes in `-v`.
  */
 const lastStart = `[ -e "$j/start" ] || return 0
   printf 'start %s\\n' "$n"
@@ -121,7 +121,7 @@ const printTokens = `for p in $C; do
   printf '|%s\\n' "$x"
 done`;
 
-/** Prints values of the whole node: its RDMA starts, and why it needs a restart, with the memory wired now. */
+/** Prints node-wide values: the RDMA starts, and the reason for a needed restart with the currently wired memory. */
 const printNodeFiles = `if s "$b" && [ -e ${pathWord(rdmaStartsFile)} ]; then
   printf 'rdma-starts\\n'
   r ${pathWord(rdmaStartsFile)}
@@ -146,9 +146,9 @@ trap e ALRM HUP TERM`;
 
 /**
  * Prints each rank's record, the TCP ports with listeners, and the response of each leader's endpoint to the request
- * for one token: `token NAME EXIT STATUS`, then the body in base64. Nothing connects to a rank's port: the kernel lists
- * the listeners. All endpoints are asked in parallel, each with its own deadline, and only if a program listens on
- * their port. Nodes without placements need no extra process. RDMA starts have their count in the boot session.
+ * for one token: `token NAME EXIT STATUS`, then the body in base64. Nothing connects to a rank's port, because the
+ * kernel lists the listeners. All endpoints are queried in parallel, each with its own deadline, and only if a program
+ * listens on the port. Nodes without placements need no extra process. RDMA starts are counted per boot session.
  *
  * Runs in the observation's private folder and uses its files. The watchdog's ALRM also stops its curls.
  */
@@ -218,5 +218,5 @@ printf 'end\\n'`;
  */
 export const placementRanks = recordProbe('placement-members', ranksScript(askEndpoint, turnFunctions), 22_000);
 
-/** The same without a token, for checks that must not wait for one or send requests to an incomplete mesh. */
+/** The same without a token, for checks that must not wait for a token or send requests to an incomplete mesh. */
 export const unaskedRanks = recordProbe('placement-members', ranksScript(':', ''), 10_000);

@@ -1,7 +1,7 @@
 import type { Probe, Word } from '../../model/probe.ts';
 import { tool } from '../paths/node-paths.ts';
 
-/** A probe with one command line and its limits: see {@link Probe}. */
+/** Creates a probe from one command line and its limits; see {@link Probe}. */
 export const probe = (name: string, ask: readonly Word[], deadlineMs: number, maxBytes: number): Probe => ({
   name,
   ask,
@@ -9,6 +9,8 @@ export const probe = (name: string, ask: readonly Word[], deadlineMs: number, ma
   maxBytes,
 });
 
-/** A probe whose output grows with the records on the node. Indentation is removed to save space. */
+/**
+ * Creates a probe whose output grows with the records on the node. The script's indentation is removed to save space.
+ */
 export const recordProbe = (name: string, script: string, deadlineMs: number): Probe =>
   probe(name, [tool.sh, '-c', script.replaceAll(/\n +/g, '\n')], deadlineMs, 262_144);

@@ -1,23 +1,24 @@
 import { below, pathWord, place, tool } from '../paths/node-paths.ts';
 
-/** Exit code of a probe that does not touch the RDMA devices. */
+/** Exit code of a probe that left the RDMA devices untouched. */
 export const leftAloneExit = 75;
 
 /** Printed after the name of the program that has not returned. */
 export const notReturnedWords = 'has not returned';
 
-/** Replaces that program's name if the node cannot tell. */
+/** Replaces the program's name if it is unknown. */
 export const unseenTool = '-';
 
 /**
- * Prints what the RDMA driver holds in the kernel: the number of its objects; if there are any, the lines about each
- * device below `ioreg`; and below `ps` the verbs tools that have run for a second and the processes that hold devices;
- * then `end`. It opens no device. A process without a line is gone; this shell has a line, so `ps` always succeeds.
+ * Prints the RDMA driver's state in the kernel without opening a device: the number of its objects; if there are any,
+ * the lines about each device below `ioreg`; below `ps`, the verbs tools that have run for a second and the processes
+ * that have opened devices; then `end`. A process without a line is gone. This shell has a line, so `ps` always
+ * succeeds.
  *
- * In any case, it finally writes to the file `verbs` in the private folder: an empty line, or which program has not
- * returned. A process that loads a model is briefly in uninterruptible wait, so that state alone is no proof. The files
- * k1 and k2 are also its own. Its tools run in the background, because a shell handles signals only after a foreground
- * tool exits.
+ * In any case, it finally writes to the file `verbs` in the private folder: an empty line, or the program that has not
+ * returned. A process that loads a model is briefly in uninterruptible wait, so that this state is not sufficient
+ * proof. The script also uses the files k1 and k2. Its tools run in the background, because a shell handles signals
+ * only after a foreground tool exits.
  *
  * @see ioclasscount.c and ioreg.c in Apple's IOKitTools: neither needs root
  * @see pgrep(1): exit 1 means no process; ps(1) of macOS: `U` is uninterruptible wait, `ucomm` is the name that IOKit
@@ -60,8 +61,8 @@ fi
 printf "end\\n"`;
 
 /**
- * Waits until the kernel state has been read, because a verbs tool would hold every device. Exits if a program has not
- * returned: a second verbs tool would hang behind it, and no signal stops it.
+ * Waits until the kernel state has been read, because a verbs tool opens every device. Exits if a program has not
+ * returned: a second verbs tool would hang too, and no signal would stop it.
  *
  * @see SQCU/mesh, RDMA-RULES.md: 478 hung ibv_devinfo behind one deadlock
  */
@@ -72,17 +73,17 @@ exec `;
 /** Printed by the RDMA device probe after the name of a placement whose rank is starting. */
 export const startingWords = 'is starting';
 
-/** No start may take longer, so a mark from before a clock jump is ignored. */
+/** Maximum age of a start mark. No start takes longer, so marks from before a clock jump are ignored. */
 const longestStartSeconds = 86_400;
 
 const listensOn = `$1 ~ /^tcp/ && $NF == "LISTEN" { sub(/^.*[.:]/, "", $4); if ($4 == q) f = 1 }
 END { exit !f }`;
 
 /**
- * Runs `ibv_devinfo -v`, unless an RDMA rank is starting on the node. The tool opens every device, but a start needs
- * its devices alone to create its queue pairs. A rank is starting until it listens like a joined rank, exits, or
- * exceeds its deadline; a rank without its own port has joined as soon as it runs. Without start marks this needs no
- * process. The tool does not run either while another verbs tool has not returned.
+ * Runs `ibv_devinfo -v`, unless an RDMA rank is starting on the node or another verbs tool has not returned. The tool
+ * opens every device, but a starting rank needs exclusive access to its devices to create queue pairs. A rank is
+ * starting until it listens like a joined rank, exits, or exceeds its deadline; a rank without a port of its own has
+ * joined as soon as it runs. Without start marks, this check needs no process.
  */
 export const rdmaPortsScript = `n='' u=''
 for f in ${pathWord(below(place.ours, 'placements/'))}*/start; do

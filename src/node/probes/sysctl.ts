@@ -2,8 +2,8 @@ import { tool } from '../paths/node-paths.ts';
 import { probe } from './probe.ts';
 
 /**
- * One `sysctl` call for all values. A name that this macOS does not know affects only itself: the tool reports it on
- * stderr, prints the others and exits with 1.
+ * One `sysctl` call for all values. An unknown name does not affect the others: the tool reports the name on stderr,
+ * prints the other values and exits with 1.
  */
 export const sysctl = probe(
   'sysctl',

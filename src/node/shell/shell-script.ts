@@ -5,7 +5,7 @@ import { quote } from '../quote.ts';
 /** A flag is `1` or empty. */
 type Value = Word | number | boolean;
 
-/** Leaves unquoted only what no shell or reader interprets as arithmetic. */
+/** Leaves only values unquoted that no shell or reader interprets as arithmetic. */
 function wordOf(value: Value): string {
   if (typeof value === 'boolean') return value ? '1' : "''";
   if (typeof value === 'object') return pathWord(value);
