@@ -47,7 +47,7 @@ describe('a stop in stages', () => {
     expect(ran.stdout + ran.stderr).toContain('meshwright reboot studio-4');
     expect(await findings()).toContain('mesh/needs-reboot node studio-4');
     const plan = await run('plan', '--sim');
-    expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('GiB of memory stayed wired')]);
+    expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('GiB of memory remained wired')]);
     const again = await run('apply', '--sim', '--yes');
     expect(again.code).toBe(3);
   });

@@ -48,8 +48,8 @@ function finding(use: Use, first: Use, freeAt: FreeReceptacles, place: PlaceText
   return {
     ...placeOf(use),
     code: 'topology/receptacle-used-twice',
-    label: `receptacle ${receptacle} of ${node} already carries ${place(firstPlace)}`,
-    detail: 'A receptacle holds only one cable.',
+    label: `receptacle ${receptacle} of ${node} is already used, ${place(firstPlace)}`,
+    detail: 'A receptacle takes only one cable.',
     hint: hintFor(use.end, freeAt(node)),
     subject: linkSubject(use.link.ends, use.link.text),
     others: [{ ...firstPlace, detail: 'The first link at this receptacle.' }],

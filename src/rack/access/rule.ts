@@ -53,7 +53,7 @@ export const fullDiskAccess = defineNodeRule(
       severity: 'warning',
       summary: 'This Mac does not let ssh sessions change its network preferences.',
       cause:
-        'Remote Login is on without full disk access for remote users, so macOS refused networksetup in an earlier run. The addresses and the removal of the bridge last anyway: the keeper restores them within a minute. Settings that only networksetup can change stay as they are.',
+        'Remote Login is on without full disk access for remote users, so macOS refused networksetup in an earlier run. The keeper keeps the addresses and the bridge removal anyway: it restores them within a minute. Settings that only networksetup can change remain unchanged.',
       hint: theSwitch,
       facts: [keeperFact],
     },
@@ -62,7 +62,7 @@ export const fullDiskAccess = defineNodeRule(
     if (!isLeftToKeeper(desired, facts) || adoptedDaemon(desired, facts) !== undefined) return [];
     const misplaced = seenValue(misplacedServices(facts)) ?? [];
     const isMisplaced = desired.thunderbolt.pool !== undefined && misplaced.length > 0;
-    const order = isMisplaced ? ` Its network service order stays wrong: ${orderWords(misplaced)}.` : '';
+    const order = isMisplaced ? ` Its network service order remains wrong: ${orderWords(misplaced)}.` : '';
     return {
       code: 'network/no-full-disk-access',
       detail: mapWords(

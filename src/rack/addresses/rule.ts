@@ -38,7 +38,7 @@ function told(
   if (hit !== undefined)
     return {
       detail: `${hit} overlaps ${one.where}.`,
-      hint: `An allocated network never moves by itself. ${moveOffice(one, pool)}`,
+      hint: `An allocated network is never changed automatically. ${moveOffice(one, pool)}`,
     };
   const isSettled = thunderbolt.links.every(({ index }) => thunderbolt.networks[index] !== undefined);
   return isSettled || isPoolLeft(thunderbolt, seen)
@@ -58,7 +58,7 @@ export const poolOverlap = defineRule(
     'address/pool-overlap': {
       summary: 'The address pool for links overlaps a network that nodes are in or have a route to.',
       cause:
-        "An interface other than a Thunderbolt receptacle has an address in a link's network, or a route leads there. Traffic for that network would go over a cable. Or such networks leave too few in thunderbolt.addressing.pool for all links. A new link never gets a network that is in use; allocated networks stay.",
+        "An interface other than a Thunderbolt receptacle has an address in a link's network, or a route leads there. Traffic for that network would go over a cable. Or such networks leave too few free networks in thunderbolt.addressing.pool for all links. A new link never gets a network that is in use; allocated networks do not change.",
       hint: 'Choose another pool in the file.',
       role: { blocks: 'link-address' },
       facts: [interfacesFact, routesFact],
@@ -84,7 +84,7 @@ export const poolOverlap = defineRule(
 
 const codes = {
   'address/by-dhcp': {
-    summary: 'A cable has an address that changes by itself.',
+    summary: 'A cable has an address that can change at any time.',
     cause:
       "The receptacle's network service uses DHCP. This is the macOS default, and macOS sometimes restores it. No DHCP server answers on a cable, so the Mac assigns itself an address minutes after a start, and a different one after each interruption of the link. The RDMA GID changes with the address (works for days, then errno 22).",
     hint: prose`Give it a fixed address with ${meshwright('apply')}.`,

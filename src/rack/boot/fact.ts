@@ -74,7 +74,7 @@ export const panicReportsFact = defineFact({
     const found = records.value.map(reportOf);
     const byName = new Map(found.flatMap((one) => (one === undefined ? [] : [[one.name, one] as const])));
     return found.includes(undefined)
-      ? garbled(answer, 'printed an invalid name of a panic report')
+      ? garbled(answer, 'printed an invalid panic report name')
       : known([...byName.values()].toSorted(byTime));
   },
   text: (reports) => [reports.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))],

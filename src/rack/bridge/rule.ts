@@ -32,7 +32,7 @@ export const madeBridgesRule = defineNodeRule(
     'bridge/receptacle-bridged': {
       summary: 'A Thunderbolt receptacle is in a bridge that meshwright does not remove.',
       cause:
-        'This is not the bridge that macOS creates by itself from the Thunderbolt receptacles, or it has been changed since. A person or Internet Sharing created it, or it joins a receptacle to something else, such as Ethernet. It may be in use, so do not delete it. A receptacle in a bridge cannot use RDMA, and its cables can create a network loop.',
+        'macOS did not create this bridge from the Thunderbolt receptacles, or the bridge was changed later. A person or Internet Sharing created it, or it joins a receptacle to something else, such as Ethernet. The bridge may be in use, so do not delete it. A receptacle in a bridge cannot use RDMA, and its cables can create a network loop.',
       hint: 'Remove the receptacle from the bridge in System Settings > Network > Manage Virtual Interfaces.',
       role: { blocks: 'thunderbolt-bridge' },
       facts: bridgeFacts,

@@ -33,7 +33,7 @@ const codes = {
     severity: 'warning',
     summary: 'A cable is slower than 80 Gb/s.',
     cause:
-      'A Thunderbolt 4 cable runs at 40 Gb/s: it carries IP but no RDMA (in exo issue 1881, a new cable was the fix). A Mac with Thunderbolt 4 has the same effect, but is reported as rdma/no-thunderbolt-5.',
+      'A Thunderbolt 4 cable runs at 40 Gb/s: it supports IP but not RDMA (in exo issue 1881, a new cable was the fix). A Mac with Thunderbolt 4 has the same effect, but is reported as rdma/no-thunderbolt-5.',
     hint: 'Replace the cable with a Thunderbolt 5 cable.',
     hands: true,
     role: { blocks: 'thunderbolt-link', when: 'rdma-needed' },
@@ -51,15 +51,15 @@ const codes = {
   'cabling/one-sided': {
     severity: 'warning',
     summary: 'Only one end of a link sees the cable.',
-    cause:
-      'One Mac sees the other, but not the other way around: there is a hub between them, or a cable was just moved.',
+    cause: 'Only one of the two Macs sees the other. Either a hub is between them, or a cable was just moved.',
     hint: 'Check again. If the problem remains, plug the cable directly into both Macs.',
     ...blockingLink,
   },
   'cabling/through-hub': {
     severity: 'warning',
     summary: 'A link runs through a dock or hub.',
-    cause: 'Two chained hubs carry no IP, and one hub between two Macs caused kernel panics on macOS 26.5.',
+    cause:
+      'IP does not work through two chained hubs, and one hub between two Macs caused kernel panics on macOS 26.5.',
     hint: 'Plug the cable directly into both Macs.',
     ...blockingLink,
   },
@@ -115,11 +115,11 @@ function clearing(view: ReceptacleView): string {
   const at = endWords(view.at);
   switch (view.kind) {
     case 'device':
-      return `unplug what is in ${at}: ${viewText(view)}`;
+      return `unplug everything from ${at}: ${viewText(view)}`;
     case 'silent':
       return `unplug the unresponsive cable in ${at}, wait ten seconds, and plug it in again`;
     default:
-      return `clear up ${at}, which sees ${viewText(view)}`;
+      return `sort out the cable in ${at}, which sees ${viewText(view)}`;
   }
 }
 
@@ -182,11 +182,11 @@ function tell(examination: Examination, judged: JudgedLink): Omit<Found, 'subjec
     case 'one-sided': {
       // An end that sees only a dock will not show more when it is observed again.
       const isDock = judged.views.some((view) => view.kind === 'device');
-      const hint = isDock ? straight : prose`Check again. If the finding stays: ${straight}`;
+      const hint = isDock ? straight : prose`Check again. If the problem remains: ${straight}`;
       return { code: 'cabling/one-sided', detail: oneSided(judged), hint, handsAt: nodes };
     }
     case 'through-hub': {
-      const detail = 'There is a dock or hub between the two Macs.';
+      const detail = 'A dock or hub is between the two Macs.';
       return { code: 'cabling/through-hub', detail, hint: straight, handsAt: nodes };
     }
     case 'no-receptacle':

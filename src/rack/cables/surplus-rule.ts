@@ -22,7 +22,7 @@ const codes = {
     ...surplusCable,
   },
   'cabling/doubled': {
-    summary: 'There is a second cable between two Macs, which the file does not declare.',
+    summary: 'A second cable between two Macs is not declared in the file.',
     cause:
       'The file declares one cable between the two nodes, but they also see each other over a second cable. Two cables between bridged Macs form a ring, and tools that choose a device by its network mix up the two.',
     hint: 'Remove the second cable, or declare it.',

@@ -36,7 +36,7 @@ const codes = {
     severity: 'notice',
     summary: "An adopted network daemon manages this node's cables.",
     cause: "The file adopts the daemon, so meshwright leaves this node's bridge, addresses and service order to it.",
-    hint: 'Expect addresses to change by themselves. For placements with fixed addresses, set stop or remove.',
+    hint: 'Expect addresses to change without notice. For placements with fixed addresses, set stop or remove.',
     facts: [foreignDaemonsFact],
   },
 } satisfies RuleCodes;

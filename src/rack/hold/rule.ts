@@ -10,7 +10,7 @@ const codes = {
     severity: 'notice',
     summary: 'This node is on hold: meshwright observes it but does not change it.',
     cause:
-      'The command `hold` put the node on hold, or the file sets `hold` for it. All planned changes to the node wait, and placements with a rank on it stay as they are.',
+      'The command `hold` put the node on hold, or the file sets `hold` for it. All planned changes to the node wait, and placements with a rank on it remain unchanged.',
     hint: prose`To end the hold: ${meshwright('release', its.node)}`,
     facts: [holdFact],
   },

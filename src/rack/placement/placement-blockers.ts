@@ -135,7 +135,7 @@ export const unobservedDependencies = (view: View): readonly UnobservedDependenc
 function tcpBlockers({ placement, leader, mesh, driver }: PlacementCase): readonly PlacementBlocker[] {
   if (placement.state !== 'serving' || mesh.state !== 'changed' || mesh.usedTcp !== 'again') return [];
   const failure = driver && meshFailure(mesh, driver);
-  const why = failure === undefined ? 'no log says why' : `${failure.node} logged "${escapeText(failure.line)}"`;
+  const why = failure === undefined ? 'no log explains why' : `${failure.node} logged "${escapeText(failure.line)}"`;
   const action = prose`after a restart its ranks use tcp again (${why}): ${meshwright('doctor')}, then ${aside(meshwright('reboot', ...placement.nodes))}; or set transport: tcp in the file`;
   return [startBlocker(placement, { code: 'mesh/stays-on-tcp', node: leader, action })];
 }
@@ -154,7 +154,7 @@ const gibibytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
 function markWords({ why, wiredBytes = 0, baselineBytes = 0 }: RebootMark): string {
   return why === 'kernel'
     ? 'a process survived SIGKILL'
-    : `${gibibytes(wiredBytes)} GiB of memory stayed wired (${gibibytes(baselineBytes)} GiB before any rank ran)`;
+    : `${gibibytes(wiredBytes)} GiB of memory remained wired (${gibibytes(baselineBytes)} GiB before any rank ran)`;
 }
 
 const markedNodes = ({ observation }: View, isMeant: (node: NodeName) => boolean) =>

@@ -174,7 +174,7 @@ function countOf(answer: Answer | undefined, line: string): Known<FactsRdmaObjec
   if (domains === '') return garbled(answer, 'printed an unreadable count');
   const count = { domains: wholeNumber(domains), queuePairs: wholeNumber(queuePairs) };
   return count.domains === undefined || count.queuePairs === undefined
-    ? unknown('empty', "The driver for RDMA over Thunderbolt is not loaded: this Mac's kernel has no such class.")
+    ? unknown('empty', "The driver for RDMA over Thunderbolt is not loaded: this Mac's kernel does not have its class.")
     : known({ domains: count.domains, queuePairs: count.queuePairs });
 }
 

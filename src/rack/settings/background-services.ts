@@ -161,7 +161,7 @@ const backups = defineFact({
   parse: ([answer]): Known<OnOff> =>
     andThen(preference(answer, 'backups', autoBackup), (value = '0') => {
       if (value === '0') return known('off');
-      return value === '1' ? known('on') : garbled(answer, 'printed neither yes nor no of backups');
+      return value === '1' ? known('on') : garbled(answer, 'printed neither yes nor no for backups');
     }),
   source: 'defaults read /Library/Preferences/com.apple.TimeMachine AutoBackup',
   // A Mac on which nothing was chosen prints no value.
@@ -264,7 +264,7 @@ changed`;
 export const photosAnalysis = defineSetting({
   kind: 'photos-analysis',
   fact: agentStates,
-  wishes: stopped(photosState, { on: 'may analyze photos', off: 'analyzes no photos' }),
+  wishes: stopped(photosState, { on: 'can analyze photos', off: 'does not analyze photos' }),
   script: { name: 'stop-photos-analysis', text: stopPhotosAnalysis },
   args: () => ({}),
   before: {
@@ -298,7 +298,7 @@ export const backgroundServices = defineNodeRule(
       ...(seenValue(spotlightState(facts)) === 'on' ? ['Spotlight indexes the disk'] : []),
       ...(readValue(facts, backups) === 'on' ? ['Time Machine makes automatic backups'] : []),
       ...(seenValue(photosState(facts)) === 'on'
-        ? ['macOS may analyze photos while the ssh user is logged in at the screen']
+        ? ['macOS can analyze photos while the ssh user is logged in at the screen']
         : []),
     ];
     return desired.system.backgroundServices !== 'stop' || found.length === 0

@@ -70,7 +70,7 @@ export const loginWindow = {
       if (seen === undefined || (seen.user === undefined) === (wanted === 'disabled')) return [];
       const [detail, choice] =
         wanted === 'required'
-          ? ['This Mac logs no account in automatically, but the file requires it.', 'the account to log in']
+          ? ['This Mac does not log an account in automatically, but the file requires it.', 'the account to log in']
           : [`This Mac logs ${seen.user} in automatically, but the file wants that off.`, 'Off'];
       return { code: 'login/differs', detail, hint: prose`On ${named(name)}, ${place} ${choice}.` };
     },

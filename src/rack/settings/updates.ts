@@ -31,7 +31,7 @@ const fact = defineFact({
   parse: ([answer]): Known<'on' | 'off'> =>
     andThen(preference(answer, 'updates', preferenceKey), (value = '1') => {
       if (value === '1') return known('on');
-      return value === '0' ? known('off') : garbled(answer, 'printed neither yes nor no of updates');
+      return value === '0' ? known('off') : garbled(answer, 'printed neither yes nor no for updates');
     }),
   source: `defaults read /Library/Preferences/com.apple.SoftwareUpdate ${preferenceKey}`,
   text: (state) => (state === 'on' ? 'on, by choice or by default' : state),
@@ -54,7 +54,7 @@ export const updates = {
       wish<'on' | 'off'>({
         desired: isUnwanted(fleet) ? 'off' : undefined,
         observed: read(facts, fact),
-        words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS installs no updates by itself'),
+        words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS does not update itself'),
         reason: 'macos.updates.automatic',
       }),
     script: { name: 'set-updates', text: () => sh.setUpdates({ settings: place.softwareUpdate, key: preferenceKey }) },
@@ -76,7 +76,7 @@ esac`,
   ...defineNodeRule(
     {
       'updates/automatic': {
-        summary: 'macOS installs its updates by itself.',
+        summary: 'macOS installs updates automatically.',
         cause:
           '`AutomaticallyInstallMacOSUpdates` is on or was never set. A Mac that updates and restarts at night leaves its mesh. It comes back locked, or with a different version than its neighbors.',
         hint: prose`Set it with ${meshwright('apply')}.`,

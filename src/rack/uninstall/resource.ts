@@ -244,7 +244,7 @@ function accountWords(facts: Facts): readonly string[] {
   return own.length === 0
     ? []
     : [
-        `accounts, if macOS does not let an ssh session delete them (they then stay without password, shell and files): ${commands.join(', ')}, in a Terminal with Full Disk Access`,
+        `accounts, if macOS does not let an ssh session delete them (they then remain, without password, shell and files): ${commands.join(', ')}, in a Terminal with Full Disk Access`,
       ];
 }
 

@@ -154,7 +154,7 @@ function networkProperties(about: About, target: ObservedTarget, fleet: DesiredF
 
 const traceWords = ({ hasFolder, hasSudoers, hasKey }: Traces): readonly string[] => [
   ...(hasFolder ? ['folder'] : []),
-  ...(hasSudoers ? ['line of sudoers'] : []),
+  ...(hasSudoers ? ['sudoers line'] : []),
   ...(hasKey ? ['key'] : []),
 ];
 

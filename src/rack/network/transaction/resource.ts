@@ -53,7 +53,7 @@ export const connectionBlockers = (
         code: 'network/carries-connection',
         node,
         resource: kind,
-        action: `The connection to ${node} uses Thunderbolt (${host}): write an Ethernet or Wi-Fi address into the file.`,
+        action: `The connection to ${node} uses Thunderbolt (${host}): set an Ethernet or Wi-Fi address in the file.`,
       }),
     );
 

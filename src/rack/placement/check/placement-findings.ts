@@ -161,7 +161,7 @@ export const fallbackFindings = (view: View, surveys: readonly PlacementSurvey[]
 const brokenWords: Readonly<Partial<Record<PlacementSurvey['state'], string>>> = {
   hung: ' It gives no token there.',
   partial: ' Some of its ranks do not run there.',
-  changed: ' What runs there does not match the file.',
+  changed: ' The ranks that run there do not match the file.',
 };
 
 function running(one: PlacementSurvey): readonly Diagnostic[] {

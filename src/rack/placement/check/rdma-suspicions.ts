@@ -344,7 +344,7 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
   // A log line about another lost rank is no more specific than no line.
   const isKnown = failure !== undefined && failure.action !== 'read-other-ranks';
   if (isKnown ? !byLadder.includes(failure.action) : hasExited) {
-    const cure = failure?.cure ?? 'Its program exited by itself.';
+    const cure = failure?.cure ?? 'Its program exited on its own.';
     return prose`${cure} Fix the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
   }
   const macs = suspectMacs(survey, view);

@@ -143,7 +143,7 @@ describe('a placement in a complete plan', () => {
       {
         node: 'studio-1',
         action: expect.stringContaining(
-          '(no log says why): meshwright doctor, then meshwright reboot studio-1 studio-2',
+          '(no log explains why): meshwright doctor, then meshwright reboot studio-1 studio-2',
         ),
         blocks: ['studio-1 placement/kimi'],
       },

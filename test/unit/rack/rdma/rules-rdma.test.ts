@@ -256,7 +256,7 @@ describe('the address pool', () => {
     const [finding] = findingsOf(withAddress('en0', '10.77.0.6', 30), { thunderbolt });
     expect(finding).toMatchObject({ code: 'address/pool-overlap', severity: 'error' });
     expect(finding?.detail).toMatch(/^10\.77\.0\.4\/30 of .+ overlaps 10\.77\.0\.4\/30 of en0\.$/);
-    expect(finding?.hint).toContain('never moves by itself');
+    expect(finding?.hint).toContain('never changed automatically');
     expect(told(withAddress('en0', '10.77.0.9', 30), { thunderbolt })).toEqual([]);
   });
 

@@ -129,7 +129,7 @@ describe('background services', () => {
     const photos = only({ 'photos-analysis': [{ agent: 'com.apple.photoanalysisd', state: 'on' }] });
     expect(told(photos)).toEqual([]);
     expect(findingsOf(photos, stop).map(({ code, detail }) => [code, detail])).toEqual([
-      ['background/on', 'macOS may analyze photos while the ssh user is logged in at the screen.'],
+      ['background/on', 'macOS can analyze photos while the ssh user is logged in at the screen.'],
     ]);
     const unknown: RackChanges = { unknown: { 'studio-3': { 'time-machine': 'no-privilege' } } };
     expect(told(unknown, stop).filter((one) => one.includes('background'))).toEqual([]);

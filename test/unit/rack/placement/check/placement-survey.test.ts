@@ -182,7 +182,7 @@ describe('placement findings', () => {
       'Starts failed before and after a restart of its Macs. Fix the file or the Mac. The log shows what is wrong: meshwright logs kimi',
     ]);
     expect(ladderOf({ outcome: 'exited' })[0]).toContain(
-      'Its program exited by itself. Fix the file or the Mac first:',
+      'Its program exited on its own. Fix the file or the Mac first:',
     );
     expect(ladderOf({ outcome: 'served' })).toEqual(['Start it: meshwright apply']);
   });

@@ -46,7 +46,7 @@ describe('a reboot mark left by a stop', () => {
     expect(blockersOf(plan)).toEqual([
       [
         'studio-2',
-        '80.0 GiB of memory stayed wired (11.0 GiB before any rank ran): meshwright reboot studio-2',
+        '80.0 GiB of memory remained wired (11.0 GiB before any rank ran): meshwright reboot studio-2',
         'studio-1 studio-3',
       ],
       ['studio-3', 'a process survived SIGKILL: meshwright reboot studio-3', 'studio-1 studio-2'],
