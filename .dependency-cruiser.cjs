@@ -1,13 +1,13 @@
 /**
- * Who may import whom. The table is the whole rule: a room may import itself and what its row lists. Rows of rooms
- * that do not exist yet are agreed already, so that the first file in one of them is checked.
+ * The import rules, all derived from one table: a room may import itself and the rooms in its row. Reserved rooms also
+ * have rows, so that their first file is checked.
  */
 const { commandLine, contract, filesOf, layers, levels, owners, parts, pure } = require('./scripts/layers.cjs');
 
 const inFolder = (names) => `^src/(?:${names.join('|')})/`;
 const allRows = Object.keys(layers);
 
-/** One rule per row: everything below src that the row does not list is an error. */
+/** One rule per row: importing anything in src that the row does not list is an error. */
 const layerRules = Object.entries(layers).map(([folder, mayImport]) => ({
   name: `layer-${folder}`,
   comment: `${folder} may import only ${[folder, ...mayImport].join(', ')}.`,
@@ -16,7 +16,7 @@ const layerRules = Object.entries(layers).map(([folder, mayImport]) => ({
   to: { path: '^src/', pathNot: inFolder([folder, ...mayImport]) },
 }));
 
-/** One rule per part of a room: the role of a file decides, wherever it lies. */
+/** One rule per part of a room: a file's role decides, wherever the file is. */
 const partRules = Object.entries(parts).map(([part, { mayImport }]) => ({
   name: `part-${part.replace('/', '-')}`,
   comment: `${part} may import only ${[part, ...mayImport].join(', ')}.`,
@@ -25,11 +25,11 @@ const partRules = Object.entries(parts).map(([part, { mayImport }]) => ({
   to: { path: '^src/', pathNot: filesOf([part, ...mayImport]) },
 }));
 
-/** The files of subjects of the rack; the contract is the files beside their folders. */
+/** The files of rack subjects; the contract consists of the files next to their folders. */
 const inSubjects = (subjects) =>
   `^src/rack/(?:${subjects.map((subject) => (subject === contract ? '[^/]+$' : `${subject}/`)).join('|')})`;
 
-/** One rule per subject: it sees itself, the levels below its own, and the facts of all. */
+/** One rule per subject: it may import itself, lower levels, and the facts of any subject. */
 const levelRules = levels.flatMap((level, at) =>
   level.map((subject) => ({
     name: `level-${subject}`,
@@ -43,7 +43,7 @@ const levelRules = levels.flatMap((level, at) =>
   })),
 );
 
-/** One rule per package that has a home: nobody else may import it. */
+/** One rule per package: only its owners may import it. */
 const ownerRules = Object.entries(owners).map(([name, folders]) => ({
   name: `package-${name}`,
   comment: `${name} may be imported only in ${folders.join(', ')}.`,
@@ -60,7 +60,7 @@ module.exports = {
     ...ownerRules,
     {
       name: 'pure-folders',
-      comment: 'These folders decide and never reach out: no files, network, processes, clocks or environment.',
+      comment: 'Pure folders use no files, network, processes, clocks or environment.',
       severity: 'error',
       from: { path: inFolder(pure) },
       to: {
@@ -70,21 +70,21 @@ module.exports = {
     },
     {
       name: 'known-folder',
-      comment: 'Every folder below src has a row in scripts/layers.cjs; only index.ts lies beside them.',
+      comment: 'Every folder in src needs a row in scripts/layers.cjs; only index.ts is outside of these folders.',
       severity: 'error',
       from: { path: '^src/', pathNot: `${inFolder(allRows)}|^src/index\\.ts$` },
       to: {},
     },
     {
       name: 'known-part',
-      comment: 'Every file of node, rack and engine belongs to a part in scripts/layers.cjs.',
+      comment: 'Every file in node, rack and engine must belong to a part in scripts/layers.cjs.',
       severity: 'error',
       from: { path: inFolder(['node', 'rack', 'engine']), pathNot: filesOf(Object.keys(parts)) },
       to: {},
     },
     {
       name: 'known-subject',
-      comment: 'Every subject of the rack has a level in scripts/layers.cjs.',
+      comment: 'Every rack subject needs a level in scripts/layers.cjs.',
       severity: 'error',
       from: { path: inFolder(['rack']), pathNot: inSubjects(levels.flat()) },
       to: {},
@@ -99,35 +99,35 @@ module.exports = {
     },
     {
       name: 'no-cycle',
-      comment: 'A cycle, type imports included, means that two files are one.',
+      comment: 'Files in an import cycle, including type imports, should be one file.',
       severity: 'error',
       from: { path: '^src/' },
       to: { circular: true },
     },
     {
       name: 'no-orphan',
-      comment: 'A file that nobody imports and that imports nothing does nothing.',
+      comment: 'A file without imports that no other file imports is unused.',
       severity: 'error',
       from: { orphan: true, path: '^src/', pathNot: '^src/index\\.ts$' },
       to: {},
     },
     {
       name: 'src-without-tests',
-      comment: 'What ships never needs what tests it.',
+      comment: 'Shipped code must not import tests or scripts.',
       severity: 'error',
       from: { path: '^src/' },
       to: { path: '^(?:test|scripts)/' },
     },
     {
       name: 'no-unresolvable',
-      comment: 'An import that leads nowhere fails on the first user.',
+      comment: 'An import that cannot be resolved would fail for users.',
       severity: 'error',
       from: { path: '^src/' },
       to: { couldNotResolve: true },
     },
     {
       name: 'unlisted-package',
-      comment: 'A package that ships has a home in scripts/layers.cjs; a development package has none.',
+      comment: 'Only packages with an owner in scripts/layers.cjs may be shipped; development packages have none.',
       severity: 'error',
       from: { path: '^src/' },
       to: {

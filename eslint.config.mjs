@@ -1,5 +1,5 @@
-// The rules that need types, and three of ours: paths of a Mac, commands for a node, and what pure folders may touch.
-// Everything quick is Biome's.
+// Rules that need types, and three rules of this project: paths on a Mac, commands for a node, and pure folders. Biome
+// has all fast rules.
 import { createRequire } from 'node:module';
 import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
@@ -8,9 +8,9 @@ const { pure } = createRequire(import.meta.url)('./scripts/layers.cjs');
 
 const macFolders =
   '/^\\u002f(?:usr|bin|sbin|etc|var|tmp|private|opt|System|Library|Applications|Volumes|Users)(?:\\u002f|$)/';
-const pathRule = 'A path on a node belongs into src/node/paths/node-paths.ts, where its root prefix is put before it.';
-const clockRule = 'A pure folder has no clock: take the time as an argument.';
-const reachRule = 'A pure folder reaches nothing: take the value as an argument.';
+const pathRule = 'Define a path on a node in src/node/paths/node-paths.ts, which adds the root prefix.';
+const clockRule = 'A pure folder may not read a clock: pass the time as an argument.';
+const reachRule = 'A pure folder may not access its surroundings: pass the value as an argument.';
 
 const paths = [
   { selector: `Literal[value=${macFolders}]`, message: pathRule },
@@ -18,7 +18,7 @@ const paths = [
 ];
 const builtText = '/^(?:TemplateLiteral|BinaryExpression)$/';
 const commandRule =
-  'A command for a node is made in a script of src/node or of a subject, where quote() makes words of texts.';
+  'Build a command for a node in a script of src/node or of a subject, and quote its arguments with quote().';
 const commands = [
   { selector: `CallExpression[callee.property.name="exec"][arguments.0.type=${builtText}]`, message: commandRule },
   { selector: `Property[key.name="command"][value.type=${builtText}]`, message: commandRule },
@@ -49,7 +49,7 @@ export default tseslint.config(
     },
   },
   {
-    // A text with data in it would be shown as [object Object].
+    // A text that contains data would be shown as [object Object].
     files: ['src/**/*.ts'],
     ignores: ['src/sim/**'],
     rules: {
@@ -61,7 +61,7 @@ export default tseslint.config(
     },
   },
   {
-    // Words of a node, a server or a file must not be able to make a pattern search for minutes.
+    // Text from a node, a server or a file must not make a pattern run for minutes.
     files: ['src/**/*.ts'],
     plugins: { regexp },
     rules: {

@@ -4,25 +4,25 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { inMemory } from './test/memory-folder.ts';
 
-/** A place for the results as JSON: `.ci/run` sets it and adds the counts up. */
+/** The file for results as JSON: `.ci/run` sets it and adds up the counts. */
 const results = process.env['MESHWRIGHT_RESULTS'];
 
-/** Tests that run the built command itself are in these folders; only they wait for a build. */
+/** Folders with tests that run the built command; only these tests wait for a build. */
 const built = ['test/cli/**', 'test/scenarios/**'];
 
 /**
- * Slow ones: `.ci/run` has the patience for them, whoever types `npm test` has not. They take many seconds, run scripts of
- * nodes under each shell, wait for deadlines, or try gates that read the whole project.
+ * Slow tests, which `.ci/run` runs and `npm test` skips. They take many seconds, run node scripts under each shell,
+ * wait for deadlines, or test gates that read the whole project.
  */
 const slow = '*.slow.test.ts';
 
-/** What `npm test` tries few cases of, `.ci/run` a sample drawn by the commit, and `npm run nightly` all. */
+/** Sampled tests: `npm test` tries a few cases, `.ci/run` a sample drawn by the commit, and `npm run nightly` all. */
 const sampled = '*.sampled.test.ts';
 
-/** Simulated Macs with namespaces of their own: Linux and root only, so nobody else is asked for them. */
+/** Tests with simulated Macs in namespaces. They need Linux and root, so they run only on request. */
 const inNamespaces = 'test/namespace/**';
 
-/** `rest` is what `.ci/run` has still to do after `npm test`. */
+/** `rest` selects the tests that remain for `.ci/run` after `npm test`. */
 const select = {
   everyday: { names: ['*.test.ts'], left: [slow] },
   rest: { names: [slow, sampled], left: [] },
@@ -31,20 +31,20 @@ const select = {
 };
 const asked = process.env['MESHWRIGHT_TESTS'] ?? 'everyday';
 const selected = Object.entries(select).find(([name]) => name === asked)?.[1];
-if (selected === undefined) throw new Error(`MESHWRIGHT_TESTS is one of ${Object.keys(select).join(', ')}`);
+if (selected === undefined) throw new Error(`MESHWRIGHT_TESTS must be one of ${Object.keys(select).join(', ')}`);
 
-/** Files of these folders with a name that was asked for. */
+/** The files in these folders whose names are selected. */
 const filesIn = (folders: readonly string[]): string[] =>
   folders.flatMap((folder) => selected.names.map((name) => `${folder}/${name}`));
 const left = selected.left.map((name) => `test/**/${name}`);
 
-// Makes the modules of src that are not in git.
+// Generates the modules in src that are not in git.
 execFileSync(process.execPath, ['scripts/make-sources.mjs'], { cwd: import.meta.dirname, stdio: 'inherit' });
 
 const memory = await inMemory();
 if (memory !== undefined) process.env['TMPDIR'] = memory;
 
-/** Tests that kill something after each step take minutes: begun first, they leave no core idle at the end. */
+/** Tests that kill something after each step take minutes. They start first, so that no core is idle at the end. */
 class KillsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isKill = ({ moduleId }: TestSpecification): boolean => /\/kill-[^/]*$/.test(moduleId);
@@ -57,15 +57,15 @@ export default defineConfig({
   test: {
     sequence: { sequencer: KillsFirst },
     setupFiles: ['test/property-seed.ts'],
-    // These end what hangs, and measure nothing: a loaded machine needs several times as long as an idle one.
+    // Limits for hanging tests only: a busy machine takes several times as long as an idle one.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Many tests wait for processes of their own: all cores, where vitest would leave one free. Macs in namespaces wait
-    // for deadlines of real programs besides.
+    // Many tests wait for other processes, so use all cores; by default, vitest leaves one free. Macs in namespaces
+    // also wait for deadlines of real programs.
     maxWorkers: availableParallelism() + (asked === 'namespace' ? 1 : 0),
-    // A golden file is written with `-u` only: a missing one is a failure, with or without CI=1.
+    // Only `-u` writes golden files: a missing file is a failure, with or without CI=1.
     update: 'none',
-    // No test changes what another one imports, and most of two hundred files import the same.
+    // No test changes modules that another test imports, and most of two hundred files import the same modules.
     isolate: false,
     reporters: results === undefined ? ['default'] : ['default', 'json'],
     ...(results === undefined ? {} : { outputFile: { json: results } }),
