@@ -218,7 +218,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     await restart();
   });
 
-  it('loses its worker too if its server is killed during an answer, until a restart', async () => {
+  it('also loses its worker if its server is killed during an answer, until a restart', async () => {
     await rack.behindOurBack(async () => {
       await signal(worker, 'STOP');
       expect(await ask(shortSeconds)).toBe('curl 28');

@@ -110,7 +110,7 @@ describe("a gateway's request filter", () => {
     }
   });
 
-  it('accepts the key in x-api-key too', async () => {
+  it('also accepts the key in x-api-key', async () => {
     const { gateway } = await opened();
     expect((await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': rightKey } })).status).toBe(200);
   });

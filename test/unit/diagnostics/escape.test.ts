@@ -15,8 +15,8 @@ describe('escaped text', () => {
     ['a tag character beyond the first plane', '\u{e0041}', '\\u{e0041}'],
     ['an invisible filler', '\u3164', '\\u{3164}'],
     ['a GitHub runner command', '::error::x', '\\u{3a}:error::x'],
-    ['such a command after spaces', 'a  ::set-output name=a::b', 'a  \\u{3a}:set-output name=a::b'],
-    ['the older form of such a command', 'a ##[error]x', 'a \\u{23}#[error]x'],
+    ['a GitHub runner command after spaces', 'a  ::set-output name=a::b', 'a  \\u{3a}:set-output name=a::b'],
+    ['the older form of a GitHub runner command', 'a ##[error]x', 'a \\u{23}#[error]x'],
   ])('makes %s visible (cases 14, 17)', (_name, text, shown) => {
     expect(escapeText(text)).toBe(shown);
   });

@@ -66,7 +66,7 @@ describe('the gateways fact', () => {
 
   it.each([
     ['no JSON', '{"formatVersion":1,"strangers":'],
-    ['a number that is not a number', status({ ...endpoint, running: '1' })],
+    ['a count that is not a number', status({ ...endpoint, running: '1' })],
     ['a number below zero', status({ ...endpoint, counts: { ...counts, tokens: -1 } })],
     ['a number that is too large', status({ ...endpoint, counts: { ...counts, tokens: 1e300 } })],
     ['a missing count', status({ ...endpoint, counts: { ...counts, generating: {} } })],
