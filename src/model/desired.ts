@@ -11,7 +11,7 @@ import type { Link, LinkEnd, NodeName } from './node.ts';
 import type { TreeFile } from './node-script.ts';
 import type { ApiKeySource, SecretSource } from './secret.ts';
 
-/** One node's desired state; absent fields stay unchanged. */
+/** One node's desired state; absent fields are left unchanged. */
 export interface DesiredNode extends Readonly<Pick<NodeSpec, 'host' | 'user' | 'port' | 'identityFile'>> {
   readonly name: NodeName;
   /** Source of the account's password; used only by `enroll` and `unlock`. */
@@ -81,7 +81,7 @@ export type DriverName = RuntimeSpec['driver'];
 export interface DesiredRuntime extends RuntimeSource {
   readonly driver: DriverName;
   /**
-   * The Python version, such as `3.12`, if nodes build the runtime from packages; absent if they only unpack it.
+   * The Python version, such as `3.12`, if nodes build the runtime from packages; absent if they unpack an archive.
    */
   readonly python?: string;
   /** The folder of wheels for nodes without internet, as in the file; its contents become extras once settled. */

@@ -23,7 +23,7 @@ export interface GoldenRecord {
 
 /** The placement that exo creates from joined ranks. */
 export interface ExoPlacement {
-  /** In rank order. */
+  /** Nodes in rank order. */
   readonly nodes: readonly NodeName[];
   /** TCP port of exo's HTTP API, the same on all nodes. */
   readonly port: number;

@@ -22,7 +22,7 @@ export interface ModelFit
 export const canRun = ({ verdict, problems }: Pick<ModelFit, 'verdict' | 'problems'>): boolean =>
   problems.length === 0 && verdict !== 'does-not-fit' && verdict !== 'tight';
 
-/** A number of Macs of one model. */
+/** A count of Macs of one model. */
 export interface MacCount {
   /** The model identifier, as `hw.model` prints it. */
   readonly model: string;
@@ -92,7 +92,7 @@ export type RankNeed = Omit<FitNodeMemory['placements'][number], 'placement' | '
  */
 export type FitVerdict = 'fits' | 'near-degraded' | 'degraded' | 'tight' | 'does-not-fit';
 
-/** One placement on one node. */
+/** One placement's memory needs on one node. */
 export interface PlacementShare {
   readonly placement: string;
   readonly rank: number;
