@@ -3,23 +3,11 @@ import { type IncomingMessage, request } from 'node:http';
 import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { hashOf } from '../unit/gateway/hash-of.ts';
-import { startUpstream, type TestUpstream, type UpstreamOptions } from './gateway-upstream.ts';
-import { chat, rightKey, startTestGateway, type TestGateway, until, upstreamAt } from './test-gateway.ts';
+import { startUpstream } from './gateway-upstream.ts';
+import { chat, openGateways, rightKey, startTestGateway, until, upstreamAt } from './test-gateway.ts';
 
-const open: { end: () => Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.end();
-});
-
-async function opened(
-  options: UpstreamOptions = {},
-  more: Parameters<typeof upstreamAt>[1] = {},
-): Promise<{ gateway: TestGateway; upstream: TestUpstream }> {
-  const upstream = await startUpstream(options);
-  const gateway = await startTestGateway([upstreamAt(upstream.port, more)]);
-  open.push(gateway, { end: upstream.close });
-  return { gateway, upstream };
-}
+const { open, opened, endAll } = openGateways();
+afterEach(endAll);
 
 async function textOf(stream: AsyncIterable<OpenAI.ChatCompletionChunk>): Promise<string> {
   let text = '';

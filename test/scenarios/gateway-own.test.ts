@@ -1,21 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startUpstream, type TestUpstream, type UpstreamOptions } from './gateway-upstream.ts';
-import { chat, startTestGateway, type TestGateway, until, upstreamAt } from './test-gateway.ts';
+import { chat, openGateways, type TestGateway, until } from './test-gateway.ts';
 
-const open: { end: () => Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.end();
-});
-
-async function opened(
-  options: UpstreamOptions = {},
-  more: Parameters<typeof upstreamAt>[1] = {},
-): Promise<{ gateway: TestGateway; upstream: TestUpstream }> {
-  const upstream = await startUpstream(options);
-  const gateway = await startTestGateway([upstreamAt(upstream.port, { maxRequests: 1, canCancel: false, ...more })]);
-  open.push(gateway, { end: upstream.close });
-  return { gateway, upstream };
-}
+const { opened, endAll } = openGateways({ maxRequests: 1, canCancel: false });
+afterEach(endAll);
 
 const question = JSON.stringify({ model: 'default_model', max_tokens: 1 });
 

@@ -3,20 +3,11 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { hashOf } from '../unit/gateway/hash-of.ts';
-import { startUpstream, type TestUpstream } from './gateway-upstream.ts';
-import { chat, rightKey, startTestGateway, type TestGateway, upstreamAt } from './test-gateway.ts';
+import { startUpstream } from './gateway-upstream.ts';
+import { chat, openGateways, rightKey, startTestGateway, type TestGateway, upstreamAt } from './test-gateway.ts';
 
-const open: { end: () => Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.end();
-});
-
-async function opened(): Promise<{ gateway: TestGateway; upstream: TestUpstream }> {
-  const upstream = await startUpstream();
-  const gateway = await startTestGateway([upstreamAt(upstream.port)]);
-  open.push(gateway, { end: upstream.close });
-  return { gateway, upstream };
-}
+const { open, opened, endAll } = openGateways();
+afterEach(endAll);
 
 /** The status of the answer to a path that no client library would send. */
 const statusOf = (gateway: TestGateway, path: string): Promise<number | undefined> =>

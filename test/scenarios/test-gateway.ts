@@ -5,6 +5,7 @@ import OpenAI from 'openai';
 import { type Gateway, type GatewayLimits, startDoorman, usualLimits } from '../../src/gateway/gateway.ts';
 import type { GatewayUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
+import { startUpstream, type UpstreamOptions } from './gateway-upstream.ts';
 
 /** The key of every test. */
 export const rightKey = 'key-of-the-tests-0123456789';
@@ -99,6 +100,23 @@ export async function startTestGateway(
     end: async () => {
       await running.stop();
       rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts gateways, each with a runtime behind it. `endAll` stops everything in `open`, for the end of a test. */
+export function openGateways(usual: Partial<GatewayUpstream> = {}) {
+  const open: { readonly end: () => Promise<void> }[] = [];
+  return {
+    open,
+    endAll: async () => {
+      for (const one of open.splice(0)) await one.end();
+    },
+    opened: async (options: UpstreamOptions = {}, more: Partial<GatewayUpstream> = {}) => {
+      const upstream = await startUpstream(options);
+      const gateway = await startTestGateway([upstreamAt(upstream.port, { ...usual, ...more })]);
+      open.push(gateway, { end: upstream.close });
+      return { gateway, upstream };
     },
   };
 }
