@@ -27,7 +27,7 @@ const keysAt = (version: string, program: string) =>
 /** The newest release with libp2p; nodes of different dialects never meet. @see exo: dialects */
 const lastOfOldDialect = [1, 0, 71] as const;
 
-/** The dialect of a version; an invalid version counts as the newest release of the old dialect. */
+/** The dialect of a version. The schema requires a version to begin with three numbers. */
 function dialectOf(version: string): ExoRuntime['dialect'] {
   const numbers = version.split(/[-+.]/, 3).map(Number);
   return compareNumbers(numbers, lastOfOldDialect) <= 0 ? '1.0.71' : 'main';

@@ -4,7 +4,7 @@ import { configurePlacement, type RankConfiguration } from '../../../../src/driv
 import { lastingNames } from '../../../../src/drivers/contract/driver.ts';
 import { quietProgram } from '../../../../src/drivers/exo/configure.ts';
 import { dialogue, exo, reserved } from '../../../../src/drivers/exo/exo.ts';
-import type { ExoRuntime } from '../../../../src/drivers/exo/runtime.ts';
+import { type ExoRuntime, keys } from '../../../../src/drivers/exo/runtime.ts';
 import { driverOf } from '../../../../src/drivers/registry.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
@@ -236,6 +236,16 @@ describe('a placement on exo', () => {
       'placement/not-divisible: exo cannot split tiny: its number of key-value heads (4) is not divisible by 3.',
     ]);
     expect(codesOf({ model: { shape: shape(145, 4) }, placement: { sharding: 'pipeline' } })).toEqual([]);
+  });
+
+  it.each([
+    ['1.0.9', '1.0.71'],
+    ['1.0.71', '1.0.71'],
+    ['1.0.71-rc.2', '1.0.71'],
+    ['1.0.72', 'main'],
+    ['1.1.0+zenoh', 'main'],
+  ])('uses for version %s the dialect %s', (version, dialect) => {
+    expect(keys.resolve({ driver: 'exo', archive: 'EXO.dmg', version })).toMatchObject({ version, dialect });
   });
 
   describe('the model check', () => {
