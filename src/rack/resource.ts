@@ -145,6 +145,13 @@ export interface View {
   readonly findingBlockers: (kind: ResourceKind) => readonly Blocker[];
 }
 
+/** A view with these parts replaced. Unlike a spread, it does not compute the lazy parts. */
+export const viewWith = (view: View, parts: Partial<View>): View =>
+  Object.create(Object.prototype, {
+    ...Object.getOwnPropertyDescriptors(view),
+    ...Object.getOwnPropertyDescriptors(parts),
+  });
+
 /** One property of one node: its desired and its observed value. */
 export interface Property extends Addressed {
   readonly node: NodeName;

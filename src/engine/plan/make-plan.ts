@@ -24,6 +24,7 @@ import {
   type ResourceSteps,
   type UnobservedDependency,
   type View,
+  viewWith,
 } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { fleetForGoal, type Goal, type Scope, scopeOf, targetsForGoal } from '../goals/scope.ts';
@@ -294,7 +295,7 @@ function judge(
   const staying = stayingPlacements(view, changing);
   const stopping = staying.length === 0 ? [] : stoppingRanks(view, changing);
   const isSettled = staying.length === view.staying.length && stopping.length === view.stopping.length;
-  return isSettled ? { view, assessed, sifted } : judge(scope, { ...view, staying, stopping });
+  return isSettled ? { view, assessed, sifted } : judge(scope, viewWith(view, { staying, stopping }));
 }
 
 /** A property that cannot change now, with everything that it waits for. */

@@ -28,7 +28,7 @@ import { hardwareFact } from '../../identity/fact.ts';
 import { macosVersionFact } from '../../macos/fact.ts';
 import { wiredLimitFact } from '../../memory/fact.ts';
 import { readLimit } from '../../rdma/launch-budget.ts';
-import { type Blocker, blocker, judgeProperty, type View } from '../../resource.ts';
+import { type Blocker, blocker, judgeProperty, type View, viewWith } from '../../resource.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { placementAddress } from '../rank-states.ts';
 import { placementCases, takesOfDevice } from '../state/placement-cases.ts';
@@ -178,7 +178,7 @@ function returningCases(view: View) {
   return placementCases(view)
     .filter(({ comesBack }) => comesBack !== 'no')
     .map(({ placement, leader }) => {
-      const findings = besideOthers(served(placement), { ...view, desired }, factsOf);
+      const findings = besideOthers(served(placement), viewWith(view, { desired }), factsOf);
       return { placement, leader, findings: findings.filter((found) => !isReportedAlready(view, placement, found)) };
     });
 }

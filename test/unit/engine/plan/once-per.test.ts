@@ -1,7 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
+import { viewOf } from '../../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { oncePer } from '../../../../src/model/lists.ts';
+import { viewWith } from '../../../../src/rack/resource.ts';
 import { gatewayPlan, kimi, published } from '../../../rack/plans.ts';
+import { desiredFleet } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
 
 describe('oncePer', () => {
@@ -42,3 +45,28 @@ describe('oncePer', () => {
 });
 
 onOnePage('once-per');
+
+describe('a view with replaced parts', () => {
+  it('computes its findings only when they are read, and shares them with the first view', () => {
+    const desired = desiredFleet();
+    let reads = 0;
+    const observation = {
+      nodes: {},
+      get failures() {
+        reads += 1;
+        return {};
+      },
+    };
+    const first = viewOf({ desired, observation, answered: [], targets: [] });
+    const view = viewWith(first, { staying: ['kimi'] });
+    expect([view.staying, first.staying, reads]).toEqual([['kimi'], [], 0]);
+    expect([view.findings, view.examination]).toEqual([first.findings, first.examination]);
+    const before = reads;
+    expect(before).toBeGreaterThan(0);
+    expect([view.findings === first.findings, view.examination === first.examination, reads]).toEqual([
+      true,
+      true,
+      before,
+    ]);
+  });
+});
