@@ -163,7 +163,7 @@ const signalNames: Readonly<Record<number, string>> = {
  * such a code by itself.
  */
 function exitOf(code: string): Exit | undefined {
-  if (code === 'stuck') return { kind: 'unknown', reason: 'it was still there after it had been killed' };
+  if (code === 'stuck') return { kind: 'unknown', reason: 'it was still running after KILL' };
   const number = Number(code);
   if (number > 255) return undefined;
   const signal = number - 128;

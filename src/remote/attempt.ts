@@ -21,7 +21,7 @@ const maxPlaintextBytes = 64 * 1024;
 const maxBannerChars = 64 * 1024;
 const maxErrors = 16;
 
-/** Collects a socket's first bytes, before ssh2 reads them, until the key exchange packet is complete. */
+/** Collects a socket's first bytes before ssh2 reads them, until the key exchange packet is complete. */
 function listenToPlaintext(socket: Socket): () => Buffer {
   let bytes = Buffer.alloc(0);
   const listen = (chunk: Buffer): void => {
@@ -32,16 +32,16 @@ function listenToPlaintext(socket: Socket): () => Buffer {
   return () => bytes;
 }
 
-/** Records one connection attempt, so that a failure can be explained. */
+/** The record of one connection attempt, which explains a failure. */
 export type AttemptRecord = ReturnType<typeof recordAttempt>;
 
-/** ssh2 errors may name the level where they occurred. */
+/** Converts an ssh2 error, which may contain the level where it occurred. */
 function connectErrorOf(error: Error & { readonly level?: unknown }): ConnectError {
   const level = typeof error.level === 'string' ? error.level : undefined;
   return { ...given({ level }), codes: errorCodes(error), message: error.message };
 }
 
-/** Starts the record of an attempt. Fatal errors destroy the socket, so that no node can delay the end. */
+/** Starts the record of an attempt. Fatal errors destroy the socket, so that no node can delay the result. */
 export function recordAttempt(
   client: Client,
   socket: Socket,
@@ -113,11 +113,12 @@ export function recordAttempt(
 }
 
 /**
- * Limit per address of a node with several: the smaller of this and a third of the deadline, except for the last one.
+ * Time limit per address if a node has several: the smaller of this value and a third of the deadline. The last address
+ * has no separate limit.
  */
 const addressMs = 3_000;
 
-/** The system's lookups. libuv runs only two at a time, whatever its default pool size. */
+/** The system's name lookups. libuv runs only two of them at a time, regardless of its default pool size. */
 const systemLookUp = createLookUp({
   lookUp: (host) => lookup(host, { all: true }),
   places: 2,
@@ -125,14 +126,14 @@ const systemLookUp = createLookUp({
   openSpare: openSpareLookUp,
 });
 
-/** A running connection attempt in which no key was offered yet. */
+/** A running connection attempt in which no key has been offered yet. */
 export interface Attempt {
   readonly client: Client;
   readonly socket: Socket;
   readonly record: AttemptRecord;
 }
 
-/** Rejects invalid addresses, and trust for a different address. @throws FleetError `ssh/bad-address` */
+/** Rejects invalid addresses, and host key trust for a different address. @throws FleetError `ssh/bad-address` */
 export function checkTarget(target: Target, trust?: HostKeyTrust): void {
   if (!isHost(target.host) || !isUser(target.user) || !isTcpPort(target.port)) {
     const detail = `${JSON.stringify(target.user)} at ${JSON.stringify(target.host)} port ${target.port} is not a valid node address.`;
@@ -157,11 +158,11 @@ const socketLookUp =
     );
   };
 
-/** How long a node may wait with its first byte, in milliseconds. */
+/** Time limit in milliseconds for a node's first byte. */
 const firstByteMs = ({ deadlineMs, firstByteMs: most = deadlineMs }: ConnectLimits): number =>
   Math.min(most, deadlineMs);
 
-/** Starts to connect to a node and records all events. */
+/** Starts a connection to a node and records all events. */
 export async function attempt(target: Target, limits: ConnectLimits, identities: Identities): Promise<Attempt> {
   const { Client } = await loadSsh2();
   const client = new Client();
@@ -212,7 +213,7 @@ export function logIn(
   return outcome(tried, limits);
 }
 
-/** The connection of a successful attempt; otherwise undefined, with the socket closed. */
+/** Returns the connection of a successful attempt; otherwise closes the socket and returns undefined. */
 export function connectionOf(
   { client, socket }: Attempt,
   target: Target,
@@ -224,7 +225,7 @@ export function connectionOf(
   return undefined;
 }
 
-/** Reports a connection, or why there is none, to the listener. */
+/** Reports the result of a connection attempt to the listener. */
 export async function reported<T>(target: Target, limits: ConnectLimits, act: () => Promise<T>): Promise<T> {
   const { label: node, user, host, port } = target;
   limits.onRemote?.({ kind: 'connecting', node, address: `${user}@${host}:${port}` });

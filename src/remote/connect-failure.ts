@@ -33,7 +33,7 @@ export interface ConnectFailure {
   /** Whether the node accepted a key and requires another login step. */
   readonly isPartial: boolean;
   readonly offered: readonly string[];
-  /** Those of the offered keys that the node would accept but the agent did not sign for. */
+  /** Offered keys that the node would accept, but for which the agent did not sign. */
   readonly unsigned: readonly string[];
   readonly leftOut: number;
   readonly keyProblems: readonly Diagnostic[];
@@ -41,7 +41,7 @@ export interface ConnectFailure {
 
 const where = (target: Target): Prose => prose`${named(target.host)} port ${target.port}`;
 
-/** Text from a node with everything but plain ASCII escaped, at most 120 characters. */
+/** Quotes text from a node: escapes everything except plain ASCII, and keeps at most 120 characters. */
 export function quoteNodeText(text: string): string {
   const plain = text.replace(
     /[^\x20-\x7e]/gu,
@@ -52,13 +52,15 @@ export function quoteNodeText(text: string): string {
 
 const words = (text: string): string => text.replace(/\s+/gu, ' ').trim().toLowerCase();
 
-/** Whether a banner is macOS's before FileVault is unlocked. @see apple_ssh_and_filevault(7), macOS 26 */
+/**
+ * Whether a banner is the one that macOS shows before FileVault is unlocked. @see apple_ssh_and_filevault(7), macOS 26
+ */
 export function isFileVaultBanner(banner: string): boolean {
   const said = words(banner);
   return said.includes('system is locked.') && said.includes('to unlock it');
 }
 
-/** Whether macOS reports that FileVault is unlocked. Its earlier banner has some of the same words. */
+/** Whether macOS reports that FileVault is unlocked. The banner before the login contains some of the same words. */
 export const saysUnlocked = (text: string): boolean => words(text).includes('system successfully unlocked');
 
 const unnamed: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA'];
@@ -77,7 +79,7 @@ function unreachable(target: Target, failure: ConnectFailure): Diagnostic {
   if (unnamed.some((code) => codes.includes(code)) || (failure.phase === 'name' && failure.isLate)) {
     return nameless(target, failure, codes);
   }
-  // A name may have several addresses; a silent one may be the right one.
+  // A name can have several addresses, and a silent address can be the right one.
   const isRefused = codes.includes('ECONNREFUSED');
   if (isRefused && codes.every((code) => code === 'ECONNREFUSED')) {
     return diagnose('ssh/refused', { detail: prose`Nothing listens at ${where(target)}.` });
@@ -121,7 +123,10 @@ function unsigned(target: Target, failure: ConnectFailure): Diagnostic {
   });
 }
 
-/** Whether a different key would help: not if the node accepts none, or if it requires more than a key. */
+/**
+ * The hint after a rejected login. A different key does not help if the node accepts no keys, or requires more than a
+ * key.
+ */
 function authenticationHint(target: Target, refusal: 'refused' | 'no-keys' | 'more'): Prose {
   switch (refusal) {
     case 'no-keys':
@@ -194,7 +199,7 @@ function handshake(target: Target, failure: ConnectFailure): Diagnostic {
 }
 
 /**
- * Finds the one reason why a connection attempt failed. Pure: it uses only the record. A verdict on the host key takes
+ * Finds the single reason why a connection attempt failed. Pure: uses only the record. The host key verdict takes
  * precedence, because nothing after an untrusted key is reliable.
  */
 export function diagnoseConnect(target: Target, failure: ConnectFailure): Diagnostic {
@@ -210,9 +215,9 @@ export function diagnoseConnect(target: Target, failure: ConnectFailure): Diagno
   return { ...(isRefused ? authentication(target, failure) : handshake(target, failure)), subject };
 }
 
-/** What a server sends before encryption starts. */
+/** The data that a server sends before encryption starts. */
 interface PlaintextPhase {
-  /** Text before the identification line, or all text if there is none; at most 1,024 characters. */
+  /** Text before the identification line, or all text if there is no such line; at most 1,024 characters. */
   readonly greeting: string;
   /** The identification, such as `SSH-2.0-OpenSSH_10.0`; absent until its line is complete. */
   readonly identification?: string;
@@ -248,7 +253,7 @@ function parseOffer(packet: Buffer): ServerOffer | undefined {
   return { kex, hostKey, cipher, mac };
 }
 
-/** Parses the first bytes of a server, even if they are incomplete or invalid. */
+/** Parses a server's first bytes, even if they are incomplete or invalid. */
 export function parsePlaintext(bytes: Buffer): PlaintextPhase {
   const text = bytes.toString('latin1');
   const found = /(?:^|\n)(SSH-[^\n]*)\n/u.exec(text);

@@ -18,7 +18,7 @@ import { collectIdentities, type Identities, type Offer } from './keys/identitie
 import type { ConnectLimits, Remote, Target } from './remote.ts';
 import { type HostKeyAlgorithm, hostKeyAlgorithms, loadSsh2, strictAlgorithms } from './ssh2.ts';
 
-/** A host key from a node, in a form that people can compare. */
+/** A node's host key with its fingerprint, which people can compare. */
 interface OfferedHostKey extends HostKey {
   /** `SHA256:…`, as `ssh-keygen -l` prints it. */
   readonly fingerprint: string;
@@ -34,9 +34,9 @@ function refuseWithoutKeys(target: Target, identities: Identities): void {
 }
 
 /**
- * Connects to a node and logs in by public key. The host key is verified before any key is offered.
- * @throws FleetError with exactly one `ssh/…` code about the network, the host key or the login; or one per key file if
- * there is no key to offer
+ * Connects to a node and logs in with a public key. The host key is verified before any key is offered.
+ * @throws FleetError with exactly one `ssh/…` code about the network, the host key or the login; if there is no key to
+ * offer, with one code per key file
  */
 export const connect = (target: Target, trust: HostKeyTrust, limits: ConnectLimits): Promise<Remote> =>
   reported(target, limits, () => connectByKey(target, trust, limits));
@@ -54,8 +54,8 @@ async function connectByKey(target: Target, trust: HostKeyTrust, limits: Connect
 
 /**
  * Reads a node's host key without logging in: the key exchange stops as soon as the key has arrived. If the node has
- * several keys, it shows the first one in the order of `algorithms`, which starts with known key types. The default
- * order is Ed25519, ECDSA, RSA.
+ * several keys, it shows the first in the order of `algorithms`, which starts with known key types. The default order
+ * is Ed25519, ECDSA, RSA.
  * @throws FleetError with one `ssh/…` code about the network
  */
 export const fetchHostKey = (
@@ -95,11 +95,14 @@ async function askHostKey(
 
 const weakText = 'the node accepts RSA signatures with SHA-1 only';
 
-/** RSA keys may sign only with SHA-2; ssh2 would fall back to SHA-1 if the server announces nothing better. */
+/**
+ * Whether a signature would be weak. RSA keys may sign only with SHA-2, but ssh2 falls back to SHA-1 if the server
+ * announces nothing better.
+ */
 const isWeak = (key: ParsedKey, hash: string | undefined): boolean =>
   key.type === 'ssh-rsa' && hash !== 'sha256' && hash !== 'sha512';
 
-/** A file's key that rejects weak signatures. ssh2 treats an error as the answer of `sign`. */
+/** A key from a file that refuses to make weak signatures. ssh2 accepts an error as the result of `sign`. */
 function strictKey(key: ParsedKey): ParsedKey {
   const sign = key.sign.bind(key);
   return Object.assign(key, {
@@ -109,7 +112,7 @@ function strictKey(key: ParsedKey): ParsedKey {
 
 type AuthRecord = Pick<AttemptRecord, 'refused' | 'asked' | 'signed'>;
 
-/** An agent with exactly one key, so that an agent's keys are tried one by one like files. */
+/** An agent with exactly one key, so that an agent's keys are tried one by one, like key files. */
 async function agentOf({ key, label }: Offer, agent: BaseAgent, record: AuthRecord): Promise<BaseAgent> {
   const { OpenSSHAgent } = await loadSsh2();
   return Object.assign(new OpenSSHAgent(''), {
@@ -137,9 +140,9 @@ async function methodOf(username: string, offer: Offer, record: AuthRecord): Pro
 }
 
 /**
- * Logs in by public key only: one attempt per key, never a password, never a retry. There is no `none` request first,
- * which would cost a round trip. If the agent's keys were rejected, one `none` request follows: only then does ssh2
- * report the node's remaining methods, which distinguish a locked Mac from a wrong key.
+ * Logs in only with public keys: one attempt per key, never a password, never a retry. It sends no `none` request
+ * first, which would cost a round trip. If the agent's keys were rejected, one `none` request follows, because only
+ * then does ssh2 report the node's remaining methods, which distinguish a locked Mac from a wrong key.
  */
 export async function publickeyOnly(
   username: string,

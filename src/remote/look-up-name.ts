@@ -4,8 +4,8 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
 /**
- * The child's program: one name per input line, one JSON answer per output line. If its parent is gone, it kills
- * itself, because a normal exit would wait for the system's answers.
+ * The child process's program: one name per input line, one JSON answer per output line. If its parent is gone, it
+ * kills itself, because a normal exit would wait for the system's answers.
  */
 const program = `const { lookup } = require('node:dns');
 const lines = require('node:readline').createInterface({ input: process.stdin });
@@ -15,14 +15,17 @@ lines.on('line', (host) =>
     say(error ? { host, code: String(error.code), message: error.message } : { host, addresses })));
 lines.on('close', () => process.kill(process.pid, 'SIGKILL'));`;
 
-/** Node looks up half as many names in parallel as its pool has threads; 1,024 is the maximum. */
+/**
+ * Thread pool size of the child. Node looks up half as many names in parallel as the pool has threads; 1,024 threads
+ * are the maximum.
+ */
 const threads = 1_024;
 
 type Answer =
   | { readonly host: string; readonly addresses: readonly LookupAddress[] }
   | { readonly host: string; readonly code: string; readonly message: string };
 
-/** Starts a child process that looks up 512 names in parallel. This process does not wait for it at exit. */
+/** Starts a child process that looks up 512 names in parallel. This process does not wait for the child at exit. */
 export function openSpareLookUp(): SpareLookUp {
   const { NODE_OPTIONS: _options, ...env } = process.env;
   const child = spawn(process.execPath, ['-e', program], {
@@ -61,18 +64,18 @@ export function openSpareLookUp(): SpareLookUp {
   };
 }
 
-/** Finds the addresses of a name, in the order in which to try them. Rejects like `dns.lookup`. */
+/** Finds a name's addresses, in the order in which to try them. Rejects like `dns.lookup`. */
 export type LookUp = (host: string) => Promise<readonly LookupAddress[]>;
 
-/** A second resolver with room for all names. It opens when the first one is full. */
+/** A second resolver with enough capacity for all names. It starts when the first resolver is full. */
 interface SpareLookUp {
-  /** Settles like the first resolver; calls `lost` if there will never be an answer. */
+  /** Looks up a name like the first resolver; calls `lost` if there will never be an answer. */
   readonly ask: (host: string, settle: Settle) => void;
-  /** Stops it; pending names stay unanswered. */
+  /** Stops the resolver; pending names remain unanswered. */
   readonly close: () => void;
 }
 
-/** The result of one name in the spare resolver. */
+/** Callbacks for the result of one name in the spare resolver. */
 export interface Settle {
   readonly found: (addresses: readonly LookupAddress[]) => void;
   readonly failed: (error: Error) => void;
@@ -82,9 +85,9 @@ export interface Settle {
 /** The two resolvers. */
 interface LookUpPlaces {
   readonly lookUp: LookUp;
-  /** How many lookups the first resolver runs in parallel. It never gets more. */
+  /** Number of lookups that the first resolver runs in parallel. It never gets more. */
   readonly places: number;
-  /** Milliseconds a name waits for the first resolver before the spare one opens. */
+  /** Milliseconds that a name waits for the first resolver before the spare one starts. */
   readonly patienceMs: number;
   readonly openSpare: () => SpareLookUp;
 }
@@ -96,7 +99,7 @@ interface Entry {
   isSpare: boolean;
 }
 
-/** State of all lookups of a run. */
+/** The state of all lookups in a run. */
 interface Desk {
   readonly at: LookUpPlaces;
   readonly entries: Set<Entry>;
@@ -109,8 +112,8 @@ const waitingOf = ({ entries }: Desk): readonly Entry[] =>
   [...entries].filter((entry) => !entry.isRunning && !entry.isSpare);
 
 /**
- * Looks up names so that one without an answer does not block others. Node runs only two system lookups in parallel,
- * and the system may spend 30 seconds on a dead name. Each name has at most one lookup at a time.
+ * Looks up names in such a way that a name without an answer does not block others. Node runs only two system lookups
+ * in parallel, and the system may spend 30 seconds on a dead name. Each name has at most one lookup at a time.
  */
 export function createLookUp(at: LookUpPlaces): LookUp {
   const desk: Desk = { at, entries: new Set(), running: 0, spare: undefined, timer: undefined };
@@ -124,7 +127,7 @@ export function createLookUp(at: LookUpPlaces): LookUp {
 
 function add(desk: Desk, host: string, forget: () => void): Promise<readonly LookupAddress[]> {
   return new Promise((resolve, reject) => {
-    // The slower resolver may still answer when the name is settled or is being looked up again.
+    // The slower resolver may still answer when the name is already settled or is being looked up again.
     const once = (act: () => void): void => {
       if (!desk.entries.delete(entry)) return;
       forget();
@@ -144,7 +147,10 @@ function add(desk: Desk, host: string, forget: () => void): Promise<readonly Loo
   });
 }
 
-/** Fills the first resolver. If names still wait after a while, the spare one opens; without any work both stop. */
+/**
+ * Fills the first resolver. If names are still waiting after a while, the spare one starts. Without any work, both
+ * stop.
+ */
 function advance(desk: Desk): void {
   const free = Math.max(0, desk.at.places - desk.running);
   for (const entry of waitingOf(desk).slice(0, free)) run(desk, entry);
@@ -171,7 +177,7 @@ function run(desk: Desk, entry: Entry): void {
     });
 }
 
-/** Passes all unanswered names to the spare resolver, including those the first one is still working on. */
+/** Passes all unanswered names to the spare resolver, including those that the first resolver is still working on. */
 function handOver(desk: Desk): void {
   desk.timer = undefined;
   if (waitingOf(desk).length === 0) return;

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Allows any number of listeners on a signal. Nodes and commands add many, and Node would warn of a leak from eleven
- * on.
+ * Allows any number of listeners on a signal. Nodes and commands add many listeners, and with more than ten, Node would
+ * warn of a leak.
  */
 export function forMany(signal: AbortSignal): AbortSignal {
   setMaxListeners(0, signal);

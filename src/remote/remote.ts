@@ -6,7 +6,7 @@ import { labelled, prose } from '../model/text/prose.ts';
 import type { ScriptEnd } from '../node/root-script.ts';
 import type { LookUp } from './look-up-name.ts';
 
-/** An exit whose status is not known. */
+/** An exit with an unknown status. */
 export type UnknownExit = Extract<Exit, { kind: 'unknown' }>;
 
 const unknown = (why: NonNullable<UnknownExit['why']>, reason: string): UnknownExit => ({
@@ -15,7 +15,7 @@ const unknown = (why: NonNullable<UnknownExit['why']>, reason: string): UnknownE
   reason,
 });
 
-/** All reasons for an unknown exit; {@link diagnoseExit} turns them into diagnostics. */
+/** All reasons for an unknown exit; {@link diagnoseExit} converts them into diagnostics. */
 export const unknownExit = {
   /** The connection was lost. */
   dropped: (why: string) => unknown('dropped', `the connection was lost while the command ran (${why})`),
@@ -52,50 +52,53 @@ export const isTcpPort = (port: number): boolean => Number.isInteger(port) && po
 
 /**
  * The name of an address in known_hosts and `cluster.lock`: `host` for port 22, otherwise `[host]:port`. The host is in
- * lower case, as OpenSSH looks it up.
+ * lower case, like OpenSSH's lookups.
  */
 export function lookupName(host: string, port: number): string {
   const name = host.toLowerCase();
   return port === 22 ? name : `[${name}]:${port}`;
 }
 
-/** An event on a connection to a node. `node` is its name, or its address if there is no file yet. */
+/** An event on a connection to a node. `node` is the node's name, or its address if there is no cluster file yet. */
 export type RemoteEvent = { readonly node: string } & (
   | { readonly kind: 'connecting'; readonly address: string }
   /** `verdict` is the kind of a HostKeyVerdict; an unreadable key has no fingerprint. */
   | { readonly kind: 'host-key'; readonly verdict: string; readonly fingerprint?: string }
   | { readonly kind: 'connected' }
   | { readonly kind: 'refused'; readonly diagnostics: readonly Diagnostic[] }
-  /** A command is about to be sent. `script` is set only if its input is a script. */
+  /** A command is about to be sent. `script` is set only if the command's input is a script. */
   | { readonly kind: 'sent'; readonly name: string; readonly command: string; readonly script?: string }
   | { readonly kind: 'answered'; readonly name: string; readonly exit: Exit; readonly ms: number }
 );
 
-/** Listens to connections and commands. If it throws at `sent`, that command is not sent. */
+/** Listens to events of connections and commands. If the listener throws at `sent`, that command is not sent. */
 export type RemoteListener = (event: RemoteEvent) => void;
 
 /** The name and limits of one command. The controller enforces the limits, whatever the node does. */
 export interface ExecLimits {
-  /** The command's name in the log, such as `observe` or `set-power`. */
+  /** The command's name in the event log, such as `observe` or `set-power`. */
   readonly name: string;
   /**
-   * Milliseconds from the channel request to its close. After that the channel is abandoned and the exit is unknown.
+   * Milliseconds from the channel request to the channel's close. After that, the channel is abandoned and the exit is
+   * unknown.
    */
   readonly deadlineMs: number;
-  /** Counts {@link deadlineMs} from the last byte in either direction, for commands without a fixed duration. */
+  /**
+   * Whether {@link deadlineMs} counts from the last byte in either direction, for commands without a fixed duration.
+   */
   readonly isDeadlineIdle?: boolean;
   /** On abort, the command gets TERM, its channel is closed, and its exit is unknown. */
   readonly signal?: AbortSignal;
   /** Limit for stdout and stderr together; one more byte stops the command with `isTruncated`. */
   readonly maxBytes: number;
   /**
-   * The whole input, or pieces that are read as fast as the node takes them. A piece must not change after it was
+   * The whole input, or pieces that are read as fast as the node accepts them. A piece must not change after it was
    * returned.
    */
   readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
   /** The part of the input that may be recorded on the controller: a script, never file contents. */
   readonly script?: string;
-  /** Receives each piece of output as it arrives. The result contains all output too. */
+  /** Receives each piece of output as it arrives. The result also contains the whole output. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', piece: Uint8Array) => void;
 }
 
@@ -109,7 +112,7 @@ export interface ExecResult {
   readonly receivedAtEpochMs: number;
 }
 
-/** The same result with its output as text. */
+/** The same result with the output as text. */
 export const printedText = ({ exit, stdout, stderr }: ExecResult): ScriptEnd => {
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
   return { exit, stdout: text(stdout), stderr: text(stderr) };
@@ -127,9 +130,9 @@ export interface Remote {
   close(): void;
 }
 
-/** How to reach a node, resolved from the cluster file, `ssh -G` or the simulator. */
+/** The resolved settings for reaching a node, from the cluster file, `ssh -G` or the simulator. */
 export interface Target {
-  /** The node's name, or its address if there is no file yet. */
+  /** The node's name, or its address if there is no cluster file yet. */
   readonly label: string;
   readonly host: string;
   readonly port: number;
@@ -150,8 +153,8 @@ export interface ConnectLimits {
   /** Milliseconds from the resolved address to the end of authentication. The name lookup has the same limit again. */
   readonly deadlineMs: number;
   /**
-   * Milliseconds until the node's first byte, if shorter. A Mac that is off never sends one, while a login may wait for
-   * a person or a slow agent. The name lookup has the same limit again.
+   * Milliseconds until the node's first byte, if shorter. A Mac that is off never sends a byte, while a login may wait
+   * for a person or a slow agent. The name lookup has the same limit again.
    */
   readonly firstByteMs?: number;
   /** Milliseconds between keepalive requests (default 5,000). After three unanswered ones the connection is dropped. */

@@ -18,14 +18,14 @@ import { limiter } from './limit-parallel.ts';
 import { isHost, isTcpPort, isUser, type Target } from './remote.ts';
 import { errorCodes } from './ssh2.ts';
 
-/** The settings of the cluster file, or of the command line, about reaching a node. */
+/** Settings for reaching a node, from the cluster file or the command line. */
 export interface ReachWish extends Pick<DesiredNode, 'host' | 'user' | 'port' | 'identityFile'> {
   readonly label: string;
-  /** See {@link Target}; empty by default. */
+  /** See {@link Target} (default: empty). */
   readonly rootPrefix?: string;
 }
 
-/** How to reach a node, and the known_hosts files that apply to it. */
+/** The resolved target of a node, and the known_hosts files that apply to it. */
 export interface Reach {
   readonly target: Target;
   readonly knownHostsFiles: readonly string[];
@@ -33,7 +33,7 @@ export interface Reach {
 
 const parallelQuestions = 8;
 
-/** The real controller. Home and user name come from the system, as for ssh. */
+/** The environment of the real controller. Home and user name come from the system, as in ssh. */
 export function localReachEnv(): ReachEnv {
   const { homedir, username } = userInfo();
   return { home: homedir, userName: username, hostName: hostname(), command: 'ssh', variables: process.env };
@@ -130,7 +130,7 @@ async function isSshSilent(env: ReachEnv): Promise<boolean> {
   return plain.every(Boolean);
 }
 
-/** Creates a resolver. It skips `ssh -G` if no ssh_config on this machine can change the result. */
+/** Creates a resolver, which skips `ssh -G` if no ssh_config on this machine can change the result. */
 export function createReachResolver(env: ReachEnv) {
   const limited = limiter(parallelQuestions);
   let silent: Promise<boolean> | undefined;
@@ -146,13 +146,13 @@ export function createReachResolver(env: ReachEnv) {
     if (await silent) return defaultConfig(wish, env);
     const said = await limited(() => askSsh(wish, env));
     if (said !== undefined) return said;
-    // The configuration may name a jump host, a port or a key. Guessing could reach a different node.
+    // The configuration may set a jump host, a port or a key. A guess could reach a different node.
     const detail = `Your ssh_config may affect ${wish.host}, but this computer has no ${env.command} to read it.`;
     return refuse('ssh/config-unreadable', wish, detail, 'Install the OpenSSH client, so that `ssh` is in the PATH.');
   };
   return {
     /**
-     * Resolves host, port, user, keys and agent: first from the wish, then from the user's ssh_config, then from ssh's
+     * Resolves host, port, user, keys and agent: from the wish, then from the user's ssh_config, then from ssh's
      * defaults.
      * @throws FleetError `ssh/bad-address`, `ssh/proxyjump`, `ssh/config-unsupported`, `ssh/config-unreadable`
      */
@@ -174,7 +174,7 @@ export function createReachResolver(env: ReachEnv) {
       };
       return { target, knownHostsFiles: config.knownHostsFiles.map((file) => expandPath(file, asked, env)) };
     },
-    /** Reads the known_hosts files of a reach, each file once per run, and combines them with the lock. */
+    /** Reads the known_hosts files for a node, each file once per run, and combines them with the lock. */
     trust: async (reach: Reach, lock?: HostKeyLock): Promise<HostKeyTrust> => {
       const files = await Promise.all(reach.knownHostsFiles.map(async (file) => ({ file, text: await read(file) })));
       const knownHosts = files.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
@@ -183,15 +183,15 @@ export function createReachResolver(env: ReachEnv) {
   };
 }
 
-/** The parts of the controller that affect how nodes are reached. */
+/** The properties of the controller that affect how nodes are reached. */
 export interface ReachEnv extends SshCommand {
   readonly home: string;
   readonly userName: string;
-  /** Name of this computer, as `hostname` prints it. */
+  /** This computer's name, as printed by `hostname`. */
   readonly hostName: string;
 }
 
-/** An address as passed to ssh, and its configuration. */
+/** An address as passed to ssh, with its configuration. */
 export interface Asked {
   /** The original host name: `%n`. */
   readonly host: string;
@@ -236,7 +236,7 @@ export function expandPath(path: string, asked: Asked, env: ReachEnv): string {
   return resolve(plain.replace(/^~(?=\/|$)/u, env.home));
 }
 
-/** The socket of the agent to use; undefined if there is none or none is wanted. */
+/** The socket of the agent to use; undefined if there is no agent or the configuration disables it. */
 export function agentSocketOf(asked: Asked, env: ReachEnv): string | undefined {
   const wanted = asked.config.identityAgent ?? 'SSH_AUTH_SOCK';
   if (wanted === 'none') return undefined;
@@ -247,7 +247,7 @@ export function agentSocketOf(asked: Asked, env: ReachEnv): string | undefined {
 
 const maxDepth = 8;
 
-/** Text of a file; undefined if the file is missing. Throws any other error. */
+/** A file's text; undefined if the file is missing. Throws all other errors. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     // A normal open of a pipe would wait forever for a writer.
@@ -266,16 +266,16 @@ async function included(pattern: string, folder: string): Promise<readonly strin
   return names.filter((name) => matchesPattern(name, basename(path))).map((name) => join(dirname(path), name));
 }
 
-/** An ssh_config, and the folder for every relative Include in it, at any depth. */
+/** An ssh_config, and the folder for all relative Includes in it, at any depth. */
 interface ConfigFile {
   readonly file: string;
-  /** `~/.ssh` for the user's own file and for `-F`, `/etc/ssh` for the machine's. @see ssh_config(5) */
+  /** `~/.ssh` for the user's own file and for `-F`, `/etc/ssh` for the machine-wide file. @see ssh_config(5) */
   readonly includeFolder: string;
 }
 
 /**
- * Whether an ssh_config, including all included files, keeps every relevant setting at its default, so that `ssh -G` is
- * not needed. True for a missing file, false for an unreadable one.
+ * Whether an ssh_config, with all included files, keeps every relevant setting at its default, so that `ssh -G` is not
+ * needed. True for a missing file, false for an unreadable one.
  */
 export async function isPlainConfig({ file, includeFolder }: ConfigFile, depth = 0): Promise<boolean> {
   const text = await readIfThere(file).catch(() => 'unreadable');
@@ -292,14 +292,14 @@ export async function isPlainConfig({ file, includeFolder }: ConfigFile, depth =
   return true;
 }
 
-/** The input of `ssh -G`. `isHost` has verified the host. Missing values come from the user's ssh_config. */
+/** The input of `ssh -G`. The host was validated by `isHost`. Missing values come from the user's ssh_config. */
 export type SshQuestion = Pick<ReachWish, 'label' | 'host' | 'user' | 'port'>;
 
 /** How to run the system's ssh. */
 interface SshCommand {
   /** A path, or a name in PATH. */
   readonly command: string;
-  /** Replaces the user's and the machine's ssh_config (`-F`). */
+  /** File that replaces the user's and the machine-wide ssh_config (`-F`). */
   readonly configFile?: string;
   /** meshwright's environment; only the few variables that ssh needs are passed on. */
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -310,7 +310,7 @@ const maxBytes = 256 * 1024;
 const passedOn = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'SSH_AUTH_SOCK'];
 
 /**
- * Asks the system's ssh how it would reach an address, so that `Host` and `Match` blocks work as usual; undefined if
+ * Queries how the system's ssh would reach an address, so that `Host` and `Match` blocks work as usual; undefined if
  * this machine has no ssh.
  * @throws FleetError `ssh/config-unreadable`
  */
@@ -359,7 +359,9 @@ export interface SshConfig extends Pick<Target, 'port' | 'user' | 'identityFiles
   readonly revokedHostKeys?: string;
 }
 
-/** Paths are listed without quotes, so a space separates two paths only before `/` or `~`. */
+/**
+ * Splits a list of paths. `ssh -G` prints them without quotes, so a space separates two paths only before `/` or `~`.
+ */
 const splitPaths = (value: string): readonly string[] =>
   value === 'none' ? [] : value.split(/ (?=[/~])/u).filter((path) => path !== '');
 
@@ -399,7 +401,7 @@ export function parseSshConfig(text: string): SshConfig | undefined {
   };
 }
 
-/** ssh's default key files, without those that the built-in client cannot use. */
+/** ssh's default key files, except those that the built-in client cannot use. */
 const defaultIdentityFiles: readonly string[] = ['~/.ssh/id_ed25519', '~/.ssh/id_ecdsa', '~/.ssh/id_rsa'];
 
 /** Whether a list of key files is ssh's default list. */
@@ -417,15 +419,15 @@ const irrelevantKeywords = new Set(
   visualhostkey warnweakcrypto xauthlocation`.split(/\s+/u),
 );
 
-/** Whether a line of an ssh_config can make the output of `ssh -G` differ from the defaults. */
+/** Whether a line in an ssh_config can make the output of `ssh -G` differ from the defaults. */
 type ConfigLine =
   | { readonly kind: 'irrelevant' }
   | { readonly kind: 'include'; readonly patterns: readonly string[] }
   | { readonly kind: 'relevant' };
 
 /**
- * Classifies a line of an ssh_config. Only empty lines, comments, `Host *`, `Include` and known harmless keywords are
- * irrelevant; all other lines count as relevant.
+ * Classifies a line in an ssh_config. Empty lines, comments, `Host *` and known harmless keywords are irrelevant,
+ * `Include` is followed, and all other lines count as relevant.
  */
 export function judgeConfigLine(line: string): ConfigLine {
   const text = line.trim();

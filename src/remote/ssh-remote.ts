@@ -13,29 +13,31 @@ import {
   unknownExit,
 } from './remote.ts';
 
-/** sshd allows ten sessions per connection (MaxSessions). Eight leave room for other multiplexed sessions. */
+/**
+ * sshd allows ten sessions per connection (MaxSessions). A limit of eight leaves room for other multiplexed sessions.
+ */
 const maxChannels = 8;
 /**
- * Pauses before a refused channel is requested again: sshd counts a session until it has reaped its process, shortly
- * after the channel closed. If no other channel is open, this many consecutive refusals are final.
+ * Pauses before a refused channel is requested again. sshd counts a session until it has reaped the session's process,
+ * shortly after the channel closes. If no other channel is open, this many consecutive refusals are final.
  */
 const refusalPausesMs = [20, 40, 80, 160, 320, 640] as const;
 const longestPauseMs = 1_000;
 const lingerMs = 1_000;
 /**
- * Beyond this many unrequested bytes, a node is flooding us. A correct sshd sends at most its 2 MiB window after a
- * channel closed. A one-byte packet takes about 40 bytes, hence the factor.
+ * Number of unrequested bytes above which a node is flooding us. After a channel closes, a correct sshd sends at most
+ * its window of 2 MiB. A one-byte packet takes about 40 bytes, hence the higher limit.
  */
 const unaskedBytes = 32 * 1024 * 1024;
 const bytesPerAskedByte = 64;
 
-/** What a connection knows from its login. */
+/** Data from a connection's login. */
 interface Login extends Pick<Remote, 'connectMs'> {
   readonly target: Pick<Target, 'label' | 'rootPrefix'>;
   readonly onRemote?: RemoteListener;
 }
 
-/** A connection of the built-in client. Only `connect` creates it, after it verified the host key. */
+/** A connection of the built-in client. Only `connect` creates it, after the host key was verified. */
 export class SshRemote implements Remote {
   readonly rootPrefix: string;
   readonly connectMs: number;
@@ -107,17 +109,21 @@ export class SshRemote implements Remote {
   close(): void {
     this.#lose(unknownExit.closed);
     this.#client.end();
-    // A node that does not answer our disconnect must not keep the process alive.
+    // A node that does not answer our disconnect message must not keep the process alive.
     this.#socket.unref();
     setTimeout(() => this.#socket.destroy(), lingerMs).unref();
   }
 
-  /** Resolves when this command has a channel, or when the connection is lost. A refused command comes first. */
+  /**
+   * Resolves when this command has a channel, or when the connection is lost. A refused command is first in the queue.
+   */
   #channel(isRefused: boolean): Promise<void> {
     return new Promise((go) => (isRefused ? this.#waiting.unshift(go) : this.#waiting.push(go)));
   }
 
-  /** Frees a channel. Returns true if the node refused it, but may accept its command later: nothing ran. */
+  /**
+   * Frees a channel. Returns true if the node refused the channel, but may accept the command later; then nothing ran.
+   */
   #free(running: RunningCommand, isRefused: boolean): boolean {
     this.#running.delete(running);
     this.#open -= 1;
@@ -135,12 +141,12 @@ export class SshRemote implements Remote {
     return isAgain;
   }
 
-  /** Gives free channels to waiting commands. */
+  /** Assigns free channels to waiting commands. */
   #fill(): void {
     for (; this.#open < this.#limit && this.#waiting.length > 0; this.#open += 1) this.#waiting.shift()?.();
   }
 
-  /** Allows one more channel after each pause, until all are allowed again. */
+  /** After a refusal, allows one more channel after each pause until all are allowed again. */
   #rest(pauseMs: number): void {
     clearTimeout(this.#resting);
     this.#resting = setTimeout(() => {
@@ -150,7 +156,10 @@ export class SshRemote implements Remote {
     }, pauseMs).unref();
   }
 
-  /** If all channels are blocked by commands that outlived their limits, nothing can run here anymore. */
+  /**
+   * Drops the connection if all channels are blocked by commands that exceeded their limits, because nothing can run on
+   * it anymore.
+   */
   #dropIfBlocked(): void {
     const blocked = [...this.#running].filter((running) => running.isAbandoned());
     if (blocked.length >= Math.max(1, this.#limit))
@@ -171,22 +180,22 @@ export class SshRemote implements Remote {
   }
 }
 
-/** Events of a running command for its connection. */
+/** Events of a running command that its connection handles. */
 export interface CommandHooks {
-  /** Number of requested output bytes received. */
+  /** Called with the number of requested output bytes received. */
   readonly received: (bytes: number) => void;
-  /** The channel is free again. `isRefused`: the node refused the channel itself, so nothing ran. */
+  /** Called when the channel is free again. `isRefused`: the node refused the channel itself, so nothing ran. */
   readonly closed: (isRefused: boolean) => void;
 }
 
-/** A command with a channel, or with a request for one. Its result is settled exactly once, whatever the node does. */
+/** A command that has or has requested a channel. The result is settled exactly once, whatever the node does. */
 interface RunningCommand {
   readonly result: Promise<ExecResult>;
-  /** Takes the answer to the request for a channel. */
+  /** Handles the answer to the channel request. */
   readonly answered: ClientCallback;
-  /** The request for a channel failed. */
+  /** Called if the channel request failed. */
   readonly failed: (exit: UnknownExit, isRefused?: boolean) => void;
-  /** Whether the result is settled, but the node has not closed the channel. */
+  /** Whether the result is settled although the node has not closed the channel. */
   readonly isAbandoned: () => boolean;
   /** Settles the result when the connection is lost. */
   readonly lose: (exit: UnknownExit) => void;
@@ -298,13 +307,13 @@ function listen(
   }
 }
 
-/** A command's output, up to a limit for both streams together. */
+/** Collects a command's output, up to a limit for both streams together. */
 function createOutput(maxBytes: number) {
   const out = { stdout: createSink(), stderr: createSink() };
   let room = maxBytes;
   let isTruncated = false;
   return {
-    /** Returns the part of the chunk that is within the limit. */
+    /** Appends a chunk and returns the part that is within the limit. */
     append: (stream: Stream, chunk: Buffer): Buffer => {
       const piece = chunk.subarray(0, room);
       isTruncated = piece.length < chunk.length;
@@ -318,7 +327,10 @@ function createOutput(maxBytes: number) {
 
 const firstBytes = 4096;
 
-/** Collects output in one growing buffer, however small the packets are. It uses at most twice the memory of its content. */
+/**
+ * Collects output in one growing buffer, regardless of packet sizes. The buffer uses at most twice the memory of its
+ * content.
+ */
 export function createSink() {
   let bytes = Buffer.alloc(0);
   let used = 0;
@@ -337,17 +349,17 @@ export function createSink() {
   };
 }
 
-/** Events while a command gets its input. */
+/** Events while a command receives its input. */
 interface FeedHooks {
-  /** A piece was handed over, and the connection has room for the next one. */
+  /** A piece was sent, and the connection has room for the next one. */
   readonly moved: () => void;
   /** Reading the input failed, so the command got only part of it. */
   readonly broken: () => void;
 }
 
 /**
- * Sends a command its standard input and closes it. Pieces are read one at a time, as fast as the node takes them, and
- * no more after the command ended.
+ * Sends a command its standard input and closes the stream. Pieces are read one at a time, as fast as the node accepts
+ * them, and not after the command has exited.
  */
 export function feedInput(channel: ClientChannel, input: ExecLimits['stdin'], hooks: FeedHooks): void {
   if (input === undefined) channel.end();

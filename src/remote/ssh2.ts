@@ -1,6 +1,6 @@
 import type { Algorithms } from 'ssh2';
 
-/** The codes of a Node error and of its aggregated errors (a name with several addresses fails once per address). */
+/** The codes of a Node error and its aggregated errors; a name with several addresses fails once per address. */
 export function errorCodes(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [];
   const own =
@@ -29,9 +29,9 @@ export function errorText(error: unknown): string {
 }
 
 /**
- * The algorithms offered to a node, best first. AES-GCM is first: it is twice as fast as AES-CTR in ssh2. SHA-1 and CBC
- * are never offered. ChaCha20-Poly1305 is never offered either: without strict key exchange it allows prefix truncation
- * (Terrapin, CVE-2023-48795), and whether the node uses strict key exchange is known only after the choice.
+ * The algorithms offered to a node, best first. AES-GCM is first, because in ssh2 it is twice as fast as AES-CTR. SHA-1
+ * and CBC are never offered. Neither is ChaCha20-Poly1305: without strict key exchange, it allows prefix truncation
+ * (Terrapin, CVE-2023-48795), and the node's support for strict key exchange is known only after the choice.
  */
 export const strictAlgorithms = {
   kex: [
@@ -50,7 +50,7 @@ export const strictAlgorithms = {
   compress: ['none'],
 } as const satisfies Algorithms;
 
-/** Preferred host-key algorithms for an unknown node. `ssh-rsa` keys sign only with SHA-2. */
+/** Preferred host key algorithms for an unknown node. `ssh-rsa` keys sign only with SHA-2. */
 export const hostKeyAlgorithms = [
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
@@ -65,14 +65,14 @@ export type HostKeyAlgorithm = (typeof hostKeyAlgorithms)[number];
 const keyTypeOf = (algorithm: string): string => (algorithm.startsWith('rsa-sha2-') ? 'ssh-rsa' : algorithm);
 
 /**
- * The same algorithms with known key types first. Otherwise a node known only by its ECDSA key would show its Ed25519
- * key, which would look like an intruder's (k0sctl #813).
+ * The same algorithms, with known key types first. Otherwise a node that is known only by its ECDSA key would show its
+ * Ed25519 key, which would look like an intruder's key (k0sctl #813).
  */
 export function orderHostKeyAlgorithms(knownTypes: readonly string[]): readonly HostKeyAlgorithm[] {
   const isKnown = (algorithm: string): boolean => knownTypes.includes(keyTypeOf(algorithm));
   return [...hostKeyAlgorithms.filter(isKnown), ...hostKeyAlgorithms.filter((one) => !isKnown(one))];
 }
-/** The SSH library, loaded at the first connection, so that `--version` and `validate` stay fast. */
+/** Loads the SSH library at the first connection, so that `--version` and `validate` are fast. */
 export async function loadSsh2() {
   // ssh2 is a CommonJS module; Node finds only some of its named exports, so the default export is used.
   const { default: ssh2 } = await import('ssh2');

@@ -10,12 +10,12 @@ import { concealed, type Secret, type SecretSource, secretSourceText } from '../
 import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 
-/** The terminal for the prompt. */
+/** The terminal for a prompt. */
 export interface HiddenTerminal {
   readonly input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause'>;
   readonly write: (text: string) => void;
   readonly signal?: AbortSignal;
-  /** Called for Ctrl-C at the prompt, which raw mode delivers as a byte. */
+  /** Called for Ctrl-C at the prompt, because raw mode delivers Ctrl-C as a byte. */
   readonly abort: () => void;
 }
 
@@ -30,7 +30,7 @@ const keys = {
 };
 const longestAnswer = 1_024;
 
-/** Asks one question without echo; undefined if the person cancels. */
+/** Prompts without echo; undefined if the person cancels. */
 export function askHidden(question: string, terminal: HiddenTerminal): Promise<string | undefined> {
   const { input, write, signal } = terminal;
   return new Promise((resolve) => {
@@ -60,7 +60,7 @@ export function askHidden(question: string, terminal: HiddenTerminal): Promise<s
       resolve(undefined);
       return;
     }
-    // Raw mode must be on before the question appears, or early typing would be shown.
+    // Raw mode must be on before the prompt appears; otherwise early typing would be visible.
     input.setRawMode(true);
     signal?.addEventListener('abort', giveUp, { once: true });
     input.on('data', read).on('end', giveUp);
@@ -75,16 +75,16 @@ function edited(typed: readonly string[], key: string): readonly string[] {
   return key < ' ' || typed.length >= longestAnswer ? typed : [...typed, key];
 }
 
-/** What resolving a secret may access. */
+/** The resources for resolving a secret. */
 export interface SecretContext {
   readonly subject: Subject;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Base folder of relative paths: the folder of the cluster file. */
+  /** Base folder of relative paths, which is the cluster file's folder. */
   readonly folder: string;
   readonly home: string;
   /** Prompts without echo; returns undefined if the person cancels. Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string | undefined>;
-  /** What the secret is (default: a password). */
+  /** The kind of secret (default: a password). */
   readonly what?: 'key';
   /** The prompt, such as `Password of mesh on studio-3`. */
   readonly question: string;
@@ -101,8 +101,8 @@ export type ResolvedSecret =
 const maxBytes = 1_024;
 
 /**
- * Reads a secret from its source, once. One trailing line break is removed; an empty secret, several lines, invalid
- * text and NUL are rejected. No diagnostic contains any part of it.
+ * Reads a secret from its source, once. One trailing line break is removed. Empty secrets, several lines, invalid text
+ * and NUL are rejected. No diagnostic contains any part of the secret.
  */
 export async function resolveSecret(source: SecretSource, context: SecretContext): Promise<ResolvedSecret> {
   const raw = await rawSecret(source, context);
@@ -174,13 +174,13 @@ function refused(
 /** Base folders of paths. */
 type Places = Pick<SecretContext, 'folder' | 'home'>;
 
-/** The absolute path of a secret's file. `~/` is the home folder; relative paths start at `folder`. */
+/** The absolute path of a secret's file. `~/` is the home folder; relative paths are relative to `folder`. */
 function secretPath(path: string, { folder, home }: Places): string {
   if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
   return isAbsolute(path) ? path : join(folder, path);
 }
 
-/** Reads a file that belongs to this user or root and that no one else can read or write. */
+/** Reads a file that must belong to this user or root, and that no other user can read or write. */
 export async function readSecretFile(path: string, places: Places): Promise<RawSecret> {
   const at = secretPath(path, places);
   let file: FileHandle;
@@ -217,7 +217,7 @@ async function readOpened(file: FileHandle, at: string): Promise<RawSecret> {
   return { kind: 'bytes', bytes: bytes.subarray(0, bytesRead) };
 }
 
-/** How to run a program that prints a secret. */
+/** The context for running a program that prints a secret. */
 interface CommandContext extends Pick<SecretContext, 'env' | 'folder' | 'signal'> {
   /** Default: 30 s. */
   readonly deadlineMs?: number;
@@ -226,8 +226,8 @@ interface CommandContext extends Pick<SecretContext, 'env' | 'folder' | 'signal'
 const patienceMs = 30_000;
 
 /**
- * Returns the stdout of a program. It gets no input, no shell reads its arguments, and none of its output is shown. To
- * see why it failed, the user runs it manually.
+ * Returns a program's stdout. The program gets no input, no shell parses its arguments, and none of its output is
+ * shown. To see why a program failed, users run it manually.
  */
 export function runSecretCommand(
   { argv, hidden = [] }: Extract<SecretSource, { kind: 'command' }>,
@@ -248,7 +248,7 @@ export function runSecretCommand(
     const chunks: Buffer[] = [];
     let size = 0;
     const refuse = (why: string): void => resolve({ kind: 'refused', why: `\`${program}\` ${why}.`, hint });
-    // A child of the program may keep the pipe open; do not wait for it.
+    // A child of the program may keep the pipe open, so do not wait for the pipe's end.
     const end = (code: number | null, by: NodeJS.Signals | null): void => {
       child.stdout.destroy();
       if (size > mostRawBytes) refuse('printed too much for a password');
@@ -270,7 +270,7 @@ export function runSecretCommand(
       });
     });
   });
-  // For some programs, the system reports immediately that they cannot run.
+  // For some programs, the system immediately reports that they cannot run.
   return running.catch((error: unknown) => ({ kind: 'refused', why: `\`${program}\` ${startFailure(error)}.`, hint }));
 }
 
@@ -280,11 +280,11 @@ function startFailure(error: unknown): string {
   return code === 'ENOENT' ? 'does not exist' : `could not be started (${code})`;
 }
 
-/** Unchecked bytes from a source, or why there are none. No reason contains any of them. */
+/** Unchecked bytes from a source, or the reason why there are none. No reason contains any of the bytes. */
 type RawSecret =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'refused'; readonly why: string; readonly hint: Prose }
-  /** Others may read the file. */
+  /** Other users may be able to read the file. */
   | { readonly kind: 'exposed'; readonly why: string; readonly hint: Prose };
 
 /** One byte more than the longest secret with a line break is enough to reject the value. */

@@ -6,8 +6,8 @@
 # program reads or starts itself, or what a sticky folder lets others add.
 #
 # `root_words` reads property lists and prints the paths that launchd runs as root: a program and its arguments as a
-# whole, the quoted parts of them and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word. The last awk program in this
-# file tells whether an access list, as `ls -lde` prints it, lets the account or one of its groups change a file or the
+# whole, their quoted parts and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word. The last awk program in this
+# file tests whether an access list, as `ls -lde` prints it, lets the account or one of its groups change a file or the
 # content of a folder.
 # See launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e; chmod(1) of
 # macOS for the rights in an access list.

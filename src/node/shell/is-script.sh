@@ -1,4 +1,4 @@
-# `isscript MARK` tells whether the script that left this mark is still running. The process number of an old mark may
+# `isscript MARK` tests whether the script that left this mark is still running. The process number of an old mark may
 # belong to a different program by now, such as `ssh -s`.
 #
 # Prints: nothing

@@ -1,5 +1,5 @@
-# `isrunning FOLDER` tells whether a job's process is running, by its number and its command line, and leaves the number
-# in `p`. `cleared KEY` removes the folder of a job whose process has exited or is about to.
+# `isrunning FOLDER` tests whether a job's process is running, by its number and command line, and leaves the number in
+# `p`. `cleared KEY` removes the folder of a job whose process has exited or is about to.
 #
 # Prints: nothing
 isrunning() {

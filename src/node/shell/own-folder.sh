@@ -1,4 +1,4 @@
-# `ownfolder FOLDER ACCOUNT` gives a folder to an account; no other account can enter it then.
+# `ownfolder FOLDER ACCOUNT` makes an account the owner of a folder, which no other account can then enter.
 #
 # Prints: nothing
 ownfolder() {

@@ -1,5 +1,6 @@
-# `ownlog FILE ACCOUNT` gives the log of this account's service to the ssh user, who reads it without root. Only the
-# account can also write it, through its primary group, which has no other member. An empty account means the ssh user.
+# `ownlog FILE ACCOUNT` makes the ssh user the owner of this account's service log, who can then read the log without
+# root. Only the account can also write to it, through its primary group, which has no other member. An empty account
+# means the ssh user.
 #
 # Prints: nothing; fails with no-account
 ownlog() {

@@ -1,9 +1,9 @@
-# `look` tells whether launchd has loaded the service `$L`, and leaves its process number in `pid` (empty without a
-# process) and the output in `o`. `bootout` unloads the service and waits until it is gone. Its exit codes 3, 36 and 113
-# are no errors: the service is gone or stopping. launchctl: only exit 113 with "Could not find service" means not
-# loaded.
+# `look` tests whether launchd has loaded the service `$L`, and leaves the process number in `pid` (empty without a
+# process) and the output in `o`. `bootout` unloads the service and waits until it is gone. Exit codes 3, 36 and 113 of
+# launchctl's bootout are not errors: the service is gone or stopping. For print, only exit 113 with "Could not find
+# service" means that the service is not loaded.
 #
-# Needs label: of the service
+# Needs label: the service's label
 # Needs end_seconds: seconds to wait until it has stopped
 # Prints: nothing; fails with launchctl
 L=system/$label

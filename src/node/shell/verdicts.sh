@@ -1,5 +1,5 @@
-# The ends of a script that runs as root: success with `changed` or `unchanged`, failure with `failed SLUG TEXT` and the
-# first line of TEXT. `N` is a line end.
+# The functions that end a script that runs as root: `changed` or `unchanged` for success, and `failed SLUG TEXT` for
+# failure, which prints the first line of TEXT. `N` is a line end.
 #
 # Prints: the verdict; a failure goes to stderr, with exit 1
 N='

@@ -1,11 +1,12 @@
-# `session` leaves the boot session in `u`. `marked` tells whether a stop found in this session that only a restart of
-# the Mac helps, with the reason in `w`. `refuse_marked` prevents a start on such a Mac: it measures again, because the
-# memory may have belonged to a different program, and removes the mark if the value has fallen. `slack` leaves in `z`
-# the allowed difference from the baseline `B` in bytes. `others` tells whether a rank of a placement other than `$d` is
-# running. `keep_wired` records the wired memory before the first rank of this boot session. After a rank has run, its
-# share is unknown, so there is no baseline. `mark WHY` records for the next plan that only a restart of this Mac helps.
-# `judge_wired` leaves in `m` the state of wired memory after a rank stopped: `normal`, `high`, or `unknown` with the
-# reason. A function `wired` prints the number of wired bytes, or nothing.
+# `session` leaves the boot session in `u`. `marked` tests whether a stop in this session found that only a restart of
+# the Mac helps, and leaves the reason in `w`. `refuse_marked` prevents a start on such a Mac: it measures again,
+# because the memory may have belonged to a different program, and removes the mark if the value has fallen. `slack`
+# leaves the allowed difference from the baseline `B` in `z`, in bytes. `others` tests whether a rank of a placement
+# other than `$d` is running. `keep_wired` records the wired memory before the first rank of this boot session. After a
+# rank has run, its share is unknown, so there is no baseline. `mark WHY` records for the next plan that only a restart
+# of this Mac helps. `judge_wired` leaves the state of wired memory after a rank stopped in `m`: `normal`, `high`, or
+# `unknown` with the reason. The script that uses this file defines `wired`, which prints the number of wired bytes, or
+# nothing.
 #
 # Needs slack_bytes: minimum allowed difference of wired memory
 # Prints: nothing; fails with sysctl, needs-reboot

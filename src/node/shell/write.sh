@@ -1,4 +1,4 @@
-# `write FILE TEXT` writes a file and moves it to its place.
+# `write FILE TEXT` writes a file under a temporary name and renames it.
 #
 # Uses verdicts.sh
 # Uses must.sh

@@ -21,7 +21,7 @@ const compareThen = (target: Target, seen: HostKey, ...more: readonly string[]):
 
 const place = (known: KnownKey): string => `${known.file}:${known.line}`;
 
-/** A Mac that is not in a file can only be unlocked manually. */
+/** How to unlock a Mac. A Mac that is not in a cluster file can only be unlocked manually. */
 function unlockHint({ label, host, port, user }: Target): Prose {
   const words: readonly Prose[] =
     label === host
@@ -62,7 +62,7 @@ function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
   });
 }
 
-/** Explains a rejected host key: both fingerprints, the line with the known one, and the next command. */
+/** Explains a rejected host key: both fingerprints, the line with the known key, and the next command. */
 export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict, { kind: 'accepted' }>): Diagnostic {
   switch (verdict.kind) {
     case 'unreadable':
@@ -91,7 +91,7 @@ export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict,
   }
 }
 
-/** A known key of a node, with the line that contains it. */
+/** A node's known key, with the line that contains it. */
 interface KnownKey extends HostKey {
   readonly file: string;
   readonly line: number;
@@ -104,7 +104,7 @@ export type HostKeyVerdict =
   | { readonly kind: 'changed'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'revoked'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'certificate-authority'; readonly seen: HostKey; readonly known: KnownKey }
-  /** The key that the Mac shows while it waits for its FileVault password. Only that password may be sent. */
+  /** The key that the Mac shows while it waits for its FileVault password. Nothing except that password may be sent. */
   | { readonly kind: 'preboot'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'unreadable' };
 
@@ -117,14 +117,17 @@ interface TrustSources {
 
 const trusted: unique symbol = Symbol('host key trust');
 
-/** How to identify a node. Only {@link trustFor} creates it, so that every connection has a verdict on its host key. */
+/**
+ * The rules for accepting a node's host key. Only {@link trustFor} creates them, so that every connection has a verdict
+ * on the host key.
+ */
 export interface HostKeyTrust {
   readonly [trusted]: true;
-  /** The looked-up name: `host`, `[host]:port`, or ssh's HostKeyAlias. */
+  /** The name to look up: `host`, `[host]:port`, or ssh's HostKeyAlias. */
   readonly name: string;
-  /** Whether a key is pinned for the Mac's wait at FileVault. */
+  /** Whether a preboot key is pinned. */
   readonly knowsPreboot: boolean;
-  /** Host-key algorithms to offer, known types first. */
+  /** Host key algorithms to offer, known types first. */
   readonly algorithms: readonly HostKeyAlgorithm[];
   /** Evaluates the key that the node shows, in its wire form. */
   readonly judge: (blob: Buffer) => HostKeyVerdict;
@@ -148,15 +151,15 @@ function pinsFor(
 const nearest = (seen: HostKey, keys: readonly KnownKey[]): KnownKey | undefined =>
   keys.find((key) => key.type === seen.type) ?? keys[0];
 
-/** All known keys of a node, before it has shown one. */
+/** All known keys of a node, collected before the node shows a key. */
 interface Knowledge {
-  /** Acceptable keys: pins, otherwise plain lines of known_hosts. */
+  /** Acceptable keys: pins or, without any, plain lines in known_hosts. */
   readonly plain: readonly KnownKey[];
-  /** Lines of known_hosts with the node's name. */
+  /** Lines in known_hosts with the node's name. */
   readonly entries: readonly KnownHostsEntry[];
-  /** Lines with the bare host of a node whose port is not 22. They count if its own name is unknown. */
+  /** Lines with the bare host name of a node whose port is not 22. They count if the name with the port is unknown. */
   readonly bare: readonly KnownHostsEntry[];
-  /** Pins of the sshd that waits at FileVault. */
+  /** Pinned preboot keys. */
   readonly preboot: readonly KnownKey[];
 }
 
@@ -180,7 +183,7 @@ function judgeKey(seen: HostKey, { plain, entries, bare, preboot }: Knowledge): 
     : { kind: 'certificate-authority', seen, known: authority };
 }
 
-/** Types whose first plain key is not revoked. OpenSSH requests these first. */
+/** Key types whose first plain key is not revoked. OpenSSH requests these types first. */
 function knownTypes(knowledge: Knowledge): readonly string[] {
   const { plain } = knowledge;
   const firsts = plain.filter((key, index) => plain.findIndex((other) => other.type === key.type) === index);
@@ -189,9 +192,9 @@ function knownTypes(knowledge: Knowledge): readonly string[] {
 }
 
 /**
- * Decides how to identify a node. Pins of its address in `cluster.lock` (`host` or `[host]:port`) take precedence over
- * known_hosts, and a `@revoked` line over both. Otherwise the verdict is OpenSSH's own: for a port other than 22, it
- * also checks the bare host if `[host]:port` is unknown.
+ * Determines which host keys to accept for a node. Pins of the node's address in `cluster.lock` (`host` or
+ * `[host]:port`) take precedence over known_hosts, and a `@revoked` line over both. Otherwise the verdict is the same
+ * as OpenSSH's, which for a port other than 22 also checks the bare host if `[host]:port` is unknown.
  */
 export function trustFor(target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>, sources: TrustSources): HostKeyTrust {
   const name = trustName(target);
@@ -226,12 +229,12 @@ interface KnownHostsText {
 /** The marker before the names of a line. */
 type KnownHostsMarker = 'none' | 'cert-authority' | 'revoked';
 
-/** A valid line of a known_hosts file for the looked-up name. `line` counts from 1. */
+/** A valid line in a known_hosts file for the name. `line` counts from 1. */
 interface KnownHostsEntry extends KnownKey {
   readonly marker: KnownHostsMarker;
 }
 
-/** A line with matching names and a key type. `rest` starts with the key type. */
+/** A line with a matching name. `rest` starts with the key type. */
 interface MatchingLine {
   readonly line: number;
   readonly marker: KnownHostsMarker;
@@ -248,7 +251,7 @@ const plainTypes = new Set([
   'sk-ssh-ed25519@openssh.com',
   'sk-ecdsa-sha2-nistp256@openssh.com',
 ]);
-/** Signature algorithms that OpenSSH accepts as the type of an RSA key. */
+/** Signature algorithms that OpenSSH accepts as an RSA key's type. */
 const rsaWords = new Set(['rsa-sha2-256', 'rsa-sha2-512']);
 const shortNames = new Set(['ed25519', 'rsa', 'dsa', 'ecdsa', 'ed25519-sk', 'ecdsa-sk']);
 const certificate =
@@ -275,7 +278,10 @@ function takeMarker(text: string): { readonly marker: KnownHostsMarker; readonly
   return marker === undefined || rest.startsWith('@') ? undefined : { marker, rest };
 }
 
-/** Matches `*` and `?` without backtracking into earlier stars, so a hostile file costs at most rows x columns. */
+/**
+ * Matches `*` and `?` without backtracking into earlier stars, so that a hostile file costs at most text length ×
+ * pattern length.
+ */
 export function matchesPattern(text: string, pattern: string): boolean {
   let t = 0;
   let p = 0;
@@ -332,7 +338,7 @@ function matchLine(name: string, raw: string, line: number): MatchingLine | unde
   return isMatch && type !== undefined && isTypeWord(type) ? { line, marker: marked.marker, rest } : undefined;
 }
 
-/** The lines that `ssh-keygen -F name` finds in one file. Their keys are not parsed yet and may be invalid. */
+/** The lines that `ssh-keygen -F name` finds in one file. Their keys are not parsed yet, and can be invalid. */
 export function matchingLines(name: string, text: string): readonly MatchingLine[] {
   const lines = text.split('\n');
   return lines.flatMap((raw, index) => matchLine(name, raw, index + 1) ?? []);

@@ -21,7 +21,7 @@ export function wireFields(bytes: Buffer): readonly Buffer[] | undefined {
   return fields;
 }
 
-/** Decodes base64 as strictly as OpenSSH: it skips whitespace and rejects everything else that is not canonical. */
+/** Decodes base64 as strictly as OpenSSH: skips whitespace and rejects all other non-canonical text. */
 export function strictBase64(text: string): Buffer | undefined {
   const plain = text.replace(/[\t\n\v\f\r ]/gu, '');
   const bytes = Buffer.from(plain, 'base64');
@@ -59,8 +59,8 @@ function isWellFormed(type: string, fields: readonly Buffer[]): boolean {
 }
 
 /**
- * A host key from its wire form; undefined if OpenSSH would reject it (wrong lengths, not on its curve, RSA below 1,024
- * bits).
+ * Parses a host key from its wire form; undefined if OpenSSH would reject the key (wrong lengths, a point not on the
+ * curve, RSA below 1,024 bits).
  */
 export function parseHostKey(blob: Buffer): HostKey | undefined {
   const fields = wireFields(blob);

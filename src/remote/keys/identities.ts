@@ -8,25 +8,25 @@ import type { Target } from '../remote.ts';
 import { errorCodes, errorText, loadSsh2 } from '../ssh2.ts';
 import { fingerprint, wireFields } from './host-key.ts';
 
-/** One key to offer to a node. Its file or the agent signs. */
+/** One key to offer to a node. The key's file or the agent signs. */
 export interface Offer {
-  /** Shown if the node accepts no key: path or agent comment, type and fingerprint. */
+  /** Path or agent comment, type and fingerprint; shown if the node accepts no key. */
   readonly label: string;
   readonly key: ParsedKey;
   readonly signer: { readonly kind: 'file' } | { readonly kind: 'agent'; readonly agent: BaseAgent };
 }
 
-/** All keys to offer, and the problems with others. */
+/** All keys to offer, and the problems with other keys. */
 export interface Identities {
   readonly offers: readonly Offer[];
-  /** Number of keys not offered, because a node closes the connection after too many. */
+  /** Number of keys that are not offered, because a node closes the connection after too many. */
   readonly leftOut: number;
   readonly problems: readonly Diagnostic[];
 }
 
 /** sshd closes a connection at the sixth failed request (MaxAuthTries). */
 const maxOffers = 5;
-/** After an agent's keys, one more request reads the remaining methods; see `publickeyOnly`. */
+/** Lower limit with agent keys, because one more request then reads the remaining methods; see `publickeyOnly`. */
 const maxOffersWithAgent = 4;
 
 const blobOf = (key: ParsedKey): string => key.getPublicSSH().toString('base64');
@@ -60,13 +60,14 @@ function offerOfFile(file: KeyFile, agentOffers: readonly Offer[]): Offer | Diag
   }
 }
 
-/** Removes later duplicates of a key. */
+/** Removes duplicate keys; the first one is kept. */
 function distinct(offers: readonly Offer[]): readonly Offer[] {
   return offers.filter(({ key }, at) => offers.findIndex((other) => blobOf(other.key) === blobOf(key)) === at);
 }
 
 /**
- * Collects the keys to offer to a node: files in order, then the agent's; each once, at most five (four with an agent).
+ * Collects the keys to offer to a node: those in files in order, then the agent's; each once, and at most five (four
+ * with an agent).
  */
 export async function collectIdentities(target: Target): Promise<Identities> {
   const [files, agent] = await Promise.all([
@@ -89,7 +90,7 @@ export async function collectIdentities(target: Target): Promise<Identities> {
   return { offers, leftOut: all.length - offers.length, problems };
 }
 
-/** The first key offered to a node, for people and for `authorized_keys`. */
+/** The first key that is offered to a node, for people and for `authorized_keys`. */
 export interface FirstKey {
   /** Path or agent comment, type and fingerprint. */
   readonly label: string;
@@ -125,7 +126,7 @@ const unwaited = { encoding: 'latin1', flag: constants.O_RDONLY | constants.O_NO
 
 const magic = 'openssh-key-v1\0';
 
-/** The public key in an OpenSSH private key file, which is readable even if the file is encrypted. */
+/** The public key in an OpenSSH private key file. It is readable even if the file is encrypted. */
 function publicHalf(pem: string): string | undefined {
   const body = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END/u.exec(pem)?.[1];
   const bytes = Buffer.from(body ?? '', 'base64');
@@ -146,7 +147,7 @@ function publicHalf(pem: string): string | undefined {
 }
 
 function isOpenToOthers(uid: number, mode: number): boolean {
-  // ssh's own rule: only a file of the same user must be closed to group and others.
+  // Like ssh, requires restrictive permissions only for files of the same user.
   return uid === process.getuid?.() && (mode & 0o077) !== 0;
 }
 
@@ -196,7 +197,7 @@ interface AgentKey {
   readonly signer: BaseAgent;
 }
 
-/** The keys of an agent, or why they are unknown. */
+/** An agent's keys, or the reason why they are unknown. */
 interface AgentAnswer {
   readonly keys: readonly AgentKey[];
   readonly problem?: Diagnostic;

@@ -12,7 +12,7 @@ import { diagnoseConnect, isFileVaultBanner, quoteNodeText, saysUnlocked } from 
 import type { ConnectLimits, Remote, Target } from '../remote.ts';
 import type { HostKeyTrust } from './host-key-trust.ts';
 
-/** Where to add a sudo rule for one user. Two spaces at its start keep the line unwrapped. */
+/** Explains where to add a sudo rule for one user. Two leading spaces keep the line unwrapped. */
 const addRule = (line: string): string =>
   `Add this line to /etc/sudoers.d/meshwright on the node (mode 0440, check with visudo -cf):\n  ${line}`;
 
@@ -44,23 +44,26 @@ export interface PasswordLogin {
   readonly password: Secret;
 }
 
-/** The response of an sshd at FileVault to a password. */
+/** The answer of an sshd before FileVault to a password. */
 type PrebootAnswer =
-  /** It reported that the disk is unlocked. */
+  /** The sshd reported that the disk is unlocked. */
   | { readonly kind: 'unlocked' }
-  /** The password was sent, but the response is unclear. Only a new connection can tell. */
+  /** The password was sent, but the answer is unclear. Only a new connection can tell. */
   | { readonly kind: 'unheard' }
-  /** This is not the sshd of a locked Mac; nothing was sent. */
+  /** The node is not a locked Mac; nothing was sent. */
   | { readonly kind: 'not-locked' }
   | { readonly kind: 'refused'; readonly diagnostic: Diagnostic }
-  /** Nothing was sent. */
+  /** The node was not reached; nothing was sent. */
   | { readonly kind: 'unreached'; readonly diagnostic: Diagnostic };
 
-/** Limit in milliseconds: a locked Mac responds right after the login, and an open connection sends nothing more. */
+/**
+ * Time limit in milliseconds for the final message. A locked Mac answers right after the login, and an open connection
+ * sends nothing more.
+ */
 const lastWordsMs = 5_000;
 const mostLastWords = 4_096;
 
-/** What an sshd reveals before any login. */
+/** The state of an sshd that is visible before any login. */
 type SshdState = { readonly kind: 'locked' } | { readonly kind: 'other'; readonly diagnostic?: Diagnostic };
 
 interface Tried extends Attempt {
@@ -96,8 +99,8 @@ async function tryPassword(
 }
 
 /**
- * Connects to a node and logs in by password, once, without keys or agents. The host key is verified before anything is
- * sent, and a Mac waiting at FileVault gets nothing.
+ * Connects to a node and logs in with a password, once, without keys or agents. The host key is verified before
+ * anything is sent, and nothing is sent to a Mac that waits for its FileVault password.
  * @throws FleetError with exactly one `ssh/…` code
  */
 export const connectWithPassword = (login: PasswordLogin, limits: ConnectLimits): Promise<Remote> =>
@@ -110,8 +113,8 @@ export const connectWithPassword = (login: PasswordLogin, limits: ConnectLimits)
   });
 
 /**
- * Sends an account's password once to the sshd of a Mac waiting at FileVault. Sends nothing if the host key is not
- * trusted, or if the node does not report that the system is locked.
+ * Sends an account's password once to the sshd of a Mac that waits for its FileVault password. Sends nothing if the
+ * host key is not trusted, or if the node does not report that the system is locked.
  * @see apple_ssh_and_filevault(7), macOS 26: the connection closes when the disk is unlocked
  */
 export async function unlockWithPassword(login: PasswordLogin, limits: ConnectLimits): Promise<PrebootAnswer> {
@@ -142,7 +145,7 @@ async function unlock(login: PasswordLogin, limits: ConnectLimits): Promise<Preb
   return { kind: 'unreached', diagnostic: diagnosePassword(login.target, tried) };
 }
 
-/** Checks whether an sshd belongs to a Mac waiting at FileVault; sends only the account name. */
+/** Checks whether a Mac is waiting for its FileVault password; sends only the account name. */
 export async function seeWhetherLocked(
   { target, trust }: Pick<PasswordLogin, 'target' | 'trust'>,
   limits: ConnectLimits,
@@ -157,8 +160,8 @@ export async function seeWhetherLocked(
 }
 
 /**
- * Collects a node's output after the login until it closes the session. Where the final message appears is not
- * documented.
+ * Collects a node's output after the login until the node closes the session. It is not documented where the final
+ * message appears.
  */
 function listen({ client, socket }: Attempt): Promise<string> {
   return new Promise((resolve) => {
@@ -183,7 +186,10 @@ function listen({ client, socket }: Attempt): Promise<string> {
   });
 }
 
-/** The node rejected the password: it reported the remaining methods after it was sent. */
+/**
+ * Whether the node rejected the password, which means that it reported the remaining methods after the password was
+ * sent.
+ */
 function isPasswordRefused({ record }: Tried): boolean {
   const { errors, isLate } = record.failure();
   const isEnded = errors.some(
@@ -216,19 +222,19 @@ function diagnosePassword(target: Target, tried: Tried): Diagnostic {
 
 /** Events of a password login. */
 interface PasswordWatch {
-  /** The methods that the node still accepts after it rejected one. */
+  /** Called with the methods that the node still accepts after it has rejected one. */
   readonly refused: (methodsLeft: readonly string[], isPartial: boolean) => void;
-  /** Whether the password may be sent to this node. Called once, before sending. */
+  /** Returns whether the password may be sent to this node. Called once, before sending. */
   readonly maySend: () => boolean;
   readonly sent: () => void;
-  /** The node asked for something other than one hidden answer; nothing was sent. */
+  /** Called if the node asked for something other than one hidden answer; nothing was sent. */
   readonly strange: () => void;
 }
 
 /**
- * Logs in by password only, once: `none` first, which makes the node send its banner and methods; then `password`, or
- * `keyboard-interactive` with exactly one hidden prompt. No keys, no agent, no retry. ssh2 verifies the host key before
- * the first request.
+ * Logs in only with a password, once. The first request is `none`, which makes the node send its banner and methods.
+ * Then follows `password`, or `keyboard-interactive` with exactly one hidden prompt. No keys, agents or retries are
+ * used. ssh2 verifies the host key before the first request.
  */
 export function passwordOnly(username: string, password: Secret, watch: PasswordWatch): AuthHandlerMiddleware {
   let isSpent = false;

@@ -45,7 +45,7 @@ describe('frames', () => {
     expect(exits).toEqual([
       [{ kind: 'signalled', signal: 'KILL' }, true],
       [{ kind: 'signalled', signal: 'XFSZ' }, false],
-      [{ kind: 'unknown', reason: 'it was still there after it had been killed' }, true],
+      [{ kind: 'unknown', reason: 'it was still running after KILL' }, true],
       [{ kind: 'exited', code: 255 }, false],
       [{ kind: 'signalled', signal: '10' }, false],
     ]);
