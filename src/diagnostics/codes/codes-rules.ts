@@ -9,7 +9,7 @@ export const ruleCodes = {
   },
   'topology/receptacle-used-twice': {
     summary: 'Two links use the same receptacle.',
-    cause: 'A receptacle holds only one cable.',
+    cause: 'A receptacle takes only one cable.',
     hint: 'Use another receptacle for one of the two links.',
   },
   'topology/no-such-receptacle': {
