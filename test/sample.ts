@@ -26,7 +26,7 @@ function* numbers(seed: number): Generator<number, never> {
 
 /** The number of cases of an enumeration that are tried. */
 export interface SampleSize {
-  /** In `npm test`. */
+  /** The number of cases in `npm test`. */
   readonly few: number;
   /** In `.ci/run`: one case in this many, but at least `few`. */
   readonly oneIn: number;

@@ -7,9 +7,9 @@ import { builtCommand, type Run, type Start, timeRun } from './timed-process.ts'
 /** Times of one round, in milliseconds: the product, then the system's ssh with the same commands. */
 export interface Pair {
   readonly meshwrightMs: number;
-  /** With the algorithms that OpenSSH chooses by itself. */
+  /** The time of ssh with OpenSSH's default algorithms. */
   readonly sshMs: number;
-  /** With the product's algorithms, so that the key exchange costs both the same. */
+  /** The time of ssh with the product's algorithms, so that the key exchange costs both the same. */
   readonly sameAlgorithmsMs: number;
 }
 

@@ -197,7 +197,7 @@ export function timesText(measured: Measured): string {
   ].join('');
 }
 
-/** One line per limit; exceeded limits are marked. */
+/** The limits, one per line; exceeded limits are marked. */
 export const barsText = (bars: readonly Bar[]): string =>
   bars
     .map(({ name, value, limit, unit, isReached }) => {

@@ -87,7 +87,7 @@ describe('bench', () => {
     const before = await answers();
     const child = start(place, words);
     const watched = ended(child, words);
-    // Its first level never ends by itself.
+    // The first level never ends by itself.
     expect(await eventually(async () => (await answers()) > before)).toBe(true);
     child.kill('SIGINT');
     const ran = await watched;

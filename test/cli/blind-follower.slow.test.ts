@@ -23,7 +23,7 @@ const pairs = racks.flatMap((rack) =>
 );
 const cases = [...sampleOf(singles, { few: 1, oneIn: 120 }), ...(isWhole ? drawn(pairs, 60) : [])];
 
-/** Only a rack that has a case here is booted. */
+/** Only racks with a case here are booted. */
 const tables = racks.flatMap((rack) => {
   const own = cases.filter((one) => one.rack === rack).map(({ faults }) => [faults.join(' and '), faults] as const);
   return own.length === 0 ? [] : [[rack.driver, rack.transport, own] as const];

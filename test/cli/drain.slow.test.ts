@@ -34,7 +34,7 @@ describe('drain', () => {
       0,
       expect.stringMatching(/get\s+503: it was drained by its operator/),
     ]);
-    // Both bypass the gateway, which stays closed.
+    // `ask` and `bench` bypass the gateway, which remains closed.
     const bypassing = [
       await run('ask', 'chat', 'Hello?'),
       await run('bench', 'chat', '--requests', '1', '--runs', '1'),

@@ -106,7 +106,7 @@ describe('launch', () => {
     const again = await run('restart', 'chat', '--sim', '--yes');
     expect([again.code, await serves()]).toEqual([1, true]);
     expect(again.stdout).toContain('Failed: 0 changed, 1 failed');
-    // If nothing serves, each rank reports the rule.
+    // If no placement serves, each rank reports the sudo rule.
     expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
     const idle = await launch('id -un');
     expect([idle.code, printed(idle.stdout, 0)]).toEqual([73, []]);

@@ -54,7 +54,7 @@ describe('JSON documents about a rack with a lost Mac', () => {
     const ran = await run(...verb.split(' '), ...(words[verb] ?? []), '--sim', '--json');
     const document = json(ran) as Readonly<Record<string, unknown>>;
     expect(schemaCheck(verb.split(' ')[0] ?? '')(document)).toEqual([]);
-    // Earlier runs and the desired state are known.
+    // These fields are about earlier runs and the desired state, which are known.
     const { runs: _runs, memory: _memory, diagnostics: _diagnostics, findings: _found, ...seen } = document;
     const parts = partsAbout(seen, 'studio-4');
     expect(parts.filter(claims)).toEqual([]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildLowerRoot, lowerRootDigest } from '../namespace/host/lower-root.ts';
 
-/** Kept between runs, like the packages. */
+/** The folder of the trees, which are kept between runs like the packages. */
 const cache = fileURLToPath(new URL('../../node_modules/.cache/meshwright/lower-root', import.meta.url));
 
 const hourMs = 3_600_000;

@@ -16,7 +16,7 @@ interface ToolRule {
   readonly options: RegExp;
 }
 
-/** Each row: the tool and the forbidden arguments. */
+/** Each row has a tool and its forbidden arguments. */
 const gnuForms: readonly ToolRule[] = [
   { tool: 'stat', options: /(?:^| )(?:-c|--format|--printf|-L?c)\b/ },
   { tool: 'sed', options: /(?:^| )-i(?! '')|\\\+|\\\?|0,\// },
@@ -52,7 +52,7 @@ const absentTools =
 
 /** Forms of bash or ksh that dash rejects, and forms with a different meaning in each shell. */
 const shellForms: readonly (readonly [string, RegExp])[] = [
-  // If the file cannot be written, this exits the shell, as `:` is a special built-in; `true >` does not.
+  // If the file cannot be written, this form exits the shell, because `:` is a special built-in; `true >` does not.
   ['colon-redirected', /(?:^|[;&|({]|\b(?:then|do|else)\b)\s*:\s*>/],
   ['echo', /(?:^|[;&|({]|\b(?:then|do|else)\b)\s*echo\b/],
   ['double-brackets', /(?:^|\s)\[\[\s/],

@@ -10,7 +10,7 @@ import type { LlamaPackages } from './packages.ts';
 /** A real program of llama.cpp that runs on this computer. */
 export interface LocalLlama {
   readonly port: number;
-  /** Both outputs, in order of arrival. */
+  /** Standard output and error, in order of arrival. */
   readonly log: () => string;
   readonly stop: () => Promise<void>;
 }

@@ -98,7 +98,8 @@ function fileArb(keys: Keys, port: number): fc.Arbitrary<string> {
   const entry = fc
     .tuple(start, marker, namesArb(port), fc.constantFrom(' ', '\t', '  '), keyArb(keys), end)
     .map((parts) => parts.join(''));
-  // No line consists only of matching names: OpenSSH 9.2 would read on in its buffer from an earlier, longer line.
+  // No line consists only of matching names, because OpenSSH 9.2 would then continue in its buffer, which contains an
+  // earlier, longer line.
   const other = fc.constantFrom(
     '',
     '#',

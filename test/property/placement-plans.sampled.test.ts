@@ -219,7 +219,8 @@ describe('a plan for any combination of ranks', () => {
       const all = Object.entries(ranks).flatMap(([node, own]) => (isSeen(node) ? own : []));
       const declared = file.placement?.nodes ?? [];
       const isRankZero = (one: RankCase): boolean => one.rank === 0 && one.lacks !== 'record' && one.state !== 'absent';
-      // Its leader may run on a declared Mac that was not observed, even when old ranks are left on other Macs.
+      // The placement's leader may run on a declared Mac that was not observed, even if other Macs still have old
+      // ranks.
       const isHidden =
         declared.some((node) => !isSeen(node)) &&
         !declared.some((node) => isSeen(node) && (ranks[node] ?? []).some(isRankZero));

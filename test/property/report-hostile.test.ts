@@ -68,7 +68,7 @@ const width = fc.integer({ min: 40, max: 200 });
 function check(text: string, columns: number, commands: readonly string[] = []): void {
   expect(text).not.toContain('\t');
   expect(escapeLines(text)).toBe(text);
-  // Only a command to copy stays unbroken.
+  // Only commands to copy are never wrapped.
   const isTooWide = (line: string): boolean => columnsOf(line) > columns && !commands.includes(line.trim());
   expect(text.split('\n').filter(isTooWide)).toEqual([]);
 }

@@ -58,7 +58,7 @@ describe('observation frames', () => {
         const whole = stream(all);
         const at = place % whole.length;
         const rest = Buffer.concat([whole.subarray(0, at), whole.subarray(at + length)]);
-        // Only the loss of a byte in an exit code or late mark is undetectable, as the shell prints those lines.
+        // Only a lost byte in an exit code or a late mark cannot be detected, because the shell prints those lines.
         for (const answer of parse(rest, all)) {
           const own = all[Number(answer.probe.slice('probe-'.length)) - 1];
           if (answer.missing === undefined) expect(answer.stdout).toBe(own?.stdout);

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 const rootOf = (node: string): string => rack.fleet().nodes[node]?.root ?? '';
-/** No target matches the file, since the placement is on both of them. */
+/** Neither target matches the file, because the placement is on both. */
 const failed = 1;
 const weights = 'model-00001-of-00002.safetensors';
 

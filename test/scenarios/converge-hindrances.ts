@@ -24,7 +24,7 @@ export interface Hindrance {
   readonly afterwards?: readonly string[];
 }
 
-/** One for each resource without changes of its own, on the second node. */
+/** One obstacle on the second node for each resource that makes no changes itself. */
 export const hindrances: readonly Hindrance[] = [
   {
     of: 'identity',

@@ -16,7 +16,7 @@ interface Kept {
   readonly logs: readonly string[];
   readonly leases: readonly string[];
   readonly staging: readonly string[];
-  /** Without the mark of the last restart. */
+  /** The jobs on the node, without the mark of the last reboot. */
   readonly jobs: readonly string[];
   /** The current version, and the number of versions. */
   readonly runtimes: Readonly<Record<string, { readonly current: string; readonly versions: number }>>;

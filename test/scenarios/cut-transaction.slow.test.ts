@@ -78,7 +78,7 @@ async function rehearse(node: string, call: NetworkCall) {
 
 type Rehearsal = Awaited<ReturnType<typeof rehearse>>;
 
-/** In the order of a run. A heartbeat can come at any time. */
+/** Points in the order of a run. A heartbeat can come at any time. */
 const allInstants = [
   'record 0 run',
   'record 1 plan',
@@ -125,7 +125,9 @@ async function cutAt(instant: string, node: string, call: NetworkCall, { before,
   };
 }
 
-/** From its confirmation on, a change stays. Until then it is rolled back, and no run reports it as made. */
+/**
+ * Once confirmed, a change is kept. Until then, the node rolls the change back, and no run reports the change as made.
+ */
 function expected(instant: string, wasKept: boolean) {
   const isKept = instant === heartbeat ? wasKept : isConfirmed(instant);
   const outcome = isKept

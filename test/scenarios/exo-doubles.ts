@@ -20,7 +20,7 @@ export const modelId = 'acme/tiny';
 
 const apiPort = 52_500;
 const meshPort = 53_000;
-/** In rank order. */
+/** The nodes in rank order. */
 export const names = ['studio-1', 'studio-2'] as const;
 
 /** The name of a double. */

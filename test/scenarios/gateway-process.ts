@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.m
 /** A gateway in a separate process, started as launchd does. */
 export interface GatewayProcess {
   readonly port: number;
-  /** Its peak memory in bytes; undefined if the system does not report it. */
+  /** The gateway's peak memory in bytes; undefined if the system does not report it. */
   readonly peakBytes: () => number | undefined;
   readonly end: () => void;
 }

@@ -81,7 +81,7 @@ describe("a gateway's connections", () => {
     expect([...first, ...others].every((one) => one.isOpen())).toBe(true);
     upstream.step();
     await until(() => upstream.running() === 0);
-    // All have their answers and are silent now: the next connection replaces the oldest.
+    // All clients have their answers and are silent now, so the next connection replaces the oldest one.
     const next = await busy('127.0.0.4');
     await until(() => upstream.asked.length === 6 && !first[0]?.isOpen());
     expect([next, ...others, ...first.slice(1)].every((one) => one.isOpen())).toBe(true);
@@ -173,7 +173,7 @@ describe('large request bodies', () => {
       const { socket } = await connected(port);
       socket.write(chatHead(bytes));
       socket.write(start);
-      // All but the last piece, so that no body ends.
+      // Each client sends all pieces but the last one, so that no body ends.
       let left = Math.floor((bytes - start.length) / piece.length) - 1;
       const more = (): void => {
         while (left > 0) {

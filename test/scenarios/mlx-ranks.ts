@@ -87,7 +87,7 @@ export async function openBench(): Promise<MlxBench> {
 /** A started rank. */
 export interface StartedRank {
   readonly process: ChildProcess;
-  /** Its stdout and stderr together. */
+  /** The rank's stdout and stderr together. */
   readonly log: () => string;
   /** Resolves with the exit code, or the signal. */
   readonly ended: Promise<number | string | null>;

@@ -14,7 +14,7 @@ const long = 12;
 const modules = filesBelow('src').filter((path) => path.endsWith('.ts'));
 const trees = new Map(modules.map((path) => [path, parse(path)]));
 
-/** Every module named by an import, export or `import()` of a module, for types or values. */
+/** Every module that a module names in an import, an export or `import()`, for types or values. */
 function named(path: string): readonly string[] {
   const tree = trees.get(path);
   if (tree === undefined) throw new Error(`no module ${path}`);

@@ -14,7 +14,7 @@ const locked =
   'This system is locked. To unlock it, use a local account\r\nname and password. Once successfully\r\nunlocked, you will be able to connect normally.';
 
 interface PasswordServer extends FaultServer {
-  /** Every received password. */
+  /** The passwords that the server received. */
   readonly passwords: string[];
 }
 

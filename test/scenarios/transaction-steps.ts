@@ -21,7 +21,7 @@ export const confirmable: RunTiming = { ...quickTiming, rollbackAfterMs: 12_000 
 /** The deadline of an answer. After the rollback delay, the node is asked again with the same deadline. */
 export const lookMs = 5_000;
 
-/** For receptacle 2 of a Studio, whose interface is en3. */
+/** Sets the address of receptacle 2 of a Studio, whose interface is en3. */
 export const addressChange = (
   to: string,
   service = 'Thunderbolt 2',

@@ -46,7 +46,7 @@ async function unlock(password: string, way = rack.way('studio-2').way, times = 
     return kept.seenUp(address);
   };
   const limits = {
-    // Every run of a controller opens them again.
+    // Every run of a controller opens the record of attempts again.
     attempts: { ...kept, seenUp },
     deadlineMs: 20_000,
     timing: times,

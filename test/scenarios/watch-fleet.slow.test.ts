@@ -135,7 +135,7 @@ describe('a watched fleet', () => {
     proxy.freeze();
     const count = counter();
     const without = await fleet.look('often');
-    // At the deadline, the detail would be different.
+    // The detail shows that the node was given up before its deadline.
     expect(Object.values(without.failures).flat().map(asText)).toMatchObject([
       {
         code: 'ssh/timed-out',

@@ -22,7 +22,7 @@ export interface VerbKill {
   readonly begin?: Act;
   /** The points at which it is killed; absent: each record of its journal, and each file that it replaces. */
   readonly points?: RegExp;
-  /** Set if a plan finds changes afterwards. */
+  /** `changes` if a plan finds changes after the command. */
   readonly leaves?: 'changes';
 }
 

@@ -34,7 +34,7 @@ export async function openNetwork(ground: Ground, names: readonly string[], wiri
   };
 }
 
-/** One node, from the network's view. */
+/** The network of one node. */
 export interface NetworkNode {
   readonly name: string;
   readonly wiring: Wiring;

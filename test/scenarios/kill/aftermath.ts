@@ -153,7 +153,7 @@ export async function aftermath(
   { killed, successor }: { readonly killed: KillRun; readonly successor: Successor },
   expected: Expected,
 ): Promise<readonly string[]> {
-  // The same computer applies after the rollback delay, the other one before.
+  // The same computer applies after the rollback delay; a different computer applies before the delay is over.
   const isOver = successor === 'same' && expected.plans.some(hasTransaction);
   if (isOver) await unpending(kill);
   const { report, found } = await kill.recover(killed, successor);

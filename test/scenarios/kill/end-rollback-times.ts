@@ -37,7 +37,7 @@ export async function endRollbackTimes(fleet: Fleet): Promise<void> {
     try {
       process.kill(pid);
     } catch {
-      // Its delay ended at this very moment.
+      // The delay ended at this very moment.
     }
   }
 }

@@ -15,7 +15,7 @@ const intervalMs = 15;
 /** Without this process table, for example on a Mac, jobs are not watched. */
 export const canWatchJobs = existsSync('/proc/self/stat');
 
-/** For this long after it was first observed, a process may still become a different program. */
+/** The time after its first observation in which a process may still become a different program. */
 const youngMs = 500;
 
 /** The path of a job is at the start of its command line, and the command line of an observation has many kilobytes. */
@@ -40,7 +40,7 @@ function readJob(name: string, root: string): JobProcess | undefined {
     const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === 'Z' ? undefined : { pid: Number(name), parent: Number(parent), job };
   } catch {
-    // It ended at this very moment.
+    // The process exited at this very moment.
     return undefined;
   }
 }

@@ -18,7 +18,7 @@ export interface KillScenario {
   readonly file?: (file: FileValue) => void;
   /** Faults that are set once before the scenario and cleared after it. */
   readonly faults?: readonly (readonly string[])[];
-  /** Before every run: undoes the changes of the run on the nodes. */
+  /** Called before every run: undoes the run's changes on the nodes. */
   readonly begin: (rack: KillRack) => Promise<void>;
 }
 

@@ -10,7 +10,7 @@ export interface SeenExec {
   readonly node: string;
   readonly command: string;
   readonly input: string;
-  /** Its name in the log; undefined for a command that the log does not contain. */
+  /** The command's name in the log; undefined for a command that the log does not contain. */
   readonly name: string | undefined;
   readonly exit: Exit;
 }

@@ -22,7 +22,7 @@ export function fnv1a64(bytes: Uint8Array): string {
   let { high, low }: Halves = fnvOffset;
   for (const byte of bytes) {
     const mixed = (low ^ byte) >>> 0;
-    // At most 435 times 32 bits, so the product is exact.
+    // 435 times a number of at most 32 bits: the product is exact.
     const product = mixed * fnvPrime.low;
     high = (Math.imul(high, fnvPrime.low) + Math.imul(mixed, fnvPrime.high) + Math.floor(product / half)) >>> 0;
     low = product >>> 0;

@@ -18,7 +18,7 @@ const platformText = `+-o Mac  <class IOPlatformExpertDevice, id 0x100000225, re
     }
 `;
 const published = (title: string): string => {
-  // After the bar, lines of our scripts are the tool's own output.
+  // In the output of meshwright's scripts, the tool's output follows the bar.
   const [, setting] = /^(names|firewall)\//.exec(title) ?? [];
   if (setting !== undefined) return [...stdoutOf(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
   if (title.endsWith(' registry')) return platformText;

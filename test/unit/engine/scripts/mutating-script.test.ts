@@ -111,7 +111,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
 
   it('waits for an earlier running attempt and does nothing after a later one', async () => {
     const root = newRoot(shell);
-    // As /bin/sh shows itself on a Mac, whatever this shell is called.
+    // The ps shows the command line of /bin/sh on a Mac, whatever the name of this shell.
     root.tool('bin/ps', 'kill -0 "$5" 2>/dev/null && printf "sh -s\\n"');
     const send = (key: string, attempt: number, body: string): Promise<MacEnd> =>
       root.run(mutatingScript({ ...exampleScript(root.folder), sending: { key, attempt }, body }));

@@ -150,7 +150,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     const before = root.tree();
     const probes = [probe('hangs'), probe('ignores')];
     const { child, end } = startScript(shell, observeScript({ probes, boundary, rootPrefix: root.folder }));
-    // Both tools and the watchdog's sleep.
+    // Both tools and the watchdog have started their sleeps.
     await until(() => root.started().filter((one) => one.tool === 'bin/sleep').length === 3);
     child.kill(signal);
     expect((await end).code).toBe(signal === 'SIGTERM' ? 143 : 129);
