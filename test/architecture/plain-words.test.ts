@@ -5,7 +5,10 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Expressions that no plain sentence of this project needs. The list is short: most bad sentences have none of them. */
+/**
+ * Expressions that plain sentences do not need. The list is short: most bad sentences contain none of these
+ * expressions.
+ */
 const wrong = /\b(?:nobody|somebody|whoever|is told|are told|as the file says|anew|inside of|that (?:is|are) none)\b/i;
 
 /** Exceptions: the account `nobody`, a variable, and texts in scripts that nodes have. */

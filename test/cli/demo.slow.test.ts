@@ -33,8 +33,8 @@ function unbroken(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * The output without what depends on the computer: digests and sizes (zlib), and the order, duration and progress of
- * steps (speed).
+ * The output without values that depend on the computer: digests and sizes (zlib), and the order, duration and progress
+ * of steps (speed).
  */
 function settled(ran: Ran): Ran {
   const sorted: string[] = [];

@@ -6,7 +6,7 @@ import type { Place } from './place.ts';
 
 const mostSteps = 6;
 
-/** The target of a fault on the pair: that of its cure, or else a Mac or the cable. */
+/** The target of a fault on the pair: the target of its cure, otherwise a Mac or the cable. */
 export function targetOf(fault: FaultName): string {
   const cure = faultCures[fault];
   if (cure.kind !== 'verb') return cure.target;

@@ -30,7 +30,7 @@ describe('hold and release', () => {
     const again = await run('hold', 'studio-4', '--reason', 'power supply', '--until', '2099-12-31', '--yes');
     expect([again.code, again.stdout.includes('set-hold')]).toEqual([0, false]);
 
-    // A held node that matches the file leaves nothing to do.
+    // If a node on hold matches the file, nothing is left to do.
     const quiet = await run('apply', '--yes', '--json');
     expect([quiet.code, codesOf(json(quiet))]).toEqual([0, ['hold/held']]);
 

@@ -30,7 +30,7 @@ function entries(root: string, path: string): readonly string[] {
  */
 export const fileTree = (root: string): readonly string[] => [...entries(root, ''), ...entries(root, '.sim/answers')];
 
-/** The labels that the simulated launchd knows. */
+/** The labels of all services in the simulated launchd. */
 export const serviceList = (root: string): readonly string[] => {
   try {
     return readdirSync(join(root, '.sim/launchd')).sort();

@@ -276,7 +276,7 @@ function editAt(path: readonly string[], { to }: Entry): (file: FileValue) => vo
   };
 }
 
-/** Every edit of every key of a file that the table knows. */
+/** All edits in the table for the keys of a file. */
 export const keyEdits = (file: FileValue): readonly KeyEdit[] =>
   [...keyPaths(file)].flatMap(([key, path]) => {
     const entry = keys[key];

@@ -73,7 +73,7 @@ function expectKept({ placements, runtimes, system }: DesiredFleet, node: string
   expect(Object.entries(kept.runtimes).filter(([name, { versions }]) => versions > most(name))).toEqual([]);
 }
 
-/** Expects that a node has nothing of meshwright that the file does not declare, except what rule 16 keeps. */
+/** Expects that the file declares everything that meshwright has on a node, except for the parts that rule 16 keeps. */
 export function expectNothingOld(rack: ConvergeRack): void {
   const { nodes, placements } = rack.desired();
   for (const { name } of nodes) expectKept(rack.desired(), name, keptIn(rack.fleet().nodes[name]?.root ?? ''));

@@ -38,7 +38,7 @@ export interface Doubles {
   /** The exit code and the output of a double after its end. */
   readonly ended: (name: Name) => Promise<{ readonly code: number | null; readonly output: string }>;
   readonly stop: (name: Name, signal?: NodeJS.Signals) => Promise<void>;
-  /** The lines of its control file. */
+  /** The lines of the double's control file. */
   readonly fault: (name: Name, ...lines: readonly string[]) => Promise<void>;
   readonly ask: (
     name: Name,

@@ -31,7 +31,7 @@ export function justBefore(step: string, happen: () => void, node?: string): Hap
   return { listen, hasHappened: () => hasHappened };
 }
 
-/** The diagnostics of a start about its ranks: the first failed rank with its output, or that none gave a reason. */
+/** The diagnostics about a start's ranks: the first failed rank with its output, or that no rank gave a reason. */
 export const toldOfRanks = (
   report: RunReport | undefined,
 ): readonly { readonly code: string; readonly detail: string }[] =>

@@ -53,7 +53,7 @@ async function silentAfter(first: string): Promise<Replacement> {
   return { way: rack.way(odd, { port }), release, stop: () => close(server) };
 }
 
-/** A server with faults, whose key the SSH target knows. */
+/** A server with faults whose key is in the SSH target. */
 async function faulty(faults: Faults): Promise<Replacement & { readonly server: FaultServer }> {
   const server = await startFaultServer(keys.host, faults);
   const way = rack.way(odd, { port: server.port, hostKey: keys.host.pair.publicLine });

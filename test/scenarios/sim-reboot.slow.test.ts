@@ -98,7 +98,7 @@ describe('a reboot of a simulated Mac', () => {
     const setLimit = `sysctl iogpu.wired_limit_mb=4096 >'${root}/Library/output' 2>&1; echo over >>'${root}/Library/output'`;
     const early = { Label: 'dev.early', ProgramArguments: [`${root}/bin/sh`, '-c', setLimit], RunAtLoad: true };
     await daemon('dev.early', jobPlist(early));
-    // The Mac listens after all of these are loaded. By then, the first one has made its change.
+    // The Mac listens after all of these jobs are loaded. By then, the first job has made its change.
     for (let at = 0; at < 100; at += 1) {
       const later = { Label: `dev.later.${at}`, ProgramArguments: [`${root}/bin/sh`, '-c', 'exit 0'] };
       await daemon(`dev.later.${at}`, jobPlist(later));

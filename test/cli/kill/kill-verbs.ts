@@ -43,8 +43,8 @@ async function type(place: Place, words: readonly string[], env: Readonly<Record
 }
 
 /**
- * The file names of both Macs, since contents depend on time and run. A gateway writes its counts at its own pace. If the
- * next command has nothing to change, the lease of a killed run stays until it expires.
+ * The names of the files on both Macs; their contents depend on time and run. A gateway writes its counts at any time.
+ * If the next command has nothing to change, the lease of a killed run stays until it expires.
  */
 function pathsOn(roots: readonly string[]): readonly (readonly string[])[] {
   const passing =

@@ -68,7 +68,7 @@ export function readGolden(fault: FaultName | 'none'): Skeletons {
   return Object.fromEntries(Object.entries({ ...usual, ...read(fault) }).filter(([, one]) => one !== null));
 }
 
-/** Writes what {@link readGolden} reads; a rack without a fault must be written first. */
+/** Writes the files that {@link readGolden} reads. The files for a rack without a fault must be written first. */
 export function writeGolden(fault: FaultName | 'none', found: Skeletons): void {
   const kept = fault === 'none' ? found : differences(found, read('none'));
   mkdirSync(folder, { recursive: true });

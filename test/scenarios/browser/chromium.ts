@@ -8,7 +8,7 @@ import type { Readable, Writable } from 'node:stream';
 export interface Page {
   /** Opens a file and waits until it is loaded. */
   readonly open: (path: string, width: number, height: number) => Promise<void>;
-  /** The value of an expression in the page, passed as JSON. Rejects if it throws. */
+  /** The value of an expression in the page, passed as JSON. The promise is rejected if the expression throws. */
   readonly evaluate: (expression: string) => Promise<unknown>;
   /** Sets the preferred color scheme of the page. */
   readonly prefer: (scheme: 'light' | 'dark') => Promise<void>;

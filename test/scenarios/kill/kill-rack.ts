@@ -24,9 +24,9 @@ import { type SlowFiles, serveSlowly } from './slow-files.ts';
 
 /** The successor of a killed controller. */
 export type Successor =
-  /** The same computer with the same state folder, which knows that the process has ended. */
+  /** The same computer with the same state folder: it can see that the process has exited. */
   | 'same'
-  /** A different computer, which knows nothing and must wait until the lease expires. */
+  /** A different computer, which has no information and must wait until the lease expires. */
   | 'empty';
 
 /** A run of a controller process. */

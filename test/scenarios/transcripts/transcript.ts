@@ -58,7 +58,7 @@ const sharedWith = (words: ReadonlySet<string>, others: ReadonlySet<string>): nu
   return shared / (words.size + others.size - shared);
 };
 
-/** The words of a text that the example of its kind lacks: its arguments, if no step names them. */
+/** The words of a text that do not occur in the example of its kind: its arguments, unless a step names them. */
 function argumentsIn(text: string, isHurried: boolean): string {
   const words = wordsOf(text);
   const likest = examples.toSorted((a, b) => sharedWith(words, b.words) - sharedWith(words, a.words))[0];

@@ -14,7 +14,7 @@ import { endpointCounts } from '../../rack/placements.ts';
 const limits = { mostBodyBytes: 100, smallBodyBytes: 10, bodyRoomBytes: 100, bodyRoomMs: 20, silentMs: 20_000 };
 const json = { 'content-type': 'application/json' };
 
-/** An endpoint of a gateway for a runtime that does not exist, with a clock and a flow of the test. */
+/** A gateway's endpoint for a runtime that does not exist, with the test's clock and flow. */
 function makeEndpoint(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: readonly string[] = []) {
   const clock = { at: 0, closed: [] as (string | undefined)[] };
   let counts = endpointCounts();

@@ -25,7 +25,10 @@ interface Played {
   readonly atMs: number;
 }
 
-/** Plays a dialogue to its end. @param answer by the request and how often it was made before */
+/**
+ * Plays a dialogue to its end. @param answer returns the answer to a request, given the number of earlier identical
+ * requests
+ */
 export function play(
   answer: (request: TalkRequest, count: number) => Answer,
   change: Partial<ExoPlacement> = {},

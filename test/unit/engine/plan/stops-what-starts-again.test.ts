@@ -49,7 +49,7 @@ function observed(
 const plan = (goal: Goal, ...seen: Parameters<typeof observed>): Plan =>
   makePlan({ goal, desired: fleet, observation: observed(...seen), targets: nodes(...four) });
 
-/** What is stopped or restarted. */
+/** The placements and Macs that a plan stops or restarts. */
 const touched = ({ steps }: Plan): readonly string[] =>
   steps.filter(({ act }) => act.kind !== 'hands' && act.kind !== 'gate').map(({ id }) => id);
 

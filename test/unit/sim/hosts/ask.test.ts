@@ -34,7 +34,7 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** Runs the program that tools run, with only these environment variables. */
+/** Runs the program that simulated tools call, with only these environment variables. */
 function ask(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   return new Promise((resolve) => {
     execFile('perl', [join(folder, program), ...args], { env, maxBuffer: 10_000_000 }, (error, stdout, stderr) => {

@@ -1,6 +1,6 @@
 /** Handmade headers in the formats of other programs. */
 
-/** A safetensors file of only length and JSON, with the given offsets. */
+/** A safetensors file that contains only the length and the JSON, with the given offsets. */
 export function safetensorsBytes(header: unknown): Buffer {
   const json = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
   const length = Buffer.alloc(8);
