@@ -39,7 +39,7 @@ export interface GatewayKeys {
   readonly keys: readonly Digest[] | 'anybody';
 }
 
-/** Prefix for hashing a key, so that the hash cannot be used for anything else. */
+/** What stands before a key when it is hashed, so that its hash is of no use for anything else. */
 export const doormanKeyDomain = 'meshwright doorman\0';
 
 /** A running gateway's report on its port; `silent`: there was no readable answer, so the counts are unknown. */
