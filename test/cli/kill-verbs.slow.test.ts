@@ -49,6 +49,15 @@ const kills: readonly VerbKill[] = [
     undo: (run) => run('rollback', 'reference', '--undo', '--sim', '--yes'),
   },
   {
+    name: 'rollback --undo',
+    words: () => ['rollback', 'reference', '--undo', '--sim', '--yes'],
+    setUp: async (run, place) => {
+      place.write('cluster.yaml', fileText(file('newer')));
+      await run(...apply);
+    },
+    begin: (run) => run('rollback', 'reference', '--sim', '--yes'),
+  },
+  {
     name: 'unlock',
     words: () => ['unlock', 'studio-4', '--sim', '--password-env', 'OWN_PASSWORD'],
     env,

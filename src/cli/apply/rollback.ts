@@ -36,12 +36,12 @@ export const rollback: VerbBody = async (run) => {
   const from = runtime.takenBackFrom ?? runtime.digest;
   if (from === undefined) throw new Error(`${runtime.name} is settled`);
   const users = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));
+  const goal = { kind: 'converge', only: ['runtime', 'placement'] } as const;
   const back = isUndo
-    ? undone(runtime)
+    ? undefined
     : { from, to: olderVersion({ runtime, nodes, to }, await observeNodes(run, users, ways)) };
   const fleet = withVersion(cluster, runtime, back ?? { from, to: from });
   if (back !== undefined) refuseOtherDriver(cluster, runtime, back.to);
-  const goal = { kind: 'converge', only: ['runtime', 'placement'] } as const;
   let isLockWritten: boolean | undefined;
   const keep = async (): Promise<void> => {
     isLockWritten ??= await changeLock(cluster.lockPlace, (now) => withTakenBack(now, runtime.name, back));
@@ -70,12 +70,24 @@ export const rollback: VerbBody = async (run) => {
     { cluster, ways },
   );
   if (hasRun || code !== exitCode.done || run.options.json) return code;
-  const isRepeated = runtime.takenBackFrom !== undefined && back?.to === runtime.digest;
-  const already = `${runtime.name} was already rolled back to version ${shortDigest(runtime.digest ?? from)}.`;
-  for (const line of [...(isRepeated ? [already] : []), closingText(cluster, runtime, back)])
-    showParagraph(run.console, line);
+  for (const line of unchangedTexts(cluster, runtime, back)) showParagraph(run.console, line);
   return code;
 };
+
+/** What a run without changes says. A repeated --undo converges like the first, which may have been interrupted. */
+function unchangedTexts(
+  cluster: SettledCluster,
+  runtime: DesiredRuntime,
+  back: TakenBack | undefined,
+): readonly Prose[] {
+  const { name, digest, takenBackFrom } = runtime;
+  const closing = closingText(cluster, runtime, back);
+  if (takenBackFrom === undefined)
+    return back === undefined ? [`${name} already has its archive's version.`] : [closing];
+  return back === undefined || back.to !== digest
+    ? [closing]
+    : [`${name} was already rolled back to version ${shortDigest(digest)}.`, closing];
+}
 
 function readVersion(run: Run, isUndo: boolean): string | undefined {
   const to = textOption(run, 'to');
@@ -106,14 +118,6 @@ function usersOf({ nodes, placements }: DesiredFleet, { name }: DesiredRuntime):
   const used = placements.filter(({ runtime }) => runtime === name).flatMap(everyNode);
   if (used.length === 0) throw usageError(`No placement uses ${name}.`, prose`See: ${meshwright('status')}`);
   return nodes.map((node) => node.name).filter((node) => used.includes(node));
-}
-
-function undone({ name, takenBackFrom }: DesiredRuntime): undefined {
-  if (takenBackFrom !== undefined) return undefined;
-  throw failure('rollback/not-taken-back', {
-    subject: runtimeSubject(name),
-    detail: prose`${named(name)} already has its archive's version.`,
-  });
 }
 
 /** The fleet with this runtime version and its keys. The keys in the file apply only to the archive in the file. */

@@ -23,9 +23,4 @@ export const rollbackCodes = {
       'A rollback needs one older version that is complete on every node that uses the runtime. Each node keeps only one older version.',
     hint: 'Restore the older archive in the file, then apply.',
   },
-  'rollback/not-taken-back': {
-    summary: 'This runtime was not rolled back.',
-    cause: '--undo reverts a rollback, but the lock records no rollback for this runtime.',
-    hint: prose`See which version is in use: ${meshwright('facts', '--fact', 'trees')}`,
-  },
 } as const satisfies Record<string, CodeEntry>;
