@@ -55,7 +55,7 @@ Examples:
       leaseWait,
     ],
     more: `Nodes keep one older version of each runtime, so nothing is copied. Placements that use the runtime are stopped and started again. The lock keeps the runtime at the older version until the file names a different archive or you use --undo. Commit the lock.
-Exit codes: 0 done and verified, 4 on some nodes only, 1 on none, 5 nothing changed, 75 a node is leased to another run.
+Exit codes: 0 done and verified, 4 on some nodes only, 1 on none or no version can be chosen, 5 you did not agree, 75 a node is leased to another run.
 
 Examples:
   meshwright rollback mlx

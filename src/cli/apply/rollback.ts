@@ -7,6 +7,8 @@ import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
+import { type Known, mapKnown, seenValue, unknown } from '../../model/known.ts';
 import { alike, listText } from '../../model/lists.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { runtimeSubject } from '../../model/subject.ts';
@@ -173,44 +175,50 @@ interface OlderWish {
  */
 export function olderVersion({ runtime, nodes, to }: OlderWish, observation: FleetObservation): Digest {
   const kept = nodes.map((node) => ({ node, trees: treesOn(node, runtime, observation) }));
-  const isEverywhere = (whole: Digest): boolean =>
-    kept.every(({ trees }) => trees.some((one) => one.whole === whole && one.state === 'intact'));
-  const all = new Set(kept.flatMap(({ trees }) => trees.flatMap(({ whole }) => whole ?? [])));
+  const isOnEvery = (isIt: (tree: KeptTree) => boolean): boolean =>
+    kept.every(({ trees }) => trees.kind === 'known' && trees.value.some(isIt));
+  const all = new Set(kept.flatMap(({ trees }) => (seenValue(trees) ?? []).flatMap(({ whole }) => whole ?? [])));
   const isMeant = (whole: Digest): boolean => to === undefined || whole.startsWith(to);
   const begun = runtime.takenBackFrom === undefined ? undefined : runtime.digest;
-  const isThere = kept.every(({ trees }) => trees.some(({ whole, isCurrent }) => isCurrent && whole === begun));
+  const isThere = isOnEvery(({ whole, isCurrent }) => isCurrent && whole === begun);
   if (begun !== undefined && isMeant(begun) && !isThere) return begun;
   const found = [...all]
-    .filter((whole) => whole !== runtime.digest && whole !== runtime.takenBackFrom && isEverywhere(whole))
+    .filter((version) => version !== runtime.digest && version !== runtime.takenBackFrom)
+    .filter((version) => isOnEvery(({ whole, state }) => whole === version && state === 'intact'))
     .filter(isMeant);
   const [first, ...others] = found.toSorted();
   if (first !== undefined && others.length === 0) return first;
   if (first === undefined && begun !== undefined && isMeant(begun)) return begun;
+  const unseen = kept.filter(({ trees }) => trees.kind === 'unknown').map(({ node }) => node);
   const there = alike(kept, ({ trees }) => versionsText(trees))
     .map(([{ trees }, same]) => `On ${everyNodeText(same.map(({ node }) => node))}: ${versionsText(trees)}`)
     .join('. ');
+  const none = `No older version${to === undefined ? '' : ` that begins with ${to}`} is known to be on all of these nodes.`;
   throw failure('rollback/no-version', {
     subject: runtimeSubject(runtime.name),
-    detail:
-      first === undefined
-        ? `${there}. No older version${to === undefined ? '' : ` that begins with ${to}`} is on all of these nodes.`
-        : `${there}. More than one older version is on all of these nodes.`,
-    ...(first === undefined ? {} : { hint: `Choose a version, for example: --to ${shortDigest(first)}` }),
+    detail: `${there}. ${first === undefined ? none : 'More than one older version is on all of these nodes.'}`,
+    ...given({ hint: hintFor(first, unseen) }),
   });
 }
 
-function treesOn(node: NodeName, { name }: DesiredRuntime, { nodes }: FleetObservation): readonly KeptTree[] {
-  const trees = read(nodes[node]?.facts, treesFact);
-  if (trees?.kind !== 'known') return [];
-  return trees.value.filter((one) => one.kind === 'runtime' && one.name === name && one.state !== 'staged');
+/** Without this hint, that of the code applies: every node was observed, and none of them has a common older version. */
+function hintFor(first: Digest | undefined, unseen: readonly NodeName[]): Prose | undefined {
+  if (first !== undefined) return `Choose a version, for example: --to ${shortDigest(first)}`;
+  if (unseen.length === 0) return undefined;
+  return prose`The versions on ${everyNodeText(unseen)} are unknown. Find out why, then run the same command again: ${meshwright('doctor')}`;
 }
 
-const versionsText = (trees: readonly KeptTree[]): string =>
-  trees.length === 0
-    ? 'no known version'
-    : listText(
-        trees.map(
-          ({ digest, isCurrent, state }) =>
-            `${digest}${isCurrent ? ' (in use)' : ''}${state === 'intact' ? '' : ` (${state})`}`,
-        ),
-      );
+function treesOn(node: NodeName, { name }: DesiredRuntime, { nodes }: FleetObservation): Known<readonly KeptTree[]> {
+  return mapKnown(read(nodes[node]?.facts, treesFact) ?? unknown('unreachable', 'the node was not observed'), (trees) =>
+    trees.filter((one) => one.kind === 'runtime' && one.name === name && one.state !== 'staged'),
+  );
+}
+
+function versionsText(trees: Known<readonly KeptTree[]>): string {
+  if (trees.kind === 'unknown') return `unknown (${trees.detail})`;
+  const versions = trees.value.map(({ digest, isCurrent, state }) => {
+    const marks = `${isCurrent ? ' (in use)' : ''}${state === 'intact' ? '' : ` (${state})`}`;
+    return `${digest}${marks}`;
+  });
+  return versions.length === 0 ? 'no known version' : listText(versions);
+}

@@ -20,7 +20,7 @@ export const rollbackCodes = {
   'rollback/no-version': {
     summary: 'No older version can be chosen for the rollback.',
     cause:
-      'A rollback needs one older version that is complete on every node that uses the runtime. Each node keeps only one older version.',
+      'A rollback needs one older version that is known to be complete on every node that uses the runtime. Each node keeps only one older version.',
     hint: 'Restore the older archive in the file, then apply.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -6,6 +6,7 @@ import type { DesiredRuntime } from '../../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
 import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../src/model/node.ts';
+import type { FleetObservation } from '../../../../src/rack/examination.ts';
 import { meshFleet } from '../../../rack/placements.ts';
 import { observedFleet } from '../../../rack/rack.ts';
 
@@ -28,8 +29,10 @@ const tree = (whole: typeof now, more: Partial<KeptTree> = {}): KeptTree => ({
 });
 
 /** The version found, or the reported problem. */
-function found(one: readonly KeptTree[], two: readonly KeptTree[], to?: string, wanted = runtime): string {
-  const observation = observedFleet({ values: { 'studio-1': { trees: one }, 'studio-2': { trees: two } } });
+const found = (one: readonly KeptTree[], two: readonly KeptTree[], to?: string, wanted = runtime): string =>
+  foundOn(observedFleet({ values: { 'studio-1': { trees: one }, 'studio-2': { trees: two } } }), to, wanted);
+
+function foundOn(observation: FleetObservation, to?: string, wanted = runtime): string {
   try {
     return olderVersion({ runtime: wanted, nodes, to }, observation);
   } catch (error) {
@@ -52,6 +55,17 @@ describe('the version to roll back to', () => {
     expect(found(both, [tree(now)])).toContain('rollback/no-version: On studio-1: ');
     expect(found(both, [tree(now), changed])).toContain(`${shortDigest(before)} (changed)`);
     expect(found(both, [])).toContain('On studio-2: no known version.');
+  });
+
+  it('is unknown, not missing, if a node was not observed', () => {
+    const values = { 'studio-1': { trees: [tree(now), tree(before)] } };
+    const off = foundOn(observedFleet({ values, unreachable: ['studio-2'] }));
+    const never = foundOn(observedFleet({ values, names: ['studio-1'] }));
+    for (const text of [off, never]) {
+      expect(text).toContain('On studio-2: unknown (');
+      expect(text).toContain('The versions on studio-2 are unknown. Find out why, then run the same command again: ');
+      expect(text).not.toContain('Restore the older archive');
+    }
   });
 
   it('is the same again if a rollback was interrupted, and never the version being left', () => {
