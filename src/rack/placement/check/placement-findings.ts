@@ -179,15 +179,19 @@ function running(one: PlacementSurvey): readonly Diagnostic[] {
   return [diagnose('mesh/on-fallback', { subject: placementSubject(name), detail, hint })];
 }
 
-/** States after a failed or broken start. In any other state the fallback is offered only if a node is away. */
 const broken: readonly PlacementSurvey['state'][] = ['hung', 'partial', 'dead'];
 
-function offered(one: PlacementSurvey, { desired, observation }: View): readonly Diagnostic[] {
+/** Whether it broke, or its last start failed and the rescue stopped it. One that a person stopped only needs a start. */
+const cannotServe = (one: PlacementSurvey, view: View): boolean =>
+  broken.includes(one.state) || (one.state === 'stopped' && startHistory(view, one).rung !== 'start');
+
+function offered(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   const { name, state, wanted } = one;
+  const { desired, observation } = view;
   const placement = desired.placements.find((own) => own.name === name);
   if (placement?.fallback === undefined || wanted === 'stopped' || state === 'serving') return [];
   const away = awayNodes(one.nodes, observation);
-  if (!areSeen(placement.fallback.nodes, observation) || !(away.length > 0 || broken.includes(state))) return [];
+  if (!areSeen(placement.fallback.nodes, observation) || !(away.length > 0 || cannotServe(one, view))) return [];
   const why = away.length > 0 ? `Could not observe ${away.join(', ')}` : 'It does not serve';
   const detail = `${why}. Its fallback can be started: ${layoutText(onFallback(placement))}.`;
   const hint = withCommands('Start the fallback', [meshwright('start', name, '--fallback')]);

@@ -183,10 +183,15 @@ describe('a start on the fallback', () => {
     expect(codes(placedPlan({ ranks: onItsNodes }))).not.toContain('mesh/fallback-there');
   });
 
-  it('is offered if all ranks exited, but not if they were stopped', () => {
-    const inState = (state: 'exited' | 'stopped') => threeRanks([state, state, state]);
-    expect(codes(placedPlan({ ranks: inState('exited') }))).toContain('mesh/fallback-there');
-    expect(codes(placedPlan({ ranks: inState('stopped') }))).not.toContain('mesh/fallback-there');
+  it.each([
+    ['is offered if all ranks exited', 'exited', undefined, true],
+    ['is offered if its last start failed and its ranks were stopped', 'stopped', 'failed', true],
+    ['is not offered if its ranks were stopped while it served', 'stopped', 'served', false],
+    ['is not offered if its ranks were stopped and no start is recorded', 'stopped', undefined, false],
+  ] as const)('%s', (_, state, outcome, isOffered) => {
+    const changes = outcome === undefined ? {} : { changes: { outcome, startedIn: 'BOOT-studio-1' } };
+    const plan = placedPlan({ ranks: threeRanks([state, state, state], changes) });
+    expect(codes(plan).includes('mesh/fallback-there')).toBe(isOffered);
   });
 });
 
