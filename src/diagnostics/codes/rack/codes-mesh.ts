@@ -153,7 +153,7 @@ export const meshCodes = {
     severity: 'notice',
     summary: 'A placement that does not serve could run on its fallback.',
     cause:
-      'The file sets fallback nodes, all of them were observed, and they have the runtime and the model. meshwright never moves a placement to its fallback by itself: whether to accept less context now or to wait longer is your decision.',
+      'The file sets fallback nodes, and all of them were observed. `apply` keeps the runtime and the model on them; if one is missing, the plan of the start waits for it. meshwright never moves a placement to its fallback by itself: whether to accept less context now or to wait longer is your decision.',
     hint: prose`Start it on the fallback: ${meshwright('start', its.name, '--fallback')}`,
   },
   'mesh/not-judged': {
