@@ -64,7 +64,7 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
     return code;
   }
   const page = pageFor(run.console);
-  showDiagnostics(run.console, gatherAlike(diagnostics));
+  showDiagnostics(run.console, gatherAlike([...diagnostics, ...newOffers(outcome)]));
   const { last, report } = outcome;
   const hasRun = report.works.length > 0;
   // If nothing ran, the plan above is sufficient.
@@ -86,6 +86,15 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
     showParagraph(run.console, mendingText);
   }
   return code;
+}
+
+/** Fallbacks that can be started since a start of this run failed. Earlier offers were shown with their plan. */
+export function newOffers({ report: { works }, last }: RunOutcome): readonly Diagnostic[] {
+  const offers = (plan: Plan | undefined): readonly Diagnostic[] =>
+    plan?.diagnostics.filter(({ code }) => code === 'mesh/fallback-there') ?? [];
+  const shown = works.flatMap(({ plan }) => offers(plan));
+  if (works.every(({ run }) => run === undefined)) return [];
+  return offers(last?.plan).filter(({ subject }) => !shown.some((one) => isSameSubject(one.subject, subject)));
 }
 
 /** The waiting changes and findings that explain why nothing could run, if no plan was shown for this reason. */

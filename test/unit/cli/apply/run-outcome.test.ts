@@ -8,6 +8,7 @@ import {
   exitOf,
   exitsOf,
   type JudgedPlan,
+  newOffers,
   type RunOutcome,
 } from '../../../../src/cli/apply/run-outcome.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
@@ -15,6 +16,7 @@ import type { Plan, StepReport } from '../../../../src/engine/plan/plan.ts';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';
+import { placementSubject } from '../../../../src/model/subject.ts';
 import { rackOfThree } from '../../../rack/placements.ts';
 import { blocker, change, emptyPlan, stepOn, waits } from '../../../rack/plans.ts';
 
@@ -200,5 +202,17 @@ describe('the exit code of a run', () => {
       expect(exitOf(outcomeOf({}, { targets: [one], ended: { works } }))).toBe(1);
       expect(exitOf(outcomeOf({}, { targets: [one], ended: { works: [converged, workOf(work)] } }))).toBe(3);
     }
+  });
+});
+
+describe('the fallback of a placement', () => {
+  const offer = diagnose('mesh/fallback-there', { subject: placementSubject('kimi'), detail: 'x' });
+  const offered = judged(emptyPlan({ diagnostics: [offer] }));
+
+  it('is offered at the end of a run only if the plan did not offer it', () => {
+    const run = reportOf([ran('studio-1', 'failed')]);
+    expect(newOffers(outcomeOf({ plan: emptyPlan(), run }, { last: offered }))).toEqual([offer]);
+    expect(newOffers(outcomeOf({ plan: offered.plan, run }, { last: offered }))).toEqual([]);
+    expect(newOffers(outcomeOf({ plan: emptyPlan() }, { last: offered }))).toEqual([]);
   });
 });
