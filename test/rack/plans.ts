@@ -23,6 +23,7 @@ import { type Act, type Change, type Step, stepId } from '../../src/model/step.t
 import { type AddressParts, subjectText } from '../../src/model/subject.ts';
 import { closedFile, gatewayConfig, gatewayLabel, gatewayPlist } from '../../src/node/paths/own-paths.ts';
 import { textDigest } from '../../src/node/put-file.ts';
+import type { FleetObservation } from '../../src/rack/examination.ts';
 import { gatewayFiles, type WantedGateway, wantedGateways } from '../../src/rack/placement/endpoint/gateways.ts';
 import type { Blocker } from '../../src/rack/resource.ts';
 import { jsonText, say } from '../unit/one-page.ts';
@@ -250,9 +251,16 @@ export interface PlacedCase {
 
 const hold: NodeHold = { reason: 'power supply', by: 'ana@laptop', since: '2026-11-21', isOver: false };
 
-/** A plan for Macs that match the file except for the placement and its gateways. */
+/** The plan from {@link placedObservation}. */
 export function placedPlan(one: PlacedCase): Plan {
-  const { of = fleetWithFallback(), ranks, goal = { kind: 'converge' }, away = [], held, shown = {}, closed } = one;
+  const { of = fleetWithFallback(), goal = { kind: 'converge' } } = one;
+  const targets = one.targets ?? of.nodes.map(({ name }) => name);
+  return makePlan({ goal, desired: of, observation: placedObservation(one), targets });
+}
+
+/** An observation of Macs that match the file except for the placement and its gateways. */
+export function placedObservation(one: Omit<PlacedCase, 'goal' | 'targets'>): FleetObservation {
+  const { of = fleetWithFallback(), ranks, away = [], held, shown = {}, closed } = one;
   const treeOf = (kind: KeptTree['kind'], { name, digest }: { name: string; digest?: Digest }): KeptTree => ({
     kind,
     name,
@@ -267,8 +275,7 @@ export function placedPlan(one: PlacedCase): Plan {
     const shownGateways = closed === undefined ? {} : gatewayFacts(of, name, { ranks, closed });
     return [name, { ...facts, trees, hold: name === held ? [hold] : [], ...shownGateways, ...shown[name] }];
   });
-  const observation = observeMesh(of, { ranks, values: Object.fromEntries(values), unreachable: away });
-  return makePlan({ goal, desired: of, observation, targets: one.targets ?? of.nodes.map(({ name }) => name) });
+  return observeMesh(of, { ranks, values: Object.fromEntries(values), unreachable: away });
 }
 
 /** The plan's steps for `kimi`, except those that write service files. */

@@ -5,10 +5,10 @@ import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import type { Goal } from '../../engine/goals/scope.ts';
+import { fleetForGoal, type Goal, meantNodes } from '../../engine/goals/scope.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan, StepReport } from '../../engine/plan/plan.ts';
-import { needsTargets, nodesOfPlays, type PlayScope } from '../../engine/playbooks/expand.ts';
+import { inFleetOrder, needsTargets, nodesOfPlays, type PlayScope } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -137,12 +137,16 @@ export async function actOn(
   });
 }
 
-function lookedPlan(
-  { goal, scope, judged }: Action,
+/** The final check. A placement starts on all its nodes, so the check includes those that are not targets. */
+export function lookedPlan(
+  { goal, scope, judged }: Pick<Action, 'goal' | 'scope' | 'judged'>,
   { observation, works }: Required<Pick<PlaybookReport, 'observation' | 'works'>>,
 ): LookedPlan | undefined {
   if (goal === undefined) return undefined;
-  const looked = makePlan({ goal, desired: scope.desired, observation, targets: judged });
+  const { desired } = scope;
+  const members = goal.kind === 'start' ? meantNodes(goal, fleetForGoal(goal, desired, observation)) : [];
+  const targets = inFleetOrder([...judged, ...members], scope);
+  const looked = makePlan({ goal, desired, observation, targets });
   const plan = goal.kind === 'start' ? withKeptStops(looked, { works }) : looked;
   return { plan, observation };
 }

@@ -158,16 +158,18 @@ function withState(
 const isStateOf = ({ about: { part, placement = '' } }: Property, placements: readonly string[]): boolean =>
   part === 'door' && placements.includes(placement);
 
-/** Names of the placements that the goal affects. One named through its fallback's nodes can run elsewhere. */
-const meantNames = ({ placements: named, near }: PlacementGoal, { placements }: DesiredFleet): readonly string[] =>
-  placements
-    .filter(
-      ({ name, nodes }) => named.includes(name) && (near === undefined || nodes.some((node) => near.includes(node))),
-    )
-    .map(({ name }) => name);
+/** The placements that the goal affects. One named through its fallback's nodes can run elsewhere. */
+const meantPlacements = ({ placements: named, near }: PlacementGoal, { placements }: DesiredFleet) =>
+  placements.filter(
+    ({ name, nodes }) => named.includes(name) && (near === undefined || nodes.some((node) => near.includes(node))),
+  );
+
+/** The nodes of the placements that the goal affects, in a fleet from {@link fleetForGoal}. */
+export const meantNodes = (goal: PlacementGoal, fleet: DesiredFleet): readonly NodeName[] =>
+  meantPlacements(goal, fleet).flatMap(({ nodes }) => nodes);
 
 function placementScope(goal: PlacementGoal, desired: DesiredFleet): Scope {
-  const names = meantNames(goal, desired);
+  const names = meantPlacements(goal, desired).map(({ name }) => name);
   return {
     desired: withState(desired, goal.kind === 'stop' ? 'stopped' : 'serving', ({ name }) => names.includes(name)),
     resources,

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { PlaybookWork } from '../../../../src/apply/playbook-report.ts';
+import { lookedPlan } from '../../../../src/cli/apply/act-on.ts';
 import { codeForPlan, keptWork, toldToGoOff, withKeptStops } from '../../../../src/cli/apply/run-outcome.ts';
 import type { Plan, Waiting } from '../../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';
 import type { Step, StepOutcome } from '../../../../src/model/step.ts';
-import { rackOfThree } from '../../../rack/placements.ts';
-import { blocker, change, emptyPlan, stepOn, waits } from '../../../rack/plans.ts';
+import { meshFleet, rackOfThree, threeRanks } from '../../../rack/placements.ts';
+import { blocker, change, emptyPlan, placedObservation, stepOn, waits } from '../../../rack/plans.ts';
 
 const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const held = blocker('studio-3', { code: 'hold/held', resource: 'hold', action: 'held', isHands: false });
@@ -44,6 +45,21 @@ describe('the final check after a restart', () => {
   it('lists what blocked a reboot', () => {
     const last = lastOf(work('reboot', kept), work('start', emptyPlan()));
     expect([last.blockers, codeOf(last)]).toEqual([kept.blockers, 3]);
+  });
+});
+
+describe('the final check after the reboot of one Mac of a mesh', () => {
+  const [target] = all;
+  if (target === undefined) throw new Error('the rack has a Mac');
+  const desired = meshFleet();
+  const scope = { desired, targets: [target] };
+  const goal = { kind: 'start', placements: ['kimi'], near: [target] } as const;
+
+  it('finds a start that failed as a change, not as manual steps', () => {
+    const observation = placedObservation({ of: desired, ranks: threeRanks(['stopped', 'stopped', 'stopped']) });
+    const last = lookedPlan({ goal, scope, judged: [target] }, { observation, works: [] });
+    expect(last?.plan.changes.map(({ resource }) => resource)).toEqual(['placement/kimi']);
+    expect(last && codeForPlan({ goal: 'start', ...last, fleet: desired, targets: [target] })).toBe(1);
   });
 });
 
