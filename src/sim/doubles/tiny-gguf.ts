@@ -161,7 +161,7 @@ const firstPrintable = 259;
 const printableCount = 95;
 
 /**
- * Whether this output row is zero: rows of unprintable tokens are, so that such a token is never the most likely one.
+ * Whether this output row is zero. Rows of unprintable tokens are zero, so that the model never prefers such a token.
  */
 const isSilent = ({ name, dims }: Tensor, index: number): boolean => {
   if (name !== 'output.weight') return false;

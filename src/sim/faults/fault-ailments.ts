@@ -75,7 +75,7 @@ export const ailmentFaults = {
   ),
 
   /**
-   * ibv_dealloc_pd holds a lock that closing a device needs (SQCU/mesh): programs that open a device now hang and
+   * ibv_dealloc_pd has a lock that is needed to close a device (SQCU/mesh). Programs that open a device then hang and
    * ignore KILL.
    */
   'verbs-hang': defineDriverState(
@@ -84,7 +84,7 @@ export const ailmentFaults = {
     'its driver already hangs',
   ),
 
-  /** After KILL, the memory that the GPU or RDMA driver holds for a process stays wired. */
+  /** After KILL, memory that the GPU or RDMA driver has allocated for the process remains wired. */
   'wired-leak': defineAilment(
     'a killed rank leaves a quarter of the memory wired, until a reboot',
     ['leaksWired', true],

@@ -102,7 +102,7 @@ function createNodeState({ name, look }: HostedNode, { disk, runId, files, files
   return {
     now,
     known: {
-      /** From the last rendering. */
+      /** The node's view of the model at the last rendering. */
       view: (): NodeView => now.view,
       /** Number of the current boot session, from 0. */
       boot: (): number => now.boot,

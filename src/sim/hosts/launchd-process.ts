@@ -18,7 +18,7 @@ interface JobPlace {
   readonly clockFactor?: number;
 }
 
-/** A started job; `pid` is the number of its first process and of its group. */
+/** A started job; `pid` is the number of the job's first process and process group. */
 export interface JobProcess {
   readonly pid: number;
   /** Signals only the job's first process, never a later process with the same number. */

@@ -15,9 +15,9 @@ const isPort = (port: number): boolean => port >= 1024 && port <= 65_535;
 
 /**
  * Finds everything in a job's texts that may be an address with a port, or only a port (an integer from 1024, as a
- * whole word or after `=`): addresses on cables such as `10.77.0.1:51000`, ports on its own loopback, and ports on
- * which it listens on all addresses of its node. False matches are harmless, because an unused pair is just a line in
- * the table.
+ * whole word or after `=`). These are addresses on cables such as `10.77.0.1:51000`, ports on the job's loopback, and
+ * ports on which the job listens on all addresses of its node. False matches are harmless, because an unused pair is
+ * just a line in the table.
  */
 export function announcedIn(texts: readonly string[]) {
   const links = new Set<string>();

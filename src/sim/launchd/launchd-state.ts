@@ -1,7 +1,7 @@
 import { type Exit, isSuccess } from '../../model/probe.ts';
 import type { JobDefinition } from './job-definition.ts';
 
-/** Signals by macOS's numbers. */
+/** Signals, by their numbers on macOS. */
 export const signals = {
   '1': 'SIGHUP',
   '2': 'SIGINT',
@@ -21,9 +21,9 @@ export type JobSignal = (typeof signals)[keyof typeof signals];
 type Phase =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running'; readonly pid: number }
-  /** It received TERM; `next` is the action after its exit. */
+  /** The process received TERM; `next` is the action after its exit. */
   | { readonly kind: 'stopping'; readonly pid: number; readonly next: 'start' | 'unload' }
-  /** It exited and will be restarted after its throttle interval. */
+  /** The process exited and will be restarted after the throttle interval. */
   | { readonly kind: 'scheduled' };
 
 /** One service that launchd has loaded. */

@@ -38,7 +38,7 @@ export interface ConnectionState {
   readonly hostKey: 'own' | 'other';
   /** `preboot`: locked; only FileVault's password-only sshd answers. */
   readonly filevault: 'unlocked' | 'preboot';
-  /** `same`: the sshd before FileVault shows the normal key. Absent: it has its own key. */
+  /** `same`: the sshd before FileVault shows the normal key. Absent: that sshd has its own key. */
   readonly prebootKey?: 'same';
   /** Remote Login is off: new connections are refused, open ones continue. */
   readonly isRemoteLoginOff?: true;
@@ -56,9 +56,9 @@ export interface Panic {
 
 /** A Mac's problems other than its settings. */
 export interface Ailments {
-  /** Its cables carry nothing although every port is active, until the next boot. */
+  /** The cables transfer nothing although every port is active, until the next boot. */
   readonly isRdmaHung?: true;
-  /** Receptacles that were idle too long: they carry nothing, whatever they report, until the next boot. */
+  /** Receptacles that were idle too long. Whatever they report, they transfer nothing until the next boot. */
   readonly deadReceptacles: readonly number[];
   /** Whether failed starts leaked all protection domains, so that no program gets one, until the next boot. */
   readonly lacksDomains?: true;
@@ -125,7 +125,7 @@ export interface MacState {
   readonly indexed: readonly string[];
   readonly isFileVaultOn: boolean;
   readonly power: {
-    /** Minutes; 0 is never. */
+    /** In minutes; 0 means never. */
     readonly sleepMinutes: number;
     readonly diskSleepMinutes: number;
     readonly restartsAfterPowerLoss: boolean;
@@ -137,7 +137,7 @@ export interface MacState {
   readonly disk: { readonly totalKib: number; readonly usedKib: number; readonly availableKib: number };
   readonly connection: ConnectionState;
   readonly ailments: Ailments;
-  /** Oldest first; absent: none. */
+  /** Kernel panics, oldest first; absent: none. */
   readonly panics?: readonly Panic[];
   readonly directory: Directory;
   /** Password of the ssh user, for sshd, `sudo -S` and the sshd before FileVault; the text of `/.sim/password`. */
@@ -192,7 +192,7 @@ const macAtCable = (fleet: SimulatedFleet, { node }: LinkEnd): MacState | undefi
 export const linkSpeed = (fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Cable): Cable['gigabitsPerSecond'] =>
   ends.every((end) => macAtCable(fleet, end)?.model.thunderbolt === 5) ? gigabitsPerSecond : 40;
 
-/** What a Mac sees at the far end of this receptacle's cable; undefined without a cable. */
+/** The Mac and receptacle at the far end of this receptacle's cable; undefined without a cable. */
 export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
   const far = farEnd(fleet.cables, end);
   const mac = far === undefined ? undefined : macAtCable(fleet, far);

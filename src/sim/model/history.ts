@@ -251,7 +251,7 @@ const isFault = (event: SimEvent): boolean => event.kind === 'fault';
 export const faultsIn = ({ events }: History): readonly ActiveFault[] =>
   events.flatMap((event) => (event.kind === 'fault' ? [{ fault: event.fault, target: event.target }] : []));
 
-/** The visible faults. A fault is fixed when all of its symptoms look as they would without it. */
+/** The visible faults. A fault is fixed when all of its symptoms are the same as without the fault. */
 export function faultsInForce(history: History): readonly ActiveFault[] {
   const shows = (event: SimEvent): boolean => {
     if (event.kind !== 'fault') return true;

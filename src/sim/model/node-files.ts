@@ -24,13 +24,13 @@ export const programsPath = '/.sim/programs';
 /** The Node.js that runs this program, in the folder above. */
 export const nodeProgramPath = `${programsPath}/node`;
 
-/** Settings of macOS's own updates. */
+/** Preference domain of macOS updates. */
 export const softwareUpdateDomain = '/Library/Preferences/com.apple.SoftwareUpdate';
 
-/** Settings of backups. */
+/** Preference domain of Time Machine. */
 export const timeMachineDomain = '/Library/Preferences/com.apple.TimeMachine';
 
-/** Settings of the login window. */
+/** Preference domain of the login window. */
 export const loginWindowDomain = '/Library/Preferences/com.apple.loginwindow';
 
 /** The user of automatic login. */

@@ -24,7 +24,7 @@ export function isPortActive(fleet: SimulatedFleet, mac: MacState, receptacle: R
   return isRdmaLive(mac) && peer !== undefined && isRdmaLive(peer.mac);
 }
 
-/** Whether this receptacle carries nothing although it looks healthy. */
+/** Whether this receptacle transfers nothing although it looks healthy. */
 export const isPortDead = ({ ailments }: MacState, { number }: ReceptacleState): boolean =>
   ailments.isRdmaHung || ailments.deadReceptacles.includes(number);
 
@@ -46,7 +46,7 @@ export const verbsHungPath = '/.sim/verbs-hung';
  */
 export const processesPath = '/.sim/processes';
 
-/** Process number of a foreign program that holds every device. */
+/** Process number of a foreign program that has opened every device. */
 export const strangerPid = 98_711;
 
 const stranger = { pid: strangerPid, stat: 'S', program: 'python3.12' };

@@ -10,7 +10,7 @@ const xnuBuild = (version: string): string =>
 const version = ({ macos }: MacState): string =>
   `Darwin Kernel Version ${darwinRelease(macos.version)}: Thu Apr 16 20:11:58 PDT 2026; root:${xnuBuild(macos.version)}/RELEASE_ARM64`;
 
-/** `uname`: Darwin, its release, and the Mac's name. */
+/** `uname`: prints Darwin, its release, and the Mac's name. */
 export const uname: Tool = {
   path: '/usr/bin/uname',
   rows: ({ mac }) => {

@@ -204,7 +204,7 @@ function getInfo(view: View, service: NetworkService): Row {
   return row(args, isManual ? manual : dhcp, lines(head, ...addressLines, ...client, ...ipv6));
 }
 
-/** `networksetup`: lists ports and services, and changes services. */
+/** `networksetup`: lists hardware ports, and lists and changes network services. */
 export const networksetup: Tool = {
   path: '/usr/sbin/networksetup',
   rows: (view) => {

@@ -37,8 +37,8 @@ interface Written extends Required<Omit<WriteResult, 'after' | 'power'>>, Pick<W
 }
 
 /**
- * Applies a write to the fleet and returns the tool's output. Pure: the same fleet and write give the same result. A
- * command line that the tool does not know changes nothing and prints its usage.
+ * Applies a write to the fleet and returns the tool's output. Pure: the same fleet and write give the same result. An
+ * unknown command line changes nothing and prints the tool's usage.
  */
 export function applyWrite(fleet: SimulatedFleet, { node, tool: path, ...call }: Write): Written {
   const mac = macBehind(fleet, node);

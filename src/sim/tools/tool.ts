@@ -81,13 +81,13 @@ export interface Tool {
   readonly path: string;
   /** Whether this Mac has the tool (default: yes). */
   readonly isPresent?: (mac: MacState) => boolean;
-  /** Queries. */
+  /** Command lines that only query. */
   readonly rows?: (view: View) => readonly Row[];
   /** Queries for a list of names, answered in the given order, like `sysctl`. */
   readonly values?: (view: View) => readonly NamedValue[];
-  /** Changes; tried after the rows. */
+  /** Command lines that change something; tried after the rows. */
   readonly writes?: readonly WriteForm[];
-  /** Tried last. */
+  /** Families of command lines; tried last. */
   readonly patterns?: readonly Pattern[];
   readonly usage: Usage;
 }
@@ -122,7 +122,7 @@ export const unconfirmedUsage = (name: string, exitCode: number, ...texts: reado
  */
 export interface Source {
   readonly grade: 'apple' | 'capture' | 'modelled' | 'published' | 'unconfirmed';
-  /** Document, publisher or claim. */
+  /** The document, the publisher or the claim. */
   readonly text: string;
   /** File in `test/cases/sim/captures` with the captured text, against which a test compares the answer. */
   readonly capture?: string;

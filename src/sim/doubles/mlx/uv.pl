@@ -96,7 +96,7 @@ sub install {
     my $folder = "$pythons/cpython-$whole-macos-aarch64-none";
     return if -x "$folder/bin/python$minor";
     if (my ($mirror) = ($ENV{UV_PYTHON_INSTALL_MIRROR} // '') =~ m{^file://(/.*)$}) {
-        # It searches only for the one release that it knows of each version.
+        # This double knows a single release of each version and searches only for that.
         my $file = "$mirror/20251120/cpython-$whole+20251120-aarch64-apple-darwin-install_only_stripped.tar.gz";
         -f $file or refuse(1, "Failed to download file://$file: No such file or directory (os error 2)");
     } else {

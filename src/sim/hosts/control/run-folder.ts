@@ -4,7 +4,7 @@ import { isSameProcess, sweepMarked } from '../processes.ts';
 import { replaceFile } from '../replace-file.ts';
 import { askControl, isObject, parseObject, removeSocket } from './control.ts';
 
-/** How to reach one simulated node. */
+/** The data needed to reach one simulated node. */
 export interface RunNode {
   /** Port on 127.0.0.1. */
   readonly port: number;

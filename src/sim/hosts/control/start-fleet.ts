@@ -294,7 +294,7 @@ function createDaemonFollower() {
 
 /**
  * Applies the model's power state to a Mac. After a panic the Mac goes down and boots by itself. A Mac without power
- * stays off until power is back; it then boots if pmset says so. A Mac that must wait at FileVault, or that was
+ * remains off until power is back; it then boots if `autorestart` is on. A Mac that must wait at FileVault, or that was
  * replaced by a different Mac, is rebooted. The returned function does this once for one node and resolves when the Mac
  * is in its final state.
  */

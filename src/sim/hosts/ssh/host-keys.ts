@@ -82,7 +82,7 @@ const publicTextOf = (privateText: string): string | undefined => {
 
 /**
  * Reads the key at `path`. If it is missing or invalid, creates and stores a new one (mode 0600, its folder 0700). Keys
- * stay in the run's folder, so that known_hosts entries remain valid after `sim down` and `sim up`.
+ * are kept in the run's folder, so that known_hosts entries remain valid after `sim down` and `sim up`.
  */
 export async function loadOrCreateKey(path: string, comment: string): Promise<KeyFile> {
   if (existsSync(path)) {

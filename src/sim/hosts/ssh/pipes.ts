@@ -88,5 +88,5 @@ export async function createPipeSupply(folder: string) {
   };
 }
 
-/** Provides pipes. Each pipe is used once, so that output of one command can never reach another command. */
+/** A supply of pipes. Each pipe is used once, so that output of one command can never reach another command. */
 export type PipeSupply = Awaited<ReturnType<typeof createPipeSupply>>;
