@@ -60,7 +60,7 @@ const linesOf = (file) =>
     .split('\n')
     .filter((line) => line.trim() !== '').length;
 
-/** How often each key occurs in a list, most frequent first. */
+/** Counts the keys in a list, most frequent first. */
 function counted(keys) {
   const counts = new Map();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);

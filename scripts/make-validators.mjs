@@ -6,7 +6,10 @@ import standalone from 'ajv/dist/standalone/index.js';
 /** Problems in journals are only counted, so no message needs the descriptions of that schema. */
 const isDescribed = (name) => name !== 'journal';
 
-/** A schema without its annotations, which the validator would carry. A property of the same name has an object. */
+/**
+ * A schema without its annotations, which would otherwise be in the validator. A property of the same name has an
+ * object.
+ */
 const annotations = new Set(['title', 'description', 'examples']);
 const withoutAnnotations = (schema) =>
   JSON.parse(JSON.stringify(schema), (key, value) =>

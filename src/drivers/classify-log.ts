@@ -31,7 +31,7 @@ export const firstFailure = (
 export interface RankSaid {
   readonly node: NodeName;
   readonly rank: number;
-  /** How its process exited; absent while it runs or if unknown. */
+  /** The exit of the rank's process; absent while it runs or if unknown. */
   readonly exit?: string;
   /** Its log lines since the start. */
   readonly lines: readonly string[];

@@ -33,7 +33,7 @@ export interface RankConfiguration extends Pick<ScriptArgs['bootstrap-rank'], 'r
   readonly golden: { readonly question: string; readonly check: GoldenCheck };
   /** Sorted by name. */
   readonly files: readonly RankFile[];
-  /** How much of its node's launch budget a start uses (default 1). */
+  /** Amount of its node's launch budget that a start uses (default 1). */
   readonly takesOfDevice?: number;
 }
 

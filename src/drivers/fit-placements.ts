@@ -142,9 +142,9 @@ interface SeenMemory {
 }
 
 /**
- * How much memory a node's GPU may use. In order: the file's limit (apply sets it before any start), the limit set on
- * the node, the limit a runtime reported while none was set, the usual share for its size. Undefined if its memory is
- * unknown.
+ * The memory that a node's GPU may use. In order of precedence: the file's limit, which apply sets before any start;
+ * the limit set on the node; the limit that a runtime reported while none was set; the usual share for the memory size.
+ * Undefined if the node's memory is unknown.
  */
 export function memoryBudget(
   wanted: DesiredWiredLimit | undefined,

@@ -4,7 +4,7 @@
  * Backslashes are outside the single quotes, because fish reads `\\` and `\'` inside them. So sh, bash, dash, ksh, zsh
  * and fish all return the same bytes. (csh does not: it cannot quote a line end.)
  *
- * @throws Error if the text contains a NUL, which no command line can carry
+ * @throws Error if the text contains a NUL, which no command line can contain
  * @example quote("it's") // 'it'\''s'
  */
 export function quote(text: string): string {

@@ -66,7 +66,7 @@ export type ScriptResult =
   | { readonly kind: 'lease-lost' }
   /** `slug` is from the script's closed list, `text` is the output of the failed tool. */
   | { readonly kind: 'failed'; readonly slug: string; readonly text: string }
-  /** Neither success nor failure: only a new observation can tell. */
+  /** Neither success nor failure is certain; only a new observation can tell. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /** Parses the result of a mutating script. Exit 0 without a verdict is as inconclusive as a lost connection. */
@@ -142,7 +142,7 @@ ${body}
 export interface Sending {
   /** Hexadecimal digits that are unique to the script and the same for all its attempts. */
   readonly key: string;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
 }
 

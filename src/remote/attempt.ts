@@ -232,7 +232,7 @@ export async function reported<T>(target: Target, limits: ConnectLimits, act: ()
   try {
     return await act();
   } catch (error) {
-    // An interrupted attempt says nothing about the node.
+    // An interrupted attempt is not the node's fault.
     const isTheirs = error instanceof FleetError && limits.signal?.aborted !== true;
     if (isTheirs) limits.onRemote?.({ kind: 'refused', node, diagnostics: error.diagnostics });
     throw error;

@@ -220,7 +220,7 @@ function tokensOf({ host, config }: Asked, env: ReachEnv): Readonly<Record<strin
 
 /**
  * Expands `~`, `%` tokens and `${NAME}` in a path of ssh_config, and makes it absolute.
- * @throws FleetError `ssh/config-unsupported` for a token that ssh does not know there either
+ * @throws FleetError `ssh/config-unsupported` for a token that is unknown to ssh too
  * @see ssh_config(5), TOKENS
  */
 export function expandPath(path: string, asked: Asked, env: ReachEnv): string {
@@ -295,7 +295,7 @@ export async function isPlainConfig({ file, includeFolder }: ConfigFile, depth =
 /** The input of `ssh -G`. The host was validated by `isHost`. Missing values come from the user's ssh_config. */
 export type SshQuestion = Pick<ReachWish, 'label' | 'host' | 'user' | 'port'>;
 
-/** How to run the system's ssh. */
+/** The settings to run the system's ssh. */
 interface SshCommand {
   /** A path, or a name in PATH. */
   readonly command: string;

@@ -95,7 +95,7 @@ export class SshRemote implements Remote {
         else if (running.isAbandoned()) running.failed(unknownExit.ended);
         else this.#client.exec(command, running.answered);
       } catch (error) {
-        // The socket is half closed, but ssh2 does not know yet: it throws instead of calling back.
+        // The socket is half closed, but ssh2 has not noticed yet: it throws instead of calling back.
         running.failed(unknownExit.dropped(error instanceof Error ? error.message : String(error)));
       }
       result = await running.result;
@@ -231,7 +231,7 @@ export function createRunningCommand(limits: ExecLimits, hooks: CommandHooks): R
     resolve({ exit, ...output.take(), sentAtEpochMs, receivedAtEpochMs: Date.now() });
   };
   const stop = (channel: ClientChannel): void => {
-    // sshd signals the session's process group. Closing the channel alone would not stop a command that prints nothing.
+    // sshd signals the session's process group. Just closing the channel would not stop a command that prints nothing.
     if (limits.signal?.aborted === true) channel.signal('TERM');
     channel.close();
   };

@@ -85,7 +85,7 @@ const isReadAs = (name: string, word: string): boolean =>
     ? name.length > 2 && word.startsWith(name)
     : /^-[A-Za-z]{2,}$/.test(name) && name.includes(word.slice(1));
 
-/** Compares a runtime that each rank's node built by itself. */
+/** The comparison of a runtime that each rank's node built separately. */
 export interface LibraryComparison {
   /** Nodes on which this version is missing, incomplete or unobserved. */
   readonly without: readonly NodeName[];

@@ -109,7 +109,7 @@ export type RankFile =
 /** A value of the environment. Node paths in it are rendered with the node's root prefix. */
 export type EnvValue = string | NodePath | Text;
 
-/** How to start one rank, and how to detect that the rank has joined. */
+/** The settings to start one rank and to detect that it has joined. */
 export interface RankCommand {
   /** One entry per argument; no shell reads them. */
   readonly argv: readonly Text[];

@@ -31,7 +31,7 @@ export interface Held {
   readonly cache: number;
 }
 
-/** How a runtime's memory use differs from the default. */
+/** A runtime's differences from the default memory use. */
 export interface DriverMemory {
   /** Weights and cache of each rank; absent: equal parts of tensors, or equal numbers of layers. */
   held?(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[];
@@ -68,7 +68,7 @@ export function heldInParts(wish: FitWish, rooms: readonly RankRoom[], layersBy:
 export const sharesOf = ({ shares }: Pick<FitWish, 'shares'>, ranks: number): readonly number[] =>
   shares ?? Array.from({ length: ranks }, () => 1);
 
-/** Every rank of a pipeline holds the embedding and the output matrix. */
+/** The bytes besides the layers: every pipeline rank has the embedding and the output matrix. */
 const besideLayers = ({ embeddingBytes, outputBytes, otherBytes }: ModelShape): number =>
   embeddingBytes + outputBytes + otherBytes;
 
@@ -77,7 +77,9 @@ const layersHeld = (wish: FitWish, layers: readonly LayerShape[]): Held => ({
   cache: (cacheBytesOf(layers, wish.contextTokens) + wish.shape.stateBytes) * wish.parallel,
 });
 
-/** Every rank holds the whole latent cache of MLA, and all key-value heads if they do not divide. */
+/**
+ * The split of tensors: every rank has the whole latent cache of MLA, and all key-value heads if they do not divide.
+ */
 function tensorHeld(wish: FitWish, ranks: number): Held {
   const { shape, contextTokens, parallel } = wish;
   const isDivided = shape.attention.kind === 'gqa' && shape.kvHeads % ranks === 0;

@@ -16,7 +16,7 @@ export interface ExoInstance {
   readonly ring: readonly RingHost[];
 }
 
-/** How one node of a ring reaches the next one, with exo's node ids. */
+/** The address at which one node of a ring reaches another, with exo's node ids. */
 export interface RingHost {
   readonly from: string;
   readonly to: string;

@@ -76,7 +76,7 @@ const failureForms = signatures.map(({ pattern }) => pattern.source.replaceAll('
  * `quiet.pl HOME ARGUMENT...`: exo is the process that launchd started, so signals and exit status are its own. The
  * reader has its own group, ignores all signals but KILL, and exits when no writer is left. It also cleans the home
  * folder. It unlinks exo's log and the runners' logs once they are open, and deletes the remaining files at the end.
- * The event log stays while exo runs, because exo opens it by name again and again.
+ * The event log is kept while exo runs, because exo opens it by name again and again.
  *
  * @see exo: shared/logging.py, utils/disk_event_log.py; loguru, `FileSink`: reopens its file only to rotate it, which
  * exo allows once, at the first record
@@ -172,7 +172,7 @@ type Place = RankPlace<ExoRuntime>;
 const homeName = 'home';
 
 /**
- * From this variable, exo sets its runners' `MLX_METAL_FAST_SYNCH`. Unless it is false, the value is 1, which may hang
+ * exo sets its runners' `MLX_METAL_FAST_SYNCH` from this variable. Unless it is false, the value is 1, which may hang
  * the GPU (mlx issue 3142). @see exo: worker/runner/bootstrap.py
  */
 export const fastSynch = 'EXO_FAST_SYNCH';

@@ -153,7 +153,7 @@ export const reserved: ReservedWords = {
 };
 
 /**
- * A gateway checks keys, but exo's own API stays open on every interface of every node of the placement.
+ * Warns that exo's own API is open on every interface of the placement's nodes, although the gateway checks keys.
  *
  * @see exo at b5375f8, src/exo/api/main.py:1942 (bind 0.0.0.0) and 337 (every origin)
  */
@@ -349,7 +349,7 @@ const firstLook = (call: ExoGracefulShutdown, looksLeft: number): Asking =>
     return takeAway(call, state.instances, { instances: state.instances, looksLeft: looksAtLeave });
   });
 
-/** Why the processes are stopped without a graceful shutdown. */
+/** Ends the dialogue with the reason why the processes are stopped without a graceful shutdown. */
 const cut = (reason: string): Talk => ({ kind: 'failed', code: 'exo/no-farewell', reason });
 
 interface Leaving {

@@ -92,7 +92,10 @@ function awaitTopology(placing: Placing, sinceMs: number): Talk {
   return look('');
 }
 
-/** Makes exo know the model. exo identifies models by cards, and forgets added cards whenever its master changes. */
+/**
+ * Adds the model's card to exo if it is missing. exo identifies models by cards, and forgets added cards whenever its
+ * master changes.
+ */
 function knowModel(placing: Placing, state: ExoState, sinceMs: number): Talk {
   const { modelId } = placing.wish;
   const ask = (afterMs: number, without: string): Asking => ({
@@ -446,7 +449,7 @@ type Progress =
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * Evaluates only the runners that an instance names, because runners of earlier instances stay in the state (issue
+ * Evaluates only the runners that an instance lists, because runners of earlier instances remain in the state (issue
  * 1732). A runner that does not exist yet, or that is being restarted, counts as connecting.
  */
 function progressOf(instance: ExoInstance, runners: Readonly<Record<string, RunnerState>>): Progress {

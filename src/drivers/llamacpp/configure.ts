@@ -117,7 +117,8 @@ const isWeights = (path: string): boolean => path.endsWith('.gguf') && !/(^|\/)m
 const laterPart = /-(?!00001)\d{5}-of-\d{5}\.gguf$/;
 
 /**
- * The GGUF among a model's files. Of a model in several parts it is the first; llama.cpp finds the others next to it.
+ * Finds the GGUF among a model's files. If the model has several parts, this is the first part; llama.cpp finds the
+ * others next to it.
  */
 export function modelFile(files: readonly Pick<TreeFile, 'path'>[]): ModelFile {
   const paths = files.map(({ path }) => path).filter((path) => isWeights(path) && !laterPart.test(path));

@@ -108,7 +108,7 @@ export function llamaCacheFactor({ args = [], env = {} }: Told): number {
   return Math.max(...sizes) / usualBytes;
 }
 
-/** Whole layers according to the ranks' shares. */
+/** Divides whole layers according to the ranks' shares. */
 export const memory: DriverMemory = {
   held: (wish, rooms) =>
     llamaBytes(wish.shape, sharesOf(wish, rooms.length), wish.contextTokens).map((own) => ({

@@ -38,7 +38,7 @@ export function configure(place: Place): RankCommand {
     // Its server listens only once the group is complete.
     joinedPort: rank === 0 ? endpointPort : 0,
     meetPort: rank === 0 && backendWords[backend] === 'jaccl' ? port : 0,
-    // With two ranks, the previous and the next neighbor are the same Mac: every cable carries two connections.
+    // With two ranks, the previous and the next neighbor are the same Mac, so every cable has two connections.
     ...(backend === 'jaccl-ring' && placement.nodes.length === 2 ? { takesOfDevice: 2 } : {}),
   };
 }
@@ -142,8 +142,8 @@ export const rankProgramName = 'rank.py';
  * variable would give every rank its own group, and each would load the whole model. The server later gets the same
  * group, because mlx keeps the first one.
  *
- * It prints Metal's recommended limit for wired memory, which no other tool on a Mac shows. If mlx does not know the
- * value, the rank continues.
+ * It prints Metal's recommended limit for wired memory, which no other tool on a Mac shows. If mlx has no such value,
+ * the rank continues.
  *
  * @see mlx/distributed/distributed.cpp of mlx 0.32: init() registers the group as "any"
  */
@@ -197,7 +197,7 @@ def main():
 main()
 `;
 
-/** How a placement's ranks communicate; `alone` for a single rank. */
+/** The transport between a placement's ranks; `alone` for a single rank. */
 export type Backend = 'jaccl' | 'jaccl-ring' | 'ring' | 'alone';
 
 /** Whether every rank has a value towards every other rank. */
@@ -231,7 +231,7 @@ export function backendOf(
 const mostCablesPerHop = 4;
 
 /**
- * How many cables of each hop a JACCL ring uses; it needs the same number on all hops.
+ * The number of cables that a JACCL ring uses on each hop, which must be the same on all hops.
  *
  * @param counts number of cables of each hop
  * @see Config::is_valid_ring in mlx/distributed/jaccl/lib/jaccl/jaccl.cpp of mlx 0.32

@@ -29,7 +29,7 @@ export function splitProblems(split: RankSplit): readonly SplitProblem[] {
   return split.sharding === 'tensor' ? undivided(split) : lost(split);
 }
 
-/** Problems of a split become objections. If this program does not know the version, they become doubts. */
+/** Problems of a split become objections. If the version is unknown to this program, they become doubts. */
 export function judgeSplit(split: RankSplit): SplitJudgement {
   const found = splitProblems(split);
   const isDoubt = ({ kind }: SplitProblem): boolean => kind === 'not-known';

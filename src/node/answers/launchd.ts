@@ -28,7 +28,7 @@ export function overrideOf(
 /** States in `launchctl print`, by whether the service has a process. */
 const states: Readonly<Record<string, LaunchdService['state']>> = {
   running: 'running',
-  // Stopping, but still running.
+  // The service is stopping, but still running.
   SIGTERMed: 'running',
   SIGKILLed: 'running',
   'not running': 'waiting',

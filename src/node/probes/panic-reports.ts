@@ -3,10 +3,10 @@ import { pathWord, place, tool } from '../paths/node-paths.ts';
 import { probe } from './probe.ts';
 
 /**
- * Prints for each recent kernel panic report a line `panic NAME`, then with a leading `|` its first line, which is a
- * JSON object, and the start of the line with the panic string; and `end` last. Full reports and others are counted
- * separately, because the kind precedes the time in their names. `unreadable` replaces a report or folder that this
- * user may not read.
+ * Prints a line `panic NAME` for each recent kernel panic report, then, with a leading `|`, the report's first line,
+ * which is a JSON object, and the beginning of the line with the panic string. The last line is `end`. Full reports and
+ * others are counted separately, because the kind precedes the time in their names. `unreadable` replaces a report or
+ * folder that this user may not read.
  *
  * Many Macs move reports to `Retired`, which is read second, so a report that moves in between is printed twice.
  * Non-ASCII bytes become `?`, so that a truncated character does no harm.

@@ -21,7 +21,7 @@ const compareThen = (target: Target, seen: HostKey, ...more: readonly string[]):
 
 const place = (known: KnownKey): string => `${known.file}:${known.line}`;
 
-/** How to unlock a Mac. A Mac that is not in a cluster file can only be unlocked manually. */
+/** The hint for a locked Mac. A Mac that is not in a cluster file can only be unlocked manually. */
 function unlockHint({ label, host, port, user }: Target): Prose {
   const words: readonly Prose[] =
     label === host

@@ -94,7 +94,7 @@ export async function collectIdentities(target: Target): Promise<Identities> {
 export interface FirstKey {
   /** Path or agent comment, type and fingerprint. */
   readonly label: string;
-  /** Type and base64. */
+  /** Key type and base64. */
   readonly line: string;
 }
 
