@@ -24,7 +24,7 @@ const beside = [
   ['put a file', 'src/node/put-file.ts', 'putBody'],
   ['change the network', 'src/rack/network/transaction/change-network.sh', 'transactionBody'],
   ['confirm a network change', 'src/rack/network/transaction/confirm-change.sh', 'confirmBody'],
-  ['begin a job', 'src/engine/scripts/job.ts', 'launchBody'],
+  ['begin a job', 'src/engine/scripts/launch-job.sh', 'launchBody'],
   ['restart or switch off', 'src/rack/boot/restart-mac.ts', 'restartBody'],
   ['keep the values of before', 'src/rack/uninstall/baseline.ts', 'recordBaselineLines'],
   ['run a rank of `launch` as another account', 'src/rack/placement/launched-program.ts', 'launchRankScript'],

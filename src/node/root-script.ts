@@ -119,11 +119,14 @@ export function mutatingCommand(rootPrefix: string): string {
   return `export LC_ALL=C; exec ${sudo} -n ${sh} -s`;
 }
 
-const rootPrologue = (rootPrefix: string): string => `${rootLine(rootPrefix)}
-export R LC_ALL=C
+/** The environment of root scripts and jobs. */
+export const environmentLines = `export R LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
 export PATH
-umask 022
+umask 022`;
+
+const rootPrologue = (rootPrefix: string): string => `${rootLine(rootPrefix)}
+${environmentLines}
 b=${pathWord(place.ours)}
 ${sh.write({})}
 trap '' HUP PIPE`;

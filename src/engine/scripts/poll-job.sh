@@ -1,0 +1,24 @@
+# Prints the state of one job, and the first lines of its files.
+#
+# Needs key: the job's key
+# Needs folder: the job's folder
+# Prints: state=absent, running, ended or gone; progress=, rc= and failure=, if the job has written them; end
+printed() {
+  [ -e "$folder/$1" ] || return 0
+  IFS= read -r x <"$folder/$1"
+  printf '%s=%s\n' "$1" "$x"
+}
+state=absent p=''
+if [ -e "$folder/job" ]; then
+  state=gone
+  [ ! -e "$folder/pid" ] || IFS= read -r p <"$folder/pid"
+  case $p in ('' | *[!0-9]*) ;; (*)
+    case $("$R/bin/ps" -ww -o command= -p "$p") in (*"/$key/run"*) state=running ;; esac
+  ;; esac
+  [ ! -e "$folder/rc" ] || state=ended
+fi
+printf 'state=%s\n' "$state"
+printed progress
+printed rc
+printed failure
+printf 'end\n'
