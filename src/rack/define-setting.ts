@@ -26,7 +26,7 @@ export const wish = <T extends Json>({
   readonly words: (value: T) => string;
 }): readonly Wish[] => (desired === undefined ? [] : [{ ...rest, ...compared(desired, observed, words) }]);
 
-/** How `uninstall` restores the value that a Mac had before the first change. */
+/** The commands with which `uninstall` restores a Mac's value from before the first change. */
 export interface Before {
   /** Shell commands that print the value, run as root. If one fails or prints nothing, the value is unreadable. */
   readonly read: string;

@@ -62,7 +62,7 @@ export function examine(desired: DesiredFleet, observation: FleetObservation): E
   return { desired, nodes, failures: observation.failures, cabling, moves: findMoves(cabling) };
 }
 
-/** What one run observed of the whole fleet. A node that was not queried is in neither record. */
+/** One run's observation of the whole fleet. A node that was not queried is in neither record. */
 export interface FleetObservation {
   /** Keyed by node name. If a node could not be reached, each of its facts is `unknown('unreachable')`. */
   readonly nodes: Readonly<Record<string, NodeObservation>>;

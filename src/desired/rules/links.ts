@@ -199,7 +199,7 @@ function noSuchReceptacle(draft: Draft): readonly Finding[] {
   });
 }
 
-/** Reports linked Macs with Thunderbolt 4, which do not support RDMA. RDMA placements have their own rule. */
+/** Reports linked Macs with Thunderbolt 4, which do not support RDMA. A separate rule covers RDMA placements. */
 function noRdmaModel(draft: Draft): readonly Finding[] {
   const linked = new Set<string>(draft.links.flatMap((link) => link.ends.map((end) => end.node)));
   return [...draftNodesByName(draft)].flatMap(([name, node]) => {

@@ -1,5 +1,5 @@
-# `directory COMMAND Users|Groups NAME …` leaves the output of dscl in `o`; a refusal that a person can lift has its own
-# slug. `has LINE` searches the record `r`, and `read_account NAME` reads the record of an account into `r`.
+# `directory COMMAND Users|Groups NAME …` stores the output of dscl in `o`; a refusal that a person can lift has a
+# separate slug. `has LINE` searches the record `r`, and `read_account NAME` reads the record of an account into `r`.
 #
 # Needs accounts: the folder of our notes on accounts: NAME, and NAME.begun while an account is being created
 # Prints: nothing; fails with no-full-disk-access, dscl

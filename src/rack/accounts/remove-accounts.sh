@@ -1,6 +1,6 @@
 # Removes our accounts and their groups, with their homes and the processes that still run as them. If we did not create
-# a record, removes only our own files. Where macOS lets no ssh session delete a record, the account stays, without
-# password, shell and files.
+# a record, removes only our own files. Where macOS does not let an ssh session delete a record, the account remains,
+# without password, shell and files.
 #
 # dscl(1): to delete a record over ssh, sshd needs Full Disk Access; otherwise dscl fails with -14120.
 #

@@ -1,6 +1,6 @@
 # Sets a network service back to DHCP, the macOS default, and removes the remaining addresses from its interface. On a
-# Mac that let no ssh session create a service, only the interface has the address. networksetup(8): -setdhcp, -getinfo;
-# ifconfig(8): -alias removes the network address.
+# Mac that did not let an ssh session create a service, only the interface has the address. networksetup(8): -setdhcp,
+# -getinfo; ifconfig(8): -alias removes the network address.
 #
 # Uses ../../node/shell/network-setup.sh
 # Needs service: its name, empty if the interface has no service

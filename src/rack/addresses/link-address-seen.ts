@@ -14,7 +14,7 @@ export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, strin
   return devices === undefined ? unknown('garbled', 'no hardware port is a Thunderbolt receptacle') : known(devices);
 }
 
-/** How a device gets its address at every boot. */
+/** The source of a device's address at every boot. */
 export type KeptAddress =
   /** It has no service, or a disabled one. */
   | { readonly kind: 'none' }

@@ -49,7 +49,7 @@ function ownNetworks({ thunderbolt: { networks, formerNetworks, pool } }: Desire
   return [...Object.values(networks), ...formerNetworks, ...(pool === undefined ? [] : [pool])];
 }
 
-/** Returns a test that is true for addresses which apply gives, or once gave, to a link. */
+/** Returns a test for addresses that apply gives, or once gave, to a link. */
 export function isOwnAddress(fleet: DesiredFleet): (address: Ipv4Address) => boolean {
   const own = ownNetworks(fleet);
   return (address) => own.some((network) => isInside(address, network));

@@ -1,7 +1,7 @@
-# Gives a network service a fixed address that survives a reboot. Creates the service if its port has none, and enables a
-# disabled service. Sets no router, because a cable only reaches its other end. If the service has the address but the
+# Gives a network service a fixed address that survives a reboot. Creates the service if its port has none, and enables
+# a disabled service. Sets no router, because a cable reaches only its other end. If the service has the address but the
 # interface has lost it, for example through a manual `ifconfig`, macOS does not restore it, so this script does. Where
-# macOS lets no ssh session set the service, the script sets the address on the interface, and the keeper keeps it.
+# ssh sessions cannot set the service, the script sets the address on the interface, and the keeper restores it.
 #
 # networksetup(8): -createnetworkservice, -setmanual, -setnetworkserviceenabled, -getinfo; ifconfig(8): inet, netmask. In a
 # list, an asterisk marks a disabled service. For an interface that is up without a link, ifconfig prints

@@ -1,7 +1,7 @@
 # Unpacks uv, which creates a private Python and a venv with exactly the packages of the locked requirements. uv checks
 # every package by its hash, runs no build program of a package, and uses no other file or cache. It runs as the account
-# of the ranks, in a new folder of that account each time, so that nothing it fetches and nothing that packages start is
-# root. Root unpacks a tar of the result into its own tree, changes the paths that uv wrote to those of the published
+# of the ranks, in a new folder of that account each time, so that nothing that it fetches or that packages start runs
+# as root. Root unpacks a tar of the result into its own tree, changes the paths that uv wrote to those of the published
 # tree, and records the installed files for the seal, because each node builds its own tree. Without internet,
 # everything comes from wheels and a Python archive among the extras. uv reference: `uv python install`, `uv venv`, `uv
 # pip sync` and the environment variables; PEP 405 for `home`.

@@ -1,5 +1,5 @@
-# Creates the staging folder of a tree, writable for the SSH user. Its contents stay. A verified tree stays as it is,
-# and the user cannot change it.
+# Creates the staging folder of a tree, writable for the SSH user. Its contents are kept. A verified tree remains
+# unchanged, and the user cannot change it.
 #
 # Needs staging: the folder for everything that making the tree needs
 # Needs digest: of the tree

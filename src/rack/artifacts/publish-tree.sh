@@ -1,6 +1,6 @@
 # Publishes a staged tree by one rename, so that it appears whole or not at all. Only a tree that a job has verified is
-# published, and an intact published tree stays. A changed one is moved away first; its files are deleted after the new
-# tree is in place. Staging files and jobs of the tree are removed as well.
+# published, and an intact published tree is kept. A changed tree is moved away first; its files are deleted after the
+# new tree is in place. The tree's staging files and jobs are also removed.
 #
 # Uses sealed-tree.sh
 # Uses ../../node/shell/job-folders.sh

@@ -1,7 +1,7 @@
 # For jobs that compare files; creates their folder. `ischecked PATH DIGEST SIZE` shows whether a file was compared
 # before and not written since; `checked DIGEST SIZE` records a comparison. `compare FILE DIGEST SIZE` compares a file;
-# `size FILE` sets `n` to its size, or to 0 if it is missing. `only` removes everything that is in no list: rests of an
-# earlier attempt, and links.
+# `size FILE` sets `n` to its size, or to 0 if it is missing. `only` removes everything that is not listed: remains of
+# an earlier attempt, and links.
 #
 # Uses staged-tree.sh
 # Needs paths: the paths of all files, one per line

@@ -1,8 +1,8 @@
 # `owned FOLDER` gives a folder to root and checks the result: on a volume that ignores owners, chown succeeds without a
 # change, and the account could still write what is compared next. The owner to expect is that of the job's own script,
 # which is root, or in a rehearsal the only account. `whole` completes a tree: everything in it belongs to root, every
-# account can read it, and no program in it runs as a different account. Its mark that the tree was compared is what
-# `publish-tree` requires. find(1): -user also takes a number.
+# account can read it, and no program in it runs as a different account. `publish-tree` requires its mark that the tree
+# was compared. find(1): -user also takes a number.
 #
 # Needs staging: the folder for everything that making the tree needs
 # Needs digest: of the tree

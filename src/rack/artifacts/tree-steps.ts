@@ -17,7 +17,7 @@ export const placementsOn = (
   { desired: { name } }: ObservedTarget,
 ): readonly DesiredPlacement[] => placements.filter((one) => everyNode(one).includes(name));
 
-/** What is wrong with a tree that has no version. */
+/** Descriptions of a tree that has no version. */
 const problems: Readonly<Record<string, string>> = { absent: 'missing', changed: 'changed since publication' };
 
 /** `version 0123456789abcdef`, or the problem. */

@@ -1,5 +1,5 @@
 # Compares every staged file that the controller has sent, at a time when only root can change it. Wrong files are
-# deleted, so that they are sent again; the others stay.
+# deleted, so that they are sent again; the others are kept.
 #
 # Uses staged-files.sh
 # Words: path, sha256 and size of each file

@@ -18,7 +18,7 @@ export interface RestartRequest {
  * already restarted. Both print `unchanged`. Marks of former boot sessions are no longer needed and are deleted.
  *
  * @see shutdown(8) of macOS: -r restarts, -h halts and switches off
- * @throws Error if the intent is not a plain word, which would be our own mistake
+ * @throws Error if the intent is not a plain word, which is a bug
  */
 export function restartBody({ intent, from, to, delaySeconds }: RestartRequest): string {
   if (!/^[A-Za-z0-9.-]{1,128}$/.test(intent)) throw new Error('an intent is one plain word');

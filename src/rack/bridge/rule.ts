@@ -140,7 +140,7 @@ function layerWords({ active }: BridgeLayers, layer: BridgeLayer): string {
   return layer === 'interface' ? `interface ${bridges.join(', ')}` : layerNames[layer];
 }
 
-/** How a person can check an unknown layer. */
+/** The commands with which a person can check an unknown layer. */
 const lookUps: Readonly<Record<BridgeLayer, string>> = {
   interface: 'ifconfig -a',
   preferences:

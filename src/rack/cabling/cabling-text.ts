@@ -78,7 +78,7 @@ function peerText(peer: SeenPeer): string {
   }
 }
 
-/** What a receptacle sees, as the end of the sentence "receptacle 3 sees …". Device names are unescaped. */
+/** Completes the sentence "receptacle 3 sees …". Device names are not escaped. */
 export function viewText(view: ReceptacleView): string {
   switch (view.kind) {
     case 'unknown':

@@ -79,7 +79,7 @@ export const undeclaredCables = ({ links, cables }: Cabling): readonly SeenCable
     ({ ends }) => !links.some(({ link }) => ends.every((end) => link.ends.some((one) => isSameEnd(one, end)))),
   );
 
-/** A slower cable carries IP but no RDMA. A Thunderbolt 4 cable or receptacle runs at 40 Gb/s. */
+/** A slower cable supports IP but not RDMA. A Thunderbolt 4 cable or receptacle runs at 40 Gb/s. */
 export const minimumLinkBitsPerSecond = 80e9;
 
 /**

@@ -1,5 +1,5 @@
-# Unloads a foreign network daemon and disables it, so that no start brings it back. Records its previous state:
-# `was=loaded`, or an empty value if it was not loaded. launchctl(1): bootout, disable, print-disabled.
+# Unloads a foreign network daemon and disables it, so that it does not return after a restart. Records its previous
+# state: `was=loaded`, or an empty value if it was not loaded. launchctl(1): bootout, disable, print-disabled.
 #
 # Uses ../../node/shell/service.sh
 # Needs plist: its property list

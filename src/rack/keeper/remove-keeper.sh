@@ -1,4 +1,4 @@
-# Makes launchd forget the keeper and removes its files. The settings that it restored stay as they are.
+# Makes launchd forget the keeper and removes its files. The settings that it restored remain unchanged.
 #
 # Uses ../../node/shell/forget-service.sh
 # Words: all files of the keeper except its log

@@ -36,7 +36,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Prope
   ];
 }
 
-/** The amount of memory that the GPU may wire; lost at every reboot. @see sysctl `iogpu.wired_limit_mb` */
+/** The amount of memory that the GPU may wire, which is lost at every reboot. @see sysctl `iogpu.wired_limit_mb` */
 export const wiredLimit: Resource = {
   kind: 'wired-limit',
   after: ['identity', 'sudo'],

@@ -1,5 +1,5 @@
-# Sets how much memory the GPU may wire, until the next boot. 0 is the macOS default. Deletes the keeper's data if it has
-# a different limit.
+# Sets the amount of memory that the GPU may wire, until the next boot. 0 is the macOS default. Deletes the keeper's
+# data if it has a different limit.
 #
 # Needs megabytes: the limit
 # Needs keeper_data: the file with the keeper's data

@@ -18,7 +18,7 @@ const networkServicesKey = probe(
 );
 
 /**
- * How each network service with a device gets its IPv4 address, from a property list equivalent to
+ * The IPv4 method and address of each network service with a device, from a property list equivalent to
  *
  *     {"UUID":{"Interface":{"DeviceName":"en2","Type":"Ethernet"},"IPv4":{"ConfigMethod":"Manual",
  *       "Addresses":["10.77.0.1"],"SubnetMasks":["255.255.255.252"]},"UserDefinedName":"Thunderbolt 1"}}

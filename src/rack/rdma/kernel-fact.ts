@@ -71,7 +71,7 @@ function mayRankRun(facts: Facts): boolean {
 }
 
 /**
- * How many objects the RDMA driver has in the kernel for all ports, including inactive objects:
+ * The number of RDMA driver objects in the kernel for all ports, including inactive objects:
  *
  *     AppleThunderboltRDMAProtectionDomain = 3, AppleThunderboltRDMAQueuePair = 2
  *

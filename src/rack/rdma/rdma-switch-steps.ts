@@ -8,7 +8,7 @@ import { hasRdmaInSettings } from '../macos/macos.ts';
 /** The manual steps that switch RDMA on, with one visit to each Mac. */
 export interface RdmaVisits {
   readonly nodes: readonly string[];
-  /** What to type and to press, in order. */
+  /** The commands to type and the buttons to press, in order. */
   readonly steps: readonly Prose[];
 }
 

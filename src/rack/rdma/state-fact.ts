@@ -8,7 +8,7 @@ import { defineFact } from '../fact.ts';
 /** `rdma_ctl status`. @see Apple TN3205 */
 const rdmaCtl = probe('rdma-ctl', [tool.rdmaCtl, 'status'], 5_000, 4_096);
 
-/** `nvram rdma-enable`: one firmware variable; needs no root. @see nvram(8) */
+/** `nvram rdma-enable`: one firmware variable; does not need root. @see nvram(8) */
 const rdmaVariable = probe('rdma-variable', [tool.nvram, 'rdma-enable'], 5_000, 4_096);
 
 /**

@@ -66,7 +66,7 @@ const spotlightStates: Readonly<Record<string, OnOff>> = {
 };
 
 /**
- * Whether Spotlight indexes each volume, from
+ * The indexing state of each volume, from
  *
  *     /System/Volumes/Data:
  *     \tIndexing enabled.
@@ -201,7 +201,7 @@ const photosAgents = ['com.apple.mediaanalysisd', 'com.apple.photoanalysisd'] as
 const overrideStates: Readonly<Record<string, OnOff>> = { disabled: 'off', true: 'off', enabled: 'on', false: 'on' };
 
 /**
- * Whether launchd starts the agents that analyze photos, in a session of the ssh user at the screen; on by default. From
+ * The launchd state of the agents that analyze photos, in a session of the ssh user at the screen; on by default. From
  * lines of `launchctl print-disabled user/501`:
  *
  *     \t\t"com.apple.photoanalysisd" => disabled

@@ -1,4 +1,4 @@
-# Sets names of the Mac; absent names stay unchanged. scutil(8): --get, --set.
+# Sets names of the Mac; absent names remain unchanged. scutil(8): --get, --set.
 #
 # Words: each name's key in scutil, followed by its new value
 # Prints: @changed or @unchanged; fails with scutil

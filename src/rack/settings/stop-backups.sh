@@ -1,5 +1,5 @@
-# Keeps Time Machine from making automatic backups; existing backups stay. tmutil and reading the setting need Full Disk
-# Access. tmutil(8): disable.
+# Keeps Time Machine from making automatic backups; existing backups are kept. tmutil and reading the setting need Full
+# Disk Access. tmutil(8): disable.
 #
 # Needs settings: the preference domain of Time Machine
 # Prints: @changed or @unchanged; fails with no-full-disk-access, defaults, tmutil

@@ -115,8 +115,8 @@ ${values.map(valueLines).join('\n')}
 }
 
 /**
- * Restores one value from the baseline and reads it again. A tool may need a moment to show the new value.
- * @throws Error for a value without `restore`, which would be our own mistake
+ * Restores one value from the baseline and reads it again, because a tool may need a moment to show the new value.
+ * @throws Error for a value without `restore`, which is a bug
  */
 export function restoreValue({ key }: ScriptArgs['restore-value']): string {
   const value = baselineValues.find((one) => one.key === key);

@@ -172,7 +172,7 @@ export const uninstall = (wish: UninstallWish): Resource => ({
   notices: (view) => uninstallNotices(view, targetsOf(view, wish), wish),
 });
 
-/** Bytes of the models that a node keeps, if the file gives their sizes; undefined if it keeps no model. */
+/** The size in bytes of the models that remain on a node, if the file has their sizes; undefined if none remain. */
 function modelBytes({ models }: DesiredFleet, { facts }: ObservedTarget): number | undefined {
   const kept = modelTrees(readValue(facts, treesFact) ?? []);
   if (kept.length === 0) return undefined;

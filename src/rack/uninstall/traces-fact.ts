@@ -4,7 +4,7 @@ import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
-/** What meshwright has stored on the node, including its access. */
+/** Everything that meshwright has stored on the node, including its access. */
 export const tracesFact = defineFact({
   name: 'traces',
   from: [keptRecords],

@@ -23,7 +23,7 @@ export interface UninstallWish {
   readonly nodes: readonly NodeName[];
   /** True if the values from before the first change are restored. */
   readonly restore: boolean;
-  /** True if the models are removed, too. */
+  /** True if the models are also removed. */
   readonly models: boolean;
 }
 
@@ -55,7 +55,7 @@ function emptied(about: About, address: Addressed, observed: Known<readonly stri
   return { ...about, ...address, ...compared([], observed, orNone) };
 }
 
-/** Our services without the ranks, which are removed with their placements. */
+/** Our services except the ranks, which are removed with their placements. */
 export const otherServices = (facts: Facts): Known<readonly string[]> =>
   mapKnown(read(facts, servicesFact), (all) =>
     all.map(({ label }) => label).filter((label) => !label.startsWith(rankServiceLabel(''))),
@@ -85,7 +85,7 @@ const treeWords: Readonly<Record<Traces['trees'], string>> = {
 
 function treesProperty(about: About, facts: Facts, { models }: UninstallWish): Property {
   const trees = read(facts, treesFact);
-  // Other people's files among the models are left alone.
+  // Other people's files among the models are not removed.
   const left = mapKnown(read(facts, tracesFact), (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
   const hasModels = modelTrees(seenValue(trees) ?? []).length > 0 || seenValue(left) === 'models';
   const desired = !models && hasModels ? 'models' : 'none';

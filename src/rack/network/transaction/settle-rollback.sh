@@ -1,7 +1,7 @@
-# Settles a network change whose run is gone. No run confirmed that the node is reachable with the change, so it is rolled
-# back now, before its time is over. Waits for a script that is still changing the network and for a process that is already
-# rolling back, checking four times per second. Repeats an interrupted rollback. The function `putback` restores the saved
-# settings.
+# Settles a network change whose run is gone. No run confirmed that the node is reachable with the change, so it is
+# rolled back now, before its time expires. Waits for a script that is still changing the network and for a process that
+# is already rolling back, checking four times per second. Repeats an interrupted rollback. The function `putback`
+# restores the saved settings.
 #
 # Uses arm.sh
 # Needs run: the run that made the change

@@ -294,7 +294,7 @@ interface Cure {
   readonly nodes: readonly NodeName[];
   /** Those Macs in words: `the Macs at both ends`. */
   readonly macs: string;
-  /** What a person does if a restart does not help, in whole sentences. */
+  /** The manual step if a restart does not help, in whole sentences. */
   readonly byHand: Prose;
 }
 

@@ -1,6 +1,6 @@
-# Waits until the gateway has no request in flight for a placement, or until the time is over. `left=` gives the number
-# that remains, or `unknown`; `curl=` then gives curl's last exit code. Without an answer of the gateway, the number is
-# known to be 0 only if nothing listens on its port and it has no process. curl(1): exit 7 is a refused connection.
+# Waits until the gateway has no request in flight for a placement, or until the time expires. `left=` gives the number
+# that remains, or `unknown`; `curl=` then gives curl's last exit code. Without an answer from the gateway, the number
+# is known to be 0 only if nothing listens on its port and it has no process. curl(1): exit 7 is a refused connection.
 #
 # Needs label: the gateway's launchd label
 # Needs inside_url: where the gateway reports its requests in flight

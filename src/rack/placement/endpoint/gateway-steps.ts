@@ -49,11 +49,11 @@ export const stateAddress = (port: number, placement: string): Addressed =>
 export const inFlightAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'inside' });
 
-/** The placement whose requests in flight an address counts; undefined for any other address. */
+/** The placement of an address that counts requests in flight; undefined for any other address. */
 export const inFlightOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
   about.part === 'inside' ? about.placement : undefined;
 
-/** The placement whose gateway state an address names; undefined for any other address. */
+/** The placement of an address that names a gateway's state; undefined for any other address. */
 export const gatewayStateOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
   about.part === 'door' ? about.placement : undefined;
 

@@ -79,16 +79,16 @@ type Fields = Readonly<Record<string, string>>;
 
 interface SeenPlacements {
   readonly records: readonly { readonly name: string; readonly fields: Fields }[];
-  /** Listening TCP ports; unknown if netstat failed. */
+  /** The listening TCP ports; unknown if netstat failed. */
   readonly ports: Known<readonly number[]>;
   readonly tokens: ReadonlyMap<string, AskedToken>;
   /** The node's file with its count of starts over RDMA; absent before the first start. */
   readonly rdmaStarts?: Fields;
   /** The node's file with the reason why it needs a restart, if there is one. */
   readonly rebootMark?: Fields;
-  /** Golden answers kept on leaders, by placement. */
+  /** The golden answers stored on leaders, keyed by placement. */
   readonly goldens: ReadonlyMap<string, Fields>;
-  /** The mark of the last start, by placement. */
+  /** The mark of the last start, keyed by placement. */
   readonly starts: ReadonlyMap<string, Fields>;
 }
 

@@ -1,4 +1,4 @@
-# Starts a rank that was made ready, unless its account can become root; a running rank stays as it is. The start is
+# Starts a rank that was made ready, unless its account can become root; a running rank is left unchanged. The start is
 # counted first, so that a start with an unknown outcome counts too. The process ID is stored with the start time of the
 # process, by which a later stop recognizes it.
 #

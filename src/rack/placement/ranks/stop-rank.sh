@@ -1,9 +1,9 @@
 # Stops a rank: SIGINT if asked, SIGTERM, a grace period, a stack sample, SIGKILL for all remaining processes, bootout,
 # and a check of the wired memory. It succeeds only when no process of the rank is left. It prints how the rank ended:
 # `ended=clean`; `ended=killed`, with the name of the sample in `sample=`; `ended=needs-reboot` if more memory stays
-# wired than before any rank ran, which is also marked on the node; `ended=unknown` if the rank exited by itself and its
-# memory is unknown. If a process survives SIGKILL, the kernel holds it, and only a restart of the Mac helps. That is a
-# failure unless this restart follows: then it prints `ended=needs-reboot`, with the process IDs in `processes=`. A
+# wired than before any rank ran, which is also marked on the node; `ended=unknown` if the rank exited on its own and
+# its memory is unknown. If a process survives SIGKILL, the kernel holds it, and only a restart of the Mac helps. That
+# is a failure unless this restart follows: then it prints `ended=needs-reboot`, with the process IDs in `processes=`. A
 # missing rank counts as stopped.
 #
 # Uses ../../../node/shell/service.sh

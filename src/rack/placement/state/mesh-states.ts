@@ -31,7 +31,7 @@ export const meshTable = {
   'token-unobserved': { state: 'unknown', serving: 'wait', stopped: 'stop-observed' },
 } as const;
 
-/** What was observed of a placement. */
+/** The possible observations of a placement. */
 export type SeenMesh = keyof typeof meshTable;
 
 /**
