@@ -116,7 +116,7 @@ function publishedEndpoint(draft: Draft): readonly Finding[] {
 function notPublished(placement: DraftPlacement): readonly Finding[] {
   const key = gatewayKeys.find((one) => placement.endpointKeys.includes(one));
   if (key === undefined) return [];
-  const detail = `Without \`listen: lan\`, \`${key}\` has no effect: the runtime answers only its own node.`;
+  const detail = `Without \`listen: lan\`, \`${key}\` has no effect: the runtime serves only its own node.`;
   return [at(placement, key, { code: 'placement/endpoint-not-published', detail })];
 }
 

@@ -134,7 +134,7 @@ function addition(name: string, network: Ipv4Network, lock: ClusterLock): readon
 }
 
 function poolFull(links: readonly string[], former: number): Diagnostic {
-  const kept =
-    former === 0 ? '' : ` Former networks stay reserved until no node has their addresses: ${former} of them.`;
-  return diagnose('lock/pool-full', { detail: `No network is left for ${links.join(', ')}.${kept}` });
+  const count = former === 1 ? '1 former network remains' : `${former} former networks remain`;
+  const kept = former === 0 ? '' : ` ${count} reserved until no node has an address there.`;
+  return diagnose('lock/pool-full', { detail: `The pool has no network left for ${links.join(', ')}.${kept}` });
 }

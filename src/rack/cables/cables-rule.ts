@@ -115,7 +115,7 @@ function clearing(view: ReceptacleView): string {
   const at = endWords(view.at);
   switch (view.kind) {
     case 'device':
-      return `unplug everything from ${at}: ${viewText(view)}`;
+      return `unplug everything in ${at}: ${viewText(view)}`;
     case 'silent':
       return `unplug the unresponsive cable in ${at}, wait ten seconds, and plug it in again`;
     default:

@@ -125,7 +125,7 @@ function differenceOf(beside: Beside) {
   const order = orderOf(beside, made);
   const words = [
     ...(bridge === undefined ? [] : [`${bridge.name} is removed`]),
-    ...made.map((name) => `service ${name} was made`),
+    ...made.map((name) => `service ${name} was created`),
     ...switched.map(({ service, on }) => `service ${service} is ${on ? 'off' : 'on'}`),
     ...manual.map(({ service }) => `service ${service} lost its address`),
     ...(order.length === 0 ? [] : ['the order of services differs']),

@@ -11,7 +11,7 @@ const counted = (count: number): PlacementSurvey['nodes'] =>
 const serving = (name: string, count: number): PlacementSurvey => ({
   name,
   state: 'serving',
-  evidence: 'its endpoint gave a token',
+  evidence: 'its endpoint returned a token',
   wanted: 'serving',
   standing: 'met',
   nodes: counted(count),

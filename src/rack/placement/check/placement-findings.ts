@@ -159,7 +159,7 @@ export const fallbackFindings = (view: View, surveys: readonly PlacementSurvey[]
 
 /** Added for a fallback that runs but does not serve; a fallback without a process does not count as running. */
 const brokenWords: Readonly<Partial<Record<PlacementSurvey['state'], string>>> = {
-  hung: ' It gives no token there.',
+  hung: ' It returns no token there.',
   partial: ' Some of its ranks do not run there.',
   changed: ' The ranks that run there do not match the file.',
 };

@@ -232,7 +232,7 @@ function tokenWords(token: TokenResult): readonly string[] {
     case 'not-asked':
       return [];
     case 'answered':
-      return [token.text === '' ? 'gives tokens without text' : `answers ${JSON.stringify(token.text.slice(0, 40))}`];
+      return [token.text === '' ? 'returns tokens without text' : `answers ${JSON.stringify(token.text.slice(0, 40))}`];
     case 'in-flight':
       return [token.reason];
     case 'silent':

@@ -265,7 +265,7 @@ function tokenVerdict(token: TokenResult, ranks: readonly RankOnNode[], traffic:
   const unobserved = (words: string): Verdict => ({ seen: 'token-unobserved', evidence: words, reason: 'not-asked' });
   switch (token.kind) {
     case 'answered':
-      return { seen: 'gave-token', evidence: 'its endpoint gave a token' };
+      return { seen: 'gave-token', evidence: 'its endpoint returned a token' };
     case 'silent':
       return isLate(token) && isFlowing
         ? { seen: 'answers-clients', evidence: `busy: ${traffic.words}` }

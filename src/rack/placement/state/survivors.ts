@@ -39,8 +39,8 @@ export const lostRanks = (view: View): readonly Diagnostic[] =>
   });
 
 const answerWords = {
-  answers: 'the placement gave a token',
-  silent: 'the placement gives no token',
+  answers: 'the placement returned a token',
+  silent: 'the placement returns no token',
   unseen: 'whether the placement answers is unknown',
 };
 

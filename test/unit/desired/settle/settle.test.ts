@@ -127,7 +127,7 @@ describe('link networks', () => {
     const other = settle({ links: ['a:3 <-> b:3'], pool: '10.77.0.0/30' }, small.lock);
     expect(codesOf(other)).toEqual(['lock/pool-full']);
     expect(other.diagnostics[0]?.detail).toBe(
-      'No network is left for a:3 <-> b:3. Former networks stay reserved until no node has their addresses: 1 of them.',
+      'The pool has no network left for a:3 <-> b:3. 1 former network remains reserved until no node has an address there.',
     );
     expect(
       codesOf(

@@ -109,7 +109,7 @@ describe('a fallback that runs but does not serve', () => {
     const wait = 'Moving it back waits for studio-3.';
     const restart = expect.stringContaining('meshwright restart kimi');
     expect(reported((of) => onTheFallback(of, refused), ['studio-3'])).toEqual([
-      `${there} It gives no token there. ${wait}`,
+      `${there} It returns no token there. ${wait}`,
       restart,
     ]);
     expect(reported((of) => onTheFallback(of, refused, 'exited'), ['studio-3'])).toEqual([

@@ -83,7 +83,7 @@ describe('the stop in a restart while a node is away', () => {
   });
 
   it.each<[string, MeshRack['ranks'], string, string]>([
-    ['answers', answers, 'studio-3', 'the placement gave a token'],
+    ['answers', answers, 'studio-3', 'the placement returned a token'],
     ['may answer, since its leader is away', hangs, 'studio-1', 'whether the placement answers is unknown'],
   ])('keeps a placement that %s, with the command that stops it', (_, ranks, away, words) => {
     const made = plan({ ranks, away: [away], goal: stopOfRestart });
@@ -127,7 +127,7 @@ describe('apply while a node is away', () => {
       expect.objectContaining({
         subject: placementSubject('kimi'),
         detail:
-          'Could not observe studio-3. The ranks on studio-1, studio-2 still run, and the placement gives no token.',
+          'Could not observe studio-3. The ranks on studio-1, studio-2 still run, and the placement returns no token.',
         hint: 'kimi cannot be started again until studio-3 is back. To stop the remaining ranks:\n  meshwright stop kimi',
       }),
     ]);

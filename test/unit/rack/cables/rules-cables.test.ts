@@ -55,7 +55,7 @@ describe('cable findings', () => {
       devices: [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }],
     };
     expect(hintsOf('cabling/elsewhere', withReceptacle('studio-1', dock, meshOfFour.slice(1)))).toEqual([
-      'First unplug everything from studio-1 receptacle 2: Envoy Ultra; then check again.',
+      'First unplug everything in studio-1 receptacle 2: Envoy Ultra; then check again.',
     ]);
   });
 

@@ -63,7 +63,7 @@ describe('the JSON output of status', () => {
       kimi: {
         ...file,
         state: 'serving',
-        evidence: 'its endpoint gave a token',
+        evidence: 'its endpoint returned a token',
         standing: 'met',
         generation: 4,
         endpoint: { node: 'studio-1', port: 8_080 },

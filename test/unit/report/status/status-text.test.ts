@@ -68,7 +68,7 @@ const unreachable: RackChanges = {
 const onFallback: StatusInput['placements'][number] = {
   name: 'kimi',
   state: 'serving',
-  evidence: 'its endpoint gave a token',
+  evidence: 'its endpoint returned a token',
   wanted: 'serving',
   standing: 'differs',
   nodes: desiredFleet({}).nodes.map(({ name }) => name),

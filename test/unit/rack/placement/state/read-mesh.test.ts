@@ -87,7 +87,7 @@ describe('a mesh', () => {
       return [state, evidence];
     };
     expect(verdictOver('rdma', 'tcp')).toEqual(['changed', 'its ranks use tcp, the file says rdma']);
-    const serving = ['serving', 'its endpoint gave a token'];
+    const serving = ['serving', 'its endpoint returned a token'];
     expect([verdictOver('rdma', 'rdma'), verdictOver('rdma', undefined), verdictOver('tcp', 'tcp')]).toEqual([
       serving,
       serving,
