@@ -1,9 +1,9 @@
-# `isasseen FOLDER RUN TOKEN [BEAT]` compares a lease. `away SUFFIX RUN TOKEN [BEAT]` renames the one that is there,
-# and puts it back when it turns out to be another one, or when a script runs under it and `hasty` is empty: then it returns 2.
+# `isasseen FOLDER RUN TOKEN [BEAT]` compares a lease. `away SUFFIX RUN TOKEN [BEAT]` renames the node's lease. `away`
+# restores a different lease (1) and, if `hasty` is empty, a lease under which a script is running (2).
 #
 # Uses lease-owner.sh
 # Uses lease-busy.sh
-# Needs hasty: 1 where scripts that run under a lease are not waited for
+# Needs hasty: 1 if it does not wait for scripts that run under a lease
 # Prints: nothing
 isasseen() {
   z=0

@@ -1,4 +1,4 @@
-# `isbusy FOLDER …` says whether a script of these leases still runs, whatever became of its connection.
+# `isbusy FOLDER …` succeeds if a script of one of these leases is still running, even if its connection is gone.
 #
 # Uses ../../node/shell/is-script.sh
 # Prints: nothing

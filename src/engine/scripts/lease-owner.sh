@@ -1,4 +1,4 @@
-# `owned FOLDER RUN TOKEN` says whether the lease in that folder is of this run and token; both empty: of no run.
+# `owned FOLDER RUN TOKEN` succeeds if this run has the lease in that folder with this token; both empty: no run has it.
 #
 # Prints: nothing
 owned() {

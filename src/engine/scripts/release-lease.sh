@@ -1,10 +1,10 @@
-# Gives the lease back. While a script still runs under it, it stays as it is (exit 73), to be taken over by the run that
-# finds that the script has ended.
+# Releases the lease. If a script is still running under the lease, changes nothing (exit 73); a later run takes over the
+# lease when the script has ended.
 #
 # Uses lease-away.sh
-# Needs run: that holds it
-# Needs token: under which
-# Needs lost: the exit when the lease is not this run's any more
+# Needs run: the run that has the lease
+# Needs token: the token of this lease
+# Needs lost: the exit code if this run no longer has the lease
 # Prints: @released
 owned "$b/lease" "$run" "$token" || exit "$lost"
 isbusy "$b/lease" && exit 73

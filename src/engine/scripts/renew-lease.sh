@@ -1,11 +1,11 @@
-# Renews the lease: increments its heartbeat, and writes the phase of the run where one is given.
+# Renews the lease: increments its heartbeat, and writes the run's phase, if there is one.
 #
 # Uses lease-owner.sh
 # Uses lease-heartbeat.sh
-# Needs run: that holds it
-# Needs token: under which
-# Needs phase: its new phase; empty where it stays
-# Needs lost: the exit when the lease is not this run's any more
+# Needs run: the run that has the lease
+# Needs token: the token of this lease
+# Needs phase: the new phase; empty if it is unchanged
+# Needs lost: the exit code if this run no longer has the lease
 # Prints: @renewed
 cd "$b/lease" 2>/dev/null || exit "$lost"
 owned . "$run" "$token" || exit "$lost"

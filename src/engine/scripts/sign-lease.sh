@@ -1,12 +1,12 @@
-# `shown` prints what is known of the lease, and ends. `take LINE …` takes the lease, raising `fence` by one, once the baseline
-# of the node is recorded by `record_baseline`, which comes with the text, and no script of an earlier lease runs. The owner
-# file is made whole beside its place and linked to it, which fails when another run was quicker in the same folder.
+# `shown` prints the known lines of the lease and exits. `take LINE …` takes the lease and increments `fence`, after
+# `record_baseline` (which the caller defines) has recorded the node's baseline, unless a script of an earlier lease is
+# running. The owner file is completed under a temporary name and then linked, which fails if another run was faster.
 #
 # Uses lease-owner.sh
 # Uses lease-busy.sh
-# Needs hasty: 1 where scripts that run under a lease are not waited for
-# Needs run: that takes it
-# Prints: `@taken TOKEN BOOT-SESSION`; `@held` and the lines of the lease, each behind `|`; fails with no-folder, odd-fence
+# Needs hasty: 1 if it does not wait for scripts that run under a lease
+# Needs run: the run that takes the lease
+# Prints: `@taken TOKEN BOOT-SESSION`; `@held` and the lines of the lease, each after `|`; fails with no-folder, odd-fence
 shown() {
   printf '@held\n'
   while IFS= read -r x || [ -n "$x" ]; do printf '|%s\n' "$x"; done <"$b/lease/owner"

@@ -1,13 +1,13 @@
-# Steals exactly the lease that was seen, then takes it; prints who holds it now when it is no longer that one, or when
-# a script still runs under it. A script that hangs would keep it for ever: a hasty run does not wait for it.
+# Steals the lease that was observed, then takes it; prints its owner if it has changed or a script is still running
+# under it. A hung script would keep the lease forever, so a hasty run does not wait for the script.
 #
 # Uses sign-lease.sh
 # Uses lease-away.sh
-# Needs seen_run: the run that had the lease; empty where it had not signed it
+# Needs seen_run: the run that had the lease; empty if it had not signed the lease
 # Needs seen_token: its token
-# Needs seen_beat: the heartbeat that was seen last
-# Words: the lines of the owner file but the run and the token
-# Prints: what `take` prints
+# Needs seen_beat: the last heartbeat observed
+# Words: the lines of the owner file except run and token
+# Prints: the output of `take`
 # Lets one thief at a time continue. Ages are compared only with files of the node, so that no clock has to be right. If
 # the clock was set back, the guard may be dated in the future. The guard of an interrupted takeover expires after one
 # minute.
