@@ -205,7 +205,7 @@ const allowable = ['interrupt', 'reboot', 'shutdown', 'rdma-start'] as const;
 export const runFile: VerbBody = async (run) => {
   const [file, ...words] = run.words;
   if (file === undefined)
-    throw usageError('No playbook was named.', prose`Name the playbook's file: ${meshwright('run', 'playbook.yaml')}`);
+    throw usageError('No playbook was specified.', prose`Name its file: ${meshwright('run', 'playbook.yaml')}`);
   const opened = openCluster(run);
   const { playbook, shown } = openPlaybook(run, file, opened.fleet);
   const cluster = await settleFor(run, playbook, opened);

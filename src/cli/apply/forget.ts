@@ -31,7 +31,7 @@ function forgettable(run: Run, lock: ClusterLock, nodes: readonly { readonly nam
     gone.length === 0
       ? 'All nodes in the lock are in the file.'
       : `In the lock but no longer in the file: ${listText(gone)}.`;
-  if (run.words.length === 0) throw usageError('No node was named.', list);
+  if (run.words.length === 0) throw usageError('No node was specified.', list);
   const declared = run.words.find((word) => inFile.includes(word));
   if (declared !== undefined) {
     throw usageError(

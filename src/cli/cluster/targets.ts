@@ -40,7 +40,7 @@ export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlace
   const { fleet, declared = fleet } = among;
   const isForAll = wantsAll(run, 'Placement');
   if (!isForAll && run.words.length === 0) {
-    throw usageError('No placement was named.', whatThereIs(declared, 'Name placements', ', or add --all'));
+    throw usageError('No placement was specified.', whatThereIs(declared, 'Name placements', ', or add --all'));
   }
   const words = isForAll && fleet.placements.length === 0 ? declared.placements.map(({ name }) => name) : run.words;
   refuseAny(words.flatMap((word) => unknownPlacement(word, among, ', or add --all')));
@@ -125,7 +125,7 @@ export function namedTargets(run: Run, fleet: DesiredFleet): readonly string[] {
   if (wantsAll(run, 'Node') || isNarrowed || run.words.length > 0) return run.words;
   const names = fleet.nodes.slice(0, mostNames).map((node) => node.name);
   const more = fleet.nodes.length > mostNames ? `, ${fleet.nodes.length - mostNames} more` : '';
-  throw usageError('No node was named.', `Name nodes (${names.join(', ')}${more}), or add --all.`);
+  throw usageError('No node was specified.', `Name nodes (${names.join(', ')}${more}), or add --all.`);
 }
 
 /** The target nodes of a disruptive command. @throws FleetError for unknown names */

@@ -222,7 +222,7 @@ function fromAddresses(run: Run): EnrollSubjects {
     throw failure('cli/no-cluster-file', { detail: 'This needs a cluster file, but none was found.' });
   }
   if (run.words.length === 0)
-    throw usageError('No node was named.', prose`Name an address: ${meshwright('enroll', 'studio-1.lan')}`);
+    throw usageError('No node was specified.', prose`Name an address: ${meshwright('enroll', 'studio-1.lan')}`);
   const place = { path: join(run.folder, 'cluster.lock'), shown: 'cluster.lock' };
   const lock = openLock(run, place);
   return {

@@ -275,7 +275,7 @@ const usualContext = '8k';
 /** Calculates whether a model fits on Macs; contacts no node. @throws FleetError `cli/usage`, `model/shape-unknown` */
 export async function fitModel(run: Run): Promise<ModelFit> {
   const [word, another] = run.words;
-  if (word === undefined) throw usageError('No model was named.', example);
+  if (word === undefined) throw usageError('No model was specified.', example);
   if (another !== undefined)
     throw usageError(`fit takes only one model, but there is a second one: ${JSON.stringify(another)}.`, example);
   const words = onWords(Array.isArray(run.own['on']) ? run.own['on'].map(String) : []);

@@ -281,8 +281,8 @@ function fitText(fit: MeshFit, page: Page): string {
   return pageText([
     answerLines(fit, page),
     modelLines(fit.models, page),
-    fit.mesh === undefined ? [] : linkLines('Cables of the full mesh', fit.mesh, page),
-    ring === undefined ? [] : linkLines('Cables of the ring', ring, page),
+    fit.mesh === undefined ? [] : linkLines('Cables for the full mesh', fit.mesh, page),
+    ring === undefined ? [] : linkLines('Cables for the ring', ring, page),
   ]);
 }
 
@@ -297,18 +297,18 @@ function answerLines(fit: MeshFit, page: Page): readonly string[] {
   const fitted = (tone: 'good' | 'bad', text: string): readonly string[] =>
     fitLines(text, page.columns).map((line) => page.paint(tone, line));
   if (mesh !== undefined && isFullMesh(fit)) {
-    return fitted('good', `A full mesh of all ${asked} Macs fits: ${needText(mesh)}.`);
+    return fitted('good', `A full mesh of all ${asked} Macs is possible: ${needText(mesh)}.`);
   }
   const largest =
     mesh === undefined
       ? 'None of these Macs can use RDMA with each other.'
       : `The largest full mesh has ${mesh.size} Macs: ${macsText(mesh)}; ${needText(mesh)}.`;
   const round = ring && [
-    `A ring of ${ringSizeText(ring, asked)} fits: ${needText(ring)}.`,
+    `A ring of ${ringSizeText(ring, asked)} is possible: ${needText(ring)}.`,
     'A ring supports pipeline sharding; tensor sharding needs a full mesh.',
   ];
   return [
-    ...fitted('bad', `A full mesh of all ${asked} Macs does not fit: ${reasonText(fit)}.`),
+    ...fitted('bad', `A full mesh of all ${asked} Macs is not possible: ${reasonText(fit)}.`),
     ...[largest, ...(round ?? [])].flatMap((text) => fitLines(text, page.columns)),
   ];
 }
@@ -330,7 +330,7 @@ function reachText({ thunderbolt, receptacles, doubtful }: FitModel): string {
     : `${careful}, with receptacle ${doubtful.join(', ')}: ${receptacles + 1}`;
 }
 
-const titles = ['Macs', 'model', 'what it is', 'receptacles', 'full mesh up to'] as const;
+const titles = ['Macs', 'model', 'product', 'receptacles', 'full mesh up to'] as const;
 const margin = '  ';
 
 /** A table of models; several lines per model if the page is too narrow. */

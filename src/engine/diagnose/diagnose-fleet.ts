@@ -66,9 +66,7 @@ function behindStops(examination: Examination, running: readonly RunningPlacemen
   return { ...finding, hint: prose`${withCommands(why, isForPerson ? stops.map(aside) : stops)}\nThen: ${next}` };
 }
 
-/**
- * All doctor findings. Before one asks to unplug a running placement's cable, it explains how to stop the placement.
- */
+/** All doctor findings. Before one asks to unplug a placement's cable, it explains how to stop the placement. */
 export function fleetFindings(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
   const examination = examine(desired, observation);
   const running = runningPlacements(desired.placements, observation.nodes);
