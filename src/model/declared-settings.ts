@@ -48,7 +48,11 @@ export function changedSettings(kept: string | undefined, wanted: string | undef
   const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   const changed = keys.filter((key) => before[key] !== now[key]);
   if (changed.length === 0) return `settings other than ${keys.join(', ')}`;
-  return changed.map((key) => `${key} ${before[key] ?? 'not set'} (file: ${now[key] ?? 'not set'})`).join(', ');
+  // A rolled-back version is in the lock, while the file still names the archive of the newer one.
+  const source = (key: string): string => (key === 'runtime' ? 'desired' : 'file');
+  return changed
+    .map((key) => `${key} ${before[key] ?? 'not set'} (${source(key)}: ${now[key] ?? 'not set'})`)
+    .join(', ');
 }
 
 function parsed(text: string | undefined): Declared | undefined {

@@ -233,7 +233,7 @@ const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
       const versions = treesOf(target, tree);
       if (versions.kind === 'unknown' || isIntact(versions.value, tree)) return [];
       const { name: node } = target.desired;
-      const action = prose`${node} does not have version ${shortDigest(tree.digest)} of ${name}. Return to the newer version: ${meshwright('rollback', name, '--undo')}`;
+      const action = prose`${node} has no intact version ${shortDigest(tree.digest)} of ${name}. Return to the newer version: ${meshwright('rollback', name, '--undo')}`;
       return [treeBlocker('runtime', name, { code: 'runtime/version-gone', node, action })];
     }),
   );
@@ -250,8 +250,8 @@ const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
       : [
           diagnose('runtime/taken-back', {
             subject: runtimeSubject(name),
-            detail: prose`${named(name)} was rolled back to version ${shortDigest(digest)}; its archive has version ${shortDigest(takenBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
-            hint: prose`Return to the newer version: ${meshwright('rollback', name, '--undo')}. Or set a different archive in the file.`,
+            detail: prose`The desired version of ${named(name)} is ${shortDigest(digest)}, which is older than its archive's version ${shortDigest(takenBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
+            hint: prose`To use the newer version again: ${meshwright('rollback', name, '--undo')}. Or set a different archive in the file.`,
           }),
         ],
   );

@@ -6,13 +6,13 @@ import type { CodeEntry } from '../../code-entry.ts';
 export const rollbackCodes = {
   'runtime/taken-back': {
     severity: 'notice',
-    summary: 'A runtime was rolled back to a version older than its archive.',
+    summary: "A runtime's desired version is older than the version in its archive.",
     cause:
       '`rollback` recorded the older version in the lock. It stays in use until the archive changes or until `rollback --undo`.',
     hint: prose`Use the newer version again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
   },
   'runtime/version-gone': {
-    summary: 'A node does not have the version that a runtime was rolled back to.',
+    summary: 'A node has no intact copy of the version that a runtime was rolled back to.',
     cause:
       'Each node keeps one older version of a runtime. A node that was added later never had it. A version whose files changed cannot be repaired, because its archive is no longer known.',
     hint: prose`Use the newer version again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}. Or restore the older archive in the file.`,
