@@ -154,7 +154,7 @@ function rescueGroups(schedule: Schedule): boolean {
     for (const item of members) item.giveUp.abort();
     if (members.some((item) => item.state === 'running')) continue;
     rescued.add(group);
-    // A step that was started never has 0 ms.
+    // `finish` counts at least 1 ms, so 0 means that the step was never started.
     if (members.every((item) => item.report?.ms === 0) || options.forbidden.aborted) continue;
     hasRescued = true;
     options.onRescue(group);

@@ -234,7 +234,7 @@ async function planAndRun(
   place: PlaybookPlace,
 ): Promise<DoneWork> {
   const { desired } = state.options.scope;
-  let settled: SettledWork | undefined;
+  let earlier: RolledBackWork | undefined;
   for (;;) {
     const first = takeFirst(state, place);
     const shown = first ?? (await planFor(goal, targets, state));
@@ -242,10 +242,10 @@ async function planAndRun(
     const seen = { desired, observation: shown.observation ?? unseen, observed: plan.observed };
     const kept = [...keptBack(plan), ...unreachedOf(goal, plan)];
     const blocked = goal.kind === 'converge' ? [] : withUndrained(kept, goal, seen);
-    if (state.options.signal?.aborted === true) return joined(settled, shown);
-    if (plan.steps.every(({ act }) => act.kind === 'hands')) return joined(settled, { ...shown, failed: blocked });
+    if (state.options.signal?.aborted === true) return merged(earlier, shown);
+    if (plan.steps.every(({ act }) => act.kind === 'hands')) return merged(earlier, { ...shown, failed: blocked });
     const isApproved = first !== undefined || (await unlessRefused(state, () => state.options.approve(plan, place)));
-    if (!isApproved) return joined(settled, { ...shown, isDeclined: true });
+    if (!isApproved) return merged(earlier, { ...shown, isDeclined: true });
     state.hasRun = true;
     delete state.seen;
     const run = openedRun(state);
@@ -256,35 +256,35 @@ async function planAndRun(
     if (report.isStale === true) continue;
     const failed = [...withUndrained(failedNodes(plan, report), goal, seen), ...blocked];
     const done = { ...shown, run: report, failed: [...new Set(failed)], isEnd: isEnd(report) };
-    if (settled !== undefined || !hasSettled(done)) return joined(settled, done);
-    settled = done;
+    if (earlier !== undefined || !hasRolledBack(done)) return merged(earlier, done);
+    earlier = done;
   }
 }
 
-/** True if the run settled all unconfirmed network changes in the plan. */
-function hasSettled(done: DoneWork): done is SettledWork {
-  const settling = (done.run?.steps ?? []).filter(({ step }) => step.resource === 'rollback');
-  return settling.length > 0 && settling.every(isDone) && done.isEnd !== true;
+/** True if the run rolled back all unconfirmed network changes in the plan. */
+function hasRolledBack(done: DoneWork): done is RolledBackWork {
+  const rollbacks = (done.run?.steps ?? []).filter(({ step }) => step.resource === 'rollback');
+  return rollbacks.length > 0 && rollbacks.every(isDone) && done.isEnd !== true;
 }
 
-type SettledWork = DoneWork & { readonly plan: Plan; readonly run: RunReport };
+type RolledBackWork = DoneWork & { readonly plan: Plan; readonly run: RunReport };
 
 /** Merges the results of a task's two plans. */
-function joined(settled: SettledWork | undefined, done: DoneWork): DoneWork {
-  if (settled === undefined) return done;
-  const { plan: earlier, run: before } = settled;
-  const { plan = earlier, run = { ...before, steps: [], diagnostics: [] } } = done;
+function merged(earlier: RolledBackWork | undefined, done: DoneWork): DoneWork {
+  if (earlier === undefined) return done;
+  const { plan: before, run: ran } = earlier;
+  const { plan = before, run = { ...ran, steps: [], diagnostics: [] } } = done;
   return {
     ...done,
     plan: {
       ...plan,
-      changes: [...earlier.changes, ...plan.changes],
-      steps: [...earlier.steps, ...plan.steps],
+      changes: [...before.changes, ...plan.changes],
+      steps: [...before.steps, ...plan.steps],
     },
     run: {
       ...run,
-      steps: [...before.steps, ...run.steps],
-      diagnostics: [...before.diagnostics, ...run.diagnostics],
+      steps: [...ran.steps, ...run.steps],
+      diagnostics: [...ran.diagnostics, ...run.diagnostics],
     },
   };
 }

@@ -55,7 +55,7 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
         scope: { desired: fleet, targets },
         ways,
         consent,
-        // The first plan was already shown and confirmed. A later plan follows another run or an unfinished change.
+        // Called only if the approved plan went stale, or after a network rollback.
         show: (later) => showPlan(run, later, { lock: { shown: lockPlace.shown, additions: [] } }),
         question: (later) => question(run, later, cluster),
         first: next,

@@ -125,7 +125,7 @@ export const placement: Resource = {
 };
 
 /** One placement's steps: those that stop ranks, and those that start it once all stops of the plan are known. */
-interface Ways {
+interface PlacementSteps {
   readonly ending: readonly Step[];
   /** @param stops all stops of the plan; those on the placement's nodes come before its start */
   readonly starting?: (stops: readonly Step[]) => readonly Step[];
@@ -139,21 +139,21 @@ interface Ways {
 function placementSteps(changes: readonly Change[], view: View): ResourceSteps {
   const ids = new Set(changes.map(({ id }) => id));
   const changed = placementCases(view).filter((one) => ids.has(changeId(one)));
-  const ways = checkedFirst(changed.map((one) => waysOf(one, view)));
-  const ending = [...orphanSteps(ids, view), ...survivorSteps(ids, view), ...ways.flatMap((one) => one.ending)];
+  const all = checkedFirst(changed.map((one) => stepsOf(one, view)));
+  const ending = [...orphanSteps(ids, view), ...survivorSteps(ids, view), ...all.flatMap((one) => one.ending)];
   const stops = ending.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank');
   return {
-    steps: [...ending, ...ways.flatMap((one) => one.starting?.(stops) ?? []), ...serviceFileSteps(ids, view)],
-    rescues: ways.flatMap(({ rescue }) => rescue ?? []),
+    steps: [...ending, ...all.flatMap((one) => one.starting?.(stops) ?? []), ...serviceFileSteps(ids, view)],
+    rescues: all.flatMap(({ rescue }) => rescue ?? []),
   };
 }
 
 const isCheck = ({ act }: Step): boolean => act.kind === 'script' && act.name === 'check-account';
 
 /** Checks the accounts of all placements that start again before any of them is stopped. */
-function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
-  const checks = ways.flatMap(({ ending }) => ending.filter(isCheck)).map(({ id }) => id);
-  return ways.map((one) =>
+function checkedFirst(all: readonly PlacementSteps[]): readonly PlacementSteps[] {
+  const checks = all.flatMap(({ ending }) => ending.filter(isCheck)).map(({ id }) => id);
+  return all.map((one) =>
     one.ending.some(isCheck)
       ? {
           ...one,
@@ -168,11 +168,11 @@ function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
 const changeId = ({ leader, placement: { name } }: PlacementCase): string =>
   propertyKey({ node: leader, ...placementAddress(name) });
 
-function waysOf(one: PlacementCase, view: View): Ways {
+function stepsOf(one: PlacementCase, view: View): PlacementSteps {
   const { placement, mesh, runtime, driver } = one;
   const change = meshChange(one);
-  if (placement.state === 'stopped') return { ending: stopWays(one, view) };
-  if (change === 'keep') return { ending: tidyWays(one) };
+  if (placement.state === 'stopped') return { ending: stopSteps(one, view) };
+  if (change === 'keep') return { ending: tidySteps(one) };
   if (runtime === undefined || driver === undefined || one.configuration.kind === 'incomplete') return { ending: [] };
   const mayComplete = change === 'complete' && driver.canRestartOne(runtime);
   const dead = mayComplete ? ranksToRestart(mesh, one.configuration) : [];
@@ -191,7 +191,7 @@ function waysOf(one: PlacementCase, view: View): Ways {
   }
   const next = configurePlacement(placement, view.desired, mesh.generation + 1, seenNames(view));
   if (next.kind === 'incomplete') return { ending: [] };
-  return { ...startWays(one, next, driver.waves(placement, runtime), view), rescue };
+  return { ...startSteps(one, next, driver.waves(placement, runtime), view), rescue };
 }
 
 const workOf = (one: PlacementCase): MeshWork => ({
@@ -257,7 +257,7 @@ function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step
  * Files of orphaned ranks are removed, except on a Mac that restarts: such a rank may run until the restart, so no step
  * waits for its stop. Files on the placement's nodes remain.
  */
-function stopWays(one: PlacementCase, view: View): readonly Step[] {
+function stopSteps(one: PlacementCase, view: View): readonly Step[] {
   const { restarting } = view;
   const { mesh, orphanedRanks, leader } = one;
   const work = workOf(one);
@@ -279,7 +279,7 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
 }
 
 /** Stops and removes orphaned ranks while the placement serves on its current nodes. */
-function tidyWays(one: PlacementCase): readonly Step[] {
+function tidySteps(one: PlacementCase): readonly Step[] {
   const work = workOf(one);
   const terms = { isAnswering: mayGiveToken(one.orphanedRanks), seconds: 0, needs: [] };
   const stops = stopRanks(() => work, one.orphanedRanks, terms);
@@ -287,7 +287,7 @@ function tidyWays(one: PlacementCase): readonly Step[] {
 }
 
 /** Installs and checks everything before it stops anything, and stops everything before it makes a rank ready. */
-function startWays(one: PlacementCase, next: Configured, waves: readonly StartWave[], view: View): Ways {
+function startSteps(one: PlacementCase, next: Configured, waves: readonly StartWave[], view: View): PlacementSteps {
   const { placement, mesh, orphanedRanks, runtime, model, driver } = one;
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
