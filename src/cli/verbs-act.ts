@@ -48,7 +48,7 @@ Examples:
       allowRdmaStart,
       leaseWait,
     ],
-    more: `Starts all ranks in order, or none of them. A placement counts as started after its first token. A placement that already serves is not restarted. If \`drain\` closed its gateway, start reopens the gateway.
+    more: `Starts all ranks in order, or none of them. A placement counts as started after its first token and its proof. A placement that already serves is not restarted. If \`drain\` closed its gateway, start reopens the gateway.
 With --fallback, ranks that still run on the placement's own nodes are stopped. As soon as those nodes can run the placement again, the next apply moves it back, which interrupts it.
 ${exits}
 
