@@ -74,14 +74,12 @@ describe('Markdown pages', () => {
   });
 
   it('name only existing source files', () => {
-    const gone = pages
-      .filter((page) => !page.startsWith('docs/adr/'))
-      .flatMap((page) =>
-        [...textOf(page).matchAll(/`((?:src|test|scripts|schemas|docs)\/[\w./-]+\.(?:ts|mjs|cjs|json|md|sh))`/g)]
-          .map(([, path]) => path ?? '')
-          .filter((path) => !existsSync(join(root, path)))
-          .map((path) => `${page}: ${path}`),
-      );
+    const gone = pages.flatMap((page) =>
+      [...textOf(page).matchAll(/`((?:src|test|scripts|schemas|docs)\/[\w./-]+\.(?:ts|mjs|cjs|json|md|sh))`/g)]
+        .map(([, path]) => path ?? '')
+        .filter((path) => !existsSync(join(root, path)))
+        .map((path) => `${page}: ${path}`),
+    );
     expect(gone).toEqual([]);
   });
 });
