@@ -41,7 +41,7 @@ export const ailmentFaults = {
   'rdma-hang': defineAilment(
     'its cables carry nothing although every port is active, until a reboot',
     ['isRdmaHung', true],
-    'RDMA already hangs',
+    'RDMA is already hung',
   ),
 
   /** A link that was idle for a long time: both Macs must reboot before it works again (exo issue 1973). */
@@ -64,7 +64,7 @@ export const ailmentFaults = {
   'pd-leak': defineAilment(
     'all protection domains are used up, so no program can open an RDMA device, until a reboot',
     ['lacksDomains', true],
-    'none are left',
+    'no protection domains are left',
   ),
 
   /** A foreign program, for example a benchmark that is still running. */
@@ -81,7 +81,7 @@ export const ailmentFaults = {
   'verbs-hang': defineDriverState(
     'a program hangs in the RDMA driver and blocks every verbs tool, until a reboot',
     'isVerbsHung',
-    'its driver already hangs',
+    'its driver is already hung',
   ),
 
   /** After KILL, memory that the GPU or RDMA driver has allocated for the process remains wired. */
@@ -112,7 +112,7 @@ export const ailmentFaults = {
   'no-return': defineAilment(
     'after a reboot, the Mac stays off until its button is pressed (sim power-on)',
     ['isStayingOff', true],
-    'the Mac already stays off',
+    'the Mac already has this fault',
   ),
 
   /** "Allow full disk access for remote users" is off in Sharing. */
@@ -141,7 +141,7 @@ export const ailmentFaults = {
   'tcp-load-panic': defineAilment(
     'the kernel panics as soon as ranks send TCP over its cables',
     ['panicsUnderTcp', true],
-    'the Mac already does this',
+    'the Mac already has this fault',
     ({ ailments }) => ailments.panicsUnderTcp,
   ),
 };

@@ -27,7 +27,7 @@ const withCable = (fleet: SimulatedFleet, ends: Cable['ends']): SimulatedFleet =
 const defineDock = (summary: string, isBlind: boolean): Fault =>
   defineCabling(summary, aims.cable, (fleet, end) => {
     const cable = cableAt(fleet.cables, end);
-    if (cable?.dock !== undefined) return 'there is already a dock';
+    if (cable?.dock !== undefined) return 'the cable already has a dock';
     const cables = fleet.cables.map((one): Cable => (one === cable ? { ...one, dock: { at: end, isBlind } } : one));
     return { ...fleet, cables };
   });

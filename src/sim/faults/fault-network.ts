@@ -69,7 +69,7 @@ export const networkFaults = {
     "exo's network daemon runs and keeps resetting every cable to DHCP",
     (mac) =>
       mac.ailments.networkDaemon === 'fights'
-        ? 'the daemon already runs'
+        ? 'the daemon is already running'
         : underDaemon(ailing(mac, { networkDaemon: 'fights' })),
     ({ ailments }) => ailments.networkDaemon === 'fights',
   ),
@@ -80,7 +80,7 @@ export const networkFaults = {
     aims.cables,
     (fleet, ends) => {
       const shared = ends.filter((end) => peerAt(fleet, end) !== undefined);
-      if (shared.length === 0) return 'there is no Mac at the far end';
+      if (shared.length === 0) return 'no Mac is at the far end';
       return shared.reduce((before, end) => {
         const far = withMac(before, peerAt(before, end)?.mac.name ?? '', (mac) =>
           ailing(mac, { isSharingInternet: true }),

@@ -28,7 +28,7 @@ export const settingFaults = {
   /** RDMA was enabled in System Settings (macOS 27 has the switch), and the Mac has not restarted since. */
   'rdma-waiting': defineMacFault('RDMA was enabled after the last boot: no devices until the Mac restarts', (mac) =>
     mac.isRdmaWaiting === true
-      ? 'RDMA already waits for a restart'
+      ? 'RDMA is already waiting for a restart'
       : { ...mac, isRdmaEnabled: true, isRdmaWaiting: true },
   ),
 

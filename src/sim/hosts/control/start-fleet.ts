@@ -127,7 +127,7 @@ async function prepareFolder(wanted: string): Promise<string> {
   const folder = resolve(wanted);
   if (/[:\n]/.test(folder)) {
     throw new FleetError([
-      diagnose('sim/run-folder', { detail: `The run folder ${folder} has a colon or a line break in its name.` }),
+      diagnose('sim/run-folder', { detail: `The run folder ${folder} has a colon or line break in its path.` }),
     ]);
   }
   await mkdir(folder, { recursive: true, mode: 0o700 });

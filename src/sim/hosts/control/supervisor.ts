@@ -333,7 +333,7 @@ async function serve(options: ServeOptions) {
   try {
     const left = await readRun(folder);
     if (left.kind !== 'none')
-      options.log(`cleaned up after a crash: ${await cleanRun(folder, left.run)} processes ended`);
+      options.log(`cleaned up after a crash: killed ${await cleanRun(folder, left.run)} processes`);
     return await startServing({ ...options, folder }, pidStart);
   } catch (error) {
     await rm(claimPath(folder), { force: true });
