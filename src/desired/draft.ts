@@ -185,7 +185,7 @@ function draftPlacement(spot: Entry) {
   };
 }
 
-/** The nodes that are texts, in rank order, and whether every entry of the list is usable. */
+/** The nodes that are texts, in rank order, and a flag that is set if every entry of the list is usable. */
 function membersIn(spot: Spot) {
   const all = below(spot, 'nodes');
   const nodes = texts(all, draftLimits.members);

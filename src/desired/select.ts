@@ -14,7 +14,7 @@ export interface NodeSelector {
 }
 
 /**
- * Selects nodes by name and label. An unknown name, a bad selector and an empty selection are errors.
+ * Selects nodes by name and label. An unknown name, an invalid selector or an empty selection is an error.
  * @returns the selected nodes in fleet order, or the reasons why none can be selected
  */
 export function selectNodes(fleet: Pick<DesiredFleet, 'nodes'>, selector: NodeSelector) {

@@ -15,8 +15,8 @@ export interface Collision {
 }
 
 /**
- * Finds paths that collide on a volume that ignores case, as on macOS: equal except for case, or one a folder of the
- * other. Lists the later path of each pair once.
+ * Finds paths that collide on a volume that ignores case, as on macOS: paths that differ only in case, or a path that
+ * is also another path's folder. Lists the later path of each pair once.
  */
 export function collisionsOf(paths: readonly string[]): readonly Collision[] {
   const files = new Map<string, string>();

@@ -18,7 +18,7 @@ export type StepParts = CommonParts &
     readonly towards?: readonly Property[];
   };
 
-/** A step without group and peers, on the node of these properties. */
+/** A step without group and peers, on these properties' node. */
 function stepAbout(
   [first]: readonly Property[],
   { name, needs = [], effect = { kind: 'none' }, ...rest }: CommonParts & Pick<Step, 'act' | 'class'>,
@@ -55,7 +55,7 @@ export const transactionStep = ({
 }: Omit<StepParts, 'act' | 'class' | 'effect'> & { readonly call: NetworkCall }): Step =>
   buildStep({ ...rest, class: 'converge', effect: { kind: 'network' }, act: { kind: 'transaction', ...call } });
 
-/** Observes again until these properties have their desired values, and until every value of `also` is seen. */
+/** Observes again until these properties have their desired values and every value in `also` is seen. */
 export const gateStep = ({
   awaits,
   also = [],

@@ -39,7 +39,7 @@ export interface RuleCode extends CodeEntry {
 /** Codes with their entries. Without a role, a finding is `told`; without facts, it depends only on the file. */
 export type RuleCodes = Readonly<Record<string, CodeEntry & Partial<RuleCode>>>;
 
-/** One finding of a rule. Summary, severity and hint default to those of its code. */
+/** One finding of a rule. Summary, severity and hint default to those of the finding's code. */
 export type Finding<C extends string> = DiagnosticFields & { readonly code: C };
 
 export interface DefinedRule<C extends RuleCodes = RuleCodes> {

@@ -11,7 +11,7 @@ import { type ObservedTarget, type Property, perTarget, type Resource } from './
 import type { ResourceKind } from './resource-kind.ts';
 import { compared } from './seen-fact.ts';
 
-/** One property of a setting on one node. `reason` is the key in the file; `part` tells several properties apart. */
+/** One property of a setting on one node. `reason` is the key in the file; `part` distinguishes several properties. */
 export type Wish = Pick<Property, 'desired' | 'observed' | 'from' | 'to' | 'reason'> & { readonly part?: AddressPart };
 
 /** Expresses the desired and the observed value in the same words; empty if no value is desired. */

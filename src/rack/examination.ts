@@ -7,7 +7,7 @@ import type { LinkEnd, NodeName } from '../model/node.ts';
 import { type Cabling, judgeCabling } from './cabling/judge-cabling.ts';
 import { findMoves, type MoveGroup } from './cabling/moves.ts';
 
-/** The severity of missing RDMA on these nodes: only a notice where nothing in the file needs RDMA. */
+/** The severity of missing RDMA on these nodes: only a notice if nothing in the file needs RDMA. */
 export const rdmaSeverity = ({ desired }: Examination, nodes: readonly NodeName[]): Severity =>
   nodes.some((node) => needsRdma(desired, node)) ? 'error' : 'notice';
 

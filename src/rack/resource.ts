@@ -94,7 +94,7 @@ export const perTarget = (
 export const patchesOf = (properties: readonly Property[]): readonly Patch[] =>
   properties.map(({ node, address, about, desired }) => ({ node, address, about, value: desired }));
 
-/** `studio-1 power/sleep`: names one property of one node in changes, gates and lists of waiting changes. */
+/** `studio-1 power/sleep`: identifies one property of one node in changes, gates and lists of waiting changes. */
 export const propertyKey = ({ node, address }: { readonly node: NodeName; readonly address: string }): string =>
   `${node} ${address}`;
 

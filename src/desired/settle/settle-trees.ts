@@ -57,7 +57,7 @@ export function settleModel(
   return { wanted, locked, additions: listAdditions(wanted, locked, before), diagnostics };
 }
 
-/** The files in the folder or in the lock. The lock's list of another folder counts only if this one was not tried. */
+/** The files in the folder or in the lock. The lock's list for another folder counts only if this one was not tried. */
 function listOf(
   { name, source }: DesiredModel,
   seen: FolderFact | undefined,
@@ -80,7 +80,7 @@ const withDigest = (model: DesiredModel, files: readonly TreeFile[]): DesiredMod
   digest: listDigest(files),
 });
 
-/** The version of a model on every node: the digest of its list of files. */
+/** A model's version on every node: the digest of its list of files. */
 const listDigest = (files: readonly TreeFile[]) =>
   digestOf(files.map(({ path, sha256, sizeBytes }) => ({ path, sha256, sizeBytes })));
 

@@ -15,7 +15,7 @@ import { settleLinks } from './settle-links.ts';
 import { lockedKeys, type SettledRuntime, settleRuntime, withKeptKeys } from './settle-runtime.ts';
 import { own, type SourceFacts, settleModel } from './settle-trees.ts';
 
-/** Adds nodes to a lock. A node stays in the lock until `forget` removes it. */
+/** Adds nodes to a lock. A node remains in the lock until `forget` removes it. */
 export const withNodes = (lock: ClusterLock, names: readonly string[]): ClusterLock => ({
   ...lock,
   nodes: [...new Set([...lock.nodes, ...names])].sort(),

@@ -10,7 +10,7 @@ import { isAccountName } from '../accounts/fact.ts';
 import { defineFact } from '../fact.ts';
 import { sshConnection } from '../network/interfaces-fact.ts';
 
-/** `sudo -n /bin/sh -s` with empty standard input: the form in which every change runs. */
+/** `sudo -n /bin/sh -s` with empty standard input. Every change runs in this form. */
 export const sudoProbe = probe('sudo', [tool.sudo, '-n', tool.sh, '-s'], 10_000, 8_192);
 
 /** `allowed` if `sudo -n /bin/sh -s` exits with 0 and prints nothing; otherwise stderr says why changes cannot run. */
@@ -34,9 +34,9 @@ export const sudoFact = defineFact({
 });
 
 /**
- * The folders of `PATH` for a command over SSH: the macOS default (`/usr/bin:/bin:/usr/sbin:/sbin`) and what a file such
- * as `~/.zshenv` adds. It matters only for commands that people run with `exec`, so no rule reads it: meshwright's own
- * commands use absolute paths, and launchd gives daemons a different PATH.
+ * The folders of `PATH` for a command over SSH: the macOS default (`/usr/bin:/bin:/usr/sbin:/sbin`) and additions by a
+ * file such as `~/.zshenv`. They matter only for commands that people run with `exec`, so no rule reads this fact:
+ * meshwright's own commands use absolute paths, and launchd gives daemons a different PATH.
  */
 export const searchPathFact = defineFact({
   name: 'search-path',

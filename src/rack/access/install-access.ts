@@ -14,7 +14,7 @@ export interface AccessWish {
 /** The result for the key or the rule. */
 export type Installed = 'added' | 'kept';
 
-/** The node's answer: what is in place, and why visudo or another tool refused the rule. */
+/** The node's answer: the parts that are in place, and why visudo or another tool refused the rule. */
 export interface AccessAnswer {
   readonly key?: Installed;
   readonly rule?: Installed;

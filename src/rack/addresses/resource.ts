@@ -95,7 +95,7 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
     const texts = held.map(networkText);
     return texts.includes(text) ? text : (texts[0] ?? null);
   });
-  // Without a cable, macOS removes the address from the interface. It returns with the cable, from the service.
+  // Without a cable, macOS removes the address from the interface. With the cable, the service restores it.
   const isIdle = interfaceAt(facts, receptacle)?.status === 'inactive';
   return [
     ...(isIdle ? [] : [property({ ...about, ...at(receptacle, 'live') }, text, live)]),

@@ -27,7 +27,7 @@ function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: Of
 const moveOffice = ({ network }: OfficeNetwork, pool: Ipv4Network): string =>
   `Renumber ${networkText(network)}, or replace the pool ${networkText(pool)} in the file: thunderbolt.addressing.pool.`;
 
-/** The texts for an office network inside the pool; undefined if it does no harm. */
+/** The texts for an office network inside the pool; undefined if the network does no harm. */
 function told(
   thunderbolt: DesiredFleet['thunderbolt'],
   pool: Ipv4Network,
@@ -232,7 +232,7 @@ function leaseFinding(examination: Examination, cable: Cable): Found | undefined
   return { code: 'network/suspected-lease', ...about, detail };
 }
 
-/** Cables without the fixed address that the file wants, reported once per node. */
+/** Cables that lack the fixed address in the file, reported once per node. */
 function dhcpFinding(desired: DesiredFleet, { facts }: ExaminedNode, cables: readonly Cable[]): Found | undefined {
   const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(desired, facts, device) === true);
   const words = loose.map((cable) => {

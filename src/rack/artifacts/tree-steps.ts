@@ -23,7 +23,7 @@ const problems: Readonly<Record<string, string>> = { absent: 'missing', changed:
 /** `version 0123456789abcdef`, or the problem. */
 export const treeWords = (value: string): string => problems[value] ?? `version ${value}`;
 
-/** A job's key follows from what it makes, so that the next run finds the job on the node. */
+/** A job's key is derived from what the job makes, so that the next run finds the job on the node. */
 const jobKey = ({ kind, name, digest }: TreeId, job: JobName): Digest =>
   digestOf({ address: treeAddress(kind, name).address, digest, name: job });
 

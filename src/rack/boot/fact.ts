@@ -12,7 +12,7 @@ import { probe } from '../../node/probes/probe.ts';
 import { sysctl } from '../../node/probes/sysctl.ts';
 import { defineFact } from '../fact.ts';
 
-/** `df -k` of the data volume: `/` is the sealed system volume, whose numbers do not matter. */
+/** `df -k` of the data volume, because `/` is the sealed system volume, whose numbers do not matter. */
 const dataVolume = probe('data-volume', [tool.df, '-k', place.dataVolume], 10_000, 8_192);
 
 const nameForm = /^panic ([A-Za-z0-9._+?-]{1,255}\.panic)$/;

@@ -94,7 +94,7 @@ const touchedBridges = (
 ): readonly string[] =>
   changed.length === 0 ? [] : ownBridges(bridgeLayers(fleet, facts)).flatMap(({ name, members }) => [name, ...members]);
 
-/** macOS's own Thunderbolt Bridge in its three layers; a bridge that a person made is never touched. */
+/** macOS's own Thunderbolt Bridge in its three layers. Bridges made by people are never changed. */
 export const thunderboltBridge: Resource = {
   kind: 'thunderbolt-bridge',
   after: ['identity', 'sudo', 'foreign-daemon'],

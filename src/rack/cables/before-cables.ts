@@ -90,7 +90,7 @@ export function bridgesBefore(examination: Examination, links: readonly Link[]):
   return `${removalWords(examination, bridged)}${why}`;
 }
 
-/** The part of {@link bridgesBefore} that apply does if the file lets it; otherwise empty. */
+/** The part of {@link bridgesBefore} that apply does if the file allows it; otherwise empty. */
 export const appliedBefore = (examination: Examination, links: readonly Link[]): string =>
   examination.desired.thunderbolt.bridge === 'remove' ? ownWords(examination, bridgedNodes(examination, links)) : '';
 

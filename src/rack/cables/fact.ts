@@ -162,7 +162,7 @@ function described(bus: JsonObject, tag: JsonObject, receptacle: number): Thunde
     : { bus: name, domainUuid, receptacle, state, ...speed, ...attached };
 }
 
-/** A connected receptacle without listed items is silent. Items on an empty receptacle are a contradiction. */
+/** A connected receptacle without listed items is silent. Listed items contradict an empty receptacle. */
 function stateOf(tag: JsonObject, { peers, devices }: Attached): ThunderboltReceptacle['state'] | undefined {
   const hasItems = peers.length + devices.length > 0;
   const status = textOf(tag, 'receptacle_status_key');

@@ -122,7 +122,7 @@ function judgeStraight(a: ReceptacleView, b: ReceptacleView, limitedNodes: reado
 function judgeStrangers(a: ReceptacleView, b: ReceptacleView): LinkJudgement {
   const isQuiet = (view: ReceptacleView): boolean => view.kind === 'empty' || view.kind === 'silent';
   if (isQuiet(a) && isQuiet(b)) return { kind: a.kind === 'empty' || b.kind === 'empty' ? 'missing' : 'unknown' };
-  // If two nodes answer as one Mac, all their buses are ambiguous, and the peer may be the declared one.
+  // If two nodes answer as one Mac, all their buses are ambiguous, and the peer may be the declared end.
   return { kind: isAmbiguous(a) || isAmbiguous(b) ? 'unknown' : 'elsewhere' };
 }
 

@@ -25,7 +25,7 @@ interface Mismatch {
   readonly ends: readonly LinkEnd[];
   readonly links: readonly WantedLink[];
   readonly cables: readonly WrongCable[];
-  /** Receptacles whose content is unclear. As long as there is one, no move is proposed. */
+  /** Receptacles with unclear contents. While there are any, no move is proposed. */
   readonly unclear: readonly LinkEnd[];
 }
 
@@ -360,14 +360,12 @@ function reuses({ cables, links }: Pick<Mismatch, 'cables' | 'links'>): readonly
 /** The fleet's receptacles from which a reusable cable was removed. */
 type Spare = readonly LinkEnd[];
 
-/**
- * One thing to do at the rack. Moves are in an order in which every receptacle is free when a plug has to go into it.
- */
+/** One action at the rack. The order of moves ensures that every receptacle is free when a plug has to go into it. */
 export type Move =
   | { readonly kind: 'move-end'; readonly from: LinkEnd; readonly to: LinkEnd }
   /** The far plug of the cable in `at` moves from a Mac outside the file to `to`. */
   | { readonly kind: 'move-outside-end'; readonly at: LinkEnd; readonly model: string; readonly to: LinkEnd }
-  /** The end in each receptacle moves to the next receptacle in the list, the last to the first. Two ends are a swap. */
+  /** The end in each receptacle moves to the next in the list, and the last to the first. Two ends are a swap. */
   | { readonly kind: 'rotate-ends'; readonly ends: readonly LinkEnd[] }
   /** `spare`: a cable that was removed earlier is fast enough; otherwise a person fetches one. */
   | { readonly kind: 'add-cable'; readonly ends: readonly [LinkEnd, LinkEnd]; readonly spare?: Spare }
@@ -419,6 +417,6 @@ export interface CableStep {
   readonly shortText: string;
   /** Placements that use, or may use, a cable that the step removes. */
   readonly stopFirst: readonly string[];
-  /** The bridge work to do first, in the imperative; empty if none. */
+  /** The bridge work to do first, in the imperative; empty if there is none. */
   readonly bridgesFirst: string;
 }

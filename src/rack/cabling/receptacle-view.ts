@@ -48,7 +48,7 @@ export interface ReceptacleView {
    * is plugged in, but nothing answers. `device`: only docks, hubs or disks. `peer`: at least one Mac.
    */
   readonly kind: 'unknown' | 'absent' | 'empty' | 'silent' | 'device' | 'peer';
-  /** Speed of the cable in bits per second, if something is connected and macOS reports the speed. */
+  /** The cable's speed in bits per second, if something is connected and macOS reports the speed. */
   readonly linkBitsPerSecond?: number;
   /** Sorted by kind, then by receptacle or model; empty unless `kind` is `peer`. */
   readonly peers: readonly SeenPeer[];

@@ -63,7 +63,7 @@ const judge = (desired: DesiredFleet, { facts }: ExaminedNode): readonly Found[]
     return found === undefined ? [] : { ...found, detail };
   });
 
-/** Placements across several nodes that should serve on a node with an adopted daemon. */
+/** Placements across several nodes that should serve although one node has an adopted daemon. */
 function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Found[] {
   const label = adoptedDaemon(desired, facts);
   const waiting = desired.placements.filter(
@@ -79,7 +79,7 @@ function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly 
   ];
 }
 
-/** Foreign network daemons on a node whose cables meshwright sets. */
+/** Foreign network daemons on a node whose cables meshwright manages. */
 export const foreignDaemons = defineNodeRule(codes, (node, { desired }) => {
   const { bridge, pool } = desired.thunderbolt;
   return bridge === 'keep' && pool === undefined ? [] : [...judge(desired, node), ...heldUp(desired, node)];

@@ -94,7 +94,7 @@ function sameMacHint(same: readonly ExaminedNode[]): string {
   return `Correct the address of ${others} in the file: the hardware belongs to ${only.name}.`;
 }
 
-/** Nodes that answer with the same hardware UUID, so they are one Mac at several addresses. */
+/** Nodes that answer with the same hardware UUID and so are one Mac at several addresses. */
 export const sameMac = defineRule(
   {
     'identity/same-mac': {

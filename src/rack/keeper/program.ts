@@ -13,7 +13,7 @@ const logLimit = { bytes: 65_536, lines: 200 } as const;
 /** For this many seconds after a boot, a Mac may not list its Thunderbolt ports yet. */
 const startSeconds = 10;
 
-/** Seconds after which a hung round stops itself, because launchd starts no second round. */
+/** Seconds after which a hung round stops itself, because launchd does not start a second round. */
 const roundSeconds = 45;
 
 /** `NUMBER INTERFACE` of each hardware port that is a Thunderbolt receptacle. @see networksetup(8) */

@@ -55,7 +55,7 @@ const filesAddress = addressed({ kind: 'keeper', part: 'files' });
 const loadedAddress = addressed({ kind: 'keeper', part: 'loaded' });
 const reason = 'system.keeper';
 
-/** One desired file of the keeper. launchd refuses a property list that others may write. */
+/** One desired file of the keeper. launchd refuses a property list that others can write to. */
 interface WantedFile {
   readonly name: 'program' | 'data' | 'plist';
   readonly path: NodePath;

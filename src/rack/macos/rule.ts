@@ -214,7 +214,7 @@ function wantedOffer(node: ExaminedNode, wanted: DesiredFleet['macos']): MacosUp
   return best;
 }
 
-/** The update that the file wants, otherwise all newer updates and why they do not help. */
+/** The update that the file wants; otherwise all newer updates and the reasons why they do not help. */
 function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | undefined {
   const offers = newerUpdates(node, wanted);
   if (offers.length === 0) return undefined;

@@ -148,7 +148,7 @@ export const routesFact = defineFact({
       if (![first, second, third].every((line, at) => line === head[at]) || !columns.test(names)) {
         return garbled(answer, 'did not begin with the header of a routing table');
       }
-      // Even a Mac without any network has the routes of its loopback.
+      // Even a Mac without any network has loopback routes.
       if (rows.length === 0) return unknown('empty', 'netstat listed no route.');
       // Identical lines count as one route.
       const found = readEach([...new Set(rows)], routeOf, garbled(answer, 'printed a line that is not a route'));
@@ -183,7 +183,7 @@ const classLength = (first: number): number => (first < 128 ? 8 : first < 192 ? 
 
 /**
  * `default`, `127`, `169.254`, `192.0.2`, `10.77/16`, `10.77.0.4/30` or `192.0.2.10`. The tool leaves out trailing zero
- * octets down to the class of the address, and the length if it is that of the class or of a single host.
+ * octets down to the address's class. It also leaves out the prefix length of the class or of a single host.
  */
 function destinationOf(text: string, flags: string): Ipv4Address | undefined {
   if (text === 'default') return { address: '0.0.0.0', prefixLength: 0 };

@@ -31,14 +31,14 @@ export function cableMethod(
 export const isLeftToKeeper = ({ system }: Pick<DesiredFleet, 'system'>, facts: Facts): boolean =>
   system.keeper !== undefined && readValue(facts, keeperFact)?.isRefused === true;
 
-/** People rename services, and macOS names them in the system language. The name goes into a command in quotes. */
+/** People rename services, and macOS names services in the system language. Commands contain the name in quotes. */
 const safeName = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,63}$/u;
 
 /** True if a network service's name can be used unchanged in a command. */
 export const isSafeServiceName = (name: string): boolean => safeName.test(name);
 
 /**
- * The network service that configures a device, if there is one. Of several services, the first enabled one counts.
+ * The network service that configures a device, if there is one. If there are several, the first enabled one counts.
  * @see networksetup(8), `-listnetworkserviceorder`
  */
 export function serviceOf(services: readonly NetworkService[], device: string): NetworkService | undefined {

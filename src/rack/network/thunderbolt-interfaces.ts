@@ -3,7 +3,7 @@ import { read, readValue } from '../fact.ts';
 import { interfacesFact } from './interfaces-fact.ts';
 import { hardwarePortsFact } from './services-fact.ts';
 
-/** The name gets into commands that people type as root, so its form is restricted. */
+/** The name becomes part of commands that people type as root, so its form is restricted. */
 const interfaceName = /^en\d{1,4}$/;
 
 /**
@@ -35,7 +35,7 @@ export function interfaceKind(facts: Facts, name: string): 'thunderbolt' | 'othe
   return ports.value.some(({ device }) => device === name) ? 'other' : 'unknown';
 }
 
-/** The interface of one receptacle as `ifconfig` shows it; undefined if any fact for it is unknown. */
+/** The interface of one receptacle as shown by `ifconfig`; undefined if any fact for it is unknown. */
 export function interfaceAt(facts: Facts, receptacle: number): NetworkInterface | undefined {
   const name = thunderboltInterfaces(facts)?.get(receptacle);
   return readValue(facts, interfacesFact)?.find((one) => one.name === name);

@@ -106,7 +106,7 @@ if [ -e "$d/ending" ]; then wait "$w"; else kill -KILL "$w" 2>/dev/null; fi
 ${pathWord(tool.rm)} -rf "$d"
 exit "$c"`;
 
-/** The command that runs a rank as the SSH user for as long as its standard input is open. */
+/** The command that runs a rank as the SSH user for as long as the command's standard input is open. */
 export function launchRankCommand(rank: LaunchedRank): string {
   const set = Object.entries(rank.environment).map(([name, value]) => `${name}=${quote(value)}\nexport ${name}\n`);
   return shellCommand(`${rootLine(rank.rootPrefix)}

@@ -96,7 +96,7 @@ function isToStart(one: PlacementCase): boolean {
   return isStart && judgeProperty(placementProperty(one)) === 'differs';
 }
 
-/** Nodes without budget for this start. A Mac that this plan restarts gets its whole budget back. */
+/** Nodes without budget for this start. A Mac that this plan restarts has its full budget again. */
 function budgetBlockers(one: PlacementCase, { desired, restarting }: View): readonly PlacementBlocker[] {
   const { placement, mesh } = one;
   if (placement.transport !== 'rdma' || !isToStart(one)) return [];
@@ -140,7 +140,7 @@ function tcpBlockers({ placement, leader, mesh, driver }: PlacementCase): readon
   return [startBlocker(placement, { code: 'mesh/stays-on-tcp', node: leader, action })];
 }
 
-/** `3 of 3 slots of its RDMA devices are in use`, and how many slots a start needs if that is more than one. */
+/** `3 of 3 slots of its RDMA devices are in use`, and the number of slots that a start needs if it is more than one. */
 function roomOn(one: PlacementCase, node: string): string {
   const budget = budgetOf(one.mesh.ranks.find((rank) => rank.node === node));
   const words = budget === undefined ? 'its RDMA devices have no room left' : budgetWords(budget);

@@ -17,7 +17,7 @@ import { servicesFact } from '../records/services-fact.ts';
 import { placementsFact } from './observed/fact.ts';
 
 /**
- * The nodes whose launch budget has no room for a start; unknown if the budget of one of them is unknown.
+ * The nodes whose launch budget has no room for a start; unknown if one node's budget is unknown.
  * @param takes places that the start needs in each RDMA device
  */
 export function spentNodes(ranks: readonly NodeRank[], takes = 1): Known<readonly NodeName[]> {
@@ -247,7 +247,7 @@ function idleState({ runs, lastExit }: LaunchdService): RankState | undefined {
 const runningState = (record: RecordedRank): RankState =>
   isJoined(record) ? 'joined' : record.isMeeting ? 'meeting' : 'running';
 
-/** A follower that joins at the endpoint's port has no port of its own: only the leader listens there. */
+/** A follower that joins at the endpoint's port does not have a port of its own: only the leader listens there. */
 const isJoined = ({ rank, port, endpointPort, isListening }: RecordedRank): boolean =>
   port === 0 || isListening || (rank > 0 && port === endpointPort);
 

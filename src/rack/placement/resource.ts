@@ -317,7 +317,7 @@ function startSteps(one: PlacementCase, next: Configured, waves: readonly StartW
   };
 }
 
-/** Stops the ranks that these changes name, of placements with unobserved ranks, in the order of each driver. */
+/** Stops the ranks in these changes, which belong to placements with unobserved ranks, in each driver's order. */
 const survivorSteps = (ids: ReadonlySet<string>, view: View): readonly Step[] =>
   placementCases(view).flatMap((one) => {
     const { address } = survivorAddress(one.placement.name);

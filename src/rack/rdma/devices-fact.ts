@@ -27,7 +27,7 @@ export const ibvDevices = probe(
   16_384,
 );
 
-/** `ibv_devinfo -v` of all devices, after the kernel was read and unless a rank is starting. @see Apple TN3205 */
+/** `ibv_devinfo -v` of all devices, run after the kernel was read and unless a rank is starting. @see Apple TN3205 */
 export const ibvDevinfo = probe('ibv-devinfo', [tool.sh, '-c', rdmaPortsScript], 10_000, 262_144);
 
 /**

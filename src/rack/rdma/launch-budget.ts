@@ -52,13 +52,13 @@ export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> 
   }
   const isAssumed = seen === undefined;
   if (listed === undefined) return known({ taken, limit, isAssumed, isCounted: true });
-  // The kernel's count may include the one object that macOS never gives out.
+  // The kernel's count may include the one object that macOS never allocates.
   return known({ taken: Math.min(taken, limit), limit, isAssumed, isCounted: false });
 }
 
 /**
- * The kernel's count for the fullest device; undefined if it cannot be read, or if list and count differ. Objects without
- * a process count, and so do objects that a process may leave behind.
+ * The kernel's count for the fullest device; undefined if it cannot be read, or if list and count differ. It includes
+ * objects without a process and objects that a process may leave behind.
  */
 function listedBy(facts: Facts): number | undefined {
   const counted = readValue(facts, rdmaObjectsFact);
@@ -67,7 +67,7 @@ function listedBy(facts: Facts): number | undefined {
   if (counted === undefined || devices === undefined) return undefined;
   const listed = countObjects(devices.flatMap(({ objects }) => objects));
   if (listed.domains !== counted.domains || listed.queuePairs !== counted.queuePairs) return undefined;
-  // A start takes as many domains as queue pairs of a device. A failed start may leave only one kind.
+  // A start uses as many domains as queue pairs of a device. A failed start may leave only one kind behind.
   return Math.max(0, ...devices.flatMap(({ objects }) => Object.values(countObjects(objects))));
 }
 

@@ -12,7 +12,7 @@ export interface RdmaVisits {
   readonly steps: readonly Prose[];
 }
 
-/** The visits, by the place of the switch. A list is absent if no Mac needs it. */
+/** The visits, grouped by the place of the switch. A list is absent if no Mac needs it. */
 export interface RdmaSwitches {
   readonly recovery?: RdmaVisits;
   readonly systemSettings?: RdmaVisits;

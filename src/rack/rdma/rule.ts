@@ -283,7 +283,7 @@ function judge(examination: Examination, node: ExaminedNode): Found | readonly F
     case 'no-thunderbolt-5':
       return withoutThunderbolt5(node, severity);
     case 'macos-too-old': {
-      // The finding about macos.accept asks for the same update, so a second finding would look like a second problem.
+      // The finding about macos.accept asks for the same update, so a second finding would look like another problem.
       const detail = `macOS ${macosOf(node)?.version ?? ''} has no RDMA over Thunderbolt, which needs ${firstMacosWithRdma} or later.`;
       return isOutsideAccept(examination, node) ? [] : { code: 'rdma/macos-too-old', severity, detail };
     }

@@ -85,7 +85,7 @@ const readBefore = `for n in ${toolKeys}; do
   fi
 done`;
 
-/** A name that was not set before is set to an empty text, which removes it. */
+/** A name that was not set before is set to an empty text, which removes the name. */
 const restoreBefore = `for n in ${toolKeys}; do
   case $N$v$N in
   (*"$N$n "*)

@@ -61,7 +61,7 @@ const wanted = ({ system }: DesiredFleet): ScreenSharingWords | undefined =>
 
 const launchctl = pathWord(tool.launchctl);
 
-/** Prints `on` or `off`, and ` until the next start` if that changes it, like {@link wordsOf}. */
+/** Prints `on` or `off`, followed by ` until the next start` if the next boot changes that, like {@link wordsOf}. */
 const readBefore = `o=$(${launchctl} print system/${screenSharingLabel} 2>&1)
 case $? in (0) w=on ;; (113) w=off ;; (*) exit 1 ;; esac
 o=$(${launchctl} print-disabled system) || exit

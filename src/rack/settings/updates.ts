@@ -65,7 +65,7 @@ export const updates = {
 (1 | *') does not exist') printf 'on\\n' ;;
 (*) exit 1 ;;
 esac`,
-      // Without the key, macOS installs its updates, as on a new Mac.
+      // Without the key, macOS installs updates automatically, as on a new Mac.
       restore: `case $v in
 (on) ${defaults} delete ${ofDefaults} ;;
 (*) ${defaults} write ${ofDefaults} -bool false ;;

@@ -116,7 +116,7 @@ function accountSteps(node: Node, needs: readonly Step[]): readonly Step[] {
     : scriptFor(node, uninstallAddress.accounts, () => call, { needs, deadlineMs: 60_000 });
 }
 
-/** The access is removed only after everything else was observed to be gone, because no observation is possible later. */
+/** The access is removed only after everything else is observed to be gone: no later observation is possible. */
 function nodeSteps(node: Node): readonly Step[] {
   const cleared = [...daemonSteps(node), ...networkSteps(node), ...valueSteps(node), ...clearSteps(node)];
   const done = [...cleared, ...accountSteps(node, cleared)];
@@ -142,7 +142,7 @@ const isMeant = ({ desired }: ObservedTarget, { nodes }: UninstallWish): boolean
 const targetsOf = ({ targets }: View, wish: UninstallWish): readonly ObservedTarget[] =>
   targets.filter((target) => isMeant(target, wish));
 
-/** If the interfaces of the receptacles are unknown, an address of ours may stay undetected. */
+/** If the interfaces of the receptacles are unknown, an address of ours may remain undetected. */
 const unseenReceptacles = (
   { thunderbolt }: DesiredFleet,
   { desired, facts }: ObservedTarget,

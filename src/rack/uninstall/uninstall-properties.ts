@@ -190,6 +190,6 @@ export function uninstallProperties(
   ];
 }
 
-/** The properties of every node for gates. The observed values do not depend on what is desired. */
+/** Every node's properties, for gates. The observed values do not depend on the desired values. */
 export const uninstallReadings = (fleet: DesiredFleet, targets: readonly ObservedTarget[]): readonly Property[] =>
   targets.flatMap((target) => uninstallProperties(fleet, target, { nodes: [], restore: true, models: true }));

@@ -3,7 +3,7 @@ import type { AttentionShape, ModelShape, ShapeFact } from '../../../model/model
 import { type Header, mostTensors, needsUntil, type TensorBytes, utf8, weighTensors } from './safetensors.ts';
 import { type LayerCache, mostLayers, tokenBytes } from './safetensors-shape.ts';
 
-/** A metadata value. Lists of texts keep only their length, and so do long lists of numbers. */
+/** A metadata value. Lists of texts, and long lists of numbers, keep only their length. */
 type GgufValue =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'text'; readonly value: string }
@@ -222,7 +222,7 @@ function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
   };
 }
 
-/** Reads metadata numbers by the part of their key after the architecture. */
+/** Reads metadata numbers by the part of their key that follows the architecture. */
 interface Keys {
   readonly architecture: string;
   readonly one: (key: string) => number | undefined;

@@ -153,13 +153,13 @@ const besideLanguage = /vision|visual|image|audio|speech|projector|(?:^|\.)mtp\.
 const layerName = /(?:^|\.)(?:layers|h|blocks|blk)\.(\d{1,4})\./;
 
 /**
- * Tensors that stay whole on every rank under tensor sharding: norms, expert routers, and the projections into MLA's
+ * Tensors that remain whole on every rank under tensor sharding: norms, expert routers, and the projections into MLA's
  * latent vector.
  */
 const wholeInLayer =
   /norm|\.gate\.|router|shared_expert_gate|ffn_gate_inp|q_a_proj|kv_a_proj|attn_q_a|attn_kv_a|indexer/;
 
-/** The place of a tensor by its name, as transformers, MLX and GGUF name tensors. */
+/** Determines a tensor's place from its name, as transformers, MLX and GGUF name tensors. */
 function tensorPlace(name: string, layerCount: number): TensorPlace {
   if (besideLanguage.test(name)) return { kind: 'other' };
   const layer = Number(layerName.exec(name)?.[1] ?? Number.NaN);

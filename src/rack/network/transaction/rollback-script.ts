@@ -249,7 +249,7 @@ function touchedLines(call: NetworkCall): { readonly agrees?: string; readonly d
 
 const data = pathWord(keeperData);
 
-/** Marks in the folder of a transaction: the keeper's data is deleted if the transaction ends in this way. */
+/** Marks in a transaction's folder: the keeper's data is deleted if the transaction ends in this way. */
 const mark = { rolled: 'keeper-rolled', confirmed: outdatedName } as const;
 
 const unmarked = "failed write 'the change could not be marked for the keeper'";

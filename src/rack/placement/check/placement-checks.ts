@@ -73,8 +73,8 @@ export const fleetMemory = (fleet: DesiredFleet, observation?: FleetObservation)
 const isError = ({ severity }: PlacementFinding): boolean => severity === 'error';
 
 /**
- * All reasons against starting a placement: memory, and the checks of its driver. Nodes without facts are checked by
- * the file only.
+ * All reasons against starting a placement, from memory and its driver's checks. Nodes without facts are checked only
+ * against the file.
  */
 export function checkPlacement(
   placement: DesiredPlacement,

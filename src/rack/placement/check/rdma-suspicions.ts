@@ -54,7 +54,7 @@ interface Complaint {
   readonly text: string;
 }
 
-/** The error that a start of a placement logged, if it was in the current boot session. */
+/** The error logged by a placement's start, if that start was in the current boot session. */
 function complaintsIn(
   starts: FactsRdmaStarts['last'] | undefined,
   { name: node, facts }: ExaminedNode,
@@ -235,7 +235,7 @@ function hasAddress({ facts }: ExaminedNode, { receptacle }: LinkEnd): boolean {
   return own?.ipv4.some(({ address }) => !address.startsWith('169.254.')) === true;
 }
 
-/** The error that a rank logged since its last start in this boot session. */
+/** The error that a rank has logged since its last start in this boot session. */
 const nodeComplaint = (node: ExaminedNode, placement: string): readonly Complaint[] =>
   complaintsIn(readValue(node.facts, placementsFact), node, placement);
 

@@ -27,7 +27,7 @@ import { closedAct, inFlightAddress, stateAddress } from './gateway-steps.ts';
 import { wantedGateways } from './gateways.ts';
 import { gatewaysOn, inFlightAt, leftGatewaysOn, missingGateway } from './seen-gateways.ts';
 
-/** Placements to drain, and how long their requests in flight may take. */
+/** The placements to drain, and the time limit for their requests in flight. */
 export interface DrainWish {
   readonly placements: readonly string[];
   readonly waitMs: number;
@@ -144,7 +144,7 @@ export const drainGateways = (wish: DrainWish): Resource => ({
 
 export type DrainView = Pick<View, 'desired' | 'observation'>;
 
-/** A possible gateway of a placement, left by an earlier file; it could not be checked. */
+/** A possible gateway of a placement, left by an earlier file, that could not be checked. */
 interface PossibleGateway extends Addressed {
   readonly why: Extract<Known<unknown>, { kind: 'unknown' }>;
 }

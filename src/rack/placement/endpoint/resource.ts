@@ -333,7 +333,7 @@ interface Work {
 const made = ({ makes }: Work, { address }: Addressed): Property | undefined =>
   makes.find((one) => one.address === address);
 
-/** Closing comes first, because a stop of the mesh follows; opening comes last. */
+/** Closing comes first, because the mesh is stopped next; opening comes last. */
 function wantedSteps(work: Work, wanted: WantedGateway): readonly Step[] {
   const stateSteps = (to: 'open' | 'closed', needs: readonly Step[]): readonly Step[] =>
     wanted.placements.flatMap(({ name }) => stateStep(work, { port: wanted.port, name }, to, needs));
@@ -446,7 +446,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly 
 
 /**
  * The API gateway of every published endpoint, on the leader: its process, its key hashes, and whether it accepts
- * requests. It neither changes a mesh nor waits for one: while a mesh is down, clients get the reason.
+ * requests. It neither changes a mesh nor waits for one: while a mesh is down, clients receive the reason.
  */
 export const gateway: Resource = {
   kind,

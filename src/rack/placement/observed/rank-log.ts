@@ -4,7 +4,7 @@ import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/pat
 import { placementFolder, rankLog, rankServiceLabel, startFile } from '../../../node/paths/own-paths.ts';
 import { quote } from '../../../node/quote.ts';
 
-/** The progress of a rank's start, as far as it is visible from outside. */
+/** The progress of a rank's start, as far as it is visible from outside the process. */
 export interface RankProgress {
   /** The resident memory of its processes. */
   readonly residentBytes: number;
@@ -132,7 +132,7 @@ export type LogPart =
   | {
       readonly kind: 'part';
       readonly placement: string;
-      /** Offset of the first byte; before the requested mark if the log was replaced or truncated. */
+      /** The offset of the first byte; before the requested mark if the log was replaced or truncated. */
       readonly from: number;
       readonly bytes: Uint8Array;
       /** For the next request. */

@@ -35,8 +35,8 @@ export const meshTable = {
 export type SeenMesh = keyof typeof meshTable;
 
 /**
- * `hung`: all ranks run but give no token. `changed`: all ranks run but do not match the file. `partial`: only some ranks
- * run. `dead`: no rank runs, and at least one exited. `stopped`: no rank runs, and none exited. `not-placed`: no node has
- * a record of it. `unknown`: a rank or its endpoint could not be observed.
+ * `hung`: all ranks run but return no token. `changed`: all ranks run but do not match the file. `partial`: only some
+ * ranks run. `dead`: no rank runs, and at least one exited. `stopped`: no rank runs, and none exited. `not-placed`: no
+ * node has a record of it. `unknown`: a rank or its endpoint could not be observed.
  */
 export type MeshState = (typeof meshTable)[SeenMesh]['state'];

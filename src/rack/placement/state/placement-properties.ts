@@ -71,7 +71,7 @@ export function placementProperty(one: PlacementCase): Property {
   };
 }
 
-/** Names the first unobserved rank, because a fact's reason does not and the rank may not be the leader. */
+/** Names the first unobserved rank, because the fact's reason does not name it and it may not be the leader. */
 function whyUnknown({ mesh, leader }: PlacementCase): Pick<Property, 'why'> {
   const unseen = mesh.ranks.find(({ seen }) => seen.kind === 'unknown');
   if (mesh.state !== 'unknown' || unseen?.seen.kind !== 'unknown' || unseen.node === leader) return {};
