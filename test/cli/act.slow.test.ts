@@ -242,7 +242,7 @@ describe('a fallback', () => {
     };
   const startThere = ['start', 'chat', '--fallback', '--sim', '--yes'];
 
-  it('is rejected if the file declares none, and declaring one changes nothing', async () => {
+  it('is rejected if the file declares no fallback, and adding one changes nothing', async () => {
     const none = await run(...startThere, '--json');
     expect([none.code, codesOf(json(none))]).toEqual([64, ['cli/usage']]);
     place.write('cluster.yaml', fileText(fallback));

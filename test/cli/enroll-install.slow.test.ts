@@ -50,7 +50,7 @@ describe('the first enroll of a Mac', () => {
     expect((await run('facts', '--sim', '--nodes', 'studio-4', '--fact', 'sudo', '--json')).code).toBe(0);
   });
 
-  it('lists what it installed in JSON, and keeps the other keys', async () => {
+  it('lists the installed items in JSON, and keeps the other keys', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     await enroll(right, '--yes');
     const { keys, rule } = await disk();

@@ -103,7 +103,7 @@ const steady = <T extends { readonly words: readonly string[] }>(ran: T): T => (
 });
 
 describe('fit MODEL', () => {
-  it('shows in 80 columns whether a model fits on planned Macs, and what would suffice', async () => {
+  it('shows in 80 columns whether a model fits on planned Macs, and a configuration that would suffice', async () => {
     const rans = [
       await run('fit', base, '--on', '2xMac15,14:512GB', '--context', '128k'),
       await run('fit', base, '--on', '3xMac15,14:512GB'),

@@ -27,7 +27,7 @@ describe('receptacle positions reported by Macs', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('1 left-back, 2 left-front, 3 right')]);
   });
 
-  it('are shown by cables and graph if the table of Macs has none', async () => {
+  it('are shown by cables and graph if the table of Macs has no position', async () => {
     const cables = await run('cables', '--sim');
     expect(cables.stdout).toContain('studio-1:6: front, left\n');
     expect(cables.stdout).toContain('studio-4:3: right\n');

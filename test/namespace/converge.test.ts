@@ -97,7 +97,7 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     }
   });
 
-  it('restores what restarting every Mac undoes, using the same disks', async () => {
+  it('restores the settings that a restart of every Mac undoes, on the same disks', async () => {
     await rack.restart();
     const { plan } = await rack.converge();
     // The keeper has already restored everything else.

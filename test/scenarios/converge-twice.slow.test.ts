@@ -68,7 +68,7 @@ describe('apply', { timeout: patience }, () => {
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it('restores only what every restart undoes and the keeper does not restore', async () => {
+  it('restores only settings that every restart undoes and the keeper does not restore', async () => {
     await rack.restart();
     const { plan } = await rack.converge();
     expect(sorted(changesIn(plan))).toEqual([`${first} placement/chat`]);

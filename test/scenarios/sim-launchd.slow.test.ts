@@ -183,7 +183,7 @@ describe('launchctl on a simulated node', () => {
     expect(await printed()).toMatchObject({ state: 'not running', runs: '1', 'last exit code': '78: EX_CONFIG' });
   });
 
-  it('refuses what launchd refuses', async () => {
+  it('refuses the same calls as launchd', async () => {
     const failed = [5, 'Bootstrap failed: 5: Input/output error\n'];
     await bootstrap();
     expect(await bootstrap()).toEqual(failed);
@@ -215,7 +215,7 @@ describe('launchctl on a simulated node', () => {
     expect(ran.stdout).toMatch(/^1\nsystem\/dev\.test = \{\n/);
   });
 
-  it('records what it does not simulate', async () => {
+  it('records calls that it does not simulate', async () => {
     await writePlist({ WatchPaths: ['/x'] });
     expect((await bootstrap())[0]).toBe(5);
     expect((await launchctl('kickstart', '-x', 'system/dev.test'))[0]).toBe(64);

@@ -18,7 +18,7 @@ const desired = fleetWithFallback();
 const silent = { kind: 'silent', reason: 'status 503' } as const;
 const hung: MeshRack['ranks'] = { ...onItsNodes, 'studio-1': [{ state: 'joined', rank: 0, token: silent }] };
 
-/** The seals of the service files: start 4 on the own nodes, start 5 on the fallback. */
+/** The seals of the service files: start 4 on the placement's own nodes, start 5 on its fallback. */
 const seals = [kimi(desired), onFallback(kimi(desired))].map((one, at) => {
   const configured = configurePlacement(one, desired, 4 + at, lastingNames);
   return configured.kind === 'configured' ? configured.ranks : [];

@@ -35,7 +35,7 @@ describe("a diagnostic's text", () => {
     ]);
   });
 
-  it('begins with what is wrong on the command line', () => {
+  it('begins with the mistake if the diagnostic is about the command line', () => {
     const one = diagnose('cli/usage', { detail: 'Unknown command "up".', hint: 'Did you mean apply?' });
     expect(draw('', one)).toEqual(['error  cli/usage', '  Unknown command "up".', '  hint: Did you mean apply?', '']);
   });

@@ -52,7 +52,7 @@ describe('a classified log', () => {
 });
 
 describe('the rank that failed first', () => {
-  it('is a rank with a failure of its own, before ranks that only exited or report other ranks', () => {
+  it('is a rank that reports its own failure, before ranks that only exited or report other ranks', () => {
     const complaint = ['Recv failed with errno=2'];
     expect(first(rank(0, complaint, '1'), rank(1, [], '1'), rank(2, ['errno 22']))).toEqual([2, 'no-gid']);
     expect(first(rank(0, complaint, '1'), rank(1, [], '1'))).toEqual([1, undefined]);

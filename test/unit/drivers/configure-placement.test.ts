@@ -214,7 +214,7 @@ describe('the configuration of a placement', () => {
     expect(new Set(ports).size).toBe(3);
   });
 
-  it('reports what is missing before a start', () => {
+  it('reports missing parts before a start', () => {
     const fleet = meshFleet();
     const [kimi] = fleet.placements;
     if (kimi === undefined) throw new Error('the fleet has no placement');

@@ -70,7 +70,7 @@ describe('the report on a gateway drained before a stop', () => {
     }
   });
 
-  it('reports what failed if the number of requests is unknown', () => {
+  it('reports the failure if the number of requests is unknown', () => {
     for (const [curl, why] of [
       ['28', 'it did not answer in time'],
       ['0', 'its answer is not a number'],

@@ -42,7 +42,7 @@ describe('the final check after a restart', () => {
     expect([last, codeOf(last)]).toEqual([emptyPlan(), 0]);
   });
 
-  it('lists what blocked a reboot', () => {
+  it('lists the blockers of a reboot', () => {
     const last = lastOf(work('reboot', kept), work('start', emptyPlan()));
     expect([last.blockers, codeOf(last)]).toEqual([kept.blockers, 3]);
   });
@@ -96,7 +96,7 @@ describe('the final check after an incomplete stop', () => {
 });
 
 describe('a run without a final check', () => {
-  it('reports what blocked it, if anything', () => {
+  it('reports the blockers of the run, if any', () => {
     expect(keptWork({ works: [work('shutdown', kept), work('shutdown', kept)] })).toEqual({
       changes: [],
       waiting: kept.waiting,

@@ -114,7 +114,7 @@ describe('settled shapes', () => {
     expect(settleShapes([model], { shapes: { kimi: { of: other, shape } } })).toEqual({ models: [model] });
   });
 
-  it('include what was read, or why nothing could be read', () => {
+  it('include the shapes that were read, or the reasons why none could be read', () => {
     expect(settleShapes([model], {}, { kimi: { kind: 'known', shape } }).shapes).toEqual({ kimi: { of, shape } });
     expect(settleShapes([model], {}, { kimi: { kind: 'unknown', why: 'it is a secret' } })).toEqual({
       models: [{ ...model, shapeUnknown: 'it is a secret' }],

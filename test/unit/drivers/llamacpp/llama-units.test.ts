@@ -88,7 +88,7 @@ describe("llama.cpp's layer units", () => {
     expect(found.map(({ embeddingBytes }) => embeddingBytes)).toEqual([50, 0, 0]);
   });
 
-  it('include a copy of the embedding if it serves as output too', () => {
+  it('include a copy of the embedding if it also serves as output', () => {
     const shape = evenShape(100, { count: 1, embeddingBytes: 50 });
     expect(llamaBytes(shape, [1], 0)).toMatchObject([{ weightBytes: 150, embeddingBytes: 50 }]);
   });

@@ -167,7 +167,7 @@ describe('a start on the fallback', () => {
     ]);
   });
 
-  it('leaves an own node on hold unchanged, and is refused if a fallback node is on hold', () => {
+  it("leaves a placement's own node on hold unchanged, and is refused if a fallback node is on hold", () => {
     const beside = placedPlan({ ranks: onItsNodes, held: 'studio-3', goal: startThere });
     expect(ofPlacement(beside).filter((id) => id.startsWith('studio-3'))).toEqual([]);
     expect(ofPlacement(beside)).toContain('studio-4 kick');
@@ -175,7 +175,7 @@ describe('a start on the fallback', () => {
     expect([ofPlacement(amid), amid.blockers.map(({ code }) => code)]).toEqual([[], ['hold/held']]);
   });
 
-  it('is offered only while an own node outside the fallback is away', () => {
+  it("is offered only while one of the placement's own nodes outside the fallback is away", () => {
     const offered = placedPlan({ ranks: onItsNodes, away: ['studio-2'] });
     const hint = offered.diagnostics.find(({ code }) => code === 'mesh/fallback-there')?.hint;
     expect(plainText(hint ?? '')).toContain('meshwright start kimi --fallback');
@@ -204,7 +204,7 @@ describe('the fit of a fallback', () => {
   const blockersOf = (of: DesiredFleet, ranks: MeshRack['ranks'] = {}) =>
     placedPlan({ of, ranks }).blockers.map(({ code, action }) => [code, action]);
 
-  it('is checked instead of the fit of the own nodes, and a refusal names the fallback', () => {
+  it("is checked instead of the fit on the placement's own nodes, and a refusal names the fallback", () => {
     const there = 'placement kimi: On its fallback (studio-4, studio-1, context 2k): studio-1,4 each need 610.';
     const expected = [['placement/does-not-fit', expect.stringContaining(there)]];
     expect(blockersOf(large(fleetWithFallback()))).toEqual(expected);

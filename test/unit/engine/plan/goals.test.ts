@@ -78,7 +78,7 @@ describe('the reboot goal', () => {
 });
 
 describe('the converge goal', () => {
-  it('changes only the selected kinds, and checks what every change needs', () => {
+  it('changes only the selected kinds, and checks the requirements of every change', () => {
     const values = {
       'studio-1': { 'wired-limit': { megabytes: 0 }, 'rdma-state': 'disabled' as const },
       'studio-2': { 'wired-limit': { megabytes: 0 }, sudo: 'denied' as const },

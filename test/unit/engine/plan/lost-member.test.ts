@@ -113,7 +113,7 @@ describe('the reboot of an unreachable Mac', () => {
     expect(Object.keys(made.unreached ?? {})).toEqual(['studio-3']);
   });
 
-  it('stops the other ranks if a reachable Mac is restarted too', () => {
+  it('stops the other ranks if a reachable Mac is also restarted', () => {
     const goal: Goal = { kind: 'reboot', nodes: nodes(1, 3), back: ['kimi'] };
     expect(stopsIn(plan({ ranks: hangs, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
   });

@@ -62,7 +62,7 @@ describe('kinds of changes', () => {
     ),
   );
 
-  it('add what is missing, and remove what must go', () => {
+  it('are add for something missing, and remove for something unwanted', () => {
     const expected = all.map(({ id, from, to }) => {
       if (ends.includes(to)) return `remove ${id}: ${from} -> ${to}`;
       return `${beginnings.includes(from) ? 'add' : 'change'} ${id}: ${from} -> ${to}`;

@@ -104,7 +104,7 @@ describe('the uninstall goal', () => {
     expect(clear?.needs).toEqual([`${node}/link-address/gate`]);
   });
 
-  it('keeps models and values, and reports what stays and what needs a manual step', () => {
+  it('keeps models and values, and reports them together with the manual steps', () => {
     const made = plan();
     expect(stepIds(made).filter((id) => id.includes('/value/') || id.includes('network'))).toEqual([]);
     expect(made.effects.map(({ kind }) => kind)).toEqual(['network']);
@@ -118,7 +118,7 @@ describe('the uninstall goal', () => {
     expect(byHand).toContain('rdma_ctl disable');
   });
 
-  it('restores what differs from the baseline with --restore, and reports what was never recorded', () => {
+  it('restores differing values from the baseline with --restore, and reports values that were never recorded', () => {
     const made = plan({ wish: { restore: true, models: true } });
     expect(argsOf(made, 'restore-network')).toEqual({
       bridge: { name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' },

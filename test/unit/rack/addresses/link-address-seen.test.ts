@@ -54,7 +54,7 @@ describe("a device's address in the network preferences", () => {
     expect(keptOf(own, ...others)).toEqual(known({ kind: 'other' }));
   });
 
-  it('is none without an enabled service, and unknown without the lists', () => {
+  it('does not exist without an enabled service, and is unknown without the lists', () => {
     expect(keptOf(undefined, { address })).toEqual(known({ kind: 'none' }));
     expect(keptOf({ ...own, isEnabled: false }, { address })).toEqual(known({ kind: 'none' }));
     expect(keptOf(own, { method: 'manual' })).toEqual(known({ kind: 'other' }));

@@ -107,7 +107,7 @@ describe('a base tool with a path outside the node', () => {
   });
 });
 
-describe("a base tool with the node's own paths or other words", () => {
+describe('a base tool with paths inside its node, or with other arguments', () => {
   it.each([
     ['printf x >a; cp a "$R/tmp/b"; mv "$R/tmp/b" c; cat c; rm a "$R/Users/mesh/c"', 'x'],
     ['printf x | tee "$R/tmp/t"; cat "$R/tmp/t" - /dev/null', 'xx'],
