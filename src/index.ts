@@ -12,7 +12,7 @@
  */
 import { apply } from './cli/apply/apply.ts';
 import { openCluster as openFile, targetedNodes } from './cli/cluster/open-cluster.ts';
-import { openWays } from './cli/cluster/ways.ts';
+import { openTargets } from './cli/cluster/ssh-targets.ts';
 import { observeNodes } from './cli/look/observe-fleet.ts';
 import type { GuardedEffect } from './cli/plan/consent.ts';
 import { lookForPlan } from './cli/plan/plan.ts';
@@ -96,7 +96,7 @@ export function openCluster(options: ClusterOptions = {}): Cluster {
   return {
     fleet,
     warnings,
-    observe: () => observeNodes(run, targetedNodes(run, fleet, []), openWays(run, opened)),
+    observe: () => observeNodes(run, targetedNodes(run, fleet, []), openTargets(run, opened)),
     diagnose: (observation) => diagnoseFleet(fleet, observation),
     plan: async () => {
       const { looked, additions } = await lookForPlan(run);

@@ -29,7 +29,7 @@ import {
   leaseHeld,
 } from './lease/lease-keeper.ts';
 import { observeSessions } from './reach/observe.ts';
-import { type NodeWay, openSession, type Session, type UseLimits, type Way } from './reach/session.ts';
+import { type NodeTarget, openSession, type Session, type SshTarget, type UseLimits } from './reach/session.ts';
 import type { RunListener } from './run-events.ts';
 import type { StepContext } from './steps/context.ts';
 import { runStep } from './steps/run-step.ts';
@@ -37,7 +37,7 @@ import { runStep } from './steps/run-step.ts';
 /** An open run: one journal for all its plans, and one connection and one lease per node. */
 export interface OpenRun {
   readonly options: RunOptions;
-  readonly ways: ReadonlyMap<NodeName, Way>;
+  readonly ways: ReadonlyMap<NodeName, SshTarget>;
   readonly sessions: Map<NodeName, Session>;
   readonly keeper: LeaseKeeper;
   /** Aborts when the journal cannot be written. */
@@ -340,7 +340,7 @@ function newSession(run: OpenRun, node: NodeName): Session {
 }
 
 /** @throws Error if the node has no SSH target, which is a bug in the caller */
-function wayOf({ ways }: OpenRun, node: NodeName): Way {
+function wayOf({ ways }: OpenRun, node: NodeName): SshTarget {
   const way = ways.get(node);
   if (!way) throw new Error(`the run has no SSH target for ${node}`);
   return way;
@@ -393,7 +393,7 @@ export interface RunOptions
   extends UseLimits,
     Pick<StepContext, 'verb' | 'desired' | 'timing' | 'newBoundary' | 'onWithdraw' | 'unlock'> {
   /** SSH targets of all nodes in the plan and of the nodes that its gates observe. */
-  readonly ways: readonly NodeWay[];
+  readonly ways: readonly NodeTarget[];
   readonly controller: Controller;
   /** Opened for this run and named by its run id; the caller closes it. */
   readonly journal: Journal;

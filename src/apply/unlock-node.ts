@@ -13,7 +13,7 @@ import { type HostKeyTrust, trustFor } from '../remote/keys/host-key-trust.ts';
 import { seeWhetherLocked, unlockWithPassword } from '../remote/keys/password-login.ts';
 import { lookupName, type RemoteListener, type Target } from '../remote/remote.ts';
 import { observeFleet } from './reach/observe.ts';
-import { interruption, type OpenWay, type UseLimits, type Way } from './reach/session.ts';
+import { interruption, type OpenTarget, type SshTarget, type UseLimits } from './reach/session.ts';
 import { pause, type RunTiming } from './run-timing.ts';
 
 /** The key that a node shows now, its fingerprint `SHA256:…`, and its trust. */
@@ -23,7 +23,7 @@ export type ShownKey = Awaited<ReturnType<typeof lookAtHostKey>>;
  * Reads a node's host key without logging in.
  * @throws FleetError with one `ssh/…` code, or `run/interrupted` if the signal stopped the attempt
  */
-export async function lookAtHostKey(way: OpenWay, limits: UseLimits) {
+export async function lookAtHostKey(way: OpenTarget, limits: UseLimits) {
   const { deadlineMs, signal, onRemote } = limits;
   const asked = { deadlineMs, ...given({ signal, onRemote }) };
   const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms).catch(
@@ -41,7 +41,7 @@ export async function lookAtHostKey(way: OpenWay, limits: UseLimits) {
  * The key that a Mac shows if it is waiting at FileVault, otherwise undefined. Sends only the account name.
  * @throws FleetError with one `ssh/…` code
  */
-export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<ShownKey | undefined> {
+export async function lookAtDoor(way: OpenTarget, limits: UseLimits): Promise<ShownKey | undefined> {
   const shown = await lookAtHostKey(way, limits);
   const { deadlineMs, signal, onRemote } = limits;
   const asked = { deadlineMs, ...given({ signal, onRemote }) };
@@ -63,7 +63,7 @@ const doorCodes: ReadonlySet<string> = new Set([
 
 /** The key of a Mac that is waiting at FileVault; `problems` explain why the Mac was not reached. */
 export async function keyIfLocked(
-  way: Way,
+  way: SshTarget,
   problems: readonly Diagnostic[],
   limits: UseLimits,
 ): Promise<ShownKey | undefined> {
@@ -99,7 +99,7 @@ export interface UnlockAttempts {
 /** A Mac that is waiting at FileVault, and its password. */
 interface UnlockOne {
   readonly node: NodeName;
-  readonly way: OpenWay;
+  readonly way: OpenTarget;
   /** Trust in its preboot key. */
   readonly trust: HostKeyTrust;
   readonly password: Secret;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { wayTo as straightWay, type WayChange } from '../rack/running.ts';
 import { firstApply } from './apply.ts';
@@ -25,11 +25,11 @@ export interface LostRound {
 
 const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
-const wayTo = ({ nodes, userKey }: SshdRack, name: string, change?: WayChange): NodeWay =>
+const wayTo = ({ nodes, userKey }: SshdRack, name: string, change?: WayChange): NodeTarget =>
   straightWay({ nodes, userKey: { path: userKey.file } }, name, change);
 
 /** Observes like `status`. @throws Error unless only `lost` is unreachable */
-async function observe(ways: readonly NodeWay[], lost?: string) {
+async function observe(ways: readonly NodeTarget[], lost?: string) {
   const startedAt = performance.now();
   let othersMs = 0;
   const { failures } = await observeFleet(ways, {

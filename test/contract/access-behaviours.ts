@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { byPassword as byOwnPassword, installAccess, trustedWay } from '../../src/cli/enroll/enroll-access.ts';
+import { byPassword as byOwnPassword, installAccess, trustedTarget } from '../../src/cli/enroll/enroll-access.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
 import { connect, run } from '../rack/running.ts';
@@ -122,7 +122,7 @@ export const accessBehaviours: readonly Behaviour[] = [
       const { port = 0, user = '', root = '', hostKey = '' } = rack.fleet.nodes[node] ?? {};
       const [type = '', base64 = ''] = hostKey.split(' ');
       const target = { label: node, host: '127.0.0.1', port, user, rootPrefix: root, identityFiles: [] };
-      const way = trustedWay(target, { type, base64 }, 'the lock');
+      const way = trustedTarget(target, { type, base64 }, 'the lock');
       const key = rack.fleet.userKey.publicText.split(' ').slice(0, 2).join(' ').trim();
       const install = (password: string) =>
         installAccess(

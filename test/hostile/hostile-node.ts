@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import type { RunNode } from '../../src/sim/hosts/control/run-folder.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { type FaultExec, type Faults, startFaultServer } from '../sshd/fault-server.ts';
@@ -10,7 +10,7 @@ import { printFrames, type Said, tokenIn } from './recorded-frames.ts';
 export interface HostileNode {
   /** The node's entry in a run file. */
   readonly run: RunNode;
-  readonly way: (rack: RunningRack, node: string) => NodeWay;
+  readonly way: (rack: RunningRack, node: string) => NodeTarget;
   /** Bytes sent over all connections, open and closed. */
   readonly sentBytes: () => number;
   readonly connections: () => number;

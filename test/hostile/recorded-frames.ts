@@ -1,4 +1,4 @@
-import { type NodeWay, withRemote } from '../../src/apply/reach/session.ts';
+import { type NodeTarget, withRemote } from '../../src/apply/reach/session.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { allProbes } from '../../src/engine/observe/facts.ts';
 import type { Answer, Asked } from '../../src/model/probe.ts';
@@ -12,7 +12,7 @@ export interface Recording {
 }
 
 /** Runs the product's observation script on a node and records the answer. */
-export async function recordFrames(way: NodeWay, boundary: string): Promise<Recording> {
+export async function recordFrames(way: NodeTarget, boundary: string): Promise<Recording> {
   const probes = allProbes();
   const limits = { name: 'observe', deadlineMs: 60_000, maxBytes: 16_000_000 };
   const reached = await withRemote(way, limits, (remote) =>

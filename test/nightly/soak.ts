@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import { factsJson } from '../../src/engine/observe/facts.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { keeperLabel } from '../../src/node/paths/keeper-files.ts';
@@ -34,7 +34,7 @@ const growthLimitBytes = 24e6;
 
 const limits = () => ({ parallel: 32, deadlineMs: 120_000, newBoundary: () => randomBytes(16).toString('hex') });
 
-function waysTo({ nodes, userKey }: SshdRack): readonly NodeWay[] {
+function waysTo({ nodes, userKey }: SshdRack): readonly NodeTarget[] {
   return Object.entries(nodes).map(([name, { port, user, hostKey, root }]) => {
     const host = '127.0.0.1';
     const [type = '', base64 = ''] = hostKey.split(' ');
@@ -52,7 +52,7 @@ type Looked = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
  * Every fact about every node, except the clock, and the keeper, which starts a round every minute. @throws Error if a
  * node was not observed
  */
-async function look(ways: readonly NodeWay[]): Promise<Looked> {
+async function look(ways: readonly NodeTarget[]): Promise<Looked> {
   const { nodes, failures } = await observeFleet(ways, limits());
   const [failed] = Object.keys(failures);
   if (failed !== undefined) throw new Error(`${failed} was not observed: ${JSON.stringify(failures[failed])}`);

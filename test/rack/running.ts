@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ssh2, { type Client, type ConnectConfig } from 'ssh2';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import type { PinnedKey } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { nodeName } from '../../src/model/node.ts';
@@ -194,7 +194,7 @@ export interface RunningRack<F extends RunningFleet = Fleet> {
   readonly fleet: F;
   readonly desired: DesiredFleet;
   readonly names: readonly string[];
-  readonly way: (node: string, change?: WayChange) => NodeWay;
+  readonly way: (node: string, change?: WayChange) => NodeTarget;
   /** The text of a node's file, by its path on a Mac; undefined if the file does not exist. */
   readonly read: (node: string, path: string) => string | undefined;
   readonly stop: () => Promise<void>;
@@ -248,7 +248,7 @@ interface Reachable {
 }
 
 /** The SSH target of a node in a fleet. */
-export function wayTo({ nodes, userKey }: Reachable, node: string, change: WayChange = {}): NodeWay {
+export function wayTo({ nodes, userKey }: Reachable, node: string, change: WayChange = {}): NodeTarget {
   const straight = nodes[node];
   if (straight === undefined) throw new Error(`no simulated ${node}`);
   const target: Target = {

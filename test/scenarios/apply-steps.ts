@@ -2,7 +2,7 @@
 
 import { afterEach } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Patch, Step } from '../../src/model/step.ts';
@@ -53,7 +53,7 @@ export const timesRun = (rack: RunningRack, node: string, step: string): number 
 export function cuttingProxies(): (
   rack: RunningRack,
   node: string,
-) => Promise<{ readonly proxy: CuttingProxy; readonly ways: readonly NodeWay[] }> {
+) => Promise<{ readonly proxy: CuttingProxy; readonly ways: readonly NodeTarget[] }> {
   const proxies: CuttingProxy[] = [];
   afterEach(async () => {
     await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));

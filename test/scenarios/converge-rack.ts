@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { RunOptions, RunReport } from '../../src/apply/open-run.ts';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import { vacantNetworks } from '../../src/cli/apply/apply.ts';
 import { codeForPlan } from '../../src/cli/apply/run-outcome.ts';
 import { emptyLock } from '../../src/config/lock.ts';
@@ -71,7 +71,7 @@ export interface ConvergeRack<F extends RunningFleet = Fleet> {
   readonly declare: (file: FileValue) => Promise<readonly string[]>;
   /** Changes the lock, as `forget` does. */
   readonly relock: (change: (lock: ClusterLock) => ClusterLock) => void;
-  readonly ways: () => readonly NodeWay[];
+  readonly ways: () => readonly NodeTarget[];
   readonly observe: () => Promise<FleetObservation>;
   /** Observes and makes the plan. This must disturb nothing. */
   readonly plan: (goal?: Goal) => Promise<Plan>;
@@ -125,7 +125,7 @@ interface Parts<F extends RunningFleet = RunningFleet> {
 /** The limits and the listener of an observation or a run of this rack. */
 const limitsOf = ({ onRemote }: Parts) => ({ ...limits, ...(onRemote === undefined ? {} : { onRemote }) });
 
-const waysOf = ({ fleet, settled }: Parts): readonly NodeWay[] =>
+const waysOf = ({ fleet, settled }: Parts): readonly NodeTarget[] =>
   allTargets(settled.fleet).map((name) => wayTo(fleet, name));
 
 /** The effects since the last call. */

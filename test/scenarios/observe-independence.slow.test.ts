@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import { eventually, type RunningRack } from '../rack/running.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 /** A replacement for one node that a test can release. */
 interface Replacement {
-  readonly way: NodeWay;
+  readonly way: NodeTarget;
   /** Ends the wait of the client, so that the observation can end. */
   readonly release: () => void | Promise<void>;
   readonly stop: () => Promise<void>;
@@ -107,7 +107,7 @@ describe('nodes observed together with a slow one', () => {
 });
 
 /** A port without a listener: the connection is refused immediately. */
-async function refused(): Promise<NodeWay> {
+async function refused(): Promise<NodeTarget> {
   const { server, port } = await listen(() => undefined);
   await close(server);
   return rack.way(odd, { port });

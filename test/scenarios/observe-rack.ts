@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ObserveOptions, observeFleet } from '../../src/apply/reach/observe.ts';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import { loadCluster } from '../../src/engine/load-cluster.ts';
 import { factsJson } from '../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
@@ -30,7 +30,10 @@ export const startExampleRackBy = <F extends RunningFleet>(
 ): Promise<RunningRack<F>> => startRack(start, { desired: exampleFleet(), seed: 'observe' });
 
 /** Observes like the command line, with limits that a busy machine does not reach. */
-export const observe = (ways: readonly NodeWay[], options: Partial<ObserveOptions> = {}): Promise<FleetObservation> =>
+export const observe = (
+  ways: readonly NodeTarget[],
+  options: Partial<ObserveOptions> = {},
+): Promise<FleetObservation> =>
   observeFleet(ways, {
     parallel: 32,
     deadlineMs: 60_000,

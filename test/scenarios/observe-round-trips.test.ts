@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import { type ProxyCounts, type ProxyOptions, startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rack.stop());
 
 /** Observes one node through the proxy. The facts must equal those from a direct connection. */
-async function journey(node: string, proxyTo: ProxyOptions, way: (port: number) => NodeWay): Promise<ProxyCounts> {
+async function journey(node: string, proxyTo: ProxyOptions, way: (port: number) => NodeTarget): Promise<ProxyCounts> {
   const straight = await observe([rack.way(node)]);
   const proxy = await startDelayingProxy(proxyTo);
   try {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { writeForcedCommand } from '../sshd/forced-command.ts';
 import { type Sshd, startSshd } from '../sshd/start-sshd.ts';
@@ -8,7 +8,7 @@ import { type Sshd, startSshd } from '../sshd/start-sshd.ts';
 /** OpenSSH servers in front of the roots of a simulated rack, one per node. */
 export interface SshdRack {
   readonly servers: Readonly<Record<string, Sshd>>;
-  readonly way: (node: string, port?: number) => NodeWay;
+  readonly way: (node: string, port?: number) => NodeTarget;
   /** Every command that the node's sshd received, byte for byte, in order. */
   readonly commands: (node: string) => Promise<readonly string[]>;
   /** Counts from the server's log since the rack started: accepted connections and opened sessions. */

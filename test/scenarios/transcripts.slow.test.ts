@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { NodeWay } from '../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import { exampleText } from '../../src/cli/sim/sim-example.ts';
 import type { Goal } from '../../src/engine/goals/scope.ts';
@@ -195,7 +195,7 @@ describe('the commands of a network change', { timeout: patience }, () => {
 
   const node = 'studio-1';
   const call = addressChange('10.77.0.9');
-  const change = (title: string, timing: RunTiming, ways: readonly NodeWay[]) =>
+  const change = (title: string, timing: RunTiming, ways: readonly NodeTarget[]) =>
     recordedRun({
       title,
       fleet: rack.fleet,

@@ -24,7 +24,7 @@ import { placementsFact } from '../../rack/placement/observed/fact.ts';
 import { isRunning, seeRank } from '../../rack/placement/rank-states.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';
-import { type LogIn, type NodeWay, type Session, type UseLimits, withRemote } from './session.ts';
+import { type LogIn, type NodeTarget, type Session, type UseLimits, withRemote } from './session.ts';
 
 /** Options of an observation. The caller provides randomness, so that tests are repeatable. */
 export interface ObserveOptions extends UseLimits {
@@ -59,7 +59,7 @@ interface NodeAnswer {
  * Observes many nodes, each over one connection and with one exec. A slow, dead or lying node does not affect the
  * others: its failures become diagnostics, and its facts become unknown.
  */
-export async function observeFleet(ways: readonly NodeWay[], options: ObserveOptions): Promise<FleetObservation> {
+export async function observeFleet(ways: readonly NodeTarget[], options: ObserveOptions): Promise<FleetObservation> {
   // An object without a prototype, because a node can be named `constructor`.
   const nodes: Record<string, NodeObservation> = Object.create(null);
   const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
@@ -75,7 +75,7 @@ export async function observeFleet(ways: readonly NodeWay[], options: ObserveOpt
 }
 
 async function observeNode(
-  way: NodeWay,
+  way: NodeTarget,
   options: ObserveOptions,
   wait: ReturnType<typeof createTokenWait> | undefined,
 ): Promise<NodeAnswer> {

@@ -47,18 +47,18 @@ export function sharedLogin(make: LogIn) {
 }
 
 /** An SSH target with its trusted host keys, or the reasons why there is none. */
-export type Way = OpenWay | { readonly kind: 'no-way'; readonly diagnostics: NonEmpty<Diagnostic> };
+export type SshTarget = OpenTarget | { readonly kind: 'no-way'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 /** A usable SSH target. */
-export interface OpenWay {
+export interface OpenTarget {
   readonly kind: 'way';
   readonly target: Target;
   readonly trust: HostKeyTrust;
 }
 
-export interface NodeWay {
+export interface NodeTarget {
   readonly node: NodeName;
-  readonly way: Way;
+  readonly way: SshTarget;
 }
 
 /** Limits per node; connection, login and commands share `deadlineMs`. On abort, the connection closes immediately. */
@@ -70,7 +70,7 @@ export type Reached<T> =
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 /** Logs in to an SSH target. */
-export type LogIn = (way: OpenWay, limits: ConnectLimits) => Promise<Remote>;
+export type LogIn = (way: OpenTarget, limits: ConnectLimits) => Promise<Remote>;
 
 const byKey: LogIn = ({ target, trust }, limits) => connect(target, trust, limits);
 
@@ -79,7 +79,7 @@ const byKey: LogIn = ({ target, trust }, limits) => connect(target, trust, limit
  * connection. Rejects only for a bug.
  */
 export async function withRemote<T>(
-  { node, way }: NodeWay,
+  { node, way }: NodeTarget,
   limits: UseLimits,
   body: (remote: Remote, leftMs: number) => Promise<T>,
   logIn: LogIn = byKey,
@@ -134,7 +134,7 @@ export type CommandFor = (
  * not be idempotent.
  */
 export async function runCommand(
-  ways: readonly NodeWay[],
+  ways: readonly NodeTarget[],
   command: string | CommandFor,
   options: CommandOptions,
 ): Promise<readonly CommandOutcome[]> {
@@ -216,7 +216,7 @@ interface State {
 }
 
 /** A session that connects on first use. The signal does not close it, because a run winds down over it. */
-export function openSession({ node, way }: NodeWay, options: SessionOptions): Session {
+export function openSession({ node, way }: NodeTarget, options: SessionOptions): Session {
   const state: State = {
     connection: undefined,
     giveUp: new AbortController(),
@@ -269,7 +269,7 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
   };
 }
 
-async function attempt(state: State, { node, way }: NodeWay, options: SessionOptions): Promise<Connected> {
+async function attempt(state: State, { node, way }: NodeTarget, options: SessionOptions): Promise<Connected> {
   if (state.isClosed) return { kind: 'unreached', diagnostics: [interruption(node)] };
   const { signal } = state.giveUp;
   const retries = state.attempts;
@@ -296,7 +296,7 @@ async function closeOnce(connection: Promise<Connected> | undefined): Promise<vo
   if (made?.kind === 'reached') made.value.close();
 }
 
-async function connectOnce(way: Way, limits: ConnectLimits): Promise<Connected> {
+async function connectOnce(way: SshTarget, limits: ConnectLimits): Promise<Connected> {
   if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
   try {
     return { kind: 'reached', value: await connect(way.target, way.trust, limits) };

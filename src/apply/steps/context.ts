@@ -6,7 +6,7 @@ import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { ScriptNote } from '../../node/root-script.ts';
 import type { StepResult } from '../execute.ts';
-import type { Session, Way } from '../reach/session.ts';
+import type { Session, SshTarget } from '../reach/session.ts';
 import { pause, type RunTiming, timeFor } from '../run-timing.ts';
 import type { NodeUnlock } from '../unlock-node.ts';
 
@@ -31,7 +31,7 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
   /** A separate session over a new connection; the caller closes it. */
   readonly newSession: (node: NodeName) => Session;
   /** The SSH target itself, for a separate connection. */
-  readonly way: (node: NodeName) => Way;
+  readonly way: (node: NodeName) => SshTarget;
   readonly lease: (node: NodeName) => OwnLease;
   /** Reports that the node's fence rejected a script, because another run has the lease now. */
   readonly loseLease: (node: NodeName) => void;

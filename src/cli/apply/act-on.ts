@@ -20,8 +20,8 @@ import type { FleetObservation } from '../../rack/examination.ts';
 import { gatewayStateOf, inFlightOf } from '../../rack/placement/endpoint/gateway-steps.ts';
 import { type OpenedCluster, openCluster, refuseErrors, refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { namedNodes } from '../cluster/targets.ts';
-import { openWays, type Ways } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { readFile, readIfThere, shownPath } from '../files/read-file.ts';
 import type { LookedPlan } from '../look/look-and-plan.ts';
@@ -93,7 +93,7 @@ export interface Action extends RunHooks {
 export async function actOn(
   run: Run,
   action: Action,
-  { cluster, ways }: { readonly cluster: SettledCluster; readonly ways: Ways },
+  { cluster, ways }: { readonly cluster: SettledCluster; readonly ways: SshTargets },
 ): Promise<ExitCode> {
   const { verb, playbook, scope, named, file } = action;
   const { lockPlace } = cluster;
@@ -211,7 +211,7 @@ export const runFile: VerbBody = async (run) => {
   const cluster = await settleFor(run, playbook, opened);
   const { fleet } = cluster;
   const scope = { desired: fleet, targets: targetsOf({ ...run, words }, playbook, fleet) };
-  const ways = openWays(run, cluster.opened);
+  const ways = openTargets(run, cluster.opened);
   const judged = nodesOfPlays(playbook.plays, scope);
   const action: Action = { verb: 'run', playbook, file: shown, scope, named: [], allowable, judged };
   return actOn(run, action, { cluster, ways });

@@ -19,8 +19,8 @@ import { gatewayNodes } from '../../rack/placement/endpoint/drain.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { amongApplied, namedNodes, namedPlacements } from '../cluster/targets.ts';
-import { openWays } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { GuardedEffect } from '../plan/consent.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
@@ -41,7 +41,7 @@ export const drain: VerbBody = async (run) => {
   const leaders = wanted.flatMap(leadersOf);
   const { deadline } = run.options;
   const looking: Run = { ...run, options: { ...run.options, deadline: Math.min(deadline, longestLookMs) } };
-  const ways = openWays(looking, cluster.opened);
+  const ways = openTargets(looking, cluster.opened);
   const action = {
     verb: 'drain',
     playbook: within(shippedPlaybook('drain'), deadline),
@@ -105,7 +105,7 @@ async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly 
   const placements = wanted.map(({ name }) => name);
   const goal: Goal =
     verb === 'stop' ? { kind: 'stop', placements } : { kind: 'start', placements, ...given({ layout }) };
-  const ways = openWays(run, cluster.opened);
+  const ways = openTargets(run, cluster.opened);
   const action = {
     verb,
     playbook: verb === 'restart' ? shippedPlaybook(verb) : playbookOf(verb, { kind: verb }),
@@ -171,7 +171,7 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
   const touched = fleet.placements.filter(
     (one) => one.state === 'serving' && everyNode(one).some((node) => targets.includes(node)),
   );
-  const ways = openWays(run, cluster.opened);
+  const ways = openTargets(run, cluster.opened);
   const action = {
     verb,
     playbook: shippedPlaybook(verb),
@@ -263,7 +263,7 @@ async function keep(run: Run, verb: 'hold' | 'release', said: HoldWish['hold']):
   const chosen = namedNodes(run, fleet);
   const nodes = chosen.map(({ name }) => name);
   const wish: HoldWish = { nodes, ...given({ hold: said }) };
-  const ways = openWays(run, cluster.opened);
+  const ways = openTargets(run, cluster.opened);
   const inFile = chosen.filter((node) => node.hold !== undefined).map(({ name }) => name);
   const action = {
     verb,

@@ -23,7 +23,7 @@ import { counted } from '../../report/page.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { keepLock, targetedNodes } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
-import { openWays, type Ways } from '../cluster/ways.ts';
+import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { type Consent, createConsent } from '../plan/consent.ts';
 import { narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
@@ -79,7 +79,7 @@ type Choose = (...about: Parameters<typeof readApplyWords>) => ReturnType<typeof
 interface ApplyContext {
   readonly cluster: SettledCluster;
   readonly targets: readonly NodeName[];
-  readonly ways: Ways;
+  readonly ways: SshTargets;
   readonly consent: Consent;
 }
 
@@ -93,7 +93,7 @@ async function showFirstPlan(run: Run, choose: Choose): Promise<ApplyContext & {
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, settled);
   const isAgreed = run.options.yes === true || saved !== undefined;
   const consent = createConsent(run, { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed });
-  const ways = openWays(run, settled.opened);
+  const ways = openTargets(run, settled.opened);
   const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
   const { additions, lockPlace } = cluster;
   const chosen = saved === undefined ? narrowed(run, targets) : given({ targets: saved.targets });

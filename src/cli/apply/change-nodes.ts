@@ -13,7 +13,7 @@ import type { NodeName } from '../../model/node.ts';
 import type { StepId } from '../../model/step.ts';
 import { hang } from '../../report/page.ts';
 import { endedStepLines, madeChangeLine, progressLine, taskText, watchChanges } from '../../report/run/apply-text.ts';
-import type { Ways } from '../cluster/ways.ts';
+import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { journalsOf } from '../files/places.ts';
 import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
@@ -37,7 +37,7 @@ export interface RunHooks {
 interface NodeChange extends RunHooks, Pick<RunOptions, 'onWithdraw'> {
   readonly verb: string;
   readonly scope: PlayScope;
-  readonly ways: Ways;
+  readonly ways: SshTargets;
   readonly consent: Consent;
   /** Shows a plan before the user is asked to confirm it. */
   readonly show: (plan: Plan) => void;

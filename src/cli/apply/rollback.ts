@@ -19,7 +19,7 @@ import { read } from '../../rack/fact.ts';
 import { treesFact } from '../../rack/records/trees-fact.ts';
 import { changeLock } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
-import { openWays } from '../cluster/ways.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { showParagraph } from '../terminal/console.ts';
@@ -34,7 +34,7 @@ export const rollback: VerbBody = async (run) => {
   const cluster = settleFromLock(run);
   const runtime = wantedRuntime(run, cluster.fleet);
   const nodes = usersOf(cluster.fleet, runtime);
-  const ways = openWays(run, cluster.opened);
+  const ways = openTargets(run, cluster.opened);
   const from = runtime.takenBackFrom ?? runtime.digest;
   if (from === undefined) throw new Error(`${runtime.name} is settled`);
   const users = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));

@@ -15,8 +15,8 @@ import { fitLines } from '../../report/page.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { changeLock } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { namedNodes } from '../cluster/targets.ts';
-import { openWays, type Ways } from '../cluster/ways.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { LookedPlan } from '../look/look-and-plan.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
@@ -165,7 +165,7 @@ type UninstallGoal = Extract<Goal, { kind: 'uninstall' }>;
 /** The context of one uninstallation. */
 export interface Uninstallation {
   readonly cluster: SettledCluster;
-  readonly ways: Ways;
+  readonly ways: SshTargets;
   /** The fleet without the placements on these nodes. */
   readonly fleet: DesiredFleet;
   readonly goal: UninstallGoal;
@@ -188,7 +188,7 @@ function uninstallCall(run: Run): UninstallCall {
   const groups = fleet.placements.map(everyNode);
   const near = groups.filter((group) => group.some((node) => nodes.includes(node))).flat();
   const toSee = fleet.nodes.filter(({ name }) => [...nodes, ...near].includes(name));
-  return { cluster, ways: openWays(run, cluster.opened), nodes, toSee };
+  return { cluster, ways: openTargets(run, cluster.opened), nodes, toSee };
 }
 
 /** The request, with each placement on the nodes where it is running or last ran. */

@@ -14,8 +14,8 @@ import { named, prose } from '../../model/text/prose.ts';
 import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
 import { type AnswerParts, answerParts, judgeToken } from '../../node/endpoint/judge-answer.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
+import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
-import { openWays, type Ways } from '../cluster/ways.ts';
 import { exitCode } from '../exit-codes.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
@@ -29,7 +29,7 @@ export const ask: VerbBody = async (run) => {
   const tokens = readCountOption(run, 'maxTokens') ?? usualTokens;
   const cluster = openCluster(run);
   readQuestion(run, cluster.fleet);
-  const ways = openWays(run, cluster);
+  const ways = openTargets(run, cluster);
   const question = readQuestion(run, await fleetAsItRuns(run, cluster, ways));
   const answered = await askLeader(run, { ...question, tokens }, ways);
   show(run, question, answered);
@@ -75,7 +75,7 @@ interface Answered extends AnswerParts {
 async function askLeader(
   run: Run,
   { placement, runtime, leader, request, text, tokens }: Question & { readonly tokens: number },
-  ways: Ways,
+  ways: SshTargets,
 ): Promise<Answered> {
   const { path, pointer, countPointer } = request;
   const body = JSON.stringify({ ...withQuestion(request, text), max_tokens: tokens });

@@ -23,8 +23,8 @@ import { mutatingCommand } from '../../node/root-script.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { type BenchRound, type BenchWish, benchLevel, benchText, publishedFor } from '../../report/bench-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
+import { closeAll, openSessions, openTargets } from '../cluster/ssh-targets.ts';
 import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
-import { closeAll, openSessions, openWays } from '../cluster/ways.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
 import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
@@ -40,7 +40,7 @@ export const bench: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const { fleet } = cluster;
   wantedPlacement(run, fleet);
-  const ways = openWays(run, cluster);
+  const ways = openTargets(run, cluster);
   const placement = wantedPlacement(run, await fleetAsItRuns(run, cluster, ways));
   const { driver } = partsOf(fleet, placement).runtime;
   const wish = benchWish(typed, { placement, driver });

@@ -25,7 +25,7 @@ import {
   readLock,
   refuseErrors,
 } from './open-cluster.ts';
-import { openWays } from './ways.ts';
+import { openTargets } from './ssh-targets.ts';
 
 /**
  * Refuses values that are not in the lock yet. A rehearsal needs no consent.
@@ -75,7 +75,7 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
     return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file, keysByDriver));
   };
   refuseErrors([...settled.diagnostics, ...(await missingPrograms(base.opened, run.signal, isNew))]);
-  const read = await readShapes(run, settled.fleet, () => openWays(run, base.opened));
+  const read = await readShapes(run, settled.fleet, () => openTargets(run, base.opened));
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
   const lock = { ...settled.lock, ...given({ shapes }) };
   const planned = { ...settled.fleet, models, ...planAllowances(run) };

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type LogIn, type OpenWay, sharedLogin, type UseLimits, withRemote } from '../../apply/reach/session.ts';
+import { type LogIn, type OpenTarget, sharedLogin, type UseLimits, withRemote } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
@@ -27,7 +27,7 @@ import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 
 /** An SSH target that trusts only this confirmed key; `file` is the lock's displayed name. */
-export function trustedWay(target: Target, key: HostKey, file: string): OpenWay {
+export function trustedTarget(target: Target, key: HostKey, file: string): OpenTarget {
   const hostKeys = { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] };
   return { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock: { file, hostKeys } }) };
 }
@@ -40,7 +40,7 @@ export interface Access extends AccessCheck {
 
 interface AccessWanted {
   readonly node: DesiredNode;
-  readonly way: OpenWay;
+  readonly way: OpenTarget;
   /** True if the user has already confirmed the installation. */
   readonly isAgreed?: boolean;
   /** Returns the reasons against any installation on this Mac; uses the same login as the installation. */
@@ -165,7 +165,7 @@ const withOptions = (problem: Diagnostic): Diagnostic => ({
 /** The login for an installation, and what it will install. */
 interface InstallAccess {
   readonly node: NodeName;
-  readonly way: OpenWay;
+  readonly way: OpenTarget;
   /** The account's password, which sudo needs. */
   readonly password: Secret;
   /** The type and base64 of the key to install; absent if the node already accepts a key. */
@@ -233,7 +233,7 @@ interface AccessCheck {
 }
 
 /** Logs in once and runs sudo exactly as meshwright does later (`sudo -n /bin/sh -s`), but without a script. */
-async function checkAccess(node: NodeName, way: OpenWay, limits: UseLimits): Promise<AccessCheck> {
+async function checkAccess(node: NodeName, way: OpenTarget, limits: UseLimits): Promise<AccessCheck> {
   const { target } = way;
   const ask = `${scriptCommand([tool.sudo, '-n', tool.sh, '-s'])} </dev/null`;
   const reached = await withRemote({ node, way }, limits, (remote, leftMs) =>

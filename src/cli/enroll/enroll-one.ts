@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { observeFleet } from '../../apply/reach/observe.ts';
-import { interruption, type LogIn, type OpenWay } from '../../apply/reach/session.ts';
+import { interruption, type LogIn, type OpenTarget } from '../../apply/reach/session.ts';
 import { lookAtHostKey, type ShownKey } from '../../apply/unlock-node.ts';
 import { networkText } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -24,11 +24,11 @@ import { fingerprint } from '../../remote/keys/host-key.ts';
 import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';
 import { lookupName, type Target } from '../../remote/remote.ts';
 import type { LockKeeper } from '../cluster/open-cluster.ts';
-import type { Ways } from '../cluster/ways.ts';
+import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { askIfPossible } from '../terminal/ask.ts';
 import { useLimits } from '../use-limits.ts';
 import { type Run, textOption } from '../verb.ts';
-import { type Access, settleAccess, trustedWay } from './enroll-access.ts';
+import { type Access, settleAccess, trustedTarget } from './enroll-access.ts';
 
 /** The result for one enrolled node. */
 export interface Enrolled extends Omit<EnrollNode, 'diagnostics'> {
@@ -39,7 +39,7 @@ export interface Enrolled extends Omit<EnrollNode, 'diagnostics'> {
 /** The input for enrolling one node. */
 export interface EnrollOne {
   readonly subject: DesiredNode;
-  readonly ways: Ways;
+  readonly ways: SshTargets;
   readonly keeper: LockKeeper;
   /** Every node in the file; empty if there is no file. */
   readonly nodes: readonly DesiredNode[];
@@ -97,7 +97,7 @@ export const enrollOne = (run: Run, one: EnrollOne): Promise<Enrolled> =>
     const isReplacing = decision === 'replaced';
     const notPinned = isReplacing ? undefined : await tryPin();
     if (notPinned !== undefined) return { ...seen, ...refusal(notPinned) };
-    const way = trustedWay(target, shown.key, one.keeper.shown);
+    const way = trustedTarget(target, shown.key, one.keeper.shown);
     const { access, mac } = await settleMac(run, one, way);
     // If a known node's Mac cannot be identified now, it may be a different Mac, so the pinned key is kept.
     const isUnseen = mac?.word === 'unseen' && Object.hasOwn(one.keeper.identities(), one.subject.name);
@@ -135,7 +135,7 @@ const stillUnseen = ({ subject }: EnrollOne, { login }: Access, mac: JudgedMac):
 async function settleMac(
   run: Run,
   one: EnrollOne,
-  way: OpenWay,
+  way: OpenTarget,
 ): Promise<{ readonly access: Access; readonly mac?: JudgedMac }> {
   const { subject: node, keeper, nodes } = one;
   if (!nodes.includes(node)) return { access: await settleAccess(run, { node, way }) };
@@ -271,7 +271,7 @@ type SeenMac =
   | { readonly kind: 'unseen'; readonly failures: readonly Diagnostic[] };
 
 /** Identifies a node's Mac and compares it with the file and the lock. Logs in by key unless `logIn` is set. */
-async function lookAtMac(run: Run, one: EnrollOne, way: OpenWay, logIn: LogIn | undefined): Promise<SeenMac> {
+async function lookAtMac(run: Run, one: EnrollOne, way: OpenTarget, logIn: LogIn | undefined): Promise<SeenMac> {
   const { subject: node, nodes } = one;
   const identities = one.keeper.identities();
   const observation = await observeFleet([{ node: node.name, way }], {
@@ -382,7 +382,7 @@ function replaceQuestion({ subject: node, keeper, links }: ReplaceOne, { target,
 async function takeOver(run: Run, one: ReplaceOne, answering: Answering): Promise<Enrolled> {
   const { subject: node, keeper } = one;
   const { target, address, shown, seen } = answering;
-  const way = trustedWay(target, shown.key, keeper.shown);
+  const way = trustedTarget(target, shown.key, keeper.shown);
   let before: SeenMac | undefined;
   const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
     before = await lookAtMac(run, one, way, logIn);

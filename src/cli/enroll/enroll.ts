@@ -27,8 +27,8 @@ import {
   targetedNodes,
 } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { namedTargets } from '../cluster/targets.ts';
-import { openWays } from '../cluster/ways.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { findClusterFile } from '../files/places.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../terminal/console.ts';
@@ -202,7 +202,7 @@ function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
   return {
     subjects: [...nodes, ...addresses.map((word) => addressSubject(run, word))],
     nodes: cluster.fleet.nodes,
-    ways: openWays(run, cluster),
+    ways: openTargets(run, cluster),
     keeper: openKeeper(run, cluster),
   };
 }
@@ -228,7 +228,7 @@ function fromAddresses(run: Run): EnrollSubjects {
   return {
     subjects: run.words.map((word) => addressSubject(run, word)),
     nodes: [],
-    ways: openWays(run, { path: join(run.folder, 'cluster.yaml'), lock }),
+    ways: openTargets(run, { path: join(run.folder, 'cluster.yaml'), lock }),
     keeper: createLockKeeper({ ...place, lock }),
   };
 }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { observeSessions } from '../../apply/reach/observe.ts';
-import { type NodeWay, openSession, type Session, type UseLimits } from '../../apply/reach/session.ts';
+import { type NodeTarget, openSession, type Session, type UseLimits } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -28,7 +28,7 @@ import { cablesJson, cablesText, doneLine, eventLines, identifyLines, watchParag
 import { findingLines, mergeFindings } from '../../report/findings.ts';
 import { hang, type Page } from '../../report/page.ts';
 import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
-import { openWays, type Ways } from '../cluster/ways.ts';
+import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type ExitCode, exitCode, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { isLive, liveBlock, pageFor, showJson, withProgress } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
@@ -45,7 +45,7 @@ export const cables: VerbBody = async (run) => {
     throw usageError('--identify runs until Ctrl-C, so it cannot print one JSON document.', 'Leave out --json.');
   }
   const cluster = openCluster(run);
-  const ways = openWays(run, cluster);
+  const ways = openTargets(run, cluster);
   if (isWatch) return guideHands(run, cluster, ways);
   if (isIdentify) return identifyPlugs(run, cluster, ways);
   const observation = await lookAtCables(run, cluster, ways);
@@ -54,11 +54,11 @@ export const cables: VerbBody = async (run) => {
   return codeForCables(cluster.fleet, observation, work);
 };
 
-const lookAtCables = (run: Run, { fleet }: OpenedCluster, ways: Ways): Promise<FleetObservation> =>
+const lookAtCables = (run: Run, { fleet }: OpenedCluster, ways: SshTargets): Promise<FleetObservation> =>
   observeNodes(run, fleet.nodes, ways, { ...shownOnly(run), facts: cableFacts });
 
 /** Reports each receptacle that is plugged in or unplugged, until the run is interrupted. */
-async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
+async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: SshTargets): Promise<ExitCode> {
   const page = pageFor(run.console);
   await watchCables(run, cluster, ways, (check, before) => {
     for (const line of lostLines(check, before, page)) run.console.err(`${line}\n`);
@@ -83,7 +83,7 @@ async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Prom
  * Guides a person at the rack until every link matches the file. A terminal redraws the last lines; other outputs get
  * one line per change. With `--json`, only the final state is printed, as one document.
  */
-async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
+async function guideHands(run: Run, cluster: OpenedCluster, ways: SshTargets): Promise<ExitCode> {
   const stageOf = ({ observation, work, isWhole }: CableCheck): Stage => {
     if (codeForCables(cluster.fleet, observation, work) !== exitCode.done) return 'open';
     return isWhole ? 'done' : 'to-confirm';
@@ -224,7 +224,7 @@ const patienceMs = 5_000;
 async function watchCables(
   run: Run,
   cluster: OpenedCluster,
-  ways: Ways,
+  ways: SshTargets,
   onCheck: (check: CableCheck, before: CableCheck | undefined) => boolean,
 ): Promise<CableCheck | undefined> {
   const signal = AbortSignal.any([run.signal, run.console.outClosed]);
@@ -324,7 +324,7 @@ interface WatchedNode {
 }
 
 /** Opens connections on the first `look`, and closes them on abort. */
-export function watchFleet(ways: readonly NodeWay[], options: WatchOptions): FleetWatch {
+export function watchFleet(ways: readonly NodeTarget[], options: WatchOptions): FleetWatch {
   const limit = limiter(options.parallel);
   const nodes = ways.map(
     (way): WatchedNode => ({

@@ -4,7 +4,7 @@ import { type FactName, factsJson, registry } from '../../engine/observe/facts.t
 import { factsText } from '../../report/facts-text.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
-import { openWays } from '../cluster/ways.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, verdictOf } from '../exit-codes.ts';
 import { diagnosticsJson, pageFor, showDiagnostics, showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
@@ -15,7 +15,7 @@ export const facts: VerbBody = async (run) => {
   const names = wantedFacts(run);
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
-  const observation = await observeNodes(run, nodes, openWays(run, cluster), shownOnly(run));
+  const observation = await observeNodes(run, nodes, openTargets(run, cluster), shownOnly(run));
   const order = nodes.map((node) => node.name);
   const failures = order.flatMap((name) => observation.failures[name] ?? []);
   if (run.options.json) {

@@ -16,7 +16,7 @@ import { graphSvg } from '../../report/graph/graph-svg.ts';
 import { alarmText, type GraphPicture, graphSummary, moveLines } from '../../report/graph/graph-words.ts';
 import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';
-import { openWays } from '../cluster/ways.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type ExitCode, exitCode, verdictOf } from '../exit-codes.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
@@ -90,7 +90,7 @@ function declaredOnly({ fleet, warnings }: OpenedCluster): Seen {
 
 async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const { nodes } = cluster.fleet;
-  const ways = openWays(run, cluster);
+  const ways = openTargets(run, cluster);
   const observation = await observeNodes(run, nodes, ways, shownOnly(run));
   const targets: readonly NodeName[] = nodes.map(({ name }) => name);
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets });

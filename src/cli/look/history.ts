@@ -17,7 +17,7 @@ import { gatherAlike } from '../../report/findings.ts';
 import { nodesText, seenText, unreachedField } from '../../report/nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, pageText } from '../../report/page.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
-import { openWays } from '../cluster/ways.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
 import { diagnosticsJson, pageFor, showResult } from '../terminal/console.ts';
@@ -41,7 +41,7 @@ export const history: VerbBody = async (typed) => {
   const cluster = openCluster(run);
   const { name } = cluster.fleet;
   const nodes = targetedNodes(run, cluster.fleet, run.words);
-  const ways = openWays(run, cluster);
+  const ways = openTargets(run, cluster);
   const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
     name: 'history',
     command: historyCommand(rootPrefix, linesPerNode),

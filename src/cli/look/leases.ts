@@ -1,7 +1,7 @@
 import { newRunId } from '../../apply/journal/journal.ts';
 import { claimOf, thisController } from '../../apply/lease/controller.ts';
 import { type Released, releaseDeadLease, releaseLeaseOf } from '../../apply/lease/lease-keeper.ts';
-import { type NodeWay, openSession } from '../../apply/reach/session.ts';
+import { type NodeTarget, openSession } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
@@ -21,8 +21,8 @@ import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { counted, hang, headLines, type Page, pageText, plainPaint } from '../../report/page.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { namedNodes } from '../cluster/targets.ts';
-import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, exitCode, type NodeVerdict } from '../exit-codes.ts';
 import { askYes } from '../terminal/ask.ts';
 import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
@@ -35,7 +35,7 @@ export const leaseStatus: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const asked = targetedNodes(run, cluster.fleet, run.words);
   const nodes = asked.map(({ name }) => name);
-  const observation = await observeNodes(run, asked, openWays(run, cluster), shownOnly(run));
+  const observation = await observeNodes(run, asked, openTargets(run, cluster), shownOnly(run));
   const diagnostics = nodes.flatMap((name) => observation.failures[name] ?? []);
   const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const leases = nodes.map((name) => ({ name, lease: leaseOn(observation, name) }));
@@ -90,7 +90,7 @@ export const leaseRelease: VerbBody = async (run) => {
   const wanted = textOption(run, 'run');
   const nodes = namedNodes(run, cluster.fleet);
   if (wanted !== undefined && nodes.length === 0) throw usageError('--run needs a named node.', 'Name the node.');
-  const ways = openWays(run, cluster);
+  const ways = openTargets(run, cluster);
   const observation = await observeNodes(run, nodes, ways);
   const leases = nodes.map(({ name }) => ({ node: name, lease: leaseOn(observation, name) }));
   const leased = leases.flatMap(({ node, lease }) =>
@@ -126,7 +126,7 @@ function questionFor(leased: readonly { readonly node: NodeName; readonly seen: 
 
 async function freeOne(
   run: Run,
-  way: NodeWay,
+  way: NodeTarget,
   lease: ObservedLease | undefined,
   wanted: string | undefined,
 ): Promise<Freed> {

@@ -11,7 +11,7 @@ import { areNetworksSeen, officeNetworks } from '../../rack/addresses/rule.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { launchBudgets, type NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
-import type { Ways } from '../cluster/ways.ts';
+import type { SshTargets } from '../cluster/ssh-targets.ts';
 import type { Run } from '../verb.ts';
 import { type ObserveExtent, observeNodes } from './observe-fleet.ts';
 
@@ -102,7 +102,7 @@ export async function lookAndSettle(
 interface PlanWish {
   /** The fleet with its lock's values. */
   readonly fleet: DesiredFleet;
-  readonly ways: Ways;
+  readonly ways: SshTargets;
   readonly goal: Goal;
   readonly targets: readonly NodeName[];
   /** The observation's time limits; absent for the limits of commands that change nodes. */

@@ -6,7 +6,7 @@ import type { DesiredNode } from '../../model/desired.ts';
 import { isSuccess } from '../../model/probe.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
-import type { Ways } from '../cluster/ways.ts';
+import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
@@ -18,7 +18,7 @@ const maxBytes = 4_194_304;
 /** Runs one short, read-only command on nodes. Shows progress on stderr if this takes long. */
 export function askNodes(
   run: Run,
-  { nodes, ways }: { readonly nodes: readonly DesiredNode[]; readonly ways: Ways },
+  { nodes, ways }: { readonly nodes: readonly DesiredNode[]; readonly ways: SshTargets },
   command: CommandFor,
 ): Promise<readonly CommandOutcome[]> {
   const options = { ...useLimits(run), parallel: run.options.parallel, maxBytes };
@@ -67,7 +67,7 @@ export const shownOnly = ({ options: { deadline } }: Run): Pick<ObserveExtent, '
 export function observeNodes(
   run: Run,
   nodes: readonly DesiredNode[],
-  ways: Ways,
+  ways: SshTargets,
   extent: ObserveExtent = {},
 ): Promise<FleetObservation> {
   return withProgress(run.console, ['observing', nodes], async (onNode) =>

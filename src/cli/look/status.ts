@@ -23,7 +23,7 @@ import { type StatusInput, statusJson } from '../../report/status/status-json.ts
 import { seenLines, statusText } from '../../report/status/status-text.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { judgedFleet, lockedFleet } from '../cluster/settle-cluster.ts';
-import { openWays } from '../cluster/ways.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
 import { isLive, liveBlock, logFindings, pageFor, showJson, showParagraph } from '../terminal/console.ts';
@@ -89,7 +89,7 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
   const desired = judgedFleet(run, cluster);
   const nodes = targetedNodes(run, desired, run.words);
   const names = nodes.map(({ name }) => name);
-  const ways = openWays(run, cluster);
+  const ways = openTargets(run, cluster);
   const soFar = emptyObservation();
   const { isSimulated } = run.console;
   const observed = await observeNodes(run, nodes, ways, {

@@ -16,7 +16,7 @@ import { driftText, planText } from '../../report/plan/plan-text.ts';
 import { codeForLook, codeForPending } from '../apply/run-outcome.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
-import { openWays } from '../cluster/ways.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { type LookedPlan, lookAndSettle } from '../look/look-and-plan.ts';
@@ -29,7 +29,7 @@ import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-do
 export async function lookForPlan(run: Run) {
   const settled = await settleCluster(run);
   const targets = targetedNodes(run, settled.fleet, run.words).map(({ name }) => name);
-  const ways = openWays(run, settled.opened);
+  const ways = openTargets(run, settled.opened);
   const wish = { ways, goal: { kind: 'converge' as const }, targets, extent: shownOnly(run) };
   const { cluster, looked } = await lookAndSettle(run, settled, wish);
   return { ...cluster, looked, targets, judged: { goal: wish.goal.kind, ...looked, fleet: cluster.fleet, targets } };

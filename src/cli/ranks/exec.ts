@@ -12,8 +12,8 @@ import { prose } from '../../model/text/prose.ts';
 import { quote } from '../../node/quote.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { namedNodes } from '../cluster/targets.ts';
-import { openWays } from '../cluster/ways.ts';
 import { codeForNodes, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { outcomeDiagnostics } from '../look/observe-fleet.ts';
 import {
@@ -32,7 +32,7 @@ export const exec: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const command = wantedCommand(run, cluster.fleet);
   const nodes = namedNodes(run, cluster.fleet);
-  const ways = openWays(run, cluster);
+  const ways = openTargets(run, cluster);
   const requests = await ways.toAll(nodes);
   const maxBytes = maxBytesPerNode(nodes.length);
   const options = { ...useLimits(run), parallel: run.options.parallel, maxBytes };

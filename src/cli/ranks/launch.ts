@@ -36,8 +36,8 @@ import { counted } from '../../report/page.ts';
 import { actOn, playbookOf } from '../apply/act-on.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { closeAll, openSessions, openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { amongApplied, type NamedIn, placementNamed } from '../cluster/targets.ts';
-import { closeAll, openSessions, openWays, type Ways } from '../cluster/ways.ts';
 import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { type Console, showDiagnostics } from '../terminal/console.ts';
@@ -51,7 +51,7 @@ export const launch: VerbBody = async (run) => {
   const cluster = settleFromLock(run);
   const account = wantedAccount(run, cluster.fleet);
   const nodes = wantedNodes(run, await amongApplied(run, cluster));
-  const ways = openWays(run, cluster.opened);
+  const ways = openTargets(run, cluster.opened);
   await refuseUnfit(run, { nodes, ways, cluster, account });
   const started: { end?: RanksEnd } = {};
   // Ctrl-C stops the ranks, but the stopped placements are started again.
@@ -182,7 +182,7 @@ async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Lau
 interface Launch {
   readonly cluster: SettledCluster;
   readonly nodes: readonly DesiredNode[];
-  readonly ways: Ways;
+  readonly ways: SshTargets;
   readonly words: readonly string[];
   readonly account: LaunchAccount | undefined;
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type CommandOutcome, type NodeWay, openSession, type Session } from '../../apply/reach/session.ts';
+import { type CommandOutcome, type NodeTarget, openSession, type Session } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -35,8 +35,8 @@ import { diagnoseExit } from '../../remote/remote.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
+import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { placementNamed } from '../cluster/targets.ts';
-import { openWays, type Ways } from '../cluster/ways.ts';
 import { codeForNodes, type ExitCode, exitCode } from '../exit-codes.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
 import { diagnosticsJson, showDiagnostics, showResult, waitingBytes } from '../terminal/console.ts';
@@ -63,7 +63,7 @@ export const logs: VerbBody = async (run) => {
   refuseShortFollow(run);
   const cluster = openCluster(run);
   wantedRanks(run.words, mayRunAnywhere(cluster.fleet));
-  const ways = openWays(run, cluster);
+  const ways = openTargets(run, cluster);
   const fleet = await fleetAsItRuns(run, cluster, ways);
   const wanted = wantedRanks(run.words, fleet);
   const elsewhere = await findElsewhere(run, { fleet, ways }, wanted);
@@ -92,7 +92,7 @@ function refuseShortFollow({ options: { file }, folder, words }: Run): void {
 }
 
 interface Following {
-  readonly ways: Ways;
+  readonly ways: SshTargets;
   readonly lines: number;
   readonly elsewhere: readonly ElsewhereRank[];
   readonly fleet: DesiredFleet;
@@ -212,7 +212,7 @@ interface FoundRank {
  */
 async function findFailingRank(
   run: Run,
-  { desired, ways }: { readonly desired: DesiredFleet; readonly ways: Ways },
+  { desired, ways }: { readonly desired: DesiredFleet; readonly ways: SshTargets },
   name: string,
 ): Promise<FoundRank | undefined> {
   const placement = desired.placements.find((one) => one.name === name);
@@ -315,7 +315,7 @@ interface Followed {
   told: string;
 }
 
-async function followNode(way: NodeWay, placements: readonly string[], watch: Watch): Promise<void> {
+async function followNode(way: NodeTarget, placements: readonly string[], watch: Watch): Promise<void> {
   const { run, signal } = watch;
   const session = openSession(way, { ...useLimits(run), retryMs: 0 });
   const close = (): void => session.close();

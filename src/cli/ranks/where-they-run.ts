@@ -7,7 +7,7 @@ import { isRunning, seeRank } from '../../rack/placement/rank-states.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';
-import type { Ways } from '../cluster/ways.ts';
+import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import type { Run } from '../verb.ts';
 
@@ -28,7 +28,7 @@ const rankFacts: readonly FactName[] = ['placements', 'services'];
  * The fleet in its running layouts: placements are on their fallback if they are running or last ran there. Observes
  * only nodes of placements that have a fallback and are named on the command line, directly or through a node.
  */
-export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways): Promise<DesiredFleet> {
+export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: SshTargets): Promise<DesiredFleet> {
   const { fleet } = cluster;
   const isMeant = (one: DesiredPlacement): boolean =>
     [one.name, ...everyNode(one)].some((name) => run.words.includes(name));
@@ -112,7 +112,7 @@ export function elsewhereWords(
 /** Finds where the placements run if the command line names nodes in their other layout. */
 export async function findElsewhere(
   run: Run,
-  { fleet, ways }: { readonly fleet: DesiredFleet; readonly ways: Ways },
+  { fleet, ways }: { readonly fleet: DesiredFleet; readonly ways: SshTargets },
   wanted: readonly { readonly placement: string; readonly elsewhere: readonly NodeName[] }[],
 ): Promise<readonly ElsewhereRank[]> {
   const meant = wanted.flatMap(({ placement: name, elsewhere }) => {

@@ -18,7 +18,7 @@ import { forgetState, type RunFile, readRun } from '../../sim/hosts/control/run-
 import { startSupervisor, stopSupervisor } from '../../sim/hosts/control/supervisor.ts';
 import { requireClusterFile, simLockPlace } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
-import { requireReadable } from '../cluster/ways.ts';
+import { requireReadable } from '../cluster/ssh-targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { fleetFileName, simFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type NodeWay, type UseLimits, withRemote } from '../../apply/reach/session.ts';
+import { type NodeTarget, type UseLimits, withRemote } from '../../apply/reach/session.ts';
 import { type NodeSelector, selectNodes } from '../../desired/select.ts';
 import type { ShapeFacts } from '../../desired/settle/settle.ts';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
@@ -24,7 +24,7 @@ import {
 import { safetensorsShape } from '../../rack/artifacts/shapes/safetensors-shape.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { Remote } from '../../remote/remote.ts';
-import type { Ways } from '../cluster/ways.ts';
+import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
@@ -39,12 +39,12 @@ const mostTries = 2;
 export async function readShapes(
   run: Run,
   fleet: Pick<DesiredFleet, 'nodes' | 'models' | 'placements' | 'runtimes'>,
-  openWays: () => Ways,
+  openTargets: () => SshTargets,
 ): Promise<ShapeFacts> {
   const meant = { names: run.options.nodes ?? [], labels: run.options.label ?? [] };
   const onNodes = async (model: DesiredModel): Promise<ShapeFact> => {
     const found = readersOf(fleet, model, meant).slice(0, mostTries);
-    const ways = found.length === 0 ? [] : await openWays().toAll(found);
+    const ways = found.length === 0 ? [] : await openTargets().toAll(found);
     return readNodeShape(ways, model, useLimits(run));
   };
   const wanted = fleet.models.filter(({ shape, digest }) => shape === undefined && digest !== undefined);
@@ -132,7 +132,7 @@ function differenceTo(
 
 /** The shape of a model with files on the nodes, from the first of these nodes that can be reached. */
 export async function readNodeShape(
-  ways: readonly NodeWay[],
+  ways: readonly NodeTarget[],
   { source, files }: DesiredModel,
   limits: UseLimits,
 ): Promise<ShapeFact> {

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { observeFleet } from '../../apply/reach/observe.ts';
-import type { NodeWay } from '../../apply/reach/session.ts';
+import type { NodeTarget } from '../../apply/reach/session.ts';
 import { keyIfLocked } from '../../apply/unlock-node.ts';
 import { columnsOf } from '../../diagnostics/cells.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -22,7 +22,7 @@ import { seenText, unreachedField } from '../../report/nodes-text.ts';
 import { hang, headLines, type Page, padEnd, pageText } from '../../report/page.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
-import { openWays } from '../cluster/ways.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { observeLimits } from '../look/observe-fleet.ts';
 import { type KeySourceRow, keySourceRows } from '../sources/read-keys.ts';
@@ -49,7 +49,7 @@ export const secrets: VerbBody = async (run) => {
   const sources = await lookAtSources(run, cluster.path, nodes);
   const names = nodes.map(({ name }) => name);
   const keys = await keySourceRows(run, cluster.fleet, { folder: dirname(cluster.path), nodes: names });
-  const ways = await openWays(run, cluster).toAll(nodes);
+  const ways = await openTargets(run, cluster).toAll(nodes);
   const observation = await withProgress(run.console, ['checking', nodes], (onNode) =>
     observeFleet(ways, { ...observeLimits(run), facts: ['sudo', 'filevault'], onNode }),
   );
@@ -116,7 +116,7 @@ async function lookAtSources(run: Run, clusterFile: string, nodes: readonly Desi
 /** The nodes that are waiting at FileVault, including those with a FileVault key that is not pinned yet. */
 async function lockedOf(
   run: Run,
-  ways: readonly NodeWay[],
+  ways: readonly NodeTarget[],
   { failures }: FleetObservation,
 ): Promise<ReadonlySet<string>> {
   const locked = new Set<string>();

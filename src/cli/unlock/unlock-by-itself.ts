@@ -21,7 +21,7 @@ import { nodeSubject, subjectNodes } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { lookupName } from '../../remote/remote.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
-import type { Settled, Ways } from '../cluster/ways.ts';
+import type { Settled, SshTargets } from '../cluster/ssh-targets.ts';
 import { stateFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
 import { replaceFile, useFileAlone, writingTo } from '../files/write-file.ts';
@@ -109,7 +109,7 @@ function readAttempt(path: string): Attempt | undefined {
 
 interface About {
   readonly fleet: Pick<DesiredFleet, 'nodes'>;
-  readonly ways: Ways;
+  readonly ways: SshTargets;
 }
 
 const failed = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: false, diagnostic });

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { observeFleet } from '../../apply/reach/observe.ts';
-import { interruption, type OpenWay, type Way } from '../../apply/reach/session.ts';
+import { interruption, type OpenTarget, type SshTarget } from '../../apply/reach/session.ts';
 import { keyIfLocked, type ShownKey, trustIn, unlockNode } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -17,8 +17,8 @@ import { lookupName, type Target } from '../../remote/remote.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret.ts';
 import { type LockKeeper, type OpenedCluster, openCluster, openKeeper, readLock } from '../cluster/open-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { namedNodes } from '../cluster/targets.ts';
-import { openWays } from '../cluster/ways.ts';
 import { keyProblem } from '../enroll/enroll-one.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { observeLimits } from '../look/observe-fleet.ts';
@@ -42,7 +42,7 @@ const refused = (problem: Diagnostic): PrebootPin => ({ kind: 'no', pin: 'refuse
  */
 export async function settlePrebootKey(
   run: Run,
-  { way, shown, keeper }: { readonly way: OpenWay; readonly shown: ShownKey; readonly keeper: LockKeeper },
+  { way, shown, keeper }: { readonly way: OpenTarget; readonly shown: ShownKey; readonly keeper: LockKeeper },
 ): Promise<PrebootPin> {
   const { target } = way;
   const { verdict } = shown;
@@ -143,7 +143,7 @@ interface Result extends Omit<UnlockNode, 'diagnostics'> {
 
 interface Locked {
   readonly node: DesiredNode;
-  readonly way: OpenWay;
+  readonly way: OpenTarget;
   readonly shown: ShownKey;
 }
 
@@ -184,10 +184,10 @@ interface Unlocking {
 async function findLocked(run: Run, nodes: readonly DesiredNode[], about: Unlocking): Promise<readonly Locked[]> {
   const { cluster, attempts, set } = about;
   const locked = new Map<string, Locked>();
-  const ways = await openWays(run, cluster).toAll(nodes);
+  const ways = await openTargets(run, cluster).toAll(nodes);
   const limits = useLimits(run);
   const asked = { ...observeLimits(run), parallel: 1, facts: ['boot-session'] as const };
-  const look = async (node: DesiredNode, way: Way): Promise<void> => {
+  const look = async (node: DesiredNode, way: SshTarget): Promise<void> => {
     const base = { name: node.name, lacksSecret: false };
     const { failures } = await observeFleet([{ node: node.name, way }], asked);
     const failed = failures[node.name] ?? [];
@@ -238,7 +238,7 @@ async function knowingPins(
   keeper: LockKeeper,
 ): Promise<readonly Trusted[]> {
   if (trusted.every(({ pin }) => pin === 'kept')) return trusted;
-  const ways = openWays(run, { path, lock: readLock(keeper) });
+  const ways = openTargets(run, { path, lock: readLock(keeper) });
   const again = async (one: Trusted): Promise<Trusted> => {
     const settled = await ways.settle(one.node).catch(unlessAboutNode);
     return settled === undefined ? one : { ...one, way: { kind: 'way', ...settled } };

@@ -8,7 +8,7 @@ import { type Journal, journalFolder, openJournal } from '../../../src/apply/jou
 import { thisController } from '../../../src/apply/lease/controller.ts';
 import type { PlaybookOptions } from '../../../src/apply/playbook-report.ts';
 import { observeFleet } from '../../../src/apply/reach/observe.ts';
-import type { NodeWay } from '../../../src/apply/reach/session.ts';
+import type { NodeTarget } from '../../../src/apply/reach/session.ts';
 import { runPlaybook } from '../../../src/apply/run-playbook.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { trustFor } from '../../../src/remote/keys/host-key-trust.ts';
@@ -18,7 +18,7 @@ import { runKeys } from './record-keys.ts';
 
 const limits = { parallel: 16, deadlineMs: 60_000, newBoundary: () => randomBytes(16).toString('hex') };
 
-function wayTo({ name, port, user, root, hostKey }: KillOrder['nodes'][number], userKey: string): NodeWay {
+function wayTo({ name, port, user, root, hostKey }: KillOrder['nodes'][number], userKey: string): NodeTarget {
   const target: Target = {
     label: name,
     host: '127.0.0.1',

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import {
-  type NodeWay,
+  type NodeTarget,
   openSession,
   type Session,
   type SessionAnswer,
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 afterAll(() => sshCase.remove());
 
-async function wayTo(faults: Faults): Promise<NodeWay> {
+async function wayTo(faults: Faults): Promise<NodeTarget> {
   server = await startFaultServer(sshCase.host, faults);
   const target = sshCase.target(server.port, { rootPrefix: '/tmp/root-of-it' });
   return { node, way: { kind: 'way', target, trust: sshCase.trust(server.port) } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasLostMeshes, observeFleet, type SeenSoFar } from '../../../../src/apply/reach/observe.ts';
-import type { LogIn, NodeWay } from '../../../../src/apply/reach/session.ts';
+import type { LogIn, NodeTarget } from '../../../../src/apply/reach/session.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { tokenProbes, unaskingProbes } from '../../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../../src/model/node.ts';
@@ -70,7 +70,7 @@ const untilAborted = ({ signal }: ExecLimits): Promise<ExecResult> =>
 async function observe(macs: Readonly<Record<string, Mac>>) {
   const logIn: LogIn = async ({ target }) => macRemote(macs[target.label] ?? { rank: 9, services: 'end\n' });
   const ways = Object.keys(macs).map(
-    (node) => ({ node: nodeName(node), way: { kind: 'way', target: { label: node } } }) as unknown as NodeWay,
+    (node) => ({ node: nodeName(node), way: { kind: 'way', target: { label: node } } }) as unknown as NodeTarget,
   );
   const seen: string[] = [];
   const observed = await observeFleet(ways, {
@@ -112,7 +112,7 @@ describe('hasLostMeshes', () => {
     const ways = [
       ...Object.keys(macs).map((node) => ({ node: nodeName(node), way: { kind: 'way', target: { label: node } } })),
       ...away.map((node) => ({ node: nodeName(node), way: { kind: 'no-way', diagnostics: [problem] } })),
-    ] as unknown as readonly NodeWay[];
+    ] as unknown as readonly NodeTarget[];
     const options = { parallel: 4, deadlineMs: 60_000, newBoundary: () => '0'.repeat(32), logIn };
     return (await observeFleet(ways, { ...options, tokensOf: [] })).nodes;
   };

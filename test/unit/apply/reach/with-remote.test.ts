@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { type NodeWay, type Reached, withRemote } from '../../../../src/apply/reach/session.ts';
+import { type NodeTarget, type Reached, withRemote } from '../../../../src/apply/reach/session.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { nodeName } from '../../../../src/model/node.ts';
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 afterAll(() => sshCase.remove());
 
-async function wayTo(faults: Faults): Promise<NodeWay> {
+async function wayTo(faults: Faults): Promise<NodeTarget> {
   server = await startFaultServer(sshCase.host, faults);
   const target = sshCase.target(server.port);
   return { node, way: { kind: 'way', target, trust: sshCase.trust(server.port) } };

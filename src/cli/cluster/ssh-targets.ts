@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { type NodeWay, openSession, type Session, type Way } from '../../apply/reach/session.ts';
+import { type NodeTarget, openSession, type Session, type SshTarget } from '../../apply/reach/session.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
 import type { HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
@@ -25,19 +25,19 @@ export interface Settled {
 }
 
 /** The SSH targets of this run: real nodes, or simulated ones with `--sim`. */
-export interface Ways {
+export interface SshTargets {
   /** The cluster file's path. */
   readonly clusterFile: string;
   /** @throws FleetError if there is no SSH target, for example with a ProxyJump, which the built-in client lacks */
   readonly settle: (node: Pick<DesiredNode, 'name' | 'host'> & Partial<DesiredNode>) => Promise<Settled>;
   /** The SSH targets of many nodes, or for each node the reasons why it has none. */
-  readonly toAll: (nodes: readonly DesiredNode[]) => Promise<readonly NodeWay[]>;
+  readonly toAll: (nodes: readonly DesiredNode[]) => Promise<readonly NodeTarget[]>;
 }
 
 /** The SSH targets for one run. Reads nothing until the first use. */
-export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>): Ways {
-  const settle = run.options.sim ? simulatedWays(run, cluster.path) : realWays(cluster.path, cluster.lock);
-  const to = async (node: DesiredNode): Promise<Way> => {
+export function openTargets(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>): SshTargets {
+  const settle = run.options.sim ? simulatedTargets(run, cluster.path) : realTargets(cluster.path, cluster.lock);
+  const to = async (node: DesiredNode): Promise<SshTarget> => {
     try {
       return { kind: 'way', ...(await settle(node)) };
     } catch (error) {
@@ -58,7 +58,11 @@ export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>
 const retryMs = 500;
 
 /** Connections to nodes, in node order. Only the caller and {@link closeAll} close them, not the run's signal. */
-export async function openSessions(run: Run, ways: Ways, nodes: readonly DesiredNode[]): Promise<readonly Session[]> {
+export async function openSessions(
+  run: Run,
+  ways: SshTargets,
+  nodes: readonly DesiredNode[],
+): Promise<readonly Session[]> {
   const { signal: _ended, ...limits } = useLimits(run);
   return (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
 }
@@ -70,7 +74,7 @@ export function closeAll(sessions: readonly Session[]): void {
 /** Without a simulator, or with a damaged lock, no node is reachable. This ends the run, not each node. */
 const isAboutTheRun = (error: FleetError): boolean => !error.diagnostics[0].code.startsWith('ssh/');
 
-function realWays(clusterFile: string, lock: HostKeyLock): Ways['settle'] {
+function realTargets(clusterFile: string, lock: HostKeyLock): SshTargets['settle'] {
   const resolver = createReachResolver(localReachEnv());
   return async (node) => {
     const reach = await resolver.resolve(wishFor(node, clusterFile));
@@ -78,7 +82,7 @@ function realWays(clusterFile: string, lock: HostKeyLock): Ways['settle'] {
   };
 }
 
-function wishFor(node: Parameters<Ways['settle']>[0], clusterFile: string): ReachWish {
+function wishFor(node: Parameters<SshTargets['settle']>[0], clusterFile: string): ReachWish {
   return {
     label: node.name,
     host: node.host,
@@ -92,7 +96,7 @@ function keyPath(path: string, clusterFile: string): string {
   return path.startsWith('~/') || isAbsolute(path) ? path : join(dirname(clusterFile), path);
 }
 
-function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
+function simulatedTargets(run: Run, clusterFile: string): SshTargets['settle'] {
   const folder = simFolder(run.env, clusterFile);
   let opened: Promise<{ runFile: RunFile; lock: HostKeyLock }> | undefined;
   const open = async (): Promise<{ runFile: RunFile; lock: HostKeyLock }> => {
