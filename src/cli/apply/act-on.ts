@@ -137,16 +137,20 @@ export async function actOn(
   });
 }
 
-/** The final check. A placement starts on all its nodes, so the check includes those that are not targets. */
+/** The final check. If a start waits only for nodes that are not targets, the check includes them. */
 export function lookedPlan(
   { goal, scope, judged }: Pick<Action, 'goal' | 'scope' | 'judged'>,
   { observation, works }: Required<Pick<PlaybookReport, 'observation' | 'works'>>,
 ): LookedPlan | undefined {
   if (goal === undefined) return undefined;
   const { desired } = scope;
+  const planFor = (targets: readonly NodeName[]): Plan => makePlan({ goal, desired, observation, targets });
+  const own = planFor(judged);
   const members = goal.kind === 'start' ? meantNodes(goal, fleetForGoal(goal, desired, observation)) : [];
-  const targets = inFleetOrder([...judged, ...members], scope);
-  const looked = makePlan({ goal, desired, observation, targets });
+  const isUnblocked = own.waiting.some(({ for: reasons }) =>
+    reasons.every(({ isUnknown, blocker }) => !isUnknown && blocker === undefined),
+  );
+  const looked = isUnblocked ? planFor(inFleetOrder([...judged, ...members], scope)) : own;
   const plan = goal.kind === 'start' ? withKeptStops(looked, { works }) : looked;
   return { plan, observation };
 }
