@@ -4,7 +4,17 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleCommandAndLibrary, bundleGateway } from './bundle.mjs';
@@ -54,6 +64,14 @@ function runTool(path, words) {
   if (status !== 0) throw new Error(`${path} failed`);
 }
 
+/** The interface members that files of settings add with `declare module` (ADR 19). The bundle of types omits them. */
+function addedMembers() {
+  const files = readdirSync(join(root, 'src'), { recursive: true }).filter((name) => name.endsWith('.ts'));
+  const texts = files.sort().map((name) => readFileSync(join(root, 'src', name), 'utf8'));
+  const blocks = texts.flatMap((text) => [...text.matchAll(/^declare module '\..*?' \{\n(.*?)^\}$/gms)]);
+  return blocks.map(([, members]) => members.replaceAll(/^ {2}/gm, '')).join('');
+}
+
 /** Builds all of `dist` in the folder `made`. */
 async function build() {
   runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', compiled, ...(isQuick ? ['--noCheck'] : [])]);
@@ -66,6 +84,7 @@ async function build() {
   if (!isQuick) {
     const types = ['-o', join(made, 'index.d.ts'), '--export-referenced-types=false', 'src/index.ts'];
     runTool('dts-bundle-generator/dist/bin/dts-bundle-generator.js', types);
+    appendFileSync(join(made, 'index.d.ts'), addedMembers());
   }
   chmodSync(join(made, 'cli', 'main.js'), 0o755);
   // This first run proves that the bundle starts, and caches the compiled code that most commands load.

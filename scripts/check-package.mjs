@@ -26,6 +26,16 @@ const options = '--noEmit --ignoreConfig --strict --module nodenext --target es2
 const types = run('npx', 'tsc', ...options, 'examples/library.ts');
 if (types.status !== 0) problems.push(`dist/index.d.ts: ${types.stdout}`);
 
+// Settings add their kinds in their own files, which the bundle of types omits by itself.
+const { only } = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8')).$defs.task.properties.converge
+  .properties;
+const declared = [...readFileSync('dist/index.d.ts', 'utf8').matchAll(/^interface ResourceKinds \{(.*?)^\}/gms)].join(
+  '',
+);
+for (const kind of only.items.enum.map((word) => (word === 'gateway' ? 'doorman' : word))) {
+  if (!new RegExp(`readonly ["']?${kind}["']?:`).test(declared)) problems.push(`dist/index.d.ts has no kind ${kind}`);
+}
+
 process.stdout.write(`${paths.size} files, ${packed.unpackedSize} bytes unpacked\n`);
 for (const problem of new Set(problems)) process.stderr.write(`package: ${problem}\n`);
 process.exitCode = problems.length === 0 ? 0 : 1;
