@@ -361,15 +361,15 @@ function record({ options, halted, problems }: OpenRun, entry: JournalEntry): bo
   }
 }
 
-function tellLease(run: OpenRun, { node, phase, token, holder }: LeaseChange): void {
-  if (phase !== 'waiting' && phase !== 'expired') {
-    record(run, { phase: 'lease', node, state: phase, ...given({ token }) });
+function tellLease(run: OpenRun, { node, state, token, holder }: LeaseChange): void {
+  if (state !== 'waiting' && state !== 'expired') {
+    record(run, { phase: 'lease', node, state, ...given({ token }) });
   }
-  if (phase === 'lost') {
+  if (state === 'lost') {
     const detail = prose`${labelled(node)}the lease of run ${run.options.journal.runId} no longer exists.`;
     run.problems.push(diagnose('lease/lost', { subject: nodeSubject(node), detail }));
   }
-  run.options.onEvent({ kind: 'lease', node, phase, ...given({ holder }) });
+  run.options.onEvent({ kind: 'lease', node, state, ...given({ holder }) });
 }
 
 /** The result of running one plan. Only the next observation shows whether the nodes match the file. */

@@ -72,7 +72,7 @@ function contender({ run, waitMs = 0, signal, ...who }: ContenderOptions): Conte
     onChange: (change) => changes.push(change),
   });
   runs.set(keeper, run);
-  return { keeper, changes, phases: () => changes.map(({ node, phase }) => `${node} ${phase}`) };
+  return { keeper, changes, phases: () => changes.map(({ node, state }) => `${node} ${state}`) };
 }
 
 const never = 1_000_000;

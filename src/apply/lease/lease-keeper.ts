@@ -228,7 +228,7 @@ export function leaseHeld({ node, holder: { owner, verb, phase, since, run } }: 
 /** A lease event, for the journal and for listeners. */
 export interface LeaseChange {
   readonly node: NodeName;
-  readonly phase: 'taken' | 'waiting' | 'expired' | 'refused' | 'lost' | 'released';
+  readonly state: 'taken' | 'waiting' | 'expired' | 'refused' | 'lost' | 'released';
   readonly token?: number;
   readonly holder?: LeaseHolder;
 }
@@ -323,7 +323,7 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
   for (const node of [...nodes].sort()) {
     if (leases.has(node)) continue;
     const onHolder = (holder: LeaseHolder, isExpired: boolean): void =>
-      options.onChange({ node, phase: isExpired ? 'expired' : 'waiting', holder });
+      options.onChange({ node, state: isExpired ? 'expired' : 'waiting', holder });
     const bootSession = observed[node]?.bootSession ?? undefined;
     const taken = await takeLease(options.session(node), {
       ...options,
@@ -335,7 +335,7 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
     if (taken.kind !== 'taken') await releaseAll(keeping);
     if (taken.kind === 'interrupted') return taken;
     if (taken.kind === 'refused') {
-      options.onChange({ node, phase: 'refused', holder: taken.holder });
+      options.onChange({ node, state: 'refused', holder: taken.holder });
       return { kind: 'refused', refusals: [{ node, holder: taken.holder }] };
     }
     const one: KeptLease = {
@@ -347,7 +347,7 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
     leases.set(node, one);
     isInDoubt ||= taken.isInDoubt;
     void keepRenewing(keeping, node, one);
-    options.onChange({ node, phase: 'taken', token: taken.token });
+    options.onChange({ node, state: 'taken', token: taken.token });
   }
   return { kind: 'taken', isInDoubt };
 }
@@ -376,7 +376,7 @@ function lose(keeping: Keeping, node: NodeName): void {
   one.stop.abort();
   keeping.leases.delete(node);
   keeping.lost.abort();
-  keeping.options.onChange({ node, phase: 'lost', token: one.token });
+  keeping.options.onChange({ node, state: 'lost', token: one.token });
 }
 
 async function releaseAll({ leases, options }: Keeping): Promise<void> {
@@ -390,7 +390,7 @@ async function releaseAll({ leases, options }: Keeping): Promise<void> {
       const fence = { run: options.claim.run, token };
       const script = (root: string): string => releaseLeaseScript(root, fence);
       if ((await keepLease(options.session(node), options.askMs, script)) === 'kept') {
-        options.onChange({ node, phase: 'released', token });
+        options.onChange({ node, state: 'released', token });
       }
     }),
   );

@@ -141,7 +141,7 @@ function drawnView(run: Run): RunView {
     listen: (event) => {
       drawing?.listen(event);
       // Lease events are not shown in a node's line.
-      if (event.kind === 'lease' && (event.phase === 'waiting' || event.phase === 'expired'))
+      if (event.kind === 'lease' && (event.state === 'waiting' || event.state === 'expired'))
         run.console.err(`${leaseText(event)}\n`);
     },
     begin: ({ steps }) => {
@@ -222,7 +222,7 @@ function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): reado
       return [line];
     }
     case 'lease':
-      return event.phase === 'taken' || event.phase === 'released' ? [] : [leaseText(event)];
+      return event.state === 'taken' || event.state === 'released' ? [] : [leaseText(event)];
     case 'reconnecting':
       return [`${event.node}: connection lost; connecting again (attempt ${event.attempt})`];
     case 'rescue-started':
@@ -235,16 +235,16 @@ function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): reado
   }
 }
 
-const phaseWords: Readonly<Record<string, string>> = {
+const leaseWords: Readonly<Record<string, string>> = {
   waiting: 'is leased to another run; waiting for it',
   expired: 'was leased to a run that ended or no longer renews its lease; taking over the lease',
   refused: 'is leased to another run',
   lost: 'is now leased to another run; no more steps are started',
 };
 
-function leaseText({ node, phase, holder }: Extract<RunEvent, { readonly kind: 'lease' }>): string {
+function leaseText({ node, state, holder }: Extract<RunEvent, { readonly kind: 'lease' }>): string {
   const who = holder === undefined ? '' : `: ${holder.verb} by ${holder.owner}, run ${holder.run}`;
-  return `${node} ${phaseWords[phase] ?? phase}${who}`;
+  return `${node} ${leaseWords[state] ?? state}${who}`;
 }
 
 /** Prepares a run of plans. Writes nothing before `begin`, which opens the journal. */

@@ -140,9 +140,9 @@ function runLines(event: RunEvent): readonly EventLine[] {
     case 'run-started':
       return line(event, 'info', `run with journal ${event.runId}`, { journal: event.runId, nodes: event.nodes });
     case 'lease': {
-      const { phase, holder } = event;
+      const { state, holder } = event;
       const who = holder === undefined ? {} : { holder: { ...holder } };
-      return line(event, leaseLevel[phase], `lease ${phase}`, { phase, ...who });
+      return line(event, leaseLevel[state], `lease ${state}`, { phase: state, ...who });
     }
     case 'reconnecting': {
       const { attempt } = event;
@@ -175,7 +175,7 @@ function runLines(event: RunEvent): readonly EventLine[] {
   }
 }
 
-const leaseLevel: Readonly<Record<Extract<RunEvent, { kind: 'lease' }>['phase'], LogLevel>> = {
+const leaseLevel: Readonly<Record<Extract<RunEvent, { kind: 'lease' }>['state'], LogLevel>> = {
   taken: 'info',
   waiting: 'warn',
   expired: 'warn',

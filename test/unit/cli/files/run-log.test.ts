@@ -102,7 +102,7 @@ describe('a log', () => {
     log.hide(secret);
     log.write(finding(`told ${secret}, ${JSON.stringify(secret)}, ${encodeURIComponent(secret)} and ${base64}`));
     const holder = { run: secret, owner: 'ana', verb: 'apply', phase: 'starting', since: 'now' };
-    log.write({ kind: 'lease', node: 'studio-1' as never, phase: 'waiting', holder });
+    log.write({ kind: 'lease', node: 'studio-1' as never, state: 'waiting', holder });
     const [, shown, waiting] = linesOf('hidden.ndjson');
     expect(shown?.['msg']).toMatch(/^told \*{8}, "\*{8}", \*{8} and \S\S?\S?\*{8}\S{0,3}$/);
     expect(waiting?.['holder']).toMatchObject({ run: '********' });
@@ -110,7 +110,7 @@ describe('a log', () => {
 
   it('hides a field that is named like a secret', () => {
     const holder = { run: '1', password: 'x1', nested: { apiKey: 'x2' } } as never;
-    open('named.ndjson').write({ kind: 'lease', node: 'studio-1' as never, phase: 'waiting', holder });
+    open('named.ndjson').write({ kind: 'lease', node: 'studio-1' as never, state: 'waiting', holder });
     expect(readFileSync(at('named.ndjson'), 'utf8')).not.toMatch(/x[12]/);
   });
 
