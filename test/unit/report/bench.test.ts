@@ -39,7 +39,7 @@ describe('a benchmark level', () => {
     });
   });
 
-  it('has no total speed for a round with a failed request, which leaves the others more of the mesh', () => {
+  it('has no total speed for a round with a failed request, since the others then get more of the mesh', () => {
     const level = benchLevel(2, [[answer(0, 1_000), undefined]], 5);
     expect([level.answered, level.failed, level.totalSpeed, level.tokensPerJoule]).toEqual([
       1,
@@ -49,7 +49,7 @@ describe('a benchmark level', () => {
     ]);
   });
 
-  it('calculates the median of numbers', () => {
+  it('averages the two middle numbers as the median of an even count', () => {
     expect([median([]), median([3]), median([4, 1]), median([9, 1, 2])]).toEqual([undefined, 3, 2.5, 2]);
   });
 });

@@ -145,7 +145,7 @@ describe('cable findings', () => {
     );
   });
 
-  it('are empty for a file without links', () => {
+  it('do not exist for a file without links', () => {
     const desired = { thunderbolt: { ...desiredFleet().thunderbolt, links: [] } };
     expect(told({}, desired)).toEqual([]);
   });
@@ -155,7 +155,7 @@ describe('cable findings', () => {
     expect(told(withReceptacle('studio-1', foreign))).toEqual(['warning cabling/foreign-mac receptacle studio-1:5']);
   });
 
-  it("move a cable from a Mac that is not in the file to the link's node", () => {
+  it("suggest moving a cable from a Mac that is not in the file to the link's node", () => {
     const foreign = cabledReceptacle('studio-1', 2, end('other:1'));
     const changes = withReceptacle('studio-1', foreign, meshOfFour.slice(1));
     expect(told(changes)).toEqual(['error cabling/elsewhere link studio-1:2 <-> studio-2:2']);

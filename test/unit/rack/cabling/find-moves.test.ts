@@ -38,7 +38,7 @@ function slow(cable: string): RackChanges {
 }
 
 describe('cable moves', () => {
-  it('are empty for a rack that matches the file', () => {
+  it('are not needed in a rack that matches the file', () => {
     expect(moves(meshOfFour, meshOfFour)).toEqual([]);
   });
 
@@ -96,7 +96,7 @@ describe('cable moves', () => {
     ]);
   });
 
-  it('are empty while a receptacle involved is unknown', () => {
+  it('are not suggested while a receptacle involved is unknown', () => {
     const cables = ['studio-1:2 <-> studio-2:3'];
     expect(moves(['studio-1:2 <-> studio-2:2'], cables, { unreachable: ['studio-2'] })).toEqual([]);
   });

@@ -137,7 +137,7 @@ describe('receptacle peers', () => {
 });
 
 describe('undeclared cables', () => {
-  it('list once each cable that both ends see and no link declares', () => {
+  it('include each cable once that both ends see and no link declares', () => {
     const { nodes } = observedFleet({ cables: ['studio-1:2 <-> studio-2:2', 'studio-3:1 <-> studio-4:6'] });
     const found = undeclaredCables(judgeCabling(declared, names, nodes));
     expect(found.map(({ ends }) => ends.map(linkEndText))).toEqual([['studio-3:1', 'studio-4:6']]);

@@ -100,7 +100,7 @@ describe('start steps', () => {
     expect(steps.filter(({ act: { kind } }) => kind === 'gate').flatMap(({ changes }) => changes)).toEqual([]);
   });
 
-  it("give the start's record and request to the rank", () => {
+  it("pass the start's record and request to the rank", () => {
     expect(act('bootstrap')).toMatchObject({
       name: 'bootstrap-rank',
       args: {
@@ -197,8 +197,8 @@ describe('a run on some of the nodes', () => {
   });
 });
 
-describe('a placement with an unknown runtime digest', () => {
-  it('is unknown', () => {
+describe('a placement whose runtime digest is unknown', () => {
+  it('has an unknown state', () => {
     const desired = { ...meshFleet(), runtimes: [] };
     const view = viewOf({
       desired,

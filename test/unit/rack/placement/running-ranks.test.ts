@@ -20,7 +20,7 @@ describe('running placements', () => {
     ]);
   });
 
-  it('are empty when every rank was stopped, has exited or never started', () => {
+  it('exclude a placement whose ranks were all stopped, have exited or never started', () => {
     expect(runningPlacements([kimi], nodesOf({ ranks: threeRanks(['stopped', 'exited', 'ready']) }))).toEqual([]);
     expect(runningPlacements([kimi], nodesOf({ ranks: {} }))).toEqual([]);
   });

@@ -126,7 +126,7 @@ describe('the rank stop order', () => {
 });
 
 describe('a failed stop of the leader', () => {
-  it('still stops the other ranks and skips the stopped check', async () => {
+  it("does not prevent the other ranks' stop, but skips the check that all are stopped", async () => {
     const never = new AbortController().signal;
     const reports = await executeSteps(planOf(meshFleet()), {
       begin: ({ id }) => id,

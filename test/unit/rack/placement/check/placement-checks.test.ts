@@ -45,7 +45,7 @@ function fleetStarting(program: string, accounts: DesiredFleet['system']['accoun
   };
 }
 
-describe('a program installed on the node', () => {
+describe('a home that ranks cannot enter', () => {
   const ranks = '_meshrank';
   it.each([
     ['/Users/ana/bin/rank', { ranks }, true],
@@ -54,7 +54,7 @@ describe('a program installed on the node', () => {
     ['/Users/Shared/rank', { ranks }, false],
     ['/opt/rank', { ranks }, false],
     ['Users/ana/rank', { ranks }, false],
-  ] as const)('%s with accounts %j is in a home that ranks cannot enter: %j', (program, accounts, isReported) => {
+  ] as const)('contains the program %s with accounts %j: %j', (program, accounts, isReported) => {
     const fleet = fleetStarting(program, accounts);
     const found = fleet.placements.flatMap((placement) => checkPlacement(placement, fleet));
     const reported = found.filter(({ code }) => code === 'placement/program-in-home');

@@ -185,7 +185,7 @@ describe('suspicions after a failed start', () => {
   describe.each([
     ['rdma', 'rdma/suspected-idle-dead'],
     ['tcp', 'address/suspected-no-answer'],
-  ] as const)('suspicions over %s after a rank got no answer from its peer', (transport, code) => {
+  ] as const)('over %s after a rank got no answer from its peer', (transport, code) => {
     const found = (outcome: RecordedRank['outcome'], changes: Partial<RecordedRank> = {}) =>
       suspicionsIn(llamaFleet({ placement: { transport } }), {
         ranks: Object.fromEntries(
@@ -212,12 +212,12 @@ describe('suspicions after a failed start', () => {
       expect(found('exited', { failedIn: 'BOOT-of-before' })[0]?.hint).toContain('At the rack: replace this cable');
     });
 
-    it('are empty once the placement has served', () => {
+    it('do not exist once the placement has served', () => {
       expect(found('served')).toEqual([]);
     });
   });
 
-  it('are empty without an error from the verbs library', () => {
+  it('do not exist without an error from the verbs library', () => {
     expect(short({ ranks: dead })).toEqual([]);
   });
 
@@ -226,7 +226,7 @@ describe('suspicions after a failed start', () => {
     expect(short({ ranks: dead, values })).toEqual([]);
   });
 
-  it('are empty when the file sets stopped', () => {
+  it('do not exist when the file sets stopped', () => {
     const values = { 'studio-2': said('studio-2', 'errno 12') };
     const stopped = { placement: { transport: 'rdma', state: 'stopped' } } as const;
     expect(short({ ranks: dead, values }, stopped)).toEqual([]);
