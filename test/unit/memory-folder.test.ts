@@ -25,7 +25,7 @@ function lay(name: string, owner?: string): void {
   if (owner !== undefined) writeFileSync(join(shared, name, 'owner'), owner);
 }
 
-it.runIf(process.platform === 'linux')('removes only the folders of runs that were killed', async () => {
+it.runIf(process.platform === 'linux')('removeAbandoned removes only the folders of killed runs', async () => {
   const own = await ownFolder(shared);
   const [pid, start, table = ''] = readFileSync(join(own, 'owner'), 'utf8').split(' ');
   expect(table).toBe(readlinkSync('/proc/self/ns/pid'));

@@ -55,7 +55,7 @@ describe('a step ordered after another step', () => {
   ];
 
   it.each(['changed', 'failed', 'unknown', 'blocked'] as const)(
-    'begins once the other step has ended as %s',
+    'begins once the other step has the outcome %s',
     async (outcome) => {
       const seen = await play(steps, { outcomes: { leader: outcome } });
       expect(seen.log.slice(0, 4)).toEqual(['+leader', '-leader', '+follower', '-follower']);

@@ -72,7 +72,7 @@ describe('suggested commands', () => {
     expect(shown.flatMap((one) => fault(one) ?? [])).toEqual([]);
   });
 
-  it('are found by this test if they reach real nodes or are invalid', () => {
+  it('are caught by this test if they reach real nodes or are invalid', () => {
     expect(fault('meshwright reboot studio-1')).toContain('reaches real nodes');
     expect(fault('meshwright logs --nonsense --sim')).toContain('nonsense');
     expect(fault('meshwright up')).toBeDefined();

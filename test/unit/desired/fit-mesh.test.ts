@@ -15,7 +15,7 @@ function takenOf({ links }: FitShape): ReadonlyMap<string, readonly number[]> {
   return taken;
 }
 
-describe('the fit of a full mesh', () => {
+describe('fitMesh', () => {
   it('cables four Studios in a full mesh', () => {
     const { mesh } = fitMesh([macs(4, 'Mac15,14')]);
     expect(mesh && linkTexts(mesh)).toEqual([

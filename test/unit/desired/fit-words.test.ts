@@ -14,7 +14,7 @@ describe('the sentence about memory', () => {
     shares: [],
   } as unknown as NodeFit;
 
-  it('compares with total memory if a Mac would slow down, or else with the GPU limit', () => {
+  it('compares the need with total memory if a Mac would slow down, or else with the GPU limit', () => {
     for (const verdict of ['degraded', 'near-degraded'] as const) {
       expect(needSentence([fit], verdict)).toBe('studio-1 needs 400.0 GB of 500.0 GB, 80 %.');
     }

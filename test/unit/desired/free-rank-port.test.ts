@@ -6,7 +6,7 @@ const freeRankPort = onPage(freeRankPortItself);
 const rankPort = onPage(rankPortItself);
 
 describe('a port for ranks without a placement', () => {
-  it('is drawn again while an endpoint uses it', () => {
+  it('is chosen again while an endpoint uses it', () => {
     const names = ['launch-a', 'launch-b', 'launch-c'];
     const [first = 0, second = 0, third = 0] = names.map((name) => rankPort(name, 0));
     expect(new Set([first, second, third]).size).toBe(3);

@@ -81,7 +81,7 @@ describe('a resolved runtime', () => {
 });
 
 describe('a resolved model', () => {
-  it('is sorted by name, its files by path', () => {
+  it('has its files sorted by path, and is itself sorted by name', () => {
     const file = { sha256: 'a'.repeat(64), size: 1 };
     const { models } = resolveFleet({
       ...spec,

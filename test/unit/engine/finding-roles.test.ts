@@ -25,11 +25,11 @@ describe('finding roles', () => {
     expect(blocked.filter((kind) => !kinds.includes(kind))).toEqual([]);
   });
 
-  it('never merely report an error', () => {
+  it('allow no error whose only role is to be reported', () => {
     expect(defined.filter(({ severity, role }) => severity === 'error' && role === 'told')).toEqual([]);
   });
 
-  it('merely report failures to observe a node, except a locked FileVault', () => {
+  it('limit failures to observe a node to being reported, except a locked FileVault', () => {
     const failures = Object.keys(codes).filter((code) => code.startsWith('ssh/')) as (keyof typeof codes)[];
     expect(failures.filter((code) => roleOf(code) !== 'told')).toEqual(['ssh/locked-at-filevault']);
   });

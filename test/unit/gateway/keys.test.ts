@@ -32,7 +32,7 @@ describe("a gateway's API keys", () => {
     for (const key of [undefined, 'four']) expect(opens(key, { keys: 'anybody' })).toBe(true);
   });
 
-  it('are empty if the key file is missing, unreadable or invalid', () => {
+  it('do not exist if the key file is missing, unreadable or invalid', () => {
     const none = [
       parseKeys({ kind: 'absent' }),
       parseKeys({ kind: 'unreadable' }),

@@ -9,7 +9,7 @@ const slow: Probe = { name: 'slow', ask: [tool.swVers], deadlineMs: 20_000, maxB
 const quick: Probe = { ...slow, name: 'quick', deadlineMs: 5_000 };
 const script = (budgetMs: number): string => observeScript({ probes: allProbes(), boundary, rootPrefix: '', budgetMs });
 
-describe('the observation time', () => {
+describe('an observation with a time budget', () => {
   it.each([1_000, 1_500, 3_000, 5_000, 8_000, 13_000, 20_000, 27_900, 60_000])(
     'ends before a budget of %d ms, whatever hangs',
     (budgetMs) => {

@@ -44,7 +44,7 @@ describe('the address check', () => {
     expect([0, 65_536, 22.5, -1, Number.NaN].some(isTcpPort)).toBe(false);
   });
 
-  it('writes lookup names as OpenSSH does in known_hosts', () => {
+  it('writes names for lookups as OpenSSH does in known_hosts', () => {
     expect(lookupName('Studio-1.LAN', 22)).toBe('studio-1.lan');
     expect(lookupName('10.0.0.7', 2222)).toBe('[10.0.0.7]:2222');
     expect(lookupName('fe80::1%en0', 2222)).toBe('[fe80::1%en0]:2222');

@@ -235,7 +235,7 @@ describe('ssh -G', () => {
     expect(printed).toContain('\nport 22\n');
   });
 
-  it('resolves 64 nodes in parallel', async () => {
+  it('runs for 64 nodes in parallel', async () => {
     const resolver = createReachResolver(env(configFile('Host node-*', 'Port 2222')));
     const all = await Promise.all(
       Array.from({ length: 64 }, (_, index) => resolver.resolve({ label: 'n', host: `node-${index}` })),

@@ -12,7 +12,7 @@ describe('a controller', () => {
     expect((await thisController()).id).toBe((await thisController()).id);
   });
 
-  it('identifies its process by pid and start time', async () => {
+  it('identifies its process by PID and start time', async () => {
     const me = await thisController();
     expect(me.pid).toBe(process.pid);
     expect(me.name).toMatch(/^.+@.+$/);
@@ -20,7 +20,7 @@ describe('a controller', () => {
     expect(me.pidStart).not.toMatch(/\s|^$|unknown/);
   });
 
-  it('detects that a process ended or that its pid was reused', async () => {
+  it('detects that a process ended or that its PID was reused', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)']);
     const pid = child.pid ?? 0;
     const start = (await processStart(pid)) ?? '';

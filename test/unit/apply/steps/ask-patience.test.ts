@@ -154,7 +154,7 @@ describe('the first failing rank', () => {
     return (await withFailingRank(prove, context, result)).diagnostics.map((one) => one.code);
   };
 
-  it('is named if a proof gets no answer, but not if it gets a different one', async () => {
+  it('is named if a proof gets no answer, but not if the answer is different', async () => {
     expect(await codes('ask/no-token')).toEqual(['ask/no-token', 'mesh/first-failing-rank']);
     expect(await codes('mesh/another-answer')).toEqual(['mesh/another-answer']);
   });

@@ -55,7 +55,7 @@ describe('the final check after the reboot of one Mac of a mesh', () => {
   const scope = { desired, targets: [target] };
   const goal = { kind: 'start', placements: ['kimi'], near: [target] } as const;
 
-  it('finds a start that failed as a change, not as manual steps', () => {
+  it('reports a failed start as a change, not as manual steps', () => {
     const observation = placedObservation({ of: desired, ranks: threeRanks(['stopped', 'stopped', 'stopped']) });
     const last = lookedPlan({ goal, scope, judged: [target] }, { observation, works: [] });
     expect(last?.plan.changes.map(({ resource }) => resource)).toEqual(['placement/kimi']);

@@ -17,7 +17,7 @@ describe('the cluster file', () => {
     expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '../x.yaml' }, deep)).toBe(join(root, 'a', 'b', 'x.yaml'));
   });
 
-  it('is the nearest one going upwards if no name is given or the variable is empty', () => {
+  it('is the cluster.yaml in the nearest parent folder if no name is given or the variable is empty', () => {
     expect(findClusterFile(undefined, {}, deep)).toBe(join(root, 'a', 'cluster.yaml'));
     expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '' }, join(root, 'a'))).toBe(join(root, 'a', 'cluster.yaml'));
     expect(findClusterFile(undefined, {}, '/')).toBeUndefined();

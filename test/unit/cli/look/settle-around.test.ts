@@ -30,7 +30,7 @@ function cluster(before: ClusterLock = emptyLock('cluster.lock')): SettledCluste
 const networksOf = ({ lock }: SettledCluster): readonly string[] =>
   Object.values(lock.links).map(({ address }) => address);
 
-describe('networks of new links', () => {
+describe('the networks of new links', () => {
   const plain = cluster();
   const [first = '', second = ''] = networksOf(plain);
 
@@ -77,7 +77,7 @@ describe('networks of new links', () => {
     expect(Object.keys(around.fleet.thunderbolt.networks)).toHaveLength(1);
   });
 
-  it('wait, and stay out of the lock, if the networks at one end are unknown', () => {
+  it('are neither allocated nor locked while the networks at one end are unknown', () => {
     for (const unseen of ['hardware-ports', 'interfaces', 'routes'] as const) {
       const around = settleAround(plain, observedFleet({ unknown: { 'studio-3': { [unseen]: 'failed' } } }));
       const waiting = Object.keys(plain.lock.links).filter((name) => name.includes('studio-3:'));

@@ -59,7 +59,7 @@ describe('consent without a terminal', () => {
     expect(await answer({ ...stop, isAgreed: false }, [interrupting])).toEqual(['cli/needs-yes']);
   });
 
-  it('is refused with the effect and the option that allows it', async () => {
+  it('is refused with a message that names the effect and the option that allows it', async () => {
     const { run } = fakeRun();
     const refusal = await createConsent(run, agreed)
       .give(interrupting, 'Do it?')

@@ -20,8 +20,8 @@ const refusals = (changes: RackChanges, isOverRdma = true) =>
     plainText(detail).replace(' Nothing was started or stopped.', ''),
   ]);
 
-describe('launch refusals', () => {
-  it('exclude Macs that can start a placement', () => {
+describe('the Macs that launch refuses', () => {
+  it('exclude Macs on which a placement can start', () => {
     expect(refusals({})).toEqual([]);
     expect(refusals({ values: { 'studio-1': { 'reboot-mark': [mark], ...spent } } })).toEqual([]);
   });

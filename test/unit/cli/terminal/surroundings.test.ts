@@ -63,7 +63,7 @@ describe("a console's appearance", () => {
     [1, 20],
     [20, 20],
     [200, 200],
-  ])('gives a page for %i columns %i columns', (columns, width) => {
+  ])('gives a terminal of %i columns a page of %i columns', (columns, width) => {
     expect(pageFor({ columns, hasUnicode: true, hasColor: false, isSimulated: false }).columns).toBe(width);
   });
 

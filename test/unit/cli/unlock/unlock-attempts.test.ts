@@ -28,7 +28,7 @@ describe('attempts to unlock a Mac', () => {
     }
   });
 
-  it('remember a refusal until a password is accepted or the Mac is unlocked', async () => {
+  it('leave a record of a refusal until the Mac is unlocked', async () => {
     const attempts = openUnlockAttempts({ MESHWRIGHT_STATE: join(folder, 'refused') }, 0);
     const refusedAfter = async (act: Promise<unknown>): Promise<boolean> => {
       await act;

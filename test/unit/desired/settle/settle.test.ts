@@ -68,7 +68,7 @@ describe('link networks', () => {
     expect(two.diagnostics).toEqual([]);
   });
 
-  it('stay if links are added, moved in the file or reversed', () => {
+  it('are unchanged if links are added, moved in the file or reversed', () => {
     const more = settle({ links: ['b:4 <-> c:4', 'a:3 <-> c:3', 'b:2 <-> a:2'] }, two.lock);
     expect(linksOf(more)).toEqual({ ...linksOf(two), 'b:4 <-> c:4': '10.77.0.8' });
     expect(more.fleet.thunderbolt.networks[2]).toEqual({ address: '10.77.0.0', prefixLength: 30 });
@@ -110,7 +110,7 @@ describe('link networks', () => {
     expect(returned.lock.formerNetworks).toEqual({ '10.78.0.0/30': 'a:2 <-> b:2' });
   });
 
-  it('stay in a larger pool', () => {
+  it('are unchanged in a larger pool', () => {
     const larger = settle({ links: ['a:2 <-> b:2', 'c:3 <-> a:3'], pool: '10.77.0.0/16' }, two.lock);
     expect([larger.lock, larger.additions]).toEqual([two.lock, []]);
   });
@@ -230,7 +230,7 @@ describe('a model', () => {
     expect(codesOf(settle({ more: moved }, first.lock, missing))).toEqual(['model/folder-missing']);
   });
 
-  it('is reported if it was read and differs from the lock', () => {
+  it('is reported as changed if its folder was read and differs from the lock', () => {
     const changed = settle({ more: here }, first.lock, read(files.slice(1)));
     expect(changed.additions).toEqual(['model tiny: files changed, now one file, 5 bytes']);
     expect(changed.fleet.models[0]?.digest).toBe(digestOf(sorted.slice(0, 1)));

@@ -90,7 +90,7 @@ describe('placing a model on exo', () => {
     });
   });
 
-  describe('a slow model addition', () => {
+  describe('after a slow model addition', () => {
     const empty = '{"object":"list","data":[]}';
     const adds = (asked: readonly { path: string }[]) => asked.filter(({ path }) => path === '/models/add');
 

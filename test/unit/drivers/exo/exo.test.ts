@@ -248,7 +248,7 @@ describe('a placement on exo', () => {
     expect(keys.resolve({ driver: 'exo', archive: 'EXO.dmg', version })).toMatchObject({ version, dialect });
   });
 
-  describe('the model check', () => {
+  describe('at the model check', () => {
     const gemma = { repository: 'mlx-community/gemma-4-31b-it-8bit' };
     const pipeline = { sharding: 'pipeline' } as const;
     const ofClass = (...classes: readonly string[]) => ({ model: { shape: { ...shape(144, 3), classes } } });
@@ -263,7 +263,7 @@ describe('a placement on exo', () => {
       ['tensor sharding of an architecture that exo lacks', ofClass('Glm4MoeForCausalLM')],
       ['tensor sharding of two architectures', ofClass('LlamaForCausalLM', 'GptOssForCausalLM')],
       ['DeepSeek V4 in the release', { ...ofClass('DeepseekV4ForCausalLM'), runtime: { dialect: '1.0.71' } }],
-    ])('refuses %s', (_, changes) => {
+    ])('is refused with %s', (_, changes) => {
       expect(codesOf(changes)).toEqual([expect.stringContaining('exo/cannot-split: exo ')]);
     });
 
@@ -275,7 +275,7 @@ describe('a placement on exo', () => {
       ['a known architecture', ofClass('LlamaForCausalLM')],
       ['a model whose architecture is unknown', { model: { shape: shape(144, 3) } }],
       ['DeepSeek V4 on main', { ...ofClass('DeepseekV4ForCausalLM'), runtime: { dialect: 'main' } }],
-    ])('accepts %s', (_, changes) => {
+    ])('is accepted with %s', (_, changes) => {
       expect(codesOf(changes)).toEqual([]);
     });
 

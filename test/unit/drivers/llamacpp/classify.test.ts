@@ -58,7 +58,7 @@ describe('the log of a llama.cpp mesh', () => {
     expect([found(line)?.id, found(line)?.action]).toEqual([id, action]);
   });
 
-  it('has a sample line for every signature, each with a one-sentence meaning and cure', () => {
+  it('shows each signature in a sample line, with a one-sentence meaning and cure', () => {
     expect(signatures.map(({ id }) => id).filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
     for (const { meaning, cure } of signatures)
       expect([meaning, plainText(cure)].every((text) => /^[A-Z].*\.$/.test(text))).toBe(true);

@@ -81,7 +81,7 @@ describe('the log of an mlx rank', () => {
     expect(signatures.find((one) => one.id === id)?.action).toBe(action);
   });
 
-  it('has a sample line for every signature, each with a unique name', () => {
+  it('shows each signature in a sample line, under a unique name', () => {
     const ids = signatures.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => !lines.some(([known]) => known === id))).toEqual([]);

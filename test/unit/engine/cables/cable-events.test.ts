@@ -36,7 +36,7 @@ const identify = (before: readonly string[], after: readonly string[]) => {
 };
 
 describe('changes at receptacles', () => {
-  it('are empty if nothing changed', () => {
+  it('are not reported if nothing changed', () => {
     expect(identify(meshOfFour, meshOfFour)).toEqual({ plugged: [], unplugged: [] });
   });
 
@@ -126,14 +126,14 @@ describe('an event during cabling', () => {
   });
 });
 
-describe('an observation of cables', () => {
+describe('a link in observed cabling', () => {
   it('is half seen while only one end sees the other', () => {
     const blind = receptacles('studio-2', 6, without(first));
     expect(isHalfSeen(rackOf({ values: { 'studio-2': { thunderbolt: blind } } }))).toBe(true);
     expect(isHalfSeen(rackOf({}))).toBe(false);
   });
 
-  it('meets a link only at 80 Gb/s if RDMA is required', () => {
+  it('is met only at 80 Gb/s if RDMA is required', () => {
     const slow = (name: string) =>
       receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, linkBitsPerSecond: 40e9 } : one));
     const values = { 'studio-1': { thunderbolt: slow('studio-1') }, 'studio-2': { thunderbolt: slow('studio-2') } };

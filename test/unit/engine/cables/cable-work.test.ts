@@ -47,11 +47,11 @@ function placed(
 }
 
 describe('cable work', () => {
-  it('is empty if all links are met', () => {
+  it('does not exist if all links are met', () => {
     expect(work({})).toMatchObject({ acts: [], loops: [], findings: [] });
   });
 
-  it('blocks an action that could run if an earlier action in its group is waiting for a stop', () => {
+  it('blocks a possible action if an earlier action in its group is waiting for a stop', () => {
     const cables = meshOfFour.map((text) =>
       text.replace('studio-1:2', 'studio-1:9').replace('studio-1:4', 'studio-1:5').replace('studio-1:9', 'studio-1:4'),
     );
@@ -134,7 +134,7 @@ describe('cable work', () => {
     expect(placed(['joined', 'joined', 'joined'], moved).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
   });
 
-  describe('a cable that a running placement uses', () => {
+  describe('on a cable that a running placement uses', () => {
     const hidden = (
       name: string,
       receptacle: number,
@@ -148,7 +148,7 @@ describe('cable work', () => {
       ['plug-straight', { 'studio-1': hidden('studio-1', 2, behindHub) }],
       ['plug-straight', { 'studio-2': hidden('studio-2', 2, behindHub) }],
       ['plug-again', { 'studio-1': hidden('studio-1', 2, silent), 'studio-2': hidden('studio-2', 2, silent) }],
-    ])('waits for its stop before %s, whichever end sees the cable', (kind, seen) => {
+    ])("waits for the placement's stop before %s, whichever end sees the cable", (kind, seen) => {
       const running = placed(['joined', 'running', 'running'], meshOfFour, seen);
       expect(running.acts).toMatchObject([{ kind, stopFirst: ['kimi'], isFree: false }]);
       expect(rackGraph(running.examination, running.acts).moves[0]?.first).toBe('stop kimi');
@@ -159,7 +159,7 @@ describe('cable work', () => {
     it.each([
       ['cabling/doubled', 'studio-1:6 <-> studio-2:6'],
       ['cabling/undeclared', 'studio-2:6 <-> studio-3:6'],
-    ])('asks for the stop before an undeclared cable is removed: %s', (_, extra) => {
+    ])("asks for the placement's stop before an undeclared cable is removed: %s", (_, extra) => {
       const { acts, findings } = placed(['joined', 'running', 'running'], [...meshOfFour, extra]);
       expect(acts).toEqual([]);
       expect(findings.map(({ hint }) => plainText(hint))).toEqual([

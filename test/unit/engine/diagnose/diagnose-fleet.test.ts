@@ -28,7 +28,7 @@ describe('the diagnosis of a fleet', () => {
     expect(found).toEqual([unreachable]);
   });
 
-  it('uses the node as the subject of a failure that has none', () => {
+  it('uses the node as the subject of a failure without a subject', () => {
     const { subject: _, ...bare } = unreachable;
     const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [bare] } });
     expect(found.map((one) => subjectText(one.subject))).toEqual(['node studio-4']);
@@ -72,7 +72,7 @@ describe('the diagnosis of a fleet', () => {
     expect(diagnoseFleet(desiredFleet(), { nodes: some, failures: {} })).toEqual([]);
   });
 
-  it('sorts by node, then severity, then code', () => {
+  it('is sorted by node, then severity, then code', () => {
     const found = told({
       cables: [],
       values: {
@@ -99,7 +99,7 @@ describe('the diagnosis of a fleet', () => {
     ]);
   });
 
-  it('has each rule once', () => {
+  it('includes each rule once', () => {
     expect(new Set(rules).size).toBe(rules.length);
   });
 });

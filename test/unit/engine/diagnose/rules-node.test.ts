@@ -352,7 +352,7 @@ describe("this computer's clock", () => {
     expect(findingsOf(ahead)[0]?.detail).toContain('clock is 60 s ahead of all nodes');
   });
 
-  it('is not blamed if one node disagrees or only one was observed', () => {
+  it('is not blamed if one node disagrees or only one node was observed', () => {
     expect(told(offsets(60_000, 60_000, 60_000, 80_000))).toEqual(
       names.map((name) => `warning clock/offset node ${name}`),
     );

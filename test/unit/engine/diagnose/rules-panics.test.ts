@@ -46,7 +46,7 @@ describe('kernel panic reports', () => {
     expect(told(seen(late))).toEqual(['notice macos/panicked node studio-3']);
   });
 
-  it('are represented by the newest one, with a minimum count', () => {
+  it('cause a single finding that shows the newest report and a minimum count', () => {
     const old = ['a', 'b', 'z'].map((name) => report({ name: `${name}.panic`, atEpochSeconds: bootedAt - 7_200 }));
     const [finding] = findingsOf(seen(report({ name: 'Kernel.panic' }), ...old));
     expect(finding?.detail).toContain('since this Mac started: Kernel.panic.');

@@ -46,7 +46,7 @@ function portsDown(name: string, ...devices: readonly string[]): readonly RdmaPo
 const short = ({ stage, finding }: Trouble): string => `${stage} ${finding.code} ${subjectText(finding.subject)}`;
 
 describe('findings in repair order', () => {
-  it('are empty for a healthy rack', () => {
+  it('do not exist for a healthy rack', () => {
     expect(troubles({})).toEqual([]);
   });
 
@@ -206,7 +206,7 @@ describe('manual steps for the RDMA switch', () => {
     expect(switches({ values: { 'studio-2': disabled }, unknown }).recovery?.nodes).toEqual(['studio-2']);
   });
 
-  it('are empty if RDMA is on everywhere or not needed', () => {
+  it('do not exist if RDMA is on everywhere or not needed', () => {
     expect(switches({ cables: meshOfFour.slice(1) })).toEqual({});
     const desired = desiredFleet();
     const relaxed = { ...desired, thunderbolt: { ...desired.thunderbolt, rdma: 'auto' as const } };

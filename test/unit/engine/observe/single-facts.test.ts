@@ -41,7 +41,7 @@ describe('the clock fact', () => {
 describe('the filevault fact', () => {
   const said = (stdout: string) => filevault.parse([answer('fdesetup', { stdout })], asked);
 
-  it('distinguishes a disk that macOS is converting from an encrypted one', () => {
+  it('does not report a disk as encrypted while macOS is still converting it', () => {
     expect(value(said('FileVault is On.\nEncryption in progress: Percent completed = 42.5\n'))).toBe('converting');
     expect(value(said('FileVault is Off.\nDecryption in progress: Percent completed = 7\n'))).toBe('converting');
     expect(value(said('FileVault is Off, but will be enabled after the next restart.\n'))).toBe('off');
@@ -63,7 +63,7 @@ describe('the sudo fact', () => {
     );
   });
 
-  it('is never allowed if sudo failed, was late or is missing', () => {
+  it('never reports sudo as allowed if sudo failed, was late or is missing', () => {
     expect(said('sudo: unable to initialize policy plugin\n', 1)).toMatchObject({ reason: 'failed' });
     expect(said('', 127)).toMatchObject({ reason: 'tool-missing' });
     expect(said('', 0, { isLate: true })).toMatchObject({ reason: 'timed-out' });

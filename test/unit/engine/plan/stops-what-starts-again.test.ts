@@ -176,7 +176,7 @@ describe('a command in a doctor hint', () => {
     ['reboot', 'the Mac whose starts are spent', 'meshwright reboot studio-2', spent, serving],
     ['command', 'a different kind', 'meshwright apply', off, serving],
     ['start', 'a placement that serves', 'meshwright start kimi', {}, serving],
-  ] as const)('stays if it is a %s of %s', (_, __, command, values, rack) => {
+  ] as const)('is unchanged if it is a %s of %s', (_, __, command, values, rack) => {
     expect(shown('Try a start first', command, values, rack)).toBeUndefined();
   });
 });

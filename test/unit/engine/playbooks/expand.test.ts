@@ -44,7 +44,7 @@ describe("a play's nodes", () => {
 describe('batches', () => {
   const sizes = (serial: readonly BatchSize[]) => batchesOf(play({ serial }), everything).map((batch) => batch.length);
 
-  it('form one batch without sizes, and none without nodes', () => {
+  it('are a single batch without sizes, and do not exist without nodes', () => {
     expect(sizes([])).toEqual([4]);
     expect(batchesOf(play({}), [])).toEqual([]);
   });

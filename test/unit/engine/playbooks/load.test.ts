@@ -121,7 +121,7 @@ plays:
     expect([...kinds].sort()).toEqual(words.sort());
   });
 
-  it('calls the kind `doorman` of plans `gateway`, and is refused with the new name under the old one', () => {
+  it('calls `gateway` the kind that plans call `doorman`, and is refused with the old name', () => {
     const converge = (...only: readonly string[]) =>
       load(`playbook: 1\nplays: [{ nodes: all, tasks: [converge: { only: [${only.join(', ')}] }] }]`);
     const { playbook, diagnostics } = converge('power', 'gateway');

@@ -74,7 +74,7 @@ describe.concurrent.each(scriptShells)('a job in $name', (shell) => {
     expect(sums()).toBe(1);
   });
 
-  it('restarts if its process is gone or its pid was reused', async () => {
+  it('restarts if its process is gone or its PID was reused', async () => {
     const root = held();
     await launch(root, call);
     const first = pidOf(root);

@@ -124,7 +124,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
   });
 
   // trust L9.
-  it('is stolen despite the mark of a script whose pid was reused', async () => {
+  it('is stolen despite the mark of a script whose PID was reused', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);

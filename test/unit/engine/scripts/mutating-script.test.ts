@@ -109,7 +109,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
     expect((await root.runBody('changed\nprintf late')).result).toMatchObject({ kind: 'done' });
   });
 
-  it('waits for an earlier running attempt and does nothing after a later one', async () => {
+  it('waits while an earlier attempt is running, and does nothing once a later attempt has run', async () => {
     const root = newRoot(shell);
     // The ps shows the command line of /bin/sh on a Mac, whatever the name of this shell.
     root.tool('bin/ps', 'kill -0 "$5" 2>/dev/null && printf "sh -s\\n"');

@@ -79,7 +79,7 @@ describe.each(scriptShells)('the rank account in $name', (shell) => {
   };
   const created = (root: MacRoot): readonly string[] => root.calls().filter((one) => one.includes(' -create '));
 
-  it('is created once with the first free uid and gid', async () => {
+  it('is created once with the first free UID and GID', async () => {
     const root = withDirectory();
     expect(await run(root, call)).toEqual(changed);
     expect(created(root)).toEqual([
@@ -145,7 +145,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     }
   });
 
-  it('is not created if macOS refuses or no number is available', async () => {
+  it('is not created if macOS refuses or no ID is free', async () => {
     const refused = withDirectory();
     refused.file('../s/refusal', "printf '<dscl_cmd> DS Error: -14120 (eDSPermissionError)\\n' >&2; exit 40\n");
     expect(await run(refused, call)).toMatchObject({ slug: 'no-full-disk-access' });

@@ -41,8 +41,8 @@ function hangingNode(shell: Shell): NodeRoot {
   return root;
 }
 
-describe.each(scriptShells)('a probe with a hanging tool, in $name', (shell) => {
-  it.each(scripts)('$name reports that it was abandoned and stops its tools', async ({ script }) => {
+describe.each(scriptShells)('a hanging tool in $name', (shell) => {
+  it.each(scripts)('is stopped together with the $name probe, which exits as abandoned', async ({ script }) => {
     const root = hangingNode(shell);
     const folder = join(root.folder, 'private');
     mkdirSync(folder);

@@ -303,14 +303,14 @@ describe.concurrent.each(scriptShells)('stop-rank in $name', (shell) => {
     }
   });
 
-  it('finds a rank unknown to launchd by its pid and start time', async () => {
+  it('finds a rank unknown to launchd by its PID and start time', async () => {
     const root = await started(shell, 'ignores');
     rmSync(join(root.folder, '../launchd/loaded'));
     expect(await run(root, stop())).toMatchObject({ said: ['sample=sample-kimi-3.txt', 'ended=killed'] });
     expect(processesOf(root).filter(isAlive)).toEqual([]);
   });
 
-  it('never stops an unrelated process with the same pid', async () => {
+  it('never stops an unrelated process with the same PID', async () => {
     const root = newRoot(shell);
     await run(root, record());
     rmSync(join(root.folder, '../launchd/loaded'));

@@ -72,7 +72,7 @@ describe.concurrent.each(scriptShells)('the record of a start over RDMA in $name
     await run(root, stop());
   });
 
-  it('stores pid 0 for a rank that exits immediately', async () => {
+  it('stores PID 0 for a rank that exits immediately', async () => {
     const root = newRoot(shell, 'ends at once');
     root.file('../launchd/slow', '');
     await run(root, record());

@@ -21,7 +21,7 @@ const { started } = rankRoots();
 /** 16 GiB, in pages and bytes. */
 const usual = { pages: 1_048_576, bytes: 17_179_869_184 };
 
-describe.concurrent.each(scriptShells)("stop-rank's signals in $name", (shell) => {
+describe.concurrent.each(scriptShells)("stop-rank's signal sequence in $name", (shell) => {
   it('starts with SIGINT if configured and stops a rank that obeys it', async () => {
     const root = await started(shell, 'obeys INT');
     expect(await run(root, stop(250, 5_000))).toMatchObject({ said: ['ended=clean'] });
@@ -108,7 +108,7 @@ describe.concurrent.each(scriptShells)('wired memory after a stop in $name', (sh
     await run(root, stop(5_000));
   });
 
-  it('requires a reboot before the next start if it stays high', async () => {
+  it('requires a reboot before the next start if it remains high', async () => {
     const root = await started(shell, 'obeys');
     root.file('../pages', String(2 * usual.pages));
     root.tool('bin/sleep', 'exec /bin/sleep 0.05');

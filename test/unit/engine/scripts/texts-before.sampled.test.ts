@@ -28,33 +28,36 @@ const withoutJob = (texts: Readonly<Record<string, string>>, name: string) =>
 describe('the scripts sent to nodes', () => {
   const { changed, gone, added } = changedTexts(before, now);
 
-  it('have unchanged names', () => {
+  it('have the same names as the stored versions', () => {
     expect([gone, added]).toEqual([[], []]);
   });
 
-  it.each(changed.map((name) => [name] as const))('%s: has the same effect as the stored version', async (name) => {
-    if (unsteady.has(name)) {
-      expect(withoutJob(now, name), 'the text has changed, and running it would not compare it').toBe(
-        withoutJob(before, name),
-      );
-      return;
-    }
-    const [old, fresh] = await both(name, before[name] ?? '', now[name] ?? '');
-    expect(fresh).toEqual(old);
-  });
+  it.each(changed.map((name) => [name] as const))(
+    'include %s with the same effect as its stored version',
+    async (name) => {
+      if (unsteady.has(name)) {
+        expect(withoutJob(now, name), 'the text has changed, and running it would not compare it').toBe(
+          withoutJob(before, name),
+        );
+        return;
+      }
+      const [old, fresh] = await both(name, before[name] ?? '', now[name] ?? '');
+      expect(fresh).toEqual(old);
+    },
+  );
 });
 
 describe('the comparison of two script versions', () => {
   const steady = Object.keys(before).filter((name) => !unsteady.has(name));
 
   const jobs = Object.keys(before).filter((name) => name.startsWith('job '));
-  it.each(jobs)('%s: completes all of its work', async (name) => {
+  it.each(jobs)('completes all the work of %s', async (name) => {
     const { exit, tree } = await runOnMac(shell, name, before[name] ?? '');
     expect([exit, tree.filter((one) => one.includes('ops/example/failure'))]).toEqual([0, []]);
     expect(tree.filter((one) => one.includes('/verified '))).toHaveLength(1);
   });
 
-  it.each(sampleOf(steady, { few: 4, oneIn: 2 }))('%s: gives equal results on two Macs', async (name) => {
+  it.each(sampleOf(steady, { few: 4, oneIn: 2 }))('gives equal results on two Macs for %s', async (name) => {
     const [one, other] = await both(name, before[name] ?? '', before[name] ?? '');
     expect(other).toEqual(one);
   });

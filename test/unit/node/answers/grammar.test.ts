@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isIpv4, isName, wholeNumber } from '../../../../src/node/answers/grammar.ts';
 
-describe('single values', () => {
+describe('parsers of single values', () => {
   it('accept only whole numbers that JavaScript represents exactly', () => {
     expect(wholeNumber('549755813888')).toBe(549_755_813_888);
     for (const text of ['', '-1', '1e3', '0x10', ' 1', '9007199254740993', undefined]) {

@@ -45,7 +45,7 @@ describe('a golden answer', () => {
     expect(judgeGolden(thought, pointer, 'equal')).toEqual({ kind: 'none', reason: 'the text is not printable' });
   });
 
-  it('may be any token if nothing is expected of the text', () => {
+  it('may be any token if no text is expected', () => {
     expect(judgeGolden(answer('\u0001'), pointer, 'none')).toEqual({ kind: 'golden', text: '\u0001' });
     expect(judgeGolden({ status: 503, body: '' }, pointer, 'none')).toMatchObject({ kind: 'none' });
   });

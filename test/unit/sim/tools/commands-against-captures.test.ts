@@ -20,7 +20,7 @@ describe('the simulated system_profiler', () => {
     },
   );
 
-  it("has exactly the capture's hardware keys", () => {
+  it('prints exactly the hardware keys in the capture', () => {
     const keys = (text: string): string[] => Object.keys(JSON.parse(text)['SPHardwareDataType'][0]);
     const simulated = answer(studioAndLaptop, 'one', 'system_profiler/SPHardwareDataType_-json.out');
     expect(keys(simulated)).toEqual(keys(captured('sp-hardware-json.m2-air.json')));

@@ -57,7 +57,7 @@ describe.each(shells)('a simulated tool under %s', (_, shell) => {
     });
   });
 
-  it('repeats the name of a missing object', () => {
+  it('names a missing object in its error', () => {
     const { stderr } = root.run('/bin/launchctl', 'print', 'system/dev.meshwright.keeper');
     expect(stderr.replace('dev.meshwright.keeper', 'com.openssh.sshd')).toBe(
       captured('launchctl-print.sshd.off.stderr.txt'),
