@@ -37,7 +37,7 @@ it('the workflows pin GitHub actions to commits, since tags can move', () => {
 });
 
 describe('the time limits of the CI gates', () => {
-  it('sum to less than 85 minutes', () => {
+  it('add up to less than 85 minutes', () => {
     expect(totalMinutes).toBe(85);
     expect(sumOf(ci)).toBeLessThan(85);
   });

@@ -173,7 +173,7 @@ describe('mutant selection', () => {
     expect(new Set(['1', '2', '3', '4'].map((seed) => JSON.stringify(order(seed)))).size).toBeGreaterThan(1);
   });
 
-  it('contains every mutant once, and one from each file before a second from any file', () => {
+  it('includes every mutant once, and one from each file before a second from any file', () => {
     const all = order('1');
     expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(9);
     for (const at of [0, 3, 6])
@@ -202,7 +202,7 @@ describe('a mutation report', () => {
     );
   const two = [{ name: 'one' }, { name: 'two', bar: 75 }];
 
-  it('counts by area and does not count timeouts as killed', () => {
+  it('counts mutants by area, and does not count timeouts as killed', () => {
     const { lines, isReached } = report(
       [
         ...of('one', { killed: 8, survived: 1 }),
@@ -260,7 +260,7 @@ describe('the files of a mutation run', () => {
     writeFileSync(join(folder, path), text);
   };
 
-  it('continue earlier results, but drop a truncated line', () => {
+  it('add to earlier results, but drop a truncated line', () => {
     const run = { commit: 'c', seed: '7' };
     write('results', `${JSON.stringify(run)}\n{"file":"a"}\n{"fil`);
     expect(openResults(join(folder, 'results'), { commit: 'c' })).toEqual({ run, results: [{ file: 'a' }] });

@@ -33,7 +33,7 @@ describe('start and stop before the first apply', () => {
 });
 
 describe('ask', () => {
-  it('does not need a name if there is only one placement, and rejects a misspelled name', async () => {
+  it('works without a name if the file has only one placement, and rejects a misspelled name', async () => {
     const [answered, misspelled] = await Promise.all([
       run('ask', 'Hello?', '--sim'),
       run('ask', 'chta', 'Hello?', '--sim'),

@@ -40,7 +40,7 @@ describe('endpoints', () => {
     await expectGolden('endpoints', place, rans);
   });
 
-  it('wraps its sentences at 40 columns, but nothing to copy', async () => {
+  it('wraps its sentences at 40 columns, but not the text to copy', async () => {
     const [wide, narrow] = await Promise.all(
       ['80', '40'].map((COLUMNS) => meshwright(place, ['endpoints'], { env: { COLUMNS } })),
     );

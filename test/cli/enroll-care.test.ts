@@ -71,7 +71,7 @@ describe('enroll', () => {
     expect(schemaCheck('enroll')(document)).toEqual([]);
   });
 
-  it('pins nothing if Ctrl-C comes while it waits for the host key', async () => {
+  it('pins nothing if Ctrl-C interrupts it while it waits for the host key', async () => {
     let isAsked = false;
     await serve({
       onSocket: () => {

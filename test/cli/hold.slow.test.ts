@@ -73,7 +73,7 @@ describe('hold and release', () => {
     expect((await plan()).steps).toEqual([]);
   });
 
-  it('are no fault of a simulated rack', async () => {
+  it('do not count as faults of a simulated rack', async () => {
     expect((await run('hold', 'studio-4', '--reason', 'fan', '--yes')).code).toBe(0);
     const { code, stdout } = await run('status');
     expect([code, stdout.includes('studio-4 is on hold'), stdout.includes('injected faults')]).toEqual([

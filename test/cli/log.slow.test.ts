@@ -109,7 +109,7 @@ describe('a log that cannot be written', () => {
   });
 });
 
-describe('the log options', () => {
+describe('invalid log options', () => {
   it.each([
     [['plan', '--sim', '--log-level', 'info'], '--log-level needs --log.'],
     [['plan', '--sim', '--log', 'x', '--log-level', 'all'], 'Levels: debug, info, warn, error.'],

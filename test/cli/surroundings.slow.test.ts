@@ -143,7 +143,7 @@ describe.concurrent('an odd environment (case 58)', () => {
     expect(json(ascii)).toEqual(json(utf8));
   });
 
-  it('does not need standard input', async () => {
+  it('can lack standard input', async () => {
     const child = spawn('/bin/sh', ['-c', 'exec "$@" <&-', 'sh', process.execPath, mainFile, 'status', '--sim'], {
       cwd: place.folder,
       env: environment(place),

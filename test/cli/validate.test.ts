@@ -108,7 +108,7 @@ describe('validate', () => {
 });
 
 describe('the cluster file', () => {
-  it('is found by -f, then by MESHWRIGHT_FILE, then as the nearest cluster.yaml going upwards', async () => {
+  it('is found by -f, then by MESHWRIGHT_FILE, then as cluster.yaml in the nearest parent folder', async () => {
     const env = { MESHWRIGHT_FILE: join(place.folder, 'warned.yaml') };
     const [named, fromEnvironment, both, above] = await Promise.all([
       run('-f', 'empty.yaml', 'validate'),

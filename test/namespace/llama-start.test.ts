@@ -48,7 +48,7 @@ kill -STOP "$p"`;
 const apply = (listen = justBefore('none', () => undefined).listen) =>
   rack.behindOurBack(() => rack.apply({ onEvent: listen }));
 
-describe.skipIf(found.kind === 'missing')('starting the real llama.cpp', { timeout: patience }, () => {
+describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { timeout: patience }, () => {
   it.each(ranks)('leaves nothing running if rank %i on %s exits with a reason', async (rank, node) => {
     await rack.asRoot(node, `printf '%s\\n' "${lastWords(rank)}" > ${lastWordsPath}`);
     const { report } = await apply();
@@ -84,7 +84,7 @@ describe.skipIf(found.kind === 'missing')('starting the real llama.cpp', { timeo
     ]);
   });
 
-  it('starts the mesh when the fault is gone', async () => {
+  it('succeeds once the fault is gone', async () => {
     await rack.converge();
     expect(
       rack

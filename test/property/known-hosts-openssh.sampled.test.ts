@@ -161,7 +161,7 @@ function ourVerdict(text: string, server: Sshd, hostKeyAlias: string | undefined
   return verdictWord(trust.judge(Buffer.from(shown?.base64 ?? '', 'base64')));
 }
 
-describe.runIf(hasSshd())('known_hosts compared with OpenSSH', () => {
+describe.runIf(hasSshd())('the known_hosts matcher', () => {
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-known-hosts-'));
   const kinds = [
     ['ed25519', []],
@@ -211,7 +211,7 @@ describe.runIf(hasSshd())('known_hosts compared with OpenSSH', () => {
     expect(found).toBeGreaterThan(fileCount);
   });
 
-  it('leads to the same verdicts as ssh (case 24)', async () => {
+  it('gives the same verdicts as ssh (case 24)', async () => {
     const counts = new Map<string, number>();
     for (const [at, server] of servers.entries()) {
       const mine = files(server).filter((_, index) => index % servers.length === at);

@@ -137,7 +137,7 @@ describe('a plan for any rack', () => {
     );
   });
 
-  it('finds the same property value when only the facts that it needs are observed', () => {
+  it('gives a property the same value when only the facts it needs are observed', () => {
     fc.assert(
       fc.property(racks, fc.nat(), (rack, at) => {
         const { desired, observation } = request(rack);

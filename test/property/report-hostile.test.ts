@@ -73,8 +73,8 @@ function check(text: string, columns: number, commands: readonly string[] = []):
   expect(text.split('\n').filter(isTooWide)).toEqual([]);
 }
 
-describe('a report on a rack with a hostile node', () => {
-  it('has only plain characters and lines that fit in its status', () => {
+describe('the text output for a rack with a hostile node', () => {
+  it('has only plain characters and lines that fit the page in status', () => {
     fc.assert(
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const detail = String(own.identity?.serial);
@@ -102,7 +102,7 @@ describe('a report on a rack with a hostile node', () => {
     );
   });
 
-  it('has only plain characters and lines that fit in its facts', () => {
+  it('has only plain characters and lines that fit the page in facts', () => {
     fc.assert(
       fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
         const observation = observedFleet({ values: { 'studio-1': own } });

@@ -144,7 +144,7 @@ describe('sending a file', () => {
     expect(sha256(readFileSync(model.staged))).toBe(sha256(model.bytes));
   });
 
-  it('stops in place when the run is interrupted', async () => {
+  it('stops midway when the run is interrupted', async () => {
     const model = aModel();
     const person = new AbortController();
     const report = await runPlan(planOf([prepare(model), send(model)]), {

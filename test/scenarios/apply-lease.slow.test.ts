@@ -248,7 +248,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     expect(rack.read(one, ownerFile)).toBeUndefined();
   });
 
-  it('is missing on an unreachable node, which does not stop the run', async () => {
+  it('is not taken on an unreachable node, and the run continues without it', async () => {
     const { keeper } = contender({ run: 'run-a', port: 1 });
     expect(await keeper.take([one])).toEqual({ kind: 'taken', isInDoubt: false });
     expect(keeper.lease(one)).toMatchObject({ kind: 'none', diagnostics: [{ code: 'ssh/refused' }] });

@@ -114,7 +114,7 @@ describe('separate accounts for ranks and gateway', { timeout: patience }, () =>
     await printed(first, dscl('-delete /Users/_meshrank'));
   });
 
-  it('are created again with the same number after macOS removed them', async () => {
+  it('are created again with the same ID after macOS removed them', async () => {
     const { exit, plan } = await rack.converge();
     expect([exit, plan.steps.map(({ id }) => id)]).toEqual([0, [`${first}/accounts/_meshrank/make`]]);
     expect(await printed(first, 'id -u _meshrank')).toBe('450\n');

@@ -67,7 +67,7 @@ describe('drift', { timeout: patience }, () => {
     },
   );
 
-  it('leaves nothing to change', async () => {
+  it('leaves nothing to change once it is repaired', async () => {
     expect(leftIn(await drifting.rack().plan())).toEqual([]);
   });
 });

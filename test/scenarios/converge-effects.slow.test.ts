@@ -47,7 +47,7 @@ describe("a plan's listed effects", { timeout: patience }, () => {
     await rack.converge();
   });
 
-  it('are reported missing if the comparison gets no plan', async () => {
+  it('are reported as missing if there is no plan to compare', async () => {
     const effects = rack.fleet().effects();
     const unnamed = unnamedEffects(effects, [], await rack.observe()).join('\n');
     for (const kind of ['"kickstart"', '"reboot"', '"bootout"']) expect(unnamed).toContain(kind);

@@ -82,7 +82,7 @@ describe("the nodes' output", () => {
     expect(before.length).toBeGreaterThan(10_000);
   });
 
-  it('would be caught if it named one', () => {
+  it('is caught by this test if it names a fault or diagnostic', () => {
     expect(namesIn('status: RDMA-disabled')).toEqual(['rdma-disabled']);
     expect(namesIn('see ssh/host-key-changed').length).toBeGreaterThan(0);
   });

@@ -63,7 +63,7 @@ describe('two placements that share a Mac', { timeout: patience }, () => {
     expect(pidOf(first, 'chat')).toBe(chat);
   });
 
-  it('lose one Mac, which stops only the placement that uses it', async () => {
+  it('are affected by a lost Mac only if they use it', async () => {
     const before = [pidOf(first, 'chat'), pidOf(first, 'solo')];
     await rack.behindOurBack((fleet) => fleet.cutPower(second));
     const { plan, exit } = await rack.apply();

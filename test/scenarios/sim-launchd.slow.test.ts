@@ -84,7 +84,7 @@ describe('launchctl on a simulated node', () => {
     expect((await run(client, `ps -ww -o command= -p ${pid}`)).stdout).toContain(program());
   });
 
-  it('prints the process number on request, and does not start a second process', async () => {
+  it('prints the PID on request, and does not start a second process', async () => {
     await bootstrap();
     const [, first] = await launchctl('kickstart', '-p', 'system/dev.test');
     expect(first).toMatch(/^\d+\n$/);

@@ -76,7 +76,7 @@ describe('the addresses of a simulated Mac', () => {
   });
   const services = '"$R/usr/bin/plutil" -extract NetworkServices json -o - "$F"';
 
-  it('stay as ifconfig set them on an interface until its service changes', async () => {
+  it("remain as set by ifconfig until the interface's service changes", async () => {
     const ran = await sh(`"$R/sbin/ifconfig" en3 inet 10.1.1.1 netmask 255.255.255.0; "$R/sbin/ifconfig" en3`);
     expect(ran.stdout).toContain('inet 10.1.1.1 netmask 0xffffff00');
     expect(ran.stdout).not.toContain('10.77.0.1');
@@ -121,7 +121,7 @@ describe('a simulated tool that changes the network', () => {
     expect(await lines(state, 'user')).toEqual(before);
   });
 
-  it('reports in its own words that SSH sessions lack Full Disk Access', async () => {
+  it("reports in macOS's words that SSH sessions lack Full Disk Access", async () => {
     await rack?.fleet.setFault(['no-full-disk-access', 'studio-1']);
     const ran = await sh('"$R/usr/sbin/networksetup" -setdhcp "Thunderbolt 2"');
     expect([ran.code, ran.stderr]).toEqual([1, 'Unable to access the System Configuration database\n']);

@@ -71,7 +71,7 @@ describe('a connection to a faulty node', () => {
     expect(await rejectionCode(ssh.connect(port))).toBe('ssh/refused');
   });
 
-  it('blames the host name if it does not exist', async () => {
+  it('fails with a diagnostic about the host name if that does not exist', async () => {
     const target = ssh.target(22, { host: 'no-such-mac.invalid' });
     const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/unreachable', subject: nodeSubject('studio-1') });
@@ -187,7 +187,7 @@ describe('a connection to a faulty node', () => {
     },
   );
 
-  it('shares no algorithm if the node has only broken ones, and names those of both sides (case 28)', async () => {
+  it("fails if the node has only broken algorithms, and names both sides' algorithms (case 28)", async () => {
     const server = await start({ algorithms: { kex: ['diffie-hellman-group14-sha1'] } });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/no-common-algorithm');
@@ -199,7 +199,7 @@ describe('a connection to a faulty node', () => {
     ['cipher', { cipher: ['aes256-cbc'] }],
     ['cipher', { cipher: ['chacha20-poly1305@openssh.com'] }],
     ['MAC', { cipher: ['aes128-ctr'], hmac: ['hmac-sha1'] }],
-  ] as const)('shares no %s with a node that offers only %j (cases 28, 29)', async (kind, lists) => {
+  ] as const)('fails without a common %s if the node offers only %j (cases 28, 29)', async (kind, lists) => {
     const server = await start({
       algorithms: Object.fromEntries(Object.entries(lists).map(([key, list]) => [key, [...list]])),
     });

@@ -25,7 +25,7 @@ const trustOf = (host: string, { port }: FaultServer) => {
   return trustFor({ host, port }, { knownHosts: [{ file: 'known_hosts', text }] });
 };
 
-describe('a connection to a host name', () => {
+describe('a connection to a host', () => {
   it('gets its full deadline after the name lookup', async () => {
     const server = await start();
     const target = ssh.target(server.port, { host: 'slow-name.lan' });
@@ -47,7 +47,7 @@ describe('a connection to a host name', () => {
     expect(problem).toMatchObject({ code: 'ssh/unreachable', detail: expect.stringContaining('looked up within') });
   });
 
-  it('does not look up a name for an IP address', async () => {
+  it('does not look up an IP address', async () => {
     const server = await start();
     let lookups = 0;
     const lookUp = () => {

@@ -78,7 +78,7 @@ describe.runIf(hasSshd())('the offered keys', () => {
     expect(await tryWith({ identityFiles: [`${held}.pub`], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
   });
 
-  it('are refused, naming the file, if it is encrypted and no agent has its key', async () => {
+  it("are refused with the file's name if a key file is encrypted and no agent has its key", async () => {
     const problem = await refusal({ identityFiles: [lost], agentSocket: socket, isIdentitiesOnly: true });
     expect(problem).toMatchObject({ code: 'ssh/key-encrypted', hint: `Add the key to the agent: ssh-add ${lost}` });
     expect(await refusal({ identityFiles: [lost] })).toMatchObject({ code: 'ssh/key-encrypted' });
@@ -88,7 +88,7 @@ describe.runIf(hasSshd())('the offered keys', () => {
     expect(await tryWith({ identityFiles: [lost, ssh.user.file] })).toBe('0');
   });
 
-  it('exclude every missing, overly accessible or invalid file, and name it', async () => {
+  it('exclude every missing, overly accessible or invalid file, which a diagnostic names', async () => {
     const open = makeKey(ssh.folder, 'open').file;
     chmodSync(open, 0o644);
     const text = join(ssh.folder, 'text');
@@ -129,7 +129,7 @@ describe.runIf(hasSshd())('the offered keys', () => {
     careful.kill();
   });
 
-  it('are at most four with an agent, so that the node still reports its reason', async () => {
+  it('number at most four with an agent, so that the node still reports its reason', async () => {
     const full = join(ssh.folder, 'full.sock');
     const many = spawn('ssh-agent', ['-D', '-a', full], { stdio: 'ignore' });
     await agentAnswers(full);

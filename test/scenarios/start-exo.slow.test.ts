@@ -104,7 +104,7 @@ describe('an exo start', { timeout: patience }, () => {
     await one.heal?.(node);
   });
 
-  it('starts the mesh when the fault is gone', async () => {
+  it('succeeds once the fault is gone', async () => {
     await rack.converge();
     expect(
       rack

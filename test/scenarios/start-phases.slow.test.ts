@@ -166,7 +166,7 @@ describe('a mesh start', () => {
     await (one.heal ?? nothing)(one.node);
   });
 
-  it('starts the mesh when the fault is gone', async () => {
+  it('succeeds once the fault is gone', async () => {
     const { after } = await rack.converge();
     expect(leftIn(after)).toEqual([]);
     expect(
