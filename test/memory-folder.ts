@@ -9,8 +9,7 @@ const prefix = 'mw-';
 const ownerName = 'owner';
 
 /**
- * The PID namespace of this process. Containers may share this memory, and a process number is valid in one namespace
- * only.
+ * The PID namespace of this process. Containers may share this memory, and a PID is valid in one namespace only.
  */
 const countedIn = (): Promise<string> => readlink('/proc/self/ns/pid').catch(() => '');
 

@@ -104,7 +104,7 @@ export interface Fence {
   readonly token: number;
 }
 
-/** The mark of a script that runs under the lease, below meshwright's folder; its process number follows. */
+/** The mark of a script that runs under the lease, below meshwright's folder; its PID follows. */
 const busyMark = 'lease/busy.';
 
 /** Exit code of a script whose run does not have the lease and that changed nothing. */

@@ -41,7 +41,7 @@ export const differences: readonly Difference[] = [
     why: 'every connection uses the loopback interface of this machine',
   },
   {
-    what: 'process numbers that begin with 1, and only processes of this Mac in `/proc`',
+    what: 'PIDs that begin with 1, and only processes of this Mac in `/proc`',
     missingOn: 'portable',
     why: "the process table is that of this machine; `ps` and `kill` check the node's mark",
   },

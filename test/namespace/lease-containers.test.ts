@@ -16,7 +16,7 @@ import { startController } from '../scenarios/kill/run-controller.ts';
 const node = nodeName('studio-1');
 const newNamespace = ['unshare', '--pid', '--fork'];
 
-// trust H2: containers of one computer have its host name and its network cards, but separate process numbers.
+// trust H2: containers of one computer have its host name and its network cards, but separate PIDs.
 it.each([
   ['with its own /proc', [...newNamespace, '--mount-proc']],
   ["with the host's /proc", newNamespace],

@@ -165,7 +165,7 @@ export async function eventually(isTrue: () => Promise<boolean> | boolean): Prom
   return false;
 }
 
-/** The process numbers of live processes with a run's mark in their environment; Linux only. */
+/** The PIDs of live processes with a run's mark in their environment; Linux only. */
 export async function markedProcesses(runId: string): Promise<readonly number[]> {
   const numbers = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name));
   const found = await Promise.all(

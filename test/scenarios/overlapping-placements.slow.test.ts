@@ -17,7 +17,7 @@ afterAll(() => rack.stop());
 
 const service = (placement: string): string => `dev.meshwright.rank.${placement}`;
 
-/** The process number of a rank; undefined if the rank does not run. */
+/** The PID of a rank; undefined if the rank does not run. */
 const pidOf = (node: string, placement: string): number | undefined =>
   rack
     .fleet()

@@ -31,7 +31,7 @@ it.runIf(process.platform === 'linux')('removeAbandoned removes only the folders
   expect(table).toBe(readlinkSync('/proc/self/ns/pid'));
   const dead = await killed();
   lay('mw-dead', `${dead} ${table}`);
-  // Its process number has been reused since.
+  // Its PID has been reused since.
   lay('mw-reused', `${pid} ${Number(start) - 1} ${table}`);
   lay('mw-elsewhere', `${dead} pid:[1]`);
   lay('mw-begun');

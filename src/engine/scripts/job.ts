@@ -56,7 +56,7 @@ ${jobBody(call)}
 end 0
 `;
 
-/** Time limit for a job's process number, in tenths of a second. */
+/** Time limit for a job's PID, in tenths of a second. */
 const startTenths = 100;
 
 /** Starts a job; the script's file says when it does not. */

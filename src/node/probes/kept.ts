@@ -88,7 +88,7 @@ export function listOr(list: SealList | undefined, what: string): Known<readonly
   return list.exit === 0 ? known(list.lines) : unknown('failed', `The check of ${what} exited with ${list.exit}.`);
 }
 
-/** A process with a job's process number. */
+/** A process with a job's PID. */
 export interface JobProcess {
   readonly pid: string;
   readonly command: string;

@@ -14,7 +14,7 @@ type Fields = NodeJob['fields'];
 
 /**
  * The jobs recorded on the node, each by its key. A job without an exit code is running only in the current boot session,
- * and only if its process still has the job's key in its command line, because process numbers are reused.
+ * and only if its process still has the job's key in its command line, because PIDs are reused.
  */
 export const jobsFact = defineFact({
   name: 'jobs',
@@ -30,7 +30,7 @@ export const jobsFact = defineFact({
   text: (jobs) => jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`),
 });
 
-/** A job's fields, without its process number. */
+/** A job's fields, without its PID. */
 function fieldsOf({ pid: _pid, progress, ...fields }: Fields): Fields | undefined {
   if (fields['exit'] !== undefined && !/^\d{1,3}$/.test(fields['exit'])) return undefined;
   if (progress === undefined) return fields;

@@ -171,7 +171,7 @@ export function startLifeline(runId: string) {
   say(`${runId}\n`);
   guardian.unref();
   return {
-    /** The process number of the guard, which lives as long as the simulator. */
+    /** The PID of the guard, which lives as long as the simulator. */
     pid,
     /** Registers a group, which from now on dies with the simulator. */
     guard: (group: number): void => say(`+ ${group}\n`),

@@ -46,7 +46,7 @@ export const verbsHungPath = '/.sim/verbs-hung';
  */
 export const processesPath = '/.sim/processes';
 
-/** Process number of a foreign program that has opened every device. */
+/** PID of a foreign program that has opened every device. */
 export const strangerPid = 98_711;
 
 const stranger = { pid: strangerPid, stat: 'S', program: 'python3.12' };

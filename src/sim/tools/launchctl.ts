@@ -101,7 +101,7 @@ export const launchctl: Tool = {
       form: 'kickstart -p system/LABEL',
       match: "4:'kickstart -'[kp]' -'[kp]' system/'*",
       source: from.unconfirmed(
-        'launchctl kickstart starts immediately, regardless of ThrottleInterval; with -p it prints the process number',
+        'launchctl kickstart starts immediately, regardless of ThrottleInterval; with `-p` it prints the PID',
       ),
     },
     {

@@ -93,7 +93,7 @@ type RunState = { readonly kind: 'none' } | { readonly kind: 'live' | 'silent' |
 
 const answerMs = 5_000;
 
-/** Distinguishes a running simulated fleet from a crashed one by process number, start time and answer. */
+/** Distinguishes a running simulated fleet from a crashed one by its PID, start time and answer. */
 export async function readRun(folder: string): Promise<RunState> {
   const run = await parseRunFile(folder, runFileName);
   if (run === undefined) return { kind: 'none' };

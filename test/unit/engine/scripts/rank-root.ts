@@ -58,7 +58,7 @@ const sample = `[ ! -e "$R/../sample-hangs" ] || exec /bin/sleep 600
 printf 'Analysis of sampling process %s\\n' "$1" >"$4"`;
 
 /**
- * Programs of a rank. Each writes its process numbers to the file in its first argument, once its signal handling is
+ * Programs of a rank. Each writes its PIDs to the file in its first argument, once its signal handling is
  * set.
  */
 const programs = {

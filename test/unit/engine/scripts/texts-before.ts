@@ -103,7 +103,7 @@ export async function runOnMac(shell: Shell, name: string, text: string): Promis
   }
 }
 
-/** Replaces the folders and process numbers of one run in a text. */
+/** Replaces the folders and PIDs of one run in a text. */
 const steadily =
   (...folders: readonly string[]) =>
   (text: string): string =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createProcessGroups } from '../../../../src/sim/hosts/processes.ts';
 
-/** Higher than any process number of a current machine. */
+/** Higher than any PID of a current machine. */
 const unusedPid = 2 ** 30;
 
 describe("a fleet's process groups", () => {
