@@ -122,7 +122,10 @@ ${exits}`,
     options: [
       everyNode,
       { flags: '--reason <text>', text: 'reason in one line, shown to every user' },
-      { flags: '--until <day>', text: 'last day (UTC), such as 2026-12-01; later reported as over' },
+      {
+        flags: '--until <day>',
+        text: 'last day of the hold (UTC), such as 2026-12-01; after that day, the hold has expired',
+      },
       leaseWait,
     ],
     more: `A node on hold is observed but not changed. The hold is stored on the node, so it applies to every user and every controller. apply, start, stop, restart, reboot, shutdown, rollback, uninstall and the tasks of run skip the node; placements with a rank on the node are not changed. launch refuses the node.

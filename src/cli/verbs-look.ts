@@ -28,7 +28,7 @@ Exit codes: 0 all nodes match the file, 2 changes are pending, 3 only manual ste
   },
   {
     name: 'facts',
-    summary: 'print all facts about nodes, with reasons for unknown ones',
+    summary: 'print every fact about nodes, or why it is unknown',
     ...ofNodes,
     options: [{ flags: '--fact <names>', text: 'only these facts (comma-separated)' }],
     more: `Uses one connection and one exec per node. For an unknown fact, the reason is shown. Unknown never means no.

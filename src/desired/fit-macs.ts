@@ -8,7 +8,8 @@ const speedOf = ({ name, memoryGigabytesPerSecond: speeds }: MacModel): string =
 
 /**
  * Finds the Macs that set the pace of a placement with unequal Macs: memory bandwidth limits generation, and all wait
- * for the slowest Mac. Returns undefined if the Macs are equal, a model is unknown, or two chips' variants overlap.
+ * for the slowest Mac. Returns undefined if all Macs are equally fast, if a model is unknown, or if the bandwidth
+ * ranges of the models overlap.
  *
  * @param macs each Mac with its `hw.model`
  * @returns the slowest Macs, and one or two sentences that compare their memory bandwidth with the fastest Mac's

@@ -37,9 +37,9 @@ export type FetchSource =
  */
 export interface GpuQuestion {
   readonly argv: readonly [NodePath, ...string[]];
-  /** Matches an output line if the command can use the GPU. */
+  /** Matches an output line that shows that the command can use the GPU. */
   readonly shows: string;
-  /** Matches an output line if the runtime was built for the GPU; other output passes. Absent if all builds are. */
+  /** Matches an output line of a runtime built for the GPU; other output passes. Absent if all builds use the GPU. */
   readonly builtFor?: string;
 }
 

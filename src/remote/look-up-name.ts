@@ -69,7 +69,7 @@ export type LookUp = (host: string) => Promise<readonly LookupAddress[]>;
 
 /** A second resolver with enough capacity for all names. It starts when the first resolver is full. */
 interface SpareLookUp {
-  /** Looks up a name like the first resolver; calls `lost` if there will never be an answer. */
+  /** Looks up a name the way the first resolver does; calls `lost` if no answer can arrive anymore. */
   readonly ask: (host: string, settle: Settle) => void;
   /** Stops the resolver; pending names remain unanswered. */
   readonly close: () => void;

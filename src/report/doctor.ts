@@ -171,7 +171,7 @@ function verdictText({ desired, observation, troubles }: DoctorInput): string {
   const unseen = others.length === 0 ? '' : ` Not observed: ${everyNodeText(others)}.`;
   const causes = mergeFindings(troubles.map(({ finding }) => finding));
   if (causes.length === 0)
-    return `No problem found on ${counted(desired.nodes.length - others.length, 'node')}.${unseen}`;
+    return `No problems found on ${counted(desired.nodes.length - others.length, 'node')}.${unseen}`;
   const hands = causes.filter((one) => isHandsWork(one) && one.severity !== 'notice').length;
   return `${countText(causes)}.${rackText(hands, causes.length)}${unseen}`;
 }

@@ -61,7 +61,7 @@ export interface Consent {
   readonly foresee: (effects: readonly EffectTotal[]) => void;
 }
 
-/** A new consent that has not been given yet. */
+/** Creates a run's consent, which has not been given yet. */
 export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   const allowed = allowedEffects(run, policy.allowable);
   const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);

@@ -122,7 +122,7 @@ function duplicateAddress({ nodes }: Draft, place: PlaceText): readonly Finding[
 /** The characters of a name or an IPv6 address, which has at least two colons. The schema checks the rest. */
 const hasForm = /^(?:[A-Za-z0-9][A-Za-z0-9._-]*|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9]+)?)$/;
 
-/** A host that looks like an IP address must be valid, in a form that every program reads the same way. */
+/** Rejects hosts that look like IP addresses but are invalid, or that programs read differently. */
 function badAddress(draft: Draft): readonly Finding[] {
   return draft.nodes.flatMap(({ name, host }) => {
     if (host === undefined || !host.isText || !hasForm.test(host.text)) return [];

@@ -157,7 +157,7 @@ const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   mesh: ['placements', 'services'],
 };
 
-/** Codes that depend on facts outside their own area. */
+/** The facts of codes that depend on facts from other areas. */
 const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
   'address/suspected-no-answer': ['thunderbolt', 'interfaces'],

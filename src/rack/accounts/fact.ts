@@ -125,11 +125,11 @@ function checkedOf(name: string, words: readonly string[]): readonly CheckedAcco
   return isRead ? [{ name, build, uid: Number(uid), passed, failed }] : [];
 }
 
-/** A user or group number; macOS has -2 for the account `nobody`. */
+/** A UID or GID; macOS has -2 for the account `nobody`. */
 const numberIn = (text: string | undefined): number | undefined =>
   text !== undefined && /^-?\d{1,10}$/.test(text) ? Number(text) : undefined;
 
-/** `KEY: value` lines; dscl prints a value with a space on the next line. */
+/** Parses `KEY: value` lines; dscl prints a value that contains a space on the next line. */
 function accountOf([name = '', ...lines]: readonly string[], groups: readonly string[]): MacAccount | undefined {
   const values = new Map<string, string>();
   let key = '';

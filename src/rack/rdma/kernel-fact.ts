@@ -12,7 +12,7 @@ import { rdmaKernelScript } from '../../node/probes/rdma-scripts.ts';
 import { defineFact, read } from '../fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
 
-/** The RDMA driver's objects in the kernel, and their processes. Every observation reads them before any verbs tool. */
+/** The RDMA driver's objects in the kernel, and their processes. Every observation reads both before a verbs tool runs. */
 export const rdmaKernel = probe('rdma-kernel', [tool.sh, '-c', rdmaKernelScript], 5_000, 131_072);
 
 const none: FactsRdmaObjects = { domains: 0, queuePairs: 0 };

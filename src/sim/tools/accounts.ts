@@ -63,7 +63,7 @@ const keys = {
   number: ['PrimaryGroupID'],
 } as const;
 
-/** dscl prints a value with a space on its own line. */
+/** dscl prints a value that contains a space on a separate line. */
 const printed = (key: string, value: string): string =>
   value.includes(' ') ? `${key}:\n ${value}` : `${key}: ${value}`;
 

@@ -279,7 +279,7 @@ async function uninstall({ disk, launchd }: SimulatedNode): Promise<void> {
 
 /**
  * Installs exo's daemon on Macs that have it in the model, and removes it from all others. A daemon that a person
- * stopped remains stopped. The returned function does this once for one node.
+ * stopped remains stopped. Each call of the returned function does this for one node.
  */
 function createDaemonFollower() {
   const present = new Map<string, 'fights' | 'stopped' | undefined>();
@@ -295,8 +295,8 @@ function createDaemonFollower() {
 /**
  * Applies the model's power state to a Mac. After a panic the Mac goes down and boots by itself. A Mac without power
  * remains off until power is back; it then boots if `autorestart` is on. A Mac that must wait at FileVault, or that was
- * replaced by a different Mac, is rebooted. The returned function does this once for one node and resolves when the Mac
- * is in its final state.
+ * replaced by a different Mac, is rebooted. Each call of the returned function does this for one node and resolves
+ * when the Mac is in its final state.
  */
 function createPowerFollower() {
   const withoutCurrent = new Set<string>();
