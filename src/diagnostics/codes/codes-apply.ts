@@ -8,7 +8,7 @@ export const applyCodes = {
     summary: 'The run journal cannot be written.',
     cause:
       'The state folder is missing or full, or this user may not write to it. meshwright writes every step to the journal before it sends the step.',
-    hint: 'Free space in the state folder, or choose another folder: MESHWRIGHT_STATE=FOLDER',
+    hint: 'Free space in the state folder, or choose another folder: `MESHWRIGHT_STATE=FOLDER`',
   },
   'journal/cannot-read': {
     summary: 'The journal of an earlier run cannot be read.',
@@ -34,7 +34,7 @@ export const applyCodes = {
   'lease/held': {
     summary: 'Another run has the lease on a node.',
     cause: 'That run is changing the node now, or was until a moment ago: a living run keeps renewing its lease.',
-    hint: prose`Wait for the other run with --lease-wait 10m, or ask the named person. To see all leases: ${meshwright('lease status')}`,
+    hint: prose`Wait for the other run with \`--lease-wait 10m\`, or ask the named person. To see all leases: ${meshwright('lease status')}`,
   },
   'lease/not-taken': {
     summary: 'The lease on a node could not be acquired.',
@@ -71,8 +71,7 @@ export const applyCodes = {
   },
   'step/needs-reboot': {
     summary: 'A process on a node cannot be killed.',
-    cause:
-      'It survived KILL because it is stuck inside the kernel, as ranks with hung RDMA are. Only a restart ends it.',
+    cause: 'It survived SIGKILL because it is stuck in the kernel, as happens when RDMA hangs. Only a restart ends it.',
     hint: prose`Restart the Mac: ${meshwright('reboot', its.node)}`,
   },
   'step/fetch-failed': {
@@ -82,13 +81,14 @@ export const applyCodes = {
   },
   'step/stalled': {
     summary: 'A job on a node stopped making progress.',
-    cause: "Its process is alive but has not added a byte within the step's deadline: its source or its disk hangs.",
+    cause:
+      "Its process is alive but has not added a byte within the step's deadline: its source or its disk is not responding.",
     hint: 'Test the source from the node itself. The next run finds the job, even if it has ended by then.',
   },
   'step/job-gone': {
     summary: 'A job on a node ended repeatedly without a result.',
     cause: 'Its process disappeared three times without an exit code: something on the Mac kills it.',
-    hint: "Search the Mac's log (log show), then run this again. The job resumes where it stopped.",
+    hint: "Search the Mac's log (`log show`), then run this again. The job resumes where it stopped.",
   },
   'send/source-unreadable': {
     summary: 'A file to be sent cannot be read.',
@@ -102,8 +102,8 @@ export const applyCodes = {
   },
   'ask/no-token': {
     summary: 'A placement was started but produced no token.',
-    cause: 'Its ranks run, but its endpoint returned no text before the deadline (expect.firstToken).',
-    hint: prose`Read its ranks' logs: ${meshwright('logs')}. A large model may need a longer expect.firstToken.`,
+    cause: 'Its ranks run, but its endpoint returned no text before the deadline (`expect.firstToken`).',
+    hint: prose`Read its ranks' logs: ${meshwright('logs')}. A large model may need a longer \`expect.firstToken\`.`,
   },
   'reboot/not-rebooted': {
     summary: 'A Mac did not restart when asked.',
@@ -144,7 +144,7 @@ export const applyCodes = {
   'playbook/unknown-node': {
     summary: 'The cluster file has no node with this name.',
     cause: 'A play names a node that is not under `nodes` in the cluster file.',
-    hint: 'Correct the name, or choose another cluster file with -f.',
+    hint: 'Correct the name, or choose another cluster file with `-f`.',
   },
   'playbook/no-node-chosen': {
     summary: 'This label selects no node.',
@@ -154,7 +154,7 @@ export const applyCodes = {
   'playbook/unknown-placement': {
     summary: 'The cluster file has no placement with this name.',
     cause: 'A task names a placement that is not under `placements` in the cluster file.',
-    hint: 'Correct the name, or choose another cluster file with -f.',
+    hint: 'Correct the name, or choose another cluster file with `-f`.',
   },
   'playbook/not-published': {
     summary: 'A placement that is not published cannot be drained.',
@@ -165,11 +165,11 @@ export const applyCodes = {
     summary: 'This text has no field with this name.',
     cause:
       'Names in braces are replaced with values. Each text allows only a few names, and there is no other templating.',
-    hint: 'Use a field that is allowed here, or write {{ for a literal brace.',
+    hint: 'Use a field that is allowed here, or write `{{` for a literal brace.',
   },
   'playbook/unknown-property': {
-    summary: 'An assert names a property that no node in the cluster file has.',
+    summary: 'An `assert` names a property that no node in the cluster file has.',
     cause: 'The name is misspelled, or the cluster file sets no such property.',
-    hint: 'Use a property that plan shows, such as power/sleep.',
+    hint: 'Use a property that `plan` shows, such as `power/sleep`.',
   },
 } as const satisfies Record<string, CodeEntry>;

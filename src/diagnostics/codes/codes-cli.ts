@@ -11,7 +11,8 @@ export const cliCodes = {
   },
   'cli/no-cluster-file': {
     summary: 'No cluster file was found.',
-    cause: 'Neither -f nor MESHWRIGHT_FILE is set, and neither this folder nor any folder above it has a cluster.yaml.',
+    cause:
+      'Neither `-f` nor `MESHWRIGHT_FILE` is set, and neither this folder nor any folder above it has a `cluster.yaml`.',
     hint: prose`Choose a file: meshwright -f path/to/cluster.yaml. To start from an example: ${meshwright('sim example', blank('FOLDER'))}`,
   },
   'cli/cannot-read': {
@@ -35,17 +36,17 @@ export const cliCodes = {
     severity: 'warning',
     summary: 'Another user can change this file.',
     cause:
-      'A cluster file, its lock, a playbook or a saved plan decides which Macs meshwright reaches and what it does there. This file or a folder above it is writable by a group or by every user, or belongs to another user. With CI=true this is an error.',
-    hint: 'Remove write permission for group and others with chmod go-w, or make yourself the owner with chown.',
+      'A cluster file, its lock, a playbook or a saved plan decides which Macs meshwright reaches and what it does there. This file or a folder above it is writable by a group or by every user, or belongs to another user. With `CI=true`, this is an error.',
+    hint: 'Remove write permission for group and others with `chmod go-w`, or make yourself the owner with `chown`.',
   },
   'cli/needs-yes': {
     summary: 'Nothing was changed, because there was no terminal to confirm at.',
-    cause: 'A command that makes changes was started without a terminal and without --yes.',
-    hint: 'Check what the command will do, then add --yes.',
+    cause: 'A command that makes changes was started without a terminal and without `--yes`.',
+    hint: 'Check what the command will do, then add `--yes`.',
   },
   'run/interrupted': {
     summary: 'The run was interrupted before it reached this node.',
-    cause: 'Ctrl-C, a closed terminal or a TERM signal ended the run.',
+    cause: 'Ctrl-C, a closed terminal or SIGTERM ended the run.',
     hint: 'Run it again.',
   },
   'internal/bug': {
@@ -57,7 +58,7 @@ export const cliCodes = {
     summary: 'The lock file lacks something that the cluster file needs.',
     cause:
       "This run resolved an archive, a model's files or a link's network that is missing from the lock file or differs from it. Without a terminal, there is no way to ask for consent.",
-    hint: 'Run it in a terminal, or add --update-lock. Then commit the lock file.',
+    hint: 'Run it in a terminal, or add `--update-lock`. Then commit the lock file.',
   },
   'plan/stale': {
     summary: 'The saved plan is out of date; nothing was changed.',
@@ -73,7 +74,7 @@ export const cliCodes = {
     summary: 'The plan has an effect that is not allowed.',
     cause:
       'Interrupting a placement, restarting or shutting down a Mac, and deleting a model each require explicit consent.',
-    hint: 'Review the plan, then allow the effect: --allow EFFECT',
+    hint: 'Review the plan, then allow the effect: `--allow EFFECT`',
   },
   'select/unknown-placement': {
     summary: 'There is no placement with this name.',
@@ -89,7 +90,7 @@ export const cliCodes = {
   'lease/alive': {
     summary: 'The run that has the lease on this node is alive.',
     cause:
-      'It renewed its lease while meshwright watched. If the lease were removed, two runs could change the Mac at once.',
+      'It renewed its lease while meshwright watched. If the lease were removed, two runs could change the Mac at the same time.',
     hint: prose`Wait until that run ends, or stop it on the computer where it is running. If you are sure that it is safe: ${meshwright('lease release', its.node, '--run', blank('ID'))}`,
   },
   'lease/other-run': {
@@ -122,26 +123,26 @@ export const cliCodes = {
   'logs/cannot-read': {
     summary: 'The log of a rank cannot be read.',
     cause: 'This user may not read the log, or the tool that reads it failed or printed unexpected output.',
-    hint: 'Check the log files on the Mac: ls -l "/Library/Application Support/meshwright/log"',
+    hint: 'Check the log files on the Mac: `ls -l "/Library/Application Support/meshwright/log"`',
   },
   'launch/hold-unseen': {
     summary: 'Cannot tell whether a target node is on hold.',
     cause:
       'A hold is recorded on the node itself and also applies to your own programs. A node counts as on hold if it cannot be reached or its hold cannot be read.',
-    hint: prose`Bring the node back, or leave it out: --nodes a,b. To see what is wrong with it: ${meshwright('doctor')}`,
+    hint: prose`Bring the node back, or leave it out: \`--nodes a,b\`. To see what is wrong with it: ${meshwright('doctor')}`,
   },
   'bench/beyond-parallel': {
     severity: 'notice',
     summary: 'The benchmark sent more parallel requests than the placement allows.',
     cause:
       'The memory check covers only `parallel` requests. Further requests wait, and their waiting time is in the results. A runtime that serves them anyway needs more memory than was checked.',
-    hint: "Send fewer requests (--requests), or raise the placement's `parallel` and run apply.",
+    hint: "Send fewer requests (`--requests`), or raise the placement's `parallel` and run `apply`.",
   },
   'bench/no-answer': {
     summary: 'Some benchmark requests got no answer.',
     cause:
       'The endpoint refused them, returned something other than text, or missed the deadline. A mesh that answers one request in time may be too slow for several in parallel.',
-    hint: prose`Allow more time for long answers with --deadline 5m, or check the placement: ${meshwright('status')}`,
+    hint: prose`Allow more time for long answers with \`--deadline 5m\`, or check the placement: ${meshwright('status')}`,
   },
   'bench/no-power': {
     severity: 'notice',
@@ -164,7 +165,7 @@ export const cliCodes = {
   'secret/no-program': {
     summary: "A secret's command does not name a program.",
     cause: 'The first word of the command is the program, so it must not be empty. No shell interprets it.',
-    hint: 'Begin the command with its program, such as [security, find-generic-password, -s, rack, -w].',
+    hint: 'Begin the command with its program, such as `[security, find-generic-password, -s, rack, -w]`.',
   },
   'secret/missing': {
     summary: "A password's source did not provide it.",
@@ -174,7 +175,7 @@ export const cliCodes = {
   'secret/exposed': {
     summary: 'Other users may read or change a password file.',
     cause: 'A password file must belong to you, and no other user may have permission to read or change it.',
-    hint: "Change the password, then the file's mode: chmod 600 FILE",
+    hint: "Change the password, then the file's mode: `chmod 600 FILE`",
   },
   'secret/unusable': {
     summary: 'The source did not provide a valid password.',

@@ -84,7 +84,7 @@ const yamlCodes = {
     severity: 'warning',
     summary: 'Other YAML readers may not treat this value as text.',
     cause:
-      'In YAML 1.1, words such as no and on are booleans, 1e3 is a number and 2026-12-01 is a date. meshwright keeps the text as written.',
+      'In YAML 1.1, `no` and `on` are booleans, `1e3` is a number and `2026-12-01` is a date. meshwright keeps the text as written.',
     hint: 'Put it in quotes.',
   },
   'yaml/ambiguous-number': {
@@ -114,7 +114,7 @@ const schemaCodes = {
   },
   'schema/missing-key': {
     summary: 'A key is missing.',
-    cause: 'This section requires the key, and the key has no default.',
+    cause: 'This section requires the key, which has no default.',
     hint: 'Add the key.',
   },
   'schema/wrong-type': {
@@ -160,7 +160,7 @@ const lockCodes = {
   'lock/two-keys-of-one-type': {
     summary: 'An address has two keys of the same type.',
     cause: 'A host has one key of each type. A merge of two branches may have kept two.',
-    hint: 'Compare both keys with the Mac itself (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), and remove the wrong one.',
+    hint: 'Compare both keys with the key on the Mac (`ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`), and remove the wrong one.',
   },
   'lock/bad-network': {
     summary: 'This is not a /30 network.',
@@ -169,7 +169,7 @@ const lockCodes = {
   },
   'lock/network-twice': {
     summary: 'Two links have the same network.',
-    cause: 'Each cable needs a network of its own. A merge of two branches may have given two cables the same network.',
+    cause: 'Each cable needs a separate network. A merge of two branches may have given two cables the same network.',
     hint: 'Remove the line of the newer link. The next plan gives that link another network.',
   },
   'lock/link-twice': {
@@ -187,8 +187,9 @@ const selectCodes = {
   },
   'select/bad-label': {
     summary: 'This is not a label selector.',
-    cause: 'A selector is key=value or key!=value. Separate several with commas; a node must match them all.',
-    hint: 'Write it like this: -l role=worker',
+    cause:
+      'A selector is `key=value` or `key!=value`. Separate several selectors with commas; a node must match all of them.',
+    hint: 'Write it like this: `-l role=worker`',
   },
   'select/nothing': {
     summary: 'No node matches.',

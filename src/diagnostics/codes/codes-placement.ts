@@ -31,31 +31,31 @@ export const fitCodes = {
     severity: 'notice',
     summary: "A placement's memory requirement is unknown.",
     cause: "It is computed from the headers of the model's files and the nodes' memory. One of these is unknown.",
-    hint: 'Watch the memory at the first start. meshwright can read safetensors with config.json, and GGUF, from a local folder or a URL.',
+    hint: 'Watch the memory at the first start. meshwright can read safetensors with `config.json`, and GGUF, from a local folder or a URL.',
   },
   'placement/mixed-macos': {
     summary: "A placement's nodes have different macOS versions or builds.",
     cause:
-      'Over RDMA, such peers may not connect, and no handshake reports it. JACCL has used buffers above 4 KiB since macOS 26.3, and exo requires equal versions. Over TCP this is only reported. Builds of one version are compared only between Macs of the same model, because some models have their own builds.',
-    hint: 'Update all of them to the same version and build, 26.3 or later.',
+      'Over RDMA, peers with different versions may not connect, and no handshake reports the difference. JACCL has used buffers above 4 KiB since macOS 26.3, and exo requires equal versions. Over TCP, a difference is only reported. Builds of one version are compared only between Macs of the same model, because some models have their own builds.',
+    hint: 'Update all of the nodes to the same version and build, 26.3 or later.',
   },
   'placement/program-in-home': {
     severity: 'warning',
     summary: "A runtime's program is in another account's home folder, which ranks usually cannot enter.",
     cause:
-      "macOS usually opens a home folder only to its owner and the group staff. The ranks' account is not in that group.",
-    hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as /opt or /usr/local.',
+      "macOS usually opens a home folder only to its owner and the group `staff`. The ranks' account is not in that group.",
+    hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as `/opt` or `/usr/local`.',
   },
   'placement/not-divisible': {
     summary: 'The model cannot be split evenly across this many nodes.',
     cause: 'With tensor sharding, every rank has the same number of heads and an equal share of every layer.',
-    hint: 'Use a number of nodes that divides both evenly, such as 2, 4 or 8, or use sharding: pipeline.',
+    hint: 'Use a number of nodes that divides both evenly, such as 2, 4 or 8, or use `sharding: pipeline`.',
   },
   'model/shape-unknown': {
     summary: 'The size and layers of this model cannot be read.',
     cause:
-      'meshwright reads them from file headers. It needs safetensors with a config.json, or one GGUF model with all its parts.',
-    hint: 'Name a model from the cluster file, its folder, a .gguf file, or its base URL.',
+      'meshwright reads them from file headers. It needs safetensors with a `config.json`, or one GGUF model with all its parts.',
+    hint: 'Name a model from the cluster file, its folder, a `.gguf` file, or its base URL.',
   },
 } as const satisfies Record<string, CodeEntry>;
 
@@ -80,13 +80,13 @@ export const placementCodes = {
     summary: 'The command does not give the path of its program.',
     cause:
       'The first word is the program. No shell searches for it, so it must be an absolute path or a path inside the archive.',
-    hint: 'Begin the command with {runtime}/, such as "{runtime}/bin/rank".',
+    hint: 'Begin the command with `{runtime}/`, such as `{runtime}/bin/rank`.',
   },
   'model/files-missing': {
     summary: 'The model has no list of files.',
     cause:
       'A node verifies every file from its own disk or a server by its SHA-256, so the cluster file must list each one. meshwright can list the files itself only for a folder on this computer.',
-    hint: 'Add `files`: the sha256 and the size in bytes of each path.',
+    hint: 'Add `files`: the SHA-256 and the size in bytes of each path.',
   },
   'model/plain-http': {
     summary: 'A model is downloaded over unencrypted HTTP.',
@@ -96,7 +96,7 @@ export const placementCodes = {
   },
   'model/path-collision': {
     summary: 'Two file names of a model would be the same on a Mac.',
-    cause: 'macOS ignores upper and lower case in names, and a name is either a file or a folder.',
+    cause: 'macOS does not distinguish upper and lower case in names, and a name is either a file or a folder.',
     hint: "Rename one of the two in the model's source.",
   },
   'placement/unknown-model': {
@@ -122,7 +122,7 @@ export const placementCodes = {
   },
   'placement/node-twice': {
     summary: 'A placement lists a node twice.',
-    cause: 'Every rank needs a node of its own.',
+    cause: 'Every rank needs a separate node.',
     hint: 'Remove one of the two entries.',
   },
   'placement/shares-differ': {
@@ -133,13 +133,13 @@ export const placementCodes = {
   'placement/sharding-missing': {
     summary: 'A placement on several nodes does not set `sharding`.',
     cause:
-      'tensor splits every layer across all nodes and needs a link between every pair of nodes. pipeline needs a ring of links.',
+      '`tensor` splits every layer across all nodes and needs a link between every pair of nodes. `pipeline` needs a ring of links.',
     hint: 'Add `sharding: tensor` or `sharding: pipeline`.',
   },
   'placement/mesh-not-complete': {
     summary: 'Some pairs of these nodes have no link between them.',
     cause: 'With tensor sharding, every rank talks to every other rank over a direct cable.',
-    hint: 'Add the missing links, use other nodes, or use sharding: pipeline, which needs only a ring.',
+    hint: 'Add the missing links, use other nodes, or use `sharding: pipeline`, which needs only a ring.',
   },
   'placement/ring-not-complete': {
     summary: 'The links do not connect these nodes in a ring.',
@@ -192,8 +192,8 @@ export const settleCodes = {
   'runtime/no-program': {
     summary: "A runtime's archive lacks a program that the file names.",
     cause:
-      'Every start would fail, after a running placement had been stopped for it. meshwright listed the archive on this computer with tar.',
-    hint: "List the archive (tar -tf) and correct the program's path, or use another archive.",
+      'Every start would fail, after a running placement had been stopped for it. meshwright listed the archive on this computer with `tar`.',
+    hint: "List the archive (`tar -tf`) and correct the program's path, or use another archive.",
   },
   'runtime/archive-missing': {
     severity: 'warning',
@@ -234,7 +234,7 @@ export const settleCodes = {
   'model/bad-file-name': {
     summary: "One of a model's files has a name that cannot be used.",
     cause:
-      'Names become part of URLs and of paths on the nodes. They may contain letters, digits, slashes and . _ + @ = , - and be at most 512 characters long.',
+      'Names become part of URLs and of paths on the nodes. They may contain letters, digits, slashes and `. _ + @ = , -`, and be at most 512 characters long.',
     hint: 'Rename the file, or remove it from the folder.',
   },
 } as const satisfies Record<string, CodeEntry>;

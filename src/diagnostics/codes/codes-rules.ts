@@ -46,7 +46,7 @@ export const ruleCodes = {
     summary: "This model is not in meshwright's table of Macs.",
     cause:
       "The table (docs/macs.md) lists each model's receptacles and their positions, its Thunderbolt version and its memory bandwidth. For an unknown model, meshwright cannot check these in the file and asks the Mac later.",
-    hint: 'Compare it with `sysctl hw.model` on the Mac. If the model is right, there is nothing to do; a newer meshwright may know it.',
+    hint: 'Compare it with `sysctl hw.model` on the Mac. If the model is right, there is nothing to do; a newer version of meshwright may include it.',
   },
   'topology/duplicate-node': {
     summary: 'Two nodes have the same name.',
@@ -55,7 +55,7 @@ export const ruleCodes = {
   },
   'topology/duplicate-address': {
     summary: 'Two nodes have the same address.',
-    cause: 'Both nodes have the same host and port, so one Mac would be set up as two nodes.',
+    cause: 'Both nodes have the same host and port, so meshwright would set up one Mac as two nodes.',
     hint: 'Correct the host of one of the two nodes.',
   },
   'topology/bad-address': {
@@ -71,7 +71,7 @@ export const ruleCodes = {
   },
   'topology/pool-too-small': {
     summary: 'The pool has too few addresses for the links.',
-    cause: 'Each link needs a /30 network of its own, which is four addresses.',
+    cause: 'Each link needs a separate /30 network, which has four addresses.',
     hint: 'Use a larger pool.',
   },
   'topology/pool-has-host': {
@@ -97,19 +97,19 @@ export const ruleCodes = {
     summary: 'Automatic login and FileVault are both required.',
     cause:
       'FileVault asks for a password before macOS starts, so macOS does not offer automatic login while FileVault is on.',
-    hint: 'Choose one: set system.fileVault: disabled, or remove system.automaticLogin.',
+    hint: 'Choose one: set `system.fileVault: disabled`, or remove `system.automaticLogin`.',
   },
   'node/same-account': {
     summary: 'The ranks and the API gateway would use the same account.',
     cause:
-      "An attacker who breaks into a rank could then read the clients' requests and keys. The ranks and the gateway each need an account of their own.",
-    hint: 'Name two accounts, such as _meshrank and _meshgate.',
+      "An attacker who breaks into a rank could then read the clients' requests and keys. The ranks and the gateway need separate accounts.",
+    hint: 'Name two accounts, such as `_meshrank` and `_meshgate`.',
   },
   'node/account-logs-in': {
     summary: 'A rank or the API gateway would run as an account that can become root.',
     cause:
       'The ssh user becomes root without a password, so an attacker who breaks into a rank or the gateway would be root on that Mac.',
-    hint: 'Name _meshrank, _meshgate or an account that cannot become root. Write login if you accept the risk.',
+    hint: 'Name `_meshrank`, `_meshgate` or an account that cannot become root. If you accept the risk, write `login`.',
   },
   'version/not-text': {
     summary: 'A version is written as a number.',
@@ -118,7 +118,8 @@ export const ruleCodes = {
   },
   'version/bad-range': {
     summary: 'This is not a version range.',
-    cause: 'A range is a list of comparisons that must all be true, such as >=26.4 <28. Separate alternatives with ||.',
+    cause:
+      'A range is a list of comparisons that must all be true, such as `>=26.4 <28`. Separate alternatives with `||`.',
     hint: 'Write it like this: ">=26.4 <28".',
   },
   'version/outside-accept': {

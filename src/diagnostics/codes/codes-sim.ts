@@ -13,7 +13,7 @@ export const simCodes = {
     summary: 'This Mac model cannot be simulated.',
     cause:
       "The simulator's own table lists the receptacles and interfaces of each model. This model is not in the table.",
-    hint: 'Use a model from the table, such as Mac15,14.',
+    hint: 'Use a model from the table, such as `Mac15,14`.',
   },
   'sim/unusable-link': {
     summary: 'A declared cable cannot be connected to the simulated Macs.',
@@ -28,7 +28,7 @@ export const simCodes = {
   },
   'sim/unknown-node': {
     summary: 'The simulated fleet has no node with this name.',
-    cause: 'The cluster file that the simulated fleet was created from has no such node.',
+    cause: 'It was created from a cluster file without this node.',
     hint: prose`List the simulated nodes: ${meshwright('sim status')}`,
   },
   'sim/unknown-fault': {
@@ -49,19 +49,20 @@ export const simCodes = {
   'sim/run-folder': {
     summary: 'The folder of a simulated fleet cannot be used.',
     cause:
-      "Either the folder's name contains a colon or a line break, which is not possible in PATH, or its files cannot be read or written.",
+      "Either the folder's name contains a colon or a line break, which is not possible in `PATH`, or its files cannot be read or written.",
     hint: 'Choose another folder with a plain name, on a disk with free space.',
   },
   'sim/missing-programs': {
     summary: 'This computer lacks programs that simulated Macs need.',
-    cause: "A simulated Mac uses this computer's base tools. A tool that is missing here is missing on the Mac, too.",
-    hint: 'Install the missing programs. On Debian and Ubuntu: apt-get install perl curl procps',
+    cause:
+      "A simulated Mac uses this computer's base tools. A tool that is missing here is also missing on the simulated Mac.",
+    hint: 'Install the missing programs. On Debian and Ubuntu: `apt-get install perl curl procps`',
   },
   'sim/start-failed': {
     summary: 'The simulated fleet did not start.',
     cause:
       'The simulator exited or reported nothing before the deadline. Usually it could not read the cluster file or open its ports.',
-    hint: "Read supervisor.log in the simulated fleet's folder.",
+    hint: "Read `supervisor.log` in the simulated fleet's folder.",
   },
   'sim/no-answer': {
     summary: 'The simulated fleet did not answer.',

@@ -7,13 +7,13 @@ export const accessCodes = {
   'enroll/fingerprint-differs': {
     summary: 'The host key is not the expected one.',
     cause:
-      'The fingerprint given with --expect belongs to another key. Either another Mac answered, or someone is intercepting the connection.',
-    hint: 'Compare it on the Mac itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
+      'The fingerprint given with `--expect` belongs to another key. Either another Mac answered, or someone is intercepting the connection.',
+    hint: 'Compare it on the Mac itself: `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`',
   },
   'enroll/sudo-unknown': {
     summary: 'Cannot tell whether sudo works on this node.',
     cause: "`sudo -n /bin/sh -s` did not run, and its error message is not one of sudo's known refusals.",
-    hint: 'Log in and run: sudo -n /bin/sh -s </dev/null; echo $?',
+    hint: 'Log in and run: `sudo -n /bin/sh -s </dev/null; echo $?`',
   },
   'enroll/sudo-refused-password': {
     summary: 'sudo refused the password.',
@@ -22,14 +22,14 @@ export const accessCodes = {
   },
   'enroll/not-installed': {
     summary: 'The SSH key or the sudo rule could not be installed on the Mac.',
-    cause: 'A tool on the Mac failed, or visudo rejected the sudo rule, so the rule was not installed.',
-    hint: 'Fix the problem named above, then run this again. enroll continues where it stopped.',
+    cause: 'A tool on the Mac failed, or `visudo` rejected the sudo rule, so the rule was not installed.',
+    hint: 'Fix the problem named above, then run this again. `enroll` continues where it stopped.',
   },
   'enroll/mac-unseen': {
     summary: 'Cannot tell which Mac this is.',
     cause:
-      'system_profiler did not print a serial number and a hardware UUID, so this Mac could belong to another node.',
-    hint: 'Log in and run system_profiler SPHardwareDataType, then run this again.',
+      '`system_profiler` did not print a serial number and a hardware UUID, so this Mac could belong to another node.',
+    hint: 'Log in and run `system_profiler SPHardwareDataType`, then run this again.',
   },
   'enroll/pins-changed': {
     summary: 'Another run pinned a different key for this address in the meantime.',
@@ -44,7 +44,7 @@ export const accessCodes = {
   'unlock/no-source': {
     summary: 'No source for the FileVault password is set.',
     cause: 'Neither the cluster file nor the command line names a source, and there is no terminal to ask at.',
-    hint: 'Set a source: `password: { env: NAME }` under `ssh` in cluster.yaml, or --password-env NAME.',
+    hint: 'Set a source: `password: { env: NAME }` under `ssh` in cluster.yaml, or `--password-env NAME`.',
     hands: true,
   },
   'unlock/still-locked': {
@@ -83,13 +83,13 @@ export const sshCodes = {
     summary: 'The node refused the connection.',
     cause:
       'The Mac answers, but nothing listens on this port. Remote Login is off, the port is wrong, or macOS is starting up or shutting down.',
-    hint: 'On the Mac, turn on System Settings > General > Sharing > Remote Login, or correct ssh.port in cluster.yaml.',
+    hint: 'On the Mac, turn on System Settings > General > Sharing > Remote Login, or correct `ssh.port` in cluster.yaml.',
   },
   'ssh/timed-out': {
     summary: 'The node did not answer in time.',
     cause:
       'It accepted the connection, but the handshake, the login or the command did not finish before the deadline.',
-    hint: 'Try `ssh -v` to the same address: the Mac may be overloaded, or a firewall may be in the way. For a slow command, allow more time: --deadline 2m',
+    hint: 'Try `ssh -v` to the same address: the Mac may be overloaded, or a firewall may be in the way. For a slow command, allow more time: `--deadline 2m`',
   },
   'ssh/not-ssh': {
     summary: 'The server at this address is not an SSH server.',
@@ -98,14 +98,15 @@ export const sshCodes = {
   },
   'ssh/too-many-connections': {
     summary: 'The node rejects new connections for now.',
-    cause: 'sshd has reached MaxStartups, or it penalizes this address for earlier failed logins (PerSourcePenalties).',
+    cause:
+      'sshd has reached `MaxStartups`, or it penalizes this address for earlier failed logins (`PerSourcePenalties`).',
     hint: 'Wait a minute before the next attempt. Every further failure makes the penalty longer.',
   },
   'ssh/no-common-algorithm': {
     summary: 'The node and meshwright have no safe algorithm in common.',
     cause:
-      'The sshd is very old, or accepts only algorithms that the built-in client lacks (post-quantum only, for example).',
-    hint: "Allow one of the named algorithms in the node's sshd_config.",
+      'The sshd is very old, or accepts only algorithms that the built-in client lacks, such as post-quantum ones.',
+    hint: "Allow one of the named algorithms in the node's `sshd_config`.",
   },
   'ssh/host-key-unknown': {
     summary: 'The host key of this node is not known yet.',
@@ -125,49 +126,49 @@ export const sshCodes = {
   },
   'ssh/host-key-revoked': {
     summary: 'The host key of this node has been revoked.',
-    cause: "A @revoked line in known_hosts names the node's key.",
-    hint: 'Give the Mac a new host key, or remove the @revoked line if it is a mistake.',
+    cause: "A `@revoked` line in known_hosts names the node's key.",
+    hint: 'Give the Mac a new host key, or remove the `@revoked` line if it is a mistake.',
   },
   'ssh/certificate-authority': {
     summary: 'This node is trusted only through a certificate authority.',
     cause:
-      'known_hosts has a @cert-authority line for this node but no plain key. The built-in client does not support certificates.',
+      'known_hosts has a `@cert-authority` line for this node but no plain key. The built-in client does not support certificates.',
     hint: prose`Pin the node's plain host key: ${meshwright('enroll', its.node)}`,
   },
   'ssh/authentication-failed': {
     summary: 'The node accepts none of the offered keys.',
-    cause: "None of the offered public keys is in this user's authorized_keys, or the user may not log in.",
+    cause: "None of the offered public keys is in this user's `authorized_keys`, or the user may not log in.",
     hint: prose`Install your key with the account's password: ${meshwright('enroll', its.node)}. Or add one of the offered keys to that user's ~/.ssh/authorized_keys on the Mac.`,
   },
   'ssh/no-key': {
     summary: 'No SSH key is available to log in with.',
     cause:
       'There is no key file, and no agent holds a key. meshwright logs in with a key. It uses a password only to enroll, replace or unlock a Mac.',
-    hint: 'Create a key with ssh-keygen -t ed25519, or set ssh.identityFile in cluster.yaml. enroll installs the key on the Mac.',
+    hint: 'Create a key with `ssh-keygen -t ed25519`, or set `ssh.identityFile` in cluster.yaml. `enroll` installs the key on the Mac.',
   },
   'ssh/key-unusable': {
     summary: 'A key file cannot be used.',
     cause: 'The file is missing, not readable or open to other users, or has no key that the built-in client supports.',
-    hint: 'Correct the file, or choose another file with ssh.identityFile in cluster.yaml.',
+    hint: 'Correct the file, or choose another file with `ssh.identityFile` in cluster.yaml.',
   },
   'ssh/key-encrypted': {
     summary: 'A key file is encrypted, and no agent holds its key.',
     cause: 'meshwright does not ask for passphrases. It uses encrypted keys through the SSH agent.',
-    hint: 'Add the key to the agent: ssh-add FILE',
+    hint: 'Add the key to the agent: `ssh-add FILE`',
   },
   'ssh/agent-unreachable': {
     summary: 'The SSH agent does not answer.',
-    cause: 'SSH_AUTH_SOCK or IdentityAgent names a socket, but no agent answers on it.',
-    hint: 'Restart the agent, or unset SSH_AUTH_SOCK.',
+    cause: '`SSH_AUTH_SOCK` or `IdentityAgent` names a socket, but no agent answers on it.',
+    hint: 'Restart the agent, or unset `SSH_AUTH_SOCK`.',
   },
   'ssh/agent-declined': {
     summary: 'Your SSH agent did not sign the login request.',
     cause: 'The node accepts the key, but the agent gave no signature: the agent is locked, or the request was denied.',
-    hint: "Confirm the agent's request, or unlock the agent (ssh-add -X). Then run this again.",
+    hint: "Confirm the agent's request, or unlock the agent (`ssh-add -X`). Then run this again.",
   },
   'ssh/proxyjump': {
     summary: 'This node is reached through a jump host, which the built-in client does not support.',
-    cause: 'Your ssh_config sets ProxyJump or ProxyCommand for this address.',
+    cause: 'Your ssh_config sets `ProxyJump` or `ProxyCommand` for this address.',
     hint: 'Run meshwright on the jump host, or use an address that is directly reachable.',
   },
   'ssh/config-unreadable': {
@@ -177,8 +178,8 @@ export const sshCodes = {
   },
   'ssh/config-unsupported': {
     summary: 'Your SSH configuration uses an option that the built-in client does not support.',
-    cause: 'RevokedHostKeys is set. Ignoring it could accept a key that you revoked.',
-    hint: 'Add the revoked keys to known_hosts as @revoked lines, or limit RevokedHostKeys to other hosts.',
+    cause: '`RevokedHostKeys` is set. Ignoring it could accept a key that you revoked.',
+    hint: 'Add the revoked keys to known_hosts as `@revoked` lines, or limit `RevokedHostKeys` to other hosts.',
   },
   'ssh/bad-address': {
     summary: 'This is not a valid node address.',
@@ -200,7 +201,7 @@ export const sshCodes = {
   'ssh/strange-prompt': {
     summary: 'The node asks for something other than a password.',
     cause: 'With `keyboard-interactive`, a node may ask any question. meshwright answers only a single hidden prompt.',
-    hint: 'Log in by hand with `ssh` and see what the node asks.',
+    hint: 'Log in by hand with `ssh` and see what the node asks for.',
   },
   'ssh/locked-at-filevault': {
     summary: 'The node is waiting for its FileVault password.',
@@ -221,16 +222,16 @@ export const sshCodes = {
   'ssh/sudo-needs-password': {
     summary: 'sudo on the node asks for a password.',
     cause: 'The user may use sudo, but only with a password. meshwright runs its scripts without a password.',
-    hint: 'Add a sudo rule with NOPASSWD for this user, and check it with visudo -cf.',
+    hint: 'Add a sudo rule with `NOPASSWD` for this user, and check it with `visudo -cf`.',
   },
   'ssh/sudo-needs-terminal': {
     summary: 'sudo on the node requires a terminal.',
-    cause: 'A sudoers file sets requiretty for this user, but meshwright runs its scripts without a terminal.',
-    hint: 'Add "Defaults:USER !requiretty" to /etc/sudoers.d/meshwright on the node, and check the file with visudo -cf.',
+    cause: 'A sudoers file sets `requiretty` for this user, but meshwright runs its scripts without a terminal.',
+    hint: 'Add `Defaults:USER !requiretty` to /etc/sudoers.d/meshwright on the node, and check the file with `visudo -cf`.',
   },
   'ssh/sudo-denied': {
     summary: 'The user may not use sudo on the node.',
     cause: 'sudo refused: no sudo rule allows this user, or sudo itself is broken on the node.',
-    hint: 'Set ssh.user to an administrator on the Mac, or add a sudo rule for this user.',
+    hint: 'Set `ssh.user` to an administrator on the Mac, or add a sudo rule for this user.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -22,7 +22,7 @@ export const sudo = defineNodeRule(
   {
     'sudo/needs-password': {
       summary: 'sudo asks for a password on this node.',
-      cause: 'Observing a node needs no root, but every change does, and meshwright cannot type a password.',
+      cause: 'Observing a node does not require root, but every change does, and meshwright cannot enter a password.',
       ...blocking,
     },
     'sudo/denied': {

@@ -49,7 +49,7 @@ const codes = {
     role: { blocks: 'accounts' },
   },
   'accounts/other': {
-    summary: 'A different account has the name of a meshwright account.',
+    summary: 'An account that meshwright did not create has the name of a meshwright account.',
     cause:
       'A person or a program created it, macOS created it again, or an uninstall had to leave it. meshwright neither changes nor uses an account that it did not create.',
     hint: 'If nothing else needs the account, delete it on the Mac, in a Terminal with Full Disk Access: `sudo dscl . -delete /Users/NAME`, then `sudo dscl . -delete /Groups/NAME`. Or name another account in system.accounts.',

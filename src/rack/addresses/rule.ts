@@ -118,7 +118,7 @@ const codes = {
   },
   'network/suspected-lease': {
     severity: 'warning',
-    summary: 'A Thunderbolt cable is suspected to have an address from a DHCP server.',
+    summary: 'A Thunderbolt cable seems to have an address from a DHCP server.',
     cause:
       "The receptacle's network service uses DHCP, and its address is neither the declared one nor self-assigned. The interface's DHCP packet is unknown, so a person or another program may have set the address. On a cable between two Macs, only Internet Sharing offers leases.",
     hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',

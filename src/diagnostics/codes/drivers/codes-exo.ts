@@ -6,26 +6,26 @@ import type { CodeEntry } from '../../code-entry.ts';
 export const exoCodes = {
   'exo/no-repository': {
     summary: "exo needs the model's repository name.",
-    cause: "exo uses organization/name to find the model's files and its model card, and to route requests.",
-    hint: 'Add the name to the model: repository: organization/name',
+    cause: "exo uses `organization/name` to find the model's files and its model card, and to route requests.",
+    hint: 'Add the name to the model: `repository: organization/name`',
   },
   'exo/no-index': {
     summary: 'exo would consider the model incomplete.',
     cause:
-      "exo needs model.safetensors.index.json and every file that the index names. It reads the model's shape from config.json.",
+      "exo needs `model.safetensors.index.json` and every file that the index names. It reads the model's shape from `config.json`.",
     hint: 'Add the missing file to the model. For weights in a single file, you can write the index by hand.',
   },
   'exo/needs-every-pair': {
     summary: 'exo over RDMA needs a cable between every pair of its nodes.',
     cause:
       'Over RDMA, exo only creates JACCL groups, in which every rank talks to every other rank over a direct cable, whatever the sharding. If a cable is missing, exo keeps searching for it and never offers the model.',
-    hint: 'Declare the cable under `thunderbolt.links`, use fewer nodes, or use transport: tcp. mlx can also use a ring over RDMA (backend: jaccl-ring).',
+    hint: 'Declare the cable under `thunderbolt.links`, use fewer nodes, or use `transport: tcp`. mlx can also use a ring over RDMA (`backend: jaccl-ring`).',
   },
   'exo/fast-synch': {
     severity: 'warning',
     summary: 'Fast synch in exo can hang the GPU.',
     cause:
-      'exo turns it on unless EXO_FAST_SYNCH=false is set, which meshwright does by default. It is faster, but the mlx documentation says that it may deadlock (mlx issue 3142).',
+      'exo turns it on unless `EXO_FAST_SYNCH=false` is set, which meshwright does by default. It is faster, but the mlx documentation says that it may deadlock (mlx issue 3142).',
     hint: 'If the placement hangs, remove the setting.',
   },
   'exo/open-api': {
@@ -39,12 +39,12 @@ export const exoCodes = {
     summary: "exo's network daemon would remove the addresses on the cables.",
     cause:
       'At each start and every 30 minutes, it sets every cable back to DHCP. After that, RDMA has no address that the peer knows (exo issues 1158, 2007 and 2067). exo itself does not need the daemon.',
-    hint: 'Let apply stop it (thunderbolt.foreignDaemons: stop) or remove it (thunderbolt.foreignDaemons: remove).',
+    hint: 'Let `apply` stop it (`thunderbolt.foreignDaemons: stop`) or remove it (`thunderbolt.foreignDaemons: remove`).',
   },
   'placement/reserved-word': {
     summary: 'A placement uses an argument or a variable that is reserved or not allowed.',
     cause:
-      'env and args are passed to the runtime unchanged. Some are reserved because they would override what the driver sets. Others are not allowed because they load something that the memory check did not count, or write prompts and answers to a log.',
+      '`env` and `args` are passed to the runtime unchanged. Some are reserved because they would override what the driver sets. Others are not allowed because they load something that the memory check did not count, or write prompts and answers to a log.',
     hint: 'Remove it from the file.',
   },
   'exo/no-identity': {
@@ -62,8 +62,8 @@ export const exoCodes = {
   'exo/model-refused': {
     summary: 'exo does not accept the model.',
     cause:
-      'exo ships model cards for the models it knows. For any other model it builds a card from config.json and the weights index, and refuses the model if either is missing.',
-    hint: "Set `repository` to the name that exo knows, or add model.safetensors.index.json to the model's files.",
+      'exo ships model cards for the models it knows. For any other model it builds a card from `config.json` and the weights index, and refuses the model if either is missing.',
+    hint: "Set `repository` to the name that exo knows, or add `model.safetensors.index.json` to the model's files.",
   },
   'exo/cannot-split': {
     summary: 'exo cannot split this model in this way.',

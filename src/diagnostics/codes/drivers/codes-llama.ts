@@ -5,7 +5,7 @@ export const llamaCodes = {
   'llama/not-by-tensor': {
     summary: 'llama.cpp cannot split layers across several Macs.',
     cause: 'Each of its RPC workers holds whole layers: one contiguous part of the model.',
-    hint: 'Use sharding: pipeline, or use mlx or exo for sharding: tensor.',
+    hint: 'Use `sharding: pipeline`, or use mlx or exo for `sharding: tensor`.',
   },
   'llama/no-gguf': {
     summary: 'The model has no file that llama.cpp can read.',
@@ -14,7 +14,7 @@ export const llamaCodes = {
   },
   'llama/several-ggufs': {
     summary: 'Cannot tell which of several files llama.cpp should load.',
-    cause: 'A model must be one GGUF file, or one set of parts named -00001-of-0000N.gguf and so on.',
+    cause: 'A model must be one GGUF file, or one set of parts named `-00001-of-0000N.gguf` and so on.',
     hint: 'Declare a separate model for each GGUF, with only its own files.',
   },
   'llama/no-cable': {

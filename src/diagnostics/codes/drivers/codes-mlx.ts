@@ -8,11 +8,11 @@ export const mlxCodes = {
     summary: 'A line in the requirements does not pin a package by version and hash.',
     cause:
       'Ranks exchange Python objects, so every node needs exactly the same packages, today and in a year. Only a version pinned by its hashes guarantees that.',
-    hint: 'Compile the list again: uv pip compile --generate-hashes --python-platform aarch64-apple-darwin -o requirements.lock',
+    hint: 'Compile the list again: `uv pip compile --generate-hashes --python-platform aarch64-apple-darwin -o requirements.lock`',
   },
   'mlx/package-missing': {
     summary: 'The requirements lack a package that every rank needs.',
-    cause: 'Each rank runs mlx_lm.server with mlx, and meshwright installs only packages in the list.',
+    cause: 'Each rank runs `mlx_lm.server` with mlx, and meshwright installs only packages in the list.',
     hint: 'Add mlx-lm to the packages that the list is compiled from, and compile the list for macOS on Apple silicon.',
   },
   'mlx/too-old': {
@@ -37,30 +37,30 @@ export const mlxCodes = {
     summary: "A pipeline with this number of nodes would skip some of the model's layers.",
     cause:
       'Up to mlx-lm 0.32.0, a rank that has one layer more than the others gets its first layer wrong (mlx-lm issue 1688). The layers in between are not loaded on any rank, and no error is reported.',
-    hint: 'Use a number of nodes that divides the number of layers, sharding: tensor, or a newer mlx-lm.',
+    hint: 'Use a number of nodes that divides the number of layers, `sharding: tensor`, or a newer mlx-lm.',
   },
   'mlx/backend-needs-cables': {
     summary: 'The backend needs cables that are not declared.',
     cause:
-      'jaccl needs a direct cable between every pair of ranks. jaccl-ring and ring need a cable between neighbors.',
+      '`jaccl` needs a direct cable between every pair of ranks. `jaccl-ring` and `ring` need a cable between neighbors.',
     hint: 'Declare the cables under `thunderbolt.links`, or use another backend.',
   },
   'mlx/backend-against-transport': {
     summary: '`backend` and `transport` contradict each other.',
-    cause: 'jaccl and jaccl-ring use RDMA; ring uses TCP.',
+    cause: '`jaccl` and `jaccl-ring` use RDMA; `ring` uses TCP.',
     hint: 'Remove `backend`, or change `transport`.',
   },
   'mlx/too-many-ranks': {
     summary: 'JACCL does not support a full mesh of this many nodes.',
     cause: 'mlx 0.32 supports up to eight peers.',
-    hint: 'Use backend: jaccl-ring, or fewer nodes.',
+    hint: 'Use `backend: jaccl-ring`, or fewer nodes.',
   },
   'mlx/cable-unused': {
     severity: 'notice',
     summary: 'Two nodes are connected by more cables than their ranks use.',
     cause:
       'JACCL uses several cables between neighbors only in a ring. It uses the same number on every hop: as many as the hop with the fewest cables has, up to four. A full mesh and a ring over TCP use one cable per pair.',
-    hint: 'Use backend: jaccl-ring with the same number of cables on every hop, or ignore this: an unused cable does no harm.',
+    hint: 'Use `backend: jaccl-ring` with the same number of cables on every hop, or ignore this: an unused cable does no harm.',
   },
   'mlx/cable-left-out': {
     severity: 'notice',
@@ -73,7 +73,7 @@ export const mlxCodes = {
     summary: "A node's firewall prevents the ranks from connecting.",
     cause:
       'Ranks first connect over TCP, even if they use RDMA afterwards. A firewall that blocks all incoming connections stops them.',
-    hint: 'Set system.firewall: disabled, or turn off "Block all incoming connections": System Settings > Network > Firewall > Options.',
+    hint: 'Set `system.firewall: disabled`, or turn off "Block all incoming connections": System Settings > Network > Firewall > Options.',
   },
   'mlx/wheels-unreadable': {
     summary: 'The folder of wheels cannot be read, and the lock does not list it.',
@@ -84,36 +84,36 @@ export const mlxCodes = {
     summary: 'The folder of wheels lacks a package in the requirements.',
     cause:
       'With `wheels`, the nodes download nothing, so the folder must contain every package, in a file that matches one of its hashes.',
-    hint: 'Download it on a computer with internet access: pip download --no-deps --require-hashes --only-binary :all: --platform macosx_26_0_arm64 --python-version 3.12 -r requirements.lock -d wheels',
+    hint: 'Download it on a computer with internet access: `pip download --no-deps --require-hashes --only-binary :all: --platform macosx_26_0_arm64 --python-version 3.12 -r requirements.lock -d wheels`',
   },
   'mlx/python-missing': {
     summary: 'The folder of wheels has no Python archive.',
     cause: 'With `wheels`, uv also takes Python from that folder.',
-    hint: 'Get the URL from the same uv: uv python list 3.12 --all-platforms --only-downloads --show-urls. Put the file in the folder without renaming it. meshwright cannot check whether its version and build date are the ones that uv wants.',
+    hint: 'Get the URL from the same uv: `uv python list 3.12 --all-platforms --only-downloads --show-urls`. Put the file in the folder without renaming it. meshwright cannot check whether its version and build date are the ones that uv wants.',
   },
   'mlx/libraries-differ': {
     summary: 'The nodes of a placement installed different libraries from the same list.',
     cause:
       'Each node installs the packages itself. If the list has the hashes of several wheels for one version, the macOS version decides which one is installed. For example, mlx-metal has separate wheels for macOS 14, 15 and 26. Ranks do not compare libraries when they connect.',
-    hint: prose`Update all nodes to one macOS version. Or name that package's wheel by URL in the requirements. This creates a new runtime version on every node. With \`wheels\`, keep only one wheel of that package in the folder, and only its hash in the list. To reinstall on one node: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
+    hint: prose`Update all nodes to one macOS version. Or name that package's wheel by URL in the requirements. This creates a new runtime version on every node. With \`wheels\`, keep only one wheel of that package in the folder, and only its hash in the list. To reinstall on one node, delete this version's folder below \`/opt/meshwright/runtimes\` there (\`sudo rm -r FOLDER\`), then run \`${aside(meshwright('apply'))}\`.`,
   },
   'mlx/libraries-unknown': {
     summary: 'The libraries that a node installed for a runtime are unknown.',
     cause:
       'The node installed this version before meshwright recorded the libraries. Unknown libraries do not count as equal.',
-    hint: prose`Reinstall it: sudo rm -r the folder of this version below /opt/meshwright/runtimes there, then ${aside(meshwright('apply'))}.`,
+    hint: prose`To reinstall it on the node, delete this version's folder below \`/opt/meshwright/runtimes\` there (\`sudo rm -r FOLDER\`), then run \`${aside(meshwright('apply'))}\`.`,
   },
   'mlx/own-code': {
     severity: 'warning',
     summary: 'The model includes Python code, which will not run.',
     cause:
       "mlx-lm runs such code, usually for the tokenizer, only if explicitly allowed. It would run under the ranks' account on every node.",
-    hint: 'Read the files. If the model does not work without them, list each with its sha256 under `models.<name>.trustRemoteCode`.',
+    hint: 'Read the files. If the model does not work without them, list each with its SHA-256 under `models.<name>.trustRemoteCode`.',
   },
   'mlx/other-code': {
     summary: "The model's code does not match the approved digests.",
     cause:
-      "`trustRemoteCode` must list each of the model's .py files with its sha256, but a file is missing, new or different.",
+      "`trustRemoteCode` must list each of the model's `.py` files with its SHA-256, but a file is missing, new or different.",
     hint: 'Read the files again, then copy the digests shown here into the cluster file.',
   },
   'mlx/context-too-long': {

@@ -5,13 +5,13 @@ export const endpointCodes = {
   'placement/endpoint-not-published': {
     summary: 'This key is only for published endpoints.',
     cause:
-      'The API gateway uses this key, and only endpoints with `listen: lan` have a gateway. meshwright never ignores a key silently.',
+      'This key applies only to the API gateway, and only endpoints with `listen: lan` have one. meshwright never ignores a key silently.',
     hint: 'Add `listen: lan`, or remove the key.',
   },
   'placement/doorman-missing': {
     summary: 'A published endpoint needs an API gateway.',
     cause:
-      'Runtimes accept any API key and any model name, and a wrong name makes mlx_lm.server unload the model on all ranks. So the office network reaches only the gateway, a small Node.js program.',
+      'Runtimes accept any API key and any model name, and a wrong name makes `mlx_lm.server` unload the model on all ranks. So the office network reaches only the gateway, a small Node.js program.',
     hint: 'Add `gateway: { node: ./dist/node-v22.….tar.gz }`, the Node.js archive for macOS on arm64 from nodejs.org.',
   },
   'placement/endpoint-unguarded': {

@@ -12,7 +12,7 @@ export const factCodes = {
   'fact/no-frames': {
     summary: 'The node answered, but not with an observation.',
     cause: 'The login shell or a forced command did not run the observation script, or ended it immediately.',
-    hint: 'Test the command `/bin/sh -c "echo hello"` on the node with `ssh`. It must print hello and nothing else.',
+    hint: 'Test the command `/bin/sh -c "echo hello"` on the node with `ssh`. It must print `hello` and nothing else.',
   },
   'fact/unknown': {
     severity: 'warning',

@@ -7,7 +7,7 @@ const suspicionCodes = {
   'rdma/suspected-idle-dead': {
     summary: 'A cable may carry no RDMA traffic, although its RDMA ports are active.',
     cause:
-      "In this boot session a start or a token over RDMA failed, but everything that meshwright can check on the placement's links is fine. Ports that have been idle for a long time, or whose cable was replugged, can stop working until both Macs restart (exo issue 1973). Only traffic reveals this.",
+      "In this boot session a start or a token over RDMA failed, but everything that meshwright can check on the placement's links is fine. Ports that have been idle for a long time, or whose cable was replugged, can stop working until both Macs restart (exo issue 1973). This shows only under traffic.",
     hint: 'Restart the placement. If that does not help, restart the Macs at both ends of the cable.',
   },
   'address/suspected-no-answer': {
@@ -36,8 +36,8 @@ export const meshCodes = {
   'placement/too-few-queue-pairs': {
     summary: 'One start needs more queue pairs from an RDMA device than the device has.',
     cause:
-      'A device can create all but one of the queue pairs and protection domains that `ibv_devinfo -v` reports (`max_qp`, `max_pd`). Each of two ranks of a `jaccl-ring` needs two from every device it uses, because its previous and its next neighbor are the same Mac. It makes both connections over every cable, so another cable does not help. Restarting a Mac does not increase the limit.',
-    hint: 'Remove `backend`: two cabled ranks then use jaccl, which needs only one queue pair from each device. A ring of three or more nodes also needs only one, and `backend: ring` with `transport: tcp` needs none.',
+      'A device can create one queue pair and one protection domain fewer than `ibv_devinfo -v` reports (`max_qp`, `max_pd`). Each of two ranks of a `jaccl-ring` needs two from every device it uses, because its previous and its next neighbor are the same Mac. It makes both connections over every cable, so another cable does not help. Restarting a Mac does not increase the limit.',
+    hint: 'Remove `backend`: two cabled ranks then use `jaccl`, which needs only one queue pair from each device. A ring of three or more nodes also needs only one, and `backend: ring` with `transport: tcp` needs none.',
   },
   'placement/bridged-link': {
     summary: 'The file keeps a bridge that contains a cable between ranks.',
@@ -79,39 +79,39 @@ export const meshCodes = {
     hint: prose`Wait longer: ${meshwright('drain', its.placement, '--deadline', '10m')}. Stopping or restarting the placement now would cut them off.`,
   },
   'launch/held': {
-    summary: 'A target node of launch is on hold.',
+    summary: 'A target node of `launch` is on hold.',
     cause: "Ranks of your own program occupy a Mac just as a placement's ranks do.",
     hint: prose`Release the node, or leave it out: ${meshwright('release', its.node)}`,
   },
   'launch/account': {
     summary: 'Your own program cannot run as this account.',
     cause:
-      'launch needs an account that exists on every Mac and cannot become root. The only exception is the SSH user, with --as login.',
-    hint: 'Choose another account: --as NAME, or --as login for the SSH user, who can become root.',
+      '`launch` needs an account that exists on every Mac and cannot become root. The only exception is the SSH user, with `--as login`.',
+    hint: 'Choose another account: `--as NAME`, or `--as login` for the SSH user, who can become root.',
   },
   'launch/needs-reboot': {
-    summary: 'A target node of launch needs a restart first.',
+    summary: 'A target node of `launch` needs a restart first.',
     cause:
       'Either a stopped rank left memory or a process behind that only a restart clears, or the RDMA devices have no room for another start in this boot session. meshwright starts no placement on that node either.',
     hint: prose`Restart the node, or leave it out: ${meshwright('reboot', its.node)}`,
   },
   'launch/reboot-unseen': {
-    summary: 'Cannot tell whether a target node of launch needs a restart first.',
+    summary: 'Cannot tell whether a target node of `launch` needs a restart first.',
     cause:
       'The node itself records what stopped ranks left there and how many starts over RDMA it has seen since boot. These records could not be read. Without them meshwright starts nothing on the node, but does not ask for a restart either.',
-    hint: prose`See why they could not be read: ${meshwright('doctor')}. Then launch again, or leave the node out: --nodes a,b`,
+    hint: prose`See why they could not be read: ${meshwright('doctor')}. Then launch again, or leave the node out: \`--nodes a,b\``,
   },
   'launch/not-seen': {
     summary: 'The devices or addresses that the ranks connect over were not observed.',
     cause:
-      'launch chooses the group based on the cables in the file. With a cable between every pair of nodes, the group uses RDMA, with device names that macOS may change. An unobserved device does not count as missing.',
+      '`launch` chooses the group based on the cables in the file. With a cable between every pair of nodes, the group uses RDMA, with device names that macOS may change. An unobserved device does not count as missing.',
     hint: prose`See why it was not observed: ${meshwright('doctor')}. Then launch again.`,
   },
   'mesh/launch-budget': {
     summary: "A Mac's RDMA devices have no room for another start.",
     cause:
       'A device has few protection domains and queue pairs: as many as `ibv_devinfo -v` reports, or else three. A failed start over RDMA can leave some of them allocated until the Mac restarts (seen on macOS 26.5.1). meshwright reads the number in use from the kernel. If it cannot, it counts starts: each counts until its placement has served and stopped cleanly.',
-    hint: prose`Restart the named Macs: ${meshwright('reboot')}. To start anyway: --allow rdma-start`,
+    hint: prose`Restart the named Macs: ${meshwright('reboot')}. To start anyway: \`--allow rdma-start\``,
   },
   'mesh/last-start': {
     severity: 'warning',
@@ -123,8 +123,8 @@ export const meshCodes = {
   'mesh/stays-on-tcp': {
     summary: 'After a restart, a placement is running over TCP again.',
     cause:
-      "The file sets rdma, but the ranks use TCP. They also used it before the last restart in this boot session, with the same file. Another restart would give the same result, interrupt requests in flight and use up one more start of the launch budget. If a log line gives the reason, it is quoted. llama.cpp logs no reason if no RDMA device has the connection's address.",
-    hint: prose`Fix the RDMA problems that doctor lists, then restart the placement's Macs: ${meshwright('reboot')}. Or write \`transport: tcp\`. To try another start anyway: ${meshwright('restart')}`,
+      "The file sets `transport: rdma`, but the ranks use TCP. They also used it before the last restart in this boot session, with the same file. Another restart would give the same result, interrupt requests in flight and use up one more start of the launch budget. If a log line gives the reason, it is quoted. llama.cpp logs no reason if no RDMA device has the connection's address.",
+    hint: prose`Fix the RDMA problems that \`doctor\` lists, then restart the placement's Macs: ${meshwright('reboot')}. Or write \`transport: tcp\`. To try another start anyway: ${meshwright('restart')}`,
   },
   'mesh/not-serving': {
     summary: 'A placement in the file does not serve.',
@@ -153,7 +153,7 @@ export const meshCodes = {
     severity: 'notice',
     summary: 'A placement that does not serve could run on its fallback.',
     cause:
-      'The file sets fallback nodes, and all of them were observed. `apply` keeps the runtime and the model on them; if one is missing, the plan of the start waits for it. meshwright never moves a placement to its fallback by itself: whether to accept less context now or to wait longer is your decision.',
+      'The file sets fallback nodes, and all of them were observed. `apply` keeps the runtime and the model on them; if one is missing, the plan of the start waits for it. meshwright never moves a placement to its fallback automatically: you decide whether to accept less context now or to wait longer.',
     hint: prose`Start it on the fallback: ${meshwright('start', its.name, '--fallback')}`,
   },
   'mesh/not-judged': {

@@ -27,13 +27,13 @@ export const planCodes = {
     summary: 'A node has a model that is not in the file.',
     cause:
       'Models take hours to download, so no run deletes a model that was removed from the file, or a version that was replaced.',
-    hint: 'If nothing needs the model anymore, delete its folder below /opt/meshwright/models.',
+    hint: 'If nothing needs the model anymore, delete its folder below `/opt/meshwright/models`.',
   },
   'uninstall/stays': {
     severity: 'notice',
-    summary: 'uninstall left something behind on a node.',
+    summary: '`uninstall` left something behind on a node.',
     cause:
-      'Models take hours to download and changed settings may still be wanted, so both stay unless you use `--models` or `--restore`. uninstall also keeps an SSH key or a sudo rule that enroll did not install.',
+      'Models take hours to download and changed settings may still be wanted, so both stay unless you use `--models` or `--restore`. `uninstall` also keeps an SSH key or a sudo rule that `enroll` did not install.',
     hint: 'If it is meant to stay, there is nothing to do.',
   },
   'uninstall/by-hand': {

@@ -7,14 +7,14 @@ export const proofCodes = {
   'mesh/needs-reboot': {
     summary: 'A Mac needs a restart before any rank can start there.',
     cause:
-      'After a rank exits, macOS reclaims its wired memory: `vm_stat` should show about as much as before the rank started. If it shows much more, or if a process survives KILL, the kernel is holding on to the memory and only a restart of the Mac helps. meshwright marks such a node and starts no rank there until its next boot session.',
+      'After a rank exits, macOS reclaims its wired memory: `vm_stat` should show about as much as before the rank started. If it shows much more, or if a process survives SIGKILL, the kernel is holding on to the memory and only a restart of the Mac helps. meshwright marks such a node and starts no rank there until its next boot session.',
     hint: prose`Restart the named Macs: ${meshwright('reboot')}`,
   },
   'mesh/left-to-restart': {
     severity: 'warning',
     summary: 'The restart will clear what a rank left behind.',
     cause:
-      'All ranks on a Mac are stopped before it restarts or shuts down. This rank survived KILL or left its memory wired. The restart clears that, so nothing waits for it.',
+      'All ranks on a Mac are stopped before it restarts or shuts down. This rank survived SIGKILL or left its memory wired. The restart clears that, so nothing waits for it.',
     hint: 'If the Mac does not go down within a few minutes, hold its power button.',
   },
   'mesh/cut-off': {
@@ -28,7 +28,7 @@ export const proofCodes = {
     severity: 'notice',
     summary: 'A rank did not stop when asked and was killed.',
     cause:
-      "It did not exit within its grace period, so KILL ended it. This happens to a rank that waits for a lost peer. Before the kill, `sample` recorded the rank's thread stacks.",
+      "It did not exit within its grace period, so SIGKILL ended it. This happens to a rank that waits for a lost peer. Before the kill, `sample` recorded the rank's thread stacks.",
     hint: 'If it happens repeatedly, read the sample on the node: it shows what the rank was waiting for.',
   },
   'mesh/lost-member': {
@@ -60,19 +60,19 @@ export const proofCodes = {
     summary: 'A placement no longer gives the same answer to the same question.',
     cause:
       'A deterministic runtime at temperature 0 gives the same answer after every start with the same file and macOS. A different answer means that some rank computes something different. Possible causes are a damaged tensor cache, a changed model file, or a part of the model in the wrong place.',
-    hint: prose`Restart it, which verifies every cached tensor: ${meshwright('restart', its.placement)}. If the answer still differs, do not trust it, and check the model files: ${meshwright('doctor')}. If the new answer is right, remove the placement (state: stopped, apply) and delete the file \`golden\` from its folder on the leader.`,
+    hint: prose`Restart it; this verifies every cached tensor: ${meshwright('restart', its.placement)}. If the answer still differs, do not trust it, and check the model files: ${meshwright('doctor')}. If the new answer is right, remove the placement (set \`state: stopped\`, then apply) and delete the file \`golden\` from its folder on the leader.`,
   },
   'mesh/too-slow': {
     summary: 'A placement is slower than expected or slower than before.',
     cause:
       'The golden question measured its speed after everything was loaded. The speed is below `expect.tokensPerSecond` or, without that key, below a fifth of the speed of an earlier start with the same file and macOS. Typical reasons are the wrong network, a slow cable, or a Mac that is busy with other work.',
-    hint: prose`Fix the named problem, then start it again: ${meshwright('apply')}. If the expectation is wrong, change expect.tokensPerSecond in the file.`,
+    hint: prose`Fix the named problem, then start it again: ${meshwright('apply')}. If the expectation is wrong, change \`expect.tokensPerSecond\` in the file.`,
   },
   'mesh/speed-unknown': {
     severity: 'warning',
     summary: 'Cannot tell whether a placement is as fast as the file expects.',
     cause:
       'Its endpoint does not report the number of tokens in `usage.completion_tokens` (counting words would be wrong), or the answer was too short to measure.',
-    hint: prose`Measure its speed: ${meshwright('bench')}. If the runtime does not count tokens, remove expect.tokensPerSecond from the file.`,
+    hint: prose`Measure its speed: ${meshwright('bench')}. If the runtime does not count tokens, remove \`expect.tokensPerSecond\` from the file.`,
   },
 } as const satisfies Record<string, CodeEntry>;

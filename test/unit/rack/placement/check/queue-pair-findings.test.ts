@@ -76,7 +76,7 @@ describe('a JACCL ring of two ranks', () => {
       },
     ]);
     expect(plan[0]?.action).toBe(
-      'placement kimi: Each rank needs 2 queue pairs on every device that it uses. In one boot session, the devices of studio-1 have 1, the devices of studio-2 have 1. Remove `backend`: two cabled ranks then use jaccl, which needs only one queue pair from each device. A ring of three or more nodes also needs only one, and `backend: ring` with `transport: tcp` needs none.',
+      'placement kimi: Each rank needs 2 queue pairs on every device that it uses. In one boot session, the devices of studio-1 have 1, the devices of studio-2 have 1. Remove `backend`: two cabled ranks then use `jaccl`, which needs only one queue pair from each device. A ring of three or more nodes also needs only one, and `backend: ring` with `transport: tcp` needs none.',
     );
   });
 
