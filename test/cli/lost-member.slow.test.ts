@@ -72,7 +72,7 @@ describe('a mesh with a lost Mac', () => {
     expect(stdout).toMatch(/^Failed.*Not\s+reached:\s+studio-4\.$/ms);
   });
 
-  it('has no start in the plan for restart', async () => {
+  it('gets no start in a restart plan', async () => {
     const { code, stdout } = await run('restart', 'chat', '--sim');
     expect([code, await remainingRank()]).toEqual([5, 'running']);
     expect(stdout).toMatch(/^\s*Waiting \(1\)$/m);

@@ -145,7 +145,7 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
   });
 });
 
-describe('a placement that exo refuses or fails', { timeout: patience }, () => {
+describe('a placement that exo refuses or that fails on exo', { timeout: patience }, () => {
   beforeAll(async () => {
     rack = await startConvergeRack('exo-refuses', pairFile());
     await writeExoImage(join(rack.folder, 'dist/exo-main.dmg'), 'main');

@@ -115,7 +115,7 @@ describe('a gateway in apply', () => {
     ]);
   });
 
-  it('waits for nothing if it already accepts', () => {
+  it('does not wait if it already accepts', () => {
     const plan = gatewayPlan({ ranks: stopped, closed: [], away: ['studio-3'] });
     expect(plan.waiting.filter(({ resource }) => resource.endsWith('/door'))).toEqual([]);
   });
