@@ -62,8 +62,8 @@ interface AskRequest extends EndpointRequest {
 /**
  * Posts JSON to an endpoint on the same node, as the ssh user, without the user's settings or proxies. If there is a
  * gateway, it queues the request. Otherwise, if a second parallel request could crash the mesh, the command waits until
- * no other request is in flight, for at most half its deadline. If its turn does not come, the status is {@link
- * notAskedStatus}.
+ * no other request is in flight, for at most half its deadline. If its turn does not come, the status is
+ * {@link notAskedStatus}.
  */
 export function askCommand({
   placement,
