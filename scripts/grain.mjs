@@ -14,11 +14,11 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 71_000 },
+  lines: { bar: 80_000 },
   files: { bar: 850 },
   folder: { bar: 25 },
   file: { bar: 500 },
-  exports: { bar: 500 },
+  exports: { bar: 560 },
   crossings: { bar: 10 },
 };
 
