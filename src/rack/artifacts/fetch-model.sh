@@ -1,56 +1,14 @@
-# Fetches every file of a model into staging. Each file is a part until its size and sha256 are right, and only then
-# gets its name. A wrong file is fetched once more from its first byte. Files that were compared before an interruption
-# are not compared again.
+# Fetches every file of a model into staging.
 #
-# From a server, a part continues where it ends; a server that cannot do that sends the whole file again. If an account
-# is named, curl runs as that account with access only to the open part, and root reads the received bytes only to
-# compare them. curl(1): exits 33 and 36 mean that it cannot resume, 23 that it cannot write, 1 a protocol that it may
-# not use; -q ignores the settings of its account; --proto-redir limits redirects. From a folder of this node, a clone
-# takes neither time nor space if the file system supports clones. cp(1) of macOS: -c clones, and copies if it cannot.
+# From a folder of this node, a clone takes neither time nor space if the file system supports clones. cp(1) of macOS: -c
+# clones, and copies if it cannot.
 #
 # Uses staged-files.sh
-# Uses ../../node/shell/refuse-root.sh
+# Uses fetch-url.sh
 # Needs base: the address that file names are added to; empty for a folder
 # Needs folder: the folder of this node with the files; empty for a server
-# Needs account: the account that runs curl and must not be able to become root; empty for root
-# Needs protocols: the protocols that curl may use
-# Needs volume: the volume of the models
 # Words: path, sha256, size, and name at the source, of each file
 # Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest
-watch() {
-  (
-    while "$R/bin/sleep" 1 && kill -0 "$$" 2>/dev/null; do
-      size "$1"
-      progress "$((done + n))" "$total"
-    done
-  ) &
-  w=$!
-}
-unwatch() {
-  kill "$w" 2>/dev/null
-  wait "$w" 2>/dev/null
-}
-fetch() {
-  set -- "$R/usr/bin/curl" -q -f -s -S -L --proto "$protocols" --proto-redir "$protocols" --connect-timeout 20 --speed-limit 1 --speed-time 60 "$@"
-  [ -z "$account" ] || set -- "$R/usr/bin/sudo" -n -H -u "$account" "$@"
-  "$@" 2>"$d/curl"
-}
-fetched() {
-  u=$base$2 k=0
-  while :; do
-    size "$1"
-    if [ "$n" -eq 0 ]; then fetch "$u" >>"$1"; else fetch -C "$n" "$u" >>"$1"; fi
-    x=$?
-    case $x in
-      (0) return ;;
-      (33 | 36) "$R/bin/rm" -f "$1" ;;
-      (23) failed disk-full "$("$R/bin/cat" "$d/curl")" ;;
-    esac
-    k=$((k + 1))
-    [ "$k" -lt 3 ] || failed fetch-failed "$("$R/bin/cat" "$d/curl")"
-    "$R/bin/sleep" "$k"
-  done
-}
 copied() {
   f=$folder/$2
   [ -f "$f" ] || failed no-source "there is no $f"
@@ -61,44 +19,11 @@ copied() {
     o=$("$R/usr/bin/tail" -c "+$((n + 1))" "$f" 2>&1 >>"$1") || failed copy "$o"
   fi
 }
-file() {
-  if ischecked "$@"; then
-    checked "$2" "$3"
-    return
-  fi
-  g="$t/$1.part"
-  [ ! -e "$t/$1" ] || must mv "$R/bin/mv" -f "$t/$1" "$g"
-  must mkdir "$R/bin/mkdir" -p "${g%/*}"
-  y=0
-  while :; do
-    true >>"$g" || failed write 'a file could not be written'
-    size "$g"
-    [ "$n" -le "$3" ] || true >"$g"
-    # Files from 16 MiB on show their progress while they come.
-    [ "$3" -lt 16777216 ] || watch "$g"
-    if [ "$n" -eq "$3" ]; then :; elif [ -n "$base" ]; then fetched "$g" "$4"; else copied "$g" "$4"; fi
-    [ "$3" -lt 16777216 ] || unwatch
-    # What an account had open it may still write: only a copy of root's own is compared and published.
-    if [ -n "$account" ]; then
-      must copy "$R/bin/cp" -c "$g" "$g.own"
-      must mv "$R/bin/mv" -f "$g.own" "$g"
-    fi
-    ! compare "$g" "$2" "$3" || break
-    "$R/bin/rm" -f "$g"
-    y=$((y + 1))
-    [ "$y" -lt 2 ] || failed wrong-digest "$1"
-  done
-  must mv "$R/bin/mv" -f "$g" "$t/$1"
-  checked "$2" "$3"
+got() {
+  if [ -n "$base" ]; then fetched "$1" "$base$2"; else copied "$1" "$2"; fi
 }
 refuse_root "$account"
-if [ -n "$base" ]; then
-  a=$("$R/bin/df" -k "$volume" | "$R/usr/bin/awk" 'NR == 2 { print $4 }')
-  h=$("$R/usr/bin/find" "$t" -type f -exec "$R/usr/bin/stat" -f %z '{}' + | "$R/usr/bin/awk" '{ s += $1 } END { printf "%.0f", s }')
-  case $a in ('' | *[!0-9]*) ;; (*)
-    [ "$a" -gt "$(((total - h) / 1024))" ] || failed disk-full "No space left on device for $((total - h)) bytes: $a KiB are free"
-  ;; esac
-fi
+[ -z "$base" ] || room
 while [ "$#" -gt 0 ]; do
   file "$1" "$2" "$3" "$4"
   shift 4

@@ -1,0 +1,87 @@
+# `file PATH DIGEST SIZE SOURCE` fetches one file of `$t`. It is a part until its size and sha256 are right, and only then
+# gets its name. A wrong file is fetched once more from its first byte. A file that was compared before an interruption
+# is not compared again. The script that uses this defines `got PART SOURCE`, which gets the bytes. `room` fails if the
+# disk is too small for the rest of `total`.
+#
+# `fetched PART URL` gets the bytes from a server. A part continues where it ends; a server that cannot do that sends the
+# whole file again. If an account is named, curl runs as that account with access only to the open part, and root reads
+# the received bytes only to compare them. curl(1): exits 33 and 36 mean that it cannot resume, 23 that it cannot write,
+# 1 a protocol that it may not use; -q ignores the settings of its account; --proto-redir limits redirects.
+#
+# Uses staged-files.sh
+# Uses ../../node/shell/refuse-root.sh
+# Needs account: the account that runs curl and must not be able to become root; empty for root
+# Needs protocols: the protocols that curl may use
+# Needs volume: the volume of the staging folder
+# Prints: nothing; fails with disk-full, fetch-failed, wrong-digest
+watch() {
+  (
+    while "$R/bin/sleep" 1 && kill -0 "$$" 2>/dev/null; do
+      size "$1"
+      progress "$((done + n))" "$total"
+    done
+  ) &
+  w=$!
+}
+unwatch() {
+  kill "$w" 2>/dev/null
+  wait "$w" 2>/dev/null
+}
+fetch() {
+  set -- "$R/usr/bin/curl" -q -f -s -S -L --proto "$protocols" --proto-redir "$protocols" --connect-timeout 20 --speed-limit 1 --speed-time 60 "$@"
+  [ -z "$account" ] || set -- "$R/usr/bin/sudo" -n -H -u "$account" "$@"
+  "$@" 2>"$d/curl"
+}
+fetched() {
+  k=0
+  while :; do
+    size "$1"
+    if [ "$n" -eq 0 ]; then fetch "$2" >>"$1"; else fetch -C "$n" "$2" >>"$1"; fi
+    x=$?
+    case $x in
+      (0) return ;;
+      (33 | 36) "$R/bin/rm" -f "$1" ;;
+      (23) failed disk-full "$("$R/bin/cat" "$d/curl")" ;;
+    esac
+    k=$((k + 1))
+    [ "$k" -lt 3 ] || failed fetch-failed "$("$R/bin/cat" "$d/curl")"
+    "$R/bin/sleep" "$k"
+  done
+}
+file() {
+  if ischecked "$@"; then
+    checked "$2" "$3"
+    return
+  fi
+  g="$t/$1.part"
+  [ ! -e "$t/$1" ] || must mv "$R/bin/mv" -f "$t/$1" "$g"
+  must mkdir "$R/bin/mkdir" -p "${g%/*}"
+  y=0
+  while :; do
+    true >>"$g" || failed write 'a file could not be written'
+    size "$g"
+    [ "$n" -le "$3" ] || true >"$g"
+    # Files from 16 MiB on show their progress while they come.
+    [ "$3" -lt 16777216 ] || watch "$g"
+    [ "$n" -eq "$3" ] || got "$g" "$4"
+    [ "$3" -lt 16777216 ] || unwatch
+    # What an account had open it may still write: only a copy of root's own is compared and published.
+    if [ -n "$account" ]; then
+      must copy "$R/bin/cp" -c "$g" "$g.own"
+      must mv "$R/bin/mv" -f "$g.own" "$g"
+    fi
+    ! compare "$g" "$2" "$3" || break
+    "$R/bin/rm" -f "$g"
+    y=$((y + 1))
+    [ "$y" -lt 2 ] || failed wrong-digest "$1"
+  done
+  must mv "$R/bin/mv" -f "$g" "$t/$1"
+  checked "$2" "$3"
+}
+room() {
+  a=$("$R/bin/df" -k "$volume" | "$R/usr/bin/awk" 'NR == 2 { print $4 }')
+  h=$("$R/usr/bin/find" "$t" -type f -exec "$R/usr/bin/stat" -f %z '{}' + | "$R/usr/bin/awk" '{ s += $1 } END { printf "%.0f", s }')
+  case $a in ('' | *[!0-9]*) ;; (*)
+    [ "$a" -gt "$(((total - h) / 1024))" ] || failed disk-full "No space left on device for $((total - h)) bytes: $a KiB are free"
+  ;; esac
+}
