@@ -97,6 +97,8 @@ export function makeDraft(root: unknown, raw: RawText) {
     secretPrograms: secretPrograms(file),
     runtimes: entries(file, 'runtimes', draftLimits.runtimes).map(draftRuntime),
     models: draftModels(file),
+    /** Set if the mirror uses HTTP although the file does not allow it. */
+    ...given({ refusedMirror: refusedMirror(file) }),
     placements: entries(file, 'placements', draftLimits.placements).map(draftPlacement),
     /** True if the file has a pool, valid or not. */
     hasPool: pool.value !== undefined,
@@ -131,8 +133,14 @@ function draftRuntime(spot: Entry) {
   };
 }
 
+const isHttpAllowed = (file: Spot): boolean => below(file, 'downloads', 'plainHttp').value === 'allowed';
+
+function refusedMirror(file: Spot): DraftText | undefined {
+  const mirror = textOf(below(file, 'downloads', 'mirror'));
+  return mirror?.isText === true && mirror.text.startsWith('http:') && !isHttpAllowed(file) ? mirror : undefined;
+}
+
 function draftModels(file: Spot) {
-  const isHttpAllowed = below(file, 'downloads', 'plainHttp').value === 'allowed';
   return entries(file, 'models', draftLimits.models).map((spot) => {
     const source = textOf(below(spot, 'source'));
     const files = below(spot, 'files');
@@ -141,7 +149,7 @@ function draftModels(file: Spot) {
       pointer: spot.pointer,
       hasFiles: files.value !== undefined,
       /** True if the source uses HTTP although the file does not allow it. */
-      isRefusedHttp: !isHttpAllowed && source?.isText === true && source.text.startsWith('http:'),
+      isRefusedHttp: !isHttpAllowed(file) && source?.isText === true && source.text.startsWith('http:'),
       paths: keysIn(files, draftLimits.files),
       ...given({ source }),
     };

@@ -31,6 +31,7 @@ import { isDayOver } from '../model/text/units.ts';
 import { parseIpv4Network, parseLink, parseLinkEnd } from './addresses.ts';
 import { contextTokens, durationMs, memoryLabelBytes, sizeBytes } from './amounts.ts';
 import { defaultEndpointPort } from './draft.ts';
+import { mirrored } from './mirror.ts';
 import type { KeysByDriver } from './rules/rule.ts';
 
 /** Marks every hold in the file whose last day has passed at the given time. */
@@ -178,11 +179,11 @@ const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredMode
     files: filesOf(spec),
   }));
 
-/** Parses a model's source: a local folder, `node:/folder`, or a base URL. */
+/** Parses a model's source: a local folder, `node:/folder`, or a base URL, which is replaced by the mirror's. */
 export function modelSource(text: string, downloads: ClusterSpec['downloads']): ModelSource {
   if (text.startsWith('node:')) return { kind: 'node', folder: text.slice('node:'.length) };
   if (/^https?:/.test(text)) {
-    const base = text.endsWith('/') ? text : `${text}/`;
+    const base = mirrored(text.endsWith('/') ? text : `${text}/`, downloads);
     return { kind: 'url', base, ...(downloads?.plainHttp === 'allowed' ? { plainHttp: true } : {}) };
   }
   return { kind: 'controller', folder: text };

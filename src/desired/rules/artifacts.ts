@@ -7,8 +7,18 @@ import type { DriverKeys, Finding, KeysByDriver, PlaceText, Rule } from './rule.
 /** Rules for runtimes with their drivers' keys, and for models with their files. */
 export const artifactRules: readonly Rule[] = [keyOfDriver, filesMissing, plainHttp, pathCollision];
 
-function plainHttp({ models }: Draft): readonly Finding[] {
-  return models
+function plainHttp({ models, refusedMirror }: Draft): readonly Finding[] {
+  const mirror: readonly Finding[] =
+    refusedMirror === undefined
+      ? []
+      : [
+          {
+            code: 'model/plain-http',
+            pointer: refusedMirror.pointer,
+            detail: 'The nodes would use this mirror over HTTP.',
+          },
+        ];
+  const sources = models
     .filter(({ isRefusedHttp }) => isRefusedHttp)
     .map(
       ({ name, pointer }): Finding => ({
@@ -18,6 +28,7 @@ function plainHttp({ models }: Draft): readonly Finding[] {
         subject: modelSubject(name),
       }),
     );
+  return [...mirror, ...sources];
 }
 
 function pathCollision(draft: Draft, place: PlaceText): readonly Finding[] {

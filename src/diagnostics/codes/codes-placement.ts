@@ -89,10 +89,10 @@ export const placementCodes = {
     hint: 'Add `files`: the SHA-256 and the size in bytes of each path.',
   },
   'model/plain-http': {
-    summary: 'A model is downloaded over unencrypted HTTP.',
+    summary: 'Files are downloaded over unencrypted HTTP.',
     cause:
       'Anyone on the network path can read and change the files. A changed file is refused because of its SHA-256, but only after the whole download.',
-    hint: 'Use https:// for the source, or allow HTTP with `downloads: { plainHttp: allowed }`.',
+    hint: 'Use https:// here, or allow HTTP with `downloads: { plainHttp: allowed }`.',
   },
   'model/path-collision': {
     summary: 'Two file names of a model would be the same on a Mac.',

@@ -105,6 +105,16 @@ describe('a resolved model', () => {
     const source = modelSource('https://models.lan/', { plainHttp: 'allowed' });
     expect(source).toEqual({ kind: 'url', base: 'https://models.lan/', plainHttp: true });
   });
+
+  it.each([['https://mirror.lan/'], ['https://mirror.lan']])(
+    'comes from the mirror %s if the file has one',
+    (mirror) => {
+      expect(modelSource('https://models.lan:8000/tiny', { mirror })).toEqual({
+        kind: 'url',
+        base: 'https://mirror.lan/models.lan:8000/tiny/',
+      });
+    },
+  );
 });
 
 describe('an amount', () => {
