@@ -1,4 +1,4 @@
-import type { DesiredPlacement } from '../model/desired.ts';
+import type { DesiredNode, DesiredPlacement } from '../model/desired.ts';
 import { digestOf } from '../model/digest.ts';
 
 /** Returns a sentence if API keys cross the network unencrypted; undefined if the file rules that out. */
@@ -6,6 +6,16 @@ export function clearTextWords({ publication }: DesiredPlacement): string | unde
   if (publication?.apiKeys === undefined || publication.proxies !== undefined) return undefined;
   return 'It uses HTTP: keys and prompts cross the network unencrypted.';
 }
+
+/** IPv6 addresses need brackets in a URL. */
+const hostOf = ({ host }: Pick<DesiredNode, 'host'>): string => (host.includes(':') ? `[${host}]` : host);
+
+/** The address of a placement's endpoint, without a path. An unpublished endpoint is reachable only on its leader. */
+export const endpointUrl = (
+  { publication, endpointPort }: Pick<DesiredPlacement, 'publication' | 'endpointPort'>,
+  leader: Pick<DesiredNode, 'host'>,
+): string => `http://${publication === undefined ? '127.0.0.1' : hostOf(leader)}:${endpointPort}`;
+
 /**
  * The first port for ranks. macOS opens outgoing connections from port 49152 on, and Linux from 32768 on, so any client
  * program could take a higher port.

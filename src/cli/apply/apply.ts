@@ -6,6 +6,7 @@ import { withIdentities, withNodes, withoutFormerNetworks } from '../../desired/
 import { plainText } from '../../diagnostics/prose-text.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
+import { viewOf } from '../../engine/plan/view.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
@@ -32,6 +33,7 @@ import type { Run } from '../verb.ts';
 import { shippedPlaybook } from './act-on.ts';
 import { playbookOptions } from './change-nodes.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
+import { servingLines } from './serving-lines.ts';
 
 /**
  * `apply [NODE…|PLANFILE]`: observes, shows the plan, asks, runs exactly this plan, and checks the result. With
@@ -71,6 +73,7 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
     cluster: fleet.name,
     verb: 'apply',
     lock: { path: lockPlace.path, written: isLockWritten, additions },
+    closing: last === undefined ? [] : servingLines(viewOf({ ...last, desired: fleet, targets })),
   });
 }
 

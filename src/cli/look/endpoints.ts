@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { askedPort, clearTextWords } from '../../desired/endpoints.ts';
+import { askedPort, clearTextWords, endpointUrl } from '../../desired/endpoints.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
 import { takesPrompt } from '../../drivers/contract/chat-request.ts';
@@ -41,11 +41,11 @@ function atLeaders(placement: DesiredPlacement): readonly DesiredPlacement[] {
 
 function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: FilePlace): EndpointSettings {
   const { leader } = partsOf(fleet, placement);
-  const { publication, endpointPort: port } = placement;
+  const { publication } = placement;
   return {
     placement: placement.name,
     node: leader.name,
-    url: `http://${publication === undefined ? '127.0.0.1' : hostOf(leader)}:${port}`,
+    url: endpointUrl(placement, leader),
     model: publication?.servedName ?? runtimeWord(fleet, placement),
     contextTokens: placement.contextTokens,
     ...(placement.home === undefined ? {} : { fallback: true }),
@@ -71,9 +71,6 @@ interface FilePlace {
 /** Makes a key file's path absolute, because users can paste the path anywhere. */
 const keySource = (source: SecretSource, { folder, home }: FilePlace): SecretSource =>
   source.kind === 'file' ? { ...source, path: resolve(folder, source.path.replace(/^~(?=\/)/, home)) } : source;
-
-/** IPv6 addresses need brackets in a URL. */
-const hostOf = ({ host }: DesiredNode): string => (host.includes(':') ? `[${host}]` : host);
 
 function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode, place: FilePlace): EndpointAccess {
   const { publication, endpointPort } = placement;

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { servingLines } from '../../../../src/cli/apply/serving-lines.ts';
+import { firmSpace } from '../../../../src/diagnostics/cells.ts';
+import { proseText } from '../../../../src/diagnostics/prose-text.ts';
+import { viewOf } from '../../../../src/engine/plan/view.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { GatewayStatus } from '../../../../src/model/gateway.ts';
+import { known } from '../../../../src/model/known.ts';
+import { fitLines } from '../../../../src/report/page.ts';
+import {
+  endpointStatus,
+  gatewayStatus,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+  threeRanks,
+} from '../../../rack/placements.ts';
+import { fleetWithFallback, onTheFallback, published } from '../../../rack/plans.ts';
+
+interface Seen {
+  readonly of?: DesiredFleet;
+  readonly rack?: MeshRack;
+  readonly gateways?: readonly GatewayStatus[];
+  readonly columns?: number;
+  readonly isSimulated?: boolean;
+}
+
+/** The lines after a run whose final check made this observation. */
+function lines({ of = meshFleet(), rack, gateways = [], columns = 80, isSimulated = false }: Seen): readonly string[] {
+  const observation = observeMesh(of, rack ?? { ranks: threeRanks(['joined', 'joined', 'joined']) });
+  const nodes = Object.fromEntries(
+    Object.entries(observation.nodes).map(([name, node]) => {
+      const facts = name === 'studio-1' ? { ...node.facts, doormen: known(gateways) } : node.facts;
+      return [name, { ...node, facts }];
+    }),
+  );
+  const targets = of.nodes.map(({ name }) => name);
+  const view = viewOf({ desired: of, observation: { ...observation, nodes }, targets });
+  return servingLines(view).flatMap((line) => fitLines(proseText(line, { isSimulated }, firmSpace), columns));
+}
+
+describe('the last lines of an apply', () => {
+  it('name the only Mac that reaches an unpublished endpoint, and the command to try it', () => {
+    expect(lines({})).toEqual([
+      'kimi serves on studio-1, port 8080 (reachable only on that Mac)',
+      'Try it: meshwright ask kimi "Hello"',
+    ]);
+    expect(lines({ columns: 40, isSimulated: true })).toEqual([
+      'kimi serves on studio-1, port 8080',
+      '(reachable only on that Mac)',
+      'Try it:',
+      'meshwright ask kimi "Hello" --sim',
+    ]);
+  });
+
+  it('name the URL of an endpoint whose gateway accepts requests', () => {
+    expect(lines({ of: published(), gateways: [gatewayStatus([endpointStatus({})])] })).toEqual([
+      'kimi serves at http://studio-1.lan:8080/v1',
+      'Try it: meshwright ask kimi "Hello"',
+    ]);
+  });
+
+  it.each<[string, readonly GatewayStatus[]]>([
+    ['is missing', []],
+    ['is closed', [gatewayStatus([endpointStatus({ closed: 'draining' })])]],
+    ['did not report', [{ kind: 'silent', port: 8_080, reason: 'it did not answer in time' }]],
+  ])('omit an endpoint whose gateway %s', (_, gateways) => {
+    expect(lines({ of: published(), gateways })).toEqual([]);
+  });
+
+  it('omit a placement that returned no token', () => {
+    expect(lines({ rack: { ranks: threeRanks(['joined', 'joined', 'exited']) } })).toEqual([]);
+  });
+
+  it('say where a placement serves on its fallback', () => {
+    const of = fleetWithFallback();
+    expect(lines({ of, rack: { ranks: onTheFallback(of) } })[0]).toBe(
+      'kimi serves on its fallback on studio-4, port 8080 (reachable only on that Mac)',
+    );
+  });
+});
