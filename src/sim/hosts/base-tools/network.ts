@@ -119,39 +119,107 @@ exec ${shellQuote(context.host)} -e ${shellQuote(listeners(context) + listenerLi
 /** Redirects all other hosts to the port of tcpmux, which is closed everywhere. */
 const noOtherHost = 'set -- "$@" --connect-to ::127.0.0.1:1\n';
 
+/** Certificate authority of the servers in `webPath`; without this file, curl uses the authorities of this machine. */
+const authorityPath = '/.sim/ca';
+
+/**
+ * Reads curl's configuration from standard input: lines such as `header = "Authorization: Bearer secret"` and `url =
+ * "https://..."`. The lines stay in a shell variable and reach curl on its standard input, so that a secret in them
+ * never appears in arguments, environments or files. The list of URLs omits the query, which signs a download.
+ *
+ * @see curl 8.7.1, docs/cmdline-opts/config.md: within quotes, a backslash precedes a quote or a backslash
+ */
+const configFunctions = `broken() {
+  refused 'option -K: error encountered when reading a file'
+}
+escaped() {
+  w=$1
+  while :; do
+    z=\${w%%[\\\\\\"]*}
+    [ "$z" != "$w" ] || return 0
+    w=\${w#"$z"}
+    case $w in (\\\\[\\\\\\"]*) w=\${w#??} ;; (*) broken ;; esac
+  done
+}
+configured() {
+  c=
+  while IFS= read -r t || [ -n "$t" ]; do
+    v=\${t#*\\"} v=\${v%\\"}
+    escaped "$v"
+    case $t in
+      ('header = "'[!@]*:*'"') ;;
+      ('url = "http://'*'"' | 'url = "https://'*'"')
+        case $v in (*\\\\*) broken ;; esac
+        [ -z "$u" ] || refused 'only one URL is supported'
+        u=\${v%%\\?*} ;;
+      (*) broken ;;
+    esac
+    c="$c$t
+"
+  done
+}
+`;
+
+/** Checks the format of curl's `-w`. */
+const formatFunction = `reported() {
+  w=$1
+  case $w in (@*) refused 'option -w: simulated without a file' ;; esac
+  while :; do
+    case $w in (*%*) w=\${w#*%} ;; (*) return 0 ;; esac
+    case $w in
+      (%*) w=\${w#%} ;;
+      ('{http_code}'* | '{time_total}'* | '{size_download}'* | '{num_redirects}'* | '{url_effective}'* | '{stderr}'*) ;;
+      ('header{'[A-Za-z]*'}'*) ;;
+      (*) refused "unknown --write-out variable: '%$w'" ;;
+    esac
+  done
+}
+`;
+
 /** Checks curl's options and their arguments. */
-const curlBody = ({ host, programs }: WrapperContext): string => `u= n=$#
+const curlBody = ({ host, programs }: WrapperContext): string => `${configFunctions}${formatFunction}u= k= n=$#
 while [ "$n" -gt 0 ]; do
   o=$1 v=\${2-}
   shift; n=$((n - 1))
   case $o in
-    (-[qfsSLN] | -[qfsSLN][qfsSLN]*) case $o in (*[!qfsSLN-]*) refused "option $o: is unknown" ;; esac; set -- "$@" "$o" ;;
-    (-m | --connect-timeout | --speed-limit | --speed-time | --retry | --proto | --proto-redir | -C | -o | -H | --data-binary | -w | -X | --noproxy)
+    (-[qfsSLNI] | -[qfsSLNI][qfsSLNI]*) case $o in (*[!qfsSLNI-]*) refused "option $o: is unknown" ;; esac; set -- "$@" "$o" ;;
+    (-m | --connect-timeout | --speed-limit | --speed-time | --retry | --max-filesize | --proto | --proto-redir | -C | -r | -o | -D | -H | -K | --data-binary | -w | -X | --noproxy)
       [ "$n" -gt 0 ] || refused "option $o: requires parameter"
       shift; n=$((n - 1))
       case $o:$v in
-        (-m:*[!0-9.]* | --connect-timeout:*[!0-9.]* | --speed-*:*[!0-9]* | --retry:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
+        (-m:*[!0-9.]* | --connect-timeout:*[!0-9.]* | --speed-*:*[!0-9]* | --retry:*[!0-9]* | --max-filesize:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
         (--proto*:=https | --proto*:=http,https) ;; (--proto*:*) refused "option $o: unsupported protocol list $v" ;;
         (-C:-) ;; (-C: | -C:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
+        (-r:*[!0-9-]* | -r:*-*-* | -r:-*) refused "option $o: unsupported range $v" ;; (-r:*-*) ;; (-r:*) refused "option $o: unsupported range $v" ;;
         (-X:GET | -X:POST | -X:DELETE) ;; (-X:*) refused "option $o: unsupported method $v" ;;
-        (-o:-) ;; (-o:*) readable "$v" ;;
-        (--data-binary:@-) ;; (--data-binary:@*) readable "\${v#@}" ;;
+        (-o:- | -D:-) ;; (-D:%*) refused "option $o: unsupported file $v" ;; (-[oD]:*) readable "$v" ;;
+        (-H:@*) refused "option $o: simulated without a file" ;;
+        (-w:*) reported "$v" ;;
+        (--data-binary:@-) [ -z "$k" ] || refused 'only one option may read standard input'; k=data ;;
+        (--data-binary:@*) readable "\${v#@}" ;;
+        (-K:-) [ -z "$k" ] || refused 'only one option may read standard input'; k=config ;;
+        (-K:*) refused "option $o: simulated with standard input only" ;;
       esac
       set -- "$@" "$o" "$v" ;;
     (http://* | https://*) [ -z "$u" ] || refused 'only one URL is supported'; u=$o; set -- "$@" "$o" ;;
     (*) refused "option $o: is unknown" ;;
   esac
 done
+[ "$k" != config ] || configured
 [ -n "$u" ] || refused '(2) no URL specified'
 printf '%s\\n' "$u" >>"$R${urlsPath}"
+[ ! -e "$R${authorityPath}" ] || set -- "$@" --cacert "$R${authorityPath}"
 for f in ${programs === undefined ? `"$R${linkTablePath}" ` : ''}"$R${webPath}"; do
   [ -e "$f" ] || continue
-  while read -r k v; do
-    set -- "$@" --connect-to "$k:$v"
-    case $k in (127.0.0.1:*) set -- "$@" --connect-to "localhost:\${k#*:}:$v" ;; esac
+  while read -r q v; do
+    set -- "$@" --connect-to "$q:$v"
+    case $q in (127.0.0.1:*) set -- "$@" --connect-to "localhost:\${q#*:}:$v" ;; esac
   done <"$f"
 done
-${programs === undefined ? noOtherHost : ''}${roomFunctions}limited ${shellQuote(host)} "$@"`;
+${programs === undefined ? noOtherHost : ''}${roomFunctions}[ "$k" = config ] || limited ${shellQuote(host)} "$@"
+limited ${shellQuote(host)} "$@" <<CONFIG
+$c
+CONFIG`;
 
 export const networkTools: readonly ToolRow[] = [
   {
@@ -165,8 +233,11 @@ export const networkTools: readonly ToolRow[] = [
   },
   {
     path: '/usr/bin/curl',
+    source: from.published(
+      'curl 8.7.1 (SecureTransport) LibreSSL/3.3.6, printed by curl --version on macOS 26.6.2 and 27.0; its manual',
+    ),
     forms:
-      '[-qfsSLN] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [--proto =list] [--proto-redir =list] [-C -|n] [-o file] [-H text] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
+      '[-qfsSLNI] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [--max-filesize n] [--proto =list] [--proto-redir =list] [-C -|n] [-r a-b] [-o file] [-D file|-] [-H text] [-K -] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
     usage: "curl: try 'curl --help' or 'curl --manual' for more information",
     code: 2,
     body: curlBody,

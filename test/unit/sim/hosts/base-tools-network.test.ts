@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
 import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
 import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
+import { createServerIdentity } from '../../../../src/sim/web/certificate.ts';
 
 const claims = createPortClaims();
 let folder = '';
@@ -107,6 +110,142 @@ describe("a simulated node's curl", () => {
       expect(ran.unknown).toMatch(/curl/);
     },
   );
+});
+
+describe("a simulated node's curl over HTTPS", () => {
+  const secret = 'hf_canary-4711';
+  const identity = createServerIdentity(['hub.lan', 'cdn.lan'], new Date());
+  /** Requests as `METHOD HOST URL`, with a range and a token if there are any. */
+  const requests: string[] = [];
+  /** Arguments and environments of processes that contained the secret while the server answered. */
+  const leaks: string[] = [];
+  const tls = createTlsServer(identity, ({ method, url, headers }, response) => {
+    const { host, range, authorization } = headers;
+    requests.push([method, host, url, range, authorization].filter((one) => one !== undefined).join(' '));
+    if (process.platform === 'linux') leaks.push(...leaksIn('/proc'));
+    if (url === '/moved') response.writeHead(302, { location: 'https://cdn.lan/file?Signature=x', 'x-linked-size': 5 });
+    else response.writeHead(range === undefined ? 200 : 206, { 'content-length': 5, 'x-repo-commit': 'c0ffee' });
+    response.end(url === '/moved' ? '' : 'bytes');
+  });
+  const leaksIn = (folder: string): readonly string[] =>
+    readdirSync(folder)
+      .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+      .flatMap((name) => [`${folder}/${name}/cmdline`, `${folder}/${name}/environ`])
+      .filter((path) => contentOf(path).includes(secret));
+  const contentOf = (path: string): string => {
+    try {
+      return readFileSync(path, 'latin1');
+    } catch {
+      return '';
+    }
+  };
+
+  beforeAll(async () => {
+    const port = await claims.take();
+    await new Promise<void>((resolve) => tls.listen(port, '127.0.0.1', resolve));
+    const lines = ['hub.lan', 'cdn.lan'].map((host) => `${host}:443 127.0.0.1:${port}\n`);
+    await writeFile(join(root, '.sim/web'), `models.lan:80 127.0.0.1:${served}\n${lines.join('')}`);
+    await writeFile(join(root, '.sim/ca'), identity.cert);
+  });
+  afterAll(() => tls.close());
+
+  it('sends a token from standard input to the first host only', async () => {
+    const config = `header = "Authorization: Bearer ${secret}"\nurl = "https://hub.lan/moved"\n`;
+    const ran = await sh('curl -q -f -s -S -L --proto =https --proto-redir =https -K -', config);
+    expect(ran).toEqual({ code: 0, out: 'bytes', err: '', unknown: '' });
+    expect(requests.splice(0)).toEqual([`GET hub.lan /moved Bearer ${secret}`, 'GET cdn.lan /file?Signature=x']);
+  });
+
+  it('passes configuration to the real curl without arguments, environment or files', async () => {
+    const config = `header = "Authorization: Bearer ${secret}\\"\\\\"\nurl = "https://hub.lan/file?Signature=${secret}"`;
+    expect((await sh('curl -q -s -S -K - -o got', config)).code).toBe(0);
+    expect(requests.splice(0)).toEqual([`GET hub.lan /file?Signature=${secret} Bearer ${secret}"\\`]);
+    expect(leaks).toEqual([]);
+    await sh(`curl -q -s -H 'X: ${secret}' https://hub.lan/file`);
+    expect(leaks.splice(0).length > 0).toBe(process.platform === 'linux');
+    const entries = await readdir(root, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    expect(files.length).toBeGreaterThan(10);
+    expect(files.filter((path) => contentOf(path).includes(secret))).toEqual([]);
+    expect(await readFile(join(root, '.sim/urls'), 'utf8')).toMatch(/^https:\/\/hub\.lan\/file$/m);
+  });
+
+  it('reports headers, redirects and status', async () => {
+    const told = '%{http_code} %header{x-repo-commit} %{num_redirects} %{url_effective} %{size_download}\\n';
+    expect(
+      await sh(`curl -q -s -L -o /dev/null -D heads -w '%{stderr}${told}' https://hub.lan/moved; cat heads`),
+    ).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^HTTP\/1\.1 302 Found\r\n.*x-linked-size: 5\r\n.*HTTP\/1\.1 200 OK\r\n/s),
+      err: '200 c0ffee 1 https://cdn.lan/file?Signature=x 5\n',
+      unknown: '',
+    });
+    expect((await sh('curl -q -s -D - -o /dev/null https://hub.lan/file')).out).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+
+  it('requests headers only with -I, and a range with -r', async () => {
+    requests.splice(0);
+    expect((await sh('curl -q -s -I https://hub.lan/moved')).out).toMatch(/location: https:\/\/cdn\.lan/i);
+    expect((await sh(`curl -q -s -r 0-4 -w ' %{http_code}' https://hub.lan/file`)).out).toBe('bytes 206');
+    expect(requests).toEqual(['HEAD hub.lan /moved', 'GET hub.lan /file bytes=0-4']);
+  });
+
+  it('stops at --max-filesize', async () => {
+    const ran = await sh('curl -q -s -S --max-filesize 4 https://hub.lan/file');
+    expect([ran.code, ran.out, ran.unknown]).toEqual([63, '', '']);
+  });
+
+  it.each(['https://hub.lan:8443/', 'https://huggingface.co/'])('does not reach %s', async (url) => {
+    expect((await sh(`curl -q -s ${url}`)).code).toBe(7);
+  });
+
+  it('rejects a server whose certificate names a different host', async () => {
+    await writeFile(
+      join(root, '.sim/web'),
+      (await readFile(join(root, '.sim/web'), 'utf8')).replace('cdn.lan', 'other.lan'),
+    );
+    expect((await sh('curl -q -s https://other.lan/')).code).toBe(60);
+  });
+
+  it.each([
+    'url = "https://hub.lan/"\noutput = "/tmp/x"\n',
+    'url = https://hub.lan/\n',
+    'url = "https://hub.lan/" \n',
+    'url = "https://hub.lan/\\"\n',
+    'url = "file:///etc/passwd"\n',
+    'url = "https://hub.lan/"\nurl = "https://hub.lan/"\n',
+    'url = "https://hub.lan/"\nheader = "@secret"\n',
+    'url = "https://hub.lan/"\nheader = "a: b" "c"\n',
+    'url = "https://hub.lan/"\ninsecure\n',
+    '-k\nurl = "https://hub.lan/"\n',
+    '',
+  ])('rejects the configuration %j and does not record its text', async (config) => {
+    const before = requests.length;
+    const ran = await sh('curl -q -s -K -', config);
+    expect([ran.code, ran.out, ran.unknown, requests.length]).toEqual([2, '', '/usr/bin/curl 4:-q -s -K -', before]);
+    expect(ran.err).not.toContain('hub.lan');
+  });
+
+  it.each([
+    '-K config',
+    '-K - --data-binary @-',
+    '-D %',
+    '-D /etc/x',
+    '-r 5',
+    '-r -5',
+    '-r 0-1,3-4',
+    '-H @file',
+    "-w '%{json}'",
+    "-w '%header{}'",
+    '-w @format',
+    '--max-filesize 5k',
+    '--cacert ca',
+    '-i',
+  ])('rejects and records %s', async (words) => {
+    const ran = await sh(`curl -q ${words} https://hub.lan/`);
+    expect([ran.code === 0, ran.out]).toEqual([false, '']);
+    expect(ran.unknown).toMatch(/curl/);
+  });
 });
 
 describe.runIf(process.platform === 'linux')("a simulated node's netstat", () => {
