@@ -2,12 +2,14 @@ import type { ListedVerb, Verb } from './verb.ts';
 import { actVerbs } from './verbs-act.ts';
 import { changeVerbs } from './verbs-change.ts';
 import { lookVerbs } from './verbs-look.ts';
+import { modelVerbs } from './verbs-models.ts';
 import { ownVerbs } from './verbs-own.ts';
 import { setUpVerbs } from './verbs-set-up.ts';
 
 const groups: Readonly<Record<string, readonly ListedVerb[]>> = {
   'Set up:': setUpVerbs,
   'Change:': changeVerbs,
+  'Models:': modelVerbs,
   'Look:': lookVerbs,
   'Act:': actVerbs,
   'Tools:': ownVerbs,

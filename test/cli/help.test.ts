@@ -17,6 +17,7 @@ const shown = [
     'apply',
     'rollback',
     'forget',
+    'models',
     'status',
     'doctor',
     'drift',
@@ -73,6 +74,12 @@ describe('meshwright --help', () => {
     const helps = await Promise.all(['status', 'release'].map((verb) => run('lease', verb, '--help')));
     expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
     await expectGolden('help-lease-verbs', place, helps);
+  });
+
+  it('explains the models commands in 80 columns', async () => {
+    const helps = await Promise.all(['list'].map((verb) => run('models', verb, '--help')));
+    expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
+    await expectGolden('help-models-verbs', place, helps);
   });
 
   it('prints the same as the help command', async () => {

@@ -81,6 +81,11 @@ export const cliCodes = {
     cause: 'The requested name is not a key under `placements`.',
     hint: 'Use a placement from the cluster file.',
   },
+  'select/unknown-model': {
+    summary: 'There is no model with this name.',
+    cause: 'The requested name is not a key under `models`, and no node that was reached has a model with this name.',
+    hint: 'Use a model from the cluster file.',
+  },
   'select/never-applied': {
     summary: 'This placement was never applied here.',
     cause:

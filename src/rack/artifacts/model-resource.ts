@@ -4,7 +4,8 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
-import { mapKnown } from '../../model/known.ts';
+import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
+import { type Known, mapKnown, seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FetchSource, TreeFile, TreeId } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
@@ -13,7 +14,7 @@ import { diskText } from '../../model/text/units.ts';
 import { stagedFile } from '../../node/paths/own-paths.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
 import { buildStep } from '../build-step.ts';
-import { readValue } from '../fact.ts';
+import { read, readValue } from '../fact.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import {
@@ -53,7 +54,7 @@ export function isReader(
 }
 
 /** The models that a node's placements read, each once, sorted by name. */
-function usedModels(fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] {
+export function usedModels(fleet: DesiredFleet, target: Pick<ObservedTarget, 'desired'>): readonly DesiredModel[] {
   const readers = placementsOn(fleet, target).filter((one) => isReader(fleet, one, target.desired.name));
   const used = new Set(readers.map(({ model: name }) => name));
   return fleet.models.filter(({ name }) => used.has(name));
@@ -117,17 +118,22 @@ function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blo
   return blockers;
 }
 
-/** Model versions on a node that are not in the file; they are reported, never deleted. */
+/**
+ * Published model versions on a node that are not in the file. If the list of a model's files is not resolved yet, each
+ * of its versions may be the one in the file.
+ */
+export function undeclaredModels({ models }: Pick<DesiredFleet, 'models'>, facts: Facts): Known<readonly KeptTree[]> {
+  const isDeclared = ({ name, digest: version }: KeptTree): boolean =>
+    models.some((one) => one.name === name && (one.digest === undefined || shortDigest(one.digest) === version));
+  return mapKnown(read(facts, treesFact), (trees) =>
+    trees.filter((one) => one.kind === 'model' && one.state !== 'staged' && !isDeclared(one)),
+  );
+}
+
+/** Reports versions that are not in the file; apply never deletes them. */
 function leftovers({ desired, targets }: View): readonly Diagnostic[] {
-  const isUnread = (name: string): boolean =>
-    desired.models.some((one) => one.name === name && one.digest === undefined);
-  const settled = desired.models.filter(({ name }) => !isUnread(name));
-  const wanted = new Set(settled.map((one) => `${one.name} ${shortDigest(modelTree(one).digest)}`));
   return targets.flatMap(({ desired: { name: node }, facts }) => {
-    const kept = (readValue(facts, treesFact) ?? []).filter(
-      ({ kind, name, digest, state }) =>
-        kind === 'model' && state !== 'staged' && !isUnread(name) && !wanted.has(`${name} ${digest}`),
-    );
+    const kept = seenValue(undeclaredModels(desired, facts)) ?? [];
     const names = kept.map(({ name, digest }) => `${name} (${digest})`);
     const detail = `It stores models that are not in the file: ${names.join(', ')}.`;
     return names.length === 0 ? [] : [diagnose('model/not-declared', { subject: nodeSubject(node), detail })];
@@ -155,7 +161,9 @@ export const model: Resource = {
   notices: leftovers,
 };
 
-const totalBytes = (files: readonly TreeFile[]): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+/** The bytes of all these files. */
+export const totalBytes = (files: readonly TreeFile[]): number =>
+  files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
 /** The node fetches the files, however long that takes, and needs no connection to the controller meanwhile. */
 function fetchSteps(work: TreeWork, files: readonly TreeFile[], source: FetchSource): readonly Step[] {

@@ -7,6 +7,7 @@
 # Needs staging: the folder for everything that making the tree needs
 # Needs published: the final folder of the tree
 # Needs digest: of the tree
+# Needs is_model: 1 if the seal records the bytes of all files; the other lines of a runtime's seal are its packages
 # Words: the keys of the jobs that made it
 # Prints: @changed or @unchanged; fails with not-verified, read, not-intact
 stagings=${staging%/*}
@@ -28,6 +29,10 @@ y=''
 if [ -e "$staging/libraries" ]; then
   [ -f "$staging/libraries" ] || failed read 'the list of libraries is not a file'
   while IFS= read -r x; do y=$y$x$N; done <"$staging/libraries" || failed read 'the list of libraries could not be read'
+fi
+if [ -n "$is_model" ]; then
+  x=$("$R/usr/bin/find" "$staging/tree" -type f -exec "$R/usr/bin/stat" -f %z '{}' + | "$R/usr/bin/awk" '{ s += $1 } END { printf "%.0f", s }')
+  y="bytes=$x$N"
 fi
 seal "$staging/tree" "$digest" "$y"
 must mkdir "$R/bin/mkdir" -p "${published%/*}"

@@ -78,7 +78,7 @@ export const prepareStaging = ({ tree, user }: ScriptArgs['prepare-staging']): s
   sh.prepareStaging({ ...ofTree(tree), user });
 
 export const publishTree = ({ tree, jobs }: ScriptArgs['publish-tree']): string =>
-  sh.publishTree({ ...ofTree(tree), published: treeFolder(tree) }, jobs.map(jobKey));
+  sh.publishTree({ ...ofTree(tree), published: treeFolder(tree), is_model: tree.kind === 'model' }, jobs.map(jobKey));
 
 export const clearStaging = ({ folders, jobs }: ScriptArgs['clear-staging']): string =>
   sh.clearStaging({ opt: place.opt }, [

@@ -14,7 +14,7 @@ import { type Blocker, blocker, type ObservedTarget, type Property } from '../re
 /** The placements that use this node, or would use it on their fallback. */
 export const placementsOn = (
   { placements }: DesiredFleet,
-  { desired: { name } }: ObservedTarget,
+  { desired: { name } }: Pick<ObservedTarget, 'desired'>,
 ): readonly DesiredPlacement[] => placements.filter((one) => everyNode(one).includes(name));
 
 /** Descriptions of a tree that has no version. */

@@ -1,5 +1,6 @@
 import { digest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import { andThen, type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
@@ -33,7 +34,8 @@ export const treesFact = defineFact({
         if (count === undefined) return garbled(answer, `printed an invalid file count of ${seal.id}`);
         const state = stateOf(seal, count);
         const whole = state === 'intact' ? { whole: digest(sealed['digest'] ?? ''), ...librariesOf(sealed) } : {};
-        found.push({ ...nameOf(seal), ...whole, isCurrent: current === 'yes', state });
+        const bytes = wholeNumber(sealed['bytes'] ?? '');
+        found.push({ ...nameOf(seal), ...whole, ...given({ bytes }), isCurrent: current === 'yes', state });
       }
       return known([...found, ...seals.staged.map(stagedTree)]);
     }),
@@ -43,7 +45,7 @@ export const treesFact = defineFact({
 
 /** The libraries that a build job recorded in the seal; absent if the tree was not built. */
 function librariesOf(sealed: FoundSeal['fields']): Pick<KeptTree, 'libraries'> {
-  const { digest: _digest, files: _files, ...libraries } = sealed;
+  const { digest: _digest, files: _files, bytes: _bytes, ...libraries } = sealed;
   return Object.keys(libraries).length === 0 ? {} : { libraries };
 }
 

@@ -65,6 +65,7 @@ describe.each(scriptShells)('published trees in $name', (shell) => {
           name: 'tiny',
           digest: exampleModel.digest.slice(0, 16),
           whole: exampleModel.digest,
+          bytes: 4,
           isCurrent: false,
           state: 'intact',
         },

@@ -1,0 +1,99 @@
+import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
+import { shortDigest } from '../../model/digest.ts';
+import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
+import type { NodeName } from '../../model/node.ts';
+import { type FleetObservation, observedNodes } from '../examination.ts';
+import { read, readValue } from '../fact.ts';
+import { jobsFact } from '../records/jobs-fact.ts';
+import { treesFact } from '../records/trees-fact.ts';
+import { totalBytes, undeclaredModels, usedModels } from './model-resource.ts';
+
+/** The state of one model on one node. */
+interface CopyState {
+  readonly state: 'complete' | 'staged' | 'changed' | 'unsealed' | 'missing' | 'unknown';
+  /** Why the state is unknown, as a sentence. */
+  readonly reason?: string;
+  /** The bytes that the job has prepared so far; absent if no job has recorded them. */
+  readonly stagedBytes?: number;
+}
+
+export interface ModelCopy extends CopyState {
+  readonly node: NodeName;
+  /** True if a placement in the file reads the model on this node. */
+  readonly isNeeded: boolean;
+}
+
+/** A model in the file, with its copies. Nodes that neither need nor have the model are left out. */
+export interface ModelCopies {
+  readonly model: DesiredModel;
+  /** Absent while the list of files is not resolved. */
+  readonly bytes?: number;
+  readonly copies: readonly ModelCopy[];
+}
+
+/** A published model version that is not in the file. */
+export interface UndeclaredModel extends Pick<KeptTree, 'name' | 'digest' | 'state' | 'bytes'> {
+  readonly node: NodeName;
+}
+
+/** The copies of every model in the file on these nodes. */
+export function modelCopies(
+  fleet: DesiredFleet,
+  observation: FleetObservation,
+  nodes: readonly NodeName[],
+): readonly ModelCopies[] {
+  const seen = observedNodes(fleet, observation);
+  const targets = fleet.nodes.filter(({ name }) => nodes.includes(name));
+  return fleet.models.map((model) => ({
+    model,
+    ...given({ bytes: model.digest === undefined ? undefined : totalBytes(model.files) }),
+    copies: targets.flatMap((desired): readonly ModelCopy[] => {
+      const isNeeded = usedModels(fleet, { desired }).includes(model);
+      const state = stateOn(model, seen.find(({ name }) => name === desired.name)?.facts);
+      return isNeeded || state.state !== 'missing' ? [{ node: desired.name, isNeeded, ...state }] : [];
+    }),
+  }));
+}
+
+const unknownState = (reason: string): CopyState => ({ state: 'unknown', reason });
+
+function stateOn({ name, digest }: DesiredModel, facts: Facts | undefined): CopyState {
+  if (facts === undefined) return unknownState('The node was not reached.');
+  const trees = read(facts, treesFact);
+  if (trees.kind === 'unknown') return unknownState(trees.detail);
+  const own = trees.value.filter((one) => one.kind === 'model' && one.name === name);
+  if (digest === undefined)
+    return own.length === 0 ? { state: 'missing' } : unknownState('The lock has no list of its files yet.');
+  const version = shortDigest(digest);
+  const versions = own.filter((one) => one.digest === version);
+  const published = versions.find(({ state }) => state !== 'staged');
+  const isStaged = versions.some(({ state }) => state === 'staged');
+  if (published?.state === 'intact') return { state: 'complete' };
+  if (isStaged) return { state: 'staged', ...given({ stagedBytes: stagedBytes(facts, `model ${name} ${version}`) }) };
+  if (published === undefined) return { state: 'missing' };
+  return { state: published.state === 'unsealed' ? 'unsealed' : 'changed' };
+}
+
+/** The progress of the job that prepares this tree. */
+function stagedBytes(facts: Facts, tree: string): number | undefined {
+  const jobs = readValue(facts, jobsFact) ?? [];
+  const done = jobs.find(({ fields }) => fields['tree'] === tree)?.fields['done'];
+  return done === undefined ? undefined : Number(done);
+}
+
+/** The published model versions on these nodes that are not in the file, node by node. */
+export function undeclaredCopies(
+  fleet: DesiredFleet,
+  observation: FleetObservation,
+  nodes: readonly NodeName[],
+): readonly UndeclaredModel[] {
+  return observedNodes(fleet, observation)
+    .filter(({ name }) => nodes.includes(name))
+    .flatMap(({ name: node, facts }) => {
+      const trees = undeclaredModels(fleet, facts);
+      return trees.kind === 'unknown'
+        ? []
+        : trees.value.map(({ name, digest, state, bytes }) => ({ node, name, digest, state, ...given({ bytes }) }));
+    });
+}

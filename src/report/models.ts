@@ -1,0 +1,140 @@
+import { escapeText } from '../diagnostics/escape.ts';
+import { documentHead } from '../diagnostics/json.ts';
+import type { Reader } from '../diagnostics/prose-text.ts';
+import type { Unreached } from '../engine/plan/view.ts';
+import type { ModelSource } from '../model/desired.ts';
+import { shortDigest } from '../model/digest.ts';
+import type { ModelsDocument, ModelsModel } from '../model/documents.generated.ts';
+import { given } from '../model/given.ts';
+import { alike } from '../model/lists.ts';
+import { everyNodeText } from '../model/node.ts';
+import { bytesText } from '../model/text/units.ts';
+import type { ModelCopies, ModelCopy, UndeclaredModel } from '../rack/artifacts/model-copies.ts';
+import { seenText, unreachedField } from './nodes-text.ts';
+import { counted, hang, headLines, type Page, pageText, type Tone, titleLines } from './page.ts';
+
+/** The models of a cluster, as observed on some of its nodes. */
+export interface ModelsInput {
+  readonly cluster: string;
+  readonly models: readonly ModelCopies[];
+  readonly undeclared: readonly UndeclaredModel[];
+  /** The number of nodes that were asked. */
+  readonly asked: number;
+  readonly unreached: Unreached;
+}
+
+/** A source as in the cluster file. */
+export function sourceText(source: ModelSource): string {
+  switch (source.kind) {
+    case 'controller':
+      return source.folder;
+    case 'node':
+      return `node:${source.folder}`;
+    case 'url':
+      return source.base;
+  }
+}
+
+/** The fields of the document without its diagnostics. */
+export const modelsJson = (
+  { cluster, models, undeclared, unreached }: ModelsInput,
+  reader: Reader,
+): Omit<ModelsDocument, 'diagnostics'> => ({
+  ...documentHead(reader, { cluster }),
+  models: Object.fromEntries(models.map((one) => [one.model.name, modelJson(one)])),
+  undeclared: undeclared.map(({ node, name, digest: version, state, bytes }) => ({
+    ...{ node, name, version, state },
+    ...given({ bytes }),
+  })),
+  ...unreachedField(unreached),
+});
+
+const modelJson = ({ model, bytes, copies }: ModelCopies): ModelsModel => ({
+  source: sourceText(model.source),
+  ...given({ repository: model.repository }),
+  ...(model.digest === undefined ? {} : { version: shortDigest(model.digest), files: model.files.length }),
+  ...given({ bytes }),
+  nodes: Object.fromEntries(
+    copies.map(({ node, isNeeded, ...state }) => [node, { ...state, needed: isNeeded }] as const),
+  ),
+});
+
+/** One block per model with its source, its version and its state on each node, then the models not in the file. */
+export function modelsText(input: ModelsInput, page: Page): string {
+  const { cluster, models, undeclared, asked, unreached } = input;
+  const others = new Set(undeclared.map(({ name }) => name)).size;
+  const counts = [
+    ...(models.length === 0 && others > 0 ? [] : [counted(models.length, 'model')]),
+    ...(others === 0 ? [] : [`${others} not in the file`]),
+    seenText(asked - Object.keys(unreached).length, unreached),
+  ];
+  return pageText([
+    headLines(cluster, counts.join(', '), page),
+    ...models.map((one) => modelLines(one, page)),
+    undeclaredLines(undeclared, page),
+  ]);
+}
+
+function modelLines({ model, bytes, copies }: ModelCopies, page: Page): readonly string[] {
+  const size =
+    bytes === undefined
+      ? 'its list of files is not in the lock yet'
+      : `${bytesText(bytes)} in ${counted(model.files.length, 'file')}`;
+  const version = model.digest === undefined ? '' : `, version ${shortDigest(model.digest)}`;
+  return [
+    ...titleLines([model.name, size], '', page),
+    ...hang('  ', `from ${escapeText(sourceText(model.source))}${version}`, page.columns),
+    ...(copies.length === 0 ? hang('  ', 'No placement uses it, and no node has it.', page.columns) : []),
+    ...alike(copies, (copy) => stateText(copy, bytes, '')).flatMap(([copy, same]) => {
+      const tone = tones[copy.state];
+      const nodes = everyNodeText(same.map(({ node }) => node));
+      const lines = hang('  ', stateText(copy, bytes, nodes), page.columns);
+      return tone === undefined ? lines : lines.map((line) => page.paint(tone, line));
+    }),
+  ];
+}
+
+const tones: Readonly<Record<ModelCopy['state'], Tone | undefined>> = {
+  complete: 'good',
+  staged: 'warn',
+  changed: 'bad',
+  unsealed: 'bad',
+  missing: 'warn',
+  unknown: 'warn',
+};
+
+const stateWords: Readonly<Record<ModelCopy['state'], string>> = {
+  complete: 'complete',
+  staged: 'partly staged',
+  changed: 'changed since publication',
+  unsealed: 'published without a seal',
+  missing: 'missing',
+  unknown: 'unknown',
+};
+
+/** `partly staged, 412.0 GB of 735.2 GB on studio-4`. */
+function stateText(
+  { state, isNeeded, reason, stagedBytes }: ModelCopy,
+  bytes: number | undefined,
+  nodes: string,
+): string {
+  const staged =
+    stagedBytes === undefined || bytes === undefined ? '' : `, ${bytesText(stagedBytes)} of ${bytesText(bytes)},`;
+  const unused = isNeeded || state === 'unknown' ? '' : ' (no placement there uses it)';
+  const why = reason === undefined ? '' : `: ${escapeText(reason)}`;
+  return `${stateWords[state]}${staged} on ${nodes}${unused}${why}`;
+}
+
+function undeclaredLines(undeclared: readonly UndeclaredModel[], page: Page): readonly string[] {
+  if (undeclared.length === 0) return [];
+  const rows = alike(undeclared, (one) => undeclaredText(one, '')).flatMap(([one, same]) =>
+    hang('  ', undeclaredText(one, everyNodeText(same.map(({ node }) => node))), page.columns),
+  );
+  return [page.paint('strong', 'Not in the file'), ...rows];
+}
+
+/** `old-model, version 0123456789abcdef: 120.3 GB on studio-1`. */
+function undeclaredText({ name, digest, bytes }: UndeclaredModel, nodes: string): string {
+  const size = bytes === undefined ? 'unknown size' : bytesText(bytes);
+  return `${escapeText(name)}, version ${digest}: ${size} on ${nodes}`;
+}

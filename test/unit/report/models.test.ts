@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { FactValues } from '../../../src/engine/observe/facts.ts';
+import type { DesiredFleet, DesiredModel } from '../../../src/model/desired.ts';
+import { shortDigest } from '../../../src/model/digest.ts';
+import type { KeptTree } from '../../../src/model/facts/fact-values.ts';
+import { modelCopies, undeclaredCopies } from '../../../src/rack/artifacts/model-copies.ts';
+import { type ModelsInput, modelsJson, modelsText } from '../../../src/report/models.ts';
+import { schemaCheck } from '../../cli/schema-check.ts';
+import { plainPage } from '../../rack/page.ts';
+import { fileAt, meshFleet } from '../../rack/placements.ts';
+import { observedFleet } from '../../rack/rack.ts';
+
+const fleet = meshFleet();
+const [tiny] = fleet.models;
+if (tiny?.digest === undefined) throw new Error('the fleet has no model');
+const { digest, ...unresolved } = tiny;
+const asDeclared: DesiredModel = tiny;
+const version = shortDigest(digest);
+const files = [fileAt('config.json', 80), fileAt('model.safetensors', 120_000_000)];
+
+const tree = (state: KeptTree['state'], own: Partial<KeptTree> = {}): KeptTree => ({
+  ...{ kind: 'model', name: 'tiny', digest: version, isCurrent: false, state },
+  ...own,
+});
+
+/** The report's input with these facts; studio-3 is not reached. */
+function input(
+  values: Readonly<Record<string, Partial<FactValues>>>,
+  model: DesiredModel = { ...asDeclared, files },
+): ModelsInput {
+  const own: DesiredFleet = { ...fleet, models: [model] };
+  const observation = observedFleet({ values, unreachable: ['studio-3'] });
+  const nodes = own.nodes.map(({ name }) => name);
+  return {
+    cluster: 'rack',
+    models: modelCopies(own, observation, nodes),
+    undeclared: undeclaredCopies(own, observation, nodes),
+    asked: nodes.length,
+    unreached: { 'studio-3': { code: null, reason: 'The node was not asked.' } },
+  };
+}
+
+const statesOf = ({ models }: ModelsInput) => models[0]?.copies.map(({ node, state }) => `${node} ${state}`);
+
+const job = { key: 'ab', fields: { tree: `model tiny ${version}`, state: 'running', done: '40', total: '80' } };
+
+describe('models list', () => {
+  it.each([
+    ['complete', [tree('intact')]],
+    ['complete', [tree('intact'), tree('staged')]],
+    ['staged', [tree('staged')]],
+    ['staged', [tree('changed'), tree('staged')]],
+    ['changed', [tree('changed')]],
+    ['unsealed', [tree('unsealed')]],
+    ['missing', [tree('intact', { kind: 'runtime' }), tree('intact', { digest: 'a'.repeat(16) })]],
+  ] as const)('shows %s for a node with the trees %j', (state, trees) => {
+    const seen = input({ 'studio-1': { trees }, 'studio-2': { trees: [] } });
+    expect(statesOf(seen)).toEqual([`studio-1 ${state}`, 'studio-2 missing', 'studio-3 unknown']);
+  });
+
+  it('cannot tell whether a published version is that of a list which is not resolved', () => {
+    const seen = input(
+      { 'studio-1': { trees: [tree('intact')] }, 'studio-2': { trees: [] } },
+      { ...unresolved, files: [] },
+    );
+    expect(statesOf(seen)).toEqual(['studio-1 unknown', 'studio-2 missing', 'studio-3 unknown']);
+    expect(seen.undeclared).toEqual([]);
+  });
+
+  it('prints each model and the versions that are not in the file, at any width', async () => {
+    const old = tree('intact', { name: 'old', digest: 'f'.repeat(16), bytes: 120_300_000_000 });
+    const seen = input({
+      'studio-1': { trees: [tree('intact'), old, tree('intact', { digest: 'a'.repeat(16) })] },
+      'studio-2': { trees: [tree('staged'), old], jobs: [job] },
+      'studio-4': { trees: [tree('changed')] },
+    });
+    await expect(modelsText(seen, plainPage({ columns: 80 }))).toMatchFileSnapshot('golden/models-80.txt');
+    await expect(modelsText(seen, plainPage({ columns: 40 }))).toMatchFileSnapshot('golden/models-40.txt');
+    const document = { ...modelsJson(seen, { isSimulated: false }), diagnostics: [] };
+    expect(schemaCheck('models')(document)).toEqual([]);
+    expect(document.models['tiny']?.nodes['studio-2']).toEqual({ state: 'staged', needed: true, stagedBytes: 40 });
+  });
+});
