@@ -58,6 +58,8 @@ interface Parts {
   readonly addresses: readonly string[];
   readonly thunderbolt: DesiredFleet['thunderbolt'];
   readonly users: Readonly<Record<string, string | undefined>>;
+  /** SSH host names, in rank order. */
+  readonly hosts: readonly string[];
   /** The account of all nodes in {@link users}. meshwright manages its folders. */
   readonly account: string | undefined;
 }
@@ -100,6 +102,7 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
     addresses,
     thunderbolt: fleet.thunderbolt,
     users: Object.fromEntries(fleet.nodes.map((node) => [node.name, ranksUser(fleet, node)])),
+    hosts: placement.nodes.map((name) => fleet.nodes.find((node) => node.name === name)?.host ?? name),
     account: fleet.system.accounts.ranks,
   };
 }
@@ -142,6 +145,7 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
     }),
     cables: nodes.map((node) => nodes.map((other) => devicesOf(linksBetween(thunderbolt, node, other), node, names))),
     lan: nodes.map((node) => names.lan(node) ?? null),
+    hosts: parts.hosts,
     runtimeFolder: treeFolder({ kind: 'runtime', name: runtime.name, digest: runtime.digest }),
     modelFolder: treeFolder({ kind: 'model', name: model.name, digest: model.digest }),
     filesFolder: rankFilesFolder(placement.name),

@@ -4,6 +4,7 @@ import type { DesiredFleet } from '../model/desired.ts';
 import { linkEndText, type NodeName } from '../model/node.ts';
 import { addressTowards, endTowards, rankAddresses } from './contract/addresses.ts';
 import type { SeenNames } from './contract/driver.ts';
+import { hostfileText } from './contract/mlx-group.ts';
 
 /** The Macs of a group and their SSH names. */
 export interface LaunchWish {
@@ -63,16 +64,16 @@ export function launchGroup(
   const devices = nodes.map((node) => nodes.map((other) => deviceTo(node, other)));
   const addresses = round ?? nodes.map((node) => seen.lan(node));
   const meeting = onCable ?? (first === undefined ? undefined : seen.lan(first));
-  const hostsOf = nodes.map((_node, rank) => ({
-    ssh: hosts[rank] ?? '',
-    ips: [backend === 'jaccl' && rank === 0 ? meeting : addresses[rank]].flatMap((address) => address ?? []),
-    ...(backend === 'jaccl' ? { rdma: devices[rank] } : {}),
-  }));
+  const ips = addresses.map((address, rank) => (backend === 'jaccl' && rank === 0 ? meeting : address));
   return {
     kind: 'group',
     backend,
     files: {
-      [launchFiles.hostfile]: jsonText({ backend: backend === 'jaccl' ? 'jaccl' : 'ring', envs: [], hosts: hostsOf }),
+      [launchFiles.hostfile]: hostfileText({
+        hosts,
+        ips,
+        ...(backend === 'jaccl' ? { backend, rdma: devices } : { backend: 'ring' as const }),
+      }),
       [launchFiles.mpi]: hosts.map((host) => `${host} slots=1\n`).join(''),
       ...(backend === 'jaccl' ? { [launchFiles.devices]: jsonText(devices) } : {}),
       ...(backend === 'ring' ? { [launchFiles.ring]: jsonText(addresses.map((one) => [`${one}:${port}`])) } : {}),

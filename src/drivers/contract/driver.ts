@@ -92,6 +92,8 @@ export interface RankPlace<R extends DesiredRuntime = DesiredRuntime> {
   readonly cables: readonly (readonly (readonly string[])[])[];
   /** Each rank's office network address; null if unobserved. For the digest, `lan-<rank>` is used instead. */
   readonly lan: readonly (string | null)[];
+  /** Each node's SSH host name from the file, in rank order. */
+  readonly hosts: readonly string[];
   /** Folders of exactly this version of the runtime and of the model. */
   readonly runtimeFolder: NodePath;
   readonly modelFolder: NodePath;

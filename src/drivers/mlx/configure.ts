@@ -1,7 +1,7 @@
-import type { DesiredPlacement } from '../../model/desired.ts';
 import { below } from '../../node/paths/node-paths.ts';
-import type { RankCommand, RankFile, RankMatrix, RankPlace } from '../contract/driver.ts';
+import type { RankCommand, RankFile, RankPlace } from '../contract/driver.ts';
 import type { DriverMemory } from '../contract/memory.ts';
+import { backendOf, groupEnvironment, groupFiles } from '../contract/mlx-group.ts';
 import type { MlxRuntime } from './runtime.ts';
 
 /** Size limit for the cache of earlier prompts. It is passed to mlx, which has no limit in bytes by default. */
@@ -11,9 +11,6 @@ type Place = RankPlace<MlxRuntime>;
 
 /** Path of Python, relative to the runtime's folder. */
 export const mlxPython = 'venv/bin/python';
-
-const devicesName = 'devices.json';
-const hostsName = 'hosts.json';
 
 /**
  * One rank's command line, its complete environment, and the files that define its group. Nothing is inherited, because
@@ -68,69 +65,6 @@ const ownEnvironment = {
   PYTHONDONTWRITEBYTECODE: '1',
   PYTHONNOUSERSITE: '1',
 } as const;
-
-/** @see the environment that mlx.launch makes, and Config::from_env in mlx/distributed/jaccl/lib/jaccl/jaccl.cpp */
-function groupEnvironment(place: Place, backend: Backend): RankCommand['env'] {
-  const { rank, port, filesFolder } = place;
-  if (backend === 'alone') return {};
-  const own = { MLX_RANK: String(rank) };
-  if (backend === 'ring') return { ...own, MLX_HOSTFILE: below(filesFolder, hostsName) };
-  return {
-    ...own,
-    MLX_IBV_DEVICES: below(filesFolder, devicesName),
-    MLX_JACCL_COORDINATOR: `${meetingAddress(place)}:${port}`,
-    ...(backend === 'jaccl-ring' ? { MLX_JACCL_RING: '1' } : {}),
-  };
-}
-
-/**
- * The address where the leader waits for all other ranks. With two ranks, it is on the cable. With more ranks, it is in
- * the office network, because a cable address is reachable only from the Mac at the cable's other end.
- *
- * @throws Error if that address was not observed; `needs` requires it beforehand
- */
-function meetingAddress({ placement: { nodes }, between, lan }: Place): string {
-  const address = nodes.length === 2 ? between[0]?.[1] : lan[0];
-  if (address === undefined || address === null) throw new Error('the ranks have no address to meet at');
-  return address;
-}
-
-function groupFiles({ devices, cables, addresses, port }: Place, backend: Backend): readonly RankFile[] {
-  switch (backend) {
-    case 'alone':
-      return [];
-    case 'ring':
-      return [
-        jsonFile(
-          hostsName,
-          addresses.map((address) => [`${address}:${port}`]),
-        ),
-      ];
-    case 'jaccl':
-      return [jsonFile(devicesName, devices)];
-    case 'jaccl-ring':
-      return [jsonFile(devicesName, ringDevices(cables))];
-  }
-}
-
-/** Device lists towards both neighbors only. Every hop uses as many devices as the hop with the fewest cables has. */
-function ringDevices(cables: Place['cables']): readonly (readonly (readonly string[] | null)[])[] {
-  const size = cables.length;
-  const used = usedPerHop(cables.map((row, rank) => row[(rank + 1) % size]?.length ?? 0));
-  return cables.map((row, rank) =>
-    row.map((devices, other) => {
-      const isNeighbour = other === (rank + 1) % size || other === (rank + size - 1) % size;
-      return isNeighbour && other !== rank && devices.length > 0 ? devices.slice(0, used) : null;
-    }),
-  );
-}
-
-/** One line per rank. */
-const jsonFile = (name: string, rows: readonly unknown[]): RankFile => ({
-  kind: 'file',
-  name,
-  content: [`[\n${rows.map((row) => `  ${JSON.stringify(row)}`).join(',\n')}\n]\n`],
-});
 
 export const rankProgramName = 'rank.py';
 
@@ -196,47 +130,6 @@ def main():
 
 main()
 `;
-
-/** The transport between a placement's ranks; `alone` for a single rank. */
-export type Backend = 'jaccl' | 'jaccl-ring' | 'ring' | 'alone';
-
-/** Whether every rank has a value towards every other rank. */
-export const isFullMesh = (matrix: RankMatrix): boolean =>
-  matrix.every((row, rank) => row.every((value, other) => rank === other || value !== null));
-
-/** Whether every rank has a value towards the previous and the next rank. */
-export const isRing = (matrix: RankMatrix): boolean =>
-  matrix.every((row, rank) => {
-    const size = matrix.length;
-    return row[(rank + 1) % size] !== null && row[(rank + size - 1) % size] !== null;
-  });
-
-/**
- * The backend that the file sets; otherwise it follows from transport and cables. Over RDMA, a full mesh uses jaccl and
- * fewer cables use a ring.
- *
- * @param between null where two ranks have no cable
- */
-export function backendOf(
-  { nodes, transport, backend }: Pick<DesiredPlacement, 'nodes' | 'transport' | 'backend'>,
-  between: RankMatrix,
-): Backend {
-  if (nodes.length === 1) return 'alone';
-  if (backend !== undefined) return backend;
-  if (transport === 'tcp') return 'ring';
-  return isFullMesh(between) ? 'jaccl' : 'jaccl-ring';
-}
-
-/** @see RING_MAX_CONNS in mlx/distributed/jaccl/lib/jaccl/ring_impl.h of mlx 0.32 */
-const mostCablesPerHop = 4;
-
-/**
- * The number of cables that a JACCL ring uses on each hop, which must be the same on all hops.
- *
- * @param counts number of cables of each hop
- * @see Config::is_valid_ring in mlx/distributed/jaccl/lib/jaccl/jaccl.cpp of mlx 0.32
- */
-export const usedPerHop = (counts: readonly number[]): number => Math.min(mostCablesPerHop, ...counts);
 
 export const memory: DriverMemory = {
   promptCacheBytes: () => promptCacheBytes,

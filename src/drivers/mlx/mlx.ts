@@ -17,8 +17,18 @@ import {
   type StartWave,
   together,
 } from '../contract/driver.ts';
+import {
+  type Backend,
+  backendOf,
+  groupNeeds,
+  groupVariables,
+  isFullMesh,
+  isRing,
+  mostMeshRanks,
+  usedPerHop,
+} from '../contract/mlx-group.ts';
 import { gpuSignatures, jacclSignatures, signaturesOf } from '../contract/signatures.ts';
-import { type Backend, backendOf, configure, isFullMesh, isRing, memory, mlxPython, usedPerHop } from './configure.ts';
+import { configure, memory, mlxPython } from './configure.ts';
 import { keys, type MlxRuntime } from './runtime.ts';
 import { judgeSplit, oldestVersion, type SplitProblem, splitAdvice, splitProblems, tooOld } from './shards.ts';
 
@@ -37,9 +47,6 @@ export const check = (one: Check): readonly PlacementFinding[] => [
   ...reservedFindings(one.placement, reserved),
 ];
 
-/** Upper limit of ranks in a full mesh. @see MESH_MAX_PEERS in mlx/distributed/jaccl of mlx 0.32 */
-const mostRanks = 8;
-
 function backendFindings(one: Check): readonly PlacementFinding[] {
   const { placement, fleet } = one;
   const { thunderbolt } = fleet;
@@ -53,8 +60,8 @@ function backendFindings(one: Check): readonly PlacementFinding[] {
     return [refused('mlx/backend-against-transport', detail)];
   }
   const chosen = backendOf(placement, cables);
-  if (chosen === 'jaccl' && nodes.length > mostRanks) {
-    const detail = `${placement.name} has ${nodes.length} nodes; a JACCL full mesh has at most ${mostRanks}.`;
+  if (chosen === 'jaccl' && nodes.length > mostMeshRanks) {
+    const detail = `${placement.name} has ${nodes.length} nodes; a JACCL full mesh has at most ${mostMeshRanks}.`;
     return [refused('mlx/too-many-ranks', detail)];
   }
   const areEnough = chosen === 'jaccl' ? isFullMesh(cables) : isRing(cables);
@@ -176,7 +183,7 @@ const ownFiles = 'Files that apply did not install are neither verified nor coun
 export const reserved: ReservedWords = {
   reading: 'abbreviated',
   env: [
-    ...reserve(ownGroup, 'MLX_RANK', 'MLX_IBV_DEVICES', 'MLX_JACCL_COORDINATOR', 'MLX_HOSTFILE'),
+    ...reserve(ownGroup, ...groupVariables),
     ...reserve(ownGroup, 'JACCL_RANK', 'JACCL_IBV_DEVICES', 'JACCL_COORDINATOR'),
     ...reserve('Use `backend: jaccl-ring`.', 'MLX_JACCL_RING', 'JACCL_RING'),
     ...reserve(ownModel, 'HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE', 'HF_HOME'),
@@ -358,10 +365,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   check,
   judgeSplit,
   splitAdvice,
-  needs: ({ nodes, transport }) => {
-    if (transport === 'tcp' || nodes.length === 1) return [];
-    return nodes.length === 2 ? ['devices'] : ['devices', 'lan'];
-  },
+  needs: groupNeeds,
   // With any other name, all ranks would unload their model and look for that one.
   // `usage` is the number of generated tokens, including those of `<think>`, which are not in the text.
   // @see mlx_lm/server.py at d78bf58, lines 1441 (tokens.append) and 1503 (len(tokens))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backendOf } from '../../../../src/drivers/mlx/configure.ts';
+import { backendOf } from '../../../../src/drivers/contract/mlx-group.ts';
 import { observe, waves } from '../../../../src/drivers/mlx/mlx.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 
