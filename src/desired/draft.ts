@@ -127,9 +127,18 @@ function draftRuntime(spot: Entry) {
     name: spot.name,
     pointer: spot.pointer,
     keys: keysIn(spot),
-    /** The words of the command that are texts, with their places. */
-    command: texts(below(spot, 'command'), draftLimits.words),
-    ...given({ driver: textOf(below(spot, 'driver')), listening: textOf(below(spot, 'joined', 'listening')) }),
+    /** The words of the command lines that are texts, with their places. */
+    command: wordsIn(spot, 'command'),
+    leader: wordsIn(spot, 'leader'),
+    follower: wordsIn(spot, 'follower'),
+    env: values(below(spot, 'env')),
+    /** All ports in `joined`. */
+    joined: values(below(spot, 'joined')),
+    ...given({
+      driver: textOf(below(spot, 'driver')),
+      order: textOf(below(spot, 'order')),
+      meeting: textOf(below(spot, 'joined', 'meeting')),
+    }),
   };
 }
 
@@ -168,6 +177,7 @@ function draftPlacement(spot: Entry) {
     name,
     pointer,
     keys: keysIn(spot),
+    env: values(below(spot, 'env')),
     ...membersIn(spot),
     hasSharding: below(spot, 'sharding').value !== undefined,
     /** The place of the port, or of the placement if the port is the default. */
@@ -304,6 +314,15 @@ const keysIn = (spot: Spot, most = mostKeys): readonly string[] => Object.keys(r
 
 const texts = (spot: Spot, most: number): readonly DraftText[] =>
   items(spot, most).flatMap((item) => (typeof item.value === 'string' ? (textOf(item) ?? []) : []));
+
+const wordsIn = (spot: Spot, key: string): readonly DraftText[] => texts(below(spot, key), draftLimits.words);
+
+/** The values of a map that are texts, with their places. */
+const values = (map: Spot): readonly DraftText[] =>
+  keysIn(map).flatMap((key) => {
+    const one = below(map, key);
+    return typeof one.value === 'string' ? (textOf(one) ?? []) : [];
+  });
 
 const numberOf = ({ value }: Spot): number | undefined => (typeof value === 'number' ? value : undefined);
 

@@ -66,6 +66,23 @@ export const placementCodes = {
     cause: 'Names in braces are replaced with values, and no value has this name. The list of fields is fixed.',
     hint: 'Use a field listed in docs/cluster-yaml.md, section runtimes.',
   },
+  'runtime/field-without-value': {
+    summary: 'A placement has no value for this field.',
+    cause:
+      'RDMA devices exist only between the ranks of a placement with `transport: rdma`, one for each pair of Macs.',
+    hint: 'Use a runtime without this field for this placement, or change its nodes or its transport.',
+  },
+  'runtime/roles-conflict': {
+    summary: 'The runtime has a command line for every rank and another one for a role.',
+    cause: '`command` is the command line of every rank. `leader` and `follower` replace it if the ranks differ.',
+    hint: 'Remove `command`, or remove `leader` and `follower`.',
+  },
+  'runtime/meeting-in-vain': {
+    summary: 'This order of starts does not use `joined.meeting`.',
+    cause:
+      '`joined.meeting` lets the followers start as soon as the leader listens. Other orders do not wait for the leader.',
+    hint: 'Use `order: leader-first`, or remove `meeting`.',
+  },
   'runtime/not-for-driver': {
     summary: "This runtime's driver does not use this key.",
     cause: 'Each driver has its own keys for runtimes and for placements. meshwright never ignores a key silently.',

@@ -2,21 +2,34 @@ import type { DesiredPlacement } from '../../model/desired.ts';
 import { joinText } from '../../model/lists.ts';
 import type { NodePath } from '../../model/probe.ts';
 import type { Text } from '../../model/step.ts';
-import { nodePath } from '../../node/paths/node-paths.ts';
+import { below, nodePath } from '../../node/paths/node-paths.ts';
 import { requestAt } from '../contract/chat-request.ts';
+import { type ReservedWords, refused, reserve, reservedFindings } from '../contract/checks.ts';
 import {
   followersFirst,
   leaderFirst,
   type PlacementCheck,
   type PlacementFinding,
   type RankCommand,
+  type RankFile,
   type RankPlace,
   type RuntimeDriver,
+  type StartWave,
   type TokenRequest,
   together,
 } from '../contract/driver.ts';
+import {
+  backendOf,
+  groupEnvironment,
+  groupFiles,
+  groupNeeds,
+  groupVariables,
+  hostfileName,
+  hostfileOf,
+  mostMeshRanks,
+} from '../contract/mlx-group.ts';
 import { signaturesOf } from '../contract/signatures.ts';
-import { type CommandField, fillFields } from './fields.ts';
+import { type CommandField, fieldsOf, fillFields } from './fields.ts';
 import { type CommandRuntime, keys } from './runtime.ts';
 
 /** The smallest request that yields one token. The cluster file sets its path and the JSON pointer to the token. */
@@ -26,6 +39,30 @@ const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): T
 });
 
 const wavesByOrder = { 'leader-first': leaderFirst, 'followers-first': followersFirst, together } as const;
+
+/** The followers start when the leader listens for them, before it has joined. */
+const leaderMeets: readonly StartWave[] = [
+  { ranks: 'leader', until: 'meeting' },
+  { ranks: 'followers', until: 'joined' },
+];
+
+/** The file's order; a single rank waits for no follower. */
+function waves({ nodes }: Pick<DesiredPlacement, 'nodes'>, { order, meeting }: CommandRuntime): readonly StartWave[] {
+  return meeting !== undefined && nodes.length > 1 ? leaderMeets : wavesByOrder[order];
+}
+
+const dataName = 'data';
+
+/** Variables that `variables: mlx` sets. */
+const reserved: ReservedWords = {
+  reading: 'whole',
+  env: reserve(
+    '`variables: mlx` sets it from the cables and nodes of each start.',
+    ...groupVariables,
+    'MLX_JACCL_RING',
+  ),
+  args: [],
+};
 
 /** Messages of dyld and the network stack, which any program can log. */
 export const signatures = signaturesOf({
@@ -51,31 +88,73 @@ const ownerOf = (path: string): string | undefined => /^\/Users\/(?!Shared\/)([^
  *
  * @see docs/unverified.md: the mode of a home, and who may enter it
  */
-function check({ placement, runtime, fleet }: PlacementCheck<CommandRuntime>): readonly PlacementFinding[] {
+function inHome({ placement, runtime, fleet }: PlacementCheck<CommandRuntime>): readonly PlacementFinding[] {
   const { ranks } = fleet.system.accounts;
-  const path = programOutside(runtime)?.path;
-  const owner = path === undefined ? undefined : ownerOf(path);
-  if (ranks === undefined || owner === undefined || owner === ranks) return [];
-  const detail = `The ranks of ${placement.name} run as ${ranks}, and ${path} is in the home of ${owner}.`;
-  return [{ code: 'placement/program-in-home', severity: 'warning', detail }];
+  const paths = new Set(programsOutside(runtime).flatMap((program) => program?.path ?? []));
+  return [...paths].flatMap((path): readonly PlacementFinding[] => {
+    const owner = ownerOf(path);
+    if (ranks === undefined || owner === undefined || owner === ranks) return [];
+    const detail = `The ranks of ${placement.name} run as ${ranks}, and ${path} is in the home of ${owner}.`;
+    return [{ code: 'placement/program-in-home', severity: 'warning', detail }];
+  });
+}
+
+/** Objections to MLX's variables: the file sets one of them, or the mesh is too large. */
+function groupFindings({ placement, runtime }: PlacementCheck<CommandRuntime>): readonly PlacementFinding[] {
+  if (runtime.variables === undefined) return [];
+  const { nodes, transport, sharding } = placement;
+  const taken = reservedFindings({ env: { ...runtime.env, ...placement.env }, args: [] }, reserved);
+  if (transport !== 'rdma' || sharding !== 'tensor' || nodes.length <= mostMeshRanks) return taken;
+  const detail = `${placement.name} has ${nodes.length} nodes; a JACCL full mesh has at most ${mostMeshRanks}.`;
+  return [...taken, refused('mlx/too-many-ranks', detail)];
 }
 
 /** The command line of one rank with all fields filled in. Node paths still lack their root prefix. */
 function configure(place: RankPlace<CommandRuntime>): RankCommand {
-  const { placement, runtime, port, endpointPort } = place;
+  const { placement, runtime, rank } = place;
+  const { command: ofLeader, follower = ofLeader } = runtime;
   const values = fieldValues(place);
-  const words = runtime.command.map((word) => joinText(fillFields(word, (field) => [values[field]])));
+  const filled = (text: string): Text => joinText(fillFields(text, (field) => [values[field]]));
+  const words = (rank === 0 ? ofLeader : follower).map(filled);
+  const env = Object.entries({ ...runtime.env, ...placement.env }).map(([name, text]) => [name, filled(text)] as const);
+  const group = groupOf(place);
   return {
     argv: words.map((word, index) => (index === 0 ? programWord(word) : word)),
-    env: placement.env,
-    files: [],
-    joinedPort: runtime.joinedListening === '{endpoint}' ? endpointPort : port,
-    meetPort: 0,
+    env: { ...group.env, ...Object.fromEntries(env) },
+    files: [...group.files, ...ownFiles(place)],
+    ...portsOf(place),
+  };
+}
+
+/** The variables from which MLX makes its group, and their files. */
+function groupOf(place: RankPlace<CommandRuntime>): Pick<RankCommand, 'env' | 'files'> {
+  if (place.runtime.variables === undefined) return { env: {}, files: [] };
+  const backend = backendOf(place.placement, place.between);
+  return { env: groupEnvironment(place, backend), files: groupFiles(place, backend) };
+}
+
+/** The files behind the fields that a command line uses. */
+function ownFiles(place: RankPlace<CommandRuntime>): readonly RankFile[] {
+  const fields = fieldsOf(place.runtime, place.placement);
+  return [
+    ...(fields.has('hostfile') ? [hostfileOf(place)] : []),
+    ...(fields.has('data') ? [{ kind: 'folder', name: dataName, keeps: true } as const] : []),
+  ];
+}
+
+function portsOf({ runtime, rank, port, endpointPort }: RankPlace<CommandRuntime>) {
+  const { joinedListening, followersJoin = joinedListening, meeting } = runtime;
+  const portIn = (text: string): number => (text === '{endpoint}' ? endpointPort : port);
+  const joins = rank === 0 ? joinedListening : followersJoin;
+  return {
+    joinedPort: joins === 'running' ? 0 : portIn(joins),
+    meetPort: rank === 0 && meeting !== undefined ? portIn(meeting) : 0,
   };
 }
 
 function fieldValues(place: RankPlace<CommandRuntime>): Readonly<Record<CommandField, string | NodePath>> {
-  const { placement, addresses, rank, port } = place;
+  const { placement, addresses, rank, port, filesFolder } = place;
+  const devices = devicesOf(place);
   return {
     runtime: place.runtimeFolder,
     model: place.modelFolder,
@@ -90,13 +169,52 @@ function fieldValues(place: RankPlace<CommandRuntime>): Readonly<Record<CommandF
     sharding: placement.sharding ?? 'none',
     name: placement.name,
     node: place.node,
+    leader: leaderAddress(place),
+    device: devices[0] ?? '',
+    devices: devices.join(','),
+    hostfile: below(filesFolder, hostfileName),
+    data: below(filesFolder, dataName),
   };
 }
 
-/** The program, if it is a path on the node. Undefined for a path with fields, which is known only per rank. */
-function programOutside({ command: [program = ''] }: CommandRuntime): NodePath | undefined {
-  return program.startsWith('/') && !program.includes('{') ? nodePath(`/${program.slice(1)}`) : undefined;
+/** This rank's devices towards the other ranks, in rank order, without ranks that it has no cable to. */
+const devicesOf = ({ devices, rank }: RankPlace): readonly string[] =>
+  (devices[rank] ?? []).flatMap((device) => device ?? []);
+
+/** The leader's address for this rank. Only the Mac at the other end of a cable can reach an address on it. */
+function leaderAddress({ between, lan, rank, addresses }: RankPlace): string {
+  if (addresses.length === 1) return addresses[0] ?? '';
+  return between[0]?.[rank === 0 ? 1 : rank] ?? lan[0] ?? '';
 }
+
+/**
+ * The names that a start must read. In a tensor mesh and in a ring of up to three ranks, every rank has a cable to the
+ * leader; other ranks reach it over the office network.
+ */
+function needs(placement: DesiredPlacement, runtime: CommandRuntime) {
+  const { nodes, sharding } = placement;
+  const fields = fieldsOf(runtime, placement);
+  const group = runtime.variables === 'mlx' || fields.has('hostfile') ? groupNeeds(placement) : [];
+  const isFar = fields.has('leader') && sharding === 'pipeline' && nodes.length > 3;
+  const isDevice = fields.has('device') || fields.has('devices');
+  return [...group, ...(isDevice ? (['devices'] as const) : []), ...(isFar ? (['lan'] as const) : [])];
+}
+
+/** Each role's program, if it is a path on the node. A path with fields is known only per rank, and left out. */
+const programsOutside = ({ command, follower = command }: CommandRuntime): readonly (NodePath | undefined)[] =>
+  [command, follower].map(([program = '']) =>
+    program.startsWith('/') && !program.includes('{') ? nodePath(`/${program.slice(1)}`) : undefined,
+  );
+
+/** The program that every node needs, if it is a path on the node; undefined if the roles have different programs. */
+function programOutside(runtime: CommandRuntime): NodePath | undefined {
+  const [ofLeader, ofFollower] = programsOutside(runtime);
+  return ofLeader?.path === ofFollower?.path ? ofLeader : undefined;
+}
+
+/** The program's path in the archive, if it is there. */
+const programInside = ([program = '']: readonly string[]): readonly string[] =>
+  /^\{runtime\}\/([^{}]+)$/.exec(program)?.slice(1) ?? [];
 
 /** A program outside the archive, such as macOS's perl, is an ordinary path on the node. */
 function programWord(word: Text): Text {
@@ -110,14 +228,18 @@ function programWord(word: Text): Text {
 export const command: RuntimeDriver<CommandRuntime> = {
   id: 'command',
   keys,
-  check,
+  check: (one) => [...inHome(one), ...groupFindings(one)],
+  needs,
   tensorShape: (_runtime, { shape }) => shape,
   configure,
   programOutside,
-  programs: ({ command: [program = ''] }) => /^\{runtime\}\/([^{}]+)$/.exec(program)?.slice(1) ?? [],
-  programKey: () => 'command',
+  programs: ({ command, follower = [] }) => [...new Set([command, follower].flatMap(programInside))],
+  programKey: ({ command, follower }, program) => {
+    if (follower === undefined) return 'command';
+    return programInside(command).includes(program) ? 'leader' : 'follower';
+  },
   tokenRequest,
-  waves: (_placement, { order }) => wavesByOrder[order],
+  waves,
   goldenCheck: ({ token }) => (token.golden === 'equal' ? 'equal' : 'none'),
   canRestartOne: ({ restart }) => restart === 'node',
   stopOrder: 'leader-first',

@@ -1,11 +1,6 @@
-import { meant, suggesterAmong } from '../../desired/did-you-mean.ts';
-import type { Draft } from '../../desired/draft.ts';
-import type { Finding, Rule } from '../../desired/rules/rule.ts';
-import { listText } from '../../model/lists.ts';
 import type { Text } from '../../model/step.ts';
-import { runtimeSubject } from '../../model/subject.ts';
 
-/** Every field that a runtime's command can use, with a description of its value. */
+/** Every field that a runtime's command and environment can use, with a description of its value. */
 export const commandFields = {
   runtime: 'folder of the unpacked archive',
   model: 'folder of the model',
@@ -20,11 +15,17 @@ export const commandFields = {
   sharding: '`tensor` or `pipeline`; `none` without sharding',
   name: 'name of the placement',
   node: 'name of the node',
+  leader:
+    "address at which this rank reaches the leader: the leader's own on the cable to this rank (on the leader, the cable to rank 1), its office network address without such a cable, 127.0.0.1 for a single rank",
+  device: 'RDMA device of the cable to the other rank, for exactly two ranks over RDMA',
+  devices: 'RDMA devices of the cables to every other rank over RDMA, in rank order, separated by commas',
+  hostfile: "path of a JSON file on the node that lists every rank, in the form of MLX's hostfile",
+  data: 'folder on the node that belongs to the account of the ranks and is kept between starts',
 } as const;
 
 export type CommandField = keyof typeof commandFields;
 
-const isCommandField = (name: string): name is CommandField => Object.hasOwn(commandFields, name);
+export const isCommandField = (name: string): name is CommandField => Object.hasOwn(commandFields, name);
 
 /**
  * Every `{name}` in a text, known or not, in order; each extends from `start` up to but excluding `end`. Other braces,
@@ -54,55 +55,20 @@ export function fillFields(text: string, textFor: (field: CommandField) => Text)
   return [...filled, text.slice(at)].filter((part) => part !== '');
 }
 
-const names = Object.keys(commandFields);
-const inBraces = (name: string): string => `{${name}}`;
-const ports: readonly string[] = ['port', 'endpoint'];
-
-/** Rules about a command line, for every driver. */
-export const rules: readonly Rule[] = [unknownField, programNotFound];
-
-/** Every field of a command line must exist, and `joined.listening` must be a port field. */
-function unknownField(draft: Draft): readonly Finding[] {
-  const near = suggesterAmong(names);
-  const all = `The fields are ${listText(names.map(inBraces))}.`;
-  return draft.runtimes.flatMap(({ name, command, listening }) => {
-    const subject = runtimeSubject(name);
-    const inWords = command.flatMap(({ pointer, text }) =>
-      fieldsIn(text)
-        .filter((field) => !isCommandField(field.name))
-        .map(({ name: field, ...part }): Finding => {
-          const likely = near(field);
-          const detail = `Unknown field ${inBraces(field)}.`;
-          const words = meant(likely && inBraces(likely), all);
-          return { code: 'runtime/unknown-field', pointer, part, detail, subject, ...words };
-        }),
-    );
-    const inListening = (listening?.isText ? fieldsIn(listening.text) : [])
-      .filter((field) => !ports.includes(field.name))
-      .map(
-        ({ name: field, ...part }): Finding => ({
-          code: 'runtime/unknown-field',
-          pointer: listening?.pointer ?? '',
-          part,
-          detail: `${inBraces(field)} is not a port.`,
-          hint: 'Use "{port}", where the ranks meet, or "{endpoint}".',
-          subject,
-        }),
-      );
-    return [...inWords, ...inListening];
-  });
+/** The texts of a runtime in which fields are filled in. */
+interface FieldTexts {
+  readonly command: readonly string[];
+  readonly follower?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The program of a command line must be a path: inside the archive, or absolute on the Mac. */
-function programNotFound(draft: Draft): readonly Finding[] {
-  return draft.runtimes.flatMap(({ name, pointer, command: [program] }) => {
-    const isFirst = program?.pointer === `${pointer}/command/0`;
-    if (program === undefined || !isFirst || /^(?:\{runtime\})?\/[^/]/.test(program.text)) return [];
-    return {
-      code: 'runtime/program-not-found',
-      pointer: program.pointer,
-      detail: `\`${program.text.slice(0, 60)}\` is neither a path below {runtime} nor an absolute path.`,
-      subject: runtimeSubject(name),
-    };
-  });
-}
+/** The fields of a placement's ranks, in the command lines and the environment. */
+export const fieldsOf = (
+  { command, follower = [], env }: FieldTexts,
+  placement: Pick<FieldTexts, 'env'>,
+): ReadonlySet<string> =>
+  new Set(
+    [...command, ...follower, ...Object.values({ ...env, ...placement.env })].flatMap((text) =>
+      fieldsIn(text).map(({ name }) => name),
+    ),
+  );

@@ -5,48 +5,97 @@ import { jsonObject } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { usualPointer } from '../contract/chat-request.ts';
 import { isOneOf, isText } from '../contract/version-keys.ts';
-import { rules } from './fields.ts';
+import { rules } from './rules.ts';
 
 /** Any program whose command line the file sets. */
 export interface CommandRuntime extends DesiredRuntime {
   readonly driver: 'command';
-  /** The command line of one rank, with unfilled `{field}`s. */
+  /** The command line of one rank, with unfilled `{field}`s; the leader's if the followers have their own. */
   readonly command: readonly string[];
+  /** The followers' command line, if it differs from the leader's. */
+  readonly follower?: readonly string[];
+  /** Environment of every rank, with unfilled `{field}`s; a placement's `env` takes precedence. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether ranks get the variables from which MLX makes its group. */
+  readonly variables?: 'mlx';
   readonly order: 'leader-first' | 'followers-first' | 'together';
   /** Whether a dead rank restarts the whole group or only itself. */
   readonly restart: 'group' | 'node';
   /** TCP port, as text with `{field}`s, where a joined rank listens. */
   readonly joinedListening: string;
+  /** The same for followers, or `running` if a running follower has joined; absent: as for the leader. */
+  readonly followersJoin?: string;
+  /** TCP port, as text with `{field}`s, where the leader listens before the followers start. */
+  readonly meeting?: string;
   /** `golden: equal` promises the same golden answer after every start. */
   readonly token: { readonly path: string; readonly json: string; readonly golden?: 'equal' };
 }
 
 export const keys: DriverKeys<CommandRuntime> = {
-  needs: ['command'],
-  takes: ['order', 'restart', 'joined', 'token'],
+  needs: [],
+  takes: ['command', 'leader', 'follower', 'env', 'variables', 'order', 'restart', 'joined', 'token'],
   ofPlacements: [],
   rules,
-  resolve: ({ command = [], order = 'leader-first', restart = 'group', joined, token }) => ({
+  resolve: ({
+    command,
+    leader,
+    follower,
+    env,
+    variables,
+    order = 'leader-first',
+    restart = 'group',
+    joined,
+    token,
+  }) => ({
     driver: 'command',
-    command: [...command],
+    command: [...(leader ?? command ?? [])],
+    ...given({ follower, env, variables }),
     order,
     restart,
     joinedListening: joined?.listening ?? '{port}',
+    ...given({ followersJoin: joined?.followers, meeting: joined?.meeting }),
     token: tokenOf(token),
   }),
-  ofVersion: ({ command, order, restart, joinedListening, token }) => {
-    if (!Array.isArray(command) || command.length === 0 || !command.every((word) => typeof word === 'string')) {
-      return undefined;
-    }
+  ofVersion: ({ command, order, restart, joinedListening, token, ...others }) => {
+    const roles = rolesOf(others);
+    if (!areWords(command) || roles === undefined || !isText(joinedListening)) return undefined;
     if (!isOneOf(order, 'leader-first', 'followers-first', 'together') || !isOneOf(restart, 'group', 'node')) {
       return undefined;
     }
     const { path, json, golden } = jsonObject(token) ?? {};
-    if (!isText(joinedListening) || !isText(path) || typeof json !== 'string') return undefined;
+    if (!isText(path) || typeof json !== 'string') return undefined;
     const asked = golden === 'equal' ? ({ path, json, golden } as const) : { path, json };
-    return { driver: 'command', command, order, restart, joinedListening, token: asked };
+    return { driver: 'command', command, ...roles, order, restart, joinedListening, token: asked };
   },
 };
+
+/** Keys that runtimes of older versions of meshwright do not have. */
+type RoleKeys = Pick<CommandRuntime, 'follower' | 'env' | 'variables' | 'followersJoin' | 'meeting'>;
+
+/** The valid role keys of a lock line; undefined if one of them is not valid. */
+function rolesOf(keys: Readonly<Record<string, unknown>>): RoleKeys | undefined {
+  const { follower, env, variables, followersJoin, meeting } = keys;
+  const values = env === undefined ? {} : jsonObject(env);
+  if (follower !== undefined && !areWords(follower)) return undefined;
+  if (variables !== undefined && variables !== 'mlx') return undefined;
+  if (values === undefined || !isTextOrAbsent(followersJoin) || !isTextOrAbsent(meeting)) return undefined;
+  const texts = Object.entries(values).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  if (texts.length < Object.keys(values).length) return undefined;
+  return given({
+    follower,
+    env: env === undefined ? undefined : Object.fromEntries(texts),
+    variables,
+    followersJoin,
+    meeting,
+  });
+}
+
+const areWords = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string');
+
+const isTextOrAbsent = (value: unknown): value is string | undefined => value === undefined || isText(value);
 
 function tokenOf({ path = '/v1/chat/completions', json, golden }: NonNullable<RuntimeSpec['token']> = {}) {
   return { path, json: json ?? usualPointer(path), ...given({ golden }) };

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { command } from '../../../../src/drivers/command/command.ts';
+import { type CommandRuntime, keys } from '../../../../src/drivers/command/runtime.ts';
+import { configurePlacement } from '../../../../src/drivers/configure-placement.ts';
+import type { SeenNames } from '../../../../src/drivers/contract/driver.ts';
+import type { DesiredPlacement } from '../../../../src/model/desired.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { asLogin, type MeshChanges, meshFleet } from '../../../rack/placements.ts';
+
+const seen: SeenNames = {
+  device: ({ node, receptacle }) => `rdma_${node.at(-1)}x${receptacle}`,
+  lan: (node) => `192.0.2.${node.at(-1)}`,
+};
+
+const on = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));
+
+/** The ranks of `kimi` as text. */
+function ranksOf(changes: MeshChanges, names: SeenNames = seen) {
+  const fleet = asLogin(meshFleet(changes));
+  const [placement] = fleet.placements;
+  const made = placement === undefined ? undefined : configurePlacement(placement, fleet, 5, names);
+  if (made?.kind !== 'configured') throw new Error(made?.missing);
+  return made.ranks.map(({ service, files, record }) => {
+    const text = service.map((part) => (typeof part === 'string' ? part : 'path' in part ? part.path : '')).join('');
+    const [, words = ''] = /<array>(.*)<\/array>/s.exec(text) ?? [];
+    const [, variables = ''] = /EnvironmentVariables<\/key>\s*<dict>(.*?)<\/dict>/s.exec(text) ?? [];
+    return {
+      argv: [...words.matchAll(/<string>(.*)<\/string>/g)].map(([, word]) => word),
+      env: Object.fromEntries(
+        [...variables.matchAll(/<key>(.*)<\/key>\s*<string>(.*)<\/string>/g)].map(([, name, value]) => [name, value]),
+      ),
+      files,
+      record,
+    };
+  });
+}
+
+const fileText = (rank: ReturnType<typeof ranksOf>[number] | undefined, name: string): string => {
+  const file = rank?.files.find((one) => one.name === name);
+  return file?.kind === 'file' ? file.content.join('') : '';
+};
+
+const roles: MeshChanges['runtime'] = {
+  command: ['{runtime}/serve', '--listen={leader}:{port}', '--device={devices}'],
+  follower: ['{runtime}/work', '--of={leader}:{port}', '--device={devices}'],
+};
+const overRdma: MeshChanges['placement'] = { transport: 'rdma' };
+const folder = '/Library/Application Support/meshwright/placements/kimi/files';
+
+describe('the roles of a command runtime', () => {
+  it("have their own command lines, with the leader's address and the devices of each rank", () => {
+    const [leader, second, third] = ranksOf({ runtime: roles, placement: overRdma });
+    const port = leader?.record.port;
+    expect(leader?.argv.slice(1)).toEqual([`--listen=10.77.0.1:${port}`, '--device=rdma_1x2,rdma_1x3']);
+    expect(second?.argv.slice(1)).toEqual([`--of=10.77.0.1:${port}`, '--device=rdma_2x2,rdma_2x3']);
+    expect(third?.argv.slice(1)).toEqual([`--of=10.77.0.5:${port}`, '--device=rdma_3x2,rdma_3x3']);
+    expect([leader, second, third].map((rank) => rank?.argv[0]?.split('/').at(-1))).toEqual(['serve', 'work', 'work']);
+  });
+
+  it('use one device for a pair and no follower for a single rank', () => {
+    const runtime = { command: ['{runtime}/serve', '{leader}'], follower: ['{runtime}/work', '{device}'] };
+    const pair = ranksOf({ runtime, placement: { ...overRdma, nodes: on(2, 3) } });
+    expect(pair.map(({ argv }) => argv[1])).toEqual(['10.77.0.13', 'rdma_3x3']);
+    const alone = ranksOf({ runtime: { command: ['{runtime}/serve', '{leader}'] }, placement: { nodes: on(3) } });
+    expect(alone.map(({ argv }) => argv[1])).toEqual(['127.0.0.1']);
+  });
+
+  it('reach a leader without a cable over the office network', () => {
+    const placement: Partial<DesiredPlacement> = { nodes: on(1, 2, 3, 4), sharding: 'pipeline' };
+    const runtime = { command: ['{runtime}/serve', '{leader}'] };
+    const fleet = asLogin(meshFleet({ runtime, placement }));
+    const links = fleet.thunderbolt.links.filter(({ ends: [a, b] }) => `${a.node} ${b.node}` !== 'studio-1 studio-3');
+    const cut = { ...fleet, thunderbolt: { ...fleet.thunderbolt, links } };
+    const [kimi] = cut.placements;
+    if (kimi === undefined) throw new Error('the fleet has no placement');
+    const made = configurePlacement(kimi, cut, 5, seen);
+    expect(
+      made.kind === 'configured' && made.ranks.map(({ service }) => /192\.0\.2\.1</.test(service.join(''))),
+    ).toEqual([false, false, true, false]);
+    const blind = configurePlacement(kimi, cut, 5, { ...seen, lan: () => undefined });
+    expect(blind).toMatchObject({ kind: 'incomplete', missing: expect.stringContaining('office network address') });
+  });
+
+  it('need the names of RDMA devices only if a field or a variable has them', () => {
+    const needs = (runtime: Partial<CommandRuntime>, placement: Partial<DesiredPlacement> = {}) => {
+      const fleet = meshFleet({ runtime, placement: { ...overRdma, ...placement } });
+      const [kimi] = fleet.placements;
+      const [own] = fleet.runtimes;
+      return kimi && own?.driver === 'command' ? command.needs?.(kimi, own as CommandRuntime) : undefined;
+    };
+    expect(needs({})).toEqual([]);
+    expect(needs({ env: { DEVICES: '{devices}' } })).toEqual(['devices']);
+    expect(needs({}, { env: { HOSTS: '{hostfile}' } })).toEqual(['devices', 'lan']);
+    expect(needs({ variables: 'mlx' }, { nodes: on(1, 2) })).toEqual(['devices']);
+    expect(needs({ variables: 'mlx' }, { transport: 'tcp' })).toEqual([]);
+  });
+});
+
+describe('the environment of a command runtime', () => {
+  it("has its fields filled in, and the placement's value if both set a variable", () => {
+    const runtime = { env: { HOST: '127.0.0.1:{endpoint}', LEVEL: 'info', STATE: '{data}/{name}' } };
+    const [leader] = ranksOf({ runtime, placement: { env: { LEVEL: 'rank {rank}', BRACES: '{"a": {}}' } } });
+    expect(leader?.env).toEqual({
+      HOST: '127.0.0.1:8080',
+      LEVEL: 'rank 0',
+      STATE: `${folder}/data/kimi`,
+      BRACES: '{"a": {}}',
+    });
+    expect(leader?.files).toEqual([{ kind: 'folder', name: 'data', keeps: true }]);
+  });
+
+  it("has MLX's variables for RDMA, and their files", () => {
+    const [, second] = ranksOf({ runtime: { variables: 'mlx' }, placement: { ...overRdma, nodes: on(1, 2) } });
+    expect(second?.env).toEqual({
+      MLX_RANK: '1',
+      MLX_IBV_DEVICES: `${folder}/devices.json`,
+      MLX_JACCL_COORDINATOR: `10.77.0.1:${second?.record.port}`,
+    });
+    expect(JSON.parse(fileText(second, 'devices.json'))).toEqual([
+      [null, 'rdma_1x2'],
+      ['rdma_2x2', null],
+    ]);
+  });
+
+  it("has MLX's hostfile for TCP, and none of them for a single rank", () => {
+    const [, , third] = ranksOf({ runtime: { variables: 'mlx' } });
+    expect(third?.env).toEqual({ MLX_RANK: '2', MLX_HOSTFILE: `${folder}/hosts.json` });
+    expect(ranksOf({ runtime: { variables: 'mlx' }, placement: { nodes: on(1) } })[0]?.env).toEqual({});
+  });
+
+  it('cannot set a variable that `variables: mlx` sets', () => {
+    const fleet = meshFleet({ runtime: { variables: 'mlx' }, placement: { env: { MLX_RANK: '7' } } });
+    const [placement] = fleet.placements;
+    const [runtime] = fleet.runtimes;
+    const [model] = fleet.models;
+    if (!placement || !runtime || !model) throw new Error('the fleet is incomplete');
+    const found = command.check?.({ placement, runtime: runtime as CommandRuntime, model, nodes: [], fleet }) ?? [];
+    expect(found.map(({ code, detail, hint }) => [code, detail, plainText(hint ?? '')])).toEqual([
+      [
+        'placement/reserved-word',
+        'The driver sets MLX_RANK itself.',
+        'Remove it. `variables: mlx` sets it from the cables and nodes of each start.',
+      ],
+    ]);
+  });
+});
+
+describe('the hostfile of a command runtime', () => {
+  const runtime = { command: ['{runtime}/serve', '{hostfile}'] };
+
+  it("lists every rank in MLX's form, with devices over RDMA", () => {
+    const [leader, second] = ranksOf({ runtime, placement: { ...overRdma, nodes: on(1, 2) } });
+    expect(leader?.argv[1]).toBe(`${folder}/hostfile.json`);
+    expect(fileText(leader, 'hostfile.json')).toBe(fileText(second, 'hostfile.json'));
+    expect(JSON.parse(fileText(leader, 'hostfile.json'))).toEqual({
+      backend: 'jaccl',
+      envs: [],
+      hosts: [
+        { ssh: 'studio-1.lan', ips: ['10.77.0.1'], rdma: [null, 'rdma_1x2'] },
+        { ssh: 'studio-2.lan', ips: ['10.77.0.2'], rdma: ['rdma_2x2', null] },
+      ],
+    });
+  });
+
+  it('has addresses on the cables over TCP', () => {
+    const [leader] = ranksOf({ runtime, placement: { nodes: on(1, 2) } });
+    expect(JSON.parse(fileText(leader, 'hostfile.json'))).toMatchObject({
+      backend: 'ring',
+      hosts: [{ ips: ['10.77.0.1'] }, { ips: ['10.77.0.2'] }],
+    });
+  });
+});
+
+describe('the start of a command runtime', () => {
+  it('lets followers start when the leader meets them, and a single rank start without them', () => {
+    const runtime: Partial<CommandRuntime> = {
+      meeting: '{port}',
+      joinedListening: '{endpoint}',
+      followersJoin: 'running',
+    };
+    const ranks = ranksOf({ runtime });
+    const { port } = ranksOf({})[0]?.record ?? { port: 0 };
+    expect(ranks.map(({ record }) => [record.meetPort, record.port])).toEqual([
+      [port, 8_080],
+      [0, 0],
+      [0, 0],
+    ]);
+    const fleet = meshFleet({ runtime });
+    const [own] = fleet.runtimes;
+    const wavesOn = (nodes: DesiredPlacement['nodes']) =>
+      command.waves({ ...fleet.placements[0], nodes } as DesiredPlacement, own as CommandRuntime);
+    expect(wavesOn(on(1, 2))).toEqual([
+      { ranks: 'leader', until: 'meeting' },
+      { ranks: 'followers', until: 'joined' },
+    ]);
+    expect(wavesOn(on(1))[0]).toEqual({ ranks: 'leader', until: 'joined' });
+  });
+});
+
+describe("a command runtime's keys in the lock", () => {
+  const spec = {
+    driver: 'command' as const,
+    archive: './a.zip',
+    leader: ['{runtime}/serve'],
+    follower: ['{runtime}/work'],
+    env: { STATE: '{data}' },
+    variables: 'mlx' as const,
+    joined: { meeting: '{port}', listening: '{endpoint}', followers: 'running' },
+  };
+
+  it('include the roles and their environment', () => {
+    const resolved = { ...keys.resolve(spec) };
+    expect(keys.ofVersion(JSON.parse(JSON.stringify(resolved)))).toEqual(resolved);
+    expect(resolved).toMatchObject({ command: spec.leader, follower: spec.follower, followersJoin: 'running' });
+  });
+
+  it.each([{ follower: [] }, { follower: [1] }, { env: { A: 1 } }, { env: 'A' }, { variables: 'mpi' }, { meeting: 1 }])(
+    'are not used if one is invalid: %j',
+    (wrong) => {
+      expect(keys.ofVersion({ ...keys.resolve(spec), ...wrong })).toBeUndefined();
+    },
+  );
+});
