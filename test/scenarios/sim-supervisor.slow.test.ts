@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askControl } from '../../src/sim/hosts/control/control.ts';
-import { type RunFile, readRun } from '../../src/sim/hosts/control/run-folder.ts';
+import { type RunFile, readRun, simulatedWeb } from '../../src/sim/hosts/control/run-folder.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { startSupervisor, stopSupervisor } from '../../src/sim/hosts/control/supervisor.ts';
 import { isSameProcess } from '../../src/sim/hosts/processes.ts';
@@ -64,6 +64,21 @@ describe('a supervisor', () => {
       [folder, join(folder, 'run.json'), file.userKeyFile].map(async (path) => (await stat(path)).mode & 0o777),
     );
     expect(modes).toEqual([0o700, 0o600, 0o600]);
+  });
+
+  it('serves a Hub under its real name until it stops', async () => {
+    const folder = await fresh();
+    const { run: file } = await up(folder);
+    const web = await simulatedWeb(folder);
+    expect(web?.origin).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(await readFile(web?.caFile ?? '', 'utf8')).toMatch(/^-----BEGIN CERTIFICATE-----/);
+    const client = await connect(await reach(file), 'studio-1');
+    const asked = await run(client, 'curl -q -f -s -S -m 20 https://huggingface.co/api/models/acme/tiny');
+    expect(JSON.parse(asked.stdout)).toMatchObject({ id: 'acme/tiny', private: false });
+    client.end();
+    await stopSupervisor(folder);
+    expect(await simulatedWeb(folder)).toBe(undefined);
+    await expect(fetch(web?.origin ?? '')).rejects.toThrow();
   });
 
   it('keeps its ports and host keys across a restart', async () => {

@@ -26,46 +26,68 @@ export function writeExoProgram(
 }
 
 /** Tensors with the same shape and two bytes per number. */
-function weights(names: readonly string[], dims: readonly [number, number]): Buffer {
+function weights(names: readonly string[], dims: readonly [number, number], seed: string): Buffer {
   const tensors = names.map((name) => {
-    const content = Buffer.alloc(dims[0] * dims[1] * 2, createHash('sha256').update(name).digest());
+    const content = Buffer.alloc(dims[0] * dims[1] * 2, createHash('sha256').update(seed).update(name).digest());
     return { name, dtype: 'F16', shape: dims, content } as const;
   });
   return safetensors(tensors);
 }
 
-const shape = { hidden: 64, layers: 4, heads: 4 } as const;
+/** The shape of a made-up model with the architecture `llama` in safetensors files. */
+export interface IndexedShape {
+  readonly hidden: number;
+  readonly layers: number;
+  /** Divides `hidden`. */
+  readonly heads: number;
+  readonly context: number;
+  /** Determines the weights. */
+  readonly seed?: string;
+}
 
-const config = {
+const usualShape: IndexedShape = { hidden: 64, layers: 4, heads: 4, context: 131_072 };
+
+const configOf = ({ hidden, layers, heads, context }: IndexedShape) => ({
   architectures: ['LlamaForCausalLM'],
   model_type: 'llama',
-  hidden_size: shape.hidden,
-  intermediate_size: 4 * shape.hidden,
-  num_hidden_layers: shape.layers,
-  num_attention_heads: shape.heads,
-  num_key_value_heads: shape.heads,
-  head_dim: shape.hidden / shape.heads,
-  max_position_embeddings: 131_072,
+  hidden_size: hidden,
+  intermediate_size: 4 * hidden,
+  num_hidden_layers: layers,
+  num_attention_heads: heads,
+  num_key_value_heads: heads,
+  head_dim: hidden / heads,
+  max_position_embeddings: context,
   vocab_size: 256,
   torch_dtype: 'float16',
-};
+});
 
 /**
- * Writes a model that exo accepts: configuration, tokenizer, and weights with exo's required index. The bytes are
- * always the same.
+ * The files of a model that exo accepts: configuration, tokenizer, and weights with exo's required index. The same
+ * shape always gives the same bytes.
+ */
+export function indexedModel(shape: IndexedShape = usualShape): ReadonlyMap<string, Buffer | string> {
+  const { hidden, layers, seed = '' } = shape;
+  const names = Array.from({ length: layers }, (_, layer) => `model.layers.${layer}.self_attn.q_proj.weight`);
+  const fileOf = (layer: number): string => `model-0000${layer < layers / 2 ? 1 : 2}-of-00002.safetensors`;
+  const weightMap = Object.fromEntries(names.map((name, layer) => [name, fileOf(layer)]));
+  const index = { metadata: { total_size: names.length * hidden ** 2 * 2 }, weight_map: weightMap };
+  const files = new Map<string, Buffer | string>([
+    ['config.json', JSON.stringify(configOf(shape))],
+    ['tokenizer.json', '{}'],
+    ['model.safetensors.index.json', JSON.stringify(index)],
+  ]);
+  for (const file of new Set(Object.values(weightMap))) {
+    const held = names.filter((name) => weightMap[name] === file);
+    files.set(file, weights(held, [hidden, hidden], seed));
+  }
+  return files;
+}
+
+/**
+ * Writes the files of `indexedModel`.
  *
  * @param folder is created
  */
 export async function writeIndexedModel(folder: string): Promise<void> {
-  const names = Array.from({ length: shape.layers }, (_, layer) => `model.layers.${layer}.self_attn.q_proj.weight`);
-  const fileOf = (layer: number): string => `model-0000${layer < shape.layers / 2 ? 1 : 2}-of-00002.safetensors`;
-  const weightMap = Object.fromEntries(names.map((name, layer) => [name, fileOf(layer)]));
-  const index = { metadata: { total_size: names.length * shape.hidden ** 2 * 2 }, weight_map: weightMap };
-  await writeWithFolder(join(folder, 'config.json'), JSON.stringify(config));
-  await writeWithFolder(join(folder, 'tokenizer.json'), '{}');
-  await writeWithFolder(join(folder, 'model.safetensors.index.json'), JSON.stringify(index));
-  for (const file of new Set(Object.values(weightMap))) {
-    const held = names.filter((name) => weightMap[name] === file);
-    await writeWithFolder(join(folder, file), weights(held, [shape.hidden, shape.hidden]));
-  }
+  for (const [path, content] of indexedModel()) await writeWithFolder(join(folder, path), content);
 }

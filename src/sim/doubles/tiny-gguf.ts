@@ -198,7 +198,7 @@ function headers(tensors: readonly Tensor[]): readonly Buffer[] {
  *
  * @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
  */
-function tinyGguf(shape: TinyShape): Buffer {
+export function tinyGguf(shape: TinyShape): Buffer {
   const tokens = vocabulary();
   const entries = metadata(shape, tokens);
   const tensors = tensorsOf(shape, tokens.length);

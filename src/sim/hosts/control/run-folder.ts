@@ -17,6 +17,14 @@ export interface RunNode {
   readonly user: string;
 }
 
+/** The servers of a rehearsal that stand in for the internet. */
+export interface SimulatedWeb {
+  /** A mirror: `ORIGIN/huggingface.co/path` is `https://huggingface.co/path`. */
+  readonly origin: string;
+  /** Absolute path of the certificate that clients trust, as PEM. */
+  readonly caFile: string;
+}
+
 /** `run.json` in the run's folder: how to reach a simulated fleet, and which process owns it. */
 export interface RunFile {
   /** Always true, so that the file cannot be mistaken for one of a real fleet. */
@@ -34,6 +42,8 @@ export interface RunFile {
   /** The socket for the tools of all nodes; absent in files of earlier versions. */
   readonly askSocket?: string;
   readonly userKeyFile: string;
+  /** Absent in files of earlier versions. */
+  readonly web?: SimulatedWeb;
   readonly nodes: Readonly<Record<string, RunNode>>;
 }
 
@@ -100,6 +110,12 @@ export async function readRun(folder: string): Promise<RunState> {
   if (!(await isSameProcess(run.pid, run.pidStart))) return { kind: 'dead', run };
   const answer = await askControl(run.controlSocket, { ask: 'status' }, answerMs);
   return { kind: answer === undefined ? 'silent' : 'live', run };
+}
+
+/** The servers that stand in for the internet in this folder's rehearsal; undefined if no simulated fleet runs. */
+export async function simulatedWeb(folder: string): Promise<SimulatedWeb | undefined> {
+  const state = await readRun(folder);
+  return state.kind === 'live' ? state.run.web : undefined;
 }
 
 /** Removes the remains of a run whose process has exited, and returns how many node processes were still running. */

@@ -9,6 +9,7 @@ import { type Diagnostic, FleetError, type NonEmpty } from '../../../diagnostics
 import { given } from '../../../model/given.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
+import { openRehearsalWeb } from '../../web/rehearsal-web.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel } from '../fleet-model.ts';
 import { isSameProcess, processStart } from '../processes.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
@@ -354,6 +355,8 @@ async function startServing(options: ServeOptions, pidStart: string) {
     ports: await earlierPorts(folder),
     ...given({ clockFactor: options.clockFactor }),
   });
+  const disks = Object.keys(fleet.nodes).flatMap((name) => fleet.disk(name) ?? []);
+  const web = await openRehearsalWeb(folder, disks);
   const run: RunFile = {
     simulated: true,
     pid: process.pid,
@@ -365,6 +368,7 @@ async function startServing(options: ServeOptions, pidStart: string) {
     controlSocket: await chooseSocketPath(folder, 'control.sock'),
     askSocket: fleet.askSocket,
     userKeyFile: fleet.userKey.path,
+    web: { origin: web.origin, caFile: web.caFile },
     nodes: fleet.nodes,
   };
   const stopping = new AbortController();
@@ -380,6 +384,7 @@ async function startServing(options: ServeOptions, pidStart: string) {
   const ended = stopped.then(async () => {
     clearInterval(watch);
     await fleet.stop();
+    await web.close();
     await control.close();
     await cleanRun(folder, run);
     await rm(claimPath(folder), { force: true });

@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
+import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
+import { openRehearsalWeb } from '../../../../src/sim/web/rehearsal-web.ts';
+
+let folder = '';
+let root = '';
+let web: Awaited<ReturnType<typeof openRehearsalWeb>>;
+let ca = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mw-'));
+  root = join(folder, 'node');
+  await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA' }).then((node) => node.update([]));
+  web = await openRehearsalWeb(folder, [root]);
+  ca = await readFile(web.caFile, 'utf8');
+});
+afterAll(async () => {
+  await web.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function get(path: string, token?: string, origin = web.origin, trusted = ca) {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return new Promise<{ status: number; text: string; location: string }>((resolve, reject) => {
+    const asked = request(`${origin}/huggingface.co${path}`, { ca: trusted, headers }, (response) => {
+      let text = '';
+      response.on('data', (part: Buffer) => {
+        text += part.toString('latin1');
+      });
+      response.once('end', () =>
+        resolve({ status: response.statusCode ?? 0, text, location: response.headers.location ?? '' }),
+      );
+    });
+    asked.once('error', reject);
+    asked.end();
+  });
+}
+
+interface Entry {
+  readonly path: string;
+  readonly size: number;
+  readonly lfs?: { readonly oid: string };
+}
+const listed = async (id: string): Promise<readonly Entry[]> =>
+  JSON.parse((await get(`/api/models/${id}/tree/main?recursive=true`)).text);
+
+/** Runs a command on the node while this process serves. */
+async function onNode(command: string, input: string) {
+  const env = { ...execEnvironment({ root, user: 'mesh', mark: 'test.node.0' }), R: root };
+  const child = spawn('/bin/sh', ['-c', command], { cwd: homeOf(root, 'mesh'), env, stdio: 'pipe' });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (part: Buffer) => {
+      said += part.toString();
+    });
+  }
+  child.stdin.end(input);
+  await new Promise((resolve) => child.once('close', resolve));
+  return said;
+}
+
+describe("a rehearsal's Hub", () => {
+  it('has a model in safetensors files under every name', async () => {
+    expect((await listed('acme/some-model')).map(({ path }) => path)).toEqual([
+      'README.md',
+      'config.json',
+      'model-00001-of-00002.safetensors',
+      'model-00002-of-00002.safetensors',
+      'model.safetensors.index.json',
+      'tokenizer.json',
+    ]);
+  });
+
+  it.each([
+    ['acme/tiny-GGUF', 'tiny-Q4_K_M.gguf'],
+    ['acme/tiny-Q8_0-GGUF', 'tiny-Q8_0.gguf'],
+    ['acme/tiny-IQ2_XXS-gguf', 'tiny-IQ2_XXS.gguf'],
+  ])('has a GGUF file for %s', async (id, name) => {
+    expect((await listed(id)).map(({ path }) => path)).toEqual(['README.md', name]);
+  });
+
+  it('gives a name the same commit and content in every rehearsal, and other names others', async () => {
+    const again = await openRehearsalWeb(folder, []);
+    const trusted = await readFile(again.caFile, 'utf8');
+    const answers = async (id: string, origin: string, authority: string) => {
+      const info = await get(`/api/models/${id}/revision/main`, undefined, origin, authority);
+      const tree = await get(`/api/models/${id}/tree/main?recursive=true`, undefined, origin, authority);
+      return [JSON.parse(info.text).sha, tree.text];
+    };
+    const first = await answers('acme/one', web.origin, ca);
+    expect(await answers('acme/one', again.origin, trusted)).toEqual(first);
+    const [commit, tree] = await answers('acme/two', again.origin, trusted);
+    expect([commit === first[0], tree === first[1]]).toEqual([false, false]);
+    await again.close();
+  });
+
+  it('has every commit, and a commit of its own for each branch', async () => {
+    const commit = 'a'.repeat(40);
+    const sha = async (revision: string) =>
+      JSON.parse((await get(`/api/models/acme/one/revision/${revision}`)).text).sha;
+    expect(await sha(commit)).toBe(commit);
+    expect(await sha('v2')).not.toBe(await sha('main'));
+  });
+
+  it.each([
+    ['/api/models/acme/missing/revision/main', undefined, 401],
+    ['/api/models/acme/missing/revision/main', 'hf_any', 404],
+    ['/api/models/acme/one/revision/missing', undefined, 404],
+    ['/api/models/acme/private-one/revision/main', undefined, 401],
+    ['/api/models/acme/private-one/revision/main', 'hf_any', 200],
+    ['/acme/gated-one/resolve/main/config.json', undefined, 401],
+    ['/acme/gated-one/resolve/main/config.json', 'hf_any', 307],
+  ])('answers %s with the token %s by %i', async (path, token, status) => {
+    expect((await get(path, token)).status).toBe(status);
+  });
+
+  it('serves simulated Macs under its real name, and follows links', async () => {
+    const [, , weights] = await listed('acme/some-model');
+    const url = `https://huggingface.co/acme/some-model/resolve/main/${weights?.path}`;
+    const config = `header = "Authorization: Bearer hf_any"\nurl = "${url}"\n`;
+    expect(await onNode('curl -q -f -s -S -L --proto =https --proto-redir =https -o got -K -', config)).toBe('');
+    const got = await readFile(join(homeOf(root, 'mesh'), 'got'));
+    expect([got.length, createHash('sha256').update(got).digest('hex')]).toEqual([weights?.size, weights?.lfs?.oid]);
+  });
+
+  it('serves simulated Macs as a mirror', async () => {
+    const url = `${web.origin}/huggingface.co/acme/tiny-GGUF/resolve/main/tiny-Q4_K_M.gguf`;
+    expect(await onNode(`curl -q -f -s -S -L -o got ${url}; head -c 4 got`, '')).toBe('GGUF');
+  });
+});
