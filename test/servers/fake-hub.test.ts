@@ -121,7 +121,8 @@ describe('the fake Hub', () => {
       `"${sha('sha1', 'blob 23\0', config)}"`,
       undefined,
     ]);
-    expect((await get(String(headers['location']))).body.toString()).toBe(config);
+    const page = String(headers['location']);
+    expect([new URL(page).origin, (await get(page)).body.toString()]).toEqual([hub.origin, config]);
   });
 
   it('expires links and refuses a token at the content network', async () => {
@@ -145,6 +146,8 @@ describe('the fake Hub', () => {
     ['/api/models/acme/terms/revision/main', undefined, 200, undefined],
     ['/acme/terms/resolve/main/config.json', undefined, 401, 'GatedRepo'],
     ['/acme/terms/resolve/main/config.json', 'hf_other', 403, 'GatedRepo'],
+    ['/acme/terms/resolve/main/config.json', 'hf_expired', 401, 'GatedRepo'],
+    ['/api/models/acme/terms/revision/main', 'hf_expired', 401, undefined],
     ['/acme/terms/resolve/main/config.json', good, 307, undefined],
   ])('answers %s with the token %s by %i %s', async (url, token, status, code) => {
     const answer = await get(url, token === undefined ? {} : bearer(token));

@@ -97,8 +97,8 @@ export async function openFakeHub(options: FakeHubOptions = {}) {
     nowMs: () => Date.now() + clock.offsetMs,
     find: (id, token) => {
       const isKnown = token === undefined || tokens[token] !== undefined;
-      if (!isKnown) return { kind: 'bad-token' };
       const found = repositories.get(id);
+      if (!isKnown) return { kind: 'bad-token', isGated: found !== undefined && found.gated !== false };
       const isOpen = token !== undefined && tokens[token]?.opens.includes(id) === true;
       if (found === undefined || (found.isPrivate && !isOpen)) return { kind: 'missing' };
       const { isPrivate, gated } = found;

@@ -48,9 +48,7 @@ export interface HubRepository {
 }
 
 /** Why a client does not see a repository: it does not exist for this client, or the token itself is wrong. */
-export interface HubRefusal {
-  readonly kind: 'missing' | 'bad-token';
-}
+export type HubRefusal = { readonly kind: 'missing' } | { readonly kind: 'bad-token'; readonly isGated: boolean };
 
 interface HubOptions {
   readonly find: (id: string, token: string | undefined) => HubRepository | HubRefusal;
@@ -82,7 +80,7 @@ const missing = (token: string | undefined): WebAnswer =>
 
 const badToken = refused(401, undefined, 'Invalid credentials in Authorization header');
 
-/** @see X-Error-Code of huggingface.co, seen in July and August 2026: 401 without a token, 403 with one */
+/** @see X-Error-Code of huggingface.co, seen in July and August 2026: 401 without a valid token, 403 with one */
 const gatedAnswer = (id: string, token: string | undefined): WebAnswer =>
   token === undefined
     ? refused(
@@ -210,8 +208,12 @@ export function createHub(options: HubOptions): ReadonlyMap<string, Site> {
   const open = (call: WebCall, [, id = '', name = 'main', path = '']: RegExpExecArray): Found | WebAnswer => {
     const token = tokenOf(call);
     const repository = find(id, token);
-    if (repository.kind !== 'repository') return repository.kind === 'missing' ? missing(token) : badToken;
-    if (!repository.isOpen && !call.path.startsWith('/api/models/')) return gatedAnswer(id, token);
+    const isDownload = !call.path.startsWith('/api/models/');
+    if (repository.kind === 'missing') return missing(token);
+    if (repository.kind === 'bad-token') {
+      return repository.isGated && isDownload ? gatedAnswer(id, undefined) : badToken;
+    }
+    if (!repository.isOpen && isDownload) return gatedAnswer(id, token);
     const revision = repository.revision(name);
     return revision === undefined ? noRevision(name) : { id, repository, revision, path };
   };

@@ -13,8 +13,8 @@ export interface WebCall {
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   /**
-   * The URL of a different host's page in this client's form. Through the mirror, that is a second name and port of
-   * this computer, so that a client sees a different host there as well.
+   * The URL of a page in this client's form. Through the mirror, a different host has a second name and port of this
+   * computer, so that a client sees a different host there as well.
    */
   readonly urlOf: (host: string, pathAndQuery: string) => string;
 }
@@ -93,8 +93,14 @@ const deliverWhole: Deliver = async (call, answer, response) => {
   else await pipeline(Readable.from(piecesOf(part.body ?? Buffer.alloc(0))), response).catch(() => undefined);
 };
 
+/** The mirror's origin that a client used, and the one under which it sees other hosts. */
+interface Origins {
+  readonly own: string;
+  readonly other: string;
+}
+
 /** A request as the call of one of the sites; undefined if no site has that name. */
-function callOf(request: IncomingMessage, { sites }: WebOptions, otherOrigin: string): WebCall | undefined {
+function callOf(request: IncomingMessage, { sites }: WebOptions, origins: Origins): WebCall | undefined {
   const name = (request.headers.host ?? '').replace(/:\d+$/, '');
   const url = new URL(request.url ?? '/', 'https://web.invalid');
   const [, first = '', rest = ''] = /^\/([^/]+)(\/.*)?$/.exec(url.pathname) ?? [];
@@ -107,7 +113,10 @@ function callOf(request: IncomingMessage, { sites }: WebOptions, otherOrigin: st
     path: decodeURIComponent(isMirror ? rest : url.pathname),
     query: url.searchParams,
     headers: request.headers,
-    urlOf: (other, page) => (isMirror ? `${otherOrigin}/${other}${page}` : `https://${other}${page}`),
+    urlOf: (other, page) => {
+      if (!isMirror) return `https://${other}${page}`;
+      return `${other === host ? origins.own : origins.other}/${other}${page}`;
+    },
   };
 }
 
@@ -132,7 +141,8 @@ export async function openWeb(options: WebOptions) {
   const servers = mirrorNames.map((_, index) =>
     createServer(identity, (request, response) => {
       response.on('error', () => undefined);
-      const call = callOf(request, options, origins[1 - index] ?? '');
+      const own = `https://${request.headers.host ?? ''}`;
+      const call = callOf(request, options, { own, other: origins[1 - index] ?? '' });
       const site = call === undefined ? undefined : sites.get(call.host);
       if (call === undefined || site === undefined) {
         sendHead(notFound, response);
