@@ -1,3 +1,5 @@
+import coerce from 'semver/functions/coerce.js';
+import lt from 'semver/functions/lt.js';
 import satisfies from 'semver/functions/satisfies.js';
 import gtr from 'semver/ranges/gtr.js';
 import minVersion from 'semver/ranges/min-version.js';
@@ -37,3 +39,15 @@ export function rangeProblem(range: string): string | undefined {
   if (validRange(range) === null) return 'This is not a list of comparisons.';
   return minVersion(range) === null ? 'No version can match this range.' : undefined;
 }
+
+/** The first three numbers of a version: `0.31.3.post1` is 0.31.3, and `0.32` is 0.32.0. */
+const numbersOf = (version: string) => coerce(version) ?? '0.0.0';
+
+/** Compares two versions of a package by their numbers only. */
+export const isBelow = (version: string, other: string): boolean => lt(numbersOf(version), numbersOf(other));
+
+/** True if the numbers of a package's version are in a range. */
+export const inRange = (version: string, range: string): boolean => satisfies(numbersOf(version), range);
+
+/** The lowest version in a valid range: 0.31.2 for `>=0.31.2`. */
+export const lowestIn = (range: string): string => minVersion(range)?.version ?? range;

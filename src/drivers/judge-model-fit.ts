@@ -7,7 +7,7 @@ import type { ModelShape } from '../model/model-shape.ts';
 import { judgeTensors, type RankSplit, type SplitJudgement } from './contract/split.ts';
 import { type NearestFit, type NearestSearch, nearestFit, nearestText } from './fit-nearest.ts';
 import { fitPlacements, worstVerdict } from './fit-placements.ts';
-import { lastVersionRead } from './mlx/shards.ts';
+import { newestExo, newestMlxLm } from './known/model-types.ts';
 import { driverOf } from './registry.ts';
 
 /** A model on a hypothetical set of Macs. */
@@ -15,6 +15,8 @@ interface AskedFit extends Pick<NearestSearch, 'links'> {
   /** The displayed name. */
   readonly name: string;
   readonly shape: ModelShape;
+  /** The model's repository; absent if unknown. */
+  readonly repository?: string;
   /** In rank order; all of them are part of the fleet. */
   readonly macs: readonly FitFleet['nodes'][number][];
   /** Further Macs of the same kind that do not exist; only their number is suggested. */
@@ -27,23 +29,26 @@ interface AskedFit extends Pick<NearestSearch, 'links'> {
 export interface FitHow extends Pick<ModelFit, 'driver' | 'sharding' | 'contextTokens' | 'parallel'> {
   /** For mlx only; absent: the newest version known to this program. */
   readonly mlxLm?: string;
+  /** For exo only; absent: the newest release known to this program. */
+  readonly exo?: string;
 }
 
 /** Not a valid name in a file, so it cannot collide with one. */
-const asked = 'asked +';
+const askedName = 'asked +';
 
 const sizeOf = (nearest: NearestFit | undefined): string | undefined =>
   nearest?.kind === 'nodes' ? `The model fits on ${nearest.nodes.length} Macs of this kind.` : undefined;
 
 /** Checks whether a model fits on Macs and can be split over them, with the same checks as a plan. */
-export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: AskedFit, how: FitHow): ModelFit {
+export function judgeModelFit(asked: AskedFit, how: FitHow): ModelFit {
+  const { name, shape, repository, macs, more = [], fleet, links } = asked;
   const { driver, contextTokens, parallel } = how;
   const sharding =
     macs.length === 1 ? undefined : (how.sharding ?? (driverOf(how).splitsLayers ? 'pipeline' : 'tensor'));
   const placement: FitPlacement = {
     name,
-    model: asked,
-    runtime: asked,
+    model: askedName,
+    runtime: askedName,
     nodes: macs.map((mac) => mac.name),
     ...given({ sharding }),
     contextTokens,
@@ -52,8 +57,8 @@ export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: As
   };
   const whole = {
     ...fleet,
-    runtimes: [...fleet.runtimes, { name: asked, driver }],
-    models: [...fleet.models, { name: asked, shape }],
+    runtimes: [...fleet.runtimes, { name: askedName, driver }],
+    models: [...fleet.models, { name: askedName, shape }],
     placements: [...fleet.placements, placement],
   };
   const fits = fitPlacements(whole);
@@ -61,8 +66,16 @@ export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: As
   const search = { fleet: whole, seen: {}, ...given({ links }) };
   const nearest = verdict === 'fits' ? undefined : nearestFit(placement, search);
   const isRefused = verdict === 'tight' || verdict === 'does-not-fit';
-  const mlxLm = how.mlxLm ?? lastVersionRead;
-  const split = { driver, shape, sharding: sharding ?? 'tensor', size: macs.length, mlxLm } as const;
+  const { mlxLm = newestMlxLm, exo = newestExo.release } = how;
+  const split = {
+    driver,
+    shape,
+    sharding: sharding ?? 'tensor',
+    size: macs.length,
+    mlxLm,
+    exo,
+    ...given({ repository }),
+  } as const;
   const { problems, doubts } = judgeSplit(split);
   const where = fleet.nodes.length > macs.length ? 'the nodes of this file' : 'these Macs';
   const words = nearestText(nearest, driver, where);
@@ -87,6 +100,7 @@ export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: As
     doubts,
     ...(pace === undefined ? {} : { pace: pace.detail }),
     ...(driver === 'mlx' ? { mlxLm: { version: mlxLm, isAssumed: how.mlxLm === undefined } } : {}),
+    ...(driver === 'exo' ? { exo: { version: exo, isAssumed: how.exo === undefined } } : {}),
     ...given({ advice }),
   };
 }

@@ -3,6 +3,11 @@ import type { FitMeshAnswer, FitModelAnswer, FitNodeMemory } from './documents.g
 import type { ModelShape } from './model-shape.ts';
 import type { Link, NodeName } from './node.ts';
 
+interface AssumedVersion {
+  readonly version: string;
+  readonly isAssumed: boolean;
+}
+
 /** The result of `fit MODEL`. */
 export interface ModelFit
   extends Pick<
@@ -16,7 +21,9 @@ export interface ModelFit
   /** The worst verdict of the nodes. */
   readonly verdict: FitVerdict;
   /** For mlx: the mlx-lm version that the check applies to, and whether that version is assumed. */
-  readonly mlxLm?: { readonly version: string; readonly isAssumed: boolean };
+  readonly mlxLm?: AssumedVersion;
+  /** For exo: the same. */
+  readonly exo?: AssumedVersion;
 }
 
 export const canRun = ({ verdict, problems }: Pick<ModelFit, 'verdict' | 'problems'>): boolean =>

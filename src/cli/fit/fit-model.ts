@@ -9,7 +9,7 @@ import { isTreePath } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
 import { type FitHow, judgeModelFit } from '../../drivers/judge-model-fit.ts';
-import { isDriver, keysByDriver } from '../../drivers/registry.ts';
+import { driverOf, isDriver, keysByDriver } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredRuntime, DriverName } from '../../model/desired.ts';
 import type { FitFleet, ModelFit } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
@@ -30,6 +30,8 @@ import { type Run, readCountOption, textOption, usageError } from '../verb.ts';
 interface FitSubject {
   readonly name: string;
   readonly shape: ModelShape;
+  /** The model's repository, if the file or the name gives it. */
+  readonly repository?: string;
 }
 
 /** True if an argument is a folder, file or URL rather than a model name in the cluster file. */
@@ -139,7 +141,8 @@ async function subjectInFile(run: Run, name: string, { fleet, baseFolder }: FitF
       `${guess(name, names)}${known} Enter a folder with a slash: ./${name}`,
     );
   }
-  return { name, shape: knownShape(name, await shapeOf(run, model, baseFolder)) };
+  const { repository } = model;
+  return { name, shape: knownShape(name, await shapeOf(run, model, baseFolder)), ...given({ repository }) };
 }
 
 /** Adds the shapes that this computer can read to the models. */
@@ -170,7 +173,7 @@ async function readRuntime(run: Run, model: string, file: FitFile | undefined) {
   }
   const driver = runtime?.driver ?? (word !== undefined && isDriver(word) ? word : undefined);
   const mlxLm = versionOption(run) ?? (file === undefined ? undefined : await lockedMlxLm(run, runtime, file));
-  return given({ driver, mlxLm });
+  return given({ driver, mlxLm, exo: runtime && driverOf(runtime).versionOf?.(runtime) });
 }
 
 function versionOption(run: Run): string | undefined {
@@ -286,11 +289,10 @@ export async function fitModel(run: Run): Promise<ModelFit> {
   const subject =
     isPlace(word) || file === undefined ? await subjectAt(run, word) : await subjectInFile(run, word, file);
   const driver = driverFor(run, wish.driver, subject.shape);
-  const { name, shape } = subject;
   const fleet = await fleetFor(run, subject, macs, file);
   const more = file === undefined ? moreLike(macs) : [];
   const links = file !== undefined && areDeclared(macs, file) ? file.fleet.thunderbolt.links : undefined;
-  return judgeModelFit({ name, shape, macs, more, fleet, ...given({ links }) }, { ...wish, driver });
+  return judgeModelFit({ ...subject, macs, more, fleet, ...given({ links }) }, { ...wish, driver });
 }
 
 /** True if all Macs are nodes in the file, so that the file's cables and other nodes count. */

@@ -68,7 +68,7 @@ async function fitOnMacs(run: Run): Promise<ExitCode> {
 }
 
 function modelDocument(found: ModelFit): FitDocument {
-  const { shape, nodes, verdict, problems, doubts, pace, mlxLm, advice, ...wish } = found;
+  const { shape, nodes, verdict, problems, doubts, pace, mlxLm, exo, advice, ...wish } = found;
   return {
     formatVersion: 1,
     ...wish,
@@ -78,6 +78,7 @@ function modelDocument(found: ModelFit): FitDocument {
     doubts,
     ...given({ pace }),
     ...(mlxLm === undefined ? {} : { mlxLm: { version: mlxLm.version, assumed: mlxLm.isAssumed } }),
+    ...(exo === undefined ? {} : { exo: { version: exo.version, assumed: exo.isAssumed } }),
     ...given({ advice }),
     nodes: nodes.map(nodeFitJson),
     shape: {
@@ -207,8 +208,11 @@ function headLines(fit: ModelFit, page: Page): readonly string[] {
   ];
 }
 
-const driverText = ({ driver, mlxLm }: ModelFit): string =>
-  mlxLm === undefined ? driver : `mlx-lm ${mlxLm.version}${mlxLm.isAssumed ? ' (assumed)' : ''}`;
+function driverText({ driver, mlxLm, exo }: ModelFit): string {
+  const version = mlxLm ?? exo;
+  if (version === undefined) return driver;
+  return `${mlxLm === undefined ? driver : 'mlx-lm'} ${version.version}${version.isAssumed ? ' (assumed)' : ''}`;
+}
 
 function shapeText(shape: ModelShape): string {
   const { architecture, layers, attention, heads, kvHeads } = shape;

@@ -224,6 +224,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
    * only by whole layers (llama.cpp).
    */
   tensorShape?(runtime: R, model: DesiredModel): ModelShape | undefined;
+  /** The runtime's own version, if the file sets it; absent: the file does not. */
+  versionOf?(runtime: R): string;
   /** Whether the driver splits only by whole layers. */
   readonly splitsLayers?: true;
   /** Objections to a split, as in `check`. Absent: the only objection is tensors that do not divide. */

@@ -8,6 +8,10 @@ export interface RankSplit {
   readonly size: number;
   /** The version of mlx-lm; other drivers ignore it. */
   readonly mlxLm: string;
+  /** The version of exo; other drivers ignore it. */
+  readonly exo: string;
+  /** The model's repository, which only exo considers; absent if unknown. */
+  readonly repository?: string;
 }
 
 /** Objections to a split, each a single sentence. */

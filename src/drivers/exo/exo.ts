@@ -1,6 +1,7 @@
 import { endAddresses } from '../../desired/addresses.ts';
 import { askedPort, innerPort } from '../../desired/endpoints.ts';
 import { tensorProblems } from '../../desired/tensor-limits.ts';
+import { isBelow } from '../../desired/version-range.ts';
 import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { ExoGracefulShutdown, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
 import { seenValue } from '../../model/known.ts';
@@ -20,6 +21,8 @@ import {
 } from '../contract/driver.ts';
 import { heldInParts } from '../contract/memory.ts';
 import { judgeTensors, otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
+import { exoCard } from '../known/exo-cards.ts';
+import { hasExoClass, newestExo } from '../known/model-types.ts';
 import { type ExoInstance, type ExoState, parseState } from './answers.ts';
 import { logPattern, signatures } from './classify.ts';
 import { configure, fastSynch } from './configure.ts';
@@ -54,11 +57,17 @@ function indexed({ model: { name, files } }: Check): readonly PlacementFinding[]
 }
 
 /** Splits that exo would reject only after all other placements were stopped and its ranks were started. */
-function split({ placement, runtime, model: { repository, shape } }: Check): readonly PlacementFinding[] {
+function split({ placement, runtime: { version }, model: { repository, shape } }: Check): readonly PlacementFinding[] {
   const { sharding, nodes } = placement;
   if (repository === undefined || sharding === undefined || nodes.length === 1) return [];
-  const detail = refusedSplit({ repository, dialect: runtime.dialect, sharding, classes: shape?.classes });
-  return detail === undefined ? [] : [refused('exo/cannot-split', detail)];
+  const { problems, doubts } = refusedSplit({ repository, version, sharding, classes: shape?.classes });
+  return [
+    ...problems.map((detail) => refused('exo/cannot-split', detail)),
+    // Without a shape, the reason why it is unknown is reported elsewhere.
+    ...(shape === undefined ? [] : doubts).map(
+      (detail): PlacementFinding => ({ code: 'exo/not-known-to-split', severity: 'warning', detail }),
+    ),
+  ];
 }
 
 /** Checks divisors that only exo needs. Models that no runtime can split are reported elsewhere. */
@@ -167,9 +176,11 @@ function openApi({ name, publication, nodes }: DesiredPlacement): readonly Place
  * The shape that exo divides. If a model needs no divisible key-value heads, those heads count as divisible like the
  * other heads.
  */
-function exoShape({ dialect }: ExoRuntime, { repository = '', shape }: DesiredModel): ModelShape | undefined {
-  return shape !== undefined && needsNoKvHeads(repository, dialect) ? { ...shape, kvHeads: shape.heads } : shape;
-}
+const dividedShape = (shape: ModelShape, repository: string, version: string): ModelShape =>
+  exoCard(repository, version)?.wholeKvHeads === true ? { ...shape, kvHeads: shape.heads } : shape;
+
+const exoShape = ({ version }: ExoRuntime, { repository = '', shape }: DesiredModel): ModelShape | undefined =>
+  shape === undefined ? undefined : dividedShape(shape, repository, version);
 
 /**
  * Dimensions that only exo must divide: the width, and the key-value heads even with latent attention. Each text
@@ -188,132 +199,51 @@ function undividedByExo(shape: ModelShape, ranks: number): readonly string[] {
     .map(([what, count]) => `its ${what} (${count}) is not divisible by ${ranks}`);
 }
 
-const judgeSplit = (split: RankSplit): SplitJudgement =>
-  judgeTensors(
-    split,
-    undividedByExo(split.shape, split.size).map((what) => `exo cannot split it: ${what}.`),
+/** The same objections as in {@link check}; without a repository, only those to the dimensions. */
+function judgeSplit(split: RankSplit): SplitJudgement {
+  const { shape: whole, sharding, size, exo: version, repository } = split;
+  const shape = dividedShape(whole, repository ?? '', version);
+  const divided = judgeTensors(
+    { ...split, shape },
+    undividedByExo(shape, size).map((what) => `exo cannot split it: ${what}.`),
   );
+  if (repository === undefined || size === 1) return divided;
+  const { problems, doubts } = refusedSplit({ repository, version, sharding, classes: shape.classes });
+  return { problems: [...problems, ...divided.problems], doubts: [...doubts, ...divided.doubts] };
+}
 
-/**
- * Models of `mlx-community` for which both dialects have a card.
- *
- * @see exo: resources/inference_model_cards at v1.0.71 and at b5375f8c (main, June 2026)
- */
-const communityCards = `
-DeepSeek-V3.1-4bit DeepSeek-V3.1-8bit DeepSeek-V3.2-4bit DeepSeek-V3.2-8bit GLM-4.5-Air-8bit GLM-4.5-Air-bf16
-GLM-4.7-4bit GLM-4.7-6bit GLM-4.7-8bit-gs32 GLM-4.7-Flash-4bit GLM-4.7-Flash-5bit GLM-4.7-Flash-6bit
-GLM-4.7-Flash-8bit GLM-5 GLM-5-8bit-MXFP8 GLM-5-MXFP4-Q8 GLM-5.1 GLM-5.1-DQ4plus-q8 GLM-5.1-MXFP4-Q8
-Kimi-K2-Instruct-4bit Kimi-K2-Thinking Kimi-K2.5 Kimi-K2.6-mlx-DQ3_K_M-q8 Llama-3.1-Nemotron-70B-Instruct-HF-4bit
-Llama-3.1-Nemotron-70B-Instruct-HF-8bit Llama-3.1-Nemotron-70B-Instruct-HF-bf16 Llama-3.1-Nemotron-Nano-4B-v1.1-4bit
-Llama-3.1-Nemotron-Nano-4B-v1.1-8bit Llama-3.1-Nemotron-Nano-4B-v1.1-bf16 Llama-3.2-1B-Instruct-4bit
-Llama-3.2-3B-Instruct-4bit Llama-3.2-3B-Instruct-8bit Llama-3.3-70B-Instruct-4bit Llama-3.3-70B-Instruct-8bit
-Meta-Llama-3.1-70B-Instruct-4bit Meta-Llama-3.1-8B-Instruct-4bit Meta-Llama-3.1-8B-Instruct-8bit
-Meta-Llama-3.1-8B-Instruct-bf16 MiniMax-M2.1-3bit MiniMax-M2.1-8bit MiniMax-M2.5-4bit MiniMax-M2.5-6bit
-MiniMax-M2.5-8bit MiniMax-M2.7 MiniMax-M2.7-4bit MiniMax-M2.7-4bit-mxfp4 MiniMax-M2.7-5bit MiniMax-M2.7-6bit
-MiniMax-M2.7-8bit NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-4Bit NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-5Bit
-NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-6Bit NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-8Bit
-NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-BF16 NVIDIA-Nemotron-3-Nano-30B-A3B-MLX-MXFP4
-NVIDIA-Nemotron-3-Nano-30B-A3B-NVFP4 NVIDIA-Nemotron-Nano-9B-v2-4bits NVIDIA-Nemotron-Nano-9B-v2-6bit
-Qwen3-0.6B-4bit Qwen3-0.6B-8bit Qwen3-235B-A22B-Instruct-2507-4bit Qwen3-235B-A22B-Instruct-2507-8bit
-Qwen3-30B-A3B-4bit Qwen3-30B-A3B-8bit Qwen3-Coder-480B-A35B-Instruct-4bit Qwen3-Coder-480B-A35B-Instruct-8bit
-Qwen3-Coder-Next-4bit Qwen3-Coder-Next-5bit Qwen3-Coder-Next-6bit Qwen3-Coder-Next-8bit Qwen3-Coder-Next-bf16
-Qwen3-Next-80B-A3B-Instruct-4bit Qwen3-Next-80B-A3B-Instruct-8bit Qwen3-Next-80B-A3B-Thinking-4bit
-Qwen3-Next-80B-A3B-Thinking-8bit Qwen3-VL-4B-Instruct-4bit Qwen3.5-122B-A10B-4bit Qwen3.5-122B-A10B-6bit
-Qwen3.5-122B-A10B-8bit Qwen3.5-122B-A10B-bf16 Qwen3.5-27B-4bit Qwen3.5-27B-8bit Qwen3.5-2B-MLX-8bit
-Qwen3.5-35B-A3B-4bit Qwen3.5-35B-A3B-8bit Qwen3.5-397B-A17B-4bit Qwen3.5-397B-A17B-6bit Qwen3.5-397B-A17B-8bit
-Qwen3.5-9B-4bit Qwen3.5-9B-8bit Qwen3.6-27B-4bit Qwen3.6-27B-8bit Qwen3.6-27B-bf16 Qwen3.6-35B-A3B-4bit
-Qwen3.6-35B-A3B-5bit Qwen3.6-35B-A3B-8bit Qwen3.6-35B-A3B-bf16 Step-3.5-Flash-4bit Step-3.5-Flash-6bit
-Step-3.5-Flash-8Bit gemma-4-26b-a4b-it-4bit gemma-4-26b-a4b-it-6bit gemma-4-26b-a4b-it-8bit gemma-4-26b-a4b-it-bf16
-gemma-4-31b-it-4bit gemma-4-31b-it-6bit gemma-4-31b-it-8bit gemma-4-31b-it-bf16 gemma-4-e2b-it-4bit
-gemma-4-e2b-it-6bit gemma-4-e2b-it-8bit gemma-4-e2b-it-bf16 gemma-4-e4b-it-4bit gemma-4-e4b-it-6bit
-gemma-4-e4b-it-8bit gemma-4-e4b-it-bf16 gpt-oss-120b-MXFP4-Q8 gpt-oss-20b-MXFP4-Q8 llama-3.3-70b-instruct-fp16
-`;
-
-const cards: ReadonlySet<string> = new Set([
-  ...communityCards
-    .trim()
-    .split(/\s+/)
-    .map((name) => `mlx-community/${name}`),
-  'moonshotai/Kimi-K2.6',
-]);
-
-const deepSeekV4 = ['mlx-community/DeepSeek-V4-Flash', 'mlx-community/DeepSeek-V4-Pro'];
-
-const mainCards: ReadonlySet<string> = new Set([...cards, ...deepSeekV4, 'moonshotai/Kimi-K2.7-Code']);
-
-/** Whether exo ships a card for a model; for other models it derives one from `config.json`. */
-const hasCard = (repository: string, dialect: ExoRuntime['dialect']): boolean =>
-  (dialect === 'main' ? mainCards : cards).has(repository);
-
-/** Whether exo splits a model only by its heads, so that one key-value head is enough. @see exo: placement.py */
-const needsNoKvHeads = (repository: string, dialect: ExoRuntime['dialect']): boolean =>
-  dialect === 'main' && deepSeekV4.includes(repository);
-
-/** Models whose cards have `supports_tensor = false`. */
-const withoutTensor: readonly string[] = [
-  'mlx-community/GLM-4.5-Air-8bit',
-  'mlx-community/Qwen3-0.6B-4bit',
-  'mlx-community/Qwen3-0.6B-8bit',
-  'mlx-community/gemma-4-26b-a4b-it-4bit',
-  'mlx-community/gemma-4-26b-a4b-it-6bit',
-  'mlx-community/gemma-4-26b-a4b-it-8bit',
-];
-
-/**
- * Tensor sharding of a model without a card needs exactly one of these classes in its `architectures`.
- *
- * @see exo: supports_tensor in shared/models/model_cards.py at v1.0.71 and at b5375f8c
- */
-const tensorClasses: readonly string[] = [
-  'Glm4MoeLiteForCausalLM',
-  'GlmMoeDsaForCausalLM',
-  'DeepseekV32ForCausalLM',
-  'DeepseekV3ForCausalLM',
-  'Qwen3NextForCausalLM',
-  'Qwen3MoeForCausalLM',
-  'Qwen3_5MoeForConditionalGeneration',
-  'Qwen3_5ForConditionalGeneration',
-  'Qwen3VLForConditionalGeneration',
-  'MiniMaxM2ForCausalLM',
-  'LlamaForCausalLM',
-  'GptOssForCausalLM',
-  'Step3p5ForCausalLM',
-  'NemotronHForCausalLM',
-  'Gemma4ForConditionalGeneration',
-];
-
-/**
- * The reason why exo would reject a split that the model's dimensions allow, as a sentence; undefined if exo accepts
- * the split, or if the architecture is unknown.
- *
- * @see exo: place_instance in master/placement.py
- */
+/** The reasons why exo would reject a split that the model's dimensions allow, and the doubts about it. */
 function refusedSplit({
   repository,
-  dialect,
+  version,
   sharding,
   classes,
 }: {
   readonly repository: string;
-  readonly dialect: ExoRuntime['dialect'];
+  readonly version: string;
   readonly sharding: 'tensor' | 'pipeline';
   /** `architectures` of its `config.json`; undefined if unread. */
   readonly classes: readonly string[] | undefined;
-}): string | undefined {
-  const isCarded = hasCard(repository, dialect);
+}): SplitJudgement {
+  const refuse = (...problems: readonly string[]): SplitJudgement => ({ problems, doubts: [] });
+  const doubt = (reason: string): SplitJudgement => ({ problems: [], doubts: [reason] });
+  const card = exoCard(repository, version);
   if (sharding === 'pipeline') {
-    const isRefused =
-      repository === 'mlx-community/DeepSeek-V3.1-8bit' ||
-      (isCarded && repository.startsWith('mlx-community/gemma-4-'));
-    return isRefused ? `exo refuses a pipeline for ${repository}.` : undefined;
+    return refuse(...(card?.noPipeline === true ? [`exo refuses a pipeline for ${repository}.`] : []));
   }
-  if (withoutTensor.includes(repository)) return `exo refuses tensor sharding for ${repository}.`;
-  if (isCarded || classes === undefined) return undefined;
+  if (card !== undefined) {
+    return refuse(...(card.noTensor === true ? [`exo refuses tensor sharding for ${repository}.`] : []));
+  }
+  const none = `exo has no card for ${repository}`;
+  if (classes === undefined) return doubt(`${none}, and the \`architectures\` of the model are unknown.`);
   const [only = 'no class', ...others] = classes;
-  const isKnown = tensorClasses.includes(only) || (dialect === 'main' && only === 'DeepseekV4ForCausalLM');
-  if (isKnown && others.length === 0) return undefined;
+  if (others.length === 0 && hasExoClass(only, version)) return refuse();
   const named = [only, ...others].join(' and ');
-  return `exo has no card for ${repository}, and refuses tensor sharding for the architecture ${named}.`;
+  return isBelow(newestExo.main, version)
+    ? doubt(
+        `exo up to ${newestExo.main} refuses tensor sharding for the architecture ${named}; newer versions may not.`,
+      )
+    : refuse(`${none}, and refuses tensor sharding for the architecture ${named}.`);
 }
 
 /** An API that needs longer to return its state cannot shut anything down cleanly either. */
@@ -469,6 +399,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   waves: () => leaderFirst,
   check,
   tensorShape: exoShape,
+  versionOf: ({ version }) => version,
   judgeSplit,
   splitAdvice: (split) => otherSplits(split, judgeSplit) ?? 'Use one node, or another runtime.',
   exposed: openApi,

@@ -1,7 +1,8 @@
 import type { DriverKeys } from '../../desired/rules/rule.ts';
+import { isBelow } from '../../desired/version-range.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
-import { compareNumbers } from '../../model/lists.ts';
 import { isProgram, isText } from '../contract/version-keys.ts';
+import { newestExo } from '../known/model-types.ts';
 
 /** exo, from its app's disk image. */
 export interface ExoRuntime extends DesiredRuntime {
@@ -24,11 +25,11 @@ export const keys: DriverKeys<ExoRuntime> = {
 const keysAt = (version: string, program: string) =>
   ({ driver: 'exo', version, dialect: dialectOf(version), program }) as const;
 
-/** The newest release with libp2p; nodes of different dialects never meet. @see exo: dialects */
-const lastOfOldDialect = [1, 0, 71] as const;
-
-/** The dialect of a version. The schema requires a version to begin with three numbers. */
-function dialectOf(version: string): ExoRuntime['dialect'] {
-  const numbers = version.split(/[-+.]/, 3).map(Number);
-  return compareNumbers(numbers, lastOfOldDialect) <= 0 ? '1.0.71' : 'main';
-}
+/**
+ * The dialect of a version: the release 1.0.71 is the newest one with libp2p, and nodes of different dialects never
+ * meet. The schema requires a version to begin with three numbers.
+ *
+ * @see exo: dialects
+ */
+const dialectOf = (version: string): ExoRuntime['dialect'] =>
+  isBelow(newestExo.release, version) ? 'main' : newestExo.release;

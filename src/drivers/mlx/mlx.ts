@@ -28,9 +28,10 @@ import {
   usedPerHop,
 } from '../contract/mlx-group.ts';
 import { gpuSignatures, jacclSignatures, signaturesOf } from '../contract/signatures.ts';
+import { oldestMlxLm } from '../known/model-types.ts';
 import { configure, memory, mlxPython } from './configure.ts';
 import { keys, type MlxRuntime } from './runtime.ts';
-import { judgeSplit, oldestVersion, type SplitProblem, splitAdvice, splitProblems, tooOld } from './shards.ts';
+import { judgeSplit, type SplitProblem, splitAdvice, splitProblems, tooOld } from './shards.ts';
 
 type Check = PlacementCheck<MlxRuntime>;
 
@@ -93,11 +94,12 @@ const lack = (backend: Backend): string =>
     : `The backend ${backend} needs cables that form a ring in rank order; some are missing.`;
 
 function ageFindings({ runtime: { packages } }: Check): readonly PlacementFinding[] {
-  const old = tooOld(packages?.['mlx-lm'] ?? oldestVersion);
+  const old = tooOld(packages?.['mlx-lm'] ?? oldestMlxLm);
   return old === undefined ? [] : [refused('mlx/too-old', old.detail)];
 }
 
 const codeOf = {
+  'not-loaded': { code: 'mlx/cannot-load', severity: 'error' },
   'no-way': { code: 'mlx/cannot-split', severity: 'error' },
   'not-known': { code: 'mlx/not-known-to-split', severity: 'warning' },
   'not-divisible': { code: 'placement/not-divisible', severity: 'error' },
@@ -105,13 +107,13 @@ const codeOf = {
 } as const satisfies Record<Exclude<SplitProblem['kind'], 'too-old'>, Pick<PlacementFinding, 'code' | 'severity'>>;
 
 /**
- * Checks the split; no findings if the model or the version of mlx-lm is unknown, or if the version is too old for any
- * model.
+ * Checks whether mlx-lm can load the model and split it this way; no findings if the model or the version of mlx-lm is
+ * unknown, or if the version is too old for any model.
  */
 function splitFindings({ placement, runtime, model: { shape } }: Check): readonly PlacementFinding[] {
   const mlxLm = runtime.packages?.['mlx-lm'];
-  const { sharding, nodes } = placement;
-  if (shape === undefined || mlxLm === undefined || sharding === undefined) return [];
+  const { sharding = 'tensor', nodes } = placement;
+  if (shape === undefined || mlxLm === undefined) return [];
   return splitProblems({ shape, sharding, size: nodes.length, mlxLm }).flatMap(({ kind, detail }) =>
     kind === 'too-old' ? [] : [{ ...codeOf[kind], detail }],
   );
@@ -299,7 +301,7 @@ const ofTheModel = signaturesOf({
     pattern: /: error: unrecognized arguments: /,
     meaning: 'This mlx-lm does not support one of its command line options.',
     action: 'change-file',
-    cure: `Use mlx-lm ${oldestVersion} or newer in the requirements, and correct \`args\`.`,
+    cure: `Use mlx-lm ${oldestMlxLm} or newer in the requirements, and correct \`args\`.`,
   },
   'no-package': {
     pattern: /ModuleNotFoundError: No module named '/,

@@ -27,6 +27,7 @@ const asked = (changes: Partial<AskedSplit>): AskedSplit => ({
   sharding: 'tensor',
   size: 4,
   mlxLm: '0.32.0',
+  exo: '1.0.71',
   ...changes,
 });
 
@@ -50,7 +51,7 @@ describe('a model to split', () => {
       'is doubtful with a version newer than the known versions',
       { shape: shapeOf('mamba'), mlxLm: '0.40.0' },
       [],
-      ['mlx-lm up to 0.32.0 cannot split mamba models by tensor; newer ones may.'],
+      ['mlx-lm up to 0.32.0 cannot split mamba models by tensor; newer versions may.'],
     ],
     [
       'is refused in an mlx pipeline that would lose a layer',
@@ -85,6 +86,46 @@ describe('a model to split', () => {
       [],
     ],
     ['is split by exo into any number of layers', { driver: 'exo', sharding: 'pipeline', size: 3 }, [], []],
+    [
+      'is refused by exo as a pipeline if its card does not allow one',
+      { driver: 'exo', sharding: 'pipeline', size: 2, repository: 'mlx-community/gemma-4-31b-it-8bit' },
+      ['exo refuses a pipeline for mlx-community/gemma-4-31b-it-8bit.'],
+      [],
+    ],
+    [
+      'is refused by exo by tensor if it has no card and its architecture is not on the list',
+      { driver: 'exo', repository: 'acme/a', shape: shapeOf('glm4_moe', 60, { classes: ['Glm4MoeForCausalLM'] }) },
+      ['exo has no card for acme/a, and refuses tensor sharding for the architecture Glm4MoeForCausalLM.'],
+      [],
+    ],
+    [
+      'is doubtful on an exo that is newer than the known versions',
+      {
+        driver: 'exo',
+        exo: '1.2.0',
+        repository: 'acme/a',
+        shape: shapeOf('glm4_moe', 60, { classes: ['Glm4MoeForCausalLM'] }),
+      },
+      [],
+      ['exo up to 1.0.72 refuses tensor sharding for the architecture Glm4MoeForCausalLM; newer versions may not.'],
+    ],
+    [
+      'is split by exo main with one key-value head if it is DeepSeek V4',
+      {
+        driver: 'exo',
+        exo: '1.0.72',
+        repository: 'mlx-community/DeepSeek-V4-Flash',
+        shape: shapeOf('deepseek_v4', 43, { kvHeads: 1 }),
+      },
+      [],
+      [],
+    ],
+    [
+      'is doubtful if mlx-lm may not know its kind',
+      { shape: shapeOf('brand_new') },
+      [],
+      ['meshwright does not know brand_new models, so mlx-lm 0.32.0 may not be able to split them.'],
+    ],
   ];
   it.each(cases)('%s', (_name, changes, problems, doubts) => {
     expect(judgeSplit(asked(changes))).toEqual({ problems, doubts });

@@ -71,6 +71,13 @@ export const exoCodes = {
       'exo has no pipeline across several nodes for DeepSeek V3.1 (8 bit) or Gemma 4. It uses tensor sharding only if the model card allows it. If the model has no card, exo must know its `architectures`.',
     hint: 'Use the other kind of sharding, a single node, or another runtime.',
   },
+  'exo/not-known-to-split': {
+    severity: 'warning',
+    summary: 'It is unknown whether exo can split this model by tensor.',
+    cause:
+      'exo has no card for the model. It then decides by the `architectures` in `config.json`, which are unknown here, or this exo is newer than the versions that meshwright knows.',
+    hint: 'Try it: if exo refuses the split, the start fails with the reason that exo gives.',
+  },
   'exo/placement-refused': {
     summary: 'exo offers no placement that matches the file.',
     cause:

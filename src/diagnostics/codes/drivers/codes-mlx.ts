@@ -21,6 +21,12 @@ export const mlxCodes = {
       'meshwright limits the number of parallel requests and the size of the prompt cache. The server has had these options since mlx-lm 0.31.0; an older server exits with "unrecognized arguments".',
     hint: 'Require mlx-lm 0.31.0 or newer, and compile the list again.',
   },
+  'mlx/cannot-load': {
+    summary: 'This version of mlx-lm does not support this kind of model.',
+    cause:
+      'mlx-lm has one class for each `model_type` in `config.json`. Without one, every rank exits with an error before it loads anything.',
+    hint: 'Require a newer mlx-lm, or use another runtime.',
+  },
   'mlx/cannot-split': {
     summary: 'This version of mlx-lm cannot split this kind of model in this way.',
     cause:
@@ -29,9 +35,10 @@ export const mlxCodes = {
   },
   'mlx/not-known-to-split': {
     severity: 'warning',
-    summary: 'It is unknown whether this version of mlx-lm can split this kind of model.',
-    cause: 'It is newer than the versions that meshwright knows, and none of those could split it.',
-    hint: 'Try it: a rank that cannot split the model exits immediately, and its log says so.',
+    summary: 'It is unknown whether this version of mlx-lm can run this kind of model in this way.',
+    cause:
+      'meshwright does not know the `model_type` of the model, or this mlx-lm is newer than the versions that meshwright knows, and none of those could do it.',
+    hint: 'Try it: a rank that cannot load or split the model exits immediately, and its log says so.',
   },
   'mlx/lost-layers': {
     summary: "A pipeline with this number of nodes would skip some of the model's layers.",

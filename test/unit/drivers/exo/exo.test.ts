@@ -75,7 +75,7 @@ describe('an exo rank', () => {
   });
 
   it("uses the release's options and names its peers on the cables", () => {
-    const { words, env } = startOf(ranksOf({ runtime: { dialect: '1.0.71' } })[0]);
+    const { words, env } = startOf(ranksOf({ runtime: { version: '1.0.71', dialect: '1.0.71' } })[0]);
     const port = behind(words, '--libp2p-port');
     expect(behind(words, '--bootstrap-peers').split(',')).toEqual([
       `/ip4/10.77.0.2/tcp/${port}`,
@@ -194,6 +194,7 @@ const codesOf = (
 const shape = (hidden: number, kvHeads: number): ModelShape => ({
   format: 'safetensors',
   architecture: 'llama',
+  classes: ['LlamaForCausalLM'],
   hidden,
   heads: 12,
   kvHeads,
@@ -262,7 +263,10 @@ describe('a placement on exo', () => {
       ['tensor sharding for a card without it', { model: { repository: 'mlx-community/GLM-4.5-Air-8bit' } }],
       ['tensor sharding of an architecture that exo lacks', ofClass('Glm4MoeForCausalLM')],
       ['tensor sharding of two architectures', ofClass('LlamaForCausalLM', 'GptOssForCausalLM')],
-      ['DeepSeek V4 in the release', { ...ofClass('DeepseekV4ForCausalLM'), runtime: { dialect: '1.0.71' } }],
+      [
+        'DeepSeek V4 in the release',
+        { ...ofClass('DeepseekV4ForCausalLM'), runtime: { version: '1.0.71', dialect: '1.0.71' } },
+      ],
     ])('is refused with %s', (_, changes) => {
       expect(codesOf(changes)).toEqual([expect.stringContaining('exo/cannot-split: exo ')]);
     });
@@ -273,16 +277,27 @@ describe('a placement on exo', () => {
       ['a pipeline of any other architecture', { ...ofClass('Glm4MoeForCausalLM'), placement: pipeline }],
       ['a card, whatever its architecture', { model: { ...ofClass('X').model, repository: 'moonshotai/Kimi-K2.6' } }],
       ['a known architecture', ofClass('LlamaForCausalLM')],
-      ['a model whose architecture is unknown', { model: { shape: shape(144, 3) } }],
       ['DeepSeek V4 on main', { ...ofClass('DeepseekV4ForCausalLM'), runtime: { dialect: 'main' } }],
     ])('is accepted with %s', (_, changes) => {
       expect(codesOf(changes)).toEqual([]);
     });
 
+    it('is accepted with a warning if exo may refuse the split', () => {
+      const { classes: _, ...unread } = shape(144, 3);
+      expect(codesOf({ model: { shape: unread } })).toEqual([
+        'exo/not-known-to-split: exo has no card for acme/Tiny-4bit, and the `architectures` of the model are unknown.',
+      ]);
+      expect(codesOf({ ...ofClass('Glm4MoeForCausalLM'), runtime: { version: '1.1.0' } })).toEqual([
+        expect.stringContaining('exo/not-known-to-split: exo up to 1.0.72 refuses'),
+      ]);
+    });
+
     it('ignores key and value heads only for DeepSeek V4 on main', () => {
       const model = { repository: 'mlx-community/DeepSeek-V4-Flash', shape: { ...shape(144, 1), heads: 6 } };
       expect(codesOf({ model, runtime: { dialect: 'main' } })).toEqual([]);
-      expect(codesOf({ model, runtime: { dialect: '1.0.71' } })).toHaveLength(1);
+      expect(codesOf({ model, runtime: { version: '1.0.71', dialect: '1.0.71' } })).toContainEqual(
+        expect.stringContaining('placement/not-divisible: '),
+      );
     });
   });
 

@@ -205,6 +205,10 @@ describe('an mlx placement', () => {
 
   it('is refused if its mlx-lm cannot split the model or the sizes do not divide', () => {
     expect(codesOf({ model: { shape: { ...shape, architecture: 'mamba' } } })).toEqual(['error mlx/cannot-split']);
+    expect(codesOf({ model: { shape: { ...shape, architecture: 'kimi_k3' } } })).toEqual(['error mlx/cannot-load']);
+    expect(codesOf({ model: { shape: { ...shape, architecture: 'brand_new' } } })).toEqual([
+      'warning mlx/not-known-to-split',
+    ]);
     expect(
       codesOf({ runtime: { packages: { 'mlx-lm': '0.40.0' } }, model: { shape: { ...shape, architecture: 'mamba' } } }),
     ).toEqual(['warning mlx/not-known-to-split']);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { isBelow, lowestIn } from '../../../../src/desired/version-range.ts';
 import type { RankSplit } from '../../../../src/drivers/contract/split.ts';
-import { isBelow, lostLayers, modelClasses, splitProblems } from '../../../../src/drivers/mlx/shards.ts';
+import { type MlxSupport, modelTypes } from '../../../../src/drivers/known/model-types.ts';
+import { lostLayers, splitProblems } from '../../../../src/drivers/mlx/shards.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';
 
 const layers = (count: number): ModelShape['layers'] =>
@@ -40,6 +42,7 @@ const split = (more: Partial<RankSplit> = {}): RankSplit => ({
   sharding: 'tensor',
   size: 4,
   mlxLm: '0.31.3',
+  exo: '1.0.71',
   ...more,
 });
 
@@ -68,21 +71,23 @@ describe('a model split by tensor', () => {
 });
 
 describe('an mlx-lm version', () => {
+  const supported = Object.entries(modelTypes).flatMap(([architecture, { mlx }]): [string, MlxSupport][] =>
+    mlx === undefined || mlx === 'unsupported' ? [] : [[architecture, mlx]],
+  );
+
   it.each(
-    Object.entries(modelClasses).flatMap(([architecture, { tensor, pipeline }]) => [
-      { architecture, sharding: 'tensor' as const, since: tensor },
-      { architecture, sharding: 'pipeline' as const, since: pipeline },
-    ]),
-  )('splits $architecture by $sharding from $since on', ({ architecture, sharding, since }) => {
+    supported.flatMap(([architecture, mlx]) =>
+      (['tensor', 'pipeline'] as const).map((sharding) => ({ architecture, sharding, range: mlx[sharding] })),
+    ),
+  )('splits $architecture by $sharding in the versions $range', ({ architecture, sharding, range }) => {
     const shape = { ...llama, architecture };
     const of = (version: string) => kindsOf(split({ shape, sharding, mlxLm: version }));
-    expect(of(since ?? '0.32.0')).toEqual(since === undefined ? ['no-way'] : []);
+    expect(of(range === undefined ? '0.32.0' : lowestIn(range))).toEqual(range === undefined ? ['no-way'] : []);
     expect(of('0.30.7')).toEqual(['too-old']);
   });
 
   it('splits a model like the one whose class it imports', () => {
-    const { tensor } = modelClasses['glm4_moe'] ?? {};
-    expect(modelClasses['solar_open']).toEqual({ tensor, pipeline: tensor });
+    expect(modelTypes['solar_open']?.mlx).toEqual(modelTypes['glm4_moe']?.mlx);
   });
 
   it('is refused with the version that can split the model', () => {
@@ -104,12 +109,41 @@ describe('an mlx-lm version', () => {
     }
   });
 
-  it('does not split architectures outside the table, and gives no verdict if newer than the table', () => {
+  it('does not split a class without a way to split it, and gives no verdict if newer than the table', () => {
     const shape = { ...llama, architecture: 'qwen3_moe' };
     expect(kindsOf(split({ shape, mlxLm: '0.32.0' }))).toEqual(['no-way']);
     expect(kindsOf(split({ shape, mlxLm: '0.33.0' }))).toEqual(['not-known']);
-    expect(kindsOf(split({ shape: { ...llama, architecture: 'constructor' } }))).toEqual(['no-way']);
     expect(kindsOf(split({ shape, size: 1 }))).toEqual([]);
+  });
+
+  it('gives no verdict about a kind of model outside the table, except for numbers that do not divide', () => {
+    for (const architecture of ['brand_new', 'constructor']) {
+      const shape = { ...llama, architecture };
+      expect(splitProblems(split({ shape }))).toEqual([
+        {
+          kind: 'not-known',
+          detail: `meshwright does not know ${architecture} models, so mlx-lm 0.31.3 may not be able to split them.`,
+        },
+      ]);
+      expect([...new Set(kindsOf(split({ shape, size: 3 })))]).toEqual(['not-known', 'not-divisible']);
+      expect(kindsOf(split({ shape, size: 3, sharding: 'pipeline' }))).toEqual(['not-known']);
+      expect(kindsOf(split({ shape, size: 1 }))).toEqual([]);
+    }
+  });
+
+  it('refuses a model that it has no class for, even on one rank', () => {
+    const of = (architecture: string, mlxLm: string) =>
+      splitProblems(split({ shape: { ...llama, architecture }, size: 1, mlxLm }));
+    expect(of('kimi_k3', '0.32.0')).toEqual([
+      { kind: 'not-loaded', detail: 'mlx-lm 0.32.0 does not support kimi_k3 models.' },
+    ]);
+    expect(of('kimi_k3', '0.33.0')).toEqual([
+      { kind: 'not-known', detail: 'mlx-lm up to 0.32.0 does not support kimi_k3 models; newer versions may.' },
+    ]);
+    expect(of('gemma4', '0.31.1')).toEqual([
+      { kind: 'not-loaded', detail: 'mlx-lm 0.31.1 does not support gemma4 models; 0.31.2 does.' },
+    ]);
+    expect(of('gemma4', '0.31.2')).toEqual([]);
   });
 
   it('maps some architecture names to others', () => {
