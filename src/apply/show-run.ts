@@ -3,9 +3,18 @@ import { clip, columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { given } from '../model/given.ts';
 import { tally } from '../model/lists.ts';
+import type { NodeName } from '../model/node.ts';
 import type { Step, StepId, StepOutcome } from '../model/step.ts';
 import { diskText, durationText } from '../model/text/units.ts';
 import { isDone } from './execute.ts';
+import { transferText } from './progress/transfer-text.ts';
+import {
+  nodeProgress,
+  type TransferProgress,
+  transfersAfter,
+  transfersIn,
+  wholeProgress,
+} from './progress/transfers.ts';
 import type { RunEvent } from './run-events.ts';
 
 interface RunScreen {
@@ -27,9 +36,15 @@ interface Drawn {
 
 interface Row {
   line: RunLine;
+  /** Its progress while it transfers bytes. */
+  progress?: TransferProgress | undefined;
   /** Set when Listr shows the line; events can arrive earlier. */
   drawn?: Drawn;
 }
+
+/** The time between two updates of the rates, in ms. */
+const refreshMs = 1_000;
+const totalName = 'total';
 
 function deferred<T>() {
   let resolve: (value: T) => void = () => undefined;
@@ -42,37 +57,44 @@ function deferred<T>() {
 /** Shows one line per node with its running step and progress, updated in place. Only for terminals. */
 export function showRun(steps: readonly Step[], screen: RunScreen) {
   const rows = linesOf(steps).map((line): Row => ({ line }));
-  const widest = Math.max(0, ...rows.map(({ line }) => line.name.length));
+  let transfers = transfersIn(steps);
+  const hasTotal = wholeProgress(transfers, 0) !== undefined;
+  const names = [...rows.map(({ line }) => line.name), ...(hasTotal ? [totalName] : [])];
+  const widest = Math.max(0, ...names.map((name) => name.length));
   // Before each title, Listr prints two blanks, the mark and a third blank; it also leaves two columns free.
-  const text = (line: RunLine): string => lineText(line, widest, Math.max(20, screen.columns - 6));
-  const begun: Promise<void>[] = [];
-  const tasks = rows.map((row): ListrTask => {
-    const { promise, resolve } = deferred<void>();
-    begun.push(promise);
-    return {
-      title: text(row.line),
-      task: (_context, task) =>
-        new Promise<void>((settle, fail) => {
-          row.drawn = { task, settle, fail };
-          draw(row, text(row.line));
-          resolve();
-        }),
-    };
-  });
+  const columns = Math.max(20, screen.columns - 6);
+  const text = ({ line, progress }: Row): string => lineText(line, widest, columns, progress);
+  const drawnRows = rows.map((row) => rowTask(row, text));
+  const total = hasTotal ? totalRow(widest, columns) : undefined;
   const { promise: opened, resolve: open } = deferred<Omit<Drawn, 'fail'>>();
   // A task without a title shows only its output.
   const notes: ListrTask = {
     task: (_context, task) => new Promise<void>((settle) => open({ task, settle })),
     rendererOptions: { persistentOutput: true, bottomBar: Number.POSITIVE_INFINITY },
   };
-  const drawing = new Listr([...tasks, notes], listrOptions(screen)).run().catch(() => undefined);
+  const all = [...drawnRows.map(({ task }) => task), ...(total === undefined ? [] : [total.task]), notes];
+  const drawing = new Listr(all, listrOptions(screen)).run().catch(() => undefined);
+  const refresh = (changed?: Row): void => {
+    const nowMs = performance.now();
+    for (const row of rows) {
+      const progress = nodeProgress(transfers, row.line.name as NodeName, nowMs);
+      const isRunning = progress?.isRunning === true;
+      if (row !== changed && !isRunning && row.progress?.isRunning !== true) continue;
+      row.progress = progress;
+      draw(row, text(row));
+    }
+    total?.show(wholeProgress(transfers, nowMs));
+  };
+  const timer = setInterval(refresh, refreshMs);
+  timer.unref();
   return {
     listen: (event: RunEvent): void => {
+      transfers = transfersAfter(transfers, event, performance.now());
       for (const row of rows) {
         const line = lineAfter(row.line, event);
         if (line === row.line) continue;
         row.line = line;
-        draw(row, text(line));
+        refresh(row);
       }
     },
     /** Adds a permanent line below the others. */
@@ -82,14 +104,61 @@ export function showRun(steps: readonly Step[], screen: RunScreen) {
       }),
     /** Draws the final state and restores the terminal. Unfinished lines are shown as skipped. */
     end: async (): Promise<void> => {
-      await Promise.all(begun);
+      clearInterval(timer);
+      await Promise.all(drawnRows.map(({ begun }) => begun));
       (await opened).settle();
-      for (const { line, drawn } of rows) {
+      for (const { line, drawn, progress } of rows) {
         const state = stateOf(line);
-        if (state === 'waiting' || state === 'running') drawn?.task.skip(text(line));
+        if (state === 'waiting' || state === 'running') drawn?.task.skip(text({ line, progress }));
         drawn?.settle();
       }
+      await total?.end();
       await drawing;
+    },
+  };
+}
+
+/** The Listr task of a node's line; `begun` resolves when Listr shows it. */
+function rowTask(row: Row, text: (row: Row) => string) {
+  const { promise: begun, resolve } = deferred<void>();
+  const task: ListrTask = {
+    title: text(row),
+    task: (_context, drawn) =>
+      new Promise<void>((settle, fail) => {
+        row.drawn = { task: drawn, settle, fail };
+        draw(row, text(row));
+        resolve();
+      }),
+  };
+  return { begun, task };
+}
+
+/** The line of all nodes together. */
+function totalRow(widest: number, columns: number) {
+  const { promise: begun, resolve: begin } = deferred<Omit<Drawn, 'fail'>>();
+  let shown: TransferProgress | undefined;
+  const name = `${totalName.padEnd(widest)}  `;
+  const text = (): string =>
+    clip(shown === undefined ? name : name + transferText(shown, columns - name.length), columns);
+  return {
+    task: {
+      title: text(),
+      task: (_context, task) =>
+        new Promise<void>((settle) => {
+          begin({ task, settle });
+        }),
+    } satisfies ListrTask,
+    show: (progress: TransferProgress | undefined): void => {
+      shown = progress;
+      void begun.then(({ task }) => {
+        task.title = text();
+      });
+    },
+    /** A transfer that is not complete is shown as skipped. */
+    end: async (): Promise<void> => {
+      const { task, settle } = await begun;
+      if (shown !== undefined && shown.doneBytes < shown.totalBytes) task.skip(text());
+      settle();
     },
   };
 }
@@ -220,9 +289,13 @@ const isBad = ({ outcome }: { readonly outcome: StepOutcome }): boolean =>
   outcome === 'failed' || outcome === 'unknown';
 
 /** The text of a line, limited to `columns`; `widest` is the width of the longest name. */
-export function lineText(line: RunLine, widest: number, columns: number): string {
+export function lineText(line: RunLine, widest: number, columns: number, progress?: TransferProgress): string {
   const name = line.name.padEnd(widest);
   const state = stateOf(line);
+  if (progress?.isRunning === true && state === 'running') {
+    const stopping = line.isStopping ? 'stopping: ' : '';
+    return clip(`${name}  ${stopping}${transferText(progress, columns - widest - 2 - stopping.length)}`, columns);
+  }
   if (state !== 'done') return clip(`${name}  ${middle(line, state)}`, columns);
   const time = durationText(line.ms);
   const text = clip(`${name}  ${summary(line)}`, columns - time.length - 2);

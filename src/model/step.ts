@@ -185,9 +185,15 @@ export interface Change {
 /** The result of a step. `unknown` is neither success nor failure: the next observation decides. */
 export type StepOutcome = 'changed' | 'unchanged' | 'failed' | 'unknown' | 'skipped' | 'blocked' | 'interrupted';
 
+/** What a transfer does now: bytes arrive from elsewhere, or their digest is compared. */
+export type Activity = 'receiving' | 'comparing';
+
 /** A step's progress; bytes for steps that transfer data. */
 export interface StepProgress {
   readonly doneBytes?: number;
   readonly totalBytes?: number;
+  /** Of `doneBytes`, those that were on the node before; absent if unknown. */
+  readonly keptBytes?: number;
+  readonly activity?: Activity;
   readonly text?: string;
 }

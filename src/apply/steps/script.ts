@@ -5,7 +5,7 @@ import { type JobPoll, launchBody, parseJobPoll, pollJobCommand } from '../../en
 import { confirmBody, transactionBody } from '../../engine/scripts/transaction.ts';
 import { given } from '../../model/given.ts';
 import type { Exit } from '../../model/probe.ts';
-import type { Step } from '../../model/step.ts';
+import type { Step, StepProgress } from '../../model/step.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { place } from '../../node/paths/node-paths.ts';
@@ -328,18 +328,23 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
   const deadlineMs = deadlineOf(step, context);
   let movedAtMs = performance.now();
   let doneBytes = -1;
+  let reported = '';
   while (!context.signal.aborted) {
     const poll = await look(step, context);
     if ('code' in poll) {
       const isLostForGood = context.session(step.node).isLost() || performance.now() - movedAtMs >= deadlineMs;
       if (isLostForGood) return { outcome: 'unknown', diagnostics: [poll] };
     } else {
+      const progress = progressOf(poll);
+      if (progress !== undefined && JSON.stringify(progress) !== reported) {
+        reported = JSON.stringify(progress);
+        context.progress(progress);
+      }
       if (poll.state === 'ended') return ending(step, poll);
       if (poll.state !== 'running') return 'gone';
       if (poll.done !== undefined && poll.done !== doneBytes) {
         doneBytes = poll.done;
         movedAtMs = performance.now();
-        context.progress({ doneBytes, ...given({ totalBytes: poll.total }) });
       }
       if (performance.now() - movedAtMs >= deadlineMs) return failed(stalled(step, poll, deadlineMs));
     }
@@ -347,6 +352,9 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
   }
   return interrupted;
 }
+
+const progressOf = ({ done, total, kept, activity }: JobPoll): StepProgress | undefined =>
+  done === undefined ? undefined : { doneBytes: done, ...given({ totalBytes: total, keptBytes: kept, activity }) };
 
 /** Polls once, as the SSH user; a diagnostic if the job could not be observed this time. */
 async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {

@@ -84,7 +84,7 @@ async function sendOrMeasure(transfer: Transfer): Promise<number | Tried> {
 async function agreedPrefix(transfer: Transfer, partBytes: number): Promise<number | Tried> {
   const { step, context, source } = transfer;
   if (partBytes === 0 || partBytes > step.act.sizeBytes) return 0;
-  const { sha256, tried } = await digestOnNode(transfer, partBytes);
+  const { sha256, tried } = await digestOnNode(transfer, partBytes, { keptBytes: partBytes });
   if (sha256 === undefined) return tried;
   if (sha256 !== (await source.digest(partBytes, context.signal))) return 0;
   return partBytes === step.act.sizeBytes ? await checkWhole(transfer, sha256, 'unchanged') : partBytes;
@@ -138,8 +138,10 @@ async function append(transfer: Transfer, start: AppendStart): Promise<number | 
 /** The pieces from an offset; reports progress at intervals. */
 async function* pieces(transfer: Transfer, offset: number): AsyncGenerator<Uint8Array> {
   const { source, step, context } = transfer;
+  const sent = { totalBytes: step.act.sizeBytes, keptBytes: offset };
   let doneBytes = offset;
   let toldAtMs = 0;
+  if (offset > 0) context.progress({ ...sent, doneBytes });
   try {
     for await (const piece of source.from(offset, context.signal)) {
       yield piece;
@@ -147,7 +149,7 @@ async function* pieces(transfer: Transfer, offset: number): AsyncGenerator<Uint8
       const nowMs = performance.now();
       if (nowMs - toldAtMs < progressMs) continue;
       toldAtMs = nowMs;
-      context.progress({ doneBytes, totalBytes: step.act.sizeBytes });
+      context.progress({ ...sent, doneBytes });
     }
   } catch (error) {
     if (error instanceof FleetError) transfer.broken = error;
@@ -156,8 +158,11 @@ async function* pieces(transfer: Transfer, offset: number): AsyncGenerator<Uint8
 }
 
 /** The SHA-256 of the file's first bytes on the node. */
-const digestOnNode = (transfer: Transfer, bytes: number) =>
-  measure(transfer, (rootPrefix) => prefixDigestCommand(transfer.step.act.to, bytes, rootPrefix), bytes);
+function digestOnNode(transfer: Transfer, bytes: number, kept: { readonly keptBytes?: number } = {}) {
+  const { step, context } = transfer;
+  context.progress({ doneBytes: bytes, totalBytes: step.act.sizeBytes, ...kept, activity: 'comparing' });
+  return measure(transfer, (rootPrefix) => prefixDigestCommand(step.act.to, bytes, rootPrefix), bytes);
+}
 
 /** What a command printed; `tried` is the result of the attempt if it printed none of it. */
 async function measure({ step, context }: Transfer, command: (rootPrefix: string) => string, bytes = 0) {

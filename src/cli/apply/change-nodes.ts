@@ -10,9 +10,8 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { StepId } from '../../model/step.ts';
 import { hang } from '../../report/page.ts';
-import { endedStepLines, madeChangeLine, progressLine, taskText, watchChanges } from '../../report/run/apply-text.ts';
+import { taskText } from '../../report/run/apply-text.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { journalsOf } from '../files/places.ts';
 import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
@@ -22,6 +21,7 @@ import { isLive, showWait } from '../terminal/console.ts';
 import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
 import { timingFor } from '../use-limits.ts';
 import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
+import { createRunLines, leaseText } from './run-lines.ts';
 
 /** The hooks of a command during its run. */
 export interface RunHooks {
@@ -156,36 +156,24 @@ function drawnView(run: Run): RunView {
   };
 }
 
-/** The time between two progress lines of one step; doubles each time while there is no progress. */
-const progressEveryMs = 10_000;
-const longestSilenceMs = 300_000;
-
-/** The state of the lines of a run without a terminal. */
-interface LineState {
-  watch: ReturnType<typeof watchChanges>;
-  /** The time when each change's first step started. */
-  readonly beganAtMs: Map<string, number>;
-  /** Each step's last progress line. */
-  readonly told: Map<StepId, { readonly atMs: number; readonly line: string; readonly nextAfterMs: number }>;
-}
-
 /** A view that prints one line per event, or nothing with `--json`. */
 function plainView(run: Run): RunView {
-  const state: LineState = {
-    watch: watchChanges({ changes: [], steps: [] }),
-    beganAtMs: new Map(),
-    told: new Map(),
+  const lines = createRunLines();
+  const say = (all: readonly string[]): void => {
+    for (const line of all) sayLine(run, line);
   };
+  // Without events, nothing else would report a transfer that has stopped.
+  let timer: NodeJS.Timeout | undefined;
   return {
-    listen: (event) => {
-      for (const line of linesFor(event, state)) sayLine(run, line);
-    },
+    listen: (event) => say(lines.linesFor(event, performance.now())),
     begin: (plan) => {
-      state.watch = watchChanges(plan);
-      state.beganAtMs.clear();
+      lines.begin(plan);
+      clearInterval(timer);
+      timer = setInterval(() => say(lines.transferLines(performance.now())), 1_000);
+      timer.unref();
     },
     note: async (text) => sayLine(run, text),
-    end: async () => undefined,
+    end: async () => clearInterval(timer),
   };
 }
 
@@ -196,56 +184,6 @@ function sayLine(run: Run, text: string): void {
 
 /** The time of day by this computer's clock: `06:12:40`. */
 const clockText = (now: Date): string => now.toTimeString().slice(0, 8);
-
-function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): readonly string[] {
-  const nowMs = performance.now();
-  switch (event.kind) {
-    case 'step-ended': {
-      told.delete(event.step.id);
-      // A restart is reported by its own step.
-      const isTold = event.rescues !== undefined || event.step.act.kind === 'reboot';
-      const made = isTold ? [] : watch.ended(event);
-      const lines = made.map((change) => madeChangeLine({ change, ms: nowMs - (beganAtMs.get(change.id) ?? nowMs) }));
-      return [...lines, ...endedStepLines(event)];
-    }
-    case 'step-started':
-      told.set(event.step.id, { atMs: nowMs, line: '', nextAfterMs: progressEveryMs });
-      for (const id of event.step.changes) if (!beganAtMs.has(id)) beganAtMs.set(id, nowMs);
-      return [];
-    case 'step-progress': {
-      const before = told.get(event.step);
-      if (before === undefined || nowMs - before.atMs < before.nextAfterMs) return [];
-      const line = progressLine({ node: event.node, id: event.step }, event);
-      const isStill = line === before.line;
-      const nextAfterMs = isStill ? Math.min(longestSilenceMs, 2 * before.nextAfterMs) : progressEveryMs;
-      told.set(event.step, { atMs: nowMs, line, nextAfterMs });
-      return [line];
-    }
-    case 'lease':
-      return event.state === 'taken' || event.state === 'released' ? [] : [leaseText(event)];
-    case 'reconnecting':
-      return [`${event.node}: connection lost; connecting again (attempt ${event.attempt})`];
-    case 'rescue-started':
-      return [`${event.group}: a step failed; stopping the processes that were started`];
-    case 'run-started':
-    case 'plan-ended':
-    case 'interrupted':
-    case 'run-ended':
-      return [];
-  }
-}
-
-const leaseWords: Readonly<Record<string, string>> = {
-  waiting: 'is leased to another run; waiting for it',
-  expired: 'was leased to a run that ended or no longer renews its lease; taking over the lease',
-  refused: 'is leased to another run',
-  lost: 'is now leased to another run; no more steps are started',
-};
-
-function leaseText({ node, state, holder }: Extract<RunEvent, { readonly kind: 'lease' }>): string {
-  const who = holder === undefined ? '' : `: ${holder.verb} by ${holder.owner}, run ${holder.run}`;
-  return `${node} ${leaseWords[state] ?? state}${who}`;
-}
 
 /** Prepares a run of plans. Writes nothing before `begin`, which opens the journal. */
 async function prepareRun(

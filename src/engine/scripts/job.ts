@@ -1,5 +1,6 @@
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { JobCall } from '../../model/node-script.ts';
+import type { Activity } from '../../model/step.ts';
 import { rootLine, shellCommand } from '../../node/paths/node-paths.ts';
 import { jobFolder, stagedTree, treeFolder, verifiedMark } from '../../node/paths/own-paths.ts';
 import { environmentLines } from '../../node/root-script.ts';
@@ -14,6 +15,9 @@ export interface JobPoll {
   /** Bytes. */
   readonly done?: number;
   readonly total?: number;
+  /** What the job does now, and the bytes in `done` that were on the node before; absent from older jobs. */
+  readonly activity?: Activity;
+  readonly kept?: number;
   /** The failure as a slug, with the tool's message. */
   readonly failure?: { readonly slug: string; readonly text: string };
 }
@@ -31,12 +35,14 @@ export function parseJobPoll(stdout: string): JobPoll | undefined {
   const fields = new Map(lines.slice(0, -2).map((line) => fieldOf(line)));
   const state = states.find((one) => one === fields.get('state'));
   const [, done, total] = /^(\d{1,16}) (\d{1,16})$/.exec(fields.get('progress') ?? '') ?? [];
+  const [, activity, kept] = /^(receiving|comparing) (\d{1,16})$/.exec(fields.get('activity') ?? '') ?? [];
   const [, slug, text = ''] = /^([a-z][a-z0-9-]{0,63}) (.*)$/.exec(fields.get('failure') ?? '') ?? [];
   const exit = /^\d{1,3}$/.exec(fields.get('rc') ?? '')?.[0];
   if (state === undefined || (state === 'ended' && exit === undefined)) return undefined;
   return {
     state,
     ...(done === undefined ? {} : { done: Number(done), total: Number(total) }),
+    ...(activity === undefined ? {} : { activity: activity as Activity, kept: Number(kept) }),
     ...(exit === undefined ? {} : { exit: Number(exit) }),
     ...(slug === undefined ? {} : { failure: { slug, text } }),
   };

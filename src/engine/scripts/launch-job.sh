@@ -43,7 +43,7 @@ if [ -e "$folder/pid" ]; then
     exit 1
   }
 fi
-"$R/bin/rm" -f "$old" "$folder/rc" "$folder/failure" "$folder/progress"
+"$R/bin/rm" -f "$old" "$folder/rc" "$folder/failure" "$folder/progress" "$folder/activity"
 write "$folder/job" "$about${N}boot=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)$N"
 write "$folder/run" "$run"
 (

@@ -2,7 +2,7 @@
 #
 # Needs key: the job's key
 # Needs folder: the job's folder
-# Prints: state=absent, running, ended or gone; progress=, rc= and failure=, if the job has written them; end
+# Prints: state=absent, running, ended or gone; progress=, activity=, rc= and failure=, if the job has written them; end
 printed() {
   [ -e "$folder/$1" ] || return 0
   IFS= read -r x <"$folder/$1"
@@ -19,6 +19,7 @@ if [ -e "$folder/job" ]; then
 fi
 printf 'state=%s\n' "$state"
 printed progress
+printed activity
 printed rc
 printed failure
 printf 'end\n'

@@ -50,6 +50,8 @@ fetched() {
 }
 file() {
   if ischecked "$@"; then
+    kept=$((kept + $3))
+    activity receiving
     checked "$2" "$3"
     return
   fi
@@ -60,7 +62,13 @@ file() {
   while :; do
     true >>"$g" || failed write 'a file could not be written'
     size "$g"
-    [ "$n" -le "$3" ] || true >"$g"
+    [ "$n" -le "$3" ] || {
+      true >"$g"
+      n=0
+    }
+    m=$n
+    kept=$((kept + m))
+    activity receiving
     # Files from 16 MiB on show their progress while they come.
     [ "$3" -lt 16777216 ] || watch "$g"
     [ "$n" -eq "$3" ] || got "$g" "$4"
@@ -70,7 +78,9 @@ file() {
       must copy "$R/bin/cp" -c "$g" "$g.own"
       must mv "$R/bin/mv" -f "$g.own" "$g"
     fi
+    activity comparing
     ! compare "$g" "$2" "$3" || break
+    kept=$((kept - m))
     "$R/bin/rm" -f "$g"
     y=$((y + 1))
     [ "$y" -lt 2 ] || failed wrong-digest "$1"

@@ -1,11 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import type { TransferProgress } from '../../../src/apply/progress/transfers.ts';
 import type { RunEvent } from '../../../src/apply/run-events.ts';
 import { lineAfter, linesOf, lineText, type RunLine, showRun, stateOf } from '../../../src/apply/show-run.ts';
 import { columnsOf } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
-import { aStep } from '../../rack/plans.ts';
+import { anyDigest, aStep } from '../../rack/plans.ts';
 
 const power = aStep('a');
 const bridge: Step = { ...aStep('b', { needs: ['a'] }), resource: 'thunderbolt-bridge' };
@@ -64,6 +65,26 @@ describe('the node lines of a run', () => {
     expect(textOf('studio-3', [started(model), progress])).toBe('studio-3  model  56 %  412 GB of 735 GB');
     const waiting: RunEvent = { kind: 'step-progress', step: start.id, node: start.node, text: 'rank 2 \u001b[2J' };
     expect(textOf('studio-2', [started(start), waiting])).toBe('studio-2  placement  rank 2 \\u{1b}[2J');
+  });
+
+  it('show the progress of all transfers to the node, in the space that is left', () => {
+    const progress: TransferProgress = {
+      doneBytes: 412e9,
+      totalBytes: 735e9,
+      isRunning: true,
+      isComparing: false,
+      bytesPerSecond: 2.9e9,
+      msLeft: 150_000,
+      bounds: ['uplink'],
+    };
+    const line = lineOf('studio-3', [started(model)], [power, model]);
+    expect(lineText(line, 8, 74, progress)).toBe(
+      'studio-3  412 of 735 GB  56 %  2.9 GB/s  2.5 min left  over the uplink',
+    );
+    expect(lineText(line, 8, 34, progress)).toBe('studio-3  412 of 735 GB');
+    const stopping = lineAfter(line, { kind: 'interrupted' });
+    expect(lineText(stopping, 8, 74, progress)).toContain('studio-3  stopping: 412 of 735 GB');
+    expect(lineText(lineAfter(line, ended(model)), 8, 74, progress)).not.toContain('735 GB');
   });
 
   it('show a failure with its code', () => {
@@ -128,6 +149,25 @@ function terminal(): { readonly stream: NodeJS.WriteStream; readonly text: () =>
 }
 
 describe("a run's view", () => {
+  it('adds a line for all nodes if several receive bytes', async () => {
+    const sendTo = (node: string): Step =>
+      aStep(`${node}/send`, {
+        node,
+        act: { kind: 'send', source: 'a', to: { kind: 'node-path', path: '/a' }, sha256: anyDigest, sizeBytes: 1e9 },
+      });
+    const both = [sendTo('studio-1'), sendTo('studio-2')];
+    const lastLines = async (sends: readonly Step[]): Promise<readonly string[]> => {
+      const { stream, text } = terminal();
+      const view = showRun(sends, { stream, columns: 80, hasUnicode: false, hasColor: false });
+      for (const event of sends.flatMap((step) => [started(step), ended(step)])) view.listen(event);
+      await view.end();
+      const last = text().slice(text().lastIndexOf('+ studio-1'));
+      return last.split('\n').map((line) => line.trimEnd());
+    };
+    expect(await lastLines(both)).toContain('+ total     2 of 2 GB');
+    expect((await lastLines(both.slice(0, 1))).join()).not.toContain('total');
+  });
+
   const steps = [power, bridge, model, start];
   const events = [
     started(power),

@@ -1,0 +1,53 @@
+import { columnsOf } from '../../diagnostics/cells.ts';
+import { diskText, durationText } from '../../model/text/units.ts';
+import type { Bound, TransferProgress } from './transfers.ts';
+
+const boundWords: Readonly<Record<Bound, string>> = {
+  controller: 'from this computer',
+  uplink: 'over the uplink',
+  lan: 'over the LAN',
+  disk: 'on its own disk',
+  hash: 'checking SHA-256',
+};
+
+/** `412 of 735 GB`, or both units if they differ. */
+export function bytesOfText(doneBytes: number, totalBytes: number): string {
+  const [done = '', unit] = diskText(doneBytes).split(' ');
+  const total = diskText(totalBytes);
+  return total.endsWith(` ${unit}`) ? `${done} of ${total}` : `${done} ${unit} of ${total}`;
+}
+
+/** The pieces of a progress, each with its rank: when there is no room, the highest rank is left out first. */
+function piecesOf(progress: TransferProgress): readonly { readonly text: string; readonly rank: number }[] {
+  const { doneBytes, totalBytes, bytesPerSecond, msLeft, stillMs, bounds, isRunning } = progress;
+  const percent = Math.floor((100 * doneBytes) / totalBytes);
+  const isRated = bytesPerSecond !== undefined && bytesPerSecond > 0;
+  return [
+    { text: bytesOfText(doneBytes, totalBytes), rank: 0 },
+    { text: isRunning ? `${percent} %` : '', rank: 4 },
+    { text: isRated ? `${diskText(bytesPerSecond)}/s` : '', rank: 2 },
+    { text: msLeft === undefined ? '' : `${durationText(msLeft)} left`, rank: 1 },
+    { text: stillMs === undefined ? '' : `no bytes for ${durationText(stillMs)}`, rank: 1 },
+    { text: bounds.map((bound) => boundWords[bound]).join(', '), rank: 3 },
+  ].filter(({ text }) => text !== '');
+}
+
+/** A progress in at most `columns`, such as `412 of 735 GB  56 %  2.9 GB/s  2 min left  over the uplink`. */
+export function transferText(progress: TransferProgress, columns: number): string {
+  let pieces = piecesOf(progress);
+  for (;;) {
+    for (const gap of ['  ', ' ']) {
+      const text = pieces.map((piece) => piece.text).join(gap);
+      if (columnsOf(text) <= columns || pieces.length === 1) return text;
+    }
+    const last = Math.max(...pieces.map(({ rank }) => rank));
+    pieces = pieces.filter(({ rank }) => rank !== last);
+  }
+}
+
+/** The same as a phrase for a line of its own: `412 of 735 GB (56 %), 2.9 GB/s, 2 min left, over the uplink`. */
+export function transferPhrase(progress: TransferProgress): string {
+  const [bytes = '', ...others] = piecesOf(progress).map(({ text }) => text);
+  const [percent, ...rest] = progress.isRunning ? others : ['', ...others];
+  return [percent === '' ? bytes : `${bytes} (${percent})`, ...rest].join(', ');
+}

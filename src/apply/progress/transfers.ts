@@ -1,0 +1,237 @@
+import { type Transfer, transferOf } from '../../engine/plan/transfers.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Activity, Step, StepId } from '../../model/step.ts';
+import type { RunEvent } from '../run-events.ts';
+
+/** One step that transfers or compares bytes. */
+interface TrackedStep extends Transfer {
+  readonly node: NodeName;
+  readonly state: 'waiting' | 'running' | 'ended';
+  /** At most `bytes`. */
+  readonly doneBytes: number;
+  /** Of `doneBytes`, those that were on the node before the step; they do not count in the rate. */
+  readonly keptBytes: number;
+  readonly activity?: Activity;
+}
+
+/** Bytes that had arrived at a time. */
+interface Sample {
+  readonly atMs: number;
+  readonly bytes: number;
+}
+
+/** A node's recent samples since its current transfer began; empty between transfers. */
+interface NodeSamples {
+  readonly samples: readonly Sample[];
+  /** When bytes last arrived. */
+  readonly movedAtMs: number;
+}
+
+/** All transfers of a plan, with the bytes that each of them has done. */
+export interface Transfers {
+  readonly steps: ReadonlyMap<StepId, TrackedStep>;
+  readonly nodes: ReadonlyMap<NodeName, NodeSamples>;
+}
+
+/** The transfers of a plan before its first step. */
+export const transfersIn = (steps: readonly Step[]): Transfers => ({
+  steps: new Map(
+    steps.flatMap((step): readonly [StepId, TrackedStep][] => {
+      const transfer = transferOf(step);
+      if (transfer === undefined || transfer.bytes === 0) return [];
+      return [[step.id, { ...transfer, node: step.node, state: 'waiting', doneBytes: 0, keptBytes: 0 }]];
+    }),
+  ),
+  nodes: new Map(),
+});
+
+/**
+ * The transfers after an event at a time; the same object if the event is about none of them. Times only need to come
+ * from one clock.
+ */
+export function transfersAfter(before: Transfers, event: RunEvent, atMs: number): Transfers {
+  const id = event.kind === 'step-progress' ? event.step : 'step' in event ? event.step.id : undefined;
+  const step = id === undefined ? undefined : before.steps.get(id);
+  if (id === undefined || step === undefined) return before;
+  const next = stepAfter(step, event);
+  const steps = new Map([...before.steps, [id, next]]);
+  const samples = samplesAfter(before, steps, next.node, atMs);
+  return { steps, nodes: new Map([...before.nodes, [next.node, samples]]) };
+}
+
+function stepAfter(step: TrackedStep, event: RunEvent): TrackedStep {
+  switch (event.kind) {
+    case 'step-started':
+      return { ...step, state: 'running' };
+    case 'step-progress': {
+      const { activity: _, ...rest } = step;
+      const doneBytes = Math.min(step.bytes, event.doneBytes ?? step.doneBytes);
+      const keptBytes = Math.min(doneBytes, event.keptBytes ?? step.keptBytes);
+      return { ...rest, doneBytes, keptBytes, ...(event.activity === undefined ? {} : { activity: event.activity }) };
+    }
+    case 'step-ended':
+      return endedStep(step, event.outcome);
+    default:
+      return step;
+  }
+}
+
+/**
+ * A send that changed something has sent everything beyond its last report. A job may have found any of these bytes on
+ * the node, so they do not count in the rate.
+ */
+function endedStep(step: TrackedStep, outcome: Extract<RunEvent, { kind: 'step-ended' }>['outcome']): TrackedStep {
+  const { activity: _, ...ended } = { ...step, state: 'ended' as const };
+  if (outcome !== 'changed' && outcome !== 'unchanged') return ended;
+  const isSent = outcome === 'changed' && step.from === 'controller';
+  const unreported = isSent ? 0 : step.bytes - step.doneBytes;
+  return { ...ended, doneBytes: step.bytes, keptBytes: step.keptBytes + unreported };
+}
+
+/** The rate is measured over this time, or since the current transfer began. */
+const windowMs = 60_000;
+
+type Steps = Transfers['steps'];
+
+const stepsOn = (steps: Steps, node: NodeName): readonly TrackedStep[] =>
+  [...steps.values()].filter((step) => step.node === node);
+
+const sum = (steps: readonly TrackedStep[], of: (step: TrackedStep) => number): number =>
+  steps.reduce((total, step) => total + of(step), 0);
+
+const isMoving = ({ from, state }: TrackedStep): boolean => from !== 'staged' && state === 'running';
+
+/** The steps that a node's progress describes: its transfers, or the comparison that follows them. */
+function shownSteps(steps: Steps, node: NodeName): readonly TrackedStep[] {
+  const all = stepsOn(steps, node);
+  const comparing = all.filter(({ from, state }) => from === 'staged' && state === 'running');
+  if (comparing.length > 0 && !all.some(isMoving)) return comparing;
+  return all.filter(({ from }) => from !== 'staged');
+}
+
+const arrived = (steps: readonly TrackedStep[]): number =>
+  sum(steps, ({ doneBytes, keptBytes }) => doneBytes - keptBytes);
+
+const isRunning = ({ state }: TrackedStep): boolean => state === 'running';
+
+function samplesAfter(before: Transfers, steps: Steps, node: NodeName, atMs: number): NodeSamples {
+  const shown = shownSteps(steps, node);
+  const known = before.nodes.get(node);
+  const nothing: NodeSamples = { samples: [], movedAtMs: atMs };
+  if (!shown.some(isRunning)) return nothing;
+  const sample = { atMs, bytes: arrived(shown) };
+  const last = known?.samples.at(-1);
+  // The first comparison after a transfer counts different bytes.
+  const isOther = shownSteps(before.steps, node).some(({ from }) => from === 'staged') !== isComparing(shown);
+  if (known === undefined || last === undefined || isOther) return { samples: [sample], movedAtMs: atMs };
+  const recent = known.samples.filter((_, index, all) => (all[index + 1]?.atMs ?? atMs) > atMs - windowMs);
+  return { samples: [...recent, sample], movedAtMs: sample.bytes > last.bytes ? atMs : known.movedAtMs };
+}
+
+const isComparing = (steps: readonly TrackedStep[]): boolean => steps.some(({ from }) => from === 'staged');
+
+/** A rate over less time would say little. */
+const leastRateMs = 3_000;
+
+/** What the bytes pass through now, as far as it is known. */
+export type Bound = 'controller' | 'uplink' | 'lan' | 'disk' | 'hash';
+
+/** The progress of a node's transfers, or of all nodes together. */
+export interface TransferProgress {
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+  /** True while a transfer or a comparison is running. */
+  readonly isRunning: boolean;
+  /** True if the bytes are on the node already and are only compared. */
+  readonly isComparing: boolean;
+  /** Absent until it has been measured for a few seconds. */
+  readonly bytesPerSecond?: number;
+  /** Absent if the rate is unknown or zero. */
+  readonly msLeft?: number;
+  /** The time without a single byte, while bytes should arrive. */
+  readonly stillMs?: number;
+  readonly bounds: readonly Bound[];
+}
+
+/** A pause of this length is no longer normal. */
+const stillFromMs = 15_000;
+
+/** A node's progress at a time; undefined if the plan transfers nothing to it. */
+export function nodeProgress({ steps, nodes }: Transfers, node: NodeName, nowMs: number): TransferProgress | undefined {
+  const shown = shownSteps(steps, node);
+  if (shown.length === 0) return undefined;
+  const running = shown.filter(isRunning);
+  const bounds = [...new Set(running.flatMap(boundOf))];
+  const doneBytes = sum(shown, (step) => step.doneBytes);
+  const totalBytes = sum(shown, (step) => step.bytes);
+  const progress = {
+    doneBytes,
+    totalBytes,
+    isRunning: running.length > 0,
+    isComparing: isComparing(shown),
+    bounds,
+  };
+  const { samples = [], movedAtMs = nowMs } = nodes.get(node) ?? {};
+  const stillMs = nowMs - movedAtMs;
+  if (running.length === 0) return progress;
+  if (stillMs >= stillFromMs && !bounds.includes('hash')) return { ...progress, stillMs };
+  const bytesPerSecond = rateOf(samples, arrived(shown), nowMs);
+  if (bytesPerSecond === undefined) return progress;
+  return { ...progress, bytesPerSecond, ...leftAt(totalBytes - doneBytes, bytesPerSecond) };
+}
+
+/** The average rate since the first sample in the window. */
+function rateOf(samples: readonly Sample[], bytes: number, nowMs: number): number | undefined {
+  const first = samples.findLast(({ atMs }) => atMs <= nowMs - windowMs) ?? samples[0];
+  if (first === undefined || nowMs - first.atMs < leastRateMs) return undefined;
+  return Math.max(0, ((bytes - first.bytes) * 1_000) / (nowMs - first.atMs));
+}
+
+const leftAt = (bytes: number, bytesPerSecond: number): { readonly msLeft?: number } =>
+  bytesPerSecond <= 0 ? {} : { msLeft: (bytes * 1_000) / bytesPerSecond };
+
+/** Addresses and names that exist only in a local network. */
+const localHost =
+  /^(?:10|127|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))\.|^\[(?:fe80|f[cd])|^[^.[]+$|\.(?:lan|local|internal|home\.arpa)$/i;
+
+/** Nothing while a job has not reported what it does. */
+function boundOf({ from, host, activity }: TrackedStep): readonly Bound[] {
+  if (activity === 'comparing' || from === 'staged') return ['hash'];
+  if (from === 'controller') return ['controller'];
+  if (activity !== 'receiving') return [];
+  if (from === 'node') return ['disk'];
+  return [host !== undefined && localHost.test(host) ? 'lan' : 'uplink'];
+}
+
+/** The nodes to which a plan transfers bytes. */
+export const transferNodes = ({ steps }: Transfers): readonly NodeName[] => [
+  ...new Set([...steps.values()].map(({ node }) => node)),
+];
+
+/**
+ * The progress of all nodes together; undefined for fewer than two nodes. Nodes that only compare count with all their
+ * bytes. The time left is unknown while that of a running node is.
+ */
+export function wholeProgress(transfers: Transfers, nowMs: number): TransferProgress | undefined {
+  const names = transferNodes(transfers);
+  const all = names.flatMap((node) => nodeProgress(transfers, node, nowMs) ?? []);
+  if (all.length < 2) return undefined;
+  const moved = [...transfers.steps.values()].filter(({ from }) => from !== 'staged');
+  const doneBytes = sum(moved, (step) => step.doneBytes);
+  const totalBytes = sum(moved, (step) => step.bytes);
+  const running = all.filter((one) => one.isRunning && !one.isComparing);
+  const progress = {
+    doneBytes,
+    totalBytes,
+    isRunning: all.some((one) => one.isRunning),
+    isComparing: false,
+    bounds: [...new Set(all.flatMap(({ bounds }) => bounds))],
+  };
+  const rates = running.flatMap(({ bytesPerSecond }) => bytesPerSecond ?? []);
+  if (rates.length === 0) return progress;
+  const bytesPerSecond = rates.reduce((total, rate) => total + rate, 0);
+  const ends = running.flatMap(({ msLeft }) => msLeft ?? []);
+  if (ends.length < running.length) return { ...progress, bytesPerSecond };
+  const { msLeft = 0 } = leftAt(totalBytes - doneBytes, bytesPerSecond);
+  return { ...progress, bytesPerSecond, msLeft: Math.max(msLeft, ...ends) };
+}

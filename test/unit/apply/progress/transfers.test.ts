@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest';
+import { bytesOfText, transferPhrase, transferText } from '../../../../src/apply/progress/transfer-text.ts';
+import {
+  nodeProgress,
+  type TransferProgress,
+  type Transfers,
+  transfersAfter,
+  transfersIn,
+  wholeProgress,
+} from '../../../../src/apply/progress/transfers.ts';
+import type { RunEvent } from '../../../../src/apply/run-events.ts';
+import { columnsOf } from '../../../../src/diagnostics/cells.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { FetchSource, TreeFile } from '../../../../src/model/node-script.ts';
+import type { Step, StepOutcome, StepProgress } from '../../../../src/model/step.ts';
+import { treeOf } from '../../../../src/rack/records/trees.ts';
+import { anyDigest, aStep } from '../../../rack/plans.ts';
+
+const MB = 1_000_000;
+const tree = treeOf('model', 'kimi-k2', anyDigest);
+const files = (sizeBytes: number): readonly TreeFile[] => [{ path: 'a', sha256: anyDigest, sizeBytes }];
+const hub: FetchSource = { kind: 'url', base: 'https://example.com/kimi/' };
+
+const fetchOn = (node: string, sizeBytes: number, source: FetchSource = hub): Step =>
+  aStep(`${node}/fetch`, {
+    node,
+    act: { kind: 'job', key: anyDigest, name: 'fetch-model', args: { tree, files: files(sizeBytes), source } },
+  });
+const verifyOn = (node: string, sizeBytes: number): Step =>
+  aStep(`${node}/verify`, {
+    node,
+    act: { kind: 'job', key: anyDigest, name: 'verify-model', args: { tree, files: files(sizeBytes) } },
+  });
+const sendTo = (node: string, name: string, sizeBytes: number): Step =>
+  aStep(`${node}/${name}`, {
+    node,
+    act: { kind: 'send', source: name, to: { kind: 'node-path', path: '/x' }, sha256: anyDigest, sizeBytes },
+  });
+
+const started = (step: Step): RunEvent => ({ kind: 'step-started', step });
+const moved = (step: Step, progress: StepProgress): RunEvent => ({
+  kind: 'step-progress',
+  step: step.id,
+  node: step.node,
+  ...progress,
+});
+const ended = (step: Step, outcome: StepOutcome = 'changed'): RunEvent => ({
+  kind: 'step-ended',
+  step,
+  outcome,
+  ms: 1,
+  diagnostics: [],
+});
+
+/** The transfers of these steps after events at these seconds. */
+const played = (
+  steps: readonly Step[],
+  ...events: readonly (readonly [second: number, event: RunEvent])[]
+): Transfers =>
+  events.reduce((state, [second, event]) => transfersAfter(state, event, second * 1_000), transfersIn(steps));
+
+const on = (node: string, state: Transfers, second: number): TransferProgress => {
+  const progress = nodeProgress(state, nodeName(node), second * 1_000);
+  if (progress === undefined) throw new Error(`nothing is transferred to ${node}`);
+  return progress;
+};
+
+const fetch = fetchOn('studio-1', 1_000 * MB);
+const receiving = (doneBytes: number, keptBytes = 0): RunEvent =>
+  moved(fetch, { doneBytes, keptBytes, activity: 'receiving' });
+
+describe("a node's transfer progress", () => {
+  it('covers every file and model of the plan, not only those that have begun', () => {
+    const [first, second] = [sendTo('studio-1', 'one', 100 * MB), sendTo('studio-1', 'two', 300 * MB)];
+    const state = played([first, second, fetch], [0, started(first)], [9, ended(first)]);
+    expect(on('studio-1', state, 10)).toMatchObject({ doneBytes: 100 * MB, totalBytes: 1_400 * MB, isRunning: false });
+    expect(nodeProgress(state, nodeName('studio-2'), 0)).toBeUndefined();
+  });
+
+  it('has a rate after a few seconds, and the time left from it', () => {
+    const begun = played([fetch], [0, started(fetch)], [1, receiving(10 * MB)]);
+    expect(on('studio-1', begun, 2).bytesPerSecond).toBeUndefined();
+    const later = transfersAfter(begun, receiving(100 * MB), 10_000);
+    expect(on('studio-1', later, 10)).toMatchObject({ bytesPerSecond: 10 * MB, msLeft: 90_000, bounds: ['uplink'] });
+  });
+
+  it('does not count bytes that were already on the node in the rate', () => {
+    const state = played(
+      [fetch],
+      [0, started(fetch)],
+      [1, receiving(900 * MB, 900 * MB)],
+      [10, receiving(950 * MB, 900 * MB)],
+    );
+    expect(on('studio-1', state, 10)).toMatchObject({ doneBytes: 950 * MB, bytesPerSecond: 5 * MB, msLeft: 10_000 });
+  });
+
+  it('does not count a resumed file of this computer twice, nor a part that did not agree', () => {
+    const send = sendTo('studio-1', 'one', 1_000 * MB);
+    const agreed = { doneBytes: 600 * MB, keptBytes: 600 * MB };
+    const resumed = played(
+      [send],
+      [0, started(send)],
+      [1, moved(send, { ...agreed, activity: 'comparing' })],
+      [2, moved(send, agreed)],
+      [10, moved(send, { ...agreed, doneBytes: 700 * MB })],
+    );
+    expect(on('studio-1', resumed, 10)).toMatchObject({ bytesPerSecond: 10 * MB, bounds: ['controller'] });
+    const restarted = transfersAfter(resumed, moved(send, { doneBytes: 50 * MB, keptBytes: 0 }), 20_000);
+    expect(on('studio-1', restarted, 20)).toMatchObject({ doneBytes: 50 * MB });
+  });
+
+  it('adds the rates of two transfers to one node', () => {
+    const send = sendTo('studio-1', 'one', 1_000 * MB);
+    const state = played(
+      [fetch, send],
+      [0, started(fetch)],
+      [0, started(send)],
+      [10, receiving(100 * MB)],
+      [10, moved(send, { doneBytes: 50 * MB, keptBytes: 0 })],
+    );
+    const progress = on('studio-1', state, 10);
+    expect(progress).toMatchObject({ doneBytes: 150 * MB, totalBytes: 2_000 * MB, bytesPerSecond: 15 * MB });
+    expect(progress.bounds).toEqual(['uplink', 'controller']);
+  });
+
+  it('reports a stall in place of a rate and a time left', () => {
+    const state = played([fetch], [0, started(fetch)], [10, receiving(100 * MB)]);
+    const { bytesPerSecond, msLeft, stillMs } = on('studio-1', state, 40);
+    expect([bytesPerSecond, msLeft, stillMs]).toEqual([undefined, undefined, 30_000]);
+    const resumed = transfersAfter(state, receiving(130 * MB), 41_000);
+    expect(on('studio-1', resumed, 41).stillMs).toBeUndefined();
+  });
+
+  it('forgets what was faster more than a minute ago', () => {
+    const seconds = Array.from({ length: 200 }, (_, index) => index + 1);
+    const events = seconds.map((second): readonly [number, RunEvent] => [
+      second,
+      receiving((second <= 100 ? 5 * second : 500 + (second - 100)) * MB),
+    ]);
+    const state = played([fetch], [0, started(fetch)], ...events);
+    expect(on('studio-1', state, 200).bytesPerSecond).toBeCloseTo(MB, 0);
+    expect(state.nodes.get(nodeName('studio-1'))?.samples.length).toBeLessThan(70);
+  });
+
+  it('does not average over the pause before a later transfer', () => {
+    const send = sendTo('studio-1', 'one', 100 * MB);
+    const state = played(
+      [send, fetch],
+      [0, started(send)],
+      [5, ended(send)],
+      [35, started(fetch)],
+      [45, receiving(100 * MB)],
+    );
+    expect(on('studio-1', state, 45).bytesPerSecond).toBe(10 * MB);
+  });
+
+  it('does not call a long comparison a stall', () => {
+    const comparing = moved(fetch, { doneBytes: 500 * MB, keptBytes: 0, activity: 'comparing' });
+    const state = played([fetch], [0, started(fetch)], [10, receiving(500 * MB)], [11, comparing]);
+    const { stillMs, bounds } = on('studio-1', state, 45);
+    expect([stillMs, bounds]).toEqual([undefined, ['hash']]);
+  });
+
+  it('shows the comparison on the node after the last byte', () => {
+    const [send, verify] = [sendTo('studio-1', 'one', 100 * MB), verifyOn('studio-1', 100 * MB)];
+    const state = played(
+      [send, verify],
+      [0, started(send)],
+      [5, ended(send)],
+      [5, started(verify)],
+      [15, moved(verify, { doneBytes: 40 * MB })],
+    );
+    expect(on('studio-1', state, 15)).toMatchObject({
+      doneBytes: 40 * MB,
+      totalBytes: 100 * MB,
+      isComparing: true,
+      bytesPerSecond: 4 * MB,
+      bounds: ['hash'],
+    });
+    const done = transfersAfter(state, ended(verify), 20_000);
+    expect(on('studio-1', done, 20)).toMatchObject({ doneBytes: 100 * MB, isRunning: false, isComparing: false });
+  });
+
+  it('claims no bound for a job that does not report what it does', () => {
+    const state = played([fetch], [0, started(fetch)], [10, moved(fetch, { doneBytes: 100 * MB })]);
+    expect(on('studio-1', state, 10)).toMatchObject({ bytesPerSecond: 10 * MB, bounds: [] });
+  });
+
+  it.each<[FetchSource, string]>([
+    [{ kind: 'url', base: 'https://huggingface.co/x/' }, 'uplink'],
+    [{ kind: 'url', base: 'https://mirror.lan:8443/x/' }, 'lan'],
+    [{ kind: 'url', base: 'http://user@192.168.7.4/x/', plainHttp: true }, 'lan'],
+    [{ kind: 'url', base: 'https://nas/x/' }, 'lan'],
+    [{ kind: 'url', base: 'https://[2001:db8::1]/x/' }, 'uplink'],
+    [{ kind: 'folder', folder: { kind: 'node-path', path: '/models' } }, 'disk'],
+  ])('names what the bytes of %j pass through', (source, bound) => {
+    const one = fetchOn('studio-1', MB, source);
+    const state = played([one], [0, started(one)], [1, moved(one, { doneBytes: 1, activity: 'receiving' })]);
+    expect(on('studio-1', state, 1).bounds).toEqual([bound]);
+  });
+});
+
+describe('the progress of all nodes together', () => {
+  const other = fetchOn('studio-2', 3_000 * MB);
+  const both = [fetch, other];
+  const whole = (state: Transfers, second: number) => wholeProgress(state, second * 1_000);
+
+  it('is left out for a single node', () => {
+    expect(wholeProgress(transfersIn([fetch]), 0)).toBeUndefined();
+  });
+
+  it('adds bytes and rates, and ends with the slowest node', () => {
+    const state = played(
+      both,
+      [0, started(fetch)],
+      [0, started(other)],
+      [10, receiving(500 * MB)],
+      [10, moved(other, { doneBytes: 100 * MB, keptBytes: 0, activity: 'receiving' })],
+    );
+    expect(whole(state, 10)).toEqual({
+      doneBytes: 600 * MB,
+      totalBytes: 4_000 * MB,
+      isRunning: true,
+      isComparing: false,
+      bounds: ['uplink'],
+      bytesPerSecond: 60 * MB,
+      msLeft: 290_000,
+    });
+  });
+
+  it('knows no time left while one node stalls', () => {
+    const state = played(
+      both,
+      [0, started(fetch)],
+      [0, started(other)],
+      [5, moved(other, { doneBytes: 100 * MB, keptBytes: 0 })],
+      [30, receiving(500 * MB)],
+    );
+    expect(whole(state, 30)?.msLeft).toBeUndefined();
+    expect(whole(state, 30)?.bytesPerSecond).toBeGreaterThan(0);
+  });
+});
+
+describe('the text of a transfer', () => {
+  const progress: TransferProgress = {
+    doneBytes: 412e9,
+    totalBytes: 735e9,
+    isRunning: true,
+    isComparing: false,
+    bytesPerSecond: 2.9e9,
+    msLeft: 111_000,
+    bounds: ['uplink'],
+  };
+
+  it('leaves out what does not fit, and never the bytes', () => {
+    expect(transferText(progress, 64)).toBe('412 of 735 GB  56 %  2.9 GB/s  111 s left  over the uplink');
+    expect(transferText(progress, 50)).toBe('412 of 735 GB 2.9 GB/s 111 s left over the uplink');
+    expect(transferText(progress, 24)).toBe('412 of 735 GB 111 s left');
+    expect(transferText(progress, 5)).toBe('412 of 735 GB');
+    for (const columns of [20, 24, 34, 48, 60])
+      expect(columnsOf(transferText(progress, columns))).toBeLessThanOrEqual(columns);
+  });
+
+  it('is a phrase on a line of its own', () => {
+    expect(transferPhrase(progress)).toBe('412 of 735 GB (56 %), 2.9 GB/s, 111 s left, over the uplink');
+    const { bytesPerSecond: _rate, msLeft: _left, ...stalled } = progress;
+    expect(transferPhrase({ ...stalled, stillMs: 40_000, bounds: [] })).toBe('412 of 735 GB (56 %), no bytes for 40 s');
+    expect(transferPhrase({ ...stalled, isRunning: false, bounds: [] })).toBe('412 of 735 GB');
+  });
+
+  it('names both units if they differ', () => {
+    expect(bytesOfText(900e6, 1.2e9)).toBe('900 MB of 1.2 GB');
+  });
+});
