@@ -1,16 +1,26 @@
 /**
- * Generates `docs/cluster-yaml.md` from the schema, `docs/errors.md` from the code registry, and `docs/macs.md` from
- * the table of Macs. With `--check`, it only compares. It needs tsx, because the sources are TypeScript: `tsx
+ * Generates `docs/cluster-yaml.md` from the schema, `docs/errors.md` from the code registry, `docs/macs.md` from the
+ * table of Macs, and `docs/known-models.md` from the data that `plan` refuses by. With `--check`, it only compares. It needs tsx, because the sources are TypeScript: `tsx
  * scripts/generate-docs.mjs [--check]`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { lowestIn } from '../src/desired/version-range.ts';
 import { plainText } from '../src/diagnostics/prose-text.ts';
 import { docsAnchor } from '../src/diagnostics/render.ts';
+import { exoCard, exoCommit } from '../src/drivers/known/exo-cards.ts';
+import { modelType, modelTypes, newestExo, newestMlxLm, oldestMlxLm } from '../src/drivers/known/model-types.ts';
+import { knownModels } from '../src/drivers/known/models.ts';
+import { publishedSpeeds } from '../src/drivers/known/speeds.ts';
 import { codes } from '../src/engine/diagnose/rules.ts';
 import { macModel, macModelsDate, macTable } from '../src/model/macs.ts';
 
 const schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
-const pages = { 'docs/cluster-yaml.md': clusterPage(), 'docs/errors.md': errorsPage(), 'docs/macs.md': macsPage() };
+const pages = {
+  'docs/cluster-yaml.md': clusterPage(),
+  'docs/errors.md': errorsPage(),
+  'docs/macs.md': macsPage(),
+  'docs/known-models.md': knownModelsPage(),
+};
 
 for (const [path, text] of Object.entries(pages)) {
   if (!process.argv.includes('--check')) writeFileSync(path, text);
@@ -189,4 +199,149 @@ function macRow({ ids, ...row }, source) {
     `${row.firstMacos}${mark('first macOS')}`,
     source,
   ].join(' | ')} |`;
+}
+
+/** The page with the known models, how each driver splits them, and published sizes and speeds. */
+function knownModelsPage() {
+  const sources = [
+    ...new Set(
+      knownModels.flatMap(({ name, source, builds = [] }) => [
+        source,
+        ...builds.map((build) => build.source),
+        ...(publishedSpeeds[name] ?? []).map((speed) => speed.source),
+      ]),
+    ),
+  ];
+  const mark = (source) => `[${sources.indexOf(source) + 1}]`;
+  const whole = Object.entries(modelTypes).filter(([, { mlx }]) => isWhole(mlx));
+  return `<!-- Generated from src/drivers/known by \`npm run generate\`; never edited by hand. -->
+# Known models
+
+These are models that owners of Mac clusters run, and what each driver can do with them. \`validate\`, \`plan\` and \`fit\`
+refuse by the same data. A model that is missing here can run, too: meshwright then warns that it does not know whether the
+runtime can split the model. \`meshwright fit NAME --on MACS\` accepts every name and repository in these tables.
+
+The data covers mlx-lm ${oldestMlxLm} to ${newestMlxLm}, exo ${newestExo.release}, and exo's main branch at commit
+${exoCommit.slice(0, 8)} (\`version: "${newestExo.main}"\`). "From" is the first of these versions that can do it. Over how
+many Macs a model can be split depends on its dimensions; \`fit\` calculates this.
+
+## How each driver splits a model
+
+| model | \`model_type\` | parameters (active) | mlx | exo | llamacpp-rpc | other programs (\`command\`) | source |
+|---|---|---|---|---|---|---|---|
+${knownModels.map((model) => splitRow(model, mark(model.source))).join('\n')}
+
+- **mlx**: the kinds of sharding, from this version of mlx-lm on.
+- **exo**: for models with a card, and for other models whose \`architectures\` exo knows.
+- **llamacpp-rpc**: llama.cpp splits every model that it can load by whole layers. "Unknown" means that meshwright does not
+  know whether a release can load the model.
+
+## Published sizes
+
+\`fit\` uses these sizes only if you name a model that is not in your file. Otherwise it reads the headers of the model's own
+files. A "≈" marks a size that the source rounds to GB.
+
+| model | repository | size in GB | source |
+|---|---|---|---|
+${knownModels.flatMap((model) => (model.builds ?? []).map((build) => sizeRow(model, build, mark(build.source)))).join('\n')}
+
+## Published speeds
+
+[\`bench\`](bench.md) shows these next to its own figures, if the model and the number of Macs match. They were measured with
+different prompts and versions.
+
+| model | Macs | hardware | runtime | transport | generation in tokens/s | prompt in tokens/s | source |
+|---|---|---|---|---|---|---|---|
+${knownModels
+  .flatMap(({ name }) => (publishedSpeeds[name] ?? []).map((speed) => speedRow(speed, mark(speed.source))))
+  .join('\n')}
+
+## Kinds of models
+
+The first version that splits models of each \`model_type\` in \`config.json\`. exo's column applies to models without a card.
+
+| \`model_type\` | mlx, tensor | mlx, pipeline | exo, tensor |
+|---|---|---|---|
+${Object.entries(modelTypes)
+  .filter(([, { mlx, exo }]) => !isWhole(mlx) || exo !== undefined)
+  .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  .map(([name, { mlx, exo }]) => {
+    const ways =
+      mlx === 'unsupported' ? ['not supported', 'not supported'] : [fromText(mlx?.tensor), fromText(mlx?.pipeline)];
+    return `| \`${name}\` | ${[...ways, exoFrom(exo?.tensor)].join(' | ')} |`;
+  })
+  .join('\n')}
+
+mlx-lm ${newestMlxLm} runs these only on a single node: ${whole.map(([name]) => `\`${name}\``).join(', ')}.
+
+## Sources
+
+${sources.map((source, index) => `${index + 1}. ${source}`).join('\n')}
+`;
+}
+
+function isWhole(mlx) {
+  return mlx !== undefined && mlx !== 'unsupported' && mlx.tensor === undefined && mlx.pipeline === undefined;
+}
+
+function fromText(range) {
+  return range === undefined ? 'no' : `from ${lowestIn(range)}`;
+}
+
+/** Ranges of exo begin at 1.0.0, or after the last release. */
+function exoFrom(range) {
+  if (range === undefined) return 'no';
+  return range.startsWith('>=') ? 'yes' : `after ${newestExo.release}`;
+}
+
+function splitRow(model, source) {
+  const { name, type, parameters, others, llamaCpp } = model;
+  const [total, active] = parameters;
+  return `| ${[
+    name,
+    type === undefined ? '' : `\`${type}\``,
+    `${total}${active === undefined ? '' : ` (${active})`}`,
+    mlxText(modelType(type)?.mlx),
+    exoText(model),
+    { layers: 'by layers', none: 'no release' }[llamaCpp] ?? 'unknown',
+    others ?? '',
+    source,
+  ].join(' | ')} |`;
+}
+
+function mlxText(mlx) {
+  if (mlx === undefined) return 'unknown';
+  if (mlx === 'unsupported') return 'not supported';
+  if (isWhole(mlx)) return 'one node only';
+  const { tensor, pipeline } = mlx;
+  if (tensor === pipeline) return `tensor and pipeline ${fromText(tensor)}`;
+  return `tensor ${fromText(tensor)}${pipeline === undefined ? '' : `, pipeline ${fromText(pipeline)}`}`;
+}
+
+/** What exo allows for the builds with a card, or else for the class. */
+function exoText({ type, builds = [] }) {
+  const cards = builds.flatMap(({ repository }) => {
+    const card = exoCard(repository, newestExo.main);
+    return card === undefined ? [] : [{ name: repository.replace(/^.*\//, ''), ...card }];
+  });
+  const ofClass = modelType(type)?.exo?.tensor;
+  if (cards.length === 0 && ofClass === undefined) return 'unknown';
+  const ranges = cards.length === 0 ? [ofClass] : cards.map(({ versions }) => versions);
+  const since = ranges.some((range) => range.startsWith('>=')) ? '' : ` after ${newestExo.release}`;
+  return `${wayText('tensor', cards, 'noTensor')}${wayText(' and pipeline', cards, 'noPipeline')}${since}`;
+}
+
+/** Names the builds that exo refuses to split this way. */
+function wayText(way, cards, key) {
+  const refused = cards.filter((card) => card[key] === true);
+  if (refused.length === 0) return way;
+  return refused.length === cards.length ? '' : `${way} (not ${refused.map(({ name }) => name).join(', ')})`;
+}
+
+function sizeRow({ name }, { repository, bytes, isRounded }, source) {
+  return `| ${name} | \`${repository}\` | ${isRounded ? '≈ ' : ''}${(bytes / 1e9).toFixed(isRounded ? 0 : 1)} | ${source} |`;
+}
+
+function speedRow({ model, nodes, hardware, runtime, transport, generationSpeed, promptSpeed }, source) {
+  return `| ${[model, nodes, hardware, runtime, transport, generationSpeed, promptSpeed ?? '', source].join(' | ')} |`;
 }

@@ -69,9 +69,9 @@ Exit codes: 0 valid (warnings are possible), 65 invalid.`,
       { flags: '--sharding <how>', text: 'tensor or pipeline (default: the better one for the driver)' },
       { flags: '--runtime <driver>', text: 'mlx, exo, llamacpp-rpc, command, or a runtime in the file' },
       { flags: '--mlx-lm <version>', text: "version of mlx-lm that splits the model (default: the runtime's)" },
-      { flags: '--mesh <macs...>', text: 'number and model of the Macs, as hw.model prints it: 3xMac15,14' },
+      { flags: '--mesh <macs...>', text: 'number and model or chip of the Macs: 3xMac15,14 or "3xM3 Ultra"' },
     ],
-    more: `A model is the name of a model in the file, a folder, a .gguf file, or the base URL of its files. fit reads only the file headers. For each Mac it shows the memory that the model needs, with marks at 60 and 70 % of the memory and at 90 % of the GPU limit. On nodes in the file, it adds the other placements that should serve there. If the model does not fit, fit shows the closest variant that fits. docs/fit.md explains the calculation.
+    more: `A model is the name of a model in the file, a folder, a .gguf file, the base URL of its files, or a known model (docs/known-models.md). fit reads only the file headers; for a known model it uses published sizes. For each Mac it shows the memory that the model needs, with marks at 60 and 70 % of the memory and at 90 % of the GPU limit. On nodes in the file, it adds the other placements that should serve there. If the model does not fit, fit shows the closest variant that fits. docs/fit.md explains the calculation.
 Exit codes: 0 fits, 1 does not fit or is tight.
 
 With --mesh: checks whether each pair of these Macs can have its own cable, as tensor sharding needs. If not, shows which Macs can, and what a ring needs. Prints the cables as links for cluster.yaml.
@@ -81,6 +81,7 @@ Examples:
   meshwright fit kimi --on studio-1,studio-2 --context 128k
   meshwright fit ./models/tiny --on 2xMac15,14:512GB
   meshwright fit https://models.lan/tiny.gguf --on Mac16,11:64GB
+  meshwright fit Kimi-K2.6 --on "4xM3 Ultra:256GB" --runtime exo
   meshwright fit --mesh 3xMac15,14 2xMac16,11`,
     load: async () => (await import('./fit/fit.ts')).fit,
   },

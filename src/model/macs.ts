@@ -203,6 +203,9 @@ export const macModelIds: readonly string[] = [...modelsById.keys()];
 /** Finds a model in the table; undefined for unknown identifiers. */
 export const macModel = (id: string): MacModel | undefined => modelsById.get(id);
 
+/** The identifier of the first model in the table with this chip, such as `M3 Ultra`: Mac Studios come first. */
+export const macIdOf = (chip: string): string | undefined => macTable.find((row) => row.chip === chip)?.ids[0];
+
 /** True if a model is known to have only Thunderbolt 4, which does not support RDMA; false for unknown models. */
 export const neverHasRdma = (id: string | undefined): boolean =>
   id !== undefined && modelsById.get(id)?.thunderbolt === 4;

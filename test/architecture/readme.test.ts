@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseCommandLine } from '../../src/cli/run.ts';
 import { verbs } from '../../src/cli/verbs.ts';
-import { publishedSpeeds } from '../../src/report/bench-text.ts';
+import { publishedSpeeds } from '../../src/drivers/known/speeds.ts';
 import { sessionClaims } from '../cli/readme-session.ts';
 import { prose, readme, sentences, sessionCommands, shellWords } from '../readme-text.ts';
 import { filesBelow, root, textOf } from './sources.ts';
@@ -33,10 +33,12 @@ const schema = JSON.parse(textOf('schemas/cluster.schema.json')) as { properties
 
 /** The published speed that `bench` shows next to a measurement, for four Macs. */
 const published = (model: string, runtime: string, transport: string) =>
-  publishedSpeeds.find(
-    (one) =>
-      one.nodes === 4 && one.model.includes(model) && one.runtime.startsWith(runtime) && one.transport === transport,
-  );
+  Object.values(publishedSpeeds)
+    .flat()
+    .find(
+      (one) =>
+        one.nodes === 4 && one.model.includes(model) && one.runtime.startsWith(runtime) && one.transport === transport,
+    );
 
 /** The target of the reference `[test]`. */
 const cited = /^\[test\]: (\S+)$/m.exec(readme)?.[1];

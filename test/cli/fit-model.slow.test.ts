@@ -118,6 +118,46 @@ describe('fit MODEL', () => {
     await expectGolden('fit-model', place, rans.map(steady));
   });
 
+  it('calculates known models by name, from published sizes', async () => {
+    const elsewhere = makePlace();
+    const ask = (...words: string[]) => meshwright(elsewhere, ['fit', ...words]);
+    const rans = [
+      await ask('kimi-k2', '--on', '2xM3 Ultra:512GB'),
+      await ask(
+        'hf:mlx-community/DeepSeek-V3.1-8bit',
+        '--on',
+        '2xMac15,14:512GB',
+        '--runtime',
+        'exo',
+        '--sharding',
+        'pipeline',
+      ),
+      await ask('Kimi-K3', '--on', '4xMac15,14:512GB'),
+      await ask('DeepSeek-V4-Flash', '--on', '2xMac15,14:256GB'),
+      await ask('DeepSeek-V4-Flash', '--on', '2xMac15,14:256GB', '--runtime', 'exo'),
+      await ask('kimmi-k2.6', '--on', '2xMac15,14:256GB'),
+      await ask('qwen3-235b-a22b', '--on', '4xMac15,14:256GB'),
+    ];
+    expect(rans.map(({ code }) => code)).toEqual([0, 1, 1, 1, 1, 64, 1]);
+    await expectGolden('fit-known', elsewhere, rans);
+    const ran = await ask('mlx-community/DeepSeek-V3.2-4bit', '--on', '2xMac15,14:512GB', '--runtime', 'exo', '--json');
+    expect(schemaCheck('fit')(json(ran))).toEqual([]);
+    expect(json(ran)).toMatchObject({
+      fits: true,
+      exo: { version: '1.0.71', assumed: true },
+      published: { repository: 'mlx-community/DeepSeek-V3.2-4bit', weightBytes: 378_086_226_621, rounded: false },
+    });
+  });
+
+  it('prefers a model in the file and a folder over a known model of the same name', async () => {
+    writeCluster(61e9, (text) => text.replaceAll('tiny', 'kimi-k2'));
+    const ran = await run('fit', 'kimi-k2', '--on', 'studio-1', '--json');
+    expect(json(ran)).not.toHaveProperty('published');
+    mkdirSync(join(place.folder, 'Kimi-K2.6'), { recursive: true });
+    expect(json(await run('fit', 'kimi-k2.6', '--on', 'Mac15,14:512GB', '--json'))).toHaveProperty('published');
+    expect((await run('fit', './Kimi-K2.6', '--on', 'Mac15,14:512GB')).stderr).toContain('model/shape-unknown');
+  });
+
   it('downloads only headers, using range requests', () => {
     expect(new Set(requested)).toEqual(
       new Set([

@@ -27,6 +27,9 @@ describe('fit --mesh', () => {
       ['--mesh', '3xMac15,14+2xMac16,11'],
       ['--mesh', '3xMac15,14,2xMac16,11'],
       ['--mesh', '3xMac15,14', '--mesh', '2xMac16,11'],
+      ['--mesh', '3xM3 Ultra', '2xM4 Pro'],
+      ['--mesh', '3xM3', 'Ultra', '2xM4', 'Pro'],
+      ['--mesh', '3xM3 Ultra,2xMac16,11'],
     ];
     const rans = await Promise.all(forms.map((words) => run('fit', ...words)));
     expect(new Set(rans.map((ran) => ran.stdout)).size).toBe(1);

@@ -9,6 +9,7 @@ import { documentHead } from '../../diagnostics/json.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import { withQuestion } from '../../drivers/contract/chat-request.ts';
 import type { TokenRequest } from '../../drivers/contract/driver.ts';
+import { publishedFor } from '../../drivers/known/known-models.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { parsePower, powerScript } from '../../engine/scripts/power-sample.ts';
 import type { DesiredFleet, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
@@ -21,7 +22,7 @@ import { streamCommand } from '../../node/endpoint/ask-endpoint.ts';
 import { readStream, type StreamReading, type TimedAnswer, type TimedPiece } from '../../node/endpoint/read-stream.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
-import { type BenchRound, type BenchWish, benchLevel, benchText, publishedFor } from '../../report/bench-text.ts';
+import { type BenchRound, type BenchWish, benchLevel, benchText } from '../../report/bench-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { closeAll, openSessions, openTargets } from '../cluster/ssh-targets.ts';
 import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
@@ -116,9 +117,9 @@ async function measure(run: Run, { wish, placement, fleet, sessions }: Measured)
   const { name, transport, nodes } = placement;
   const about = { placement: name, model: model.name, runtime: runtime.name, transport, nodes };
   const { words, maxTokens, ...counts } = wish;
-  // Models are also identified by their source, because names in the file are arbitrary.
-  const source = model.source.kind === 'url' ? model.source.base : model.source.folder;
-  const published = publishedFor([model.name, source], nodes.length);
+  // Models are also identified by their repository and source, because names in the file are arbitrary.
+  const names = [model.name, model.repository ?? '', ...Object.values(model.source).map(String)];
+  const published = publishedFor(names, nodes.length);
   showResult(
     run,
     () => ({

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { contextTokens, memoryLabelBytes } from '../../desired/amounts.ts';
@@ -9,12 +10,14 @@ import { isTreePath } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
 import { type FitHow, judgeModelFit } from '../../drivers/judge-model-fit.ts';
+import { knownNames, type NamedModel, namedModel } from '../../drivers/known/known-models.ts';
+import type { PublishedBuild } from '../../drivers/known/models.ts';
 import { driverOf, isDriver, keysByDriver } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredRuntime, DriverName } from '../../model/desired.ts';
 import type { FitFleet, ModelFit } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
-import { macModel } from '../../model/macs.ts';
+import { macIdOf, macModel } from '../../model/macs.ts';
 import type { ModelShape, ShapeFact } from '../../model/model-shape.ts';
 import { nodeName } from '../../model/node.ts';
 import { modelSubject } from '../../model/subject.ts';
@@ -22,20 +25,31 @@ import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { jsonEntries } from '../../rack/artifacts/shapes/safetensors.ts';
 import { membersOf } from '../../rack/artifacts/shapes/safetensors-shape.ts';
-import { openCluster } from '../cluster/open-cluster.ts';
+import { judgeFiles, openCluster } from '../cluster/open-cluster.ts';
+import { findClusterFile } from '../files/places.ts';
 import { type ByteSource, folderSource, readShape, readText, unknownShape, urlSource } from '../sources/read-shapes.ts';
 import { readArchive } from '../sources/read-sources.ts';
 import { type Run, readCountOption, textOption, usageError } from '../verb.ts';
+import { publishedShape } from './published-shape.ts';
 
 interface FitSubject {
   readonly name: string;
   readonly shape: ModelShape;
   /** The model's repository, if the file or the name gives it. */
   readonly repository?: string;
+  /** Set if the sizes are only published values. */
+  readonly published?: PublishedBuild;
 }
 
 /** True if an argument is a folder, file or URL rather than a model name in the cluster file. */
 const isPlace = (word: string): boolean => /[/\\]|\.gguf$/i.test(word);
+
+/** A known model, from published dimensions and sizes. @throws FleetError `model/shape-unknown` */
+function publishedSubject(known: NamedModel): FitSubject {
+  const { model, build } = known;
+  const shape = knownShape(model.name, publishedShape(known));
+  return { name: model.name, shape, ...(build && { repository: build.repository, published: build }) };
+}
 
 /** The shape of a model in a folder, a `.gguf` file, or below a URL. @throws FleetError `model/shape-unknown` */
 async function subjectAt(run: Run, word: string): Promise<FitSubject> {
@@ -135,10 +149,10 @@ async function subjectInFile(run: Run, name: string, { fleet, baseFolder }: FitF
   const model = fleet.models.find((one) => one.name === name);
   if (model === undefined) {
     const names = fleet.models.map((one) => one.name);
-    const known = names.length === 0 ? 'The file has no models.' : `Models: ${listText(names)}.`;
+    const inFile = names.length === 0 ? 'The file has no models.' : `Models: ${listText(names)}.`;
     throw usageError(
-      `The file has no model ${JSON.stringify(name)}.`,
-      `${guess(name, names)}${known} Enter a folder with a slash: ./${name}`,
+      `The file has no model ${JSON.stringify(name)}, and meshwright knows no model of this name.`,
+      `${guess(name, [...names, ...knownNames])}${inFile} Known models: docs/known-models.md. Enter a folder with a slash: ./${name}`,
     );
   }
   const { repository } = model;
@@ -204,9 +218,10 @@ type FitNode = Pick<DesiredNode, 'name' | 'hardware'>;
 const mostNodes = 16;
 
 const exampleMacs =
-  'Name nodes in the file, or Macs with their memory: --on studio-1,studio-2 or --on 2xMac15,14:512GB';
+  'Name nodes in the file, or Macs with their memory: --on studio-1,studio-2, --on 2xMac15,14:512GB or --on "2xM3 Ultra:512GB"';
 
-const thoughtUp = /^(?:([1-9][0-9]{0,2})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3}):([0-9]+(?:GB|GiB))$/;
+const thoughtUp =
+  /^(?:([1-9][0-9]{0,2})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3}|M[0-9]{1,2}(?: [A-Z][a-z]+)?):([0-9]+(?:GB|GiB))$/;
 
 /** The values of `--on`, one per node or kind of Mac; a comma inside an identifier is not a separator. */
 const onWords = (words: readonly string[]): readonly string[] =>
@@ -244,9 +259,10 @@ function declared(word: string, fleet: DesiredFleet | undefined): FitNode {
 
 /** Imaginary Macs of one kind, numbered consecutively across all values. */
 function thinkUp(word: string, counts: Map<string, number>, fleet: DesiredFleet | undefined): readonly FitNode[] {
-  const [, count = '1', model = '', memory = ''] = thoughtUp.exec(word) ?? [];
+  const [, count = '1', kind = '', memory = ''] = thoughtUp.exec(word) ?? [];
   const memoryBytes = memoryLabelBytes(memory);
-  if (memoryBytes === undefined)
+  const model = kind.includes(',') ? kind : macIdOf(kind);
+  if (memoryBytes === undefined || model === undefined)
     throw usageError(`${JSON.stringify(word)} is neither a node nor a number of Macs with memory.`, exampleMacs);
   const short = (macModel(model)?.name.split(' ')[1] ?? 'mac').toLowerCase();
   return Array.from({ length: Number(count) }, () => {
@@ -275,25 +291,53 @@ export function moreLike(macs: readonly FitNode[]): readonly FitNode[] {
 const example = prose`For example: ${meshwright('fit', './models/tiny', '--on', '2xMac15,14:512GB')}`;
 const usualContext = '8k';
 
+/** The result, and the published sizes if it is based on them. */
+interface AnsweredFit extends ModelFit {
+  readonly published?: PublishedBuild;
+}
+
 /** Calculates whether a model fits on Macs; contacts no node. @throws FleetError `cli/usage`, `model/shape-unknown` */
-export async function fitModel(run: Run): Promise<ModelFit> {
+export async function fitModel(run: Run): Promise<AnsweredFit> {
   const [word, another] = run.words;
   if (word === undefined) throw usageError('No model was specified.', example);
   if (another !== undefined)
     throw usageError(`fit takes only one model, but there is a second one: ${JSON.stringify(another)}.`, example);
   const words = onWords(Array.isArray(run.own['on']) ? run.own['on'].map(String) : []);
-  const isAboutFile = !isPlace(word) || words.some((one) => !isThoughtUp(one)) || run.options.file !== undefined;
+  const known = publishedModel(run, word);
+  const isInFile = known === undefined && !isPlace(word);
+  const isAboutFile = isInFile || words.some((one) => !isThoughtUp(one)) || run.options.file !== undefined;
+  if (isInFile && findClusterFile(run.options.file, run.env, run.folder) === undefined) throw unknownName(word);
   const file = isAboutFile ? fileOf(run) : undefined;
   const macs = readMacs(words, file?.fleet);
   const wish = { ...readWish(run), ...(await readRuntime(run, word, file)) };
-  const subject =
-    isPlace(word) || file === undefined ? await subjectAt(run, word) : await subjectInFile(run, word, file);
+  const subject = known === undefined ? await subjectOf(run, word, file) : publishedSubject(known);
   const driver = driverFor(run, wish.driver, subject.shape);
   const fleet = await fleetFor(run, subject, macs, file);
   const more = file === undefined ? moreLike(macs) : [];
   const links = file !== undefined && areDeclared(macs, file) ? file.fleet.thunderbolt.links : undefined;
-  return judgeModelFit({ ...subject, macs, more, fleet, ...given({ links }) }, { ...wish, driver });
+  const { published, ...asked } = subject;
+  const found = judgeModelFit({ ...asked, macs, more, fleet, ...given({ links }) }, { ...wish, driver });
+  return { ...found, ...given({ published }) };
 }
+
+const subjectOf = (run: Run, word: string, file: FitFile | undefined): Promise<FitSubject> =>
+  isPlace(word) || file === undefined ? subjectAt(run, word) : subjectInFile(run, word, file);
+
+/** The known model of this name, unless the cluster file has a model or this computer has a folder of the same name. */
+function publishedModel(run: Run, word: string): NamedModel | undefined {
+  const known = namedModel(word);
+  if (known === undefined || existsSync(resolve(run.folder, word))) return undefined;
+  const isInFile =
+    findClusterFile(run.options.file, run.env, run.folder) !== undefined &&
+    judgeFiles(run).fleet?.models.some(({ name }) => name === word) === true;
+  return isInFile ? undefined : known;
+}
+
+const unknownName = (word: string): Error =>
+  usageError(
+    `meshwright knows no model ${JSON.stringify(word)}, and there is no cluster.yaml in this folder or above it.`,
+    `${guess(word, knownNames)}Known models: docs/known-models.md. Enter a folder with a slash: ./${word}`,
+  );
 
 /** True if all Macs are nodes in the file, so that the file's cables and other nodes count. */
 const areDeclared = (macs: readonly FitNode[], { fleet: { nodes } }: FitFile): boolean =>

@@ -3,6 +3,7 @@ import { fitMesh } from '../../desired/fit-macs.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import type { PublishedBuild } from '../../drivers/known/models.ts';
 import type { FitDocument } from '../../model/documents.generated.ts';
 import {
   canRun,
@@ -19,7 +20,7 @@ import {
 } from '../../model/fit.ts';
 import { given } from '../../model/given.ts';
 import { alike, listText } from '../../model/lists.ts';
-import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
+import { avoidReason, macIdOf, macModel, macModelIds, macModelsDate } from '../../model/macs.ts';
 import { type ModelShape, weightBytes } from '../../model/model-shape.ts';
 import { linkEndText } from '../../model/node.ts';
 import { modelSubject } from '../../model/subject.ts';
@@ -57,6 +58,8 @@ export const fit: VerbBody = (run) => {
 
 const modelOptions = ['on', 'context', 'requests', 'sharding', 'runtime', 'mlxLm'];
 
+type FoundFit = Awaited<ReturnType<typeof fitModel>>;
+
 /** Checks whether a model fits on Macs. */
 async function fitOnMacs(run: Run): Promise<ExitCode> {
   if (run.words.length === 0 && run.own['on'] === undefined)
@@ -67,8 +70,8 @@ async function fitOnMacs(run: Run): Promise<ExitCode> {
   return canRun(found) ? exitCode.done : exitCode.failed;
 }
 
-function modelDocument(found: ModelFit): FitDocument {
-  const { shape, nodes, verdict, problems, doubts, pace, mlxLm, exo, advice, ...wish } = found;
+function modelDocument(found: FoundFit): FitDocument {
+  const { published, shape, nodes, verdict, problems, doubts, pace, mlxLm, exo, advice, ...wish } = found;
   return {
     formatVersion: 1,
     ...wish,
@@ -80,6 +83,7 @@ function modelDocument(found: ModelFit): FitDocument {
     ...(mlxLm === undefined ? {} : { mlxLm: { version: mlxLm.version, assumed: mlxLm.isAssumed } }),
     ...(exo === undefined ? {} : { exo: { version: exo.version, assumed: exo.isAssumed } }),
     ...given({ advice }),
+    ...(published === undefined ? {} : { published: publishedJson(published) }),
     nodes: nodes.map(nodeFitJson),
     shape: {
       format: shape.format,
@@ -92,6 +96,13 @@ function modelDocument(found: ModelFit): FitDocument {
     },
   };
 }
+
+const publishedJson = ({ repository, bytes, isRounded, source }: PublishedBuild) => ({
+  repository,
+  weightBytes: bytes,
+  rounded: isRounded === true,
+  source,
+});
 
 /** Checks whether Macs can be fully meshed. */
 async function fitCables(run: Run): Promise<ExitCode> {
@@ -112,8 +123,11 @@ const example = prose`Enter the number and model of the Macs: ${meshwright('fit'
 function wantedMacs(run: Run): readonly MacCount[] {
   const words = run.own['mesh'];
   if (!Array.isArray(words)) throw usageError('--mesh is missing.', example);
-  // Identifiers contain a comma; a comma between Macs is always followed by a count.
-  const wanted = words.flatMap((word) => String(word).split(/\+|,(?=[0-9]+x)/)).map(wantedMac);
+  // Identifiers contain a comma, and names of chips contain a space, so a separator is followed by a count or a Mac.
+  const wanted = words
+    .join(' ')
+    .split(/\s*[+]\s*|[,\s]\s*(?=[0-9]+x|M(?:ac[A-Za-z]*)?[0-9])/)
+    .map(wantedMac);
   const count = wanted.reduce((sum, one) => sum + one.count, 0);
   if (count < 2) throw usageError('A mesh has at least two Macs.', example);
   if (count > mostMacs) throw usageError(`A cluster file has at most ${mostMacs} Macs.`, example);
@@ -121,8 +135,9 @@ function wantedMacs(run: Run): readonly MacCount[] {
 }
 
 function wantedMac(text: string): MacCount {
-  const match = /^(?:([1-9][0-9]{0,3})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3})$/.exec(text.trim());
-  const [, count = '1', model] = match ?? [];
+  const match = /^(?:([1-9][0-9]{0,3})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3}|M[0-9].*)$/.exec(text.trim());
+  const [, count = '1', kind = ''] = match ?? [];
+  const model = kind.includes(',') ? kind : macIdOf(kind);
   if (model === undefined) throw usageError(`${JSON.stringify(text)} is not a number and model of Macs.`, example);
   if (macModel(model) === undefined) throw unknownModel(model);
   return { model, count: Number(count) };
@@ -186,12 +201,12 @@ const verdictWords: Readonly<Record<FitVerdict, string>> = {
 };
 
 /** Whether a model fits on these Macs, with each Mac's memory and marks, and the closest variant that fits. */
-function modelFitText(fit: ModelFit, page: Page): string {
+function modelFitText(fit: FoundFit, page: Page): string {
   const advice = fit.advice === undefined ? [] : fitLines(fit.advice, page.columns);
   return pageText([headLines(fit, page), ...groupNodes(fit.nodes).map((nodes) => nodeLines(nodes, page)), advice]);
 }
 
-function headLines(fit: ModelFit, page: Page): readonly string[] {
+function headLines(fit: FoundFit, page: Page): readonly string[] {
   const { model, verdict, problems, nodes } = fit;
   const on = nodesText(nodes.map(({ node }) => node));
   const verdictText = problems.length > 0 ? 'cannot run this way' : verdictWords[verdict];
@@ -205,7 +220,15 @@ function headLines(fit: ModelFit, page: Page): readonly string[] {
     ...fitLines(escapeText(`${model} on ${on} ${verdictText}.`), page.columns).map((line) => page.paint(tone, line)),
     ...[...problems, ...fit.doubts, fit.pace ?? []].flat().flatMap((problem) => fitLines(problem, page.columns)),
     ...fitLines(`${shapeText(fit.shape)}; ${wish.join('; ')}.`, page.columns),
+    ...(fit.published === undefined ? [] : publishedLines(fit.published, page)),
   ];
+}
+
+/** The source is never broken, so that it can be copied. */
+function publishedLines({ repository, source, isRounded }: PublishedBuild, page: Page): readonly string[] {
+  const size = isRounded === true ? 'Sizes (rounded to GB)' : 'Sizes';
+  const caution = `${size} are published for ${repository}, not measured; the layers are assumed to be equal:`;
+  return [...fitLines(caution, page.columns), `  ${source}`];
 }
 
 function driverText({ driver, mlxLm, exo }: ModelFit): string {

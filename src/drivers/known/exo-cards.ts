@@ -1,6 +1,9 @@
 import { inRange } from '../../desired/version-range.ts';
 import { newestExo, words } from './model-types.ts';
 
+/** The newest commit of exo in this table. */
+export const exoCommit = 'b5375f8cee4368d09e1ce96a56b9f81fb0bc81aa';
+
 /** A model that exo ships a card for. For other models, exo derives a card from `config.json`. */
 export interface ExoCard {
   /** The exo versions with this card. */

@@ -48,6 +48,7 @@ const aboveAll = '9999';
 
 export function splitAdvice(split: RankSplit): string {
   if (tooOld(split.mlxLm) !== undefined) return `Use mlx-lm ${oldestMlxLm} or newer.`;
+  if (notLoaded(split) !== undefined) return 'Use a newer mlx-lm if one supports this model, or another runtime.';
   const { problems, doubts } = judgeSplit({ ...split, mlxLm: aboveAll });
   const newer = problems.length + doubts.length === 0 ? 'a newer mlx-lm, one node' : 'one node';
   return otherSplits(split, judgeSplit) ?? `Use ${newer}, or another runtime.`;

@@ -156,6 +156,11 @@ describe('the advice for a model that cannot be split', () => {
       { shape: shapeOf('mamba') },
       'Use one node, or another runtime.',
     ],
+    [
+      'suggests a newer version or a different runtime if mlx-lm has no class for the model',
+      { shape: shapeOf('kimi_k3') },
+      'Use a newer mlx-lm if one supports this model, or another runtime.',
+    ],
     ['suggests a pipeline for llama.cpp', { driver: 'llamacpp-rpc' }, 'Use sharding: pipeline.'],
     [
       'names the node counts that divide the heads for exo',

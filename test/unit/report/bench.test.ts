@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { publishedFor } from '../../../src/drivers/known/known-models.ts';
 import { parsePower } from '../../../src/engine/scripts/power-sample.ts';
 import {
   type BenchAnswer,
@@ -6,8 +7,6 @@ import {
   benchLevel,
   benchText,
   median,
-  publishedFor,
-  publishedSpeeds,
 } from '../../../src/report/bench-text.ts';
 import { plainPage } from '../../rack/page.ts';
 import { captured } from '../sim/captures.ts';
@@ -58,24 +57,6 @@ describe('parsePower', () => {
   it('returns the combined power in published output, in watts', () => {
     expect(parsePower(captured('powermetrics-cpu-gpu.m3ultra.excerpt.txt'))).toBe(18.378);
     expect(parsePower('GPU Power: 9462 mW\n')).toBeUndefined();
-  });
-});
-
-describe('published speeds', () => {
-  it('each name a public source and have no duplicates', () => {
-    for (const one of publishedSpeeds) expect(one.source).toMatch(/^https:\/\/[\w.-]+\/\S+$/);
-    const keys = publishedSpeeds.map((one) => [one.model, one.nodes, one.runtime].join());
-    expect(new Set(keys).size).toBe(publishedSpeeds.length);
-  });
-
-  it('match the model by name or source, and the number of Macs', () => {
-    const kimi = publishedFor(['kimi', 'hf:mlx-community/Kimi-K2-Thinking'], 4);
-    expect(kimi.map((one) => [one.runtime, one.generationSpeed])).toEqual([
-      ['exo 1.0', 28.3],
-      ['llama.cpp', 16.4],
-    ]);
-    expect(publishedFor(['kimi-k2-thinking'], 3)).toEqual([]);
-    expect(publishedFor(['kimi-k2', ''], 4)).toEqual([]);
   });
 });
 

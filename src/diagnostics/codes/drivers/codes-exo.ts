@@ -76,7 +76,7 @@ export const exoCodes = {
     summary: 'It is unknown whether exo can split this model by tensor.',
     cause:
       'exo has no card for the model. It then decides by the `architectures` in `config.json`, which are unknown here, or this exo is newer than the versions that meshwright knows.',
-    hint: 'Try it: if exo refuses the split, the start fails with the reason that exo gives.',
+    hint: 'Try it: if exo refuses the split, the start fails with the reason that exo gives. docs/known-models.md lists the models that exo splits.',
   },
   'exo/placement-refused': {
     summary: 'exo offers no placement that matches the file.',

@@ -25,7 +25,7 @@ export const mlxCodes = {
     summary: 'This version of mlx-lm does not support this kind of model.',
     cause:
       'mlx-lm has one class for each `model_type` in `config.json`. Without one, every rank exits with an error before it loads anything.',
-    hint: 'Require a newer mlx-lm, or use another runtime.',
+    hint: 'Require a newer mlx-lm, or use another runtime. docs/known-models.md lists what each runtime supports.',
   },
   'mlx/cannot-split': {
     summary: 'This version of mlx-lm cannot split this kind of model in this way.',

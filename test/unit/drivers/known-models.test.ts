@@ -1,0 +1,124 @@
+import validRange from 'semver/ranges/valid.js';
+import { describe, expect, it } from 'vitest';
+import { publishedShape } from '../../../src/cli/fit/published-shape.ts';
+import { judgeSplit } from '../../../src/drivers/judge-model-fit.ts';
+import { exoCard } from '../../../src/drivers/known/exo-cards.ts';
+import { knownNames, namedModel, publishedFor } from '../../../src/drivers/known/known-models.ts';
+import { modelType, modelTypes } from '../../../src/drivers/known/model-types.ts';
+import { knownModels } from '../../../src/drivers/known/models.ts';
+import { publishedSpeeds } from '../../../src/drivers/known/speeds.ts';
+import { weightBytes } from '../../../src/model/model-shape.ts';
+
+const url = /^https:\/\/[\w.-]+\/\S+$/;
+const builds = knownModels.flatMap((model) => (model.builds ?? []).map((build) => ({ model, build })));
+
+describe('the data about kinds of models', () => {
+  it('has valid version ranges', () => {
+    const ranges = Object.values(modelTypes).flatMap(({ mlx, exo }) => [
+      ...(mlx === undefined || mlx === 'unsupported' ? [] : [mlx.loads, mlx.tensor, mlx.pipeline]),
+      exo?.tensor,
+    ]);
+    const found = ranges.filter((range) => range !== undefined);
+    expect(found.length).toBeGreaterThan(40);
+    expect(found.filter((range) => validRange(range) === null)).toEqual([]);
+  });
+});
+
+describe('the known models', () => {
+  it('each have a public source, a kind in the table, and speeds with public sources', () => {
+    const sources = [
+      ...knownModels.map(({ source }) => source),
+      ...builds.map(({ build }) => build.source),
+      ...Object.values(publishedSpeeds).flatMap((speeds) => speeds.map(({ source }) => source)),
+    ];
+    expect(sources.filter((source) => !url.test(source))).toEqual([]);
+    expect(knownModels.filter(({ type }) => type !== undefined && modelType(type) === undefined)).toEqual([]);
+    const names = knownModels.map(({ name }) => name);
+    expect(Object.keys(publishedSpeeds).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it('have no name twice, in whatever case', () => {
+    expect(new Set(knownNames.map((name) => name.toLowerCase())).size).toBe(knownNames.length);
+    expect(knownNames.filter((name) => namedModel(name) === undefined)).toEqual([]);
+  });
+
+  it.each([
+    ['kimi-k2', 'mlx-community/Kimi-K2-Thinking'],
+    ['KIMI-K2.6', 'moonshotai/Kimi-K2.6'],
+    ['Kimi-K2.6-mlx-DQ3_K_M-q8', 'mlx-community/Kimi-K2.6-mlx-DQ3_K_M-q8'],
+    ['hf:mlx-community/GLM-5-MXFP4-Q8@main', 'mlx-community/GLM-5-MXFP4-Q8'],
+  ])('are found by the name %s', (name, repository) => {
+    expect(namedModel(name)?.build?.repository).toBe(repository);
+  });
+
+  it('are not found by the name of a folder or of a different owner', () => {
+    for (const name of ['./Kimi-K2.6', 'models/Kimi-K2.6', 'acme/Kimi-K2.6', 'kimi', '']) {
+      expect(namedModel(name)).toBeUndefined();
+    }
+  });
+
+  it('have the published size in their shape', () => {
+    const shaped = builds.filter(({ model }) => model.config !== undefined);
+    expect(shaped.length).toBeGreaterThan(25);
+    for (const { model, build } of shaped) {
+      const found = publishedShape({ model, build });
+      if (found.kind === 'unknown') throw new Error(`${model.name}: ${found.why}`);
+      const { layers, architecture, largestTensorBytes } = found.shape;
+      expect([architecture, layers.length]).toEqual([model.type, model.config?.['num_hidden_layers']]);
+      expect(Math.abs(weightBytes(found.shape) - build.bytes)).toBeLessThan(layers.length);
+      expect(layers.every(({ bytes, sharded }) => sharded > 0 && sharded <= bytes)).toBe(true);
+      expect(largestTensorBytes).toBeGreaterThan(0);
+    }
+  });
+
+  it('have no shape if too little is published', () => {
+    const known = namedModel('Kimi-K3');
+    expect(known && publishedShape(known)).toEqual({
+      kind: 'unknown',
+      why: 'too little is published about Kimi-K3 to calculate its memory',
+    });
+  });
+
+  it('are split by exo over four Macs by tensor if exo has a card that allows it', () => {
+    for (const { model, build } of builds.filter((one) => one.model.config !== undefined)) {
+      const { repository } = build;
+      const card = exoCard(repository, '1.0.72');
+      const found = publishedShape({ model, build });
+      if (card === undefined || found.kind === 'unknown' || found.shape.kvHeads % 4 !== 0) continue;
+      const split = { driver: 'exo', shape: found.shape, sharding: 'tensor', size: 2, mlxLm: '0.32.0' } as const;
+      expect([repository, judgeSplit({ ...split, exo: '1.0.72', repository })]).toEqual([
+        repository,
+        { problems: [], doubts: [] },
+      ]);
+    }
+  });
+});
+
+describe('published speeds', () => {
+  it('have no duplicates', () => {
+    const keys = Object.values(publishedSpeeds).flatMap((speeds) =>
+      speeds.map((one) => [one.model, one.nodes, one.runtime].join()),
+    );
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('match the model by name, repository or source, and the number of Macs', () => {
+    const kimi = publishedFor(['kimi', 'mlx-community/Kimi-K2-Thinking', './models/kimi'], 4);
+    expect(kimi.map((one) => [one.runtime, one.generationSpeed])).toEqual([
+      ['exo 1.0', 28.3],
+      ['llama.cpp', 16.4],
+    ]);
+    expect(publishedFor(['big', '', 'hf:mlx-community/Kimi-K2-Thinking@main'], 4)).toEqual(kimi);
+    expect(publishedFor(['big', '', 'https://huggingface.co/mlx-community/Kimi-K2-Thinking/resolve/main/'], 4)).toEqual(
+      kimi,
+    );
+    expect(publishedFor(['kimi-k2-thinking'], 3)).toEqual([]);
+    expect(publishedFor(['kimi-k2', ''], 4)).toEqual([]);
+  });
+
+  it('do not match a model with a similar number', () => {
+    expect(publishedFor(['mlx-community/GLM-5.1-8bit'], 2)).toEqual([]);
+    expect(publishedFor(['mlx-community/GLM-5-8bit-MXFP8'], 2)).toHaveLength(3);
+    expect(publishedFor(['mlx-community/GLM-5-MXFP4-Q8'], 2)).toEqual([]);
+  });
+});
