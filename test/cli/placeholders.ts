@@ -34,6 +34,7 @@ const volatile: readonly (readonly [RegExp, string | ((found: string) => string)
   [/(?<=\bGID )[12](?= is)/g, 'N'],
   [/\b169\.254\.\d{1,3}\.\d{1,3}\b/g, '169.254.X.Y'],
   [/[0-9.]+ TB of 8 TB free/g, 'N TB of 8 TB free'],
+  [/\((?:at least )?[0-9.]+ TB free\)/g, '(N TB free)'],
   [new RegExp(`(?<=--user |accepted for |refused for |, as )${account}\\b|\\b${account}(?=@127)`, 'g'), 'ACCOUNT'],
   [/(?<=^ {2}clock +)\S.*$/gm, 'CLOCK'],
   [/-[0-9a-f]{8}(?=\/)/g, '-DIGEST'],

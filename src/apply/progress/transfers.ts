@@ -173,7 +173,7 @@ export function nodeProgress({ steps, nodes }: Transfers, node: NodeName, nowMs:
   };
   const { samples = [], movedAtMs = nowMs } = nodes.get(node) ?? {};
   const stillMs = nowMs - movedAtMs;
-  if (running.length === 0) return progress;
+  if (running.length === 0 || doneBytes === totalBytes) return progress;
   if (stillMs >= stillFromMs && !bounds.includes('hash')) return { ...progress, stillMs };
   const bytesPerSecond = rateOf(samples, arrived(shown), nowMs);
   if (bytesPerSecond === undefined) return progress;
@@ -190,17 +190,12 @@ function rateOf(samples: readonly Sample[], bytes: number, nowMs: number): numbe
 const leftAt = (bytes: number, bytesPerSecond: number): { readonly msLeft?: number } =>
   bytesPerSecond <= 0 ? {} : { msLeft: (bytes * 1_000) / bytesPerSecond };
 
-/** Addresses and names that exist only in a local network. */
-const localHost =
-  /^(?:10|127|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))\.|^\[(?:fe80|f[cd])|^[^.[]+$|\.(?:lan|local|internal|home\.arpa)$/i;
-
 /** Nothing while a job has not reported what it does. */
-function boundOf({ from, host, activity }: TrackedStep): readonly Bound[] {
+function boundOf({ from, activity }: TrackedStep): readonly Bound[] {
   if (activity === 'comparing' || from === 'staged') return ['hash'];
   if (from === 'controller') return ['controller'];
   if (activity !== 'receiving') return [];
-  if (from === 'node') return ['disk'];
-  return [host !== undefined && localHost.test(host) ? 'lan' : 'uplink'];
+  return [from === 'node' ? 'disk' : from];
 }
 
 /** The nodes to which a plan transfers bytes. */
@@ -228,7 +223,7 @@ export function wholeProgress(transfers: Transfers, nowMs: number): TransferProg
     bounds: [...new Set(all.flatMap(({ bounds }) => bounds))],
   };
   const rates = running.flatMap(({ bytesPerSecond }) => bytesPerSecond ?? []);
-  if (rates.length === 0) return progress;
+  if (rates.length === 0 || doneBytes === totalBytes) return progress;
   const bytesPerSecond = rates.reduce((total, rate) => total + rate, 0);
   const ends = running.flatMap(({ msLeft }) => msLeft ?? []);
   if (ends.length < running.length) return { ...progress, bytesPerSecond };

@@ -102,7 +102,7 @@ async function showFirstPlan(run: Run, choose: Choose): Promise<ApplyContext & {
   const chosen = saved === undefined ? narrowed(run, targets) : given({ targets: saved.targets });
   const surroundings = { isSimulated: run.console.isSimulated, additions, ...chosen };
   if (saved !== undefined) requireSame(saved, planDocument(looked.plan, surroundings));
-  showPlan(run, looked.plan, { lock: { shown: lockPlace.shown, additions }, budgets: looked.budgets });
+  showPlan(run, looked.plan, { lock: { shown: lockPlace.shown, additions }, ...shownBeside(looked) });
   return { cluster, targets, ways, consent, looked };
 }
 
@@ -113,6 +113,8 @@ interface Round {
   readonly last?: LookedPlan;
   readonly isLockWritten: boolean;
 }
+
+const shownBeside = ({ budgets, transfers }: LookedPlan) => ({ budgets, transfers });
 
 /** Asks for consent and writes the lock. The result contains the lock if the plan has steps to run. */
 async function askFor(
@@ -218,7 +220,7 @@ async function planAfterHands(
   const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
   const isNew = actionsOf(looked.plan) !== left;
-  if (isNew || hasMachineSteps(looked.plan)) showPlan(run, looked.plan, { lock, budgets: looked.budgets });
+  if (isNew || hasMachineSteps(looked.plan)) showPlan(run, looked.plan, { lock, ...shownBeside(looked) });
   return looked;
 }
 

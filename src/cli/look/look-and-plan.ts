@@ -2,6 +2,7 @@ import { linkText } from '../../desired/addresses.ts';
 import { nodesToSee } from '../../desired/layouts.ts';
 import { settleLinks, withGivenNetworks } from '../../desired/settle/settle-links.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
+import { forecastTransfers, type NodeForecast } from '../../engine/plan/forecast.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { viewOf } from '../../engine/plan/view.ts';
@@ -115,6 +116,8 @@ export interface LookedPlan {
   readonly observation: FleetObservation;
   /** RDMA launch budgets, if the fleet can have any. */
   readonly budgets?: readonly NodeBudget[];
+  /** The bytes that the plan brings to each node. */
+  readonly transfers?: readonly NodeForecast[];
 }
 
 /** Observes the targets and all other nodes that the plan depends on, and makes the plan. */
@@ -125,6 +128,6 @@ export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan>
 /** Makes the plan from an existing observation. */
 function planFrom(observation: FleetObservation, { fleet, goal, targets }: PlanWish): LookedPlan {
   const plan = makePlan({ goal, desired: fleet, observation, targets });
-  const budgets = launchBudgets(viewOf({ desired: fleet, observation, targets }));
-  return { plan, observation, budgets };
+  const view = viewOf({ desired: fleet, observation, targets });
+  return { plan, observation, budgets: launchBudgets(view), transfers: forecastTransfers(plan.steps, view) };
 }

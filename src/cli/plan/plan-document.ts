@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { jsonText } from '../../diagnostics/escape.ts';
+import type { NodeForecast } from '../../engine/plan/forecast.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { planJson } from '../../engine/plan/plan-json.ts';
 import type { StepScript } from '../../engine/scripts/step-scripts.ts';
@@ -11,6 +12,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { type PlanTextInput, planText } from '../../report/plan/plan-text.ts';
+import { transfersJson } from '../../report/plan/transfer-lines.ts';
 import { launchesJson } from '../../report/status/status-json.ts';
 import { refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { readFile, shownPath } from '../files/read-file.ts';
@@ -84,6 +86,8 @@ interface PlanSurroundings {
   readonly targets?: readonly string[];
   /** RDMA launch budgets, if the fleet can have any. */
   readonly budgets?: readonly NodeBudget[];
+  /** The bytes that the plan brings to each node. */
+  readonly transfers?: readonly NodeForecast[];
   /** The root scripts, with --scripts. */
   readonly scripts?: readonly StepScript[];
 }
@@ -92,7 +96,8 @@ interface PlanSurroundings {
 export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string =>
   `${jsonText(planValue(plan, surroundings))}\n`;
 
-function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], scripts }: PlanSurroundings): Json {
+function planValue(plan: Plan, about: PlanSurroundings): Json {
+  const { isSimulated, additions, targets, budgets = [], transfers = [], scripts } = about;
   const [head, ...rest] = entriesOf(planJson(plan, { isSimulated }));
   const launches = Object.entries(launchesJson(budgets)).map(([node, value]) => [node, { ...value }] as const);
   return Object.fromEntries([
@@ -101,6 +106,7 @@ function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], 
     ...(targets === undefined ? [] : [['targets', targets] as const]),
     ...(additions.length === 0 ? [] : [['lock', { additions }] as const]),
     ...(launches.length === 0 ? [] : [['launches', Object.fromEntries(launches)] as const]),
+    ...(transfers.length === 0 ? [] : [['transfers', transfersJson(transfers)] as const]),
     ...rest,
     ...(scripts === undefined ? [] : [['scripts', scripts.map((one) => ({ ...one }))] as const]),
   ]);
@@ -180,7 +186,7 @@ export function targetsIn(saved: string): readonly string[] | 'all' | undefined 
 
 type JsonMap = { readonly [key: string]: Json };
 
-const onlyTold: readonly string[] = ['diagnostics', 'launches', 'memory'];
+const onlyTold: readonly string[] = ['diagnostics', 'launches', 'memory', 'transfers'];
 
 /** The document without its changes' kinds, which follow from other fields and are missing in older versions. */
 function comparable({ changes = [], ...document }: JsonMap): JsonMap {

@@ -63,9 +63,9 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
 export const plan: VerbBody = async (run) => {
   const { looked, targets, judged, fleet, additions, lockPlace } = await lookForPlan(run);
   const { isSimulated } = run.console;
-  const { budgets } = looked;
+  const { budgets, transfers } = looked;
   const chosen = narrowed(run, targets);
-  const surroundings = { isSimulated, additions, ...chosen, ...given({ budgets }) };
+  const surroundings = { isSimulated, additions, ...chosen, ...given({ budgets, transfers }) };
   const out = textOption(run, 'out');
   const saved = out === undefined ? undefined : resolve(run.folder, out);
   if (saved !== undefined) replaceFile(saved, planDocument(looked.plan, surroundings), 0o600);
@@ -77,6 +77,7 @@ export const plan: VerbBody = async (run) => {
   const parts = {
     lock,
     budgets,
+    transfers,
     next: nextLines(run, looked.plan, saved),
     saved: saved === undefined ? undefined : savedText(run, saved),
   };

@@ -2,17 +2,15 @@ import type { TreeFile } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
 
 /**
- * Where a transfer's bytes come from: this computer, a server, or a disk of the node itself. `staged`: the bytes are
- * already on the node, and the step only compares them.
+ * Where a transfer's bytes come from: this computer, a server beyond the uplink or in the local network, or a disk of the
+ * node itself. `staged`: the bytes are already on the node, and the step only compares them.
  */
-export type TransferSource = 'controller' | 'server' | 'node' | 'staged';
+export type TransferSource = 'controller' | 'uplink' | 'lan' | 'node' | 'staged';
 
 /** The bytes that a step brings to its node or compares there. */
 export interface Transfer {
   readonly bytes: number;
   readonly from: TransferSource;
-  /** The server's host name, if one sends the bytes. */
-  readonly host?: string;
 }
 
 const sizeOf = (files: readonly TreeFile[]): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -24,8 +22,7 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
   switch (act.name) {
     case 'fetch-model': {
       const { files, source } = act.args;
-      const bytes = sizeOf(files);
-      return source.kind === 'folder' ? { bytes, from: 'node' } : { bytes, from: 'server', ...hostIn(source.base) };
+      return { bytes: sizeOf(files), from: source.kind === 'folder' ? 'node' : networkOf(source.base) };
     }
     case 'verify-model':
       return { bytes: sizeOf(act.args.files), from: 'staged' };
@@ -34,8 +31,11 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
   }
 }
 
-/** The host name in a URL, without user and port. */
-function hostIn(url: string): { readonly host?: string } {
-  const host = /^https?:\/\/(?:[^/?#@]*@)?(\[[^\]]+\]|[^/?#:]+)/i.exec(url)?.[1];
-  return host === undefined ? {} : { host };
+/** Addresses and names that exist only in a local network. */
+const localHost =
+  /^(?:10|127|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))\.|^\[(?:fe80|f[cd])|^[^.[]+$|\.(?:lan|local|internal|home\.arpa)$/i;
+
+function networkOf(url: string): 'uplink' | 'lan' {
+  const host = /^https?:\/\/(?:[^/?#@]*@)?(\[[^\]]+\]|[^/?#:]+)/i.exec(url)?.[1] ?? '';
+  return localHost.test(host) ? 'lan' : 'uplink';
 }

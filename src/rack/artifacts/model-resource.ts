@@ -40,7 +40,7 @@ import {
   unreadBlockers,
 } from './tree-steps.ts';
 
-const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
+export const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
 
 /** True if a placement's rank on this node reads model files, on its own nodes or on its fallback. */
 export function isReader(
@@ -90,7 +90,7 @@ function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
 }
 
 /** Bytes that a copy needs: its files plus a tenth. */
-const neededBytes = (wanted: DesiredModel): number => Math.ceil(totalBytes(wanted.files) * 1.1);
+export const neededBytes = (wanted: DesiredModel): number => Math.ceil(totalBytes(wanted.files) * 1.1);
 
 function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {
   const { name } = wanted;

@@ -1,6 +1,7 @@
 import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
+import type { NodeForecast } from '../../engine/plan/forecast.ts';
 import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan.ts';
 import { alike, groupBy, listText } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
@@ -14,6 +15,7 @@ import { nodesText, seenText } from '../nodes-text.ts';
 import { counted, fitLines, hang, headLines, isNarrow, type Page, padEnd, pageText, type Tone } from '../page.ts';
 import { budgetLines, memoryLines } from './memory-lines.ts';
 import { blockerBlocks, waitingLines } from './pending.ts';
+import { transferLines } from './transfer-lines.ts';
 
 interface DriftTextInput {
   readonly plan: Plan;
@@ -83,6 +85,8 @@ export interface PlanTextInput {
   readonly lock: { readonly shown: string; readonly additions: readonly string[]; readonly isCounted?: true };
   /** RDMA launch budgets, shown if the plan starts something. */
   readonly budgets?: readonly NodeBudget[] | undefined;
+  /** The bytes that the plan brings to each node. */
+  readonly transfers?: readonly NodeForecast[] | undefined;
   /** Commands to type next, one per line; shown only if there is work to do. */
   readonly next?: readonly Prose[];
   /** A sentence about the saved file, shown in place of `next`. */
@@ -123,6 +127,7 @@ export function planText(input: PlanTextInput, page: Page): string {
     ...findingBlocks(plan, page, (code) => !isUrgent(code)),
     isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
     isStarting(plan) || isTooMuch(plan) ? memoryLines(plan.memory ?? [], page) : [],
+    transferLines(input.transfers ?? [], page),
     verdictLines(input, page),
     (isToDo ? next : saved === undefined ? [] : [saved]).flatMap((line) => proseLines(line, page)),
   ]);

@@ -181,6 +181,18 @@ describe("a node's transfer progress", () => {
     expect(on('studio-1', done, 20)).toMatchObject({ doneBytes: 100 * MB, isRunning: false, isComparing: false });
   });
 
+  it('has no rate while the last bytes are compared', () => {
+    const comparing = moved(fetch, { doneBytes: 1_000 * MB, keptBytes: 0, activity: 'comparing' });
+    const state = played([fetch], [0, started(fetch)], [10, comparing]);
+    expect(on('studio-1', state, 11)).toEqual({
+      doneBytes: 1_000 * MB,
+      totalBytes: 1_000 * MB,
+      isRunning: true,
+      isComparing: false,
+      bounds: ['hash'],
+    });
+  });
+
   it('claims no bound for a job that does not report what it does', () => {
     const state = played([fetch], [0, started(fetch)], [10, moved(fetch, { doneBytes: 100 * MB })]);
     expect(on('studio-1', state, 10)).toMatchObject({ bytesPerSecond: 10 * MB, bounds: [] });

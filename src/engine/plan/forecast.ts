@@ -1,0 +1,85 @@
+import type { DesiredModel } from '../../model/desired.ts';
+import { shortDigest } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Step } from '../../model/step.ts';
+import { modelTree, neededBytes, usedModels } from '../../rack/artifacts/model-resource.ts';
+import { diskSpaceFact } from '../../rack/boot/fact.ts';
+import { readValue } from '../../rack/fact.ts';
+import { isIntact } from '../../rack/records/trees.ts';
+import { treesFact } from '../../rack/records/trees-fact.ts';
+import type { ObservedTarget, View } from '../../rack/resource.ts';
+import { transferOf } from './transfers.ts';
+
+/** What a plan brings to one node, and what is there already. */
+export interface NodeForecast {
+  readonly node: NodeName;
+  readonly uplinkBytes: number;
+  readonly lanBytes: number;
+  readonly controllerBytes: number;
+  /** Copied from another folder of the node. */
+  readonly copiedBytes: number;
+  /** Of models that the node's placements use and that are complete there. */
+  readonly presentBytes: number;
+  /** True if an earlier run has left a part of a model there; how much of it is unknown until the transfer starts. */
+  readonly isPartlyStaged: boolean;
+  /** Disk space for the missing models, at most. */
+  readonly neededBytes: number;
+  /** In the APFS container, whose volumes share their free space; absent if it was not observed. */
+  readonly freeBytes?: number;
+}
+
+/** The forecast for each node that receives bytes, in fleet order. */
+export function forecastTransfers(steps: readonly Step[], { desired, targets }: View): readonly NodeForecast[] {
+  return targets.flatMap((target): readonly NodeForecast[] => {
+    const node = target.desired.name;
+    const transfers = steps.filter((step) => step.node === node).flatMap((step) => transferOf(step) ?? []);
+    const bytesFrom = (source: string): number =>
+      sum(
+        transfers.filter(({ from }) => from === source),
+        ({ bytes }) => bytes,
+      );
+    const [uplinkBytes, lanBytes, controllerBytes, copiedBytes] = ['uplink', 'lan', 'controller', 'node'].map(
+      bytesFrom,
+    );
+    if (transfers.length === 0 || sum(transfers, ({ bytes }) => bytes) === 0) return [];
+    const models = usedModels(desired, target).filter(({ digest }) => digest !== undefined);
+    const present = models.filter((model) => stateOn(target, model) === 'intact');
+    const missing = models.filter((model) => !present.includes(model));
+    const made = new Set(steps.filter((step) => step.node === node).flatMap((step) => modelIn(step) ?? []));
+    return [
+      {
+        node,
+        uplinkBytes: uplinkBytes ?? 0,
+        lanBytes: lanBytes ?? 0,
+        controllerBytes: controllerBytes ?? 0,
+        copiedBytes: copiedBytes ?? 0,
+        presentBytes: sum(present, sizeOf),
+        isPartlyStaged: missing.some((model) => stateOn(target, model) === 'staged'),
+        neededBytes: sum(
+          missing.filter(({ name }) => made.has(name)),
+          neededBytes,
+        ),
+        ...given({ freeBytes: readValue(target.facts, diskSpaceFact)?.freeBytes }),
+      },
+    ];
+  });
+}
+
+const sum = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((total, one) => total + of(one), 0);
+
+const sizeOf = ({ files }: DesiredModel): number => sum(files, ({ sizeBytes }) => sizeBytes);
+
+/** The model that a step publishes. */
+const modelIn = ({ act }: Step): string | undefined =>
+  act.kind === 'script' && act.name === 'publish-tree' && act.args.tree.kind === 'model'
+    ? act.args.tree.name
+    : undefined;
+
+function stateOn({ facts }: ObservedTarget, model: DesiredModel): 'intact' | 'staged' | 'absent' {
+  const tree = modelTree(model);
+  const own = (readValue(facts, treesFact) ?? []).filter(({ kind, name }) => kind === 'model' && name === model.name);
+  if (isIntact(own, tree)) return 'intact';
+  const isStaged = own.some(({ digest, state }) => digest === shortDigest(tree.digest) && state === 'staged');
+  return isStaged ? 'staged' : 'absent';
+}

@@ -1,0 +1,67 @@
+import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
+import type { NodeForecast } from '../../engine/plan/forecast.ts';
+import { groupBy } from '../../model/lists.ts';
+import { everyNodeText } from '../../model/node.ts';
+import { diskText } from '../../model/text/units.ts';
+import { hang, type Page, padEnd } from '../page.ts';
+
+type Sources = Pick<NodeForecast, 'uplinkBytes' | 'lanBytes' | 'controllerBytes' | 'copiedBytes'>;
+
+const amount = (bytes: number, words: string): readonly string[] =>
+  bytes === 0 ? [] : [`${diskText(bytes)} ${words}`];
+
+const sourceTexts = ({ uplinkBytes, lanBytes, controllerBytes, copiedBytes }: Sources): readonly string[] => [
+  ...amount(uplinkBytes, 'over the uplink'),
+  ...amount(lanBytes, 'over the LAN'),
+  ...amount(controllerBytes, 'from this computer'),
+  ...amount(copiedBytes, 'from its own disk'),
+];
+
+/** Everything except the free space, which differs a little on every node. */
+function nodeText(one: NodeForecast): string {
+  const { presentBytes, isPartlyStaged, neededBytes } = one;
+  const there = [
+    ...amount(presentBytes, 'of models already there'),
+    ...(isPartlyStaged ? ['part of it already there'] : []),
+  ];
+  const room = neededBytes === 0 ? [] : [`needs ${diskText(neededBytes)} of disk`];
+  return [...sourceTexts(one), ...there, ...room].join(', ');
+}
+
+/** `(6.9 TB free)`; for several nodes, the least of them. */
+function freeText(all: readonly NodeForecast[]): string {
+  if (all.every(({ neededBytes }) => neededBytes === 0)) return '';
+  const free = all.map(({ freeBytes }) => freeBytes ?? Number.NaN);
+  const least = Math.min(...free);
+  if (Number.isNaN(least)) return ` ${'(free space unknown)'.replaceAll(' ', firmSpace)}`;
+  const isSame = new Set(free.map(diskText)).size === 1;
+  return ` ${`(${isSame ? '' : 'at least '}${diskText(least)} free)`.replaceAll(' ', firmSpace)}`;
+}
+
+const totalOf = (all: readonly NodeForecast[], key: keyof Sources): number =>
+  all.reduce((total, one) => total + one[key], 0);
+
+/** The bytes that a plan brings to each node, with the disk space that they need, and their total. */
+export function transferLines(all: readonly NodeForecast[], page: Page): readonly string[] {
+  if (all.length === 0) return [];
+  const rows = [...groupBy(all, nodeText)].map(([text, same]) => [
+    everyNodeText(same.map(({ node }) => node)),
+    `${text}${freeText(same)}`,
+  ]);
+  const total = sourceTexts({
+    uplinkBytes: totalOf(all, 'uplinkBytes'),
+    lanBytes: totalOf(all, 'lanBytes'),
+    controllerBytes: totalOf(all, 'controllerBytes'),
+    copiedBytes: totalOf(all, 'copiedBytes'),
+  });
+  const shown = all.length === 1 ? rows : [...rows, ['total', total.join(', ')]];
+  const width = Math.max(...shown.map(([name = '']) => columnsOf(name)));
+  const lines = shown.flatMap(([name = '', text = '']) => hang(`  ${padEnd(name, width)}  `, text, page.columns));
+  return [page.paint('strong', 'Transfers'), ...lines];
+}
+
+/** The same for programs, by node name. */
+export const transfersJson = (all: readonly NodeForecast[]) =>
+  Object.fromEntries(
+    all.map(({ node, isPartlyStaged, ...bytes }) => [node, { ...bytes, partlyStaged: isPartlyStaged }]),
+  );

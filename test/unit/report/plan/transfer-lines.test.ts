@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { planDocument } from '../../../../src/cli/plan/plan-document.ts';
+import { forecastTransfers, type NodeForecast } from '../../../../src/engine/plan/forecast.ts';
+import { makePlan } from '../../../../src/engine/plan/make-plan.ts';
+import { viewOf } from '../../../../src/engine/plan/view.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { shortDigest } from '../../../../src/model/digest.ts';
+import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import { known } from '../../../../src/model/known.ts';
+import { transferLines } from '../../../../src/report/plan/transfer-lines.ts';
+import { schemaCheck } from '../../../cli/schema-check.ts';
+import { plainPage } from '../../../rack/page.ts';
+import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
+import { anyDigest } from '../../../rack/plans.ts';
+
+/** A fleet whose model has 100 GB on a server. */
+function fleetFrom(base: string): DesiredFleet {
+  const fleet = meshFleet();
+  const files = [{ path: 'weights', sha256: anyDigest, sizeBytes: 100e9 }];
+  const models = fleet.models.map((one) => ({
+    ...one,
+    digest: anyDigest,
+    files,
+    source: { kind: 'url' as const, base },
+  }));
+  return { ...fleet, models };
+}
+
+/** The plan and its forecast; by node, the state of the model there. */
+function forecast(base: string, states: Readonly<Record<string, KeptTree['state']>> = {}) {
+  const desired = fleetFrom(base);
+  const [model] = desired.models;
+  const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
+  const treeOn = (name: string): readonly KeptTree[] => {
+    const state = states[name];
+    if (state === undefined || model === undefined) return [];
+    const whole = state === 'intact' ? { whole: anyDigest } : {};
+    return [{ kind: 'model', name: model.name, digest: shortDigest(anyDigest), isCurrent: false, state, ...whole }];
+  };
+  const nodes = Object.fromEntries(
+    Object.entries(observation.nodes).map(([name, node]) => {
+      const free = known({ totalBytes: 8e12, freeBytes: 2e12 });
+      return [name, { ...node, facts: { ...node.facts, trees: known(treeOn(name)), 'disk-space': free } }];
+    }),
+  );
+  const seen = { ...observation, nodes };
+  const targets = desired.nodes.map(({ name }) => name);
+  const plan = makePlan({ goal: { kind: 'converge' }, desired, observation: seen, targets });
+  return { plan, transfers: forecastTransfers(plan.steps, viewOf({ desired, observation: seen, targets })) };
+}
+
+const lines = (all: readonly NodeForecast[], columns = 80) => transferLines(all, plainPage({ columns }));
+
+describe("a plan's transfers and disk space", () => {
+  it('are shown per node and in total, with what is already there', () => {
+    const { transfers } = forecast('https://huggingface.co/x/', { 'studio-2': 'staged', 'studio-3': 'intact' });
+    expect(transfers.map(({ node, uplinkBytes, presentBytes }) => [node, uplinkBytes, presentBytes])).toEqual([
+      ['studio-1', 100e9, 0],
+      ['studio-2', 100e9, 0],
+      ['studio-3', 0, 100e9],
+    ]);
+    expect(lines(transfers)).toEqual([
+      'Transfers',
+      '  studio-1  100 GB over the uplink, 1 kB from this computer, needs 110 GB of',
+      '            disk (2 TB free)',
+      '  studio-2  100 GB over the uplink, 1 kB from this computer, part of it already',
+      '            there, needs 110 GB of disk (2 TB free)',
+      '  studio-3  1 kB from this computer, 100 GB of models already there',
+      '  total     200 GB over the uplink, 3 kB from this computer',
+    ]);
+    for (const line of lines(transfers, 40)) expect(line.length).toBeLessThanOrEqual(40);
+  });
+
+  it('distinguish the uplink from the local network', () => {
+    const [first] = forecast('https://mirror.lan/x/').transfers;
+    expect(first).toMatchObject({
+      uplinkBytes: 0,
+      lanBytes: 100e9,
+      neededBytes: Math.ceil(100e9 * 1.1),
+      freeBytes: 2e12,
+    });
+  });
+
+  it('are in the JSON document, which a saved plan does not compare', () => {
+    const { plan, transfers } = forecast('https://huggingface.co/x/');
+    const document: unknown = JSON.parse(planDocument(plan, { isSimulated: false, additions: [], transfers }));
+    expect(schemaCheck('plan')(document)).toEqual([]);
+    expect(document).toMatchObject({ transfers: { 'studio-1': { uplinkBytes: 100e9, partlyStaged: false } } });
+  });
+
+  it('are left out of a plan that transfers nothing', () => {
+    const intact = Object.fromEntries(['studio-1', 'studio-2', 'studio-3'].map((name) => [name, 'intact' as const]));
+    const { plan } = forecast('https://huggingface.co/x/', intact);
+    expect(
+      lines(
+        forecastTransfers([], viewOf({ desired: meshFleet(), observation: { nodes: {}, failures: {} }, targets: [] })),
+      ),
+    ).toEqual([]);
+    expect(plan.changes.some(({ resource }) => resource.startsWith('model/'))).toBe(false);
+  });
+});
