@@ -131,6 +131,7 @@ function draftRuntime(spot: Entry) {
     command: wordsIn(spot, 'command'),
     leader: wordsIn(spot, 'leader'),
     follower: wordsIn(spot, 'follower'),
+    prepare: wordsIn(spot, 'prepare'),
     env: values(below(spot, 'env')),
     /** All ports in `joined`. */
     joined: values(below(spot, 'joined')),

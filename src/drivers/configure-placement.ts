@@ -8,7 +8,8 @@ import type { RankRecord } from '../model/facts/fact-values.ts';
 import { given } from '../model/given.ts';
 import { joinText } from '../model/lists.ts';
 import { type Link, linkEndText, type NodeName } from '../model/node.ts';
-import type { ScriptArgs } from '../model/node-script.ts';
+import type { JobArgs, ScriptArgs } from '../model/node-script.ts';
+import type { Word } from '../model/probe.ts';
 import type { Text } from '../model/step.ts';
 import { plistHead } from '../node/launchd-service.ts';
 import { accountEnvironment, rankFilesFolder, rankLog, rankServiceLabel, treeFolder } from '../node/paths/own-paths.ts';
@@ -20,6 +21,7 @@ import {
   type RankCommand,
   type RankFile,
   type RankMatrix,
+  type RankPreparation,
   type RuntimeDriver,
   type SeenNames,
 } from './contract/driver.ts';
@@ -33,6 +35,8 @@ export interface RankConfiguration extends Pick<ScriptArgs['bootstrap-rank'], 'r
   readonly golden: { readonly question: string; readonly check: GoldenCheck };
   /** Sorted by name. */
   readonly files: readonly RankFile[];
+  /** Absent if nothing has to run before the rank. */
+  readonly prepare?: JobArgs['prepare-rank'];
   /** Amount of its node's launch budget that a start uses (default 1). */
   readonly takesOfDevice?: number;
 }
@@ -151,8 +155,9 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
     filesFolder: rankFilesFolder(placement.name),
   };
   return nodes.map((node, rank) => {
-    const command = driver.configure({ ...common, node, rank });
     const user = parts.users[node];
+    const command = driver.configure({ ...common, node, rank, account: user ?? '' });
+    const env = { ...accountEnv(parts.account), ...command.prepare?.env };
     return {
       node,
       record: {
@@ -183,10 +188,26 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
       golden: { question: canonicalJson(goldenBody(token)), check: driver.goldenCheck(runtime) },
       user: user ?? '',
       files: command.files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-      ...given({ takesOfDevice: command.takesOfDevice }),
+      ...given({
+        takesOfDevice: command.takesOfDevice,
+        prepare: command.prepare && preparationOf(placement.name, user ?? '', { ...command.prepare, env }),
+      }),
     };
   });
 }
+
+function preparationOf(
+  placement: string,
+  account: string,
+  { key, name, argv, env }: RankPreparation,
+): JobArgs['prepare-rank'] {
+  const texts = Object.entries(env).map(([variable, value]) => [variable, wordsOf([value].flat())] as const);
+  return { placement, key, name, account, env: Object.fromEntries(texts), argv: argv.map(wordsOf) };
+}
+
+/** The login account occurs only in service files. */
+const wordsOf = (text: Text): readonly Word[] =>
+  text.flatMap((part) => (typeof part === 'string' || part.kind === 'node-path' ? part : []));
 
 /** Environment with the folders that a service account without a home can write to. */
 const accountEnv = (account: string | undefined): RankCommand['env'] =>
@@ -229,6 +250,8 @@ function fileJson(file: RankFile): Json {
       return { name: file.name, content: textJson(file.content) };
     case 'folder':
       return { name: file.name, keeps: file.keeps };
+    case 'prepared':
+      return { name: file.name, keeps: true };
   }
 }
 

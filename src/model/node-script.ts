@@ -2,7 +2,7 @@ import type { Digest } from './digest.ts';
 import type { GoldenRecord } from './endpoint-calls.ts';
 import type { RankRecord } from './facts/fact-values.ts';
 import type { NodeHold, StartOutcome } from './facts/node-records.ts';
-import type { NodePath } from './probe.ts';
+import type { NodePath, Word } from './probe.ts';
 
 /** A published tree contains one version of a runtime, or a model. */
 export type TreeKind = 'runtime' | 'model';
@@ -180,6 +180,9 @@ export interface ScriptArgs {
     readonly files: readonly string[];
     readonly links: readonly { readonly name: string; readonly to: NodePath }[];
     readonly folders: readonly { readonly name: string; readonly keeps: boolean }[];
+    /** Folders that the job with the key `job` has made. */
+    readonly prepared?: readonly string[];
+    readonly job?: Digest;
   };
   /**
    * Runs `launchctl kickstart`; fails if the record has a different generation. The node counts every start over RDMA,
@@ -227,7 +230,7 @@ export type NetworkCall = Extract<
 
 /**
  * The arguments of every job. A job is long work that is stored on the node by its key. Jobs run as root, except for
- * their curl and uv.
+ * their curl, uv and `prepare`.
  */
 export interface JobArgs {
   /**
@@ -263,6 +266,18 @@ export interface JobArgs {
   };
   /** Verifies the SHA-256 of every staged file from the controller. */
   readonly 'verify-model': { readonly tree: TreeId; readonly files: readonly TreeFile[] };
+  /** Runs a runtime's `prepare` as the ranks' account, in a folder of the rank's files. */
+  readonly 'prepare-rank': {
+    readonly placement: string;
+    readonly key: Digest;
+    /** The folder's name among the rank's files. */
+    readonly name: string;
+    /** Empty means the SSH user. */
+    readonly account: string;
+    readonly env: Readonly<Record<string, readonly Word[]>>;
+    /** One entry per argument, in parts. */
+    readonly argv: readonly (readonly Word[])[];
+  };
 }
 
 export type JobName = keyof JobArgs;

@@ -72,6 +72,11 @@ export const placementCodes = {
       'RDMA devices exist only between the ranks of a placement with `transport: rdma`, one for each pair of Macs.',
     hint: 'Use a runtime without this field for this placement, or change its nodes or its transport.',
   },
+  'runtime/field-of-starts': {
+    summary: '`prepare` cannot use this field.',
+    cause: '`prepare` runs once for many starts, and the value of this field can change from start to start.',
+    hint: 'Use the field in the command line of the ranks.',
+  },
   'runtime/roles-conflict': {
     summary: 'The runtime has a command line for every rank and another one for a role.',
     cause: '`command` is the command line of every rank. `leader` and `follower` replace it if the ranks differ.',

@@ -1,4 +1,6 @@
 import type { DesiredPlacement } from '../../model/desired.ts';
+import { digestOf, type Json } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import { joinText } from '../../model/lists.ts';
 import type { NodePath } from '../../model/probe.ts';
 import type { Text } from '../../model/step.ts';
@@ -13,6 +15,7 @@ import {
   type RankCommand,
   type RankFile,
   type RankPlace,
+  type RankPreparation,
   type RuntimeDriver,
   type StartWave,
   type TokenRequest,
@@ -29,7 +32,7 @@ import {
   mostMeshRanks,
 } from '../contract/mlx-group.ts';
 import { signaturesOf } from '../contract/signatures.ts';
-import { type CommandField, fieldsOf, fillFields } from './fields.ts';
+import { type CommandField, fieldsOf, fieldsOfStarts, fillFields } from './fields.ts';
 import { type CommandRuntime, keys } from './runtime.ts';
 
 /** The smallest request that yields one token. The cluster file sets its path and the JSON pointer to the token. */
@@ -51,7 +54,7 @@ function waves({ nodes }: Pick<DesiredPlacement, 'nodes'>, { order, meeting }: C
   return meeting !== undefined && nodes.length > 1 ? leaderMeets : wavesByOrder[order];
 }
 
-const dataName = 'data';
+const dataName = (key: string): string => (key === '' ? 'data' : `data-${key.slice(0, 16)}`);
 
 /** Variables that `variables: mlx` sets. */
 const reserved: ReservedWords = {
@@ -113,7 +116,7 @@ function groupFindings({ placement, runtime }: PlacementCheck<CommandRuntime>): 
 function configure(place: RankPlace<CommandRuntime>): RankCommand {
   const { placement, runtime, rank } = place;
   const { command: ofLeader, follower = ofLeader } = runtime;
-  const values = fieldValues(place);
+  const values = fieldValues(place, preparationOf(place)?.key ?? '');
   const filled = (text: string): Text => joinText(fillFields(text, (field) => [values[field]]));
   const words = (rank === 0 ? ofLeader : follower).map(filled);
   const env = Object.entries({ ...runtime.env, ...placement.env }).map(([name, text]) => [name, filled(text)] as const);
@@ -122,9 +125,37 @@ function configure(place: RankPlace<CommandRuntime>): RankCommand {
     argv: words.map((word, index) => (index === 0 ? programWord(word) : word)),
     env: { ...group.env, ...Object.fromEntries(env) },
     files: [...group.files, ...ownFiles(place)],
+    ...given({ prepare: preparationOf(place) }),
     ...portsOf(place),
   };
 }
+
+/**
+ * The command that runs before the rank, with a key of everything that it depends on. Its folder has the key in its
+ * name, so a running mesh keeps its own folder while the next one is prepared.
+ */
+function preparationOf(place: RankPlace<CommandRuntime>): RankPreparation | undefined {
+  const { placement, runtime, node, account } = place;
+  if (runtime.prepare === undefined) return undefined;
+  const texts = { ...runtime.env, ...placement.env };
+  const fill = (values: FieldValues) => (text: string) => joinText(fillFields(text, (field) => [values[field]]));
+  const lasting = { ...fieldValues(place, ''), ...Object.fromEntries(fieldsOfStarts.map((field) => [field, ''])) };
+  const words = runtime.prepare.map(fill(lasting));
+  const { runtimeFolder, modelFolder } = place;
+  const about = { placement: placement.name, node, account, texts, words: asJson(words) };
+  const key = digestOf({ ...about, runtime: runtimeFolder.path, model: modelFolder.path });
+  const values = fieldValues(place, key);
+  const [program = [], ...others] = runtime.prepare.map(fill(values));
+  return {
+    key,
+    name: dataName(key),
+    argv: [programWord(program), ...others],
+    env: Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(values)(text)])),
+  };
+}
+
+const asJson = (words: readonly Text[]): Json =>
+  words.map((word) => word.map((part) => (typeof part === 'string' ? part : { ...part })));
 
 /** The variables from which MLX makes its group, and their files. */
 function groupOf(place: RankPlace<CommandRuntime>): Pick<RankCommand, 'env' | 'files'> {
@@ -136,9 +167,13 @@ function groupOf(place: RankPlace<CommandRuntime>): Pick<RankCommand, 'env' | 'f
 /** The files behind the fields that a command line uses. */
 function ownFiles(place: RankPlace<CommandRuntime>): readonly RankFile[] {
   const fields = fieldsOf(place.runtime, place.placement);
+  const prepared = preparationOf(place);
   return [
     ...(fields.has('hostfile') ? [hostfileOf(place)] : []),
-    ...(fields.has('data') ? [{ kind: 'folder', name: dataName, keeps: true } as const] : []),
+    ...(prepared === undefined ? [] : [{ kind: 'prepared', name: prepared.name } as const]),
+    ...(fields.has('data') && prepared === undefined
+      ? [{ kind: 'folder', name: dataName(''), keeps: true } as const]
+      : []),
   ];
 }
 
@@ -152,7 +187,10 @@ function portsOf({ runtime, rank, port, endpointPort }: RankPlace<CommandRuntime
   };
 }
 
-function fieldValues(place: RankPlace<CommandRuntime>): Readonly<Record<CommandField, string | NodePath>> {
+type FieldValues = Readonly<Record<CommandField, string | NodePath>>;
+
+/** @param key of the preparation; empty if there is none */
+function fieldValues(place: RankPlace<CommandRuntime>, key: string): FieldValues {
   const { placement, addresses, rank, port, filesFolder } = place;
   const devices = devicesOf(place);
   return {
@@ -173,7 +211,7 @@ function fieldValues(place: RankPlace<CommandRuntime>): Readonly<Record<CommandF
     device: devices[0] ?? '',
     devices: devices.join(','),
     hostfile: below(filesFolder, hostfileName),
-    data: below(filesFolder, dataName),
+    data: below(filesFolder, dataName(key)),
   };
 }
 
@@ -233,7 +271,9 @@ export const command: RuntimeDriver<CommandRuntime> = {
   tensorShape: (_runtime, { shape }) => shape,
   configure,
   programOutside,
-  programs: ({ command, follower = [] }) => [...new Set([command, follower].flatMap(programInside))],
+  // Each node builds the venv, so the programs of a Python runtime are not in its archive.
+  programs: ({ command, follower = [], python }) =>
+    python === undefined ? [...new Set([command, follower].flatMap(programInside))] : [],
   programKey: ({ command, follower }, program) => {
     if (follower === undefined) return 'command';
     return programInside(command).includes(program) ? 'leader' : 'follower';

@@ -20,8 +20,11 @@ export const commandFields = {
   device: 'RDMA device of the cable to the other rank, for exactly two ranks over RDMA',
   devices: 'RDMA devices of the cables to every other rank over RDMA, in rank order, separated by commas',
   hostfile: "path of a JSON file on the node that lists every rank, in the form of MLX's hostfile",
-  data: 'folder on the node that belongs to the account of the ranks and is kept between starts',
+  data: 'folder on the node that belongs to the account of the ranks and is kept between starts; with `prepare`, one for each version of it',
 } as const;
+
+/** Fields whose values can change from start to start, so that a command that runs once cannot use them. */
+export const fieldsOfStarts: readonly string[] = 'port peers leader generation device devices hostfile'.split(' ');
 
 export type CommandField = keyof typeof commandFields;
 

@@ -9,21 +9,30 @@ import {
 import type { Finding, Rule } from '../../desired/rules/rule.ts';
 import { listText } from '../../model/lists.ts';
 import { placementSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
-import { commandFields, fieldsIn, isCommandField } from './fields.ts';
+import { commandFields, fieldsIn, fieldsOfStarts, isCommandField } from './fields.ts';
 
 const names = Object.keys(commandFields);
 const inBraces = (name: string): string => `{${name}}`;
 const ports: readonly string[] = ['port', 'endpoint'];
 
 /** Rules about command lines and environments with fields, for every driver. */
-export const rules: readonly Rule[] = [rolesMissing, unknownField, programNotFound, fieldWithoutValue, joinedInVain];
+export const rules: readonly Rule[] = [
+  rolesMissing,
+  pythonMissing,
+  unknownField,
+  programNotFound,
+  fieldWithoutValue,
+  fieldOfStarts,
+  joinedInVain,
+];
 
 /** The texts of a runtime in which fields are filled in. */
-const textsOf = ({ command, leader, follower, env }: DraftRuntime): readonly DraftText[] => [
+const textsOf = ({ command, leader, follower, env, prepare }: DraftRuntime): readonly DraftText[] => [
   ...command,
   ...leader,
   ...follower,
   ...env,
+  ...prepare,
 ];
 
 const isCommand = ({ driver }: DraftRuntime): boolean => driver?.text === 'command';
@@ -46,6 +55,23 @@ function rolesMissing({ runtimes }: Draft): readonly Finding[] {
     const other = leads ? 'follower' : 'leader';
     const detail = `\`${role}\` needs \`${other}\`, the command line of the other ranks.`;
     return [{ code: 'runtime/key-missing', pointer: `${pointer}/${role}`, at: 'key', detail, subject }];
+  });
+}
+
+/** A Python runtime needs a version and a list of packages. */
+function pythonMissing({ runtimes }: Draft): readonly Finding[] {
+  return runtimes.filter(isCommand).flatMap(({ name, pointer, keys }) => {
+    const has = (key: string): boolean => keys.includes(key);
+    const [key] = ['requirements', 'python', 'wheels'].filter(has);
+    const missing = ['python', 'requirements'].filter((one) => !has(one));
+    if (key === undefined || missing.length === 0) return [];
+    return {
+      code: 'runtime/key-missing',
+      pointer: `${pointer}/${key}`,
+      at: 'key',
+      detail: `\`${key}\` needs ${listText(missing.map((one) => `\`${one}\``))}.`,
+      subject: runtimeSubject(name),
+    };
   });
 }
 
@@ -92,8 +118,8 @@ const noPort = ({ isText, text, pointer }: DraftText, subject: Subject): readonl
 
 /** The program of a command line must be a path: inside the archive, or absolute on the Mac. */
 function programNotFound(draft: Draft): readonly Finding[] {
-  return draft.runtimes.flatMap(({ name, pointer, command, leader, follower }) =>
-    Object.entries({ command, leader, follower }).flatMap(([key, [program]]) => {
+  return draft.runtimes.flatMap(({ name, pointer, command, leader, follower, prepare }) =>
+    Object.entries({ command, leader, follower, prepare }).flatMap(([key, [program]]) => {
       const isFirst = program?.pointer === `${pointer}/${key}/0`;
       if (program === undefined || !isFirst || /^(?:\{runtime\})?\/[^/]/.test(program.text)) return [];
       return {
@@ -148,6 +174,25 @@ const reasonOf = (field: string, { nodes: { length }, transport }: DraftPlacemen
   (field === 'device' && length !== 2) || length < 2
     ? `has ${length === 1 ? 'one node' : `${length} nodes`}`
     : `has \`transport: ${transport?.text ?? 'none'}\``;
+
+/** `prepare` runs once for many starts, so it cannot use values of one start. */
+function fieldOfStarts({ runtimes }: Draft): readonly Finding[] {
+  return runtimes.flatMap(({ name, prepare }) =>
+    prepare.flatMap(({ pointer, text }) =>
+      fieldsIn(text)
+        .filter((field) => fieldsOfStarts.includes(field.name))
+        .map(
+          ({ name: field, ...part }): Finding => ({
+            code: 'runtime/field-of-starts',
+            pointer,
+            part,
+            detail: `${inBraces(field)} can have a different value at each start.`,
+            subject: runtimeSubject(name),
+          }),
+        ),
+    ),
+  );
+}
 
 /** `joined.meeting` delays the followers until the leader listens, so the leader must start first. */
 function joinedInVain({ runtimes }: Draft): readonly Finding[] {

@@ -1,4 +1,5 @@
 import type { DriverKeys } from '../../desired/rules/rule.ts';
+import { requirementsName } from '../../desired/settle/python-packages.ts';
 import type { Runtime as RuntimeSpec } from '../../model/cluster-spec.generated.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
 import { jsonObject } from '../../model/digest.ts';
@@ -16,6 +17,8 @@ export interface CommandRuntime extends DesiredRuntime {
   readonly follower?: readonly string[];
   /** Environment of every rank, with unfilled `{field}`s; a placement's `env` takes precedence. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The command line that each node runs once before its rank starts. */
+  readonly prepare?: readonly string[];
   /** Whether ranks get the variables from which MLX makes its group. */
   readonly variables?: 'mlx';
   readonly order: 'leader-first' | 'followers-first' | 'together';
@@ -31,31 +34,34 @@ export interface CommandRuntime extends DesiredRuntime {
   readonly token: { readonly path: string; readonly json: string; readonly golden?: 'equal' };
 }
 
+/** With `requirements`, the archive is that of uv, and each node builds the runtime's tree. */
+const packagesOf = ({ python, requirements, wheels }: RuntimeSpec) =>
+  python === undefined || requirements === undefined
+    ? {}
+    : { python, extras: [{ name: requirementsName, source: requirements }], ...given({ wheels }) };
+
 export const keys: DriverKeys<CommandRuntime> = {
   needs: [],
-  takes: ['command', 'leader', 'follower', 'env', 'variables', 'order', 'restart', 'joined', 'token'],
+  takes: [
+    ...['command', 'leader', 'follower', 'env', 'prepare', 'variables', 'order', 'restart', 'joined', 'token'],
+    ...['python', 'requirements', 'wheels'],
+  ],
   ofPlacements: [],
   rules,
-  resolve: ({
-    command,
-    leader,
-    follower,
-    env,
-    variables,
-    order = 'leader-first',
-    restart = 'group',
-    joined,
-    token,
-  }) => ({
-    driver: 'command',
-    command: [...(leader ?? command ?? [])],
-    ...given({ follower, env, variables }),
-    order,
-    restart,
-    joinedListening: joined?.listening ?? '{port}',
-    ...given({ followersJoin: joined?.followers, meeting: joined?.meeting }),
-    token: tokenOf(token),
-  }),
+  resolve: (spec) => {
+    const { command, leader, follower, env, prepare, variables, order = 'leader-first', restart = 'group' } = spec;
+    return {
+      driver: 'command',
+      command: [...(leader ?? command ?? [])],
+      ...given({ follower, env, prepare, variables }),
+      order,
+      restart,
+      joinedListening: spec.joined?.listening ?? '{port}',
+      ...given({ followersJoin: spec.joined?.followers, meeting: spec.joined?.meeting }),
+      token: tokenOf(spec.token),
+      ...packagesOf(spec),
+    };
+  },
   ofVersion: ({ command, order, restart, joinedListening, token, ...others }) => {
     const roles = rolesOf(others);
     if (!areWords(command) || roles === undefined || !isText(joinedListening)) return undefined;
@@ -67,18 +73,24 @@ export const keys: DriverKeys<CommandRuntime> = {
     const asked = golden === 'equal' ? ({ path, json, golden } as const) : { path, json };
     return { driver: 'command', command, ...roles, order, restart, joinedListening, token: asked };
   },
+  packages: [],
 };
 
 /** Keys that runtimes of older versions of meshwright do not have. */
-type RoleKeys = Pick<CommandRuntime, 'follower' | 'env' | 'variables' | 'followersJoin' | 'meeting'>;
+type RoleKeys = Pick<
+  CommandRuntime,
+  'follower' | 'env' | 'prepare' | 'variables' | 'followersJoin' | 'meeting' | 'python'
+>;
 
 /** The valid role keys of a lock line; undefined if one of them is not valid. */
 function rolesOf(keys: Readonly<Record<string, unknown>>): RoleKeys | undefined {
-  const { follower, env, variables, followersJoin, meeting } = keys;
+  const { follower, env, prepare, variables, followersJoin, meeting, python } = keys;
   const values = env === undefined ? {} : jsonObject(env);
-  if (follower !== undefined && !areWords(follower)) return undefined;
+  if (!areWordsOrAbsent(follower) || !areWordsOrAbsent(prepare)) return undefined;
   if (variables !== undefined && variables !== 'mlx') return undefined;
-  if (values === undefined || !isTextOrAbsent(followersJoin) || !isTextOrAbsent(meeting)) return undefined;
+  if (values === undefined || !isTextOrAbsent(followersJoin) || !isTextOrAbsent(meeting) || !isTextOrAbsent(python)) {
+    return undefined;
+  }
   const texts = Object.entries(values).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : [],
   );
@@ -86,14 +98,19 @@ function rolesOf(keys: Readonly<Record<string, unknown>>): RoleKeys | undefined 
   return given({
     follower,
     env: env === undefined ? undefined : Object.fromEntries(texts),
+    prepare,
     variables,
     followersJoin,
     meeting,
+    python,
   });
 }
 
 const areWords = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string');
+
+const areWordsOrAbsent = (value: unknown): value is readonly string[] | undefined =>
+  value === undefined || areWords(value);
 
 const isTextOrAbsent = (value: unknown): value is string | undefined => value === undefined || isText(value);
 

@@ -2,7 +2,7 @@ import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
-import type { Json } from '../../model/digest.ts';
+import type { Digest, Json } from '../../model/digest.ts';
 import type { GoldenCheck, StartDialogue, StopDialogue } from '../../model/endpoint-calls.ts';
 import type { ForeignDaemon } from '../../model/facts/daemons.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
@@ -74,6 +74,8 @@ export interface RankPlace<R extends DesiredRuntime = DesiredRuntime> {
   readonly model: DesiredModel;
   readonly node: NodeName;
   readonly rank: number;
+  /** The rank's account; empty for the SSH user. */
+  readonly account: string;
   readonly generation: number;
   /** TCP port where the ranks of this generation meet. */
   readonly port: number;
@@ -106,7 +108,18 @@ export type RankFile =
   | { readonly kind: 'file'; readonly name: string; readonly content: Text }
   | { readonly kind: 'link'; readonly name: string; readonly to: NodePath }
   /** Owned by the rank's account. Emptied before each start unless `keeps` is set. */
-  | { readonly kind: 'folder'; readonly name: string; readonly keeps: boolean };
+  | { readonly kind: 'folder'; readonly name: string; readonly keeps: boolean }
+  /** The folder in which {@link RankCommand.prepare} has run. */
+  | { readonly kind: 'prepared'; readonly name: string };
+
+/** A command that a node runs once as the rank's account before the rank starts, and again only for a different key. */
+export interface RankPreparation {
+  readonly key: Digest;
+  /** The name of its folder among the rank's files. */
+  readonly name: string;
+  readonly argv: readonly Text[];
+  readonly env: Readonly<Record<string, EnvValue>>;
+}
 
 /** A value of the environment. Node paths in it are rendered with the node's root prefix. */
 export type EnvValue = string | NodePath | Text;
@@ -117,6 +130,7 @@ export interface RankCommand {
   readonly argv: readonly Text[];
   readonly env: Readonly<Record<string, EnvValue>>;
   readonly files: readonly RankFile[];
+  readonly prepare?: RankPreparation;
   /** TCP port where a rank listens once it has joined; 0 if a running process is enough. */
   readonly joinedPort: number;
   /** TCP port where a rank listens before it has joined; 0 if there is none. */

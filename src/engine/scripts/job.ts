@@ -2,7 +2,7 @@ import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { JobCall } from '../../model/node-script.ts';
 import type { Activity } from '../../model/step.ts';
 import { rootLine, shellCommand } from '../../node/paths/node-paths.ts';
-import { jobFolder, stagedTree, treeFolder, verifiedMark } from '../../node/paths/own-paths.ts';
+import { jobFolder, preparedMark, rankFile, stagedTree, treeFolder, verifiedMark } from '../../node/paths/own-paths.ts';
 import { environmentLines } from '../../node/root-script.ts';
 import { jobBody } from './registry.ts';
 import { sh } from './scripts.generated.ts';
@@ -34,14 +34,15 @@ export function parseJobPoll(stdout: string): JobPoll | undefined {
   if (lines.at(-1) !== '' || lines.at(-2) !== 'end') return undefined;
   const fields = new Map(lines.slice(0, -2).map((line) => fieldOf(line)));
   const state = states.find((one) => one === fields.get('state'));
-  const [, done, total] = /^(\d{1,16}) (\d{1,16})$/.exec(fields.get('progress') ?? '') ?? [];
+  const [, done, total] = /^(\d{1,16})(?: (\d{1,16}))?$/.exec(fields.get('progress') ?? '') ?? [];
   const [, activity, kept] = /^(receiving|comparing) (\d{1,16})$/.exec(fields.get('activity') ?? '') ?? [];
   const [, slug, text = ''] = /^([a-z][a-z0-9-]{0,63}) (.*)$/.exec(fields.get('failure') ?? '') ?? [];
   const exit = /^\d{1,3}$/.exec(fields.get('rc') ?? '')?.[0];
   if (state === undefined || (state === 'ended' && exit === undefined)) return undefined;
   return {
     state,
-    ...(done === undefined ? {} : { done: Number(done), total: Number(total) }),
+    ...(done === undefined ? {} : { done: Number(done) }),
+    ...(total === undefined ? {} : { total: Number(total) }),
     ...(activity === undefined ? {} : { activity: activity as Activity, kept: Number(kept) }),
     ...(exit === undefined ? {} : { exit: Number(exit) }),
     ...(slug === undefined ? {} : { failure: { slug, text } }),
@@ -66,16 +67,28 @@ end 0
 const startTenths = 100;
 
 /** Starts a job; the script's file says when it does not. */
-export function launchBody(key: Digest, call: JobCall): string {
+export const launchBody = (key: Digest, call: JobCall): string =>
+  sh.launchJob({ folder: jobFolder(key), ...resultOf(call), run: jobText(call), tenths: startTenths });
+
+/** A job's result on the node, by which a later run finds that it is complete. */
+function resultOf(call: JobCall) {
+  if (call.name === 'prepare-rank') {
+    const { placement, name, key } = call.args;
+    return {
+      // Nothing publishes the folder, so only its mark counts.
+      published: preparedMark(placement, name),
+      staged: rankFile(placement, name),
+      verified: preparedMark(placement, name),
+      digest: key,
+      about: `name=${call.name}\nplacement=${placement}`,
+    };
+  }
   const { tree } = call.args;
-  return sh.launchJob({
-    folder: jobFolder(key),
+  return {
     published: treeFolder(tree),
     staged: stagedTree(tree),
     verified: verifiedMark(tree),
     digest: tree.digest,
     about: `name=${call.name}\ntree=${tree.kind} ${tree.name} ${shortDigest(tree.digest)}`,
-    run: jobText(call),
-    tenths: startTenths,
-  });
+  };
 }

@@ -22,7 +22,14 @@ import { setWiredLimit } from '../../rack/memory/set-wired-limit.ts';
 import { orderServices } from '../../rack/network/order-services.ts';
 import { settleRollback } from '../../rack/network/transaction/rollback-script.ts';
 import { clearGateway, drainGateway, loadGateway, openGateway } from '../../rack/placement/endpoint/gateway-scripts.ts';
-import { bootstrapRank, keepGolden, kickRank, removeRank, stopRank } from '../../rack/placement/ranks/rank-scripts.ts';
+import {
+  bootstrapRank,
+  keepGolden,
+  kickRank,
+  prepareRank,
+  removeRank,
+  stopRank,
+} from '../../rack/placement/ranks/rank-scripts.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { restoreValue } from '../../rack/uninstall/baseline.ts';
 import { clearNode, restoreNetwork } from '../../rack/uninstall/uninstall-scripts.ts';
@@ -78,6 +85,7 @@ const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'build-python': buildPython,
   'fetch-model': fetchModel,
   'verify-model': verifyModel,
+  'prepare-rank': prepareRank,
 };
 
 export const scriptNames = Object.keys(scripts) as readonly ScriptName[];

@@ -86,6 +86,10 @@ export const rankFilesFolder = (placement: string): NodePath => below(placementF
 
 export const rankFile = (placement: string, name: string): NodePath => below(rankFilesFolder(placement), name);
 
+/** The mark that a folder of a rank's files was prepared completely. */
+export const preparedMark = (placement: string, name: string): NodePath =>
+  below(placementFolder(placement), `prepared.${name}`);
+
 /** Wired memory before any rank ran in a boot session. */
 export const wiredBaselineFile: NodePath = below(place.ours, 'wired-baseline');
 

@@ -12,13 +12,16 @@ function wordOf(value: Value): string {
   return /^\w+$/.test(String(value)) ? String(value) : quote(String(value));
 }
 
+/** Several parts are one word. */
+const joinedWord = (word: Word | readonly Word[]): string => [word].flat().map(scriptWord).join('') || quote('');
+
 /**
  * The text of a `.sh` file as a function of the variables in its header and the words in `$@`. Each value is quoted as
  * one word and precedes the text; nothing is inserted into the text.
  */
 export const shellScript =
   <Name extends string>(text: string) =>
-  (values: Readonly<Record<Name, Value>>, words?: readonly Word[]): string => {
+  (values: Readonly<Record<Name, Value>>, words?: readonly (Word | readonly Word[])[]): string => {
     const lines = Object.entries<Value>(values).map(([name, value]) => `${name}=${wordOf(value)}\n`);
-    return `${lines.join('')}${words ? `${['set --', ...words.map(scriptWord)].join(' ')}\n` : ''}${text}`;
+    return `${lines.join('')}${words ? `${['set --', ...words.map(joinedWord)].join(' ')}\n` : ''}${text}`;
   };

@@ -46,7 +46,8 @@ const worksOn = ({ fields }: NodeJob, { kind, name, digest }: KeptTree): boolean
   fields['state'] === 'running' && [`${kind} ${name}`, `${kind} ${name} ${digest}`].includes(fields['tree'] ?? '');
 
 /**
- * A staging folder is needed while its tree is used and not yet published, and so are the jobs that make this tree.
+ * A staging folder is needed while its tree is used and not yet published, and so are the jobs that make this tree. The
+ * start of a placement removes the job that prepared it.
  * Running jobs, and everything they work on, are never removed.
  */
 function leftoversOn(fleet: DesiredFleet, target: ObservedTarget): Known<Leftovers> {
@@ -62,7 +63,10 @@ function leftoversOn(fleet: DesiredFleet, target: ObservedTarget): Known<Leftove
     .filter((one) => !neededFolders.includes(folderOf(one)) && !jobs.value.some((job) => worksOn(job, one)))
     .map(folderOf);
   const ended = jobs.value.filter(({ key, fields }) => /^[0-9a-f]{64}$/.test(key) && fields['state'] !== 'running');
-  const keys = ended.map(({ key }) => key).filter((key) => !neededJobs.includes(key));
+  const placements = placementsOn(fleet, target).map(({ name }) => name);
+  const isKept = ({ key, fields }: NodeJob): boolean =>
+    neededJobs.includes(key) || placements.includes(fields['placement'] ?? '');
+  const keys = ended.filter((job) => !isKept(job)).map(({ key }) => key);
   return known({ folders: folders.toSorted(compareText), jobs: keys.toSorted(compareText) });
 }
 

@@ -107,7 +107,7 @@ export function meshStep(work: MeshWork, { node, verb, act, needs = [], after = 
     id: stepId(`${node}/placement/${work.placement}/${verb}`),
     node,
     resource: 'placement',
-    class: act.kind === 'gate' || act.kind === 'ask' ? 'probe' : 'converge',
+    class: classOf(act),
     act,
     effect: parts.effect ?? { kind: 'none' },
     changes: act.kind === 'gate' ? [] : work.changes,
@@ -118,6 +118,11 @@ export function meshStep(work: MeshWork, { node, verb, act, needs = [], after = 
     establishes: parts.establishes ?? [],
     deadlineMs: parts.deadlineMs,
   };
+}
+
+function classOf({ kind }: Act): Step['class'] {
+  if (kind === 'job') return 'job';
+  return kind === 'gate' || kind === 'ask' ? 'probe' : 'converge';
 }
 
 /** The same work without a group: the other steps continue when one fails. */

@@ -37,6 +37,7 @@ import {
 } from './rank-states.ts';
 import {
   type MeshProof,
+  prepareRanks,
   putService,
   putServices,
   ranksToRestart,
@@ -292,7 +293,7 @@ function startSteps(one: PlacementCase, next: Configured, waves: readonly StartW
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
   const asked = checkAccounts(one, view);
-  const puts = [...put, ...asked, ...librariesGate(one, put, view)];
+  const puts = prepareRanks(work, next.ranks, [...put, ...asked, ...librariesGate(one, put, view)]);
   const seen = [...seenRanks(mesh.ranks), ...orphanedRanks];
   const draining = placement.publication === undefined ? 0 : drainMs;
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);

@@ -1,4 +1,5 @@
 import type { NodeJob } from '../../model/facts/node-records.ts';
+import { given } from '../../model/given.ts';
 import { allKnown, andThen, type Known, known, mapKnown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { isUuid } from '../../node/answers/grammar.ts';
@@ -34,8 +35,8 @@ export const jobsFact = defineFact({
 function fieldsOf({ pid: _pid, progress, ...fields }: Fields): Fields | undefined {
   if (fields['exit'] !== undefined && !/^\d{1,3}$/.test(fields['exit'])) return undefined;
   if (progress === undefined) return fields;
-  const [, done = '', total = ''] = /^(\d{1,16}) (\d{1,16})$/.exec(progress) ?? [];
-  return done === '' ? undefined : { ...fields, done, total };
+  const [, done = '', total] = /^(\d{1,16})(?: (\d{1,16}))?$/.exec(progress) ?? [];
+  return done === '' ? undefined : { ...fields, done, ...given({ total }) };
 }
 
 function stateOf(

@@ -3,6 +3,7 @@
 #
 # Uses ../../node/shell/service.sh
 # Uses ../../node/shell/job-folders.sh
+# Uses ../../node/shell/process-family.sh
 # Needs launch_daemons: the folder of property lists
 # Needs opt: the folder of published trees
 # Needs opt_parent: its parent
@@ -19,10 +20,6 @@ istree() {
 gone() {
   must rm "$R/bin/rm" -rf "$1"
   y=1
-}
-family() {
-  "$R/bin/ps" -ax -o pid= -o ppid= 2>/dev/null | "$R/usr/bin/awk" -v top="$1" '{ parent[$1] = $2 }
-END { for (one in parent) { up = one; n = 0; while (up in parent && n++ < 64) { up = parent[up]; if (up == top) { print one; break } } } }'
 }
 ended() {
   isrunning "$1" || return 0

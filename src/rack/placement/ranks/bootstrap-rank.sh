@@ -11,6 +11,7 @@
 # Uses ../../../node/shell/wired-memory.sh
 # Uses ../../../node/shell/own-log.sh
 # Uses ../../../node/shell/own-folder.sh
+# Uses ../../../node/shell/job-folders.sh
 # Needs folder: the rank's folder, with its record
 # Needs plist: the service file
 # Needs log: the log that launchd appends to
@@ -20,10 +21,11 @@
 # Needs user: the rank's account; empty for the user who called sudo
 # Needs home: the home of a meshwright account
 # Needs temporary: the account's folder instead of /tmp
+# Needs job: the key of the job that prepared the rank; empty if there is none
 # Words: three for each name below its folder `files`: `file NAME ''`, which exists already, `link NAME TO`, `folder
 # NAME ''`,
-#   which is created from scratch, or `lasting NAME ''`, a folder that stays
-# Prints: @changed or @unchanged; fails with no-service-file, still-running
+#   which is created from scratch, `lasting NAME ''`, a folder that stays, or `prepared NAME ''`, which a job has made
+# Prints: @changed or @unchanged; fails with no-service-file, still-running, not-prepared
 d=$folder
 owner=${user:-${SUDO_USER:-root}}
 stays=$N lasting=''
@@ -31,6 +33,10 @@ keep() {
   while [ "$#" -gt 0 ]; do
     case $1 in
       (file) stays=$stays$2$N ;;
+      (prepared)
+        [ -e "$d/prepared.$2" ] && [ -d "$d/files/$2" ] || failed not-prepared "$2 is not complete"
+        stays=$stays$2$N
+      ;;
       (lasting)
         stays=$stays$2$N lasting=1
         [ "$before" = "$owner" ] || must rm "$R/bin/rm" -rf "$d/files/$2"
@@ -93,6 +99,10 @@ else
   done
   make "$@"
 fi
+for f in "$d"/prepared.*; do
+  [ -d "$d/files/${f##*/prepared.}" ] || "$R/bin/rm" -f "$f"
+done
+[ -z "$job" ] || cleared "$job" || :
 write "$d/request" "$request"
 write "$d/record" "$r$N"
 must launchctl "$R/bin/launchctl" enable "$L"

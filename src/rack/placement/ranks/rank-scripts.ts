@@ -1,4 +1,4 @@
-import type { ScriptArgs } from '../../../model/node-script.ts';
+import type { JobArgs, ScriptArgs } from '../../../model/node-script.ts';
 import { serviceValues } from '../../../node/launchd-service.ts';
 import { refusalValues } from '../../../node/owner-word.ts';
 import { below, pathWord, tool } from '../../../node/paths/node-paths.ts';
@@ -9,6 +9,8 @@ import {
   mostLogBytes,
   olderRankLog,
   placementFolder,
+  preparedMark,
+  rankFile,
   rankLog,
   rankServiceLabel,
   serviceFile,
@@ -46,13 +48,42 @@ export const bootstrapRank = ({ record, request, user, ...kept }: ScriptArgs['bo
       user,
       home: accountHome(user),
       temporary: accountTemporary(user),
+      job: kept.job ?? '',
     },
     [
       ...kept.files.flatMap((name) => ['file', name, '']),
       ...kept.links.flatMap(({ name, to }) => ['link', name, to]),
       ...kept.folders.flatMap(({ name, keeps }) => [keeps ? 'lasting' : 'folder', name, '']),
+      ...(kept.prepared ?? []).flatMap((name) => ['prepared', name, '']),
     ],
   );
+
+/** The shell is the parent of the account's program, and `end_preparations` finds it by the word after the script. */
+const keptParent = '"$@"; exit $?';
+
+export const prepareRank = ({ placement, key, name, account, env, argv }: JobArgs['prepare-rank']): string => {
+  const data = rankFile(placement, name);
+  return sh.prepareRank(
+    {
+      ...refusalValues,
+      account,
+      home: accountHome(account),
+      temporary: accountTemporary(account),
+      folder: placementFolder(placement),
+      data,
+      mark: preparedMark(placement, name),
+      digest: key,
+    },
+    [
+      ...Object.entries(env).map(([variable, value]) => [`${variable}=`, ...value]),
+      tool.sh,
+      '-c',
+      keptParent,
+      ['meshwright-prepare:', data],
+      ...argv,
+    ],
+  );
+};
 
 /** Stores the golden answer and its speed next to the leader's record. */
 export function keepGolden({ placement, golden }: ScriptArgs['keep-golden']): string {
@@ -91,5 +122,5 @@ export const stopRank = (args: ScriptArgs['stop-rank']): string =>
 export function removeRank({ placement }: ScriptArgs['remove-rank']): string {
   const plist = serviceFile(placement);
   const files = [plist, fileSeal(plist), rankLog(placement), olderRankLog(placement), placementFolder(placement)];
-  return sh.removeRank(ofService(placement), files);
+  return sh.removeRank({ ...ofService(placement), folder: placementFolder(placement) }, files);
 }

@@ -2,6 +2,8 @@
 #
 # Uses ../../../node/shell/service.sh
 # Uses ../../../node/shell/remove-files.sh
+# Uses ../../../node/shell/end-preparations.sh
+# Needs folder: the placement's folder
 # Words: files and folders of the rank
 # Prints: @changed or @unchanged; fails with still-running
 y=
@@ -10,6 +12,7 @@ if look; then
   bootout
   y=1
 fi
+end_preparations "$folder"
 remove_files "$@"
 [ -n "$y" ] || unchanged
 changed

@@ -81,6 +81,32 @@ const putOf = (work: MeshWork, node: NodeName, verb: string, path: NodePath, con
     deadlineMs: putDeadlineMs,
   });
 
+/** Without a new byte in its folder or its output for this long, a preparation counts as stuck. */
+const prepareDeadlineMs = 1_800_000;
+
+/**
+ * Adds the preparations of the next start, before anything is stopped: a failure leaves the running mesh as it is.
+ * @param needs steps that must end before
+ */
+export const prepareRanks = (
+  work: MeshWork,
+  ranks: readonly RankConfiguration[],
+  needs: readonly Step[],
+): readonly Step[] => [
+  ...needs,
+  ...ranks.flatMap(({ node, prepare }) =>
+    prepare === undefined
+      ? []
+      : meshStep(outsideGroup(work), {
+          node,
+          verb: 'prepare',
+          act: { kind: 'job', key: prepare.key, name: 'prepare-rank', args: prepare },
+          needs,
+          deadlineMs: prepareDeadlineMs,
+        }),
+  ),
+];
+
 /**
  * Makes every rank ready before it starts any of them, starts them in order, and asks for a token.
  * @param needs steps that must end before a rank is made ready
@@ -102,13 +128,16 @@ export function startMesh(
 
 const bootstrapRank = (
   work: MeshWork,
-  { node, record, request, user, files }: RankConfiguration,
+  { node, record, request, user, files, prepare }: RankConfiguration,
   needs: readonly Step[],
 ): Step =>
   meshStep(work, {
     node,
     verb: 'bootstrap',
-    act: scriptAct({ name: 'bootstrap-rank', args: { record, request, user, ...filesOf(files) } }),
+    act: scriptAct({
+      name: 'bootstrap-rank',
+      args: { record, request, user, ...filesOf(files), ...given({ job: prepare?.key }) },
+    }),
     needs,
     effect: startEffect(work),
     establishes: [rankPatch(work.placement, node, { generation: record.generation, state: 'ready' })],
@@ -119,6 +148,7 @@ const filesOf = (all: readonly RankFile[]) => ({
   files: all.flatMap((file) => (file.kind === 'file' ? [file.name] : [])),
   links: all.flatMap((file) => (file.kind === 'link' ? [{ name: file.name, to: file.to }] : [])),
   folders: all.flatMap((file) => (file.kind === 'folder' ? [{ name: file.name, keeps: file.keeps }] : [])),
+  prepared: all.flatMap((file) => (file.kind === 'prepared' ? [file.name] : [])),
 });
 
 function wavesOf(ranks: readonly RankConfiguration[], waves: readonly StartWave[]): readonly Wave[] {

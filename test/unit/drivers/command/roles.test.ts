@@ -5,6 +5,7 @@ import { type CommandRuntime, keys } from '../../../../src/drivers/command/runti
 import { configurePlacement } from '../../../../src/drivers/configure-placement.ts';
 import type { SeenNames } from '../../../../src/drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../../../src/model/desired.ts';
+import { digestOf } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { asLogin, type MeshChanges, meshFleet } from '../../../rack/placements.ts';
 
@@ -169,6 +170,69 @@ describe('the hostfile of a command runtime', () => {
       backend: 'ring',
       hosts: [{ ips: ['10.77.0.1'] }, { ips: ['10.77.0.2'] }],
     });
+  });
+});
+
+describe('the preparation of a command runtime', () => {
+  const prepare = ['{runtime}/convert', '--from={model}', '{data}/out', '{context}'];
+  const prepared = (changes: MeshChanges, generation = 5) => {
+    const fleet = asLogin(meshFleet(changes));
+    const [placement] = fleet.placements;
+    const made = placement && configurePlacement(placement, fleet, generation, seen);
+    return made?.kind === 'configured' ? made.ranks.map((rank) => rank.prepare) : [];
+  };
+  const keysOf = (changes: MeshChanges, generation?: number) =>
+    prepared(changes, generation).map((one) => one?.key ?? '');
+
+  it('has its own words and the environment of the ranks, in a folder that only its version uses', () => {
+    const runtime = { prepare, env: { STATE: '{data}', PORT: '{port}' } };
+    const [first] = prepared({ runtime });
+    const name = `data-${first?.key.slice(0, 16)}`;
+    expect(first).toMatchObject({ placement: 'kimi', name, account: '' });
+    const paths = (first?.argv ?? []).map((word) => word.map((part) => (typeof part === 'string' ? part : part.path)));
+    expect(paths.map((parts) => parts.join('').replace(/[0-9a-f]{16}/, 'DIGEST'))).toEqual([
+      '/opt/meshwright/runtimes/reference/DIGEST/convert',
+      '--from=/opt/meshwright/models/tiny/DIGEST',
+      `${folder}/data-DIGEST/out`,
+      '4096',
+    ]);
+    const [leader] = ranksOf({ runtime });
+    expect(leader?.env['STATE']).toBe(`${folder}/${name}`);
+    expect(leader?.files).toEqual([{ kind: 'prepared', name }]);
+  });
+
+  it('has the same key at every start, and another one for other words, other files or another node', () => {
+    const runtime = { prepare };
+    const keys = keysOf({ runtime });
+    expect(new Set(keys).size).toBe(3);
+    expect(keysOf({ runtime }, 9)).toEqual(keys);
+    expect(keysOf({ runtime: { ...runtime, env: { PORT: '{port}' } } }, 1)).toEqual(
+      keysOf({ runtime: { ...runtime, env: { PORT: '{port}' } } }, 2),
+    );
+    const others = [
+      keysOf({ runtime: { prepare: [...prepare, 'x'] } }),
+      keysOf({ runtime, placement: { contextTokens: 1_024 } }),
+      keysOf({ runtime, placement: { env: { LEVEL: 'info' } } }),
+      keysOf({ runtime: { ...runtime, digest: digestOf('newer') } }),
+    ];
+    expect(others.map((other) => other.some((one) => keys.includes(one)))).toEqual([false, false, false, false]);
+    expect(keysOf({ runtime: { ...runtime, command: ['{runtime}/other'] } })).toEqual(keys);
+  });
+});
+
+describe('a command runtime with Python packages', () => {
+  const spec = { driver: 'command' as const, archive: './uv.tar.gz', command: ['{runtime}/venv/bin/serve'] };
+
+  it('is built on each node, so that its program is not in the archive', () => {
+    const built = keys.resolve({ ...spec, python: '3.12', requirements: './r.lock', wheels: './wheels' });
+    expect(built).toMatchObject({
+      python: '3.12',
+      wheels: './wheels',
+      extras: [{ name: 'requirements.lock', source: './r.lock' }],
+    });
+    const programs = (resolved: object) => command.programs?.(resolved as CommandRuntime, []);
+    expect([programs(built), programs(keys.resolve(spec))]).toEqual([[], ['venv/bin/serve']]);
+    expect(keys.ofVersion(JSON.parse(JSON.stringify(built)))).toMatchObject({ python: '3.12' });
   });
 });
 

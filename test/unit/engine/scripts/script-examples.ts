@@ -172,6 +172,20 @@ const jobs: JobArgs = {
   },
   'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'https://models.lan/tiny/' } },
   'verify-model': { tree: exampleModel, files },
+  'prepare-rank': {
+    placement: 'kimi',
+    key: exampleDigest,
+    name: 'data-0123456789abcdef',
+    account: 'mesh',
+    env: { HOME: [nodePath('/var/mesh')], LEVEL: ['in', 'fo'] },
+    argv: [
+      [nodePath('/usr/bin/awk')],
+      ['BEGIN { print ARGV[1] }'],
+      ["it's"],
+      ['--model=', nodePath('/opt/meshwright/models/tiny')],
+      [''],
+    ],
+  },
 };
 
 /** Every script with arguments. */
