@@ -22,6 +22,7 @@ import { observeSessions } from '../reach/observe.ts';
 import type { Session } from '../reach/session.ts';
 import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
+import { firstTokenText, loadingText } from './start-phase.ts';
 
 /**
  * Observes nodes until one observation shows all expected values. A value to abort at, a lost node or the deadline
@@ -29,7 +30,8 @@ import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from '
  * no endpoint for a token: an endpoint may open before all ranks have joined and would delay every observation.
  */
 export async function runGate(step: StepOf<'gate'>, context: StepContext): Promise<StepResult> {
-  const { expect, aborts } = step.act;
+  const { act } = step;
+  const { expect, aborts } = act;
   const nodes = [...new Set([step.node, ...step.peers, ...[...expect, ...aborts].map(({ node }) => node)])];
   const sessions = nodes.map((node) => context.session(node));
   const look = startLooks(step, sessions, context);
@@ -42,7 +44,9 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
     if (hit) return failed(abortedGate(hit, missing, seen));
     const isLost = sessions.some((session) => session.isLost());
     if (isLost || patience.leftMs() <= 0) return failed(...missing.map((patch) => disagreement(patch, seen)));
-    context.progress({ text: waitText(missing, seen) });
+    const ranks = { joined: expect.length - missing.length, all: expect.length };
+    const isStart = act.patience !== undefined;
+    context.progress({ text: isStart ? loadingText(ranks, patience.time()) : waitText(missing, seen) });
     await patience.look();
     await pause(context.timing.gatePollMs, context.signal);
   }
@@ -163,7 +167,7 @@ export async function runAsk(step: Ask, context: StepContext): Promise<StepResul
     if (answer.kind === 'token') return await judgeTime(step, context, answer.tookMs);
     reason = answer.reason;
     if (patience.isGone()) break;
-    context.progress({ text: reason });
+    context.progress({ text: firstTokenText(patience.time(), reason) });
     await patience.look();
     await pause(Math.min(context.timing.gatePollMs, Math.max(1, patience.leftMs())), context.signal);
   }
@@ -206,6 +210,7 @@ async function askWhile(step: Ask, context: StepContext, patience: ReturnType<ty
     Promise.race([over, pause(Math.min(timing.gatePollMs, Math.max(1, patience.leftMs())), signal)]);
   await wait();
   while (!isAnswered && !signal.aborted && patience.leftMs() > 0 && !patience.isGone()) {
+    context.progress({ text: firstTokenText(patience.time()) });
     await patience.look();
     await wait();
   }
@@ -254,14 +259,16 @@ interface WaitingStep extends Step {
 /**
  * How long to wait for one step, from now on.
  *
- * @returns `leftMs`: time left without progress; `boundMs`: time left in any case; `isGone`: whether a rank lost all its
- * memory, so its processes are gone; `look`: observes the ranks' progress
+ * @returns `leftMs`: time left without progress; `boundMs`: time left in any case; `time`: the time of this wait and its
+ * deadline; `isGone`: whether a rank lost all its memory, so its processes are gone; `look`: observes the ranks' progress
  */
 function startPatience(step: WaitingStep, context: StepContext) {
   const { patience } = step.act;
   const boundMs = deadlineOf(step, context);
   const stallMs = patience === undefined ? boundMs : Math.max(promisedMs(step, context), leastStallMs(step, context));
-  const endMs = performance.now() + Math.max(boundMs, stallMs);
+  const beganMs = performance.now();
+  const limitMs = Math.max(boundMs, stallMs);
+  const endMs = beganMs + limitMs;
   let isGone = false;
   let movedAtMs = performance.now();
   const ranks = new Map<NodeName, RankProgress>();
@@ -284,6 +291,7 @@ function startPatience(step: WaitingStep, context: StepContext) {
   };
   return {
     leftMs,
+    time: () => ({ spentMs: performance.now() - beganMs, limitMs }),
     boundMs: () => endMs - performance.now(),
     isGone: () => isGone,
     look: async () => {
