@@ -12,7 +12,21 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const printed = [
   ...['ask', 'bench', 'cables', 'diagnostics', 'doctor', 'drift', 'endpoints', 'enroll', 'exec', 'facts', 'fit'],
-  ...['forget', 'graph', 'history', 'lease', 'logs', 'models', 'plan', 'report', 'secrets', 'sim', 'status', 'unlock'],
+  ...[
+    'forget',
+    'graph',
+    'history',
+    'lease',
+    'logs',
+    'models',
+    'plan',
+    'report',
+    'resolved',
+    'secrets',
+    'sim',
+    'status',
+  ],
+  'unlock',
 ];
 
 const validators = async (schemas) => (await import('./make-validators.mjs')).validators(schemas);

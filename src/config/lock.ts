@@ -40,8 +40,9 @@ function lockedThings(
         eachValue(sections.runtimeKeys, (lines) => lines.flatMap((line) => readRuntimeKeys(line, drivers))),
       shapes: sections.shapes && readShapes(sections.shapes),
     }),
-    models: eachValue(sections.models ?? {}, ({ source, files }) => ({
+    models: eachValue(sections.models ?? {}, ({ source, commit, files }) => ({
       source,
+      ...given({ commit }),
       files: Object.entries(files).sort(byPath).map(file),
     })),
   };

@@ -391,12 +391,27 @@ function badForm({ part, pointer, description, value }: Context): ValueProblem {
   const text = String(value);
   const definition = part.definition ?? '';
   const danger = reachesCommandLine.has(definition) ? dangerIn(text) : undefined;
-  const advice = definition === 'host' ? hostAdvice(text) : isLink(pointer) ? linkAdvice(text) : undefined;
+  const advice = adviceOn(text, pointer, definition);
   return {
     code: danger === undefined ? 'schema/bad-form' : 'schema/unsafe-text',
     detail: `${text === '' ? 'An empty text' : quoted(text)} is not valid here.${danger === undefined ? '' : ` ${danger}`}`,
     hint: advice ?? description,
   };
+}
+
+function adviceOn(text: string, pointer: string, definition: string): string | undefined {
+  if (definition === 'host') return hostAdvice(text);
+  if (isLink(pointer)) return linkAdvice(text);
+  return /^\/models\/[^/]+\/source$/.test(pointer) ? sourceAdvice(text) : undefined;
+}
+
+/** People write repositories without hf:, as a page's address, or a folder without the leading ./ */
+function sourceAdvice(text: string): string | undefined {
+  const page = /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+)/.exec(text)?.[1];
+  if (page !== undefined) return `For a repository, write \`hf:${page}\`.`;
+  return /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/.test(text)
+    ? `For a Hugging Face repository, write \`hf:${text}\`; for a folder, \`./${text}\`.`
+    : undefined;
 }
 
 const isLink = (pointer: string): boolean => pointer.startsWith('/thunderbolt/links/');

@@ -158,6 +158,7 @@ function draftModels(file: Spot) {
       name: spot.name,
       pointer: spot.pointer,
       hasFiles: files.value !== undefined,
+      hasInclude: below(spot, 'include').value !== undefined,
       /** True if the source uses HTTP although the file does not allow it. */
       isRefusedHttp: !isHttpAllowed(file) && source?.isText === true && source.text.startsWith('http:'),
       paths: keysIn(files, draftLimits.files),

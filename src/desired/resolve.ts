@@ -8,6 +8,7 @@ import type {
   SecretSource as SecretSpec,
 } from '../model/cluster-spec.generated.ts';
 import type {
+  DesiredDownloads,
   DesiredFleet,
   DesiredGateway,
   DesiredModel,
@@ -31,6 +32,7 @@ import { isDayOver } from '../model/text/units.ts';
 import { parseIpv4Network, parseLink, parseLinkEnd } from './addresses.ts';
 import { contextTokens, durationMs, memoryLabelBytes, sizeBytes } from './amounts.ts';
 import { defaultEndpointPort } from './draft.ts';
+import { hubSource } from './hub-source.ts';
 import { mirrored } from './mirror.ts';
 import type { KeysByDriver } from './rules/rule.ts';
 
@@ -51,8 +53,10 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
     .sort((a, b) => compareText(a.name, b.name));
   const { wiredLimit, fileVault, keeper } = spec.system ?? {};
   const gateway = resolveGateway(spec);
+  const downloads = resolveDownloads(spec);
   return withHiddenVariables({
     name: spec.name,
+    ...given({ downloads }),
     nodes,
     macos: resolveMacos(spec),
     power: resolvePower(spec),
@@ -171,16 +175,29 @@ export const resolveRuntimes = ({ runtimes }: ClusterSpec, drivers: KeysByDriver
 
 /** A file's models, sorted by name. A model without `files` has an empty list. */
 const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredModel[] =>
-  byName(models).map(([name, spec]) => ({
-    name,
-    ...given({ repository: spec.repository }),
-    ...(spec.trustRemoteCode === undefined ? {} : { trustedCode: digestsOf(spec.trustRemoteCode) }),
-    source: modelSource(spec.source, downloads),
-    files: filesOf(spec),
-  }));
+  byName(models).map(([name, spec]) => {
+    const hub = hubSource(spec.source, spec.include);
+    return {
+      name,
+      ...given({ repository: spec.repository ?? hub?.repository, hub }),
+      ...(spec.trustRemoteCode === undefined ? {} : { trustedCode: digestsOf(spec.trustRemoteCode) }),
+      source: modelSource(spec.source, downloads),
+      files: filesOf(spec),
+    };
+  });
 
-/** Parses a model's source: a local folder, `node:/folder`, or a base URL, which is replaced by the mirror's. */
+function resolveDownloads({ downloads, secrets }: ClusterSpec): DesiredDownloads | undefined {
+  const token = resolveSecretSource(secrets?.huggingface);
+  const found: DesiredDownloads = {
+    ...given({ mirror: downloads?.mirror, token: token?.kind === 'prompt' ? undefined : token }),
+    ...(downloads?.plainHttp === 'allowed' ? { plainHttp: true } : {}),
+  };
+  return Object.keys(found).length === 0 ? undefined : found;
+}
+
+/** Parses a model's source. A base URL is replaced by the mirror's; a repository has no URL until settled. */
 export function modelSource(text: string, downloads: ClusterSpec['downloads']): ModelSource {
+  if (text.startsWith('hf:')) return { kind: 'hub' };
   if (text.startsWith('node:')) return { kind: 'node', folder: text.slice('node:'.length) };
   if (/^https?:/.test(text)) {
     const base = mirrored(text.endsWith('/') ? text : `${text}/`, downloads);
@@ -274,13 +291,16 @@ function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
   const all = [
     ...fleet.nodes.flatMap(({ password }) => password ?? []),
     ...fleet.placements.flatMap(({ publication }) => publication?.apiKeys ?? []),
+    ...(fleet.downloads?.token === undefined ? [] : [fleet.downloads.token]),
   ];
   const hidden = [...new Set(all.flatMap((one) => (one.kind === 'env' ? one.name : [])))];
   if (hidden.length === 0) return fleet;
   const hiding = <Source extends SecretSource>(one: Source): Source =>
     one.kind === 'command' ? { ...one, hidden } : one;
+  const { token } = fleet.downloads ?? {};
   return {
     ...fleet,
+    ...(token === undefined ? {} : { downloads: { ...fleet.downloads, token: hiding(token) } }),
     nodes: fleet.nodes.map((node) =>
       node.password === undefined ? node : { ...node, password: hiding(node.password) },
     ),

@@ -35,10 +35,12 @@ export interface KeptKeys {
   readonly keys: RuntimeKeys;
 }
 
-/** The contents of a model's folder when it was locked. */
+/** The contents of a model's folder or repository when it was locked. */
 export interface LockedModel {
-  /** The folder in the cluster file; the list is valid only for this folder. */
+  /** The source in the cluster file; the list is valid only for this source. */
   readonly source: string;
+  /** The commit of a repository. */
+  readonly commit?: string;
   /** Sorted by path. */
   readonly files: readonly TreeFile[];
 }

@@ -48,10 +48,13 @@ export interface RuntimeExtra extends Pick<RuntimeSource, 'name' | 'sha256' | 's
   readonly source: string;
 }
 
-/** An unreadable source on the controller, with the reason as a sentence. Everything that needs the source waits. */
+/** A source that could not be read, with the reason as a sentence. Everything that needs the source waits. */
 export interface UnreadSource {
-  readonly kind: 'missing' | 'unreadable';
+  /** `unresolved`: a server did not say what the name stands for. */
+  readonly kind: 'missing' | 'unreadable' | 'unresolved';
   readonly detail: string;
+  /** What to do, if the code's hint is too general. */
+  readonly hint?: string;
 }
 
 /** The part that all runtimes have in common: an archive on the controller, with its extra files. */
@@ -96,8 +99,27 @@ export type ModelSource =
   | { readonly kind: 'controller'; readonly folder: string }
   /** A folder that is already on each node. */
   | { readonly kind: 'node'; readonly folder: string }
-  /** A base URL that ends in `/`. Without `plainHttp`, every URL must be https, including redirects. */
-  | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true };
+  /**
+   * A base URL that ends in `/`. Without `plainHttp`, every URL must be https, including redirects. With `secret`, the
+   * server gets the token of `secrets.huggingface`.
+   */
+  | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true; readonly secret?: true }
+  /** A repository whose commit is unknown. Once settled, the source is the URL of its commit. */
+  | { readonly kind: 'hub' };
+
+/** A Hugging Face repository. */
+export interface HubSource {
+  /** The source as in the file, followed by its patterns. The lock's entry is valid only for this text. */
+  readonly text: string;
+  /** `organization/name`. */
+  readonly repository: string;
+  /** A branch, a tag, or a commit. */
+  readonly revision: string;
+  /** Patterns of the files to use; absent for the files that runtimes read. */
+  readonly include?: readonly string[];
+  /** The commit in the lock, or the one just resolved; absent until settled. */
+  readonly commit?: string;
+}
 
 /** One model. */
 export interface DesiredModel {
@@ -105,7 +127,9 @@ export interface DesiredModel {
   /** The model's repository name, such as `mlx-community/Kimi-K2-Thinking`; absent if not in the file. */
   readonly repository?: string;
   readonly source: ModelSource;
-  /** Sorted by path. For a `controller` source without a list in the file, empty until settled. */
+  /** The repository that the files come from; absent for other sources. */
+  readonly hub?: HubSource;
+  /** Sorted by path. If the file has no list, empty until settled. */
   readonly files: readonly TreeFile[];
   /** The model's approved code files, with their digests; absent if no code was approved. */
   readonly trustedCode?: Readonly<Record<string, Digest>>;
@@ -182,9 +206,19 @@ export type WishedSettings = {
   >;
 };
 
+/** How downloads reach their servers. */
+export interface DesiredDownloads {
+  /** The server that replaces every other host; see `mirrored`. */
+  readonly mirror?: string;
+  readonly plainHttp?: true;
+  /** The source of the Hugging Face token; absent if the file has none. */
+  readonly token?: ApiKeySource;
+}
+
 /** The file with its defaults: the desired state, with which observations are compared. */
 export interface DesiredFleet {
   readonly name: string;
+  readonly downloads?: DesiredDownloads;
   /** Set only by `--allow rdma-start`: starts are then allowed even if the launch budget is spent. */
   readonly mayPassBudget?: true;
   /** Sorted by name. */

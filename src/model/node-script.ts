@@ -25,9 +25,16 @@ export interface TreeFile {
 export type FetchSource =
   /**
    * A base URL to which each file's path is appended. The node's curl fetches the files as `account`, or as root if it
-   * is absent. Unless `plainHttp` is set, it uses only https, including redirects.
+   * is absent. Unless `plainHttp` is set, it uses only https, including redirects. With `secret`, the server gets the
+   * token that the job reads from its standard input.
    */
-  | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true; readonly account?: string }
+  | {
+      readonly kind: 'url';
+      readonly base: string;
+      readonly plainHttp?: true;
+      readonly secret?: true;
+      readonly account?: string;
+    }
   /** A folder that already exists on this node. */
   | { readonly kind: 'folder'; readonly folder: NodePath };
 

@@ -197,3 +197,7 @@ export interface StepProgress {
   readonly activity?: Activity;
   readonly text?: string;
 }
+
+/** True if an action sends the Hugging Face token to its node. */
+export const needsToken = (act: Act): boolean =>
+  act.kind === 'job' && act.name === 'fetch-model' && act.args.source.kind === 'url' && act.args.source.secret === true;

@@ -2,7 +2,7 @@ import { escapeText } from '../diagnostics/escape.ts';
 import { documentHead } from '../diagnostics/json.ts';
 import type { Reader } from '../diagnostics/prose-text.ts';
 import type { Unreached } from '../engine/plan/view.ts';
-import type { ModelSource } from '../model/desired.ts';
+import type { DesiredModel } from '../model/desired.ts';
 import { shortDigest } from '../model/digest.ts';
 import type { ModelsDocument, ModelsModel } from '../model/documents.generated.ts';
 import { given } from '../model/given.ts';
@@ -24,7 +24,8 @@ export interface ModelsInput {
 }
 
 /** A source as in the cluster file. */
-export function sourceText(source: ModelSource): string {
+export function sourceText({ hub, source }: Pick<DesiredModel, 'hub' | 'source'>): string {
+  if (hub !== undefined) return hub.text;
   switch (source.kind) {
     case 'controller':
       return source.folder;
@@ -32,6 +33,8 @@ export function sourceText(source: ModelSource): string {
       return `node:${source.folder}`;
     case 'url':
       return source.base;
+    case 'hub':
+      return '';
   }
 }
 
@@ -50,8 +53,8 @@ export const modelsJson = (
 });
 
 const modelJson = ({ model, bytes, copies }: ModelCopies): ModelsModel => ({
-  source: sourceText(model.source),
-  ...given({ repository: model.repository }),
+  source: sourceText(model),
+  ...given({ repository: model.repository, commit: model.hub?.commit }),
   ...(model.digest === undefined ? {} : { version: shortDigest(model.digest), files: model.files.length }),
   ...given({ bytes }),
   nodes: Object.fromEntries(
@@ -80,10 +83,11 @@ function modelLines({ model, bytes, copies }: ModelCopies, page: Page): readonly
     bytes === undefined
       ? 'its list of files is not in the lock yet'
       : `${bytesText(bytes)} in ${counted(model.files.length, 'file')}`;
+  const commit = model.hub?.commit === undefined ? '' : `, commit ${model.hub.commit.slice(0, 12)}`;
   const version = model.digest === undefined ? '' : `, version ${shortDigest(model.digest)}`;
   return [
     ...titleLines([model.name, size], '', page),
-    ...hang('  ', `from ${escapeText(sourceText(model.source))}${version}`, page.columns),
+    ...hang('  ', `from ${escapeText(sourceText(model))}${commit}${version}`, page.columns),
     ...(copies.length === 0 ? hang('  ', 'No placement uses it, and no node has it.', page.columns) : []),
     ...alike(copies, (copy) => stateText(copy, bytes, '')).flatMap(([copy, same]) => {
       const tone = tones[copy.state];

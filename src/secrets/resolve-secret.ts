@@ -85,7 +85,7 @@ export interface SecretContext {
   /** Prompts without echo; returns undefined if the person cancels. Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string | undefined>;
   /** The kind of secret (default: a password). */
-  readonly what?: 'key';
+  readonly what?: 'key' | 'token';
   /** The prompt, such as `Password of mesh on studio-3`. */
   readonly question: string;
   readonly signal?: AbortSignal;

@@ -9,7 +9,6 @@ const words = [...missing.matchAll(/`([^`]+)`/g)].flatMap(([, word = '']) => wor
 
 /** Adds a key to the example, by its name in the README. */
 const edits: Readonly<Record<string, (text: string) => string>> = {
-  'source: hf:...': (text) => text.replace('source: ./models/tiny', 'source: "hf:someone/a-model"'),
   'downloads.via': (text) => `${text}\ndownloads: { via: studio-1 }\n`,
   pdus: (text) => `${text}\npdus: { rack: { driver: command } }\n`,
   'macos.updates.driver': (text) => text.replace('automatic: disabled', 'automatic: disabled, driver: softwareupdate'),

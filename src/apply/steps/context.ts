@@ -5,6 +5,7 @@ import type { Step, StepProgress } from '../../model/step.ts';
 import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { ScriptNote } from '../../node/root-script.ts';
+import type { ResolvedSecret } from '../../secrets/resolve-secret.ts';
 import type { StepResult } from '../execute.ts';
 import type { Session, SshTarget } from '../reach/session.ts';
 import { pause, type RunTiming, timeFor } from '../run-timing.ts';
@@ -44,6 +45,8 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
    * Unlocks a Mac that restarted to its FileVault lock, without a person; absent if no Mac can be unlocked this way.
    */
   readonly unlock?: NodeUnlock;
+  /** Reads the Hugging Face token, once per run; undefined if the file has no source for it. */
+  readonly token?: () => Promise<ResolvedSecret | undefined>;
   readonly progress: (progress: StepProgress) => void;
 }
 

@@ -5,7 +5,7 @@ import { type JobPoll, launchBody, parseJobPoll, pollJobCommand } from '../../en
 import { confirmBody, transactionBody } from '../../engine/scripts/transaction.ts';
 import { given } from '../../model/given.ts';
 import type { Exit } from '../../model/probe.ts';
-import type { Step, StepProgress } from '../../model/step.ts';
+import { needsToken, type Step, type StepProgress } from '../../model/step.ts';
 import { blank, meshwright } from '../../model/text/command.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { place } from '../../node/paths/node-paths.ts';
@@ -123,11 +123,14 @@ const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
   ['rolling-back', { code: 'step/rolled-back' }],
   ['rollback-pending', { code: 'step/rollback-pending' }],
   ['fetch-failed', { code: 'step/fetch-failed' }],
+  ['fetch-refused', { code: 'step/fetch-failed' }],
 ]);
 
 /** Hints that are more specific than the one for `step/failed`. */
 const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
   Object.entries({
+    'fetch-refused':
+      'Check the address in `source`. For a private or gated repository, accept its terms and set `secrets: { huggingface: { env: HF_TOKEN } }` to a token that may read it.',
     'no-source': 'The source in the file is a folder on the node itself: check that this path exists there.',
     'no-program': prose`List the archive (tar -tf) and set the program's path in the file, or use a different archive. To undo a rollback: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
     'unsafe-archive':
@@ -320,8 +323,12 @@ export async function runJob(step: StepOf<'job'>, context: StepContext): Promise
   return failed(diagnose('step/job-gone', { subject: subjectOf(step), detail }));
 }
 
-const launch = (step: StepOf<'job'>, context: StepContext): Promise<RootResult> =>
-  sendRootScript(step, context, () => launchBody(step.act.key, step.act));
+async function launch(step: StepOf<'job'>, context: StepContext): Promise<RootResult> {
+  const { act } = step;
+  const token = needsToken(act) ? await context.token?.() : undefined;
+  if (token?.kind === 'missing') return failed(token.diagnostic);
+  return sendRootScript(step, context, () => launchBody(act.key, act, token?.secret.reveal()));
+}
 
 /** Polls the job until it ends, disappears or stalls. */
 async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepResult | 'gone'> {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { isDone } from '../../apply/execute.ts';
 import { type Journal, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { thisController } from '../../apply/lease/controller.ts';
@@ -6,16 +7,20 @@ import type { PlaybookOptions, PlaybookWork, ShownPlan } from '../../apply/playb
 import type { RunEvent, RunListener } from '../../apply/run-events.ts';
 import { type RunView as Drawing, showRun } from '../../apply/show-run.ts';
 import { nodesToSee } from '../../desired/layouts.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
+import { needsToken } from '../../model/step.ts';
 import { hang } from '../../report/page.ts';
 import { taskText } from '../../report/run/apply-text.ts';
+import { requireClusterFile } from '../cluster/open-cluster.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { journalsOf } from '../files/places.ts';
 import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
+import { readToken } from '../sources/read-repositories.ts';
 import { askYes } from '../terminal/ask.ts';
 import { isLive, showWait } from '../terminal/console.ts';
 import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
@@ -71,6 +76,7 @@ export async function playbookOptions(run: Run, change: NodeChange): Promise<Pla
       // A blank line separates the plan from earlier output.
       if (isLater && !run.options.json) run.console.out('\n');
       change.show(plan);
+      await prepared.requireToken(plan);
       if (!(await consent.give(plan, change.question(plan)))) return false;
       isLater = true;
       view.begin(plan);
@@ -193,6 +199,11 @@ async function prepareRun(
 ) {
   const folder = journalsOf(run.env, desired.name, run.console);
   const leaseWaitMs = readLeaseWait(run);
+  let read: ReturnType<typeof readToken> | undefined;
+  const token = (): ReturnType<typeof readToken> => {
+    read ??= readToken(run, desired, dirname(requireClusterFile(run)));
+    return read;
+  };
   const prepared = {
     ...observeLimits(run),
     ways: await ways.toAll(desired.nodes),
@@ -207,9 +218,15 @@ async function prepareRun(
     },
     ...given({ onWithdraw, onLeased }),
     unlock: unlockWithoutPerson(run, { fleet: desired, ways }),
+    token,
   };
   let journal: Journal | undefined;
   return {
+    /** Before anything changes. @throws FleetError `secret/missing` if a step of the plan needs a missing token */
+    requireToken: async ({ steps }: Plan): Promise<void> => {
+      const found = steps.some(({ act }) => needsToken(act)) ? await token() : undefined;
+      if (found?.kind === 'missing') throw new FleetError([found.diagnostic]);
+    },
     /** @throws FleetError `journal/cannot-write` */
     begin: (): RunOptions => {
       journal ??= openJournal(folder, run.log?.nextRunId() ?? newRunId(new Date()));

@@ -13,6 +13,7 @@ import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { planAllowances } from '../plan/consent.ts';
 import { readKeys } from '../sources/read-keys.ts';
+import { hubAccess, readRepositories } from '../sources/read-repositories.ts';
 import { readShapes } from '../sources/read-shapes.ts';
 import { missingPrograms, readSources } from '../sources/read-sources.ts';
 import type { Run } from '../verb.ts';
@@ -63,10 +64,12 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
   const folder = dirname(base.opened.path);
   const { doubles, ...rest } = base;
   await writeDoubles(doubles);
-  const wanted = withDoubles(base.opened.fleet, doubles);
-  const sources = await readSources(run, sourcesToRead(wanted, base.lock, folder));
+  const wanted = withDoubles(withoutMirror(run, base.opened.fleet), doubles);
+  const places = sourcesToRead(wanted, base.lock, folder);
+  const sources = await readSources(run, places);
+  const repositories = await readRepositories(run, base.opened, places.repositories);
   const keys = await readKeys(run, wanted, folder);
-  const settled = settleFleet(wanted, base.lock, { ...sources, keys }, folder, keysByDriver);
+  const settled = settleFleet(wanted, base.lock, { ...sources, keys, repositories }, folder, keysByDriver);
   // An earlier run already checked the programs of a runtime whose keys did not change.
   const isNew = (name: string): boolean => {
     const runtime = settled.fleet.runtimes.find((one) => one.name === name);
@@ -75,7 +78,10 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
     return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file, keysByDriver));
   };
   refuseErrors([...settled.diagnostics, ...(await missingPrograms(base.opened, run.signal, isNew))]);
-  const read = await readShapes(run, settled.fleet, () => openTargets(run, base.opened));
+  const read = await readShapes(run, settled.fleet, {
+    openTargets: () => openTargets(run, base.opened),
+    hubAccess: () => hubAccess(run, base.opened),
+  });
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
   const lock = { ...settled.lock, ...given({ shapes }) };
   const planned = { ...settled.fleet, models, ...planAllowances(run) };
@@ -121,11 +127,30 @@ export function judgedFleet(run: Run, opened: OpenedCluster): DesiredFleet {
   return { ...opened.fleet, nodes, thunderbolt: withGivenNetworks(thunderbolt, lock) };
 }
 
+/** The lock as read, and where it is. In a rehearsal, both are the simulated fleet's. */
+export const lockBefore = (run: Run, opened: OpenedCluster): Pick<SettledCluster, 'lock' | 'lockPlace'> =>
+  baseOf(run, opened);
+
 function baseOf(run: Run, opened: OpenedCluster) {
   const doubles = doublesIn(run, opened.path, opened.fleet);
   const lockPlace = lockPlaceOf(run, opened);
-  const lock = run.options.sim ? rehearsedLock(withoutDoubled(opened.lock, doubles), readLock(lockPlace)) : opened.lock;
+  const lock = run.options.sim
+    ? rehearsedLock(withoutRepositories(withoutDoubled(opened.lock, doubles)), readLock(lockPlace))
+    : opened.lock;
   return { opened, lock, lockPlace, doubles };
+}
+
+/** The simulated Hub has small models of its own, so their lists are not the committed ones. */
+const withoutRepositories = (lock: ClusterLock): ClusterLock => ({
+  ...lock,
+  models: Object.fromEntries(Object.entries(lock.models).filter(([, { commit }]) => commit === undefined)),
+});
+
+/** Simulated Macs reach their servers by the names of the real ones. */
+function withoutMirror(run: Run, fleet: DesiredFleet): DesiredFleet {
+  if (run.options.sim !== true || fleet.downloads === undefined) return fleet;
+  const { mirror: _, ...downloads } = fleet.downloads;
+  return { ...fleet, downloads };
 }
 
 const isEmpty = (section: object): boolean => Object.keys(section).length === 0;

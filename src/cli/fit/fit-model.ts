@@ -105,9 +105,9 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 function shapeAtUrl(run: Run, word: string): Promise<ShapeFact> {
   if (/\.gguf$/i.test(word)) {
     const slash = word.lastIndexOf('/');
-    return readShape(urlSource(word.slice(0, slash + 1), run.signal), partsOf(word.slice(slash + 1)));
+    return readShape(urlSource(word.slice(0, slash + 1), run), partsOf(word.slice(slash + 1)));
   }
-  const source = urlSource(word.endsWith('/') ? word : `${word}/`, run.signal);
+  const source = urlSource(word.endsWith('/') ? word : `${word}/`, run);
   return weightsAt(source).then((weights) => readShape(source, ['config.json', ...weights]));
 }
 
@@ -134,9 +134,11 @@ async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promi
       return unknownShape(
         'its files are on the nodes (plan reads their headers, and apply stores the shape in the lock)',
       );
+    case 'hub':
+      return unknownShape('its files are not in the lock yet (`plan` resolves them)');
     case 'url':
       return readShape(
-        urlSource(source.base, run.signal),
+        urlSource(source.base, run),
         files.map(({ path }) => path),
       );
     case 'controller':

@@ -21,7 +21,15 @@ import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { type LookedPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
-import { diagnosticsJson, pageFor, showJsonText, showParagraph, showResult } from '../terminal/console.ts';
+import { movedRevisions } from '../sources/read-repositories.ts';
+import {
+  diagnosticsJson,
+  pageFor,
+  showDiagnostics,
+  showJsonText,
+  showParagraph,
+  showResult,
+} from '../terminal/console.ts';
 import { mendingText, type Run, sameWords, textOption, type VerbBody } from '../verb.ts';
 import { narrowed, planDocument, type ShownPlanParts, showPlan } from './plan-document.ts';
 
@@ -61,7 +69,8 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
 
 /** `plan [NODE…]`: shows what apply would do and what blocks it. Changes nothing, here or on any node. */
 export const plan: VerbBody = async (run) => {
-  const { looked, targets, judged, fleet, additions, lockPlace } = await lookForPlan(run);
+  const { looked, targets, judged, fleet, additions, lockPlace, opened } = await lookForPlan(run);
+  const moved = await movedRevisions(run, opened, fleet.models);
   const { isSimulated } = run.console;
   const { budgets, transfers } = looked;
   const chosen = narrowed(run, targets);
@@ -71,7 +80,9 @@ export const plan: VerbBody = async (run) => {
   if (saved !== undefined) replaceFile(saved, planDocument(looked.plan, surroundings), 0o600);
   const scripts = run.own['scripts'] === true ? scriptsOf(looked.plan, fleet) : undefined;
   if (run.options.json) {
-    showJsonText(run.console, planDocument(looked.plan, { ...surroundings, ...(scripts && { scripts }) }));
+    // A saved plan has no notices of a server, because they would make it stale.
+    const shown = { ...looked.plan, diagnostics: [...looked.plan.diagnostics, ...moved] };
+    showJsonText(run.console, planDocument(shown, { ...surroundings, ...(scripts && { scripts }) }));
   }
   const lock = { shown: lockPlace.shown, additions, ...(chosen.targets && { isCounted: true as const }) };
   const parts = {
@@ -84,6 +95,7 @@ export const plan: VerbBody = async (run) => {
   if (scripts !== undefined) showScripts(run, looked.plan, parts, scripts);
   else {
     showPlan(run, looked.plan, parts);
+    if (!run.options.json) showDiagnostics(run.console, moved);
     const isForHands = looked.plan.blockers.some(({ isHands }) => isHands);
     if (!run.options.json && isSimulated && isForHands) {
       run.console.out('\n');

@@ -3,10 +3,12 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NodeTarget, type UseLimits, withRemote } from '../../apply/reach/session.ts';
+import { mirrored } from '../../desired/mirror.ts';
 import { type NodeSelector, selectNodes } from '../../desired/select.ts';
 import type { ShapeFacts } from '../../desired/settle/settle.ts';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
-import type { DesiredFleet, DesiredModel, DesiredNode } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredNode, UnreadSource } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import type { ShapeFact } from '../../model/model-shape.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
@@ -28,9 +30,17 @@ import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
+import { type HttpAnswer, httpGet, type WebAccess } from './http-get.ts';
+import type { HubAccess } from './hub.ts';
 
 /** The number of nodes that are tried for a model with files on the nodes. */
 const mostTries = 2;
+
+/** How the sources of models are reached. */
+interface ShapeReach {
+  readonly openTargets: () => SshTargets;
+  readonly hubAccess: () => Promise<HubAccess | UnreadSource>;
+}
 
 /**
  * Reads the shape of each resolved model without one, by name, from a local folder, a server, or up to two nodes that
@@ -39,7 +49,7 @@ const mostTries = 2;
 export async function readShapes(
   run: Run,
   fleet: Pick<DesiredFleet, 'nodes' | 'models' | 'placements' | 'runtimes'>,
-  openTargets: () => SshTargets,
+  { openTargets, hubAccess }: ShapeReach,
 ): Promise<ShapeFacts> {
   const meant = { names: run.options.nodes ?? [], labels: run.options.label ?? [] };
   const onNodes = async (model: DesiredModel): Promise<ShapeFact> => {
@@ -54,7 +64,7 @@ export async function readShapes(
   await withProgress(run.console, ['reading headers', wanted], (done) =>
     Promise.all(
       wanted.map(async (model) => {
-        read[model.name] = await (model.source.kind === 'node' ? onNodes(model) : shapeOf(run, model));
+        read[model.name] = await (model.source.kind === 'node' ? onNodes(model) : shapeOf(run, model, hubAccess));
         done(model.name);
       }),
     ),
@@ -75,17 +85,30 @@ export function readersOf(
   return names.flatMap((name) => chosen.filter((node) => node.name === name));
 }
 
-function shapeOf(run: Run, { source, files }: DesiredModel): Promise<ShapeFact> | ShapeFact {
+async function shapeOf(
+  run: Run,
+  { source, files, hub }: DesiredModel,
+  hubAccess: ShapeReach['hubAccess'],
+): Promise<ShapeFact> {
   const paths = files.map(({ path }) => path);
   switch (source.kind) {
     case 'node':
       return unknownShape('its files are on the nodes');
     case 'controller':
       return readShape(folderSource(source.folder), paths);
-    case 'url':
-      return run.options.sim
-        ? unknownShape('a rehearsal does not contact its server')
-        : readShape(urlSource(source.base, run.signal), paths);
+    case 'hub':
+      return unknownShape('its files are not known yet');
+    case 'url': {
+      if (hub === undefined) {
+        return run.options.sim
+          ? unknownShape('a rehearsal does not contact its server')
+          : readShape(urlSource(source.base, run), paths);
+      }
+      const access = await hubAccess();
+      if ('kind' in access) return unknownShape(access.detail.replace(/\.$/, ''));
+      const base = run.options.sim ? mirrored(source.base, access.downloads) : source.base;
+      return readShape(urlSource(base, access), paths);
+    }
   }
 }
 
@@ -296,89 +319,24 @@ async function readFrom(path: string, from: number, to: number): Promise<ReadByt
   }
 }
 
-const requestMs = 20_000;
-
 /** A server with files below this base URL, which must end in `/`; requests only byte ranges. */
-export const urlSource = (base: string, signal: AbortSignal): ByteSource => ({
+export const urlSource = (base: string, { token, ...access }: WebAccess & { readonly token?: string }): ByteSource => ({
   read: async (path, from, to) => {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(requestMs)]);
-    try {
-      const url = new URL(path.split('/').map(encodeURIComponent).join('/'), base);
-      const range = `bytes=${from}-${to - 1}`;
-      const headers = { range, 'accept-encoding': 'identity' };
-      const answer = await follow(url, { headers, signal: limit });
-      return answer === undefined
-        ? failed('is redirected too often or away from https')
-        : await readAnswer(answer, from, to);
-    } catch (error) {
-      signal.throwIfAborted();
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const code = systemCode(cause);
-      const isLate = error instanceof Error && error.name === 'TimeoutError';
-      return failed(isLate ? 'timed out' : `cannot be fetched${code === undefined ? '' : ` (${code})`}`);
-    }
+    const url = new URL(path.split('/').map(encodeURIComponent).join('/'), base);
+    const headers = { range: `bytes=${from}-${to - 1}`, ...given({ authorization: token && `Bearer ${token}` }) };
+    const answer = await httpGet(url.href, headers, { bytes: to - from, isCut: true }, access);
+    return 'why' in answer ? failed(`cannot be fetched: its server ${answer.why}`) : readAnswer(answer, from, to);
   },
 });
 
-const mostRedirects = 5;
-
-/** The answer after redirects; undefined after too many redirects, or if one leaves https. */
-async function follow(
-  start: URL,
-  options: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
-): Promise<Response | undefined> {
-  let url = start;
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    const answer = await fetch(url.href, { ...options, redirect: 'manual' });
-    const place = answer.headers.get('location');
-    if (answer.status < 300 || answer.status > 399 || place === null) return answer;
-    await answer.body?.cancel();
-    const next = nextAddress(url, place);
-    if (next === undefined) return undefined;
-    url = next;
-  }
-  return undefined;
-}
-
-/** The target of a redirect; undefined if it is invalid or leaves https. */
-export function nextAddress(from: URL, place: string): URL | undefined {
-  const next = URL.canParse(place, from.href) ? new URL(place, from) : undefined;
-  return next?.protocol === 'https:' || next?.protocol === from.protocol ? next : undefined;
-}
-
-async function readAnswer(answer: Response, from: number, to: number): Promise<ReadBytes> {
-  const isRange = answer.status === 206;
+function readAnswer({ status, header, body }: HttpAnswer, from: number, to: number): ReadBytes {
+  const isRange = status === 206;
   const fileBytes = isRange
-    ? Number(/\/(\d{1,16})$/.exec(answer.headers.get('content-range') ?? '')?.[1] ?? Number.NaN)
-    : Number(answer.headers.get('content-length') ?? Number.NaN);
-  const why =
-    answer.status !== 200 && !isRange
-      ? `failed with HTTP ${answer.status}`
-      : !isRange && from > 0
-        ? 'comes from a server without range requests'
-        : Number.isSafeInteger(fileBytes)
-          ? undefined
-          : 'came without a size';
-  if (why !== undefined) {
-    await answer.body?.cancel();
-    return failed(why);
-  }
-  const bytes = await firstBytes(answer, Math.max(0, Math.min(to, fileBytes) - from));
-  return bytes === undefined ? failed('ended too early') : { kind: 'read', bytes, fileBytes };
-}
-
-/** Exactly this many bytes of a body, without waiting for the rest. */
-async function firstBytes({ body }: Response, count: number): Promise<Uint8Array | undefined> {
-  const bytes = new Uint8Array(count);
-  let filled = 0;
-  const reader = body?.getReader();
-  while (reader !== undefined && filled < count) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    const piece = value.subarray(0, count - filled);
-    bytes.set(piece, filled);
-    filled += piece.length;
-  }
-  await reader?.cancel();
-  return filled === count ? bytes : undefined;
+    ? Number(/\/(\d{1,16})$/.exec(header('content-range') ?? '')?.[1] ?? Number.NaN)
+    : Number(header('content-length') ?? Number.NaN);
+  if (status !== 200 && !isRange) return failed(`failed with HTTP ${status}`);
+  if (!isRange && from > 0) return failed('comes from a server without range requests');
+  if (!Number.isSafeInteger(fileBytes)) return failed('came without a size');
+  const bytes = body.subarray(0, Math.max(0, Math.min(to, fileBytes) - from));
+  return bytes.length < Math.min(to, fileBytes) - from ? failed('ended too early') : { kind: 'read', bytes, fileBytes };
 }

@@ -5,7 +5,7 @@ import { collisionsOf, isTreePath } from '../tree-paths.ts';
 import type { DriverKeys, Finding, KeysByDriver, PlaceText, Rule } from './rule.ts';
 
 /** Rules for runtimes with their drivers' keys, and for models with their files. */
-export const artifactRules: readonly Rule[] = [keyOfDriver, filesMissing, plainHttp, pathCollision];
+export const artifactRules: readonly Rule[] = [keyOfDriver, filesMissing, keyNotUsed, plainHttp, pathCollision];
 
 function plainHttp({ models, refusedMirror }: Draft): readonly Finding[] {
   const mirror: readonly Finding[] =
@@ -107,6 +107,23 @@ function filesMissing(draft: Draft): readonly Finding[] {
       pointer,
       at: 'key',
       detail: `The nodes get model ${name} ${where}, and the file has no digests to verify it.`,
+      subject: modelSubject(name),
+    };
+  });
+}
+
+/** `include` is only for repositories, and `files` only for other sources. */
+function keyNotUsed(draft: Draft): readonly Finding[] {
+  return draft.models.flatMap(({ name, pointer, source, hasFiles, hasInclude }) => {
+    if (source?.isText !== true) return [];
+    const isHub = source.text.startsWith('hf:');
+    const key = isHub && hasFiles ? 'files' : !isHub && hasInclude ? 'include' : undefined;
+    if (key === undefined) return [];
+    return {
+      code: 'model/key-not-used',
+      pointer: `${pointer}/${key}`,
+      at: 'key',
+      detail: `\`${key}\` has no effect on the source of model ${name}.`,
       subject: modelSubject(name),
     };
   });

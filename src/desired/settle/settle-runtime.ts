@@ -121,11 +121,12 @@ function settleFile(runtime: string, word: string, seen: ArchiveFact, before: Lo
   return { now, additions: isSame ? [] : [changed], diagnostics: [] };
 }
 
-const noFile = (runtime: string, { kind, detail }: UnreadSource): Diagnostic =>
-  diagnose(kind === 'missing' ? 'runtime/archive-missing' : 'runtime/archive-unreadable', {
-    detail,
-    subject: runtimeSubject(runtime),
-  });
+/** The code of a runtime's archive that could not be read. */
+export const unreadArchiveCode = ({ kind }: UnreadSource) =>
+  kind === 'missing' ? ('runtime/archive-missing' as const) : ('runtime/archive-unreadable' as const);
+
+const noFile = (runtime: string, unread: UnreadSource): Diagnostic =>
+  diagnose(unreadArchiveCode(unread), { detail: unread.detail, subject: runtimeSubject(runtime) });
 
 /** The current version, the older one that nodes keep, and one for nodes that were unreachable at the last change. */
 const keptVersions = 3;

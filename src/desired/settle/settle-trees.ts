@@ -1,14 +1,22 @@
 import { isAbsolute, join } from 'node:path';
-import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, LockedModel } from '../../model/cluster-lock.ts';
-import type { DesiredFleet, DesiredModel, DesiredRuntime, UnreadSource } from '../../model/desired.ts';
+import type {
+  DesiredDownloads,
+  DesiredFleet,
+  DesiredModel,
+  DesiredRuntime,
+  HubSource,
+  UnreadSource,
+} from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { Known } from '../../model/known.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { modelSubject } from '../../model/subject.ts';
 import { bytesText } from '../../model/text/units.ts';
+import { commitSource } from '../hub-source.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from '../tree-paths.ts';
 
 /** A runtime or model with its lock entry, the additions to the lock and its problems. */
@@ -24,6 +32,7 @@ export interface TreeSources {
   readonly lock: ClusterLock;
   readonly sources: SourceFacts;
   readonly baseFolder: string;
+  readonly downloads?: DesiredDownloads | undefined;
 }
 
 /** Looks up only a map's own property, because names such as `constructor` are valid. */
@@ -35,9 +44,10 @@ export const notRead = (path: string): UnreadSource => ({ kind: 'unreadable', de
 /** Adds the list of files to a model: from the cluster file, the folder that was read, or the lock, in this order. */
 export function settleModel(
   model: DesiredModel,
-  { lock, sources, baseFolder }: TreeSources,
+  { lock, sources, baseFolder, downloads }: TreeSources,
 ): Settled<DesiredModel, LockedModel> {
   const { name, source } = model;
+  if (model.hub !== undefined) return settleHub({ ...model, hub: model.hub }, { lock, sources, downloads });
   const placed: DesiredModel =
     source.kind === 'controller'
       ? { ...model, source: { kind: 'controller', folder: absolutePath(baseFolder, source.folder) } }
@@ -55,6 +65,39 @@ export function settleModel(
   const wanted = withDigest(placed, files);
   const locked = { source: source.folder, files };
   return { wanted, locked, additions: listAdditions(wanted, locked, before), diagnostics };
+}
+
+/** Adds the commit and the files of a repository: as just resolved, or from the lock. */
+function settleHub(
+  model: DesiredModel & { readonly hub: HubSource },
+  { lock, sources, downloads }: Pick<TreeSources, 'lock' | 'sources' | 'downloads'>,
+): Settled<DesiredModel, LockedModel> {
+  const { name, hub } = model;
+  const before = own(lock.models, name);
+  const kept = before?.source === hub.text ? before : undefined;
+  const seen = own(sources.repositories ?? {}, name);
+  const found = seen?.kind === 'known' ? seen : kept;
+  const problems = seen?.kind === 'known' ? folderProblems(name, seen.files) : [];
+  if (found?.commit === undefined || problems.length > 0) {
+    const unread = seen === undefined || seen.kind === 'known' ? notRead(`hf:${hub.repository}`) : seen;
+    const diagnostics = problems.length > 0 ? problems : [noFolder(name, unread)];
+    // The list for another source of this model is kept until the new source is resolved.
+    return { wanted: { ...model, unread }, ...given({ locked: before }), additions: [], diagnostics };
+  }
+  const files = sorted(found.files);
+  const { commit } = found;
+  const source = commitSource(hub.repository, commit, downloads);
+  const wanted = withDigest({ ...model, source, hub: { ...hub, commit } }, files);
+  const locked = { source: hub.text, commit, files };
+  return { wanted, locked, additions: hubAdditions(wanted, locked, before), diagnostics: [] };
+}
+
+function hubAdditions(model: DesiredModel, now: LockedModel, before: LockedModel | undefined): readonly string[] {
+  const listed = listAdditions(model, now, before);
+  if (before?.commit === now.commit || now.commit === undefined) return listed;
+  const is = `commit ${now.commit.slice(0, 12)}`;
+  const instead = before?.commit === undefined ? '' : ` instead of ${before.commit.slice(0, 12)}`;
+  return [...listed, `model ${model.name}: ${is}${instead}`];
 }
 
 /** The files in the folder or in the lock. The lock's list for another folder counts only if this one was not tried. */
@@ -99,9 +142,13 @@ function listAdditions(
   return before.source === source ? [] : [`model ${name}: the same files, from ${source}`];
 }
 
-function noFolder(name: string, { kind, detail }: UnreadSource): Diagnostic {
-  const code: DiagnosticCode = kind === 'missing' ? 'model/folder-missing' : 'model/folder-unreadable';
-  return diagnose(code, { detail, subject: modelSubject(name) });
+/** The code of a model's source that could not be read. */
+export const unreadModelCode = ({ kind }: UnreadSource) =>
+  kind === 'unresolved' ? ('model/unresolved' as const) : (`model/folder-${kind}` as const);
+
+function noFolder(name: string, unread: UnreadSource): Diagnostic {
+  const { detail, hint } = unread;
+  return diagnose(unreadModelCode(unread), { detail, subject: modelSubject(name), ...given({ hint }) });
 }
 
 const shownAtMost = 8;
@@ -141,6 +188,11 @@ export type ArchiveFact =
     }
   | UnreadSource;
 
+/** The commit of a repository's revision, with the files that the model uses. */
+export type RepositoryFact =
+  | { readonly kind: 'known'; readonly commit: string; readonly files: readonly TreeFile[] }
+  | UnreadSource;
+
 /** A model folder on this computer. */
 export type FolderFact = { readonly kind: 'known'; readonly files: readonly TreeFile[] } | UnreadSource;
 
@@ -152,6 +204,8 @@ export interface SourceFacts {
   readonly folders: Readonly<Record<string, FolderFact>>;
   /** The hashes of each published endpoint's API keys, by placement name. */
   readonly keys?: Readonly<Record<string, Known<readonly Digest[]>>>;
+  /** The repositories that were resolved, keyed by model name. */
+  readonly repositories?: Readonly<Record<string, RepositoryFact>>;
 }
 
 /** A file or folder to read, with the name of its runtime or model. */
@@ -159,6 +213,12 @@ export interface SourcePlace {
   readonly name: string;
   /** Absolute. */
   readonly path: string;
+}
+
+/** A repository to resolve, with the name of its model. */
+export interface RepositoryPlace {
+  readonly name: string;
+  readonly hub: HubSource;
 }
 
 /** Resolves a path in the cluster file. */
@@ -187,7 +247,11 @@ export function sourcesToRead(
   fleet: Pick<DesiredFleet, 'runtimes' | 'models' | 'gateway'>,
   lock: Pick<ClusterLock, 'models'>,
   baseFolder: string,
-): { readonly archives: readonly SourcePlace[]; readonly folders: readonly SourcePlace[] } {
+): {
+  readonly archives: readonly SourcePlace[];
+  readonly folders: readonly SourcePlace[];
+  readonly repositories: readonly RepositoryPlace[];
+} {
   const programs = [...fleet.runtimes, ...(fleet.gateway === undefined ? [] : [fleet.gateway])];
   const archives = programs.flatMap(({ name, archive, extras }) => [
     { name, path: absolutePath(baseFolder, archive) },
@@ -199,7 +263,10 @@ export function sourcesToRead(
     return [{ name, path: absolutePath(baseFolder, source.folder) }];
   });
   const wheels = fleet.runtimes.flatMap((runtime) => wheelFolder(runtime, baseFolder) ?? []);
-  return { archives, folders: [...folders, ...wheels] };
+  const repositories = fleet.models.flatMap(({ name, hub }) =>
+    hub === undefined || own(lock.models, name)?.source === hub.text ? [] : [{ name, hub }],
+  );
+  return { archives, folders: [...folders, ...wheels], repositories };
 }
 
 /** A runtime's folder of wheels, under a name that no model can have; undefined if the runtime has no such folder. */

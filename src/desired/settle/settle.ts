@@ -98,7 +98,7 @@ export function settleFleet(
   const listed = runtimes.map((one) => settlePackages(one.wanted, sources, drivers));
   const gateway = fleet.gateway === undefined ? undefined : settleRuntime(fleet.gateway, { lock, sources, baseFolder });
   const programs = [...runtimes, ...(gateway === undefined ? [] : [needed(gateway)])];
-  const models = fleet.models.map((one) => settleModel(one, { lock, sources, baseFolder }));
+  const models = fleet.models.map((one) => settleModel(one, { lock, sources, baseFolder, downloads: fleet.downloads }));
   const shaped = settleShapes(
     models.map((one) => one.wanted),
     lock,

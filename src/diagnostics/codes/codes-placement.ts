@@ -110,6 +110,12 @@ export const placementCodes = {
       'A node verifies every file from its own disk or a server by its SHA-256, so the cluster file must list each one. meshwright can list the files itself only for a folder on this computer.',
     hint: 'Add `files`: the SHA-256 and the size in bytes of each path.',
   },
+  'model/key-not-used': {
+    summary: "This key has no effect with the model's source.",
+    cause:
+      '`include` selects files of an hf: repository. `files` lists the files of other sources; for a repository, cluster.lock has the list.',
+    hint: 'Remove the key.',
+  },
   'model/plain-http': {
     summary: 'Files are downloaded over unencrypted HTTP.',
     cause:
@@ -242,6 +248,25 @@ export const settleCodes = {
     summary: "A model's folder cannot be read.",
     cause: 'It contains something that this user may not read, or that is neither a file nor a folder.',
     hint: 'Fix the problem named above, then run the command again.',
+  },
+  'model/unresolved': {
+    severity: 'warning',
+    summary: 'The commit and files of a model are unknown.',
+    cause:
+      'The lock does not list the files of this repository yet, and Hugging Face did not return them. Placements that use the model wait; everything else continues.',
+    hint: 'Fix the problem named above, then run the command again.',
+  },
+  'model/revision-moved': {
+    severity: 'notice',
+    summary: 'A revision names a newer commit than the lock.',
+    cause: 'Somebody pushed to the branch after the lock was written. apply installs the commit in the lock.',
+    hint: 'Lock the model again to use the new commit, or name a commit in `source` to end this notice.',
+  },
+  'model/revision-unknown': {
+    severity: 'notice',
+    summary: 'It is unknown whether a revision has moved.',
+    cause: 'Hugging Face did not answer. The lock has the commit, so nothing else depends on the answer.',
+    hint: 'Run the command again later, or name a commit in `source` to end this notice.',
   },
   'model/folder-empty': {
     summary: "A model's folder is empty.",

@@ -66,9 +66,12 @@ end 0
 /** Time limit for a job's PID, in tenths of a second. */
 const startTenths = 100;
 
-/** Starts a job; the script's file says when it does not. */
-export const launchBody = (key: Digest, call: JobCall): string =>
-  sh.launchJob({ folder: jobFolder(key), ...resultOf(call), run: jobText(call), tenths: startTenths });
+/**
+ * Starts a job; the script's file says when it does not.
+ * @param secret one line for the job's standard input
+ */
+export const launchBody = (key: Digest, call: JobCall, secret = ''): string =>
+  sh.launchJob({ folder: jobFolder(key), ...resultOf(call), run: jobText(call), secret, tenths: startTenths });
 
 /** A job's result on the node, by which a later run finds that it is complete. */
 function resultOf(call: JobCall) {

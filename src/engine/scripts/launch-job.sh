@@ -11,6 +11,7 @@
 # Needs digest: of the tree
 # Needs about: lines of the job's file `job`; this script adds the boot session
 # Needs run: the text of the job's file `run`
+# Needs secret: a line for the job's standard input, which no file may contain; empty if the job reads none
 # Needs tenths: time limit for the job's process number, in tenths of a second
 # Prints: job=attached and @unchanged, job=done and @unchanged, or job=started and @changed; fails with mkdir, write,
 # other-launch, not-started
@@ -46,10 +47,11 @@ fi
 "$R/bin/rm" -f "$old" "$folder/rc" "$folder/failure" "$folder/progress" "$folder/activity"
 write "$folder/job" "$about${N}boot=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)$N"
 write "$folder/run" "$run"
-(
+# The builtin printf writes into a pipe, so the secret is in no argument and no file.
+if [ -n "$secret" ]; then printf '%s\n' "$secret"; fi | (
   trap '' HUP
   exec "$R/bin/sh" "$folder/run"
-) </dev/null >"$folder/out" 2>"$folder/err" &
+) >"$folder/out" 2>"$folder/err" &
 n=0
 until [ -e "$folder/pid" ] || [ -e "$folder/rc" ]; do
   n=$((n + 1))

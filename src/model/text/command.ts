@@ -22,6 +22,7 @@ const verbTraits = {
   ),
   ...verbs({ kind: 'looks' }, 'fit, validate'),
   ...verbs({ reachesNodes: true }, 'apply, ask, drain, exec, graph, hold, launch, lease release, lease status'),
+  ...verbs({ reachesNodes: true }, 'models lock'),
   ...verbs({ reachesNodes: true }, 'rollback, run, secrets, shutdown, uninstall'),
   ...verbs(
     { reachesNodes: true, kind: 'looks' },

@@ -6,14 +6,21 @@
 # `fetched PART URL` gets the bytes from a server. A part continues where it ends; a server that cannot do that sends the
 # whole file again. If an account is named, curl runs as that account with access only to the open part, and root reads
 # the received bytes only to compare them. curl(1): exits 33 and 36 mean that it cannot resume, 23 that it cannot write,
-# 1 a protocol that it may not use; -q ignores the settings of its account; --proto-redir limits redirects.
+# 1 a protocol that it may not use; -q ignores the settings of its account; --proto-redir limits redirects. The token is
+# in no argument, variable of the environment or file: curl reads its configuration from standard input, and sends the
+# header to no other host.
+#
+# After each answer, curl prints its status, the number of redirects and the `RateLimit` header (curl 7.84 and later).
+# 401, 403 and 404 of the server itself are final; 403 after a redirect means that a signed address has expired, so the
+# server is asked again. After 429, the script waits as long as the header says (`t=52` is 52 seconds).
 #
 # Uses staged-files.sh
 # Uses ../../node/shell/refuse-root.sh
 # Needs account: the account that runs curl and must not be able to become root; empty for root
 # Needs protocols: the protocols that curl may use
 # Needs volume: the volume of the staging folder
-# Prints: nothing; fails with disk-full, fetch-failed, wrong-digest
+# Needs secret: 1 if the first line of standard input is a token for the server
+# Prints: nothing; fails with disk-full, fetch-failed, fetch-refused, wrong-digest
 watch() {
   (
     while "$R/bin/sleep" 1 && kill -0 "$$" 2>/dev/null; do
@@ -27,24 +34,40 @@ unwatch() {
   kill "$w" 2>/dev/null
   wait "$w" 2>/dev/null
 }
+token=''
+[ -z "$secret" ] || IFS= read -r token
 fetch() {
-  set -- "$R/usr/bin/curl" -q -f -s -S -L --proto "$protocols" --proto-redir "$protocols" --connect-timeout 20 --speed-limit 1 --speed-time 60 "$@"
+  set -- "$R/usr/bin/curl" -q -f -s -S -L --proto "$protocols" --proto-redir "$protocols" --connect-timeout 20 --speed-limit 1 --speed-time 60 -w '%{stderr}@%{http_code} %{num_redirects} %header{ratelimit}\n' -K - "$@"
   [ -z "$account" ] || set -- "$R/usr/bin/sudo" -n -H -u "$account" "$@"
-  "$@" 2>"$d/curl"
+  printf '%s' "${token:+header = \"Authorization: Bearer $token\"}" | "$@" 2>"$d/curl"
 }
 fetched() {
-  k=0
+  k=0 b=0
   while :; do
     size "$1"
+    # Bytes that arrived show that the server works, so the tries begin again.
+    if [ "$n" -gt "$b" ]; then k=0 b=$n; fi
     if [ "$n" -eq 0 ]; then fetch "$2" >>"$1"; else fetch -C "$n" "$2" >>"$1"; fi
     x=$?
+    h=$("$R/usr/bin/awk" '/^@/ { print; exit }' "$d/curl")
+    m=$("$R/usr/bin/awk" '!/^@/ { print; exit }' "$d/curl")
     case $x in
       (0) return ;;
       (33 | 36) "$R/bin/rm" -f "$1" ;;
-      (23) failed disk-full "$("$R/bin/cat" "$d/curl")" ;;
+      (23) failed disk-full "$m" ;;
+    esac
+    case $h in
+      ('@401 0 '* | '@403 0 '* | '@404 0 '*) failed fetch-refused "$m" ;;
+      ('@429 '*)
+        s=${h##*;t=}
+        s=${s%%[!0-9]*}
+        [ "${s:-60}" -le 300 ] || s=300
+        "$R/bin/sleep" "${s:-60}"
+        continue
+        ;;
     esac
     k=$((k + 1))
-    [ "$k" -lt 3 ] || failed fetch-failed "$("$R/bin/cat" "$d/curl")"
+    [ "$k" -lt 3 ] || failed fetch-failed "$m"
     "$R/bin/sleep" "$k"
   done
 }

@@ -207,6 +207,8 @@ function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: 
       return sendSteps(work, files, source.folder);
     case 'node':
       return fetchSteps(work, files, { kind: 'folder', folder: { kind: 'node-path', path: source.folder } });
+    case 'hub':
+      throw new Error(`the commit of ${work.tree.name} is not settled`);
     case 'url':
       return fetchSteps(work, files, account === undefined ? source : { ...source, account });
   }

@@ -34,6 +34,7 @@ export const fetchModel = ({ tree, files, source }: JobArgs['fetch-model']): str
       folder: source.kind === 'folder' ? source.folder : '',
       account: url?.account ?? '',
       protocols: url?.plainHttp ? '=http,https' : '=https',
+      secret: url?.secret === true,
       volume: place.dataVolume,
     },
     files.flatMap(({ path, sha256, sizeBytes }) => [path, sha256, String(sizeBytes), nameOf(path)]),

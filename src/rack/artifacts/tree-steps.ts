@@ -1,4 +1,6 @@
 import { everyNode } from '../../desired/layouts.ts';
+import { unreadArchiveCode } from '../../desired/settle/settle-runtime.ts';
+import { unreadModelCode } from '../../desired/settle/settle-trees.ts';
 import { codes, type DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
@@ -53,9 +55,8 @@ export const unreadBlockers = (
 ): readonly Blocker[] =>
   sources.flatMap(({ name, digest, unread }) => {
     if (digest !== undefined || unread === undefined) return [];
-    const code =
-      kind === 'model' ? (`model/folder-${unread.kind}` as const) : (`runtime/archive-${unread.kind}` as const);
-    const action = mapWords(prose`${kind} ${name}: ${unread.detail} ${codes[code].hint}`, escapeText);
+    const code = kind === 'model' ? unreadModelCode(unread) : unreadArchiveCode(unread);
+    const action = mapWords(prose`${kind} ${name}: ${unread.detail} ${unread.hint ?? codes[code].hint}`, escapeText);
     return [treeBlocker(kind, name, { node, code, action })];
   });
 

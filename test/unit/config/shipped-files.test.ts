@@ -96,7 +96,7 @@ describe('docs/cluster.full.yaml', () => {
     const schema: Schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
     const value: unknown = parse(readFileSync('docs/cluster.full.yaml', 'utf8'));
     // A password or key can have only one kind of source.
-    const isAlternative = (path: string): boolean => /\[\]|\/(?:password|apiKey)\/./u.test(path);
+    const isAlternative = (path: string): boolean => /\[\]|\/(?:password|apiKey|huggingface)\/./u.test(path);
     const paths = keyPaths(schema, schema, '').filter((path) => !isAlternative(path));
     expect(paths.filter((path) => !hasPath(value, path.slice(1).split('/')))).toEqual([]);
     expect(paths.length).toBeGreaterThan(25);

@@ -4,13 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  type ByteSource,
-  folderSource,
-  nextAddress,
-  readShape,
-  urlSource,
-} from '../../../../src/cli/sources/read-shapes.ts';
+import { nextAddress } from '../../../../src/cli/sources/http-get.ts';
+import { type ByteSource, folderSource, readShape, urlSource } from '../../../../src/cli/sources/read-shapes.ts';
 import { ggufBytes, safetensorsBytes, tensorsInRow } from '../../rack/artifacts/shapes/headers.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'mw-shape-'));
@@ -87,7 +82,7 @@ describe('the shape of a model', () => {
   });
 
   it('is read from a server by range requests', async () => {
-    expect(await readShape(urlSource(await serverOf(byRange), signal), names)).toMatchObject(wanted);
+    expect(await readShape(urlSource(await serverOf(byRange), { signal }), names)).toMatchObject(wanted);
   });
 
   it('is read after a redirect', async () => {
@@ -95,7 +90,7 @@ describe('the shape of a model', () => {
     const other = await serverOf(({ url = '' }, response) => {
       response.writeHead(302, { location: base + url.replace('/tiny/', '') }).end('over there');
     });
-    expect(await readShape(urlSource(other, signal), names)).toMatchObject(wanted);
+    expect(await readShape(urlSource(other, { signal }), names)).toMatchObject(wanted);
   });
 
   it('is never redirected away from https', () => {
@@ -126,7 +121,7 @@ describe('the shape of a model', () => {
       response.writeHead(200, { 'content-length': url.endsWith('.json') ? bytes.length : 1e12 });
       response.write(Buffer.concat([bytes, Buffer.alloc(url.endsWith('.json') ? 0 : 200_000)]));
     });
-    expect(await readShape(urlSource(base, signal), names)).toMatchObject(wanted);
+    expect(await readShape(urlSource(base, { signal }), names)).toMatchObject(wanted);
   });
 
   it('is read in several parts if the header is long', async () => {
@@ -158,7 +153,7 @@ describe('the shape of a model', () => {
     [
       'redirects in a circle',
       ({ url = '' }, response) => void response.writeHead(301, { location: url }).end(),
-      'config.json is redirected too often or away from https',
+      'config.json cannot be fetched: its server redirects too often',
     ],
     ['reports no size', (_, response) => void response.writeHead(206).end('{}'), 'config.json came without a size'],
     [
@@ -171,12 +166,12 @@ describe('the shape of a model', () => {
       (_, response) => {
         response.writeHead(200, { 'content-length': 400 }).write('{', () => response.destroy());
       },
-      'config.json cannot be fetched (UND_ERR_SOCKET)',
+      'config.json cannot be fetched: its server cannot be reached (ECONNRESET)',
     ],
   ];
 
   it.each(failures)('is unknown if it comes from a server that %s', async (_name, answer, why) => {
-    expect(await readShape(urlSource(await serverOf(answer), signal), names)).toEqual({ kind: 'unknown', why });
+    expect(await readShape(urlSource(await serverOf(answer), { signal }), names)).toEqual({ kind: 'unknown', why });
   });
 
   it('is unknown for a missing folder, and for a folder in place of a file', async () => {

@@ -1,0 +1,88 @@
+import { dirname } from 'node:path';
+import { suggesterAmong } from '../../desired/did-you-mean.ts';
+import { settleModel, sourcesToRead } from '../../desired/settle/settle-trees.ts';
+import { hasErrors } from '../../diagnostics/diagnostic.ts';
+import { documentHead } from '../../diagnostics/json.ts';
+import type { ClusterLock } from '../../model/cluster-lock.ts';
+import type { DesiredModel } from '../../model/desired.ts';
+import { listText } from '../../model/lists.ts';
+import { hang } from '../../report/page.ts';
+import { changeLock, openCluster } from '../cluster/open-cluster.ts';
+import { lockBefore } from '../cluster/settle-cluster.ts';
+import { codeForNodes } from '../exit-codes.ts';
+import { readRepositories } from '../sources/read-repositories.ts';
+import { readSources } from '../sources/read-sources.ts';
+import { diagnosticsJson, logFindings, showResult } from '../terminal/console.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
+
+/** `models lock [NAME…]`: reads the file lists of models again, and writes commits and digests into the lock. */
+export const modelsLock: VerbBody = async (run) => {
+  const opened = openCluster(run);
+  const baseFolder = dirname(opened.path);
+  const { lock, lockPlace } = lockBefore(run, opened);
+  const chosen = chosenModels(run, opened.fleet.models);
+  const places = sourcesToRead({ runtimes: [], models: chosen }, { models: {} }, baseFolder);
+  const { folders } = await readSources(run, places);
+  const repositories = await readRepositories(run, opened, places.repositories);
+  const from = { lock, sources: { archives: {}, folders, repositories }, baseFolder };
+  const settled = chosen.map((one) => settleModel(one, { ...from, downloads: opened.fleet.downloads }));
+  const diagnostics = settled.flatMap((one) => one.diagnostics).map((one) => ({ ...one, severity: 'error' as const }));
+  const read = settled.flatMap(({ wanted, locked, diagnostics: found }) =>
+    locked === undefined || hasErrors(found) || wanted.unread !== undefined ? [] : [[wanted.name, locked] as const],
+  );
+  const change = (now: ClusterLock): ClusterLock => ({
+    ...now,
+    models: { ...now.models, ...Object.fromEntries(read) },
+  });
+  const isWritten = read.length > 0 && (await changeLock(lockPlace, change));
+  const additions = settled.flatMap((one) => one.additions);
+  logFindings(run, diagnostics);
+  showResult(
+    run,
+    () => ({
+      ...documentHead(run.console, { cluster: opened.fleet.name }),
+      models: read.map(([name]) => name),
+      lockAdditions: additions,
+      lock: { file: lockPlace.shown, written: isWritten },
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    }),
+    () => {
+      const last = isWritten
+        ? `${lockPlace.shown} was written.`
+        : read.length === 0
+          ? `${lockPlace.shown} was not changed.`
+          : `${lockPlace.shown} already has ${read.length === 1 ? 'this model' : 'these models'}; nothing was changed.`;
+      return [...additions, last]
+        .flatMap((line) => hang('', line, run.console.columns))
+        .join('\n')
+        .concat('\n');
+    },
+    diagnostics,
+  );
+  const bad = new Set(diagnostics.flatMap(({ subject }) => (subject?.kind === 'model' ? [subject.name] : [])));
+  return codeForNodes(chosen.map(({ name }) => (bad.has(name) ? 'wrong' : 'fine')));
+};
+
+/** The named models whose lists are in the lock, or all of them. @throws FleetError `cli/usage` for another name */
+function chosenModels({ words }: Run, models: readonly DesiredModel[]): readonly DesiredModel[] {
+  const listed = models.filter(
+    ({ hub, source, files }) => hub !== undefined || (source.kind === 'controller' && files.length === 0),
+  );
+  const names = listed.map(({ name }) => name);
+  if (names.length === 0) {
+    throw usageError(
+      'No model in the file has its list of files in the lock.',
+      'The lock has the lists of models from hf: repositories and from folders on this computer.',
+    );
+  }
+  const strange = words.find((word) => !names.includes(word));
+  if (strange === undefined) return words.length === 0 ? listed : listed.filter(({ name }) => words.includes(name));
+  const isInFile = models.some(({ name }) => name === strange);
+  const near = suggesterAmong(names)(strange);
+  throw usageError(
+    isInFile
+      ? `The cluster file itself lists the files of ${strange}.`
+      : `There is no model \`${strange}\` in the file.`,
+    near === undefined ? `Models to lock: ${listText(names)}.` : `Did you mean \`${near}\`?`,
+  );
+}

@@ -1,0 +1,104 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { systemCode } from '../../diagnostics/diagnostic.ts';
+import { given } from '../../model/given.ts';
+
+/** How servers are reached. */
+export interface WebAccess {
+  /** Certificate of the only trusted authority, for a simulated server; default: those of Node.js. */
+  readonly ca?: string;
+  readonly signal: AbortSignal;
+}
+
+/** The largest body. A longer one is refused or, with `isCut`, cut off there. */
+interface BodyLimit {
+  readonly bytes: number;
+  readonly isCut?: true;
+}
+
+/** An answer, whatever its status. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** The first value of a header; the name is in lower case. */
+  readonly header: (name: string) => string | undefined;
+  readonly body: Buffer;
+}
+
+/** No answer, with the reason as a phrase that follows the server's name. */
+export interface NoAnswer {
+  readonly why: string;
+}
+
+const idleMs = 20_000;
+const mostRedirects = 5;
+
+/**
+ * Sends a GET request and follows redirects within https. Another host never gets the authorization. Rejects only when
+ * aborted.
+ */
+export async function httpGet(
+  start: string,
+  headers: Readonly<Record<string, string>>,
+  most: BodyLimit,
+  access: WebAccess,
+): Promise<HttpAnswer | NoAnswer> {
+  let url = new URL(start);
+  let sent = headers;
+  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    const answer = await once(url, sent, most, access);
+    if ('why' in answer || answer.status < 300 || answer.status > 399) return answer;
+    const next = nextAddress(url, answer.header('location') ?? '');
+    if (next === undefined) return { why: 'redirects away from https' };
+    if (next.host !== url.host)
+      sent = Object.fromEntries(Object.entries(sent).filter(([name]) => name !== 'authorization'));
+    url = next;
+  }
+  return { why: 'redirects too often' };
+}
+
+function once(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  most: BodyLimit,
+  { ca, signal }: WebAccess,
+): Promise<HttpAnswer | NoAnswer> {
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      if (signal.aborted) reject(signal.reason);
+      else resolve({ why: `cannot be reached (${systemCode(error) ?? 'connection failed'})` });
+    };
+    const all = { ...headers, 'accept-encoding': 'identity' };
+    // A server that does not end its answers would block the next request on the same connection.
+    const asked = request(url, { agent: false, headers: all, signal, ...given({ ca }) });
+    asked.setTimeout(idleMs, () =>
+      asked.destroy(Object.assign(new Error('idle'), { code: `no data for ${idleMs / 1000} s` })),
+    );
+    asked.once('error', fail);
+    asked.once('response', (answer: IncomingMessage) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      const whole = (): HttpAnswer => ({
+        status: answer.statusCode ?? 0,
+        header: (name) => [answer.headers[name]].flat()[0],
+        body: Buffer.concat(parts).subarray(0, most.bytes),
+      });
+      answer.on('data', (part: Buffer) => {
+        size += part.length;
+        parts.push(part);
+        if (most.isCut === true ? size < most.bytes : size <= most.bytes) return;
+        resolve(most.isCut === true ? whole() : { why: `sent more than ${most.bytes} bytes` });
+        asked.destroy();
+      });
+      answer.once('error', fail);
+      answer.once('end', () => resolve(answer.complete ? whole() : { why: 'broke off its answer' }));
+    });
+    asked.end();
+  });
+}
+
+/** The target of a redirect; undefined if it is invalid or leaves https. */
+export function nextAddress(from: URL, place: string): URL | undefined {
+  const next = place !== '' && URL.canParse(place, from.href) ? new URL(place, from) : undefined;
+  return next?.protocol === 'https:' || next?.protocol === from.protocol ? next : undefined;
+}

@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileUrl, ggufVersions, isIncluded, revisionUrl, treeUrl } from '../../desired/hub-source.ts';
+import { mirrored } from '../../desired/mirror.ts';
+import type { RepositoryFact } from '../../desired/settle/settle-trees.ts';
+import { mostTreeFiles } from '../../desired/tree-paths.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
+import type { DesiredDownloads, HubSource, UnreadSource } from '../../model/desired.ts';
+import { type Digest, digest, jsonObject, parsedJson } from '../../model/digest.ts';
+import type { TreeFile } from '../../model/node-script.ts';
+import { forEachLimited } from '../../remote/limit-parallel.ts';
+import { type HttpAnswer, httpGet, type WebAccess } from './http-get.ts';
+
+/** How Hugging Face, or its mirror, is reached. */
+export interface HubAccess extends WebAccess {
+  readonly downloads: Pick<DesiredDownloads, 'mirror'>;
+  /** The text of the token, for private and gated repositories. */
+  readonly token?: string;
+  /** Reports a pause in seconds that the server asked for. */
+  readonly onPause?: (seconds: number) => void;
+}
+
+/** A question to the server that has no answer. */
+const problem = (detail: string, hint: string): FleetError => failure('model/unresolved', { detail, hint });
+
+/**
+ * The commit of a repository's revision and the files that a model uses, each with its SHA-256. Small files, whose
+ * SHA-256 Hugging Face does not publish, are downloaded and compared with their Git hash. Rejects only when aborted.
+ * @see https://huggingface.co/docs/hub/api
+ */
+export function resolveRepository(hub: HubSource, access: HubAccess): Promise<RepositoryFact> {
+  return answered(hub, async () => {
+    const commit = await commitOf(hub, access);
+    const all = await listed(hub, commit, access);
+    const wanted = all.filter(({ path }) => isIncluded(path, hub.include));
+    const several = ggufVersions(wanted.map(({ path }) => path));
+    if (hub.include === undefined && several.length > 1) throw severalVersions(hub, several);
+    if (wanted.length === 0) throw nothingWanted(hub, all.length);
+    if (wanted.length > mostTreeFiles) {
+      throw problem(
+        `It has ${wanted.length} files to download; the limit is ${mostTreeFiles} files.`,
+        'Select fewer files with `include`.',
+      );
+    }
+    const files: TreeFile[] = [];
+    await forEachLimited(wanted, atOnce, async ({ path, sizeBytes, sha256, gitHash }) => {
+      files.push({
+        path,
+        sizeBytes,
+        sha256: sha256 ?? (await hashed({ path, sizeBytes, gitHash }, hub, commit, access)),
+      });
+    });
+    return { kind: 'known', commit, files };
+  });
+}
+
+/** The commit that a repository's revision names now. Rejects only when aborted. */
+export const currentCommit = (
+  hub: HubSource,
+  access: HubAccess,
+): Promise<{ readonly kind: 'known'; readonly commit: string } | UnreadSource> =>
+  answered(hub, async () => ({ kind: 'known', commit: await commitOf(hub, access) }));
+
+async function answered<T>({ repository }: HubSource, ask: () => Promise<T>): Promise<T | UnreadSource> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof FleetError)) throw error;
+    const [{ detail, hint }] = error.diagnostics;
+    return { kind: 'unresolved', detail: `hf:${repository}: ${plainText(detail)}`, hint: plainText(hint) };
+  }
+}
+
+const atOnce = 8;
+const mostListBytes = 16 * 2 ** 20;
+/** Git files on the Hub are smaller than this; larger ones have an LFS entry with a SHA-256. */
+const mostSmallBytes = 64 * 2 ** 20;
+/** More pages than any list that can be used. */
+const mostPages = 100;
+
+async function commitOf(hub: HubSource, access: HubAccess): Promise<string> {
+  const { body } = await get(revisionUrl(hub), mostListBytes, hub, access);
+  const sha = jsonObject(parsedJson(body.toString('utf8')))?.['sha'];
+  if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) throw unexpected('the commit of the revision');
+  return sha;
+}
+
+/** A file in a commit; either its SHA-256 or its Git hash is known. */
+interface ListedFile extends Pick<TreeFile, 'path' | 'sizeBytes'> {
+  readonly sha256?: Digest;
+  readonly gitHash: string;
+}
+
+/** Reads all pages of a commit's file list. @see https://huggingface.co/docs/hub/api: `Link` names the next page */
+async function listed(hub: HubSource, commit: string, access: HubAccess): Promise<readonly ListedFile[]> {
+  const files: ListedFile[] = [];
+  const first = treeUrl(hub.repository, commit);
+  let url: string | undefined = first;
+  for (let page = 0; url !== undefined; page++) {
+    if (page === mostPages) throw unexpected('the list of files');
+    const answer: HttpAnswer = await get(url, mostListBytes, hub, access);
+    const entries = parsedJson(answer.body.toString('utf8'));
+    if (!Array.isArray(entries)) throw unexpected('the list of files');
+    files.push(...entries.flatMap(fileOf));
+    url = nextPage(answer.header('link'), first);
+  }
+  return files;
+}
+
+/** The next page, on the same path as the first one. A mirror may name itself or the Hub, so only the query counts. */
+function nextPage(link: string | undefined, first: string): string | undefined {
+  const [, place] = /<([^>]+)>\s*;\s*rel="?next"?/.exec(link ?? '') ?? [];
+  if (place === undefined) return undefined;
+  if (!URL.canParse(place, first)) throw unexpected('the list of files');
+  const next = new URL(first);
+  next.search = new URL(place, first).search;
+  return next.href;
+}
+
+function fileOf(entry: unknown): readonly ListedFile[] {
+  const object = jsonObject(entry);
+  if (object?.['type'] === 'directory') return [];
+  const { type, path, size, oid } = object ?? {};
+  const lfs = jsonObject(object?.['lfs']);
+  const sizeBytes = lfs?.['size'] ?? size;
+  if (type !== 'file' || typeof path !== 'string' || !Number.isSafeInteger(sizeBytes) || Number(sizeBytes) < 0) {
+    throw unexpected('the list of files');
+  }
+  const about = { path, sizeBytes: Number(sizeBytes) };
+  if (lfs === undefined) {
+    if (typeof oid !== 'string' || !/^[0-9a-f]{40}$/.test(oid)) throw unexpected('the list of files');
+    return [{ ...about, gitHash: oid }];
+  }
+  const sha256 = String(lfs['oid']).replace(/^sha256:/, '');
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw unexpected('the list of files');
+  return [{ ...about, gitHash: '', sha256: digest(sha256) }];
+}
+
+/** Downloads a small file and compares it with its Git hash: the SHA-1 of `blob <size>`, a zero byte and the content. */
+async function hashed(
+  { path, sizeBytes, gitHash }: ListedFile,
+  hub: HubSource,
+  commit: string,
+  access: HubAccess,
+): Promise<Digest> {
+  if (sizeBytes > mostSmallBytes) throw unexpected(`a SHA-256 for ${escapeText(path)}`);
+  const { body } = await get(fileUrl(hub.repository, commit, path), mostSmallBytes, hub, access);
+  const git = createHash('sha1').update(`blob ${body.length}\0`).update(body).digest('hex');
+  if (git !== gitHash || body.length !== sizeBytes) {
+    throw problem(
+      `${escapeText(path)} does not have the content in the list of files.`,
+      'Run the command again. If the problem persists, ask the owner of the server or mirror.',
+    );
+  }
+  return digest(createHash('sha256').update(body).digest('hex'));
+}
+
+const mostTries = 3;
+/** The server's window for its rate limit. @see https://huggingface.co/docs/hub/rate-limits */
+const longestPauseSeconds = 300;
+const mostPauses = 5;
+
+/** The answer with status 200. Waits for the rate limit; tries again after a server error. */
+async function get(url: string, mostBytes: number, hub: HubSource, access: HubAccess): Promise<HttpAnswer> {
+  const place = mirrored(url, access.downloads);
+  const headers: Record<string, string> = { 'user-agent': 'meshwright' };
+  if (access.token !== undefined) headers['authorization'] = `Bearer ${access.token}`;
+  let pauses = 0;
+  for (let tries = 1; ; tries++) {
+    const answer = await httpGet(place, headers, { bytes: mostBytes }, access);
+    if ('why' in answer) {
+      if (tries === mostTries) throw unreached(place, answer.why);
+    } else if (answer.status === 200) {
+      return answer;
+    } else if (answer.status === 429 && pauses < mostPauses) {
+      pauses += 1;
+      tries -= 1;
+      const seconds = pauseSeconds(answer);
+      access.onPause?.(seconds);
+      await sleep(seconds * 1_000, undefined, { signal: access.signal });
+      continue;
+    } else if (answer.status < 500 || tries === mostTries) {
+      throw refusal(answer, hub, access);
+    }
+    await sleep(tries * 1_000, undefined, { signal: access.signal });
+  }
+}
+
+/** `RateLimit: "api";r=0;t=52` asks for a pause of 52 s; `Retry-After` is its older form. */
+function pauseSeconds({ header }: HttpAnswer): number {
+  const [, text] =
+    /;\s*t=(\d{1,6})/.exec(header('ratelimit') ?? '') ?? /^(\d{1,6})$/.exec(header('retry-after') ?? '') ?? [];
+  return Math.min(Math.max(Number(text ?? 60), 1), longestPauseSeconds);
+}
+
+const hostOf = (url: string): string => new URL(url).host;
+
+const unreached = (url: string, why: string): FleetError =>
+  problem(
+    `${hostOf(url)} ${why}.`,
+    'Check the network of this computer, or set `downloads.mirror` to a server that it reaches.',
+  );
+
+const unexpected = (what: string): FleetError =>
+  problem(
+    `The answer does not contain ${what} in a known form.`,
+    'If `downloads.mirror` is set, its server may not offer the API of Hugging Face.',
+  );
+
+/** @see X-Error-Code: RepoNotFound, RevisionNotFound, EntryNotFound, GatedRepo */
+function refusal(answer: HttpAnswer, { repository, revision }: HubSource, { token }: HubAccess): FleetError {
+  const { status } = answer;
+  const code = answer.header('x-error-code') ?? '';
+  const noToken = 'Set `secrets: { huggingface: { env: HF_TOKEN } }` with a token that may read it.';
+  if (code === 'RevisionNotFound') {
+    return problem(`It has no revision ${revision}.`, 'Correct the revision after the @ in `source`.');
+  }
+  if (code === 'GatedRepo' || status === 403) {
+    return problem(
+      'Its terms have not been accepted, or the token may not read it.',
+      `Accept the terms at https://huggingface.co/${repository}.${token === undefined ? ` ${noToken}` : ''}`,
+    );
+  }
+  if (status === 401) {
+    return token === undefined
+      ? problem('It does not exist, or it is private.', `Correct the name. ${noToken}`)
+      : problem('The token was refused (401).', 'Make a new token at https://huggingface.co/settings/tokens.');
+  }
+  if (status === 404) {
+    return problem(
+      'It does not exist, or the token may not see it.',
+      `Correct the name.${token === undefined ? ` If it is private: ${noToken}` : ''}`,
+    );
+  }
+  return problem(`The server answered with HTTP ${status}.`, 'Run the command again later.');
+}
+
+const severalVersions = ({ repository }: HubSource, versions: readonly string[]): FleetError => {
+  const shown = versions.slice(0, 6).map((one) => escapeText(one));
+  const more = versions.length > shown.length ? ` and ${versions.length - shown.length} more` : '';
+  const last = shown[0]?.split('/').at(-1) ?? repository;
+  return problem(
+    `It has ${versions.length} GGUF versions: ${shown.join(', ')}${more}.`,
+    `Select one, such as \`include: ["*${last}*"]\`.`,
+  );
+};
+
+const nothingWanted = ({ include }: HubSource, count: number): FleetError =>
+  include === undefined
+    ? problem(`None of its ${count} files is one that runtimes read.`, 'Correct the name, or set `include`.')
+    : problem(`None of its ${count} files matches \`include\`.`, 'Correct the patterns in `include`.');

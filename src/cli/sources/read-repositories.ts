@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isCommit } from '../../desired/hub-source.ts';
+import type { RepositoryFact, RepositoryPlace } from '../../desired/settle/settle-trees.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
+import type { DesiredFleet, DesiredModel, UnreadSource } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
+import { secretSourceText } from '../../model/secret.ts';
+import { modelSubject, namedSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret.ts';
+import { simulatedWeb } from '../../sim/hosts/control/run-folder.ts';
+import type { OpenedCluster } from '../cluster/open-cluster.ts';
+import { simFolder } from '../files/places.ts';
+import { withProgress } from '../terminal/console.ts';
+import type { Run } from '../verb.ts';
+import { currentCommit, type HubAccess, resolveRepository } from './hub.ts';
+import { secretContext } from './secrets.ts';
+
+/** The form of a token, which is sent in a header and in a line of curl's configuration. */
+const tokenForm = /^[A-Za-z0-9._~+/=-]+$/;
+
+/** The Hugging Face token; undefined if the file has no source for it. */
+export async function readToken(
+  run: Run,
+  { downloads }: Pick<DesiredFleet, 'downloads'>,
+  folder: string,
+): Promise<ResolvedSecret | undefined> {
+  const source = downloads?.token;
+  if (source === undefined) return undefined;
+  const subject = namedSubject('secrets.huggingface');
+  const question = 'Hugging Face token';
+  const found = await resolveSecret(source, secretContext(run, { subject, folder, question, what: 'token' }));
+  if (found.kind === 'missing' || tokenForm.test(found.secret.reveal())) return found;
+  const detail = `The token comes from ${secretSourceText(source)}. It has characters that no Hugging Face token has.`;
+  return { kind: 'missing', diagnostic: diagnose('secret/unusable', { detail, subject }) };
+}
+
+/**
+ * How this run reaches Hugging Face, or why it cannot. A rehearsal reaches the servers of the simulated fleet, whose
+ * repositories have tiny models.
+ */
+export async function hubAccess(
+  run: Run,
+  { fleet, path }: Pick<OpenedCluster, 'fleet' | 'path'>,
+): Promise<HubAccess | UnreadSource> {
+  const token = await readToken(run, fleet, dirname(path));
+  if (token?.kind === 'missing') {
+    const { detail, hint } = token.diagnostic;
+    return { kind: 'unresolved', detail: plainText(detail), hint: plainText(hint) };
+  }
+  const onPause = (seconds: number): void =>
+    run.console.err(`Hugging Face limits the rate of requests: waiting ${seconds} s\n`);
+  const access = { signal: run.signal, onPause, ...given({ token: token?.secret.reveal() }) };
+  if (run.options.sim !== true) return { ...access, downloads: fleet.downloads ?? {} };
+  const web = await simulatedWeb(simFolder(run.env, path));
+  if (web !== undefined) return { ...access, downloads: { mirror: web.origin }, ca: readFileSync(web.caFile, 'utf8') };
+  return {
+    kind: 'unresolved',
+    detail: 'No simulated fleet is running, so nothing stands in for Hugging Face.',
+    hint: 'Start it with `meshwright sim up`.',
+  };
+}
+
+/** The commits and files of these repositories, by model name. */
+export async function readRepositories(
+  run: Run,
+  opened: Pick<OpenedCluster, 'fleet' | 'path'>,
+  places: readonly RepositoryPlace[],
+): Promise<Readonly<Record<string, RepositoryFact>>> {
+  // Without a prototype, because `constructor` is a valid model name.
+  const read: Record<string, RepositoryFact> = Object.create(null);
+  if (places.length === 0) return read;
+  const access = await hubAccess(run, opened);
+  await withProgress(run.console, ['reading file lists', places], async (done) => {
+    for (const { name, hub } of places) {
+      read[name] = 'kind' in access ? access : await resolveRepository(hub, access);
+      done(name);
+    }
+  });
+  return read;
+}
+
+/** A notice for each locked model whose branch names another commit now, or could not be read. */
+export async function movedRevisions(
+  run: Run,
+  opened: Pick<OpenedCluster, 'fleet' | 'path'>,
+  models: readonly DesiredModel[],
+): Promise<readonly Diagnostic[]> {
+  const branches = models.filter(({ hub }) => hub?.commit !== undefined && !isCommit(hub.revision));
+  if (branches.length === 0) return [];
+  const access = await hubAccess(run, opened);
+  const found = await withProgress(run.console, ['checking revisions', branches], (done) =>
+    Promise.all(
+      branches.map(async ({ name, hub }) => {
+        const now = hub === undefined || 'kind' in access ? access : await currentCommit(hub, access);
+        done(name);
+        return { name, hub, now };
+      }),
+    ),
+  );
+  return found.flatMap(({ name, hub, now }) => {
+    if (hub?.commit === undefined) return [];
+    const subject = modelSubject(name);
+    if (!('commit' in now)) {
+      const why = 'detail' in now ? now.detail : '';
+      const detail = `Whether ${hub.revision} has moved is unknown. ${why}`;
+      return [diagnose('model/revision-unknown', { subject, detail })];
+    }
+    if (now.commit === hub.commit) return [];
+    const detail = `${hub.revision} of ${hub.repository} moved from ${hub.commit.slice(0, 12)} to ${now.commit.slice(0, 12)}. The lock keeps ${hub.commit.slice(0, 12)}.`;
+    const hint = prose`To use the new commit: ${meshwright('models lock', name)}`;
+    return [diagnose('model/revision-moved', { subject, detail, hint })];
+  });
+}

@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { currentCommit, type HubAccess, resolveRepository } from '../../../../src/cli/sources/hub.ts';
+import { hubSource } from '../../../../src/desired/hub-source.ts';
+import type { HubSource } from '../../../../src/model/desired.ts';
+import { cdnHost, type FakeHub, openFakeHub } from '../../../servers/fake-hub.ts';
+import { sha256 } from '../../engine/scripts/run-job.ts';
+
+const files = {
+  'README.md': '# tiny',
+  '.gitattributes': 'x',
+  'config.json': '{"model_type":"llama"}',
+  'tokenizer.json': '{}',
+  'model.safetensors': Buffer.alloc(70_000, 'w'),
+};
+let hub: FakeHub;
+let commit = '';
+beforeAll(async () => {
+  hub = await openFakeHub({ pageSize: 2, tokens: { hf_good: { opens: ['acme/secret', 'acme/gated'] } } });
+  commit = hub.push('acme/tiny', { files });
+  hub.push('acme/secret', { files, isPrivate: true });
+  hub.push('acme/gated', { files, gated: 'auto' });
+  hub.push('acme/gguf', {
+    files: { 'a-Q4_K_M-00001-of-00002.gguf': '1', 'a-Q4_K_M-00002-of-00002.gguf': '2', 'a-Q8_0.gguf': '3' },
+  });
+});
+afterAll(() => hub.close());
+afterEach(() => hub.reset());
+
+const access = (more: Partial<HubAccess> = {}): HubAccess => ({
+  downloads: { mirror: hub.origin },
+  ca: hub.ca,
+  signal: AbortSignal.timeout(20_000),
+  ...more,
+});
+const source = (text: string, include?: readonly string[]): HubSource => hubSource(text, include) as HubSource;
+const resolved = (text: string, more: Partial<HubAccess> = {}, include?: readonly string[]) =>
+  resolveRepository(source(text, include), access(more));
+
+describe('a repository', () => {
+  it('has the commit of its revision and the SHA-256 of every file that runtimes read, over all pages', async () => {
+    const found = await resolved('hf:acme/tiny');
+    expect(found).toMatchObject({ kind: 'known', commit });
+    const read = ['config.json', 'model.safetensors', 'tokenizer.json'] as const;
+    expect('files' in found && [...found.files].sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual(
+      read.map((path) => ({ path, sha256: sha256(files[path]), sizeBytes: files[path].length })),
+    );
+    expect(hub.count({ host: cdnHost })).toBe(0);
+  });
+
+  it('is limited to the files that `include` names', async () => {
+    const found = await resolved('hf:acme/gguf', {}, ['*Q4_K_M*']);
+    expect('files' in found && found.files.map(({ path }) => path).toSorted()).toEqual([
+      'a-Q4_K_M-00001-of-00002.gguf',
+      'a-Q4_K_M-00002-of-00002.gguf',
+    ]);
+  });
+
+  it.each([
+    ['hf:acme/gguf', {}, /2 GGUF versions: a-Q4_K_M, a-Q8_0/, /include: \["\*a-Q4_K_M\*"\]/],
+    ['hf:acme/tiny@never', {}, /no revision never/, /after the @/],
+    ['hf:acme/none', {}, /does not exist, or/, /HF_TOKEN/],
+    ['hf:acme/secret', {}, /does not exist, or/, /HF_TOKEN/],
+    ['hf:acme/secret', { token: 'hf_expired' }, /token was refused/, /settings\/tokens/],
+    ['hf:acme/gated', {}, /terms have not been accepted/, /huggingface\.co\/acme\/gated/],
+  ])('is unresolved with a hint: %s %o', async (text, more, detail, hint) => {
+    expect(await resolved(text, more)).toEqual({
+      kind: 'unresolved',
+      detail: expect.stringMatching(detail),
+      hint: expect.stringMatching(hint),
+    });
+  });
+
+  it('is resolved with a token that may read it', async () => {
+    expect(await resolved('hf:acme/secret', { token: 'hf_good' })).toMatchObject({ kind: 'known' });
+    expect(await resolved('hf:acme/gated', { token: 'hf_good' })).toMatchObject({ kind: 'known' });
+  });
+
+  it('is refused if a small file differs from the list', async () => {
+    hub.fault({ kind: 'wrong-bytes' }, { path: /config\.json$/ });
+    expect(await resolved('hf:acme/tiny')).toMatchObject({
+      detail: expect.stringMatching(/config\.json does not have/),
+    });
+  });
+
+  it('is asked for again after the pause that the rate limit demands', async () => {
+    const pauses: number[] = [];
+    hub.limit('api', 1, 1);
+    expect(await resolved('hf:acme/tiny', { onPause: (seconds) => void pauses.push(seconds) })).toMatchObject({
+      commit,
+    });
+    expect(pauses).toEqual([1]);
+  });
+
+  it('is unresolved if the server cannot be reached or breaks off', async () => {
+    const closed = await resolved('hf:acme/tiny', { downloads: { mirror: 'https://127.0.0.1:1' } });
+    expect(closed).toMatchObject({ kind: 'unresolved', detail: expect.stringMatching(/ECONNREFUSED/) });
+    hub.fault({ kind: 'status', status: 503 });
+    expect(await resolved('hf:acme/tiny')).toMatchObject({ detail: expect.stringMatching(/HTTP 503/) });
+  });
+});
+
+describe('the current commit', () => {
+  it('follows a branch that moved', async () => {
+    expect(await currentCommit(source('hf:acme/tiny'), access())).toEqual({ kind: 'known', commit });
+    const next = hub.push('acme/tiny', { files: { ...files, 'config.json': '{}' } });
+    expect(await currentCommit(source('hf:acme/tiny'), access())).toEqual({ kind: 'known', commit: next });
+    expect(next).not.toBe(commit);
+  });
+});
