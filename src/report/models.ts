@@ -24,7 +24,7 @@ export interface ModelsInput {
 }
 
 /** A source as in the cluster file. */
-export function sourceText({ hub, source }: Pick<DesiredModel, 'hub' | 'source'>): string {
+function sourceText({ hub, source }: Pick<DesiredModel, 'hub' | 'source'>): string {
   if (hub !== undefined) return hub.text;
   switch (source.kind) {
     case 'controller':

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { jsonAnswer, type Site, type WebAnswer } from '../../src/sim/web/web-server.ts';
 
 export const githubApiHost = 'api.github.com';
-export const githubHost = 'github.com';
+const githubHost = 'github.com';
 /** The host that stores the files of GitHub releases. */
 export const assetHost = 'release-assets.githubusercontent.com';
 export const nodeHost = 'nodejs.org';

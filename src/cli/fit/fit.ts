@@ -126,7 +126,9 @@ function wantedMacs(run: Run): readonly MacCount[] {
   // Identifiers contain a comma, and names of chips contain a space, so a separator is followed by a count or a Mac.
   const wanted = words
     .join(' ')
-    .split(/\s*[+]\s*|[,\s]\s*(?=[0-9]+x|M(?:ac[A-Za-z]*)?[0-9])/)
+    .split(/[+]|[,\s](?=[0-9]+x|M(?:ac[A-Za-z]*)?[0-9])/)
+    .map((word) => word.trim().replace(/,$/, ''))
+    .filter((word) => word !== '')
     .map(wantedMac);
   const count = wanted.reduce((sum, one) => sum + one.count, 0);
   if (count < 2) throw usageError('A mesh has at least two Macs.', example);

@@ -112,8 +112,9 @@ async function listed(hub: HubSource, commit: string, access: HubAccess): Promis
 
 /** The next page, on the same path as the first one. A mirror may name itself or the Hub, so only the query counts. */
 function nextPage(link: string | undefined, first: string): string | undefined {
-  const [, place] = /<([^>]+)>\s*;\s*rel="?next"?/.exec(link ?? '') ?? [];
-  if (place === undefined) return undefined;
+  const part = (link ?? '').split(',').find((one) => /;\s*rel="?next"?/.test(one));
+  if (part === undefined) return undefined;
+  const place = part.slice(part.indexOf('<') + 1, part.indexOf('>'));
   if (!URL.canParse(place, first)) throw unexpected('the list of files');
   const next = new URL(first);
   next.search = new URL(place, first).search;

@@ -9,7 +9,7 @@ export interface NamedModel {
 }
 
 /** Names are compared without case, `hf:` and revision. */
-const plainName = (name: string): string => name.toLowerCase().replace(/^hf:|@.*$/g, '');
+const plainName = (name: string): string => name.toLowerCase().replace(/^hf:/, '').split('@')[0] ?? '';
 
 const withoutOwner = (repository: string): string => repository.replace(/^.*\//, '');
 
