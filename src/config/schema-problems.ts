@@ -16,6 +16,7 @@ import {
   schemaFor,
   sectionsWithKey,
 } from './schema-part.ts';
+import { sourceAdvice } from './source-advice.ts';
 import { lastKey, pointerText, spanOf } from './source-map.ts';
 import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
 
@@ -403,15 +404,6 @@ function adviceOn(text: string, pointer: string, definition: string): string | u
   if (definition === 'host') return hostAdvice(text);
   if (isLink(pointer)) return linkAdvice(text);
   return /^\/models\/[^/]+\/source$/.test(pointer) ? sourceAdvice(text) : undefined;
-}
-
-/** People write repositories without hf:, as a page's address, or a folder without the leading ./ */
-function sourceAdvice(text: string): string | undefined {
-  const page = /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+)/.exec(text)?.[1];
-  if (page !== undefined) return `For a repository, write \`hf:${page}\`.`;
-  return /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/.test(text)
-    ? `For a Hugging Face repository, write \`hf:${text}\`; for a folder, \`./${text}\`.`
-    : undefined;
 }
 
 const isLink = (pointer: string): boolean => pointer.startsWith('/thunderbolt/links/');

@@ -10,6 +10,7 @@ import type { ModelShape } from './model-shape.ts';
 import type { Link, LinkEnd, NodeName } from './node.ts';
 import type { TreeFile } from './node-script.ts';
 import type { ApiKeySource, SecretSource } from './secret.ts';
+import type { Prose } from './text/prose.ts';
 
 /** One node's desired state; absent fields are left unchanged. */
 export interface DesiredNode extends Readonly<Pick<NodeSpec, 'host' | 'user' | 'port' | 'identityFile'>> {
@@ -54,7 +55,7 @@ export interface UnreadSource {
   readonly kind: 'missing' | 'unreadable' | 'unresolved';
   readonly detail: string;
   /** What to do, if the code's hint is too general. */
-  readonly hint?: string;
+  readonly hint?: Prose;
 }
 
 /** The part that all runtimes have in common: an archive on the controller, with its extra files. */

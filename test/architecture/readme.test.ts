@@ -124,8 +124,8 @@ const claims: Readonly<Record<string, () => void>> = {
     contains('docs/commands.md', /## Exit codes.*## Files/),
   'meshwright refuses each of these today, a command with exit code 64 and a key with exit code 65:': () =>
     provenBy('test/cli/readme-missing.test.ts'),
-  'Today a model comes from this computer, a folder on the node, or a URL.': () =>
-    contains('cluster.example.yaml', /source: \.\/models\/tiny .*node:\/folder or https:/),
+  'Today each node downloads a model from Hugging Face or a URL itself, or gets it from this computer or from a folder on the node.':
+    () => contains('docs/cluster.full.yaml', /source: hf:.*source: \.\/models\/tiny.*source: node:.*source: https:/),
   '[All pages](docs/README.md)': () => contains('docs/README.md', /cluster-yaml\.md/),
 };
 

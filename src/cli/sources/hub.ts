@@ -70,7 +70,7 @@ async function answered<T>({ repository }: HubSource, ask: () => Promise<T>): Pr
   } catch (error) {
     if (!(error instanceof FleetError)) throw error;
     const [{ detail, hint }] = error.diagnostics;
-    return { kind: 'unresolved', detail: `hf:${repository}: ${plainText(detail)}`, hint: plainText(hint) };
+    return { kind: 'unresolved', detail: `hf:${repository}: ${plainText(detail)}`, hint };
   }
 }
 

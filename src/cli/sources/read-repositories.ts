@@ -5,7 +5,7 @@ import type { RepositoryFact, RepositoryPlace } from '../../desired/settle/settl
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import type { DesiredFleet, DesiredModel, UnreadSource } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredModel, HubSource, UnreadSource } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { secretSourceText } from '../../model/secret.ts';
 import { modelSubject, namedSubject } from '../../model/subject.ts';
@@ -50,7 +50,7 @@ export async function hubAccess(
   const token = await readToken(run, fleet, dirname(path));
   if (token?.kind === 'missing') {
     const { detail, hint } = token.diagnostic;
-    return { kind: 'unresolved', detail: plainText(detail), hint: plainText(hint) };
+    return { kind: 'unresolved', detail: plainText(detail), hint };
   }
   const onPause = (seconds: number): void =>
     run.console.err(`Hugging Face limits the rate of requests: waiting ${seconds} s\n`);
@@ -61,7 +61,7 @@ export async function hubAccess(
   return {
     kind: 'unresolved',
     detail: 'No simulated fleet is running, so nothing stands in for Hugging Face.',
-    hint: 'Start it with `meshwright sim up`.',
+    hint: prose`Start it: ${meshwright('sim up')}`,
   };
 }
 
@@ -102,17 +102,24 @@ export async function movedRevisions(
       }),
     ),
   );
-  return found.flatMap(({ name, hub, now }) => {
-    if (hub?.commit === undefined) return [];
-    const subject = modelSubject(name);
-    if (!('commit' in now)) {
-      const why = 'detail' in now ? now.detail : '';
-      const detail = `Whether ${hub.revision} has moved is unknown. ${why}`;
-      return [diagnose('model/revision-unknown', { subject, detail })];
-    }
-    if (now.commit === hub.commit) return [];
-    const detail = `${hub.revision} of ${hub.repository} moved from ${hub.commit.slice(0, 12)} to ${now.commit.slice(0, 12)}. The lock keeps ${hub.commit.slice(0, 12)}.`;
-    const hint = prose`To use the new commit: ${meshwright('models lock', name)}`;
-    return [diagnose('model/revision-moved', { subject, detail, hint })];
-  });
+  return found.flatMap(({ name, hub, now }) => revisionNotice(name, hub, now));
+}
+
+/** A notice if a revision names another commit than the lock, or if that is unknown. */
+export function revisionNotice(
+  name: string,
+  hub: HubSource | undefined,
+  now: { readonly kind: 'known'; readonly commit: string } | UnreadSource | HubAccess,
+): readonly Diagnostic[] {
+  if (hub?.commit === undefined) return [];
+  const subject = modelSubject(name);
+  if (!('commit' in now)) {
+    const why = 'detail' in now ? now.detail : '';
+    const detail = `Whether ${hub.revision} has moved is unknown. ${why}`;
+    return [diagnose('model/revision-unknown', { subject, detail })];
+  }
+  if (now.commit === hub.commit) return [];
+  const detail = `${hub.revision} of ${hub.repository} moved from ${hub.commit.slice(0, 12)} to ${now.commit.slice(0, 12)}. The lock keeps ${hub.commit.slice(0, 12)}.`;
+  const hint = prose`To use the new commit: ${meshwright('models lock', name)}`;
+  return [diagnose('model/revision-moved', { subject, detail, hint })];
 }

@@ -105,7 +105,7 @@ async function shapeOf(
           : readShape(urlSource(source.base, run), paths);
       }
       const access = await hubAccess();
-      if ('kind' in access) return unknownShape(access.detail.replace(/\.$/, ''));
+      if ('kind' in access) return unknownShape('Hugging Face could not be asked');
       const base = run.options.sim ? mirrored(source.base, access.downloads) : source.base;
       return readShape(urlSource(base, access), paths);
     }

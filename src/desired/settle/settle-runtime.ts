@@ -122,8 +122,10 @@ function settleFile(runtime: string, word: string, seen: ArchiveFact, before: Lo
 }
 
 /** The code of a runtime's archive that could not be read. */
-export const unreadArchiveCode = ({ kind }: UnreadSource) =>
-  kind === 'missing' ? ('runtime/archive-missing' as const) : ('runtime/archive-unreadable' as const);
+export function unreadArchiveCode({ kind }: UnreadSource) {
+  const code = kind === 'missing' ? 'runtime/archive-missing' : 'runtime/archive-unreadable';
+  return code;
+}
 
 const noFile = (runtime: string, unread: UnreadSource): Diagnostic =>
   diagnose(unreadArchiveCode(unread), { detail: unread.detail, subject: runtimeSubject(runtime) });

@@ -143,8 +143,11 @@ function listAdditions(
 }
 
 /** The code of a model's source that could not be read. */
-export const unreadModelCode = ({ kind }: UnreadSource) =>
-  kind === 'unresolved' ? ('model/unresolved' as const) : (`model/folder-${kind}` as const);
+export function unreadModelCode({ kind }: UnreadSource) {
+  if (kind === 'unresolved') return 'model/unresolved';
+  const code = kind === 'missing' ? 'model/folder-missing' : 'model/folder-unreadable';
+  return code;
+}
 
 function noFolder(name: string, unread: UnreadSource): Diagnostic {
   const { detail, hint } = unread;

@@ -259,7 +259,7 @@ export const settleCodes = {
   'model/revision-moved': {
     severity: 'notice',
     summary: 'A revision names a newer commit than the lock.',
-    cause: 'Somebody pushed to the branch after the lock was written. apply installs the commit in the lock.',
+    cause: 'The branch moved after the lock was written. apply installs the commit in the lock.',
     hint: 'Lock the model again to use the new commit, or name a commit in `source` to end this notice.',
   },
   'model/revision-unknown': {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { currentCommit, type HubAccess, resolveRepository } from '../../../../src/cli/sources/hub.ts';
+import { revisionNotice } from '../../../../src/cli/sources/read-repositories.ts';
 import { hubSource } from '../../../../src/desired/hub-source.ts';
 import type { HubSource } from '../../../../src/model/desired.ts';
 import { cdnHost, type FakeHub, openFakeHub } from '../../../servers/fake-hub.ts';
@@ -96,6 +97,18 @@ describe('a repository', () => {
     expect(closed).toMatchObject({ kind: 'unresolved', detail: expect.stringMatching(/ECONNREFUSED/) });
     hub.fault({ kind: 'status', status: 503 });
     expect(await resolved('hf:acme/tiny')).toMatchObject({ detail: expect.stringMatching(/HTTP 503/) });
+  });
+});
+
+describe('a revision in the lock', () => {
+  const locked = { ...source('hf:acme/tiny'), commit: 'a'.repeat(40) };
+
+  it.each([
+    [{ kind: 'known', commit: 'a'.repeat(40) }, []],
+    [{ kind: 'known', commit: 'b'.repeat(40) }, ['model/revision-moved']],
+    [{ kind: 'unresolved', detail: 'No answer.' }, ['model/revision-unknown']],
+  ] as const)('gets a notice if it moved or if that is unknown: %o', (now, codes) => {
+    expect(revisionNotice('tiny', locked, now).map(({ code }) => code)).toEqual(codes);
   });
 });
 

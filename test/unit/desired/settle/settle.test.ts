@@ -236,6 +236,33 @@ describe('a model', () => {
     expect(changed.fleet.models[0]?.digest).toBe(digestOf(sorted.slice(0, 1)));
   });
 
+  it('has the commit of its repository in the lock, and its nodes download that commit', () => {
+    const hub = 'models: { tiny: { source: hf:acme/tiny } }\n';
+    const commit = 'c'.repeat(40);
+    const answer: SourceFacts = {
+      archives: {},
+      folders: {},
+      repositories: { tiny: { kind: 'known', commit, files: sorted } },
+    };
+    const none: SourceFacts = {
+      archives: {},
+      folders: {},
+      repositories: { tiny: { kind: 'unresolved', detail: 'No.' } },
+    };
+    expect(codesOf(settle({ more: hub }, lock, none))).toEqual(['model/unresolved']);
+    const resolved = settle({ more: hub }, lock, answer);
+    expect(resolved.lock.models).toEqual({ tiny: { source: 'hf:acme/tiny', commit, files: sorted } });
+    expect(resolved.additions[1]).toBe(`model tiny: commit ${commit.slice(0, 12)}`);
+    const again = settle({ more: hub }, resolved.lock, none);
+    expect([again.additions, again.diagnostics, again.fleet.models[0]?.source]).toEqual([
+      [],
+      [],
+      { kind: 'url', base: `https://huggingface.co/acme/tiny/resolve/${commit}/` },
+    ]);
+    const other = 'models: { tiny: { source: hf:acme/tiny@v2 } }\n';
+    expect(codesOf(settle({ more: other }, resolved.lock, none))).toEqual(['model/unresolved']);
+  });
+
   it('needs neither a folder nor the lock if the file lists its files', () => {
     const list = `files: { a.json: { sha256: ${'a'.repeat(64)}, size: 5 } }`;
     for (const source of ['./tiny', 'node:/Volumes/tiny', 'https://models.lan/tiny']) {
