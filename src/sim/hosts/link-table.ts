@@ -22,8 +22,12 @@ const isPort = (port: number): boolean => port >= 1024 && port <= 65_535;
 export function announcedIn(texts: readonly string[]) {
   const links = new Set<string>();
   const ports = new Set<number>();
-  for (const text of texts) {
-    for (const [, address = '', digits = ''] of text.matchAll(/(\d{1,3}(?:\.\d{1,3}){3}|localhost):(\d{1,5})(?!\d)/g)) {
+  for (const [at, text] of texts.entries()) {
+    // An address and its port can also be two words: `--listen 10.77.0.1 51000`.
+    const joined = /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text) ? `${text}:${texts[at + 1] ?? ''}` : text;
+    for (const [, address = '', digits = ''] of joined.matchAll(
+      /(\d{1,3}(?:\.\d{1,3}){3}|localhost):(\d{1,5})(?!\d)/g,
+    )) {
       if (!isPort(Number(digits))) continue;
       if (loopbackNames.includes(address)) ports.add(Number(digits));
       else links.add(`${address}:${digits}`);
