@@ -37,8 +37,10 @@ export async function runCommandLine(
   const dashes = argv.indexOf('--');
   const head = dashes < 0 ? argv : argv.slice(0, dashes);
   const tail = dashes < 0 ? undefined : argv.slice(dashes + 1);
-  const console = processConsole(env, { noColor: head.includes('--no-color'), isSimulated: head.includes('--sim') });
-  const wantsJson = head.includes('--json');
+  const hasEvents = head.includes('--events');
+  const look = { noColor: head.includes('--no-color'), isSimulated: head.includes('--sim'), hasEvents };
+  const console = processConsole(env, look);
+  const wantsJson = hasEvents || head.includes('--json');
   const signals = listenForSignals(console);
   let log: RunLog | undefined;
   const end = (exit: number): number => {
@@ -57,6 +59,7 @@ export async function runCommandLine(
         '--sim was read as the value of another option.',
         'Enter the value of that option before --sim.',
       );
+    refuseBoth(line.invocation);
     log = await openLog(line.invocation, console, folder);
     const surroundings = { console, env, folder, tail, signal: signals.signal, ...(log && { log }) };
     const code = await runVerb(line.invocation, surroundings);
@@ -102,6 +105,15 @@ async function openLog({ verb, global }: Invocation, console: Console, folder: s
   });
 }
 
+/** @throws FleetError `cli/usage` */
+function refuseBoth({ global }: Invocation): void {
+  if (global.events !== true || global.json !== true) return;
+  throw usageError(
+    '--json and --events cannot be combined.',
+    'Leave out --json: --events ends with the same document.',
+  );
+}
+
 async function runVerb(
   { verb, own, words, global }: Invocation,
   surroundings: Omit<Run, 'options' | 'own' | 'words'>,
@@ -110,7 +122,8 @@ async function runVerb(
     throw usageError(`${verb.name} takes no arguments after --.`, `See: meshwright ${verb.name} --help`);
   }
   const body = await verb.load();
-  return body({ ...surroundings, options: global, own, words });
+  const options = global.events === true ? { ...global, json: true } : global;
+  return body({ ...surroundings, options, own, words });
 }
 
 function report(console: Console, error: unknown, wantsJson: boolean, log: RunLog | undefined): ExitCode {
@@ -310,6 +323,7 @@ const globalOptions = (): readonly GlobalOption[] => [
   ['nodes', new Option('--nodes <names>', 'only these nodes (comma-separated)').argParser(readList)],
   ['nodes', new Option('-l, --label <key=value>', 'only nodes with this label; repeatable').argParser(collect)],
   ['json', new Option('--json', 'print one JSON document instead of text')],
+  ['events', new Option('--events', 'print events as JSON lines, then the document of --json in one line')],
   ['reach', new Option('--sim', 'use the simulated nodes instead of the real ones')],
   ['consent', new Option('--yes', 'do not ask for confirmation')],
   // All nodes by default, so that a hanging node never delays the others.

@@ -19,12 +19,12 @@ type Targets = Readonly<Required<Pick<ListedVerb, 'words' | 'uses'>>>;
 export const ofNodes: Targets = { words: '[node...]', uses: ['file', 'nodes', 'reach', 'json', 'parallel'] };
 
 /** The targets of commands that change nodes. */
-export const changingNodes: Targets = { ...ofNodes, uses: [...ofNodes.uses, 'consent'] };
+export const changingNodes: Targets = { ...ofNodes, uses: [...ofNodes.uses, 'consent', 'events'] };
 
 /** The targets of commands with placements as arguments, which cannot select nodes. */
 export const changingPlacements: Targets = {
   words: '[placement...]',
-  uses: ['file', 'reach', 'json', 'parallel', 'consent'],
+  uses: ['file', 'reach', 'json', 'parallel', 'consent', 'events'],
 };
 
 /** Selects every node in the file instead of naming them. */
@@ -93,9 +93,9 @@ export type VerbBody = (run: Run) => Promise<number>;
 
 /**
  * Why a command accepts a global option: it reads the cluster `file`, lets users select `nodes`, contacts nodes
- * (`reach`), many of them in `parallel`, asks for `consent`, or can print `json`.
+ * (`reach`), many of them in `parallel`, asks for `consent`, can print `json`, or runs plans and reports their `events`.
  */
-export type GlobalUse = 'file' | 'nodes' | 'reach' | 'consent' | 'json' | 'parallel';
+export type GlobalUse = 'file' | 'nodes' | 'reach' | 'consent' | 'json' | 'parallel' | 'events';
 
 /** One option of a command, as printed in the help. */
 interface VerbOption {
@@ -137,7 +137,9 @@ interface GlobalOptions {
   readonly nodes?: readonly string[];
   /** `-l key=value`; all of these labels must match. */
   readonly label?: readonly string[];
+  /** True with `--json` and with `--events`, which ends with the same document. */
   readonly json?: boolean;
+  readonly events?: boolean;
   readonly sim?: boolean;
   readonly yes?: boolean;
   /** The number of nodes contacted in parallel. */

@@ -152,7 +152,8 @@ Examples:
   {
     name: 'unlock',
     summary: 'unlock Macs waiting for their FileVault password',
-    ...changingNodes,
+    words: ofNodes.words,
+    uses: [...ofNodes.uses, 'consent'],
     options: [
       everyNode,
       ...passwordOptions,

@@ -122,7 +122,8 @@ Then run in that folder:
   {
     name: 'lease release',
     summary: 'release the lease of a dead run',
-    ...changingNodes,
+    words: ofNodes.words,
+    uses: [...ofNodes.uses, 'consent'],
     options: [
       everyNode,
       { flags: '--run <id>', text: 'release the lease of this run (see lease status), alive or not' },
@@ -155,7 +156,7 @@ Exit codes: 0 every password needed now was found, 3 some are missing, 4 some no
     summary: 'print a JSON schema (default: of the cluster file)',
     words: '[name]',
     uses: ['json'],
-    more: `Names: ask, bench, cables, cluster, diagnostics, doctor, drift, endpoints, enroll, exec, facts, fit, forget, graph, history, journal, lease, lock, log-line, logs, models, plan, playbook, report, resolved, secrets, sim, status, unlock`,
+    more: `Names: ask, bench, cables, cluster, diagnostics, doctor, drift, endpoints, enroll, event, exec, facts, fit, forget, graph, history, journal, lease, lock, log-line, logs, models, plan, playbook, report, resolved, secrets, sim, status, unlock`,
     load: async () => (await import('./look/schema.ts')).schema,
   },
 ];

@@ -97,6 +97,23 @@ describe('apply without a terminal', () => {
     expect(readFileSync(document.lock.path, 'utf8')).toContain('studio-1:4 <-> studio-4:2');
   });
 
+  it('prints events while it runs, and ends with the document of --json', async () => {
+    await fault('power-wrong', 'studio-1');
+    const ran = await run('apply', '--sim', '--yes', '--events');
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    const values = ran.stdout
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(values.slice(0, -1).flatMap(schemaCheck('event'))).toEqual([]);
+    const kinds = values.slice(0, -1).map((value) => (value as { readonly event: string }).event);
+    expect(kinds).toEqual(expect.arrayContaining(['plan', 'run-started', 'step-started', 'step-ended', 'run-ended']));
+    expect(schemaCheck('report')(values.at(-1))).toEqual([]);
+    const both = await run('apply', '--sim', '--json', '--events');
+    expect([both.code, codesOf(JSON.parse(both.stdout))]).toEqual([64, ['cli/usage']]);
+    expect((await run('status', '--sim', '--events')).code).toBe(64);
+  });
+
   it('changes only the named nodes', async () => {
     await fault('power-wrong', 'studio-1');
     await fault('power-wrong', 'studio-4');

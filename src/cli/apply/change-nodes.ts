@@ -22,7 +22,7 @@ import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
 import { readToken } from '../sources/read-repositories.ts';
 import { askYes } from '../terminal/ask.ts';
-import { isLive, showWait } from '../terminal/console.ts';
+import { isLive, showEvent, showWait } from '../terminal/console.ts';
 import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
 import { timingFor } from '../use-limits.ts';
 import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
@@ -214,6 +214,7 @@ async function prepareRun(
     leaseWaitMs,
     onEvent: (event: RunEvent) => {
       run.log?.write(event);
+      showEvent(run, event);
       listen(event);
     },
     ...given({ onWithdraw, onLeased }),

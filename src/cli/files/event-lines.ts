@@ -1,6 +1,7 @@
 import type { RunEvent } from '../../apply/run-events.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { jsonText } from '../../diagnostics/escape.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Json } from '../../model/digest.ts';
@@ -46,6 +47,12 @@ function line(event: LogEvent, level: LogLevel, msg: string, fields?: Fields): r
   const node = 'node' in event ? event.node : undefined;
   return [{ level, event: event.kind, ...given({ node }), msg, ...given({ fields }) }];
 }
+
+/** The lines that `--events` prints for an event (`schemas/event.schema.json`), without line breaks. */
+export const printedEvents = (event: LogEvent, time: string): readonly string[] =>
+  eventLines(event).map(({ level, event: name, node, msg, fields = {} }) =>
+    jsonText({ time, level, event: name, ...given({ node }), ...fields, msg }, 0),
+  );
 
 /** The lines of an event: usually one line, or one per problem. */
 export function eventLines(event: LogEvent): readonly EventLine[] {
@@ -162,8 +169,9 @@ function runLines(event: RunEvent): readonly EventLine[] {
       return [{ level: 'info', event: event.kind, node, msg: `${step} started`, fields }];
     }
     case 'step-progress': {
-      const { step, text, doneBytes, totalBytes } = event;
-      return line(event, 'debug', text ?? `${step} made progress`, { step, ...given({ doneBytes, totalBytes }) });
+      const { step, text, doneBytes, totalBytes, keptBytes, activity } = event;
+      const bytes = given({ doneBytes, totalBytes, keptBytes, activity });
+      return line(event, 'debug', text ?? `${step} made progress`, { step, ...bytes });
     }
     case 'step-ended': {
       const { outcome, ms, diagnostics } = event;

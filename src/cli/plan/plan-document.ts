@@ -16,7 +16,7 @@ import { transfersJson } from '../../report/plan/transfer-lines.ts';
 import { launchesJson } from '../../report/status/status-json.ts';
 import { refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { readFile, shownPath } from '../files/read-file.ts';
-import { pageFor } from '../terminal/console.ts';
+import { pageFor, showEvent } from '../terminal/console.ts';
 import { type Run, usageError } from '../verb.ts';
 
 interface SavedPlan {
@@ -218,5 +218,6 @@ export type ShownPlanParts = Omit<PlanTextInput, 'plan'>;
 /** Logs a plan and prints it; with `--json`, it is only logged. */
 export function showPlan(run: Run, plan: Plan, parts: ShownPlanParts): void {
   run.log?.write({ kind: 'plan', plan });
+  showEvent(run, { kind: 'plan', plan });
   if (!run.options.json) run.console.out(planText({ plan, ...parts }, pageFor(run.console)));
 }

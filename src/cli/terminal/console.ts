@@ -10,6 +10,7 @@ import type { DiagnosticsDocument, PrintedDocument } from '../../model/documents
 import type { Prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
 import { hang, type Page, type Paint, plainPaint, type Tone } from '../../report/page.ts';
+import { type LogEvent, printedEvents } from '../files/event-lines.ts';
 import type { RunLog } from '../files/run-log.ts';
 
 /** Writes diagnostics for people to stderr. `sources` contains file texts by file name, from which lines are quoted. */
@@ -38,9 +39,12 @@ export const diagnosticsText = (
   color: boolean,
 ): string => renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color, isSimulated });
 
-/** Writes one JSON document, indented by two spaces and followed by a line break. Escapes control characters. */
+/**
+ * Writes one JSON document, indented by two spaces and followed by a line break; after events, in one line. Escapes
+ * control characters.
+ */
 export function showJson(console: Console, value: PrintedDocument): void {
-  if (console.keep === undefined) showJsonText(console, `${jsonText(value)}\n`);
+  if (console.keep === undefined) showJsonText(console, `${jsonText(value, console.hasEvents === true ? 0 : 2)}\n`);
   else console.keep(value);
 }
 
@@ -56,6 +60,15 @@ export function showResult(
     console.out(text());
     showDiagnostics(console, problems);
   }
+}
+
+/** Prints an event, with `--events` only. */
+export function showEvent(
+  { console, options }: { readonly console: Console; readonly options: { readonly events?: boolean } },
+  event: LogEvent,
+): void {
+  if (options.events !== true) return;
+  for (const line of printedEvents(event, new Date().toISOString())) showJsonText(console, `${line}\n`);
 }
 
 /** Writes a text that is already JSON. */
@@ -144,6 +157,8 @@ export interface Console extends Reader {
   readonly hasErrColor: boolean;
   /** False if the locale is not UTF-8; only ASCII is then written. */
   readonly hasUnicode: boolean;
+  /** True with `--events`: every document and event is one line. */
+  readonly hasEvents?: boolean;
   /** Set while lines are redrawn in place; shows the text of `err` below these lines. */
   drawing?: ((text: string) => void) | undefined;
 }
@@ -186,8 +201,9 @@ function pageColumns(terminal: number | undefined, told: string | undefined): nu
 /** The console of this process. */
 export function processConsole(
   env: NodeJS.ProcessEnv,
-  { noColor, isSimulated }: { readonly noColor: boolean; readonly isSimulated: boolean },
+  about: { readonly noColor: boolean; readonly isSimulated: boolean; readonly hasEvents: boolean },
 ): Console {
+  const { noColor, isSimulated, hasEvents } = about;
   const closed = new AbortController();
   // Every node can add a listener.
   setMaxListeners(0, closed.signal);
@@ -203,6 +219,7 @@ export function processConsole(
   const console: Console = {
     ...look,
     isSimulated,
+    hasEvents,
     out: (text) => void stdout.write(shown(text)),
     err: (text) => {
       // Text between two drawings would shift the lines that the next drawing clears.
