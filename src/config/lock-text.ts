@@ -87,6 +87,7 @@ function layOut(lock: ClusterLock): readonly Line[] {
     ...section('links', links),
     ...section('formerNetworks', sortedEntries(lock.formerNetworks).map(pair)),
     ...section('runtimes', runtimes),
+    ...section('releases', sortedEntries(lock.releases ?? {}).map(pair)),
     ...section('runtimeFiles', files),
     ...section('takenBack', takenBack),
     ...section('runtimeKeys', sortedEntries(lock.runtimeKeys ?? {}).flatMap(keysLines)),

@@ -33,6 +33,7 @@ function lockedThings(
     ...given({
       identities: sections.identities && eachValue(sections.identities, digest),
       withdrawing: sections.withdrawing && [...new Set(sections.withdrawing)].sort(),
+      releases: sections.releases,
       runtimeFiles: sections.runtimeFiles && eachValue(sections.runtimeFiles, readContent),
       takenBack: sections.takenBack && eachValue(sections.takenBack, readTakenBack),
       runtimeKeys:

@@ -92,7 +92,7 @@ export function makeDraft(root: unknown, raw: RawText) {
     /** True if every link in the list is usable. */
     hasAllLinks: read.length === list(links).length,
     avoid: items(below(file, 'thunderbolt', 'avoid'), draftLimits.avoid).flatMap(draftAvoid),
-    hasGateway: ['gateway', 'doorman'].some((key) => below(file, key).value !== undefined),
+    gatewayKeys: keysIn(below(file, 'gateway')),
     /** The first word of each secret source that is a command. */
     secretPrograms: secretPrograms(file),
     runtimes: entries(file, 'runtimes', draftLimits.runtimes).map(draftRuntime),
@@ -137,6 +137,7 @@ function draftRuntime(spot: Entry) {
     joined: values(below(spot, 'joined')),
     ...given({
       driver: textOf(below(spot, 'driver')),
+      version: textOf(below(spot, 'version')),
       order: textOf(below(spot, 'order')),
       meeting: textOf(below(spot, 'joined', 'meeting')),
     }),

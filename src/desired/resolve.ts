@@ -34,6 +34,7 @@ import { contextTokens, durationMs, memoryLabelBytes, sizeBytes } from './amount
 import { defaultEndpointPort } from './draft.ts';
 import { hubSource } from './hub-source.ts';
 import { mirrored } from './mirror.ts';
+import { archiveOf, defaultNode, nodeReleases } from './releases.ts';
 import type { KeysByDriver } from './rules/rule.ts';
 
 /** Marks every hold in the file whose last day has passed at the given time. */
@@ -101,8 +102,8 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
 }
 
 /** The accounts that apply creates, unless the file names others. Without a gateway, there is no gateway account. */
-function resolveAccounts({ system, gateway: program }: ClusterSpec): DesiredFleet['system']['accounts'] {
-  const { ranks = ranksAccount, gateway = program && gatewayAccount } = system?.accounts ?? {};
+function resolveAccounts(spec: ClusterSpec): DesiredFleet['system']['accounts'] {
+  const { ranks = ranksAccount, gateway = gatewayIn(spec) && gatewayAccount } = spec.system?.accounts ?? {};
   return {
     ...(ranks === 'login' ? {} : { ranks }),
     ...(gateway === undefined || gateway === 'login' ? {} : { gateway }),
@@ -167,10 +168,15 @@ const byName = <T>(specs: Readonly<Record<string, T>> | undefined): readonly (re
   Object.entries(specs ?? {}).sort(([a], [b]) => compareText(a, b));
 
 /** A file's runtimes with their defaults, sorted by name. Archive paths are the same as in the file. */
-export const resolveRuntimes = ({ runtimes }: ClusterSpec, drivers: KeysByDriver): readonly DesiredRuntime[] =>
+export const resolveRuntimes = (
+  { runtimes, downloads }: ClusterSpec,
+  drivers: KeysByDriver,
+): readonly DesiredRuntime[] =>
   byName(runtimes).map(([name, spec]) => {
-    const { driver, archive } = spec;
-    return { driver, name, archive, extras: [], ...drivers.get(driver)?.resolve(spec) };
+    const { driver, archive, version } = spec;
+    const keys = drivers.get(driver);
+    const published = version === undefined ? keys?.tool : (keys?.releases?.archive(version) ?? keys?.tool);
+    return { driver, name, ...archiveOf(archive, published, downloads), extras: [], ...keys?.resolve(spec) };
   });
 
 /** A file's models, sorted by name. A model without `files` has an empty list. */
@@ -223,14 +229,21 @@ function resolvePublication(
 /** The name of meshwright's file in the gateway's tree. */
 export const gatewayFile = 'doorman.mjs';
 
+/** The gateway's keys in the file. Without a gateway in the file, a published endpoint gets one with the defaults. */
+const gatewayIn = ({ gateway, placements }: ClusterSpec): ClusterSpec['gateway'] =>
+  gateway ?? (Object.values(placements ?? {}).some(({ endpoint }) => endpoint?.listen === 'lan') ? {} : undefined);
+
 /** Resolves a file's gateway. The source of meshwright's file is only a name until the command line sets its path. */
-function resolveGateway({ gateway }: ClusterSpec): DesiredGateway | undefined {
+function resolveGateway(spec: ClusterSpec): DesiredGateway | undefined {
+  const gateway = gatewayIn(spec);
   if (gateway === undefined) return undefined;
-  const { node, program } = gateway;
-  const folder = node.slice(node.lastIndexOf('/') + 1).replace(/\.(?:tar\.gz|tar\.xz|zip)$/, '');
+  const { node, version = defaultNode, program } = gateway;
+  const source = archiveOf(node, nodeReleases.archive(version), spec.downloads);
+  const { archive } = source;
+  const folder = archive.slice(archive.lastIndexOf('/') + 1).replace(/\.(?:tar\.gz|tar\.xz|zip)$/, '');
   return {
     name: gatewayTree,
-    archive: node,
+    ...source,
     extras: [{ name: gatewayFile, source: gatewayFile }],
     program: program ?? `${folder}/bin/node`,
   };

@@ -85,6 +85,8 @@ export interface ClusterLock extends HostKeyLock {
   readonly formerNetworks: Readonly<Record<string, string>>;
   /** Each runtime's archive. */
   readonly runtimes: Readonly<Record<string, LockedArchive>>;
+  /** The URL, before any mirror, of each archive in `runtimes` that nodes download; default: none. */
+  readonly releases?: Readonly<Record<string, string>>;
   /** Extra files of runtimes, by `<runtime>/<name>`; default: none. */
   readonly runtimeFiles?: Readonly<Record<string, LockedArchive>>;
   /** Runtimes rolled back to an older version, by name; default: none. */

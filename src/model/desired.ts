@@ -58,11 +58,32 @@ export interface UnreadSource {
   readonly hint?: Prose;
 }
 
-/** The part that all runtimes have in common: an archive on the controller, with its extra files. */
+/** An archive whose digest is unknown: as above, or its release page did not report one. */
+export interface UnreadArchive extends Omit<UnreadSource, 'kind'> {
+  readonly kind: UnreadSource['kind'] | 'no-release';
+}
+
+/** An archive on a server, which the nodes download. */
+export interface Release {
+  /** Its URL without a mirror, as in the lock. */
+  readonly url: string;
+  /** The URL that is used: the mirror's, if the file names a mirror. */
+  readonly from: string;
+  /** The page with its digest; absent if the server is the site's own. `name` is the archive's name on that page. */
+  readonly page?: { readonly kind: 'github' | 'shasums'; readonly url: string; readonly name: string };
+  /** The values in the list of known releases. */
+  readonly known?: { readonly sha256: Digest; readonly sizeBytes?: number };
+  /** Set if HTTP is allowed. */
+  readonly plainHttp?: true;
+}
+
+/** The part that all runtimes have in common: an archive, with extra files from the controller. */
 export interface RuntimeSource {
   readonly name: string;
-  /** As in the file; absolute once settled. */
+  /** A path on the controller, as in the file and absolute once settled; or the URL of {@link release}. */
   readonly archive: string;
+  /** Absent for an archive on the controller. */
+  readonly release?: Release;
   /** The archive's SHA-256 and size; absent until settled. */
   readonly sha256?: Digest;
   readonly sizeBytes?: number;
@@ -73,7 +94,7 @@ export interface RuntimeSource {
   /** The archive's version, if the runtime was rolled back; {@link digest} is then the older version. */
   readonly takenBackFrom?: Digest;
   /** Present if the digest is unknown: the source that could not be read. */
-  readonly unread?: UnreadSource;
+  readonly unread?: UnreadArchive;
   /** Set if the runtime was rolled back but the lock lacks that version's keys, so that the file's keys are used. */
   readonly hasFileKeys?: true;
 }

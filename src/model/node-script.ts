@@ -240,6 +240,17 @@ export type NetworkCall = Extract<
  * their curl, uv and `prepare`.
  */
 export interface JobArgs {
+  /** Downloads a runtime's archive to staging, resuming a partial file, and verifies its SHA-256. */
+  readonly 'fetch-archive': {
+    readonly tree: TreeId;
+    readonly archive: JobArgs['unpack-runtime']['archive'];
+    readonly sha256: Digest;
+    readonly sizeBytes: number;
+    readonly url: string;
+    /** The account for curl; absent means root. */
+    readonly account?: string;
+    readonly plainHttp?: true;
+  };
   /**
    * Verifies a staged archive's SHA-256, unpacks the archive, whose format is `archive`, and copies the verified extras
    * into the tree's root. Fails if one of `programs` is missing from the archive.

@@ -21,7 +21,7 @@ describe('a simulated rack without the archives named in its file', () => {
     const applied = await run('apply', '--sim', '--yes');
     expect([applied.code, applied.stderr]).toEqual([
       0,
-      expect.stringContaining('simulated: double of llama.cpp b9000:'),
+      expect.stringContaining('simulated: double of llama.cpp b10950:'),
     ]);
     const status = await run('status', '--sim');
     expect(status.stderr).toContain('simulated: double of Node 22.22.0:');

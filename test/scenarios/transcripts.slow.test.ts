@@ -171,8 +171,14 @@ describe('the commands of a first start', { timeout: patience }, () => {
     const options = { driver: 'llamacpp', isPublished: false } as const;
     const example = filePart(parse(exampleText(textOf('cluster.example.yaml'), options)));
     const { runtime, sharding, context } = filePart(example, 'placements', 'chat');
+    const llamacpp = {
+      driver: 'llamacpp-rpc',
+      archive: './dist/llama-b9000-bin-macos-arm64.tar.gz',
+      server: 'llama-b9000/llama-server',
+      worker: 'llama-b9000/ggml-rpc-server',
+    };
     const file = pairFile((value) => {
-      Object.assign(value, { runtimes: example['runtimes'], models: { tiny: { source: './models/gguf' } } });
+      Object.assign(value, { runtimes: { llamacpp }, models: { tiny: { source: './models/gguf' } } });
       Object.assign(filePart(value, 'placements', 'chat'), { runtime, sharding, context, transport: 'rdma' });
     });
     return expectFirstStart('started-llamacpp', file, async (folder) => {

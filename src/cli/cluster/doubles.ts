@@ -15,7 +15,7 @@ import type { Run } from '../verb.ts';
 interface Doubled {
   /** `double of exo 1.0.71`. */
   readonly name: string;
-  /** The reason, as a phrase that follows the path of the program's archive. */
+  /** The reason: a phrase that follows the path of the program's archive; for a release, a whole clause. */
   readonly why: string;
   readonly program: DoubledProgram;
   /** The absolute path of the double's archive; its package list and wheels if the file's own are missing. */
@@ -39,7 +39,7 @@ export function doublesIn(run: Run, clusterFile: string, fleet: Programs): reado
   const folder = join(simFolder(run.env, clusterFile), 'doubles');
   return programsIn(fleet).flatMap((program): readonly Doubled[] => {
     const name = doubleName(program);
-    const why = whyDoubled(at(program.archive));
+    const why = program.release === undefined ? whyDoubled(at(program.archive)) : 'a rehearsal downloads no release';
     if (name === undefined || why === undefined) return [];
     const own = join(folder, program.name);
     const lacks = (path: string | undefined): path is string =>
@@ -71,7 +71,10 @@ export function doublesText(run: Run, clusterFile: string, fleet: DesiredFleet):
     .map((program) => ({ name: doubleName(program), program, why: 'is unpacked and checked, but the double runs' }));
   return [...missing, ...unpacked]
     .flatMap(({ name, why, program }) =>
-      fitLines(`simulated: ${name}: ${program.archive} ${why}`, run.console.columns - 2),
+      fitLines(
+        `simulated: ${name}: ${program.release === undefined ? `${program.archive} ` : ''}${why}`,
+        run.console.columns - 2,
+      ),
     )
     .map((line) => `${line.startsWith('simulated: ') ? '' : '  '}${line}\n`)
     .join('');
@@ -85,10 +88,12 @@ export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doub
     const found = doubles.find((one) => one.program.name === program.name);
     if (found === undefined) return program;
     const { archive, requirements, wheels } = found;
+    const { release: _, ...local } = program;
     const extras = program.extras.map((extra) =>
       extra.name === requirementsName && requirements !== undefined ? { ...extra, source: requirements } : extra,
     );
-    return { ...program, archive, extras, ...given({ wheels }) };
+    // Nothing but a runtime's own keys is left out.
+    return { ...(local as P), archive, extras, ...given({ wheels }) };
   };
   const { runtimes, gateway } = fleet;
   return { ...fleet, runtimes: runtimes.map(doubled), ...(gateway === undefined ? {} : { gateway: doubled(gateway) }) };
@@ -111,11 +116,15 @@ export function withoutDoubled(lock: ClusterLock, doubles: readonly Doubled[]): 
   const names = new Set(doubles.map(({ program }) => program.name));
   const others = <T>(of: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
     Object.fromEntries(Object.entries(of).filter(([name]) => !names.has(name.split('/')[0] ?? '')));
-  const { runtimes, runtimeFiles, takenBack } = lock;
+  const { runtimes, releases, runtimeFiles, takenBack } = lock;
   return {
     ...lock,
     runtimes: others(runtimes),
-    ...given({ runtimeFiles: runtimeFiles && others(runtimeFiles), takenBack: takenBack && others(takenBack) }),
+    ...given({
+      releases: releases && others(releases),
+      runtimeFiles: runtimeFiles && others(runtimeFiles),
+      takenBack: takenBack && others(takenBack),
+    }),
   };
 }
 
@@ -136,7 +145,7 @@ function doubleName(program: DoubledProgram): string | undefined {
     case 'mlx':
       return 'double of uv and mlx-lm';
     case 'llamacpp-rpc':
-      return `double of llama.cpp${versionIn(`${program.archive} ${program.server}`, /\b(b\d{3,})\b/)}`;
+      return `double of llama.cpp${versionIn(`${program.archive} ${program.server}`, /\b(b\d{3,}|v\d+\.\d+(?:\.\d+)?)\b/)}`;
     case 'command':
       return undefined;
   }

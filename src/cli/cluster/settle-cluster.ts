@@ -170,6 +170,7 @@ export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): C
     runtimes: { ...simulated.runtimes, ...committed.runtimes },
     models: { ...simulated.models, ...committed.models },
     ...given({
+      releases: merged(simulated.releases, committed.releases),
       runtimeFiles: merged(simulated.runtimeFiles, committed.runtimeFiles),
       takenBack: merged(committed.takenBack, simulated.takenBack),
       runtimeKeys: merged(committed.runtimeKeys, simulated.runtimeKeys),

@@ -10,16 +10,18 @@ import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/place
 import { counted } from '../../report/page.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { exitCode } from '../exit-codes.ts';
+import { withGatewayProgram } from '../sources/read-keys.ts';
 import { missingPrograms, missingSources, seeSources } from '../sources/read-sources.ts';
 import { diagnosticsJson, diagnosticsText, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `validate`: reports all problems in the cluster file and its lock without contacting nodes. */
 export const validate: VerbBody = async (run) => {
-  const judged = judgeFiles(withFileWord(run));
+  const read = judgeFiles(withFileWord(run));
+  const judged = { ...read, fleet: read.fleet && withGatewayProgram(read.fleet) };
   const { shown, sources, fleet, lock, path } = judged;
-  const read = fleet === undefined ? undefined : sourcesToRead(fleet, lock, dirname(path));
-  const seen = read === undefined ? { archives: {}, folders: {} } : await seeSources(run, read);
+  const places = fleet === undefined ? undefined : sourcesToRead(fleet, lock, dirname(path));
+  const seen = places === undefined ? { archives: {}, folders: {} } : await seeSources(run, places);
   const named = fleet === undefined ? [] : [{ fleet, path, whereIs: judged.whereIs }];
   const programs = await Promise.all(named.map((one) => missingPrograms(one, run.signal)));
   const diagnostics = [

@@ -21,7 +21,7 @@ export const modelsLock: VerbBody = async (run) => {
   const baseFolder = dirname(opened.path);
   const { lock, lockPlace } = lockBefore(run, opened);
   const chosen = chosenModels(run, opened.fleet.models);
-  const places = sourcesToRead({ runtimes: [], models: chosen }, { models: {} }, baseFolder);
+  const places = sourcesToRead({ runtimes: [], models: chosen }, { models: {}, runtimes: {} }, baseFolder);
   const { folders } = await readSources(run, places);
   const repositories = await readRepositories(run, opened, places.repositories);
   const from = { lock, sources: { archives: {}, folders, repositories }, baseFolder };

@@ -27,7 +27,6 @@ const runtimes: Readonly<
   exo: {
     text: `  exo:
     driver: exo
-    archive: ./dist/EXO-1.0.71.dmg     # https://assets.exolabs.net/EXO-1.0.71.dmg
     version: "1.0.71"
 `,
     placement: { runtime: 'exo', transport: 'rdma' },
@@ -35,7 +34,6 @@ const runtimes: Readonly<
   mlx: {
     text: `  mlx:
     driver: mlx
-    archive: ./dist/uv-aarch64-apple-darwin.tar.gz
     python: "3.12"
     requirements: ./requirements.lock   # uv pip compile --generate-hashes
 `,
@@ -44,20 +42,13 @@ const runtimes: Readonly<
   llamacpp: {
     text: `  llamacpp:
     driver: llamacpp-rpc
-    archive: ./dist/llama-b9000-bin-macos-arm64.tar.gz
-    server: llama-b9000/llama-server
-    worker: llama-b9000/ggml-rpc-server
+    version: b10950
 `,
     placement: { runtime: 'llamacpp', sharding: 'pipeline', transport: 'rdma', context: '512' },
   },
 };
 
 type Swaps = Readonly<Record<string, string>>;
-
-const published = `gateway:
-  node: ./dist/node-v22.22.0-darwin-arm64.tar.gz
-
-`;
 
 const publishedEndpoint = `    endpoint: { port: 8080, listen: lan, servedName: tiny, access: anybody }
 `;
@@ -77,7 +68,7 @@ export function exampleText(example: string, { driver, isPublished }: ExampleWis
   }
   if (driver === 'exo') file = replaced(file, /(?<=source: \.\/models\/tiny)/, ', repository: acme/tiny');
   if (!isPublished) return file;
-  return replaced(replaced(file, /(?<=\n)(?=placements:\n)/, published), /^ {4}endpoint: .*\n/m, publishedEndpoint);
+  return replaced(file, /^ {4}endpoint: .*\n/m, publishedEndpoint);
 }
 
 const example = new URL('../../../cluster.example.yaml', import.meta.url);

@@ -19,7 +19,7 @@ import { type Diagnostic, messageOf, systemCode } from '../../diagnostics/diagno
 import { escapeText } from '../../diagnostics/escape.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { nearestProgram, programsOf } from '../../drivers/runtime-programs.ts';
-import type { DesiredGateway, DesiredRuntime, UnreadSource } from '../../model/desired.ts';
+import type { DesiredGateway, DesiredRuntime, UnreadArchive, UnreadSource } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
@@ -28,6 +28,7 @@ import { programsIn } from '../cluster/doubles.ts';
 import type { JudgedFiles, OpenedCluster } from '../cluster/open-cluster.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
+import { resolveReleases } from './resolve-releases.ts';
 
 /** Enough for an archive of 400 MB, which takes a few seconds. Nodes check slower archives before a stop. */
 const listMs = 20_000;
@@ -70,7 +71,8 @@ export async function missingPrograms(
   const all = programsIn(fleet).filter(({ name }) => isMeant(name));
   const found: Diagnostic[] = [];
   for (const runtime of all) {
-    const programs = programsOf(runtime, fleet);
+    // An archive on a server is listed by the nodes.
+    const programs = runtime.release === undefined ? programsOf(runtime, fleet) : [];
     const members =
       programs.length === 0 ? undefined : await listArchive(absolutePath(dirname(path), runtime.archive), signal);
     if (members === undefined) continue;
@@ -104,7 +106,10 @@ type SourcePlaces = ReturnType<typeof sourcesToRead>;
  * Reports missing sources and reads package lists. Fast, because it does not read archives or models; the result omits
  * the existing ones.
  */
-export async function seeSources(run: Run, { archives, folders }: SourcePlaces): Promise<SourceFacts> {
+export async function seeSources(
+  run: Run,
+  { archives, folders }: Omit<SourcePlaces, 'releases'>,
+): Promise<SourceFacts> {
   const gone = async ({ name, path }: SourcePlace): Promise<readonly (readonly [string, UnreadSource])[]> => {
     try {
       await stat(path);
@@ -124,7 +129,7 @@ export async function seeSources(run: Run, { archives, folders }: SourcePlaces):
 
 /** A warning for each missing source that is also missing from the lock; nodes may already have a locked one. */
 export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFacts): readonly Diagnostic[] {
-  const told = (pointer: string, subject: Subject, { detail }: UnreadSource): Diagnostic => {
+  const told = (pointer: string, subject: Subject, { detail }: UnreadArchive): Diagnostic => {
     const where = whereIs?.(pointer);
     const code = subject.kind === 'model' ? 'model/folder-missing' : 'runtime/archive-missing';
     return diagnose(code, { detail, subject, ...given({ where }) });
@@ -154,8 +159,9 @@ const chunkBytes = 1_048_576;
 /** The Finder creates this file in every folder that it shows; it is never part of a model. */
 const finderFile = '.DS_Store';
 
-/** Hashes the sources on this computer. Shows progress after two seconds. */
-export async function readSources(run: Run, { archives, folders }: SourcePlaces): Promise<SourceFacts> {
+/** Hashes the sources on this computer and resolves releases. Shows progress after two seconds. */
+export async function readSources(run: Run, { archives, folders, releases }: SourcePlaces): Promise<SourceFacts> {
+  const resolved = await resolveReleases(run, releases);
   // Without a prototype, because `constructor` is a valid model name.
   const read: { archives: Record<string, ArchiveFact>; folders: Record<string, FolderFact> } = {
     archives: Object.create(null),
@@ -171,6 +177,7 @@ export async function readSources(run: Run, { archives, folders }: SourcePlaces)
       read.folders[name] = await readFolder(path, run.signal);
       done(name);
     }
+    Object.assign(read.archives, resolved);
     return read;
   });
 }
@@ -231,7 +238,7 @@ async function hashFile(path: string, signal: AbortSignal): Promise<{ sha256: Di
   return { sha256: digest(hash.digest('hex')), sizeBytes };
 }
 
-function failure(path: string, error: unknown, signal: AbortSignal): Exclude<ArchiveFact, { kind: 'known' }> {
+function failure(path: string, error: unknown, signal: AbortSignal): UnreadSource {
   // After an interruption, the error is unrelated to the file.
   if (signal.aborted) throw error;
   const code = systemCode(error);

@@ -280,7 +280,7 @@ const firstWordAfterMs = 2_000;
  */
 export async function withProgress<T>(
   console: Console,
-  [what, awaited]: readonly [what: string, awaited: readonly { readonly name: string }[]],
+  [what, awaited]: readonly [what: string | (() => string), awaited: readonly { readonly name: string }[]],
   work: (done: (name: string) => void) => Promise<T>,
 ): Promise<T> {
   const waiting = new Set(awaited.map(({ name }) => name));
@@ -289,7 +289,7 @@ export async function withProgress<T>(
   const say = (): void => {
     if (waiting.size === 0) return;
     const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
-    const line = progressLine(what, {
+    const line = progressLine(typeof what === 'string' ? what : what(), {
       total: awaited.length,
       waiting: [...waiting],
       seconds,

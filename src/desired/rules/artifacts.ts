@@ -5,7 +5,15 @@ import { collisionsOf, isTreePath } from '../tree-paths.ts';
 import type { DriverKeys, Finding, KeysByDriver, PlaceText, Rule } from './rule.ts';
 
 /** Rules for runtimes with their drivers' keys, and for models with their files. */
-export const artifactRules: readonly Rule[] = [keyOfDriver, filesMissing, keyNotUsed, plainHttp, pathCollision];
+export const artifactRules: readonly Rule[] = [
+  keyOfDriver,
+  badVersion,
+  twoArchives,
+  filesMissing,
+  keyNotUsed,
+  plainHttp,
+  pathCollision,
+];
 
 function plainHttp({ models, refusedMirror }: Draft): readonly Finding[] {
   const mirror: readonly Finding[] =
@@ -89,11 +97,41 @@ function strange({ pointer, keys, word, subject }: Driven, drivers: KeysByDriver
 }
 
 function missing({ pointer, keys, word = '', subject }: Driven, drivers: KeysByDriver): readonly Finding[] {
-  const lacking = (drivers.get(word)?.needs ?? []).filter((key) => !keys.includes(key));
-  if (lacking.length === 0) return [];
-  const needs = listText(lacking.map((key) => `\`${key}\``));
-  const detail = `A runtime with the driver ${word} needs ${needs}.`;
+  const own = drivers.get(word);
+  if (own === undefined) return [];
+  const lacking = own.needs.filter((key) => !keys.includes(key)).map((key) => `\`${key}\``);
+  const isVersioned = own.releases !== undefined && (keys.includes('version') || own.needs.includes('version'));
+  const hasArchive = keys.includes('archive') || own.tool !== undefined || isVersioned;
+  const archive = own.releases === undefined ? '`archive`' : '`version` or `archive`';
+  const all = hasArchive ? lacking : [archive, ...lacking];
+  if (all.length === 0) return [];
+  const detail = `A runtime with the driver ${word} needs ${listText(all)}.`;
   return [{ code: 'runtime/key-missing', pointer, at: 'key', detail, subject }];
+}
+
+/** Checks the forms of versions. */
+function badVersion({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
+  return runtimes.flatMap(({ name, driver, version }): readonly Finding[] => {
+    const releases = drivers.get(driver?.text ?? '')?.releases;
+    if (releases === undefined || version === undefined || releases.form.test(version.text)) return [];
+    const detail = `${version.text} is not a version of ${driver?.text}, such as ${releases.example}.`;
+    return [{ code: 'runtime/bad-version', pointer: version.pointer, detail, subject: runtimeSubject(name) }];
+  });
+}
+
+/** Refuses a version next to an archive, unless the driver also needs the version to start the program. */
+function twoArchives({ runtimes, gatewayKeys }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
+  const code = 'runtime/archive-and-version';
+  const ofRuntimes = runtimes.flatMap(({ name, pointer, keys, driver }): readonly Finding[] => {
+    const own = drivers.get(driver?.text ?? '');
+    if (own?.releases === undefined || own.needs.includes('version')) return [];
+    if (!keys.includes('archive') || !keys.includes('version')) return [];
+    const detail = `Runtime ${name} has both \`version\` and \`archive\`.`;
+    return [{ code, pointer: `${pointer}/version`, at: 'key', detail, subject: runtimeSubject(name) }];
+  });
+  const isTwice = gatewayKeys.includes('node') && gatewayKeys.includes('version');
+  const detail = 'The gateway has both `version` and `node`.';
+  return isTwice ? [...ofRuntimes, { code, pointer: '/gateway/version', at: 'key', detail }] : ofRuntimes;
 }
 
 /** Models from a node's disk or a server must list their files. */

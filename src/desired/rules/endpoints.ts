@@ -123,10 +123,6 @@ function notPublished(placement: DraftPlacement): readonly Finding[] {
 function published(placement: DraftPlacement, draft: Draft): readonly Finding[] {
   const { isOpenToAnybody: isOpen, endpointKeys } = placement;
   const hasKey = endpointKeys.includes('apiKey');
-  if (!draft.hasGateway) {
-    const detail = '`listen: lan` needs a gateway, and the file has no `gateway`.';
-    return [at(placement, 'listen', { code: 'placement/doorman-missing', detail })];
-  }
   if (hasKey === isOpen) {
     const detail = isOpen
       ? 'It has both `apiKey` and `access: anybody`.'

@@ -5,6 +5,7 @@ import type { DesiredRuntime, RuntimeSource } from '../../model/desired.ts';
 import type { Subject } from '../../model/subject.ts';
 import type { Prose } from '../../model/text/prose.ts';
 import type { Draft } from '../draft.ts';
+import type { PublishedArchive, Releases } from '../releases.ts';
 
 /** A rule finds errors that a schema cannot express. It is a pure function; `place` describes a place as text. */
 export type Rule = (draft: Draft, place: PlaceText, drivers: KeysByDriver) => readonly Finding[];
@@ -45,6 +46,10 @@ export interface DriverKeys<R extends DesiredRuntime = DesiredRuntime> {
   resolve(spec: RuntimeSpec): Omit<R, keyof RuntimeSource> & Partial<Pick<RuntimeSource, 'extras'>>;
   /** The values of one version, from a runtime or a lock line; undefined if one is missing or wrong. */
   ofVersion(keys: Readonly<Record<string, unknown>>): Omit<R, keyof RuntimeSource> | undefined;
+  /** The runtime's releases: their version can replace `archive`. */
+  readonly releases?: Releases;
+  /** The archive of the tool that builds the runtime on a node, if the file names none. */
+  readonly tool?: PublishedArchive;
   /** Python packages that every rank needs. */
   readonly packages?: readonly string[];
 }

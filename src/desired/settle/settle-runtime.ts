@@ -1,15 +1,18 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, KeptKeys, LockedArchive, RuntimeKeys, TakenBack } from '../../model/cluster-lock.ts';
-import type { DesiredRuntime, RuntimeExtra, RuntimeSource, UnreadSource } from '../../model/desired.ts';
+import type { DesiredRuntime, RuntimeExtra, RuntimeSource, UnreadArchive } from '../../model/desired.ts';
 import { type Digest, digestOf, jsonObject, parsedJson, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { bytesText } from '../../model/text/units.ts';
+import { releaseName } from '../releases.ts';
+import { gatewayTree } from '../resolve.ts';
 import type { KeysByDriver } from '../rules/rule.ts';
 import {
   type ArchiveFact,
   absolutePath,
+  archivePlace,
   extraName,
   notRead,
   own,
@@ -21,16 +24,17 @@ import {
 export interface SettledRuntime<R extends RuntimeSource = RuntimeSource> extends Settled<R, LockedArchive> {
   /** Its other files in the lock, keyed by `<runtime>/<name>`. */
   readonly lockedExtras: Readonly<Record<string, LockedArchive>>;
+  /** The URL of its archive in the lock, if nodes download it. */
+  readonly lockedRelease?: string;
   /** The older version to which the runtime was rolled back, while the rollback is in effect. */
   readonly takenBack?: TakenBack;
 }
 
 /** Adds the digests of a runtime's files: from this computer if they were read here, otherwise from the lock. */
 export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSources): SettledRuntime<R> {
-  const { lock, sources, baseFolder } = from;
-  const archive = absolutePath(baseFolder, runtime.archive);
-  const seen = own(sources.archives, runtime.name) ?? notRead(archive);
-  const main = settleFile(runtime.name, 'archive', seen, own(lock.runtimes, runtime.name));
+  const { lock, baseFolder } = from;
+  const archive = archivePlace(baseFolder, runtime);
+  const main = settleArchive(runtime, from);
   const extras = runtime.extras.map((extra) => settleExtra(runtime.name, extra, from));
   const all = [main, ...extras.map(({ file }) => file)];
   const wanted = {
@@ -45,7 +49,7 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
   return {
     wanted: { ...versioned(wanted, digest, back), ...given({ unread }) },
     ...(back === undefined || isOver(back, digest) ? {} : { takenBack: back }),
-    ...given({ locked: main.now }),
+    ...given({ locked: main.now ?? main.kept, lockedRelease: main.release }),
     lockedExtras: Object.fromEntries(
       extras.flatMap(({ extra, file: { now } }) =>
         now === undefined ? [] : [[extraName(runtime.name, extra.name), now] as const],
@@ -99,7 +103,10 @@ function runtimeDigest(runtime: RuntimeSource & { readonly python?: string }): D
 }
 
 interface SettledFile {
-  readonly failure?: UnreadSource;
+  /** The lock's entry for a different release, while this one is unknown. */
+  readonly kept?: LockedArchive;
+  readonly release?: string;
+  readonly failure?: UnreadArchive;
   readonly now?: LockedArchive;
   readonly additions: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
@@ -121,14 +128,48 @@ function settleFile(runtime: string, word: string, seen: ArchiveFact, before: Lo
   return { now, additions: isSame ? [] : [changed], diagnostics: [] };
 }
 
-/** The code of a runtime's archive that could not be read. */
-export function unreadArchiveCode({ kind }: UnreadSource) {
-  const code = kind === 'missing' ? 'runtime/archive-missing' : 'runtime/archive-unreadable';
-  return code;
+/** Adds a release's URL to its archive. While a different release cannot be resolved, the lock keeps its entry. */
+function settleArchive(runtime: RuntimeSource, { lock, sources, baseFolder }: TreeSources) {
+  const { name, release } = runtime;
+  const before = own(lock.runtimes, name);
+  const url = own(lock.releases, name);
+  const seen = own(sources.archives, name) ?? notRead(archivePlace(baseFolder, runtime));
+  if (release === undefined) return settleFile(name, 'archive', seen, before);
+  // Without an attempt to resolve it, the lock's entry counts, because it is the version that nodes have.
+  const isTried = own(sources.archives, name) !== undefined;
+  const file: SettledFile = settleFile(name, 'archive', seen, isTried && url !== release.url ? undefined : before);
+  if (file.now === undefined) return { ...file, ...given({ kept: before, release: before && url }) };
+  if (seen.kind !== 'known') return { ...file, ...given({ release: url }) };
+  return { ...file, release: release.url, additions: releaseAdditions(runtime, file.now, lock) };
 }
 
-const noFile = (runtime: string, unread: UnreadSource): Diagnostic =>
-  diagnose(unreadArchiveCode(unread), { detail: unread.detail, subject: runtimeSubject(runtime) });
+function releaseAdditions(
+  { name, archive }: RuntimeSource,
+  { sha256, sizeBytes }: LockedArchive,
+  lock: ClusterLock,
+): readonly string[] {
+  const before = own(lock.runtimes, name);
+  const url = own(lock.releases, name);
+  const about = `${name === gatewayTree ? 'gateway' : `runtime ${name}`}: ${releaseName(archive)}`;
+  if (before?.sha256 === sha256) return url === archive ? [] : [`${about}, the same archive as before`];
+  const instead = url === undefined ? before && shortDigest(before.sha256) : releaseName(url);
+  return [
+    `${about}, sha256 ${shortDigest(sha256)}, ${bytesText(sizeBytes)}${instead === undefined ? '' : `, instead of ${instead}`}`,
+  ];
+}
+
+const codeByKind: Readonly<Record<UnreadArchive['kind'], { readonly code: DiagnosticCode }>> = {
+  missing: { code: 'runtime/archive-missing' },
+  unreadable: { code: 'runtime/archive-unreadable' },
+  'no-release': { code: 'runtime/no-release' },
+  unresolved: { code: 'runtime/release-unresolved' },
+};
+
+/** The code for an archive with an unknown digest. */
+export const archiveCode = (kind: UnreadArchive['kind']): DiagnosticCode => codeByKind[kind].code;
+
+const noFile = (runtime: string, { kind, detail }: UnreadArchive): Diagnostic =>
+  diagnose(archiveCode(kind), { detail, subject: runtimeSubject(runtime) });
 
 /** The current version, the older one that nodes keep, and one for nodes that were unreachable at the last change. */
 const keptVersions = 3;
@@ -146,12 +187,12 @@ export const keysOf = (runtime: DesiredRuntime, drivers: KeysByDriver): RuntimeK
 
 /** Returns a runtime with another version's keys instead of the file's keys. */
 export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRuntime {
-  const { name, archive, sha256, sizeBytes, extras, digest, takenBackFrom } = runtime;
+  const { name, archive, release, sha256, sizeBytes, extras, digest, takenBackFrom } = runtime;
   const source: RuntimeSource = {
     name,
     archive,
     extras,
-    ...given({ sha256, sizeBytes, digest, takenBackFrom }),
+    ...given({ release, sha256, sizeBytes, digest, takenBackFrom }),
   };
   return { ...source, ...keys };
 }

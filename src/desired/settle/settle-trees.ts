@@ -8,6 +8,9 @@ import type {
   DesiredModel,
   DesiredRuntime,
   HubSource,
+  Release,
+  RuntimeSource,
+  UnreadArchive,
   UnreadSource,
 } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
@@ -143,7 +146,7 @@ function listAdditions(
 }
 
 /** The code of a model's source that could not be read. */
-export function unreadModelCode({ kind }: UnreadSource) {
+export function unreadModelCode({ kind }: Pick<UnreadSource, 'kind'>) {
   if (kind === 'unresolved') return 'model/unresolved';
   const code = kind === 'missing' ? 'model/folder-missing' : 'model/folder-unreadable';
   return code;
@@ -180,7 +183,7 @@ const someOf = (texts: readonly string[]): string =>
     ? texts.join(', ')
     : `${texts.slice(0, shownAtMost).join(', ')} and ${texts.length - shownAtMost} more`;
 
-/** An archive on this computer. */
+/** An archive on this computer or on a server. */
 export type ArchiveFact =
   | {
       readonly kind: 'known';
@@ -189,7 +192,7 @@ export type ArchiveFact =
       /** The text of a small file that is not an archive. */
       readonly text?: string;
     }
-  | UnreadSource;
+  | UnreadArchive;
 
 /** The commit of a repository's revision, with the files that the model uses. */
 export type RepositoryFact =
@@ -199,7 +202,7 @@ export type RepositoryFact =
 /** A model folder on this computer. */
 export type FolderFact = { readonly kind: 'known'; readonly files: readonly TreeFile[] } | UnreadSource;
 
-/** The files that were read on this computer; {@link sourcesToRead} lists the files to read. */
+/** The files and releases that were read; {@link sourcesToRead} lists them. */
 export interface SourceFacts {
   /** Keyed by runtime name, or by {@link extraName} for a runtime's other files. */
   readonly archives: Readonly<Record<string, ArchiveFact>>;
@@ -224,6 +227,16 @@ export interface RepositoryPlace {
   readonly hub: HubSource;
 }
 
+/** A release to resolve, with the name of its runtime. */
+export interface ReleasePlace {
+  readonly name: string;
+  readonly release: Release;
+}
+
+/** The path of an archive on this computer; the URL of a release. */
+export const archivePlace = (baseFolder: string, { archive, release }: Pick<RuntimeSource, 'archive' | 'release'>) =>
+  release === undefined ? absolutePath(baseFolder, archive) : archive;
+
 /** Resolves a path in the cluster file. */
 export const absolutePath = (baseFolder: string, path: string): string =>
   isAbsolute(path) ? path : join(baseFolder, path);
@@ -240,26 +253,37 @@ function lockedModel({ name, source }: DesiredModel, { models }: Pick<ClusterLoc
   return source.kind === 'controller' && locked?.source === source.folder ? locked : undefined;
 }
 
+/** True if the lock's digest of a runtime's archive is that of this release. */
+export const isReleaseLocked = (
+  { runtimes, releases }: Pick<ClusterLock, 'runtimes' | 'releases'>,
+  { name, release }: ReleasePlace,
+): boolean => own(runtimes, name) !== undefined && own(releases, name) === release.url;
+
 /**
- * Lists the files to read before a fleet can be settled: every archive, and each model folder whose files are listed
- * neither in the cluster file nor in the lock. A locked folder is not hashed again.
+ * Lists the files to read before a fleet can be settled: every archive on this computer, every release that is not in
+ * the lock, and each model folder whose files are listed neither in the cluster file nor in the lock. A locked folder
+ * is not hashed again.
  *
  * @param baseFolder the folder of the cluster file, absolute
  */
 export function sourcesToRead(
   fleet: Pick<DesiredFleet, 'runtimes' | 'models' | 'gateway'>,
-  lock: Pick<ClusterLock, 'models'>,
+  lock: Pick<ClusterLock, 'models' | 'runtimes' | 'releases'>,
   baseFolder: string,
 ): {
   readonly archives: readonly SourcePlace[];
   readonly folders: readonly SourcePlace[];
   readonly repositories: readonly RepositoryPlace[];
+  readonly releases: readonly ReleasePlace[];
 } {
   const programs = [...fleet.runtimes, ...(fleet.gateway === undefined ? [] : [fleet.gateway])];
-  const archives = programs.flatMap(({ name, archive, extras }) => [
-    { name, path: absolutePath(baseFolder, archive) },
+  const archives = programs.flatMap(({ name, archive, release, extras }) => [
+    ...(release === undefined ? [{ name, path: absolutePath(baseFolder, archive) }] : []),
     ...extras.map((extra) => ({ name: extraName(name, extra.name), path: absolutePath(baseFolder, extra.source) })),
   ]);
+  const releases = programs
+    .flatMap(({ name, release }) => (release === undefined ? [] : { name, release }))
+    .filter((one) => !isReleaseLocked(lock, one));
   const folders = fleet.models.flatMap((model) => {
     const { name, source } = model;
     if (source.kind !== 'controller' || !isListLocked(model) || lockedModel(model, lock) !== undefined) return [];
@@ -269,7 +293,7 @@ export function sourcesToRead(
   const repositories = fleet.models.flatMap(({ name, hub }) =>
     hub === undefined || own(lock.models, name)?.source === hub.text ? [] : [{ name, hub }],
   );
-  return { archives, folders: [...folders, ...wheels], repositories };
+  return { archives, folders: [...folders, ...wheels], repositories, releases };
 }
 
 /** A runtime's folder of wheels, under a name that no model can have; undefined if the runtime has no such folder. */

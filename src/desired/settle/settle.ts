@@ -103,7 +103,7 @@ export function settleFleet(
     models.map((one) => one.wanted),
     lock,
   );
-  const { runtimeFiles: _, shapes: __, takenBack: ___, runtimeKeys: ____, ...kept } = lock;
+  const { releases: _____, runtimeFiles: _, shapes: __, takenBack: ___, runtimeKeys: ____, ...kept } = lock;
   const newLock: ClusterLock = {
     ...kept,
     links: links.links,
@@ -111,6 +111,9 @@ export function settleFleet(
     runtimes: lockedByName(programs),
     models: lockedByName(models),
     ...given({
+      releases: unlessEmpty(
+        lockedByName(programs.map(({ wanted, lockedRelease: locked }) => ({ wanted, ...given({ locked }) }))),
+      ),
       runtimeFiles: unlessEmpty(Object.assign({}, ...programs.map((one) => one.lockedExtras))),
       takenBack: unlessEmpty(
         lockedByName(programs.map(({ wanted, takenBack: locked }) => ({ wanted, ...given({ locked }) }))),

@@ -98,6 +98,18 @@ export const placementCodes = {
     cause: 'Without this key, the program cannot be installed on a node.',
     hint: 'Add the key. Section runtimes of docs/cluster-yaml.md describes it.',
   },
+  'runtime/bad-version': {
+    summary: "The version does not have the form of this program's versions.",
+    cause:
+      "The URL of a release follows from its version: exo's are numbers (1.0.71), llama.cpp's are tags (b10950, v0.5.0).",
+    hint: "Take the version from the program's release page.",
+  },
+  'runtime/archive-and-version': {
+    summary: 'An archive and a version are both set.',
+    cause:
+      'The archive determines what is installed, so the version would have no effect. meshwright never ignores a key silently.',
+    hint: 'Remove one of the two keys.',
+  },
   'runtime/program-not-found': {
     summary: 'The command does not give the path of its program.',
     cause:
@@ -235,6 +247,20 @@ export const settleCodes = {
     summary: "A runtime's archive cannot be read.",
     cause: 'This user may not read it, or it is not a regular file.',
     hint: 'Fix the problem named above, then run the command again.',
+  },
+  'runtime/no-release': {
+    severity: 'warning',
+    summary: "A runtime's release was not found.",
+    cause:
+      'The release page has no such version, or the release has no archive for macOS on Apple silicon. Placements that use it wait; everything else continues.',
+    hint: "Compare the version with the program's release page. If the archive has a different name there, set `archive` to its URL.",
+  },
+  'runtime/release-unresolved': {
+    severity: 'warning',
+    summary: "The digest of a runtime's release is not known yet.",
+    cause:
+      'The lock does not have it, and the release page did not report it to this computer: no connection, an error, or too many requests. Placements that use it wait; everything else continues.',
+    hint: 'Run the command again when this computer can reach the address, set `downloads.mirror`, or download the archive and set `archive` to its path.',
   },
   'model/folder-missing': {
     severity: 'warning',

@@ -3,6 +3,7 @@ import { isBelow } from '../../desired/version-range.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
 import { isProgram, isText } from '../contract/version-keys.ts';
 import { newestExo } from '../known/model-types.ts';
+import { exoReleases } from './releases.ts';
 
 /** exo, from its app's disk image. */
 export interface ExoRuntime extends DesiredRuntime {
@@ -17,6 +18,7 @@ export interface ExoRuntime extends DesiredRuntime {
 export const keys: DriverKeys<ExoRuntime> = {
   needs: ['version'],
   takes: ['program'],
+  releases: exoReleases,
   ofPlacements: ['args', 'parallel'],
   resolve: ({ version = '', program = 'EXO.app/Contents/Resources/exo/exo' }) => keysAt(version, program),
   ofVersion: ({ version, program }) => (isText(version) && isProgram(program) ? keysAt(version, program) : undefined),

@@ -1,6 +1,7 @@
 import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
 import { isOneOf, isProgram } from '../contract/version-keys.ts';
+import { llamaReleases } from './releases.ts';
 
 /** llama.cpp: a server on the leader, and RPC workers on the other nodes. */
 export interface LlamaRuntime extends DesiredRuntime {
@@ -14,7 +15,8 @@ export interface LlamaRuntime extends DesiredRuntime {
 
 export const keys: DriverKeys<LlamaRuntime> = {
   needs: [],
-  takes: ['server', 'worker', 'cache'],
+  takes: ['version', 'server', 'worker', 'cache'],
+  releases: llamaReleases,
   ofPlacements: ['args', 'parallel', 'shares'],
   resolve: ({ server = `${llamaFolder}/llama-server`, worker = `${llamaFolder}/ggml-rpc-server`, cache = 'none' }) => ({
     driver: 'llamacpp-rpc',

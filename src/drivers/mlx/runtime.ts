@@ -4,6 +4,7 @@ import type { DesiredRuntime } from '../../model/desired.ts';
 import { jsonObject } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { isText } from '../contract/version-keys.ts';
+import { uvArchive } from './uv.ts';
 
 /** mlx-lm over JACCL or TCP. The archive is that of uv; `requirements.lock` is an extra file. */
 export interface MlxRuntime extends DesiredRuntime {
@@ -14,6 +15,7 @@ export interface MlxRuntime extends DesiredRuntime {
 export const keys: DriverKeys<MlxRuntime> = {
   needs: ['python', 'requirements'],
   takes: ['wheels'],
+  tool: uvArchive,
   ofPlacements: ['args', 'parallel', 'backend'],
   talksInRings: true,
   resolve: ({ requirements = '', python = '', wheels }) => ({

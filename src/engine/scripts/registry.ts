@@ -5,6 +5,7 @@ import { clearLinkAddress, setLinkAddress } from '../../rack/addresses/link-addr
 import {
   buildPython,
   clearStaging,
+  fetchArchive,
   fetchModel,
   prepareStaging,
   publishTree,
@@ -83,6 +84,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
 const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'unpack-runtime': unpackRuntime,
   'build-python': buildPython,
+  'fetch-archive': fetchArchive,
   'fetch-model': fetchModel,
   'verify-model': verifyModel,
   'prepare-rank': prepareRank,

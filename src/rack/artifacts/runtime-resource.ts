@@ -48,10 +48,17 @@ function runtimesOn(fleet: DesiredFleet, target: ObservedTarget): readonly Desir
 }
 
 /** The runtimes of a node's placements and, if it publishes an endpoint, the gateway's program; sorted by name. */
-function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly Program[] {
+export function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly Program[] {
   const isPublished = wantedGateways(fleet, target.desired.name).length > 0;
   const gateway = isPublished && fleet.gateway !== undefined ? [fleet.gateway] : [];
   return [...runtimesOn(fleet, target), ...gateway].toSorted((a, b) => compareText(a.name, b.name));
+}
+
+/** The key that names the archive; for a release, the place of all its keys. */
+function reasonOf({ name, release }: Program): string {
+  const isGateway = name === gatewayTree;
+  if (release !== undefined) return isGateway ? 'gateway' : `runtimes.${name}`;
+  return isGateway ? 'gateway.node' : `runtimes.${name}.archive`;
 }
 
 function currentProperty(target: ObservedTarget, runtime: Program): Property {
@@ -66,7 +73,7 @@ function currentProperty(target: ObservedTarget, runtime: Program): Property {
     node: target.desired.name,
     ...treeAddress('runtime', runtime.name),
     ...compared(wanted, observed, treeWords),
-    reason: runtime.name === gatewayTree ? 'gateway.node' : `runtimes.${runtime.name}.archive`,
+    reason: reasonOf(runtime),
   };
 }
 
@@ -115,7 +122,7 @@ function digestIn({ name, sha256 }: Pick<Program, 'name' | 'sha256'>): Digest {
   return sha256;
 }
 
-/** The archive and the extra files of a runtime with their destinations; `name` is the name of the step. */
+/** The files of a runtime that this computer sends, with their destinations; `name` is the name of the step. */
 function sentFiles(runtime: Program, tree: TreeId, format: JobArgs['unpack-runtime']['archive']) {
   const extras = runtime.extras.map((extra) => ({
     name: `send/${extra.name}`,
@@ -124,7 +131,8 @@ function sentFiles(runtime: Program, tree: TreeId, format: JobArgs['unpack-runti
     sha256: digestIn(extra),
     sizeBytes: extra.sizeBytes ?? 0,
   }));
-  const { archive: source, sizeBytes = 0 } = runtime;
+  const { archive: source, release, sizeBytes = 0 } = runtime;
+  if (release !== undefined) return extras;
   return [{ name: 'send', source, to: stagedArchive(tree, format), sha256: digestIn(runtime), sizeBytes }, ...extras];
 }
 
@@ -153,7 +161,31 @@ function madeBy(
 /** Programs that the tree must contain, so that a missing program is found before anything stops. */
 const listed = (programs: readonly string[]) => given({ programs: programs.length === 0 ? undefined : programs });
 
-/** The steps from the controller's archive to a published version next to the version in use. */
+/** The job that downloads a release; none for an archive on this computer. It needs the sent files in their place. */
+function fetchSteps(
+  { property, tree }: TreeWork,
+  runtime: Program,
+  { system }: DesiredFleet,
+  needs: readonly Step[],
+): readonly Step[] {
+  const { archive, release, sizeBytes = 0 } = runtime;
+  if (release === undefined) return [];
+  const { from: url, plainHttp } = release;
+  const account = system.accounts.ranks;
+  const args = { tree, archive: archiveFormat(archive), sha256: digestIn(runtime), sizeBytes, url };
+  return [
+    buildStep({
+      name: `${property.address}/fetch`,
+      class: 'job',
+      act: jobAct(tree, { name: 'fetch-archive', args: { ...args, ...given({ account, plainHttp }) } }),
+      towards: [property],
+      needs,
+      deadlineMs: transferDeadlineMs(sizeBytes),
+    }),
+  ];
+}
+
+/** The steps from an archive to a published version next to the version in use. */
 function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): readonly Step[] {
   const { archive, sizeBytes = 0 } = runtime;
   const { property, tree } = work;
@@ -169,6 +201,7 @@ function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): re
       deadlineMs: transferDeadlineMs(file.sizeBytes),
     }),
   );
+  const fetch = fetchSteps(work, runtime, fleet, [prepare, ...sends]);
   const call = madeBy(runtime, fleet, tree, format);
   const isBuilt = call.name === 'build-python';
   const unpack = buildStep({
@@ -176,10 +209,10 @@ function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): re
     class: 'job',
     act: jobAct(tree, call),
     towards: [property],
-    needs: sends,
+    needs: fetch.length === 0 ? sends : fetch,
     deadlineMs: isBuilt ? buildDeadlineMs : transferDeadlineMs(sizeBytes),
   });
-  return [prepare, ...sends, unpack, publishStep(work, [unpack])];
+  return [prepare, ...sends, ...fetch, unpack, publishStep(work, [unpack])];
 }
 
 function currentSteps(

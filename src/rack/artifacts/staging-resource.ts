@@ -12,6 +12,7 @@ import { isIntact, treeOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
+import { usedRuntimes } from './runtime-resource.ts';
 import { jobKeys, placementsOn } from './tree-steps.ts';
 
 const own = addressed({ kind: 'staging' });
@@ -24,10 +25,10 @@ interface Leftovers {
 
 function usedTrees(fleet: DesiredFleet, target: ObservedTarget): readonly TreeId[] {
   const used = placementsOn(fleet, target);
-  const runtimes = fleet.runtimes.filter(({ name }) => used.some(({ runtime }) => runtime === name));
+  const programs = usedRuntimes(fleet, target);
   const models = fleet.models.filter(({ name }) => used.some(({ model }) => model === name));
   return [
-    ...runtimes.filter(({ sha256 }) => sha256 !== undefined).map(({ name, sha256 }) => treeOf('runtime', name, sha256)),
+    ...programs.filter(({ digest }) => digest !== undefined).map(({ name, digest }) => treeOf('runtime', name, digest)),
     ...models.filter(({ digest }) => digest !== undefined).map(({ name, digest }) => treeOf('model', name, digest)),
   ];
 }

@@ -41,6 +41,24 @@ export const fetchModel = ({ tree, files, source }: JobArgs['fetch-model']): str
   );
 };
 
+export const fetchArchive = ({ tree, archive, ...args }: JobArgs['fetch-archive']): string => {
+  const { path } = stagedArchive(tree, archive);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return sh.fetchArchive({
+    ...refusalValues,
+    ...ofTree(tree),
+    archive: name,
+    paths: name,
+    total: args.sizeBytes,
+    sha256: args.sha256,
+    url: args.url,
+    account: args.account ?? '',
+    secret: false,
+    protocols: args.plainHttp ? '=http,https' : '=https',
+    volume: place.dataVolume,
+  });
+};
+
 export const verifyModel = ({ tree, files }: JobArgs['verify-model']): string =>
   sh.verifyModel(
     ofFiles(tree, files),

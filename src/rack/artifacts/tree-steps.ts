@@ -1,5 +1,5 @@
 import { everyNode } from '../../desired/layouts.ts';
-import { unreadArchiveCode } from '../../desired/settle/settle-runtime.ts';
+import { archiveCode } from '../../desired/settle/settle-runtime.ts';
 import { unreadModelCode } from '../../desired/settle/settle-trees.ts';
 import { codes, type DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
@@ -33,7 +33,7 @@ export const jobAct = (tree: TreeId, call: JobCall): Act => ({ kind: 'job', key:
 
 /** Jobs that can prepare a tree; the source in the file decides which one runs. */
 const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
-  runtime: ['unpack-runtime', 'build-python'],
+  runtime: ['fetch-archive', 'unpack-runtime', 'build-python'],
   model: ['fetch-model', 'verify-model'],
 };
 
@@ -55,7 +55,8 @@ export const unreadBlockers = (
 ): readonly Blocker[] =>
   sources.flatMap(({ name, digest, unread }) => {
     if (digest !== undefined || unread === undefined) return [];
-    const code = kind === 'model' ? unreadModelCode(unread) : unreadArchiveCode(unread);
+    const isModel = kind === 'model' && unread.kind !== 'no-release';
+    const code = isModel ? unreadModelCode({ kind: unread.kind }) : archiveCode(unread.kind);
     const action = mapWords(prose`${kind} ${name}: ${unread.detail} ${unread.hint ?? codes[code].hint}`, escapeText);
     return [treeBlocker(kind, name, { node, code, action })];
   });

@@ -8,12 +8,6 @@ export const endpointCodes = {
       'This key applies only to the API gateway, and only endpoints with `listen: lan` have one. meshwright never ignores a key silently.',
     hint: 'Add `listen: lan`, or remove the key.',
   },
-  'placement/doorman-missing': {
-    summary: 'A published endpoint needs an API gateway.',
-    cause:
-      'Runtimes accept any API key and any model name, and a wrong name makes `mlx_lm.server` unload the model on all ranks. So the office network reaches only the gateway, a small Node.js program.',
-    hint: 'Add `gateway: { node: ./dist/node-v22.….tar.gz }`, the Node.js archive for macOS on arm64 from nodejs.org.',
-  },
   'placement/endpoint-unguarded': {
     summary: 'A published endpoint does not say who may use it.',
     cause: 'Without an API key, anyone who reaches the port of a published endpoint can use the model.',

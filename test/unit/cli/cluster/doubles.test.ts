@@ -34,6 +34,12 @@ function load(text: string): DesiredFleet {
 const example = (driver: (typeof exampleDrivers)[number], isPublished = true): DesiredFleet =>
   load(exampleText(textOf('cluster.example.yaml'), { driver, isPublished }));
 
+/** The fleet with this file as every runtime's archive. */
+const withArchive = (fleet: DesiredFleet, archive: string): DesiredFleet => ({
+  ...fleet,
+  runtimes: fleet.runtimes.map(({ release: _, ...one }) => ({ ...one, archive })),
+});
+
 const namesOf = (fleet: DesiredFleet, sim = true): readonly string[] =>
   doublesIn(runOf(sim), file, fleet).map(({ name }) => name);
 
@@ -43,7 +49,7 @@ describe('doubles on a simulated rack', () => {
       ['double of Node 22.22.0'],
       ['double of exo 1.0.71', 'double of Node 22.22.0'],
       ['double of uv and mlx-lm', 'double of Node 22.22.0'],
-      ['double of llama.cpp b9000', 'double of Node 22.22.0'],
+      ['double of llama.cpp b10950', 'double of Node 22.22.0'],
     ]);
   });
 
@@ -51,25 +57,21 @@ describe('doubles on a simulated rack', () => {
     expect(namesOf(example('exo'), false)).toEqual([]);
     const archive = join(folder, 'there.tar.gz');
     writeFileSync(archive, 'an archive');
-    const fleet = example('llamacpp', false);
-    expect(namesOf({ ...fleet, runtimes: fleet.runtimes.map((one) => ({ ...one, archive })) })).toEqual([]);
+    expect(namesOf(withArchive(example('llamacpp', false), archive))).toEqual([]);
   });
 
   it('replace a disk image that only a Mac can mount', () => {
     const archive = join(folder, 'EXO-1.0.71.dmg');
     writeFileSync(archive, 'koly');
-    const fleet = example('exo', false);
-    const [one] = doublesIn(runOf(true), file, {
-      ...fleet,
-      runtimes: fleet.runtimes.map((runtime) => ({ ...runtime, archive })),
-    });
+    const [one] = doublesIn(runOf(true), file, withArchive(example('exo', false), archive));
     expect(one?.why).toBe('is a disk image, which only a Mac can mount');
   });
 
   it('are listed with a reason in lines that fit the terminal', () => {
-    const text = doublesText(runOf(true), file, example('llamacpp'));
+    const text = doublesText(runOf(true), file, withArchive(example('exo'), './dist/EXO-of-a-site-of-its-own.dmg'));
     expect(text.split('\n').every((line) => line.length <= 62)).toBe(true);
-    expect(text).toContain('simulated: double of llama.cpp b9000:\n  ./dist/');
+    expect(text).toContain('simulated: double of exo 1.0.71:\n  ./dist/EXO-of');
+    expect(text).toContain('simulated: double of Node 22.22.0: a rehearsal downloads no\n  release');
     expect(doublesText(runOf(false), file, example('llamacpp'))).toBe('');
   });
 
@@ -86,8 +88,8 @@ describe('doubles on a simulated rack', () => {
     );
     expect(exo).toContain('EXO.app/Contents/Resources/exo/exo\0');
     expect(mlx).toContain('uv-aarch64-apple-darwin/uv\0');
-    expect(llama).toContain('llama-b9000/llama-server\0');
-    expect(llama).toContain('llama-b9000/ggml-rpc-server\0');
+    expect(llama).toContain('bin/llama-server\0');
+    expect(llama).toContain('bin/ggml-rpc-server\0');
     expect(node).toContain('node-v22.22.0-darwin-arm64/bin/node\0');
     const list = runtimes.flatMap(({ extras }) => extras.map(({ source }) => source));
     expect(await readFile(list[0] ?? '', 'utf8')).toContain('mlx-lm==');
@@ -98,10 +100,13 @@ describe('doubles on a simulated rack', () => {
     const lock = {
       ...emptyLock('cluster.lock'),
       runtimes: { exo: kept, reference: kept },
+      releases: { exo: 'https://a.lan/exo.dmg', reference: 'https://a.lan/reference.tar.gz' },
       runtimeFiles: { 'exo/list': kept, 'reference/list': kept },
     };
     const left = withoutDoubled(lock, doublesIn(runOf(true), file, example('exo')));
-    expect([Object.keys(left.runtimes), Object.keys(left.runtimeFiles ?? {})]).toEqual([
+    const { runtimes, releases = {}, runtimeFiles = {} } = left;
+    expect([runtimes, releases, runtimeFiles].map(Object.keys)).toEqual([
+      ['reference'],
       ['reference'],
       ['reference/list'],
     ]);

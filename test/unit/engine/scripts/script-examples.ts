@@ -170,6 +170,13 @@ const jobs: JobArgs = {
     isOffline: true,
     account: 'mesh',
   },
+  'fetch-archive': {
+    tree: exampleRuntime,
+    archive: 'dmg',
+    sha256: exampleDigest,
+    sizeBytes: 2,
+    url: 'https://example.com/tool.dmg',
+  },
   'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'https://models.lan/tiny/' } },
   'verify-model': { tree: exampleModel, files },
   'prepare-rank': {

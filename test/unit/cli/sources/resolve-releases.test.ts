@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolveRelease } from '../../../../src/cli/sources/resolve-releases.ts';
+import { archiveOf, nodeReleases, type PublishedArchive } from '../../../../src/desired/releases.ts';
+import { exoReleases } from '../../../../src/drivers/exo/releases.ts';
+import type { Release } from '../../../../src/model/desired.ts';
+import { sha256 } from '../../engine/scripts/run-job.ts';
+
+const page = (name: string, file: string) =>
+  readFileSync(join(import.meta.dirname, '../../../cases/releases', name, file), 'utf8');
+const bytes = Buffer.alloc(300_000, 'an archive ');
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+const text =
+  (body: string, status = 200, headers: Readonly<Record<string, string>> = {}): Answer =>
+  (response) => {
+    response.writeHead(status, headers).end(body);
+  };
+const archive: Answer = (response, { method }) => {
+  response.writeHead(200, { 'content-length': bytes.length });
+  response.end(method === 'HEAD' ? undefined : bytes);
+};
+
+describe('a release', () => {
+  let server: Server;
+  let mirror = '';
+  let answers: Readonly<Record<string, Answer>> = {};
+  let asked: string[] = [];
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      (answers[request.url ?? ''] ?? text('not here', 404))(response, request);
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    mirror = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  /** Resolves an archive from a server with these answers, by path. */
+  const resolve = async (published: PublishedArchive, given: Readonly<Record<string, Answer>>) => {
+    [answers, asked] = [given, []];
+    const { release } = archiveOf(undefined, published, { mirror, plainHttp: 'allowed' });
+    let hashed = 0;
+    const fact = await resolveRelease(release as Release, new AbortController().signal, (count) => {
+      hashed += count;
+    });
+    return { fact, hashed };
+  };
+  const exoPage = '/api.github.com/repos/exo-explore/exo/releases/tags/v1.0.72';
+  const exo = exoReleases.archive('1.0.72');
+  const named = (name: string) => page(name, 'page.json').replaceAll(/1\.0\.(?:71|60)/g, '1.0.72');
+
+  it('that is known needs no request', async () => {
+    const { fact } = await resolve(exoReleases.archive('1.0.71'), {});
+    expect(fact).toEqual({ kind: 'known', ...exoReleases.archive('1.0.71').known });
+    expect(asked).toEqual([]);
+  });
+
+  it("has the digest and size of GitHub's page", async () => {
+    const { fact } = await resolve(exo, { [exoPage]: text(named('exo-1.0.71')) });
+    expect(fact).toMatchObject({ kind: 'known', sizeBytes: 412_972_413 });
+    expect(asked).toEqual([`GET ${exoPage}`]);
+  });
+
+  it('of Node.js has the digest of the list and the size of the archive', async () => {
+    const { known: _, ...node } = nodeReleases.archive('22.22.0');
+    const folder = '/nodejs.org/dist/v22.22.0';
+    const path = `${folder}/node-v22.22.0-darwin-arm64.tar.gz`;
+    const { fact, hashed } = await resolve(node, {
+      [`${folder}/SHASUMS256.txt`]: text(page('node-22.22.0', 'page.txt')),
+      [path]: archive,
+    });
+    expect(fact).toMatchObject({ kind: 'known', sizeBytes: bytes.length });
+    expect([asked, hashed]).toEqual([[`GET ${folder}/SHASUMS256.txt`, `HEAD ${path}`], 0]);
+  });
+
+  it('without a published digest is hashed once', async () => {
+    const at = '/github.com/exo-explore/exo/releases/download/v1.0.72/EXO-1.0.72.dmg';
+    const moved = text('', 302, { location: `${mirror}/elsewhere` });
+    const { fact, hashed } = await resolve(exo, {
+      [exoPage]: text(named('digest-null')),
+      [at]: moved,
+      '/elsewhere': archive,
+    });
+    expect(fact).toEqual({ kind: 'known', sha256: sha256(bytes), sizeBytes: bytes.length });
+    expect([asked, hashed]).toEqual([[`GET ${exoPage}`, `GET ${at}`, 'GET /elsewhere'], bytes.length]);
+    const own = await resolve({ url: 'https://site.lan/own.tar.gz' }, { '/site.lan/own.tar.gz': archive });
+    expect(own.fact).toEqual(fact);
+  });
+
+  const limited = (status: number, headers: Readonly<Record<string, string>>) => text('{}', status, headers);
+  it.each([
+    ['an unknown version', text('{"message":"Not Found"}', 404), 'no-release', 'does not exist (HTTP 404).'],
+    [
+      'no file of this name',
+      text(named('llama-b10950')),
+      'no-release',
+      'Its files for Macs: llama-b10950-bin-macos-arm64',
+    ],
+    ['something else', text('<html>'), 'unresolved', 'did not return a release page.'],
+    [
+      'a limit with a reset',
+      limited(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1795000000' }),
+      'unresolved',
+      'accepts no more requests from this network for now (HTTP 403). It accepts them again at 11:06 UTC.',
+    ],
+    [
+      'a limit with a pause',
+      limited(429, { 'retry-after': '60' }),
+      'unresolved',
+      '(HTTP 429). It accepts them again in 60 s.',
+    ],
+    ['an error', text('', 500), 'unresolved', 'returned HTTP 500.'],
+    ['a loop', text('', 302, { location: exoPage }), 'unresolved', 'is redirected too often or away from https.'],
+  ] as const)('whose page has %s is not resolved', async (_, answer, kind, detail) => {
+    const { fact } = await resolve(exo, { [exoPage]: answer });
+    expect(fact).toMatchObject({ kind, detail: expect.stringContaining(detail) });
+  });
+
+  it('that ends early or cannot be reached is not resolved', async () => {
+    const url = 'https://site.lan/own.tar.gz';
+    const cut = await resolve(
+      { url },
+      {
+        '/site.lan/own.tar.gz': (response) => {
+          response.writeHead(200, { 'content-length': bytes.length });
+          response.write(bytes.subarray(0, 1_000), () => response.destroy());
+        },
+      },
+    );
+    expect(cut.fact).toMatchObject({ kind: 'unresolved', detail: expect.stringContaining('cannot be reached') });
+    const gone = { url, from: 'http://127.0.0.1:59999/own.tar.gz', plainHttp: true } as const;
+    const fact = await resolveRelease(gone, new AbortController().signal, () => undefined);
+    expect(fact).toMatchObject({ kind: 'unresolved', detail: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('is not resolved after an interruption', async () => {
+    const [ended] = [new AbortController()];
+    ended.abort();
+    const release = { url: 'https://site.lan/a.zip', from: `${mirror}/site.lan/a.zip` };
+    await expect(resolveRelease(release, ended.signal, () => undefined)).rejects.toThrow();
+  });
+});
