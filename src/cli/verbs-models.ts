@@ -1,4 +1,4 @@
-import { type ListedVerb, ofNodes } from './verb.ts';
+import { changingNodes, type ListedVerb, leaseWait, ofNodes } from './verb.ts';
 
 /** The commands under "Models", in help order. */
 export const modelVerbs: readonly ListedVerb[] = [
@@ -28,5 +28,38 @@ Examples:
   meshwright models lock
   meshwright models lock kimi-k2`,
     load: async () => (await import('./models/lock.ts')).modelsLock,
+  },
+  {
+    name: 'models verify',
+    summary: 'check the models on nodes, with --full every byte',
+    ...ofNodes,
+    words: '[model...]',
+    options: [{ flags: '--full', text: 'hash every file on the nodes' }, leaseWait],
+    more: `Without --full, compares the number and the times of the files with their state when the model was published, in the time of an observation. With --full, every file of each complete copy is hashed on its node, by a job that continues if the connection breaks: the same command finds it again. A model with wrong files then counts as changed, and the next apply replaces it. Changes nothing else, and asks nothing.
+Exit codes: 0 every copy is right, 4 on some nodes only, or some were not reached, 1 on none, 75 a node is leased to another run (--full).
+
+Examples:
+  meshwright models verify
+  meshwright models verify kimi-k2 --full --nodes studio-1`,
+    load: async () => (await import('./models/verify.ts')).modelsVerify,
+  },
+  {
+    name: 'models prune',
+    summary: 'delete models that the file does not declare',
+    ...changingNodes,
+    words: '[model...]',
+    options: [
+      { flags: '--all', text: 'every model that the file does not declare' },
+      { flags: '--allow <effects>', text: 'delete' },
+      leaseWait,
+    ],
+    more: `Deletes published versions of models that are no longer in the file, after a plan that lists each of them with its size. Never deletes a version in the file, a version that a running rank uses, or anything outside the folder of models. Deleting needs a yes at the prompt or --allow delete; without a terminal, it needs --yes as well. After an interruption, run the same command again to continue.
+Exit codes: 0 nothing is left to delete, 4 on some nodes only, 1 on none, 5 nothing was deleted, 75 a node is leased to another run.
+
+Examples:
+  meshwright models prune old-model
+  meshwright models prune --all --nodes studio-1
+  meshwright models prune --all --yes --allow delete`,
+    load: async () => (await import('./models/prune.ts')).modelsPrune,
   },
 ];

@@ -123,7 +123,8 @@ function limitOf({ node }: SchemaPart, keyword: 'maxItems' | 'maxProperties'): n
   return node['additionalProperties'] === false ? unknownKeysAtMost : Number.POSITIVE_INFINITY;
 }
 
-const place = /^(\/(?:ssh|nodes\/[^/]+)\/password|\/placements\/[^/]+\/endpoint\/apiKey)(?:\/|$)/u;
+const place =
+  /^(\/(?:ssh|nodes\/[^/]+)\/password|\/secrets\/huggingface|\/placements\/[^/]+\/endpoint\/apiKey)(?:\/|$)/u;
 
 /** The problem for a mistake in a password key. It names only the key and never shows the value. */
 function secretProblem({ document, error }: Context): Problem | undefined {
@@ -131,7 +132,7 @@ function secretProblem({ document, error }: Context): Problem | undefined {
   if (pointer === undefined) return undefined;
   const forms = pointer.endsWith('/apiKey')
     ? 'exactly one of env, file or command in its own form, or a list of such sources'
-    : 'exactly one of env, file, command or prompt in its own form';
+    : `exactly one of env, file${pointer.startsWith('/secrets/') ? ' or command' : ', command or prompt'} in its own form`;
   const detail = `This value is not a source. Write ${forms}.`;
   return { code: 'secret/not-a-source', span: spanOf(document.map, { pointer, at: 'key' }), pointer, detail };
 }

@@ -2,7 +2,8 @@
 export const secretMark = '********';
 
 /** Matches a key that may contain a password, even if it is misspelled or has no space before its value. */
-const secretKey = /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secrets?|api[-_]?keys?)["']?\s*:)(\s*)(|\S.*)$/iu;
+const secretKey =
+  /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secret|huggingface|api[-_]?keys?)["']?\s*:)(\s*)(|\S.*)$/iu;
 /** Matches a source in braces, which is not a secret, and the text after it. */
 const source =
   /^(?:\{\s*(?:file\s*:[^,}]*|(?:env\s*:\s*["']?[A-Za-z_]\w*["']?|command\s*:\s*\[[^\]]*\]|prompt\s*:\s*true)\s*)\}|\{\s*(?:command\s*:[^\]]*)?$)(.*)$/u;

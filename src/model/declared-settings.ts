@@ -55,6 +55,9 @@ export function changedSettings(kept: string | undefined, wanted: string | undef
     .join(', ');
 }
 
+/** The model and its version with which a rank was started: `kimi 0123456789abcdef`; undefined in older records. */
+export const declaredModel = (kept: string | undefined): string | undefined => parsed(kept)?.['model'];
+
 function parsed(text: string | undefined): Declared | undefined {
   const value = jsonObject(parsedJson(text ?? ''));
   const isDeclared = value !== undefined && Object.values(value).every((one) => typeof one === 'string');

@@ -175,6 +175,8 @@ export interface ScriptArgs {
   readonly 'switch-runtime': { readonly tree: TreeId; readonly programs?: readonly string[] };
   /** Deletes runtime versions, but never the current version. */
   readonly 'remove-runtime-versions': { readonly name: string; readonly digests: readonly string[] };
+  /** Deletes versions of a model, each by the digits that name its folder, unless a process has it in its arguments. */
+  readonly 'remove-model-versions': { readonly name: string; readonly digests: readonly string[] };
   /**
    * Writes a rank's record, then runs `launchctl bootstrap` for its service, which does not start the rank. `user` owns
    * the process and its log; empty as above. Creates `links` next to the existing files, and `folders` owned by `user`,
@@ -296,6 +298,8 @@ export interface JobArgs {
     /** One entry per argument, in parts. */
     readonly argv: readonly (readonly Word[])[];
   };
+  /** Hashes every file of a published model, and marks the model as changed if one is wrong. */
+  readonly 'rehash-model': JobArgs['verify-model'];
 }
 
 export type JobName = keyof JobArgs;

@@ -22,6 +22,8 @@ export interface AddressParts {
   readonly placement?: string;
   /** The name of a runtime, model, account, daemon or baseline value. */
   readonly name?: string;
+  /** One version of a model: the first 16 digits of its digest. */
+  readonly version?: string;
   readonly part?: AddressPart;
 }
 

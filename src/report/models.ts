@@ -118,14 +118,15 @@ const stateWords: Readonly<Record<ModelCopy['state'], string>> = {
 
 /** `partly staged, 412.0 GB of 735.2 GB on studio-4`. */
 function stateText(
-  { state, isNeeded, reason, stagedBytes }: ModelCopy,
+  { state, isNeeded, reason, stagedBytes, wrongFiles }: ModelCopy,
   bytes: number | undefined,
   nodes: string,
 ): string {
   const staged =
     stagedBytes === undefined || bytes === undefined ? '' : `, ${bytesText(stagedBytes)} of ${bytesText(bytes)},`;
   const unused = isNeeded || state === 'unknown' ? '' : ' (no placement there uses it)';
-  const why = reason === undefined ? '' : `: ${escapeText(reason)}`;
+  const wrong = wrongFiles === undefined ? '' : `: wrong ${wrongFiles.map(escapeText).join(', ')}`;
+  const why = reason === undefined ? wrong : `: ${escapeText(reason)}`;
   return `${stateWords[state]}${staged} on ${nodes}${unused}${why}`;
 }
 

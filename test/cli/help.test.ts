@@ -77,7 +77,7 @@ describe('meshwright --help', () => {
   });
 
   it('explains the models commands in 80 columns', async () => {
-    const helps = await Promise.all(['list'].map((verb) => run('models', verb, '--help')));
+    const helps = await Promise.all(['list', 'verify', 'prune'].map((verb) => run('models', verb, '--help')));
     expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
     await expectGolden('help-models-verbs', place, helps);
   });

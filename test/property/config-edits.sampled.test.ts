@@ -123,6 +123,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'thunderbolt.links.2': noMesh('chat'),
   runtimes: inPlacements('runtime', 'chat/runtime', 'pair/runtime', 'wide/runtime', 'alone/runtime'),
   'runtimes.reference': inPlacements('runtime', 'chat/runtime'),
+  'runtimes.pairwise.prepare.0': ['runtime/program-not-found /runtimes/pairwise/prepare/0'],
   'runtimes.pairwise.leader.0': ['runtime/program-not-found /runtimes/pairwise/leader/0'],
   'runtimes.pairwise.follower.0': ['runtime/program-not-found /runtimes/pairwise/follower/0'],
   'runtimes.pairwise.leader': ['runtime/key-missing /runtimes/pairwise/follower'],
@@ -141,6 +142,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'runtimes.mlx.requirements': keyMissing('mlx'),
   'runtimes.exo.version': keyMissing('exo'),
   models: inPlacements('model', 'chat/model', 'pair/model', 'wide/model', 'alone/model'),
+  'models.kimi.source': missing('/models/kimi'),
   'models.shelf': inPlacements('model', 'chat/model', 'pair/model', 'wide/model'),
   'models.shelf.files': ['model/files-missing /models/shelf'],
   'models.shelf.trustRemoteCode.tokenization_shelf.py': ['schema/out-of-range /models/shelf/trustRemoteCode'],
@@ -259,7 +261,7 @@ describe('a single edit to a valid cluster file', () => {
     const maps = [[], ...paths].filter((path) => {
       const value = path.reduce<unknown>((now, key) => Reflect.get(now as object, key), parse(text));
       // Keys of a password are never named, as one may be the password itself.
-      const isSource = path.includes('password') || path.includes('apiKey');
+      const isSource = ['password', 'apiKey', 'huggingface'].some((key) => path.includes(key));
       const hasFreeNames = isSource || freeNames.includes(String(path.at(-1)));
       return typeof value === 'object' && !Array.isArray(value) && !hasFreeNames;
     });

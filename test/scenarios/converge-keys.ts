@@ -186,7 +186,7 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
   'runtimes.*.driver': { edit: { to: 'magic', ...refused('schema/not-allowed') }, remove: missing },
   'runtimes.*.archive': {
     edit: { to: './dist/newer.tar.gz', changes: [...both('runtime/*'), ...restarted] },
-    remove: missing,
+    remove: refused('runtime/key-missing'),
   },
   'runtimes.*.command': {
     edit: {

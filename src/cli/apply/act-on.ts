@@ -77,6 +77,8 @@ export interface Action extends RunHooks {
   readonly judgedAt?: (observation: FleetObservation) => readonly NodeName[];
   /** The goal of the final check; absent if the steps themselves determine the result. */
   readonly goal?: Goal;
+  /** The text of a plan without changes, if it is not the default. */
+  readonly nothing?: string;
   /** The consequences beyond the first plan's own changes, one sentence each. */
   readonly leadsTo?: readonly Prose[];
   /** The result of the final check if nothing is left to do: `chat is stopped`. */
@@ -106,7 +108,7 @@ export async function actOn(
   const show = (plan: Plan): void => {
     // If changes are waiting, the consequences are uncertain.
     const sure = plan.waiting.length === 0 ? next : [];
-    showPlan(run, withUnlocks(plan, unlocked), { lock, next: sure });
+    showPlan(run, withUnlocks(plan, unlocked), { lock, next: sure, ...given({ nothing: action.nothing }) });
     next = [];
   };
   const consent = createConsent(run, { named, allowable: action.allowable ?? [], isAgreed: run.options.yes === true });

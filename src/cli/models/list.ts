@@ -6,7 +6,7 @@ import { modelSubject } from '../../model/subject.ts';
 import { modelCopies, undeclaredCopies } from '../../rack/artifacts/model-copies.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { type ModelsInput, modelsJson, modelsText } from '../../report/models.ts';
-import { openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
+import { type OpenedCluster, openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, verdictOf } from '../exit-codes.ts';
@@ -16,7 +16,13 @@ import type { Run, VerbBody } from '../verb.ts';
 
 /** `models list [NAME…]`: shows on which nodes each model is, and the models that the file does not declare. */
 export const modelsList: VerbBody = async (run) => {
-  const cluster = openCluster(run);
+  const { nodes, observation, input, failures } = await seeModels(run);
+  showModels(run, input, failures);
+  return codeForNodes(nodes.map((name) => verdictOf(observation.failures[name] ?? [])));
+};
+
+/** Observes the nodes, and selects the named models. @throws FleetError `select/unknown-model` */
+export async function seeModels(run: Run, cluster: OpenedCluster = openCluster(run)) {
   const asked = targetedNodes(run, cluster.fleet, []);
   const nodes = asked.map(({ name }) => name);
   const observation = await observeNodes(run, asked, openTargets(run, cluster), shownOnly(run));
@@ -34,16 +40,19 @@ export const modelsList: VerbBody = async (run) => {
     asked: nodes.length,
     unreached: unreachedOf(lost, observation),
   };
-  const input = namedModels(run, all);
   logFindings(run, failures);
+  return { nodes, observation, failures, input: namedModels(run, all) };
+}
+
+/** Shows the models as text or as one document. */
+export function showModels(run: Run, input: ModelsInput, failures: readonly Diagnostic[]): void {
   showResult(
     run,
     () => ({ ...modelsJson(input, run.console), diagnostics: diagnosticsJson(run.console, failures) }),
     () => modelsText(input, pageFor(run.console)),
     gatherAlike(failures),
   );
-  return codeForNodes(nodes.map((name) => verdictOf(observation.failures[name] ?? [])));
-};
+}
 
 /** The named models, whether they are in the file or only on a node. @throws FleetError `select/unknown-model` */
 export function namedModels({ words }: Pick<Run, 'words'>, all: ModelsInput): ModelsInput {

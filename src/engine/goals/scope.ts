@@ -9,6 +9,8 @@ import { addressed, nodeSubject, subjectNodes } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { sudo } from '../../rack/access/resource.ts';
+import { type PruneWish, pruneModels } from '../../rack/artifacts/prune-models.ts';
+import { type VerifyWish, verifyModels } from '../../rack/artifacts/verify-models.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read, readValue } from '../../rack/fact.ts';
@@ -242,6 +244,22 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         isMeant: (kind) => kind === 'hold',
         isTold: ({ code }) => code.startsWith('ssh/'),
       };
+    case 'prune':
+      return {
+        desired,
+        resources: [...preconditions, pruneModels(goal)],
+        barring: [...always, 'model'],
+        isMeant: (kind) => kind === 'model',
+        isTold: ({ code }) => code.startsWith('ssh/'),
+      };
+    case 'verify-models':
+      return {
+        desired,
+        resources: [identity, sudo, verifyModels(goal)],
+        barring: ['identity', 'sudo'],
+        isMeant: (kind) => kind === 'model',
+        isTold: ({ code }) => code.startsWith('ssh/'),
+      };
     case 'uninstall': {
       const left = uninstallResources(goal);
       return {
@@ -286,6 +304,10 @@ export type Goal =
   | { readonly kind: 'reboot' | 'shutdown'; readonly nodes: readonly NodeName[]; readonly back?: readonly string[] }
   /** Puts these Macs on hold, or releases them. */
   | ({ readonly kind: 'hold' } & HoldWish)
+  /** Hashes every file of these published models. */
+  | ({ readonly kind: 'verify-models' } & VerifyWish)
+  /** Deletes models that the file does not declare. The fleet has every model of the file. */
+  | ({ readonly kind: 'prune' } & PruneWish)
   /** Removes meshwright from these Macs. The fleet comes from `fleetWithout`; `placements` are the ones to stop. */
   | ({ readonly kind: 'uninstall'; readonly placements: readonly string[] } & UninstallWish);
 
@@ -348,6 +370,8 @@ export function fleetWithout(
 export function fleetForGoal(goal: Goal, desired: DesiredFleet, { nodes }: FleetObservation): DesiredFleet {
   switch (goal.kind) {
     case 'hold':
+    case 'prune':
+    case 'verify-models':
     case 'uninstall':
       return desired;
     case 'converge': {

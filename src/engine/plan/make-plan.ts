@@ -253,9 +253,11 @@ function workList(goal: Goal, assessed: readonly Assessed[], held: readonly Held
 
 /** Properties with unknown values, whether or not other properties wait for them. */
 function openWaiting(goal: Goal, assessed: readonly Assessed[]): readonly Waiting[] {
-  const unobserved = goal.kind === 'converge' ? assessed.flatMap((one) => one.unobserved) : [];
-  return unobserved
-    .filter(({ resource }) => resource !== 'sudo')
+  const isOpen = ({ resource }: UnobservedDependency): boolean =>
+    goal.kind === 'converge' ? resource !== 'sudo' : goal.kind === 'prune' && resource === 'model';
+  return assessed
+    .flatMap(({ unobserved }) => unobserved)
+    .filter(isOpen)
     .map(({ node, resource, text }) => ({
       resource,
       about: { kind: resource },

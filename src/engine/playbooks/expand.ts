@@ -110,6 +110,8 @@ export function expandTask(
     case 'hold':
       return { kind: 'plan', goal: { kind: 'hold', ...task.wish }, targets: nodes };
     case 'uninstall':
+    case 'prune':
+    case 'verify-models':
       return { kind: 'plan', goal: task, targets: nodes };
     case 'wait': {
       const wanted = startedPlacements(task.placements, scope, nodes);

@@ -63,6 +63,10 @@ export type Task =
   | { readonly kind: 'hold'; readonly wish: HoldWish }
   /** Removes meshwright. Only for the command `uninstall`, which builds its own fleet; not allowed in a file. */
   | Extract<Goal, { readonly kind: 'uninstall' }>
+  /** Deletes models. Only for the command `models prune`; not allowed in a file. */
+  | Extract<Goal, { readonly kind: 'prune' }>
+  /** Hashes published models. Only for the command `models verify`; not allowed in a file. */
+  | Extract<Goal, { readonly kind: 'verify-models' }>
   /** Runs one command per node as the SSH user; its arguments are passed unchanged. */
   | {
       readonly kind: 'run';
@@ -77,7 +81,7 @@ export type Task =
 export type TaskOf<K extends Task['kind']> = Extract<Task, { readonly kind: K }>;
 
 /** The kinds of tasks that a file can have. */
-export type TaskKind = Exclude<Task['kind'], 'uninstall' | 'hold'>;
+export type TaskKind = Exclude<Task['kind'], 'uninstall' | 'hold' | 'prune' | 'verify-models'>;
 
 /** Tasks for some nodes, batch after batch. */
 export interface Play {

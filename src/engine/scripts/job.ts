@@ -1,7 +1,7 @@
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { JobCall } from '../../model/node-script.ts';
 import type { Activity } from '../../model/step.ts';
-import { rootLine, shellCommand } from '../../node/paths/node-paths.ts';
+import { below, rootLine, shellCommand } from '../../node/paths/node-paths.ts';
 import { jobFolder, preparedMark, rankFile, stagedTree, treeFolder, verifiedMark } from '../../node/paths/own-paths.ts';
 import { environmentLines } from '../../node/root-script.ts';
 import { jobBody } from './registry.ts';
@@ -71,25 +71,28 @@ const startTenths = 100;
  * @param secret one line for the job's standard input
  */
 export const launchBody = (key: Digest, call: JobCall, secret = ''): string =>
-  sh.launchJob({ folder: jobFolder(key), ...resultOf(call), run: jobText(call), secret, tenths: startTenths });
+  sh.launchJob({ folder: jobFolder(key), ...resultOf(key, call), run: jobText(call), secret, tenths: startTenths });
 
 /** A job's result on the node, by which a later run finds that it is complete. */
-function resultOf(call: JobCall) {
+function resultOf(key: Digest, call: JobCall) {
   if (call.name === 'prepare-rank') {
-    const { placement, name, key } = call.args;
+    const { placement, name, key: digest } = call.args;
     return {
       // Nothing publishes the folder, so only its mark counts.
       published: preparedMark(placement, name),
       staged: rankFile(placement, name),
       verified: preparedMark(placement, name),
-      digest: key,
+      digest,
       about: `name=${call.name}\nplacement=${placement}`,
     };
   }
   const { tree } = call.args;
+  // This job makes nothing that could already exist: it reads the published tree itself.
+  const nothing = below(jobFolder(key), 'made');
+  const isReading = call.name === 'rehash-model';
   return {
-    published: treeFolder(tree),
-    staged: stagedTree(tree),
+    published: isReading ? nothing : treeFolder(tree),
+    staged: isReading ? nothing : stagedTree(tree),
     verified: verifiedMark(tree),
     digest: tree.digest,
     about: `name=${call.name}\ntree=${tree.kind} ${tree.name} ${shortDigest(tree.digest)}`,

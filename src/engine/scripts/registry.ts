@@ -9,6 +9,8 @@ import {
   fetchModel,
   prepareStaging,
   publishTree,
+  rehashModel,
+  removeModelVersions,
   removeRuntimeVersions,
   switchRuntime,
   unpackRuntime,
@@ -74,6 +76,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'clear-staging': clearStaging,
   'switch-runtime': switchRuntime,
   'remove-runtime-versions': removeRuntimeVersions,
+  'remove-model-versions': removeModelVersions,
   'bootstrap-rank': bootstrapRank,
   'kick-rank': kickRank,
   'stop-rank': stopRank,
@@ -88,6 +91,7 @@ const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'fetch-model': fetchModel,
   'verify-model': verifyModel,
   'prepare-rank': prepareRank,
+  'rehash-model': rehashModel,
 };
 
 export const scriptNames = Object.keys(scripts) as readonly ScriptName[];

@@ -22,11 +22,11 @@ const verbTraits = {
   ),
   ...verbs({ kind: 'looks' }, 'fit, validate'),
   ...verbs({ reachesNodes: true }, 'apply, ask, drain, exec, graph, hold, launch, lease release, lease status'),
-  ...verbs({ reachesNodes: true }, 'models lock'),
+  ...verbs({ reachesNodes: true }, 'models lock, models prune'),
   ...verbs({ reachesNodes: true }, 'rollback, run, secrets, shutdown, uninstall'),
   ...verbs(
     { reachesNodes: true, kind: 'looks' },
-    'bench, cables, doctor, drift, facts, history, logs, models list, plan, status',
+    'bench, cables, doctor, drift, facts, history, logs, models list, models verify, plan, status',
   ),
   ...verbs({ reachesNodes: true, kind: 'asks' }, 'enroll, replace, unlock'),
   ...verbs({ reachesNodes: true, takesNames: true }, 'forget, reboot, release, restart, start, stop'),

@@ -14,6 +14,8 @@ interface CopyState {
   readonly state: 'complete' | 'staged' | 'changed' | 'unsealed' | 'missing' | 'unknown';
   /** Why the state is unknown, as a sentence. */
   readonly reason?: string;
+  /** The files that `models verify --full` found wrong. */
+  readonly wrongFiles?: readonly string[];
   /** The bytes that the job has prepared so far; absent if no job has recorded them. */
   readonly stagedBytes?: number;
 }
@@ -72,7 +74,10 @@ function stateOn({ name, digest }: DesiredModel, facts: Facts | undefined): Copy
   if (published?.state === 'intact') return { state: 'complete' };
   if (isStaged) return { state: 'staged', ...given({ stagedBytes: stagedBytes(facts, `model ${name} ${version}`) }) };
   if (published === undefined) return { state: 'missing' };
-  return { state: published.state === 'unsealed' ? 'unsealed' : 'changed' };
+  return {
+    state: published.state === 'unsealed' ? 'unsealed' : 'changed',
+    ...given({ wrongFiles: published.wrongFiles }),
+  };
 }
 
 /** The progress of the job that prepares this tree. */

@@ -1,7 +1,14 @@
 import type { JobArgs, ScriptArgs, TreeFile, TreeId } from '../../model/node-script.ts';
 import { refusalValues } from '../../node/owner-word.ts';
 import { below, place } from '../../node/paths/node-paths.ts';
-import { stagedArchive, stagingFolder, stagingName, treeFolder, versionsFolder } from '../../node/paths/own-paths.ts';
+import {
+  sealName,
+  stagedArchive,
+  stagingFolder,
+  stagingName,
+  treeFolder,
+  versionsFolder,
+} from '../../node/paths/own-paths.ts';
 import { sh } from './scripts.generated.ts';
 
 /**
@@ -65,6 +72,12 @@ export const verifyModel = ({ tree, files }: JobArgs['verify-model']): string =>
     files.flatMap(({ path, sha256, sizeBytes }) => [path, sha256, String(sizeBytes)]),
   );
 
+export const rehashModel = ({ tree, files }: JobArgs['rehash-model']): string =>
+  sh.rehashModel(
+    { published: treeFolder(tree), seal: sealName, total: ofFiles(tree, files).total },
+    files.flatMap(({ path, sha256, sizeBytes }) => [path, sha256, String(sizeBytes)]),
+  );
+
 const ofArchive = ({ tree, archive, sha256 }: JobArgs['unpack-runtime']) => ({
   ...ofTree(tree),
   archive: stagedArchive(tree, archive),
@@ -108,8 +121,16 @@ export const clearStaging = ({ folders, jobs }: ScriptArgs['clear-staging']): st
 export const switchRuntime = ({ tree, programs }: ScriptArgs['switch-runtime']): string =>
   sh.switchRuntime({ version: treeFolder(tree) }, programs ?? []);
 
+const versionOf = (one: string): string => checked(one, /^[0-9a-f]{16,64}$/, 'digest of a version').slice(0, 16);
+
+export const removeModelVersions = ({ name, digests }: ScriptArgs['remove-model-versions']): string =>
+  sh.removeModelVersions(
+    { models: below(place.opt, 'models'), versions: versionsFolder({ kind: 'model', name }), seal: sealName },
+    digests.map(versionOf),
+  );
+
 export const removeRuntimeVersions = ({ name, digests }: ScriptArgs['remove-runtime-versions']): string =>
   sh.removeRuntimeVersions(
     { opt: place.opt, versions: versionsFolder({ kind: 'runtime', name }) },
-    digests.map((one) => checked(one, /^[0-9a-f]{16,64}$/, 'digest of a version').slice(0, 16)),
+    digests.map(versionOf),
   );

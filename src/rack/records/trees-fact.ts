@@ -35,13 +35,20 @@ export const treesFact = defineFact({
         const state = stateOf(seal, count);
         const whole = state === 'intact' ? { whole: digest(sealed['digest'] ?? ''), ...librariesOf(sealed) } : {};
         const bytes = wholeNumber(sealed['bytes'] ?? '');
-        found.push({ ...nameOf(seal), ...whole, ...given({ bytes }), isCurrent: current === 'yes', state });
+        const wrongFiles = wrongIn(sealed);
+        found.push({ ...nameOf(seal), ...whole, ...given({ bytes, wrongFiles }), isCurrent: current === 'yes', state });
       }
       return known([...found, ...seals.staged.map(stagedTree)]);
     }),
   text: (trees) =>
     trees.map((one) => `${one.kind} ${one.name} ${one.digest} ${one.state}${one.isCurrent ? ', in use' : ''}`),
 });
+
+/** The files that `models verify` found wrong. */
+function wrongIn(sealed: FoundSeal['fields']): readonly string[] | undefined {
+  const wrong = Object.entries(sealed).flatMap(([key, path]) => (key.startsWith('wrong.') ? [path] : []));
+  return wrong.length === 0 ? undefined : wrong;
+}
 
 /** The libraries that a build job recorded in the seal; absent if the tree was not built. */
 function librariesOf(sealed: FoundSeal['fields']): Pick<KeptTree, 'libraries'> {

@@ -27,7 +27,19 @@ export const planCodes = {
     summary: 'A node has a model that is not in the file.',
     cause:
       'Models take hours to download, so no run deletes a model that was removed from the file, or a version that was replaced.',
-    hint: 'If nothing needs the model anymore, delete its folder below `/opt/meshwright/models`.',
+    hint: prose`If nothing needs these models anymore, delete them: ${aside(meshwright('models prune', '--all'))}`,
+  },
+  'model/wrong-files': {
+    summary: 'Files of a published model are wrong.',
+    cause:
+      'Their SHA-256 differs from the one in the cluster file or the lock, or they are missing, although neither count nor times show a change. The disk may have damaged them. The model now counts as changed.',
+    hint: prose`Replace the model: ${meshwright('apply')}. If this happens again, check the disk of this Mac.`,
+  },
+  'model/in-use': {
+    summary: 'A running placement uses a model that is not in the file.',
+    cause:
+      'The record of a running rank names this version of the model, or an older version of meshwright started the rank and its record names none. Deleting the files could crash the rank.',
+    hint: prose`Make the placement match the file first: ${meshwright('apply')}`,
   },
   'uninstall/stays': {
     severity: 'notice',

@@ -76,7 +76,7 @@ describe("a job's state", () => {
     expect(state(['|pid=17', 'processes 0', process], sysctl('none'))).toBe('garbled');
     expect(state(['|pid=17', 'processes 0', process], answer('sysctl', { code: 2 }))).toBe('failed');
     expect(state(['|exit=maybe'])).toBe('garbled');
-    expect(state(['|progress=10'])).toBe('garbled');
+    expect(state(['|progress=ten'])).toBe('garbled');
   });
 });
 

@@ -102,7 +102,7 @@ const behaviors: Readonly<Record<string, 'nothing' | 'for good' | Behavior>> = {
   ...Object.fromEntries(
     'validate schema fit enroll replace forget secrets unlock plan drift doctor status facts cables graph history logs endpoints'
       .split(' ')
-      .concat('ask bench hold release exec lease sim demo drain'.split(' '))
+      .concat('ask bench hold release exec lease models sim demo drain'.split(' '))
       .map((name) => [name, 'nothing' as const]),
   ),
   ...Object.fromEntries(['stop', 'shutdown', 'uninstall'].map((name) => [name, 'for good' as const])),

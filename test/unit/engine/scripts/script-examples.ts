@@ -133,6 +133,7 @@ const scripts: ScriptArgs = {
   'publish-tree': { tree: exampleModel, jobs: [exampleDigest] },
   'switch-runtime': { tree: exampleRuntime },
   'remove-runtime-versions': { name: 'reference', digests: ['0123456789abcdef'] },
+  'remove-model-versions': { name: 'tiny', digests: ['0123456789abcdef'] },
   'clear-staging': { folders: ['model-tiny-0123456789abcdef'], jobs: [exampleDigest] },
   'bootstrap-rank': {
     record: exampleRecord,
@@ -193,6 +194,7 @@ const jobs: JobArgs = {
       [''],
     ],
   },
+  'rehash-model': { tree: exampleModel, files },
 };
 
 /** Every script with arguments. */

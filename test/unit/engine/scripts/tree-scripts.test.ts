@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allProbes, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
@@ -200,6 +200,65 @@ describe.each(scriptShells)('runtime versions in $name', (shell) => {
     expect(await statesOf(shell, root)).toEqual(['runtime intact']);
     expect(root.tree().filter((line) => line.includes('.removed'))).toEqual([]);
     expect(() => scriptBody(remove('../../x'))).toThrow();
+  });
+});
+
+describe.each(scriptShells)('remove-model-versions in $name', (shell) => {
+  const version = exampleModel.digest.slice(0, 16);
+  const folder = treeFolder(exampleModel).path;
+  const remove = (name = exampleModel.name): ScriptCall => ({
+    name: 'remove-model-versions',
+    args: { name, digests: [version] },
+  });
+
+  const published = async (): Promise<MacRoot> => {
+    const root = newRoot(shell);
+    stage(root, exampleModel);
+    await run(root, publish(exampleModel));
+    return root;
+  };
+
+  it('deletes the version and the empty folder above it, once', async () => {
+    const root = await published();
+    expect(await run(root, remove())).toEqual(changed);
+    expect(root.has(dirname(folder))).toBe(false);
+    expect(await run(root, remove())).toEqual(unchanged);
+  });
+
+  it('keeps other versions', async () => {
+    const root = await published();
+    const other = `${dirname(folder)}/${'f'.repeat(16)}/a`;
+    root.file(other, 'ab');
+    expect(await run(root, remove())).toEqual(changed);
+    expect([root.has(folder), root.read(other)]).toEqual([false, 'ab']);
+  });
+
+  it('leaves a rest that is not intact if it is interrupted, and deletes the rest next time', async () => {
+    const root = await published();
+    root.tool('bin/rm', 'case $* in (*-rf*) exit 1 ;; (*) exec /bin/rm "$@" ;; esac');
+    expect(await run(root, remove())).toMatchObject({ kind: 'failed', slug: 'rm' });
+    expect(await statesOf(shell, root)).toEqual(['model unsealed']);
+    root.tool('bin/rm', 'exec /bin/rm "$@"');
+    expect(await run(root, remove())).toEqual(changed);
+    expect(await statesOf(shell, root)).toEqual([]);
+  });
+
+  it('never follows a link', async () => {
+    const root = await published();
+    root.file(`elsewhere/${version}/a`, 'ab');
+    symlinkSync(`${root.folder}/elsewhere`, `${root.folder}${dirname(dirname(folder))}/other`);
+    expect(await run(root, remove('other'))).toMatchObject({ kind: 'failed', slug: 'odd-link' });
+    rmSync(`${root.folder}${folder}`, { recursive: true });
+    symlinkSync(`${root.folder}/elsewhere/${version}`, `${root.folder}${folder}`);
+    expect(await run(root, remove())).toEqual(unchanged);
+    expect(root.read(`elsewhere/${version}/a`)).toBe('ab');
+  });
+
+  it('keeps a version that a process has in its arguments', async () => {
+    const root = await published();
+    root.tool('bin/ps', `printf '%s\\n' "/bin/rank --model ${root.folder}${folder}/a"`);
+    expect(await run(root, remove())).toMatchObject({ kind: 'failed', slug: 'in-use' });
+    expect(await statesOf(shell, root)).toEqual(['model intact']);
   });
 });
 

@@ -165,6 +165,7 @@ const before: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'clear-staging': { 'opt/meshwright/staging/model-tiny-0123456789abcdef/tree/a': '', [`${job}/rc`]: '0\n' },
   'switch-runtime': { [`${version}/bin/rank`]: '' },
   'remove-runtime-versions': { [`${dirname(version)}/0123456789abcdef/a`]: '' },
+  'remove-model-versions': { 'opt/meshwright/models/tiny/0123456789abcdef/a': '' },
   'bootstrap-rank': {
     ...known({ 'loaded.dev.meshwright.rank.kimi': '' }),
     [serviceFile('kimi').path]: '<plist/>',

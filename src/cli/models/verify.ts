@@ -1,0 +1,53 @@
+import type { NodeName } from '../../model/node.ts';
+import type { ModelsInput } from '../../report/models.ts';
+import { actOn, playbookOf } from '../apply/act-on.ts';
+import { openCluster } from '../cluster/open-cluster.ts';
+import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
+import { codeForNodes, type ExitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { seeModels, showModels } from './list.ts';
+
+/** `models verify [NAME…] [--full]`: checks the models on the nodes, with --full by hashing every file. */
+export const modelsVerify: VerbBody = async (run) => {
+  const isFull = run.own['full'] === true;
+  const opened = openCluster(run);
+  const { nodes, observation, input, failures } = await seeModels(run, opened);
+  // With --json, there is one document: that of the run which hashes the files.
+  if (!isFull || !run.options.json) showModels(run, input, failures);
+  const verdicts = nodes.map((node): NodeVerdict => {
+    const reached = verdictOf(observation.failures[node] ?? []);
+    return reached === 'fine' ? verdictOn(node, input) : reached;
+  });
+  const code = codeForNodes(verdicts);
+  return isFull ? firstOf([code, await hashFiles(run, opened, nodes, input)]) : code;
+};
+
+function verdictOn(node: NodeName, { models }: ModelsInput): NodeVerdict {
+  const states = models.flatMap(({ copies }) => copies.filter((one) => one.node === node).map(({ state }) => state));
+  if (states.every((state) => state === 'complete')) return 'fine';
+  return states.every((state) => state === 'complete' || state === 'unknown') ? 'unjudged' : 'wrong';
+}
+
+function hashFiles(
+  run: Run,
+  opened: ReturnType<typeof openCluster>,
+  targets: readonly NodeName[],
+  { models }: ModelsInput,
+): Promise<ExitCode> {
+  const cluster = settleFromLock(run, opened);
+  const fleet = { ...cluster.fleet, models: lockedFleet(run, opened).models };
+  const goal = { kind: 'verify-models' as const, names: models.map(({ model }) => model.name) };
+  const action = {
+    verb: 'models verify',
+    playbook: playbookOf('models verify', goal),
+    scope: { desired: fleet, targets },
+    named: [],
+    judged: targets,
+    nothing: 'Nothing to hash: no node that was reached has a complete copy.',
+  };
+  if (!run.options.json) run.console.out('\n');
+  // Hashing disturbs nothing, so that no question is asked.
+  const agreed = { ...run, options: { ...run.options, yes: true } };
+  return actOn(agreed, action, { cluster, ways: openTargets(run, opened) });
+}

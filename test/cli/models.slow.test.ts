@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sealName } from '../../src/node/paths/own-paths.ts';
+import { fileText, pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { codesOf, json, meshwright } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(pairFile());
+  expect((await run('apply', '--yes')).code).toBe(0);
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
+
+interface Listed {
+  readonly models: Readonly<Record<string, { readonly nodes: Readonly<Record<string, { readonly state: string }>> }>>;
+  readonly undeclared: readonly { readonly node: string; readonly name: string; readonly bytes: number }[];
+}
+
+async function listed(): Promise<Listed> {
+  const document = json(await run('models', 'list', '--json'));
+  expect(schemaCheck('models')(document)).toEqual([]);
+  return document as Listed;
+}
+
+/** The folders of published model versions on the simulated Macs, by path below the place. */
+const folders = (): readonly string[] =>
+  readdirSync(place.root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\/opt\/meshwright\/models\/[^/]+\/[0-9a-f]{16}$/.test(name))
+    .sort();
+
+/** Changes a byte of the first Mac's copy in a way that neither times nor counts show. */
+function damage(): string {
+  const folder = join(place.root, folders()[0] ?? '');
+  const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.safetensors'));
+  const bytes = readFileSync(join(folder, file));
+  bytes.writeUInt8(bytes.readUInt8(100) ^ 1, 100);
+  writeFileSync(join(folder, file), bytes);
+  const later = Date.now() / 1_000 + 60;
+  utimesSync(join(folder, sealName), later, later);
+  return file;
+}
+
+describe('the models commands', () => {
+  it('find a damaged file only by hashing, and apply replaces the model', async () => {
+    expect((await run('models', 'verify', '--full')).code).toBe(0);
+    const file = damage();
+    expect((await run('models', 'verify')).code).toBe(0);
+    const full = await run('models', 'verify', '--full', '--json');
+    expect([full.code, codesOf(json(full))]).toEqual([4, ['model/wrong-files']]);
+    expect(full.stdout).toContain(file);
+    expect((await run('models', 'verify')).code).toBe(4);
+    expect((await run('apply', '--yes', '--allow', 'interrupt')).code).toBe(0);
+    expect((await run('models', 'verify', '--full')).code).toBe(0);
+  });
+
+  it('delete an undeclared model with consent, but not while a rank runs with it', async () => {
+    const text = fileText(pairFile());
+    place.write('cluster.yaml', text.replaceAll('tiny:', 'small:').replaceAll('model: tiny', 'model: small'));
+    const { undeclared } = await listed();
+    expect(undeclared.map(({ name }) => name)).toEqual(['tiny', 'tiny']);
+    expect(Math.min(...undeclared.map(({ bytes }) => bytes))).toBeGreaterThan(0);
+    const used = await run('models', 'prune', '--all', '--yes', '--allow', 'delete', '--json');
+    expect([used.code, used.stdout.includes('model/in-use'), folders().length]).toEqual([3, true, 2]);
+    expect((await run('apply', '--yes', '--update-lock', '--allow', 'interrupt')).code).toBe(0);
+    expect((await run('models', 'prune')).code).toBe(64);
+    expect((await run('models', 'prune', 'tiny')).code).toBe(5);
+    expect((await run('models', 'prune', 'tiny', '--yes')).code).toBe(5);
+    expect(folders()).toHaveLength(4);
+    expect((await run('models', 'prune', 'tiny', '--yes', '--allow', 'delete')).code).toBe(0);
+    expect(folders().map((path) => path.split('/').at(-2))).toEqual(['small', 'small']);
+    const again = await run('models', 'prune', '--all', '--yes', '--allow', 'delete', '--json');
+    expect([again.code, (json(again) as { counts: { changed: number } }).counts.changed]).toEqual([0, 0]);
+  });
+});
