@@ -142,6 +142,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'runtimes.mlx.requirements': keyMissing('mlx'),
   'runtimes.exo.version': keyMissing('exo'),
   models: inPlacements('model', 'chat/model', 'pair/model', 'wide/model', 'alone/model'),
+  'secrets.huggingface.env': ['secret/not-a-source /secrets/huggingface'],
   'models.kimi.source': missing('/models/kimi'),
   'models.shelf': inPlacements('model', 'chat/model', 'pair/model', 'wide/model'),
   'models.shelf.files': ['model/files-missing /models/shelf'],
