@@ -20,6 +20,8 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
   if (act.kind === 'send') return { bytes: act.sizeBytes, from: 'controller' };
   if (act.kind !== 'job') return undefined;
   switch (act.name) {
+    case 'fetch-archive':
+      return { bytes: act.args.sizeBytes, from: networkOf(act.args.url) };
     case 'fetch-model': {
       const { files, source } = act.args;
       return { bytes: sizeOf(files), from: source.kind === 'folder' ? 'node' : networkOf(source.base) };
