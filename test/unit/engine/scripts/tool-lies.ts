@@ -447,6 +447,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'tar -cf': { needless: 'without it, tar finds an empty file instead of an archive' },
   },
   'job fetch-archive': {
+    'chmod -R': { needless: 'the script does not call it: the job that unpacks the archive sets the modes' },
     'chown -R': asUnpack,
     'sudo -n': { needless: 'without it, no byte arrives, and the script compares the digest' },
   },
