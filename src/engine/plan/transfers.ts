@@ -26,8 +26,6 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
       const { files, source } = act.args;
       return { bytes: sizeOf(files), from: source.kind === 'folder' ? 'node' : networkOf(source.base) };
     }
-    case 'fetch-archive':
-      return { bytes: act.args.sizeBytes, from: networkOf(act.args.url) };
     case 'verify-model':
       return { bytes: sizeOf(act.args.files), from: 'staged' };
     default:
