@@ -12,14 +12,6 @@ end_preparations() {
   n=0 c=''
   while :; do
     for q in $(preparing "$1"); do c="$c $q $(family "$q")"; done
-    x=''
-    for q in $c; do kill -0 "$q" 2>/dev/null && x="$x $q"; done
-    [ -n "$x" ] || return 0
-    c=$x s=KILL
-    [ "$n" -ge 40 ] || s=TERM
-    for q in $c; do kill -s "$s" "$q" 2>/dev/null; done
-    n=$((n + 1))
-    [ "$n" -lt 80 ] || failed still-running "an earlier prepare still runs as process$c"
-    "$R/bin/sleep" 0.25
+    pressed 'an earlier prepare' || return 0
   done
 }

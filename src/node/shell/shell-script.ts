@@ -12,8 +12,14 @@ function wordOf(value: Value): string {
   return /^\w+$/.test(String(value)) ? String(value) : quote(String(value));
 }
 
-/** Several parts are one word. */
-const joinedWord = (word: Word | readonly Word[]): string => [word].flat().map(scriptWord).join('') || quote('');
+/** Several parts are one word. Texts next to each other are quoted together. */
+function joinedWord(word: Word | readonly Word[]): string {
+  const parts = [word].flat().reduce<readonly Word[]>((done, part) => {
+    const last = done.at(-1);
+    return typeof last === 'string' && typeof part === 'string' ? [...done.slice(0, -1), last + part] : [...done, part];
+  }, []);
+  return parts.map(scriptWord).join('') || quote('');
+}
 
 /**
  * The text of a `.sh` file as a function of the variables in its header and the words in `$@`. Each value is quoted as

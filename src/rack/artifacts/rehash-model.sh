@@ -7,7 +7,7 @@
 # Needs total: the bytes of all files
 # Words: path, sha256 and size of each file
 # Prints: nothing; fails with not-published, shasum, wrong-files
-[ -d "$published" ] && [ ! -h "$published" ] || failed not-published 'the model is not published'
+if [ ! -d "$published" ] || [ -h "$published" ]; then failed not-published 'the model is not published'; fi
 must mkdir "$R/bin/mkdir" -p "$d/compared"
 issame() {
   if [ ! -f "$1" ] || [ -h "$1" ]; then return 1; fi

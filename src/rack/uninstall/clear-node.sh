@@ -28,16 +28,8 @@ ended() {
   while :; do
     # What the shell of a job has started outlives it, as root: so it is looked for as long as its parent is known.
     isrunning "$1" && c="$c $(family "$p")"
-    x=''
-    for q in $c; do kill -0 "$q" 2>/dev/null && x="$x $q"; done
-    [ -n "$x" ] || return 0
-    c=$x s=KILL
-    [ "$n" -ge 40 ] || s=TERM
-    for q in $c; do kill -s "$s" "$q" 2>/dev/null; done
-    n=$((n + 1))
-    [ "$n" -lt 80 ] || failed still-running "job ${1##*/} still runs as process$c"
+    pressed "job ${1##*/}" || return 0
     y=1
-    "$R/bin/sleep" 0.25
   done
 }
 for f in "$@"; do

@@ -34,7 +34,7 @@ keep() {
     case $1 in
       (file) stays=$stays$2$N ;;
       (prepared)
-        [ -e "$d/prepared.$2" ] && [ -d "$d/files/$2" ] || failed not-prepared "$2 is not complete"
+        if [ ! -e "$d/prepared.$2" ] || [ ! -d "$d/files/$2" ]; then failed not-prepared "$2 is not complete"; fi
         stays=$stays$2$N
       ;;
       (lasting)
