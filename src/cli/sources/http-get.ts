@@ -10,10 +10,16 @@ export interface WebAccess {
   readonly signal: AbortSignal;
 }
 
-/** The largest body. A longer one is refused or, with `isCut`, cut off there. */
-interface BodyLimit {
-  readonly bytes: number;
+/** What is asked for, and what happens to the body. */
+export interface HttpQuestion {
+  readonly headers: Readonly<Record<string, string>>;
+  /** HEAD asks for the headers only; default: GET. */
+  readonly method?: 'HEAD';
+  /** A longer body is refused or, with `isCut`, cut off there. Default: unlimited. */
+  readonly mostBytes?: number;
   readonly isCut?: true;
+  /** Takes the parts of a body of status 200, which are then not kept. */
+  readonly onPart?: (part: Buffer) => void;
 }
 
 /** An answer, whatever its status. */
@@ -25,52 +31,49 @@ export interface HttpAnswer {
 }
 
 /** No answer, with the reason as a phrase that follows the server's name. */
-export interface NoAnswer {
+interface NoAnswer {
   readonly why: string;
 }
 
-const idleMs = 20_000;
+const idleMs = 30_000;
 const mostRedirects = 5;
 
 /**
- * Sends a GET request and follows redirects within https. Another host never gets the authorization. Rejects only when
+ * Sends a request and follows redirects within https. Another host never gets the authorization. Rejects only when
  * aborted.
  */
 export async function httpGet(
   start: string,
-  headers: Readonly<Record<string, string>>,
-  most: BodyLimit,
+  question: HttpQuestion,
   access: WebAccess,
 ): Promise<HttpAnswer | NoAnswer> {
   let url = new URL(start);
-  let sent = headers;
+  let sent = question;
   for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    const answer = await once(url, sent, most, access);
+    const answer = await once(url, sent, access);
     if ('why' in answer || answer.status < 300 || answer.status > 399) return answer;
     const next = nextAddress(url, answer.header('location') ?? '');
     if (next === undefined) return { why: 'redirects away from https' };
-    if (next.host !== url.host)
-      sent = Object.fromEntries(Object.entries(sent).filter(([name]) => name !== 'authorization'));
+    if (next.host !== url.host) {
+      const { authorization: _, ...headers } = sent.headers;
+      sent = { ...sent, headers };
+    }
     url = next;
   }
   return { why: 'redirects too often' };
 }
 
-function once(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  most: BodyLimit,
-  { ca, signal }: WebAccess,
-): Promise<HttpAnswer | NoAnswer> {
+function once(url: URL, question: HttpQuestion, { ca, signal }: WebAccess): Promise<HttpAnswer | NoAnswer> {
+  const { headers, method, mostBytes = Number.POSITIVE_INFINITY, isCut, onPart } = question;
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
       if (signal.aborted) reject(signal.reason);
       else resolve({ why: `cannot be reached (${systemCode(error) ?? 'connection failed'})` });
     };
-    const all = { ...headers, 'accept-encoding': 'identity' };
+    const all = { 'user-agent': 'meshwright', ...headers, 'accept-encoding': 'identity' };
     // A server that does not end its answers would block the next request on the same connection.
-    const asked = request(url, { agent: false, headers: all, signal, ...given({ ca }) });
+    const asked = request(url, { agent: false, headers: all, signal, ...given({ ca, method }) });
     asked.setTimeout(idleMs, () =>
       asked.destroy(Object.assign(new Error('idle'), { code: `no data for ${idleMs / 1000} s` })),
     );
@@ -81,13 +84,14 @@ function once(
       const whole = (): HttpAnswer => ({
         status: answer.statusCode ?? 0,
         header: (name) => [answer.headers[name]].flat()[0],
-        body: Buffer.concat(parts).subarray(0, most.bytes),
+        body: Buffer.concat(parts).subarray(0, mostBytes),
       });
       answer.on('data', (part: Buffer) => {
         size += part.length;
-        parts.push(part);
-        if (most.isCut === true ? size < most.bytes : size <= most.bytes) return;
-        resolve(most.isCut === true ? whole() : { why: `sent more than ${most.bytes} bytes` });
+        if (onPart !== undefined && answer.statusCode === 200) onPart(part);
+        else parts.push(part);
+        if (isCut === true ? size < mostBytes : size <= mostBytes) return;
+        resolve(isCut === true ? whole() : { why: `sent more than ${mostBytes} bytes` });
         asked.destroy();
       });
       answer.once('error', fail);

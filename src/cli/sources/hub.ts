@@ -10,6 +10,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredDownloads, HubSource, UnreadSource } from '../../model/desired.ts';
 import { type Digest, digest, jsonObject, parsedJson } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { type HttpAnswer, httpGet, type WebAccess } from './http-get.ts';
@@ -167,22 +168,23 @@ const mostPauses = 5;
 /** The answer with status 200. Waits for the rate limit; tries again after a server error. */
 async function get(url: string, mostBytes: number, hub: HubSource, access: HubAccess): Promise<HttpAnswer> {
   const place = mirrored(url, access.downloads);
-  const headers: Record<string, string> = { 'user-agent': 'meshwright' };
-  if (access.token !== undefined) headers['authorization'] = `Bearer ${access.token}`;
+  const headers = given({ authorization: access.token && `Bearer ${access.token}` });
+  let tries = 0;
   let pauses = 0;
-  for (let tries = 1; ; tries++) {
-    const answer = await httpGet(place, headers, { bytes: mostBytes }, access);
-    if ('why' in answer) {
-      if (tries === mostTries) throw unreached(place, answer.why);
-    } else if (answer.status === 200) {
-      return answer;
-    } else if (answer.status === 429 && pauses < mostPauses) {
+  for (;;) {
+    const answer = await httpGet(place, { headers, mostBytes }, access);
+    const isLimited = 'status' in answer && answer.status === 429 && pauses < mostPauses;
+    if (isLimited) {
       pauses += 1;
-      tries -= 1;
       const seconds = pauseSeconds(answer);
       access.onPause?.(seconds);
       await sleep(seconds * 1_000, undefined, { signal: access.signal });
       continue;
+    }
+    if ('status' in answer && answer.status === 200) return answer;
+    tries += 1;
+    if ('why' in answer) {
+      if (tries === mostTries) throw unreached(place, answer.why);
     } else if (answer.status < 500 || tries === mostTries) {
       throw refusal(answer, hub, access);
     }

@@ -90,36 +90,36 @@ export async function movedRevisions(
   opened: Pick<OpenedCluster, 'fleet' | 'path'>,
   models: readonly DesiredModel[],
 ): Promise<readonly Diagnostic[]> {
-  const branches = models.filter(({ hub }) => hub?.commit !== undefined && !isCommit(hub.revision));
+  const branches = models.flatMap(({ name, hub }) =>
+    hub?.commit === undefined || isCommit(hub.revision) ? [] : [{ name, hub }],
+  );
   if (branches.length === 0) return [];
   const access = await hubAccess(run, opened);
-  const found = await withProgress(run.console, ['checking revisions', branches], (done) =>
+  const notices = await withProgress(run.console, ['checking revisions', branches], (done) =>
     Promise.all(
       branches.map(async ({ name, hub }) => {
-        const now = hub === undefined || 'kind' in access ? access : await currentCommit(hub, access);
+        const now = 'kind' in access ? access : await currentCommit(hub, access);
         done(name);
-        return { name, hub, now };
+        return revisionNotice(name, hub, now);
       }),
     ),
   );
-  return found.flatMap(({ name, hub, now }) => revisionNotice(name, hub, now));
+  return notices.flat();
 }
 
 /** A notice if a revision names another commit than the lock, or if that is unknown. */
 export function revisionNotice(
   name: string,
-  hub: HubSource | undefined,
-  now: { readonly kind: 'known'; readonly commit: string } | UnreadSource | HubAccess,
+  { repository, revision, commit = '' }: HubSource,
+  now: { readonly kind: 'known'; readonly commit: string } | UnreadSource,
 ): readonly Diagnostic[] {
-  if (hub?.commit === undefined) return [];
   const subject = modelSubject(name);
-  if (!('commit' in now)) {
-    const why = 'detail' in now ? now.detail : '';
-    const detail = `Whether ${hub.revision} has moved is unknown. ${why}`;
+  if (now.kind !== 'known') {
+    const detail = `Whether ${revision} has moved is unknown. ${now.detail}`;
     return [diagnose('model/revision-unknown', { subject, detail })];
   }
-  if (now.commit === hub.commit) return [];
-  const detail = `${hub.revision} of ${hub.repository} moved from ${hub.commit.slice(0, 12)} to ${now.commit.slice(0, 12)}. The lock keeps ${hub.commit.slice(0, 12)}.`;
+  if (now.commit === commit) return [];
+  const detail = `${revision} of ${repository} moved from ${commit.slice(0, 12)} to ${now.commit.slice(0, 12)}. The lock keeps ${commit.slice(0, 12)}.`;
   const hint = prose`To use the new commit: ${meshwright('models lock', name)}`;
   return [diagnose('model/revision-moved', { subject, detail, hint })];
 }

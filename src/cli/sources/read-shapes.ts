@@ -324,7 +324,7 @@ export const urlSource = (base: string, { token, ...access }: WebAccess & { read
   read: async (path, from, to) => {
     const url = new URL(path.split('/').map(encodeURIComponent).join('/'), base);
     const headers = { range: `bytes=${from}-${to - 1}`, ...given({ authorization: token && `Bearer ${token}` }) };
-    const answer = await httpGet(url.href, headers, { bytes: to - from, isCut: true }, access);
+    const answer = await httpGet(url.href, { headers, mostBytes: to - from, isCut: true }, access);
     return 'why' in answer ? failed(`cannot be fetched: its server ${answer.why}`) : readAnswer(answer, from, to);
   },
 });

@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
 import { pageEntry } from '../../desired/releases.ts';
 import type { ArchiveFact, ReleasePlace } from '../../desired/settle/settle-trees.ts';
-import { messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
 import type { Release, UnreadArchive } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import { nextAddress } from './http-get.ts';
+import { type HttpAnswer, type HttpQuestion, httpGet } from './http-get.ts';
 
-/** Time for a page, and for the next bytes of an archive. */
-const deadlineMs = 30_000;
 /** A release page is shorter than this. */
 const longestPage = 16_777_216;
 
@@ -62,9 +59,10 @@ async function askPage(
 ): Promise<{ readonly sha256?: Digest; readonly sizeBytes?: number } | UnreadArchive> {
   if (page === undefined) return {};
   const { url, name } = page;
-  const text = await request(url, { signal, accept: 'application/vnd.github+json, text/plain' }, pageText);
-  if (typeof text !== 'string') return text;
-  const entry = pageEntry(page, text);
+  const accept = 'application/vnd.github+json, text/plain';
+  const answer = await request(url, { accept, mostBytes: longestPage }, signal);
+  if ('kind' in answer) return answer;
+  const entry = pageEntry(page, answer.body.toString('utf8'));
   switch (entry.kind) {
     case 'found':
       return { ...given({ sha256: entry.sha256, sizeBytes: entry.sizeBytes }) };
@@ -81,69 +79,46 @@ function macFiles(files: readonly string[]): string {
   return found.length === 0 ? '' : ` Its files for Macs: ${found.join(', ')}.`;
 }
 
-async function pageText(answer: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of answer.body ?? []) {
-    size += part.length;
-    if (size > longestPage) return '';
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
 /** The size of an archive from its headers; undefined if the server does not report it. */
-function askSize({ from }: Release, signal: AbortSignal): Promise<number | undefined | UnreadArchive> {
-  return request(from, { signal, method: 'HEAD' }, async ({ headers }) => sizeIn(headers));
+async function askSize({ from }: Release, signal: AbortSignal): Promise<number | undefined | UnreadArchive> {
+  const answer = await request(from, { method: 'HEAD' }, signal);
+  return 'kind' in answer ? answer : sizeIn(answer);
 }
 
-function sizeIn(headers: Headers): number | undefined {
-  const size = Number(headers.get('content-length') ?? Number.NaN);
+function sizeIn({ header }: HttpAnswer): number | undefined {
+  const size = Number(header('content-length') ?? Number.NaN);
   return Number.isSafeInteger(size) && size > 0 ? size : undefined;
 }
 
 /** Downloads an archive once to hash it. Keeps none of it. */
-function hashArchive({ from }: Release, signal: AbortSignal, onHashed: (bytes: number) => void): Promise<ArchiveFact> {
-  return request(from, { signal }, async ({ body, headers }, gotBytes): Promise<ArchiveFact> => {
-    const hash = createHash('sha256');
-    let sizeBytes = 0;
-    for await (const part of body ?? []) {
-      gotBytes();
-      hash.update(part);
-      sizeBytes += part.length;
-      onHashed(part.length);
-    }
-    const whole = sizeIn(headers) ?? sizeBytes;
-    if (sizeBytes === 0 || sizeBytes !== whole)
-      return unresolved(`${from} ended after ${sizeBytes} of ${whole} bytes.`);
-    return { kind: 'known', sha256: digest(hash.digest('hex')), sizeBytes };
-  });
+async function hashArchive(
+  { from }: Release,
+  signal: AbortSignal,
+  onHashed: (bytes: number) => void,
+): Promise<ArchiveFact> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const onPart = (part: Buffer): void => {
+    hash.update(part);
+    sizeBytes += part.length;
+    onHashed(part.length);
+  };
+  const answer = await request(from, { onPart }, signal);
+  if ('kind' in answer) return answer;
+  const whole = sizeIn(answer) ?? sizeBytes;
+  if (sizeBytes === 0 || sizeBytes !== whole) return unresolved(`${from} ended after ${sizeBytes} of ${whole} bytes.`);
+  return { kind: 'known', sha256: digest(hash.digest('hex')), sizeBytes };
 }
 
-/** A request, and how long its server may be silent: each call of `gotBytes` starts the time again. */
-async function request<T>(
+/** The answer with status 200, or why there is none. */
+async function request(
   url: string,
-  { signal, method = 'GET', accept = '*/*' }: { signal: AbortSignal; method?: string; accept?: string },
-  read: (answer: Response, gotBytes: () => void) => Promise<T>,
-): Promise<T | UnreadArchive> {
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), deadlineMs);
-  try {
-    const headers = { accept, 'accept-encoding': 'identity', 'user-agent': 'meshwright' };
-    const limits = { signal: AbortSignal.any([signal, silence.signal]) };
-    const answer = await follow(new URL(url), { method, headers, ...limits });
-    if (answer === undefined) return unresolved(`${url} is redirected too often or away from https.`);
-    if (answer.ok) return await read(answer, () => timer.refresh());
-    await answer.body?.cancel();
-    return refusal(url, answer);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (silence.signal.aborted) return unresolved(`${url} did not answer within ${deadlineMs / 1_000} s.`);
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return unresolved(`${url} cannot be reached: ${messageOf(cause) || systemCode(cause) || 'unknown error'}.`);
-  } finally {
-    clearTimeout(timer);
-  }
+  { accept = '*/*', ...more }: Omit<HttpQuestion, 'headers'> & { readonly accept?: string },
+  signal: AbortSignal,
+): Promise<HttpAnswer | UnreadArchive> {
+  const answer = await httpGet(url, { headers: { accept }, ...more }, { signal });
+  if ('why' in answer) return unresolved(`${url}: its server ${answer.why}.`);
+  return answer.status === 200 ? answer : refusal(url, answer);
 }
 
 /**
@@ -152,43 +127,21 @@ async function request<T>(
  * @see GitHub REST API, rate limits: status 403 or 429, with `x-ratelimit-remaining: 0` and the time of the reset in
  *   `x-ratelimit-reset`, in seconds since 1970; or with `retry-after`
  */
-function refusal(url: string, { status, headers }: Response): UnreadArchive {
+function refusal(url: string, { status, header }: HttpAnswer): UnreadArchive {
   if (status === 404 || status === 410) {
     return { kind: 'no-release', detail: `${url} does not exist (HTTP ${status}).` };
   }
-  const isLimited = status === 429 || (status === 403 && headers.get('x-ratelimit-remaining') === '0');
+  const isLimited = status === 429 || (status === 403 && header('x-ratelimit-remaining') === '0');
   if (!isLimited) return unresolved(`${url} returned HTTP ${status}.`);
   const { host } = new URL(url);
-  return unresolved(
-    `${host} accepts no more requests from this network for now (HTTP ${status})${untilText(headers)}.`,
-  );
+  return unresolved(`${host} accepts no more requests from this network for now (HTTP ${status})${untilText(header)}.`);
 }
 
-function untilText(headers: Headers): string {
-  const reset = Number(headers.get('x-ratelimit-reset') ?? Number.NaN);
+function untilText(header: HttpAnswer['header']): string {
+  const reset = Number(header('x-ratelimit-reset') ?? Number.NaN);
   if (Number.isSafeInteger(reset) && reset > 0 && reset < 1e11) {
     return `. It accepts them again at ${new Date(reset * 1_000).toISOString().slice(11, 16)} UTC`;
   }
-  const after = Number(headers.get('retry-after') ?? Number.NaN);
+  const after = Number(header('retry-after') ?? Number.NaN);
   return after > 0 ? `. It accepts them again in ${after} s` : '';
-}
-
-const mostRedirects = 5;
-
-/** The answer after redirects; undefined after too many redirects, or if one leaves https. */
-async function follow(
-  start: URL,
-  options: { readonly method: string; readonly headers: Record<string, string>; readonly signal: AbortSignal },
-): Promise<Response | undefined> {
-  let url = start;
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    const answer = await fetch(url.href, { ...options, redirect: 'manual' });
-    const place = answer.headers.get('location');
-    if (answer.status < 300 || answer.status > 399 || place === null) return answer;
-    await answer.body?.cancel();
-    const next = nextAddress(url, place);
-    if (next === undefined) return undefined;
-    url = next;
-  }
-  return undefined;
 }

@@ -116,7 +116,7 @@ describe('a release', () => {
       '(HTTP 429). It accepts them again in 60 s.',
     ],
     ['an error', text('', 500), 'unresolved', 'returned HTTP 500.'],
-    ['a loop', text('', 302, { location: exoPage }), 'unresolved', 'is redirected too often or away from https.'],
+    ['a loop', text('', 302, { location: exoPage }), 'unresolved', 'its server redirects too often.'],
   ] as const)('whose page has %s is not resolved', async (_, answer, kind, detail) => {
     const { fact } = await resolve(exo, { [exoPage]: answer });
     expect(fact).toMatchObject({ kind, detail: expect.stringContaining(detail) });
