@@ -4,6 +4,7 @@ import { pointerTo } from '../desired/draft.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { groupBy, listText } from '../model/lists.ts';
 import { upperFirst } from '../model/text/prose.ts';
+import { hostAdvice, sourceAdvice } from './form-advice.ts';
 import { type Problem, quoted } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';
 import {
@@ -16,7 +17,6 @@ import {
   schemaFor,
   sectionsWithKey,
 } from './schema-part.ts';
-import { sourceAdvice } from './source-advice.ts';
 import { lastKey, pointerText, spanOf } from './source-map.ts';
 import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
 
@@ -134,7 +134,11 @@ function secretProblem({ document, error }: Context): Problem | undefined {
     ? 'exactly one of env, file or command in its own form, or a list of such sources'
     : `exactly one of env, file${pointer.startsWith('/secrets/') ? ' or command' : ', command or prompt'} in its own form`;
   const detail = `This value is not a source. Write ${forms}.`;
-  return { code: 'secret/not-a-source', span: spanOf(document.map, { pointer, at: 'key' }), pointer, detail };
+  const isToken = pointer.startsWith('/secrets/');
+  const hint = isToken
+    ? { hint: 'Write `huggingface: { env: HF_TOKEN }`, and set that variable before the command.' }
+    : {};
+  return { code: 'secret/not-a-source', span: spanOf(document.map, { pointer, at: 'key' }), pointer, detail, ...hint };
 }
 
 /** A model identifier that was split at its comma, in a map in braces: `{ model: Mac16,9 }`. */
@@ -408,13 +412,6 @@ function adviceOn(text: string, pointer: string, definition: string): string | u
 }
 
 const isLink = (pointer: string): boolean => pointer.startsWith('/thunderbolt/links/');
-
-function hostAdvice(text: string): string | undefined {
-  const user = /^([A-Za-z_][A-Za-z0-9_.-]*)@(.+)$/.exec(text);
-  if (user !== null) return `Write \`user: ${user[1]}\` and \`host: ${user[2]}\`.`;
-  const port = /^\[?([A-Za-z0-9.-]+)\]?:([0-9]{1,5})$/.exec(text);
-  return port === null ? undefined : `Write \`host: ${port[1]}\` and \`port: ${port[2]}\`.`;
-}
 
 /** The singular and plural of the counted noun, by the end of the keyword. */
 const counted: Readonly<Record<string, readonly [string, string]>> = {

@@ -384,7 +384,8 @@ async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll 
 }
 
 function ending(step: StepOf<'job'>, { exit, failure }: JobPoll): StepResult {
-  if (exit === 0) return { outcome: 'changed', diagnostics: [] };
+  // A job that only reads files has changed nothing.
+  if (exit === 0) return { outcome: step.act.name === 'rehash-model' ? 'unchanged' : 'changed', diagnostics: [] };
   return failed(
     scriptProblem(step, failure ?? { slug: 'job-failed', text: `the job exited with ${exit ?? 'an unknown status'}` }),
   );

@@ -4,7 +4,7 @@ import { actOn, playbookOf } from '../apply/act-on.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
-import { codeForNodes, type ExitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
+import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { seeModels, showModels } from './list.ts';
 
@@ -20,7 +20,12 @@ export const modelsVerify: VerbBody = async (run) => {
     return reached === 'fine' ? verdictOn(node, input) : reached;
   });
   const code = codeForNodes(verdicts);
-  return isFull ? firstOf([code, await hashFiles(run, opened, nodes, input)]) : code;
+  if (!isFull) return code;
+  const hashed = await hashFiles(run, opened, nodes, input);
+  const hasCopies = input.models.some(({ copies }) => copies.some(({ state }) => state === 'complete'));
+  const isShown = hasCopies && hashed === exitCode.done && !run.options.json;
+  if (isShown) run.console.out('Every file that was hashed matches its SHA-256.\n');
+  return firstOf([code, hashed]);
 };
 
 function verdictOn(node: NodeName, { models }: ModelsInput): NodeVerdict {

@@ -140,11 +140,13 @@ function filesMissing(draft: Draft): readonly Finding[] {
     const from = source?.isText ? /^(?:node|https?):/.exec(source.text)?.[0] : undefined;
     if (from === undefined || hasFiles) return [];
     const where = from === 'node:' ? 'from their own disks' : 'from a server';
+    const page = /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)/.exec(source?.text ?? '')?.[1];
     return {
       code: 'model/files-missing',
       pointer,
       at: 'key',
       detail: `The nodes get model ${name} ${where}, and the file has no digests to verify it.`,
+      ...(page === undefined ? {} : { hint: `For this repository, write \`source: hf:${page}\`.` }),
       subject: modelSubject(name),
     };
   });

@@ -3,7 +3,7 @@ import { digestOf } from '../../model/digest.ts';
 import { mapKnown, seenValue } from '../../model/known.ts';
 import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
-import { buildStep } from '../build-step.ts';
+import { buildStep, scriptStep } from '../build-step.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
@@ -40,22 +40,33 @@ function propertyOf(target: ObservedTarget, model: DesiredModel): Property {
   };
 }
 
-function hashStep(model: DesiredModel, property: Property): Step {
+/** The hash, and the removal of its job once its result was read. */
+function hashSteps(model: DesiredModel, property: Property): readonly Step[] {
   const { name, files } = model;
   const tree = treeOf('model', name, model.digest);
   const bytes = totalBytes(files);
-  return buildStep({
+  const key = digestOf({ address: property.address, digest: tree.digest, name: 'rehash-model' });
+  const hash = buildStep({
     name: `${treeAddress('model', name).address}/hash`,
     class: 'job',
     act: {
       kind: 'job',
-      key: digestOf({ address: property.address, digest: tree.digest, name: 'rehash-model' }),
+      key,
       name: 'rehash-model',
       args: { tree, files },
     },
     towards: [property],
     deadlineMs: transferDeadlineMs(bytes),
   });
+  const clear = scriptStep({
+    name: `${treeAddress('model', name).address}/hash/clear`,
+    call: { name: 'clear-staging', args: { folders: [], jobs: [key] } },
+    towards: [property],
+    needs: [hash],
+    deadlineMs: 120_000,
+  });
+  // It does not count as a change: models stay as they are.
+  return [hash, { ...clear, changes: [] }];
 }
 
 /** Hashes every file of published models on the nodes. */
@@ -67,7 +78,7 @@ export const verifyModels = (wish: VerifyWish): Resource => ({
     (fleet, target, made) =>
       intactOn(wish, fleet, target).flatMap((model) => {
         const property = made.find(({ address }) => address === addressOf(model).address);
-        return property === undefined ? [] : [hashStep(model, property)];
+        return property === undefined ? [] : hashSteps(model, property);
       }),
   ),
 });

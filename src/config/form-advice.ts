@@ -1,3 +1,11 @@
+/** The keys to write for `user@host` and `host:port`; undefined for other texts. */
+export function hostAdvice(text: string): string | undefined {
+  const user = /^([A-Za-z_][A-Za-z0-9_.-]*)@(.+)$/.exec(text);
+  if (user !== null) return `Write \`user: ${user[1]}\` and \`host: ${user[2]}\`.`;
+  const port = /^\[?([A-Za-z0-9.-]+)\]?:([0-9]{1,5})$/.exec(text);
+  return port === null ? undefined : `Write \`host: ${port[1]}\` and \`port: ${port[2]}\`.`;
+}
+
 /** People write repositories without hf:, as a page's address, or a folder without the leading ./ */
 export function sourceAdvice(text: string): string | undefined {
   const page = /^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+)/.exec(text)?.[1];
