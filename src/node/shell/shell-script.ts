@@ -14,10 +14,12 @@ function wordOf(value: Value): string {
 
 /** Several parts are one word. Texts next to each other are quoted together. */
 function joinedWord(word: Word | readonly Word[]): string {
-  const parts = [word].flat().reduce<readonly Word[]>((done, part) => {
-    const last = done.at(-1);
-    return typeof last === 'string' && typeof part === 'string' ? [...done.slice(0, -1), last + part] : [...done, part];
-  }, []);
+  const parts: Word[] = [];
+  for (const part of [word].flat()) {
+    const last = parts.at(-1);
+    if (typeof last === 'string' && typeof part === 'string') parts.splice(-1, 1, last + part);
+    else parts.push(part);
+  }
   return parts.map(scriptWord).join('') || quote('');
 }
 

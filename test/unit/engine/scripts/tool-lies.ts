@@ -459,7 +459,9 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   'job verify-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
   'job prepare-rank': {
     'chown $2': { needless: 'without it, the account cannot write its results, and its program fails' },
-    'sudo -n': { needless: 'it looks like a program that has nothing to prepare; a placement serves only after a token' },
+    'sudo -n': {
+      needless: 'it looks like a program that has nothing to prepare; a placement serves only after a token',
+    },
   },
   'stop-rank': {
     'sample $1': { needless: 'the sample is only for people: the script prints its name if the file exists' },
