@@ -33,7 +33,7 @@ import type { Run } from '../verb.ts';
 import { shippedPlaybook } from './act-on.ts';
 import { playbookOptions } from './change-nodes.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
-import { servingLines } from './serving-lines.ts';
+import { servingLines, servingPlacements } from './serving-lines.ts';
 
 /**
  * `apply [NODE…|PLANFILE]`: observes, shows the plan, asks, runs exactly this plan, and checks the result. With
@@ -69,11 +69,12 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
     next = await planAfterHands(run, about, round, waits);
   }
   const { report, last, isLockWritten } = round;
+  const serving = last && servingPlacements(viewOf({ ...last, desired: fleet, targets }));
   return showOutcome(run, outcomeOf(report, { goal: 'converge', fleet, targets }, last), {
     cluster: fleet.name,
     verb: 'apply',
     lock: { path: lockPlace.path, written: isLockWritten, additions },
-    closing: last === undefined ? [] : servingLines(viewOf({ ...last, desired: fleet, targets })),
+    ...(serving === undefined ? {} : { serving, closing: servingLines(serving) }),
   });
 }
 

@@ -159,6 +159,7 @@ function reportJson(outcome: RunOutcome, about: ReportSurroundings, reader: Read
     ...unreachedField(last?.plan.unreached ?? report.works.findLast(({ plan }) => plan !== undefined)?.plan?.unreached),
     steps: stepsOf(report).map((step) => stepJson(step, reader)),
     ...(left === undefined ? {} : { remaining: pendingJson(left, reader) }),
+    ...given({ serving: about.serving }),
     refusals: refusalsOf(outcome).map(({ node, holder }) => ({ node, ...holder })),
     lock: about.lock,
     diagnostics: diagnosticsJson(reader, [...about.diagnostics, ...(last?.plan.diagnostics ?? [])]),
@@ -288,7 +289,7 @@ export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   refusal: [],
 });
 
-interface OutcomeSurroundings extends Pick<ReportDocument, 'cluster' | 'verb' | 'playbook' | 'lock'> {
+interface OutcomeSurroundings extends Pick<ReportDocument, 'cluster' | 'verb' | 'playbook' | 'lock' | 'serving'> {
   /** The result of the final check if nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
   /** Closing sentences for people, such as how to turn Macs on again. */

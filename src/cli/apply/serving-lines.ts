@@ -1,5 +1,6 @@
 import { endpointUrl } from '../../desired/endpoints.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import type { ReportDocument } from '../../model/documents.generated.ts';
 import { seenValue } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
@@ -7,35 +8,41 @@ import { type PlacementSurvey, surveyPlacements } from '../../rack/placement/che
 import { endpointStatus } from '../../rack/placement/endpoint/gateway-steps.ts';
 import type { View } from '../../rack/resource.ts';
 
+type Serving = NonNullable<ReportDocument['serving']>[number];
+
 /**
- * Two lines for each placement that returned a token in this observation: where it serves, and a command to try it.
- * Omits placements whose gateway is not known to accept requests.
+ * Each placement that returned a token in this observation, and where. Omits placements whose gateway is not known to
+ * accept requests.
  */
-export const servingLines = (view: View): readonly Prose[] =>
-  surveyPlacements(view).flatMap((survey) => placementLines(survey, view));
+export const servingPlacements = (view: View): readonly Serving[] =>
+  surveyPlacements(view).flatMap((survey) => servingOf(survey, view) ?? []);
 
-function placementLines({ name, endpoint, onFallback }: PlacementSurvey, view: View): readonly Prose[] {
-  const where = endpoint && whereText(name, endpoint, view);
-  if (where === undefined) return [];
-  const fallback = onFallback === undefined ? '' : ' on its fallback';
-  return [`${name} serves${fallback} ${where}`, prose`Try it: ${meshwright('ask', name, '"Hello"')}`];
-}
-
-function whereText(
-  name: string,
-  { node, port }: NonNullable<PlacementSurvey['endpoint']>,
-  { desired, targets }: View,
-): string | undefined {
-  const { placement, leader } = partsOf(name, node, desired);
-  if (placement === undefined || leader === undefined) return undefined;
-  if (placement.publication === undefined) return `on ${node}, port ${port} (reachable only on that Mac)`;
-  const facts = targets.find(({ desired: one }) => one.name === node)?.facts;
+function servingOf({ name, endpoint, onFallback }: PlacementSurvey, view: View): Serving | undefined {
+  const { placement, leader } = partsOf(name, endpoint?.node, view.desired);
+  if (endpoint === undefined || placement === undefined || leader === undefined) return undefined;
+  const { node, port } = endpoint;
+  const at = { placement: name, node, port, ...(onFallback === undefined ? {} : { onFallback: true as const }) };
+  if (placement.publication === undefined) return at;
+  const facts = view.targets.find(({ desired }) => desired.name === node)?.facts;
   const status = facts && endpointStatus(facts, name, port);
   const seen = status && seenValue(status);
-  return seen !== undefined && seen.closed === undefined ? `at ${endpointUrl(placement, leader)}/v1` : undefined;
+  if (seen === undefined || seen.closed !== undefined) return undefined;
+  return { ...at, url: `${endpointUrl(placement, leader)}/v1` };
 }
 
-const partsOf = (name: string, node: string, { placements, nodes }: Pick<DesiredFleet, 'placements' | 'nodes'>) => ({
+/** Two lines for each of them: where it serves, and a command to try it. */
+export const servingLines = (all: readonly Serving[]): readonly Prose[] =>
+  all.flatMap(({ placement, node, port, url, onFallback }) => {
+    const where = url === undefined ? `on ${node}, port ${port} (reachable only on that Mac)` : `at ${url}`;
+    const how = onFallback === undefined ? '' : ' on its fallback';
+    return [`${placement} serves${how} ${where}`, prose`Try it: ${meshwright('ask', placement, '"Hello"')}`];
+  });
+
+const partsOf = (
+  name: string,
+  node: string | undefined,
+  { placements, nodes }: Pick<DesiredFleet, 'placements' | 'nodes'>,
+) => ({
   placement: placements.find((one) => one.name === name),
   leader: nodes.find((one) => one.name === node),
 });

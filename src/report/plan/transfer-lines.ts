@@ -2,7 +2,7 @@ import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import type { NodeForecast } from '../../engine/plan/forecast.ts';
 import { groupBy } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
-import { diskText } from '../../model/text/units.ts';
+import { diskText, durationText } from '../../model/text/units.ts';
 import { hang, type Page, padEnd } from '../page.ts';
 
 type Sources = Pick<NodeForecast, 'uplinkBytes' | 'lanBytes' | 'controllerBytes' | 'copiedBytes'>;
@@ -41,7 +41,26 @@ function freeText(all: readonly NodeForecast[]): string {
 const totalOf = (all: readonly NodeForecast[], key: keyof Sources): number =>
   all.reduce((total, one) => total + one[key], 0);
 
-/** The bytes that a plan brings to each node, with the disk space that they need, and their total. */
+/** Shorter transfers need no forecast. */
+const worthATimeMs = 60_000;
+
+/** Which connection decides how long the transfers take. Its rate is not known before they begin. */
+function timeText(all: readonly NodeForecast[]): readonly string[] {
+  const connections: readonly (readonly [keyof Sources, string])[] = [
+    ['uplinkBytes', 'the uplink'],
+    ['lanBytes', 'the LAN'],
+    ['controllerBytes', "this computer's connection"],
+  ];
+  const [[bytes, connection] = [0, '']] = connections
+    .map(([key, name]) => [totalOf(all, key), name] as const)
+    .toSorted(([one], [other]) => other - one);
+  const atOneGigabitMs = (bytes * 8) / 1e6;
+  if (atOneGigabitMs < worthATimeMs) return [];
+  const bound = all.some(({ isPartlyStaged }) => isPartlyStaged) ? 'at most' : 'at least';
+  return [`${bound} ${durationText(atOneGigabitMs)} if ${connection} brings 1 Gbit/s`];
+}
+
+/** The bytes that a plan brings to each node, with the disk space that they need, their total, and the time. */
 export function transferLines(all: readonly NodeForecast[], page: Page): readonly string[] {
   if (all.length === 0) return [];
   const rows = [...groupBy(all, nodeText)].map(([text, same]) => [
@@ -54,7 +73,8 @@ export function transferLines(all: readonly NodeForecast[], page: Page): readonl
     controllerBytes: totalOf(all, 'controllerBytes'),
     copiedBytes: totalOf(all, 'copiedBytes'),
   });
-  const shown = all.length === 1 ? rows : [...rows, ['total', total.join(', ')]];
+  const times = timeText(all).map((text) => ['time', text]);
+  const shown = [...rows, ...(all.length === 1 ? [] : [['total', total.join(', ')]]), ...times];
   const width = Math.max(...shown.map(([name = '']) => columnsOf(name)));
   const lines = shown.flatMap(([name = '', text = '']) => hang(`  ${padEnd(name, width)}  `, text, page.columns));
   return [page.paint('strong', 'Transfers'), ...lines];

@@ -27,10 +27,10 @@ export const sentences: ReadonlySet<string> = new Set([
 export const phrases: ReadonlySet<string> = new Set(['first', 'sees', 'unknown']);
 
 /**
- * Fields that are always dropped: contents of files that a plan writes, since one has a sentence for clients, and kinds of
- * changes, which follow from values and are newer than the golden files.
+ * Fields that are always dropped: contents of files that a plan writes, since one has a sentence for clients; and fields
+ * that are newer than the golden files and follow from others, namely kinds of changes and the placements that serve.
  */
-export const unread: ReadonlySet<string> = new Set(['content', 'changes.kind']);
+export const unread: ReadonlySet<string> = new Set(['content', 'changes.kind', 'serving']);
 
 /** Exceptions that are data: a run of `history` is from a journal or a node. */
 export const dataAfterAll: ReadonlySet<string> = new Set(['runs.from']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { servingLines } from '../../../../src/cli/apply/serving-lines.ts';
+import { servingLines, servingPlacements } from '../../../../src/cli/apply/serving-lines.ts';
 import { firmSpace } from '../../../../src/diagnostics/cells.ts';
 import { proseText } from '../../../../src/diagnostics/prose-text.ts';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
@@ -25,8 +25,8 @@ interface Seen {
   readonly isSimulated?: boolean;
 }
 
-/** The lines after a run whose final check made this observation. */
-function lines({ of = meshFleet(), rack, gateways = [], columns = 80, isSimulated = false }: Seen): readonly string[] {
+/** What serves according to the final check of a run that made this observation. */
+function serving({ of = meshFleet(), rack, gateways = [] }: Seen): ReturnType<typeof servingPlacements> {
   const observation = observeMesh(of, rack ?? { ranks: threeRanks(['joined', 'joined', 'joined']) });
   const nodes = Object.fromEntries(
     Object.entries(observation.nodes).map(([name, node]) => {
@@ -35,9 +35,12 @@ function lines({ of = meshFleet(), rack, gateways = [], columns = 80, isSimulate
     }),
   );
   const targets = of.nodes.map(({ name }) => name);
-  const view = viewOf({ desired: of, observation: { ...observation, nodes }, targets });
-  return servingLines(view).flatMap((line) => fitLines(proseText(line, { isSimulated }, firmSpace), columns));
+  return servingPlacements(viewOf({ desired: of, observation: { ...observation, nodes }, targets }));
 }
+
+/** The lines after that run. */
+const lines = ({ columns = 80, isSimulated = false, ...seen }: Seen): readonly string[] =>
+  servingLines(serving(seen)).flatMap((line) => fitLines(proseText(line, { isSimulated }, firmSpace), columns));
 
 describe('the last lines of an apply', () => {
   it('name the only Mac that reaches an unpublished endpoint, and the command to try it', () => {
@@ -57,6 +60,20 @@ describe('the last lines of an apply', () => {
     expect(lines({ of: published(), gateways: [gatewayStatus([endpointStatus({})])] })).toEqual([
       'kimi serves at http://studio-1.lan:8080/v1',
       'Try it: meshwright ask kimi "Hello"',
+    ]);
+  });
+
+  it('are facts with --json', () => {
+    const fallback = fleetWithFallback();
+    const all = [
+      serving({}),
+      serving({ of: published(), gateways: [gatewayStatus([endpointStatus({})])] }),
+      serving({ of: fallback, rack: { ranks: onTheFallback(fallback) } }),
+    ];
+    expect(all.flat()).toEqual([
+      { placement: 'kimi', node: 'studio-1', port: 8_080 },
+      { placement: 'kimi', node: 'studio-1', port: 8_080, url: 'http://studio-1.lan:8080/v1' },
+      { placement: 'kimi', node: 'studio-4', port: 8_080, onFallback: true },
     ]);
   });
 

@@ -67,6 +67,7 @@ describe("a plan's transfers and disk space", () => {
       '            there, needs 110 GB of disk (2 TB free)',
       '  studio-3  1 kB from this computer, 100 GB of models already there',
       '  total     200 GB over the uplink, 3 kB from this computer',
+      '  time      at most 27 min if the uplink brings 1 Gbit/s',
     ]);
     for (const line of lines(transfers, 40)) expect(line.length).toBeLessThanOrEqual(40);
   });
@@ -79,6 +80,15 @@ describe("a plan's transfers and disk space", () => {
       neededBytes: Math.ceil(100e9 * 1.1),
       freeBytes: 2e12,
     });
+  });
+
+  it('take at least a time that the slowest connection decides, unless it is short', () => {
+    const { transfers } = forecast('https://mirror.lan/x/');
+    expect(lines(transfers).at(-1)).toBe('  time         at least 40 min if the LAN brings 1 Gbit/s');
+    const small = transfers.map((one) => ({ ...one, lanBytes: 1e9 }));
+    expect(lines(small).at(-1)).toBe('  total        3 GB over the LAN, 3 kB from this computer');
+    const sent = small.map((one) => ({ ...one, controllerBytes: 9e9 }));
+    expect(lines(sent).at(-1)).toBe("  time         at least 3.6 min if this computer's connection brings 1 Gbit/s");
   });
 
   it('are in the JSON document, which a saved plan does not compare', () => {
