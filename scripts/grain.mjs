@@ -16,9 +16,9 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
 const bars = {
   lines: { bar: 80_000 },
   files: { bar: 850 },
-  folder: { bar: 25 },
+  folder: { bar: 35 },
   file: { bar: 500 },
-  exports: { bar: 560 },
+  exports: { bar: 640 },
   crossings: { bar: 10 },
 };
 
