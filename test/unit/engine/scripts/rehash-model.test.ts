@@ -7,7 +7,7 @@ import { jobFolder, sealName, treeFolder } from '../../../../src/node/paths/own-
 import { aStep } from '../../../rack/plans.ts';
 import type { MacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
-import { key, launch, makeJobRoot, poll, runJob, sha256 } from './run-job.ts';
+import { ended, key, launch, makeJobRoot, runJob, sha256 } from './run-job.ts';
 import { exampleModel } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
@@ -60,6 +60,6 @@ describe('the job that hashes a published model', () => {
     expect(await launch(root, call)).toMatchObject({ said: ['job=started'] });
     expect(await launch(root, call)).toMatchObject({ said: ['job=attached'] });
     root.file('../go', '');
-    expect((await poll(root)).total).toBe(5);
+    expect(await ended(root)).toEqual({ state: 'ended', exit: 0, done: 5, total: 5 });
   });
 });
