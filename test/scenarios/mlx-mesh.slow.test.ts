@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -203,6 +203,9 @@ describe('mlx ranks after a restart of all Macs', { timeout: patience }, () => {
   it('are blocked by the plan if their mlx-lm cannot split the model', async () => {
     const file = mlxFile();
     filePart(file, 'models')['tiny'] = { source: './models/tiny' };
+    const config = join(rack.folder, 'models/tiny/config.json');
+    // mlx-lm has no way to split this kind.
+    writeFileSync(config, readFileSync(config, 'utf8').replace('"reference"', '"gpt2"'));
     expect(await rack.declare(file)).toEqual([]);
     const { blockers } = await rack.plan();
     expect(blockers.map(({ code }) => code)).toEqual(['mlx/cannot-split']);
