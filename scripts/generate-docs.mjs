@@ -53,8 +53,8 @@ function clusterPage() {
 # cluster.yaml
 
 ${schema.description} The file is a single YAML 1.2 document in UTF-8, at most 512 KiB. Unknown keys are refused.
-[cluster.example.yaml](../cluster.example.yaml) is a typical file; [cluster.full.yaml](cluster.full.yaml) has every key. To
-let an editor complete the keys, begin the file with
+[cluster.example.yaml](../cluster.example.yaml) is a typical file, [examples](first-rack.md) has smaller racks, and
+[cluster.full.yaml](cluster.full.yaml) has every key. To let an editor complete the keys, begin the file with
 \`# yaml-language-server: $schema=./schemas/cluster.schema.json\`.
 
 ${sections.join('\n')}`;

@@ -27,7 +27,7 @@ const results = mkdtempSync(join(tmpdir(), 'meshwright-nightly-'));
 
 /** Tests that run only a sample in everyday runs. */
 const enumerated = [
-  ...['kill', 'start-phases', 'converge', 'hostile'].map((name) => `test/scenarios/${name}`),
+  ...['kill', 'start-phases', 'converge', 'hostile', 'recipes'].map((name) => `test/scenarios/${name}`),
   'test/cli/kill',
   'test/cli/blind-follower',
   'test/cli/skeletons',

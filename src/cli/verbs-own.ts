@@ -88,10 +88,10 @@ Examples:
     words: '<folder>',
     uses: ['json'],
     options: [
-      { flags: '--runtime <driver>', text: 'command (default), exo, mlx or llamacpp' },
+      { flags: '--runtime <driver>', text: 'exo (default), mlx, llamacpp or command' },
       { flags: '--published', text: 'publish the endpoint on the office network' },
     ],
-    more: `Writes cluster.yaml and a tiny stand-in model into an empty folder, and a small reference runtime for the driver \`command\`. In a rehearsal, doubles take the place of exo, MLX and llama.cpp.
+    more: `Writes the example, four Mac Studios with Kimi K2.6, as cluster.yaml into an empty folder; for the driver \`command\`, also a small reference runtime and a tiny model. In a rehearsal, doubles take the place of exo, MLX, llama.cpp and the model. Smaller racks: examples/*.yaml.
 Then run in that folder:
   meshwright sim up
   meshwright apply --sim

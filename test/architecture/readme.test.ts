@@ -82,6 +82,18 @@ const claims: Readonly<Record<string, () => void>> = {
   'Nothing is compiled from C or C++.': () => contains('.npmrc', 'ignore-scripts=true'),
   '[docs/rehearsal.md](docs/rehearsal.md) shows how to break the simulated rack, and how to rehearse a change of your own.':
     () => contains('docs/rehearsal.md', /sim fault cable-swapped .*next\.yaml/),
+  'copy an [example](docs/first-rack.md#1-write-the-file) for two, three or four Macs,': () => {
+    const named = [...textOf('docs/first-rack.md').matchAll(/\(\.\.\/((?:examples\/)?[\w.-]+\.yaml)\)/g)].map(
+      ([, path = '']) => path,
+    );
+    const files = [
+      ...filesBelow('examples').filter((path) => /^examples\/[^/]+\.yaml$/.test(path)),
+      'cluster.example.yaml',
+    ];
+    expect(named.sort()).toEqual(files.sort());
+    const sizes = files.map((path) => Object.keys((parse(textOf(path)) as { nodes: object }).nodes).length);
+    expect(new Set(sizes)).toEqual(new Set([2, 3, 4]));
+  },
   'edit `cluster.yaml` ([every key](docs/cluster-yaml.md)), then run `meshwright validate`': () =>
     accepts('meshwright validate'),
   '`meshwright plan` and `meshwright apply`.': () => accepts('meshwright plan', 'meshwright apply'),

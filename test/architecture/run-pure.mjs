@@ -13,7 +13,7 @@ const modules = folders
   .flatMap((folder) => readdirSync(join(dist, folder), { recursive: true }).map((name) => join(dist, folder, name)))
   .filter((file) => file.endsWith('.js'));
 const textOf = (path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-const example = textOf('cluster.example.yaml');
+const example = textOf('test/rack/reference.yaml');
 const restart = textOf('playbooks/restart.yaml');
 for (const name of packages.split(',')) await import(name);
 
@@ -38,7 +38,7 @@ for (const name of ['process', 'console', 'performance', 'crypto']) {
 const imported = await Promise.all(modules.map((file) => import(pathToFileURL(file).href)));
 const called = (name) => imported.find((module) => name in module)[name];
 
-const { fleet, diagnostics } = called('loadCluster')(example, 'cluster.example.yaml');
+const { fleet, diagnostics } = called('loadCluster')(example, 'test/rack/reference.yaml');
 const broken = called('loadCluster')('nodes:\n  A: [', 'broken.yaml');
 const request = { probes: called('allProbes')(), boundary: '0'.repeat(32), rootPrefix: '' };
 const script = called('observeScript')(request);

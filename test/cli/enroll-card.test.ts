@@ -8,7 +8,7 @@ const place = makePlace();
 afterAll(() => place.remove());
 
 const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
-const text = readFileSync(new URL('../../cluster.example.yaml', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../rack/reference.yaml', import.meta.url), 'utf8');
 
 describe('enroll --card', () => {
   it('prints an 80-column ASCII page for each node in the file, in text and JSON', async () => {

@@ -27,7 +27,7 @@ export interface Place {
   readonly remove: () => void;
 }
 
-const example = fileURLToPath(new URL('../../cluster.example.yaml', import.meta.url));
+const example = fileURLToPath(new URL('../rack/reference.yaml', import.meta.url));
 
 /** The cluster file of the README. */
 export const exampleText = readFileSync(example, 'utf8');

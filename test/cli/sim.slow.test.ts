@@ -114,8 +114,11 @@ describe('sim', () => {
     ours.write('taken', 'mine');
     mkdirSync(join(ours.folder, 'full'));
     ours.write('full/cluster.yaml', 'mine');
-    const made = await typed('sim', 'example', 'rack');
-    const rans = [made, await typed('sim', 'example', 'rack'), await typed('sim', 'example', 'taken')];
+    const rans = [
+      await typed('sim', 'example', 'rack'),
+      await typed('sim', 'example', 'rack'),
+      await typed('sim', 'example', 'taken'),
+    ];
     const asJson = await typed('sim', 'example', 'other', '--json');
     const validated = await typed('-f', 'rack/cluster.yaml', 'validate');
     rans.push(await typed('sim', 'example', 'full'), await typed('sim', 'example'));
@@ -124,11 +127,11 @@ describe('sim', () => {
     expect(schemaCheck('sim')(json(asJson))).toEqual([]);
     const kept = ['taken', 'full/cluster.yaml'].map((name) => readFileSync(join(ours.folder, name), 'utf8'));
     expect(kept).toEqual(['mine', 'mine']);
-    const [model] = readdirSync(join(ours.folder, 'rack/models'));
-    expect([readdirSync(join(ours.folder, 'rack')).sort(), model]).toEqual([
-      ['cluster.yaml', 'dist', 'models', 'schemas'],
-      'tiny',
-    ]);
+    expect((await typed('sim', 'example', 'own', '--runtime', 'command')).stdout).toContain(
+      'a small reference runtime',
+    );
+    const made = ['rack', 'own', 'own/models'].map((name) => readdirSync(join(ours.folder, name)).sort());
+    expect(made).toEqual([['cluster.yaml', 'schemas'], ['cluster.yaml', 'dist', 'models', 'schemas'], ['tiny']]);
     ours.remove();
   });
 

@@ -8,7 +8,7 @@ export const meshNodes = ['studio-1', 'studio-2', 'studio-3'] as const;
 
 /** The example file with only three Macs in a triangle and a mesh of llama.cpp on them. */
 export function llamaFile(folder: string, change: (file: FileValue) => void = () => undefined): FileValue {
-  const file: unknown = parse(textOf('cluster.example.yaml'));
+  const file: unknown = parse(textOf('test/rack/reference.yaml'));
   const value = filePart(file);
   delete filePart(value, 'nodes')['studio-4'];
   const thunderbolt = filePart(value, 'thunderbolt');

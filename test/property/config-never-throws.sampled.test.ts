@@ -9,7 +9,7 @@ import { loadCluster, parseLock } from '../../src/engine/load-cluster.ts';
 import { runs } from '../runs.ts';
 
 const file = 'cluster.yaml';
-const example = readFileSync('cluster.example.yaml', 'utf8');
+const example = readFileSync('test/rack/reference.yaml', 'utf8');
 const full = readFileSync('docs/cluster.full.yaml', 'utf8');
 const mostDiagnostics = 101;
 

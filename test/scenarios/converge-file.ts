@@ -23,7 +23,7 @@ function part(value: unknown, ...keys: readonly string[]): FileValue {
 
 /** The example file with only two nodes and the cable between them. It has every key of the example. */
 export function pairFile(change: (file: FileValue) => void = () => undefined): FileValue {
-  const file = part(parse(textOf('cluster.example.yaml')));
+  const file = part(parse(textOf('test/rack/reference.yaml')));
   for (const name of Object.keys(part(file, 'nodes'))) {
     if (name !== first && name !== second) delete part(file, 'nodes')[name];
   }

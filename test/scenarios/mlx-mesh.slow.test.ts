@@ -22,7 +22,7 @@ import { toldOfRanks } from './failed-start.ts';
 
 /** All four nodes of the example, with a placement of mlx over RDMA. */
 function mlxFile(change: (placement: FileValue) => void = () => undefined): FileValue {
-  const file = parse(textOf('cluster.example.yaml')) as FileValue;
+  const file = parse(textOf('test/rack/reference.yaml')) as FileValue;
   filePart(file, 'runtimes')['mlx'] = {
     driver: 'mlx',
     archive: './dist/uv-aarch64-apple-darwin.tar.gz',

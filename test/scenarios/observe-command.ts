@@ -23,7 +23,7 @@ export interface Printed {
 /** The real command, with a separate state folder that refers to a running simulated fleet. */
 export interface CommandPlace {
   readonly folder: string;
-  /** `meshwright --sim -f cluster.example.yaml WORDS`. */
+  /** `meshwright --sim -f test/rack/reference.yaml WORDS`. */
   readonly run: (...words: readonly string[]) => Promise<Printed>;
   readonly remove: () => Promise<void>;
 }

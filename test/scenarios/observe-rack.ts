@@ -12,11 +12,11 @@ import { root, textOf } from '../architecture/sources.ts';
 import { type RunningRack, startRack } from '../rack/running.ts';
 
 /** The absolute path of the example file. */
-export const exampleFile = `${root}cluster.example.yaml`;
+export const exampleFile = `${root}test/rack/reference.yaml`;
 
 /** The example file, resolved. */
 function exampleFleet(): DesiredFleet {
-  const { fleet } = loadCluster(textOf('cluster.example.yaml'), 'cluster.example.yaml');
+  const { fleet } = loadCluster(textOf('test/rack/reference.yaml'), 'test/rack/reference.yaml');
   if (!fleet) throw new Error('the example file is invalid');
   return fleet;
 }

@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
-import { exampleText } from '../../src/cli/sim/sim-example.ts';
 import type { Goal } from '../../src/engine/goals/scope.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import { nodeName } from '../../src/model/node.ts';
@@ -12,7 +10,6 @@ import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
-import { textOf } from '../architecture/sources.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { cuttingProxies } from './apply-steps.ts';
@@ -168,9 +165,6 @@ describe('the commands of a first start', { timeout: patience }, () => {
   });
 
   it('match the golden file for llama.cpp', () => {
-    const options = { driver: 'llamacpp', isPublished: false } as const;
-    const example = filePart(parse(exampleText(textOf('cluster.example.yaml'), options)));
-    const { runtime, sharding, context } = filePart(example, 'placements', 'chat');
     const llamacpp = {
       driver: 'llamacpp-rpc',
       archive: './dist/llama-b9000-bin-macos-arm64.tar.gz',
@@ -179,7 +173,9 @@ describe('the commands of a first start', { timeout: patience }, () => {
     };
     const file = pairFile((value) => {
       Object.assign(value, { runtimes: { llamacpp }, models: { tiny: { source: './models/gguf' } } });
-      Object.assign(filePart(value, 'placements', 'chat'), { runtime, sharding, context, transport: 'rdma' });
+      Object.assign(filePart(value, 'placements', 'chat'), {
+        ...{ runtime: 'llamacpp', sharding: 'pipeline', context: 512, transport: 'rdma' },
+      });
     });
     return expectFirstStart('started-llamacpp', file, async (folder) => {
       const content = Buffer.from(doubleText('llamacpp/llama.pl'));

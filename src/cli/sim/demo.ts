@@ -47,7 +47,7 @@ export const demo: VerbBody = async (run) => {
 };
 
 const opening =
-  'Everything here is simulated: no Mac is needed, and none is touched. SSH is real, and so is everything that meshwright plans and does. Four small programs play the model. This takes about a minute.';
+  'Everything here is simulated: no Mac is needed, and none is touched. SSH is real, and so is everything that meshwright plans and does. Small programs play exo and the model. This takes about a minute.';
 
 const closing = `
 The simulated rack is gone. To rehearse your own:
@@ -105,7 +105,7 @@ const question = 'Is anybody there?';
 
 const typed = (...words: readonly string[]) => ({ words, exits: exitCode.done });
 
-/** The demo in the folder of `prepareDemo`: from a cluster file to a token, and through a hung rank to another. */
+/** The demo in the folder of `prepareDemo`: from a cluster file to a token, and after a crash to another. */
 export const scenes: readonly Scene[] = [
   {
     says: 'A text file describes four Macs, six cables and a model. meshwright checks it before it touches anything.',
@@ -137,25 +137,19 @@ export const scenes: readonly Scene[] = [
     types: [typed('sim', 'hands')],
   },
   {
-    says: 'The next apply observes the Macs again, makes the remaining changes, and starts one rank on each Mac: all four or none.',
+    says: 'The next apply observes the Macs again, makes the remaining changes, and starts exo on each Mac: all four or none.',
     types: [typed('apply', '--sim', '--yes')],
   },
   {
-    says: 'The model answers. The stand-in model cannot write sentences. Its answer is a digest that passes through all four ranks. Each of them mixes in its own copy of the model, so a wrong or missing rank cannot go unnoticed. status shows the Macs, the cables and the placement.',
+    says: 'The model answers. The stand-in model cannot write sentences. Its answer is a digest of the question, and comes only if all four Macs take part. status shows the Macs, the cables and the placement.',
     types: [typed('ask', 'chat', question, '--sim'), typed('status', '--sim')],
   },
   {
-    says: 'Then a rank hangs: it accepts connections and answers none of them. (The signal USR1 makes the stand-in model hang.) doctor detects this by requesting a token, and names the command that helps.',
-    types: [
-      typed(
-        ...['exec', '--sim', 'studio-3', '--', 'sudo', '-n'],
-        ...['launchctl', 'kill', 'SIGUSR1', 'system/dev.meshwright.rank.chat'],
-      ),
-      { words: ['doctor', '--sim'], exits: exitCode.failed },
-    ],
+    says: 'Then one Mac panics and restarts. doctor requests a token, finds the rank that is missing, reports the panic, and names the command that helps.',
+    types: [typed('sim', 'fault', 'crash', 'studio-3'), { words: ['doctor', '--sim'], exits: exitCode.failed }],
   },
   {
-    says: 'restart stops all ranks in order and starts them again. It never reboots a Mac. The new generation of ranks gives a new digest.',
+    says: 'restart stops what is left of the model in order, and starts it on all four Macs again. It never reboots a Mac. The model gives the same answer as before.',
     types: [typed('restart', 'chat', '--sim', '--yes'), typed('ask', 'chat', question, '--sim')],
   },
 ];

@@ -1,16 +1,14 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { writeIndexedModel } from '../../sim/doubles/exo-image.ts';
 import { writeReferenceArchive, writeTinyModel } from '../../sim/doubles/reference.ts';
-import { writeTinyGguf } from '../../sim/doubles/tiny-gguf.ts';
 import { exitCode } from '../exit-codes.ts';
 import { cannotWrite } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** The runtimes with an example. */
-export const exampleDrivers = ['command', 'exo', 'mlx', 'llamacpp'] as const;
+export const exampleDrivers = ['exo', 'mlx', 'llamacpp', 'command'] as const;
 
 export type ExampleDriver = (typeof exampleDrivers)[number];
 
@@ -20,37 +18,45 @@ interface ExampleWish {
   readonly isPublished: boolean;
 }
 
-/** The example's `runtimes:` and the changes to its placement, as a person would write them. */
-const runtimes: Readonly<
-  Record<Exclude<ExampleDriver, 'command'>, { readonly text: string; readonly placement: Swaps }>
-> = {
-  exo: {
-    text: `  exo:
-    driver: exo
-    version: "1.0.71"
-`,
-    placement: { runtime: 'exo', transport: 'rdma' },
-  },
+/** How the example differs for another runtime, as a person would edit it. */
+interface ExampleEdit {
+  readonly runtimes: string;
+  readonly models?: string;
+  /** Keys of the placement with their new values. */
+  readonly placement: Readonly<Record<string, string>>;
+}
+
+const edits: Readonly<Record<Exclude<ExampleDriver, 'exo'>, ExampleEdit>> = {
   mlx: {
-    text: `  mlx:
+    runtimes: `  mlx:
     driver: mlx
     python: "3.12"
     requirements: ./requirements.lock   # uv pip compile --generate-hashes
 `,
-    placement: { runtime: 'mlx', transport: 'rdma' },
+    placement: { runtime: 'mlx' },
   },
   llamacpp: {
-    text: `  llamacpp:
-    driver: llamacpp-rpc
-    version: b10950
+    runtimes: `  llamacpp: { driver: llamacpp-rpc, version: b10950 }
 `,
-    placement: { runtime: 'llamacpp', sharding: 'pipeline', transport: 'rdma', context: '512' },
+    models: `  kimi: { source: "hf:unsloth/Kimi-K2.6-GGUF", include: ["*Q4_K_M*"] }
+`,
+    placement: { runtime: 'llamacpp', sharding: 'pipeline' },
+  },
+  command: {
+    runtimes: `  reference:
+    driver: command
+    archive: ./dist/reference.tar.gz
+    command: ["{runtime}/bin/rank", "--rank", "{rank}", "--size", "{size}",
+      "--listen", "{address}:{port}", "--peers", "{peers}", "--model", "{model}",
+      "--endpoint", "{endpoint}", "--generation", "{generation}"]
+`,
+    models: `  tiny: { source: ./models/tiny }
+`,
+    placement: { model: 'tiny', runtime: 'reference', transport: 'tcp', context: '8k' },
   },
 };
 
-type Swaps = Readonly<Record<string, string>>;
-
-const publishedEndpoint = `    endpoint: { port: 8080, listen: lan, servedName: tiny, access: anybody }
+const publishedEndpoint = `    endpoint: { port: 8080, listen: lan, servedName: kimi, access: anybody }
 `;
 
 /** @throws Error if the example has changed but this code has not, which is a bug */
@@ -61,14 +67,16 @@ function replaced(text: string, pattern: RegExp, by: string): string {
 
 /** The example file for a different runtime, or with a published endpoint. All other text is kept, even comments. */
 export function exampleText(example: string, { driver, isPublished }: ExampleWish): string {
-  const { text, placement } = driver === 'command' ? { text: undefined, placement: {} } : runtimes[driver];
-  let file = text === undefined ? example : replaced(example, /(?<=^runtimes:\n)(?: .*\n)+/m, text);
-  for (const [key, value] of Object.entries(placement)) {
-    file = replaced(file, new RegExp(`(?<=^placements:\\n(?: .*\\n)*    ${key}: ).*`, 'm'), value);
+  let file = example;
+  if (driver !== 'exo') {
+    const { runtimes, models, placement } = edits[driver];
+    file = replaced(file, /(?<=^runtimes:\n)(?: .*\n)+/m, runtimes);
+    if (models !== undefined) file = replaced(file, /(?<=^models:\n)(?: .*\n)+/m, models);
+    for (const [key, value] of Object.entries(placement)) {
+      file = replaced(file, new RegExp(`(?<=^placements:\\n(?: .*\\n)*    ${key}: ).*`, 'm'), value);
+    }
   }
-  if (driver === 'exo') file = replaced(file, /(?<=source: \.\/models\/tiny)/, ', repository: acme/tiny');
-  if (!isPublished) return file;
-  return replaced(file, /^ {4}endpoint: .*\n/m, publishedEndpoint);
+  return isPublished ? replaced(file, /^ {4}endpoint: .*\n/m, publishedEndpoint) : file;
 }
 
 const example = new URL('../../../cluster.example.yaml', import.meta.url);
@@ -77,26 +85,17 @@ const example = new URL('../../../cluster.example.yaml', import.meta.url);
 const modelBytes = 8_388_608;
 
 /**
- * Writes the example into a folder, together with the files that a simulation cannot replace: the reference runtime's
- * archive, and a model in the runtime's format.
+ * Writes the example into a folder. A simulation replaces every release and model that it names, except the program of
+ * a `command` runtime, which is written next to the file, with its model.
  */
 export async function prepareDemo(
   folder: string,
-  wish: ExampleWish = { driver: 'command', isPublished: false },
+  wish: ExampleWish = { driver: 'exo', isPublished: false },
 ): Promise<void> {
   await writeFile(join(folder, 'cluster.yaml'), exampleText(await readFile(example, 'utf8'), wish));
-  const model = join(folder, 'models/tiny');
-  switch (wish.driver) {
-    case 'command':
-      await writeReferenceArchive(join(folder, 'dist/reference.tar.gz'));
-      await writeTinyModel(model, modelBytes);
-      return;
-    case 'exo':
-    case 'mlx':
-      return writeIndexedModel(model);
-    case 'llamacpp':
-      await writeTinyGguf(join(model, 'tiny.gguf'));
-  }
+  if (wish.driver !== 'command') return;
+  await writeReferenceArchive(join(folder, 'dist/reference.tar.gz'));
+  await writeTinyModel(join(folder, 'models/tiny'), modelBytes);
 }
 
 const schemaFile = new URL('../../../schemas/cluster.schema.json', import.meta.url);
@@ -112,25 +111,22 @@ export const simExample: VerbBody = async (run) => {
   mkdirSync(join(folder, 'schemas'));
   copyFileSync(schemaFile, join(folder, 'schemas/cluster.schema.json'));
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, folder });
-  else run.console.out(written(shown, driver, isPublished));
+  else run.console.out(written(shown, driver));
   return exitCode.done;
 };
 
 /** @throws FleetError `cli/usage` */
 function driverOf(asked: unknown): ExampleDriver {
-  const found = exampleDrivers.find((one) => one === (asked ?? 'command'));
+  const found = exampleDrivers.find((one) => one === (asked ?? 'exo'));
   if (found !== undefined) return found;
   throw usageError(`There is no example for ${JSON.stringify(asked)}.`, `Use one of: ${exampleDrivers.join(', ')}`);
 }
 
-const written = (
-  shown: string,
-  driver: ExampleDriver,
-  isPublished: boolean,
-): string => `Wrote cluster.yaml to ${shown}, with the files it needs for a simulated rack:
-${driver === 'command' ? 'a small reference runtime in dist/, a stand-in for a model in models/.' : 'a stand-in for a model in models/.'} Editors
-complete its keys with schemas/.
-${driver === 'command' && !isPublished ? '' : 'The simulation replaces each program that is missing in dist/ with a stand-in.\n'}
+const written = (shown: string, driver: ExampleDriver): string => `Wrote cluster.yaml to ${shown}${
+  driver === 'command' ? ', with a small reference runtime in dist/ and a\nstand-in for a model in models/' : ''
+}. Editors complete its keys with schemas/.
+A simulated rack has stand-ins for the programs and models of releases.
+
 Continue in that folder:
   meshwright sim up
   meshwright apply --sim

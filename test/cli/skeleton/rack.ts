@@ -25,7 +25,7 @@ const isOfRack = (link: string): boolean =>
 
 /** The pair of the convergence tests, with a third Mac, a cable for every two, and a published endpoint. */
 function rackFile(): FileValue {
-  const example = parse(textOf('cluster.example.yaml')) as FileValue;
+  const example = parse(textOf('test/rack/reference.yaml')) as FileValue;
   return pairFile((file) => {
     const { [bystander]: third } = filePart(example, 'nodes');
     file['nodes'] = { ...filePart(file, 'nodes'), [bystander]: third };

@@ -2,6 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { publishedShape } from '../../../src/cli/fit/published-shape.ts';
+import { fitPlacements, worstVerdict } from '../../../src/drivers/fit-placements.ts';
+import { namedModel } from '../../../src/drivers/known/known-models.ts';
 import { loadCluster } from '../../../src/engine/load-cluster.ts';
 
 const yamlIn = (folder: string): readonly string[] =>
@@ -10,8 +13,9 @@ const yamlIn = (folder: string): readonly string[] =>
         .filter((name) => /\.ya?ml$/.test(name))
         .map((name) => join(folder, name))
     : [];
-const shipped = [...yamlIn('.'), ...yamlIn('docs'), ...yamlIn('playbooks')];
-const clusters = shipped.filter((path) => basename(path).startsWith('cluster.'));
+const recipes = yamlIn('examples');
+const shipped = [...yamlIn('.'), ...yamlIn('docs'), ...yamlIn('playbooks'), ...recipes];
+const clusters = shipped.filter((path) => basename(path).startsWith('cluster.') || recipes.includes(path));
 
 type Schema = { readonly [key: string]: unknown };
 
@@ -88,6 +92,38 @@ describe('cluster.example.yaml', () => {
     );
     expect(new Set(pairs).size).toBe(6);
     expect(pairs).toHaveLength(6);
+  });
+});
+
+describe('an example', () => {
+  const examples = ['cluster.example.yaml', ...recipes];
+
+  it.each(examples)('names no file of this computer: %s', (path) => {
+    const { fleet } = loadCluster(readFileSync(path), path);
+    const programs = (fleet?.runtimes ?? []).flatMap(({ archive, extras, release }) => [
+      ...(release === undefined ? [archive] : []),
+      ...extras.map(({ source }) => source),
+    ]);
+    expect(programs.filter((source) => !source.startsWith('https://'))).toEqual([]);
+    expect(fleet?.models.filter(({ source }) => source.kind !== 'hub')).toEqual([]);
+  });
+
+  it.each(examples)('has models that fit comfortably, by their published sizes: %s', (path) => {
+    const { fleet } = loadCluster(readFileSync(path), path);
+    if (fleet === undefined) throw new Error(`${path} is invalid`);
+    const repositories = (parse(readFileSync(path, 'utf8')) as { models: Record<string, { source: string }> }).models;
+    const models = fleet.models.map((model) => {
+      const { source = '' } = repositories[model.name] ?? {};
+      const named = namedModel(source) ?? namedModel(source.replace(/^.*\/(.*)-GGUF$/, '$1'));
+      if (named === undefined) throw new Error(`no size is published for ${source}`);
+      const fact = publishedShape(named);
+      if (fact.kind !== 'known') throw new Error(`the size of ${source} is unknown`);
+      return { ...model, shape: fact.shape };
+    });
+    const fits = fitPlacements({ ...fleet, models });
+    expect(fleet.placements.map((placement) => worstVerdict(placement, fits))).toEqual(
+      fleet.placements.map(() => 'fits'),
+    );
   });
 });
 

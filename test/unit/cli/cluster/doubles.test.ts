@@ -46,10 +46,10 @@ const namesOf = (fleet: DesiredFleet, sim = true): readonly string[] =>
 describe('doubles on a simulated rack', () => {
   it('replace missing archives, with the names and versions in the file', () => {
     expect(exampleDrivers.map((driver) => namesOf(example(driver)))).toEqual([
-      ['double of Node 22.22.0'],
       ['double of exo 1.0.71', 'double of Node 22.22.0'],
       ['double of uv and mlx-lm', 'double of Node 22.22.0'],
       ['double of llama.cpp b10950', 'double of Node 22.22.0'],
+      ['double of Node 22.22.0'],
     ]);
   });
 
