@@ -20,9 +20,10 @@ Examples:
     summary: 'resolve models again and write the lock',
     words: '[model...]',
     uses: ['file', 'reach', 'json'],
-    more: `Asks Hugging Face which commit the revision of each hf: source names now, lists that commit's files with their SHA-256, and hashes folders on this computer. Writes the result into the lock; no node is contacted. \`apply\` then installs the new files. Without names: every model whose list is in the lock.
+    options: [leaseWait],
+    more: `Asks Hugging Face which commit the revision of each hf: source names now, lists that commit's files with their SHA-256, and hashes folders on this computer. A node:/ folder without \`files\` is hashed by every node that reads the model, and their lists must be equal; no other source contacts a node. Writes the result into the lock; \`apply\` then installs the new files. Without names: every model whose list is in the lock.
 A private or gated repository needs a token: \`secrets: { huggingface: { env: HF_TOKEN } }\` in the file.
-Exit codes: 0 all models were read, 4 some were, 1 none was.
+Exit codes: 0 all models were read, 4 some were, 1 none was, 75 a node is leased to another run.
 
 Examples:
   meshwright models lock

@@ -300,6 +300,8 @@ export interface JobArgs {
   };
   /** Hashes every file of a published model, and marks the model as changed if one is wrong. */
   readonly 'rehash-model': JobArgs['verify-model'];
+  /** Lists the files of a folder with their SHA-256, for the lock; fails if there are more than `most`. */
+  readonly 'list-folder': { readonly model: string; readonly folder: NodePath; readonly most: number };
 }
 
 export type JobName = keyof JobArgs;

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sealName } from '../../src/node/paths/own-paths.ts';
-import { fileText, pairFile } from '../scenarios/converge-file.ts';
+import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, json, meshwright } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
@@ -46,6 +46,36 @@ function damage(): string {
   utimesSync(join(folder, sealName), later, later);
   return file;
 }
+
+describe('models lock', () => {
+  const file = pairFile((all) => {
+    filePart(all, 'models')['tiny'] = { source: 'node:/Volumes/fast/tiny' };
+  });
+
+  it('lists a folder on the nodes only if all nodes agree, and reads it once', async () => {
+    const before = fileText(pairFile());
+    place.write('cluster.yaml', fileText(file));
+    const own = folders().map((path) => {
+      const shelf = join(place.root, path.slice(0, path.indexOf('/opt/meshwright/')), 'Volumes/fast/tiny');
+      cpSync(join(place.root, path), shelf, { recursive: true });
+      return shelf;
+    });
+    const plan = await run('plan');
+    expect([plan.code, plan.stdout]).toEqual([1, expect.stringContaining('meshwright models lock tiny')]);
+    const odd = join(own[1] ?? '', 'extra.txt');
+    writeFileSync(odd, 'x');
+    const unequal = await run('models', 'lock', 'tiny', '--json');
+    expect([unequal.code, codesOf(json(unequal))]).toEqual([1, ['model/folder-unreadable']]);
+    expect(unequal.stdout).toContain('extra.txt is missing on studio-1');
+    rmSync(odd);
+    const locked = await run('models', 'lock', 'tiny', '--json');
+    expect([locked.code, (json(locked) as { lock: { written: boolean } }).lock.written]).toEqual([0, true]);
+    const again = await run('models', 'lock', '--json');
+    expect([again.code, (json(again) as { lock: { written: boolean } }).lock.written]).toEqual([0, false]);
+    expect((await run('apply', '--yes', '--allow', 'interrupt')).code).toBe(0);
+    place.write('cluster.yaml', before);
+  });
+});
 
 describe('the models commands', () => {
   it('find a damaged file only by hashing, and apply replaces the model', async () => {

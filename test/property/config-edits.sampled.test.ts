@@ -145,7 +145,6 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'secrets.huggingface.env': ['secret/not-a-source /secrets/huggingface'],
   'models.kimi.source': missing('/models/kimi'),
   'models.shelf': inPlacements('model', 'chat/model', 'pair/model', 'wide/model'),
-  'models.shelf.files': ['model/files-missing /models/shelf'],
   'models.shelf.trustRemoteCode.tokenization_shelf.py': ['schema/out-of-range /models/shelf/trustRemoteCode'],
   'models.fetched': inPlacements('model', 'alone/model'),
   'downloads.plainHttp': ['model/plain-http /downloads/mirror'],

@@ -132,6 +132,8 @@ const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
   Object.entries({
     'fetch-refused':
       'Check the address in `source`. For a private or gated repository, accept its terms and set `secrets: { huggingface: { env: HF_TOKEN } }` to a token that may read it.',
+    'being-written':
+      'Wait until nothing writes to the folder. If nothing does, delete what an interrupted download has left there. Then run the command again.',
     'no-source': 'The source in the file is a folder on the node itself: check that this path exists there.',
     'no-program': prose`List the archive (tar -tf) and set the program's path in the file, or use a different archive. To undo a rollback: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
     'unsafe-archive':
@@ -385,7 +387,8 @@ async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll 
 
 function ending(step: StepOf<'job'>, { exit, failure }: JobPoll): StepResult {
   // A job that only reads files has changed nothing.
-  if (exit === 0) return { outcome: step.act.name === 'rehash-model' ? 'unchanged' : 'changed', diagnostics: [] };
+  const isReading = step.act.name === 'rehash-model' || step.act.name === 'list-folder';
+  if (exit === 0) return { outcome: isReading ? 'unchanged' : 'changed', diagnostics: [] };
   return failed(
     scriptProblem(step, failure ?? { slug: 'job-failed', text: `the job exited with ${exit ?? 'an unknown status'}` }),
   );

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { suggesterAmong } from '../../desired/did-you-mean.ts';
-import { settleModel, sourcesToRead } from '../../desired/settle/settle-trees.ts';
+import { listedFolder, settleModel, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
@@ -9,11 +9,12 @@ import { listText } from '../../model/lists.ts';
 import { hang } from '../../report/page.ts';
 import { changeLock, openCluster } from '../cluster/open-cluster.ts';
 import { lockBefore } from '../cluster/settle-cluster.ts';
-import { codeForNodes } from '../exit-codes.ts';
+import { codeForNodes, exitCode, firstOf } from '../exit-codes.ts';
 import { readRepositories } from '../sources/read-repositories.ts';
 import { readSources } from '../sources/read-sources.ts';
 import { diagnosticsJson, logFindings, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { listNodeFolders } from './node-folders.ts';
 
 /** `models lock [NAME…]`: reads the file lists of models again, and writes commits and digests into the lock. */
 export const modelsLock: VerbBody = async (run) => {
@@ -22,10 +23,21 @@ export const modelsLock: VerbBody = async (run) => {
   const { lock, lockPlace } = lockBefore(run, opened);
   const chosen = chosenModels(run, opened.fleet.models);
   const places = sourcesToRead({ runtimes: [], models: chosen }, { models: {}, runtimes: {} }, baseFolder);
-  const { folders } = await readSources(run, places);
+  const local = await readSources(run, places);
   const repositories = await readRepositories(run, opened, places.repositories);
-  const from = { lock, sources: { archives: {}, folders, repositories }, baseFolder };
-  const settled = chosen.map((one) => settleModel(one, { ...from, downloads: opened.fleet.downloads }));
+  const onNodes = await listNodeFolders(
+    run,
+    opened,
+    chosen.filter(({ source }) => source.kind === 'node'),
+  );
+  const folders = { ...local.folders, ...onNodes.folders };
+  const settled = chosen.map((one) => {
+    // Without a new list, the one in the lock is no answer.
+    const isRead = (repositories[one.name] ?? folders[one.name])?.kind === 'known';
+    const sources = { archives: {}, folders, repositories };
+    const { downloads } = opened.fleet;
+    return settleModel(one, { lock: isRead ? lock : { ...lock, models: {} }, sources, baseFolder, downloads });
+  });
   const diagnostics = settled.flatMap((one) => one.diagnostics).map((one) => ({ ...one, severity: 'error' as const }));
   const read = settled.flatMap(({ wanted, locked, diagnostics: found }) =>
     locked === undefined || hasErrors(found) || wanted.unread !== undefined ? [] : [[wanted.name, locked] as const],
@@ -60,19 +72,18 @@ export const modelsLock: VerbBody = async (run) => {
     diagnostics,
   );
   const bad = new Set(diagnostics.flatMap(({ subject }) => (subject?.kind === 'model' ? [subject.name] : [])));
-  return codeForNodes(chosen.map(({ name }) => (bad.has(name) ? 'wrong' : 'fine')));
+  const code = codeForNodes(chosen.map(({ name }) => (bad.has(name) ? 'wrong' : 'fine')));
+  return onNodes.isLeased ? firstOf([code, exitCode.leaseHeld]) : code;
 };
 
 /** The named models whose lists are in the lock, or all of them. @throws FleetError `cli/usage` for another name */
 function chosenModels({ words }: Run, models: readonly DesiredModel[]): readonly DesiredModel[] {
-  const listed = models.filter(
-    ({ hub, source, files }) => hub !== undefined || (source.kind === 'controller' && files.length === 0),
-  );
+  const listed = models.filter((one) => one.hub !== undefined || listedFolder(one) !== undefined);
   const names = listed.map(({ name }) => name);
   if (names.length === 0) {
     throw usageError(
       'No model in the file has its list of files in the lock.',
-      'The lock has the lists of models from hf: repositories and from folders on this computer.',
+      'The lock has the lists of models from hf: repositories and from folders without `files`.',
     );
   }
   const strange = words.find((word) => !names.includes(word));

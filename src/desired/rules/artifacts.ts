@@ -134,18 +134,16 @@ function twoArchives({ runtimes, gatewayKeys }: Draft, _place: PlaceText, driver
   return isTwice ? [...ofRuntimes, { code, pointer: '/gateway/version', at: 'key', detail }] : ofRuntimes;
 }
 
-/** Models from a node's disk or a server must list their files. */
+/** Models from a server must list their files. */
 function filesMissing(draft: Draft): readonly Finding[] {
   return draft.models.flatMap(({ name, pointer, source, hasFiles }) => {
-    const from = source?.isText ? /^(?:node|https?):/.exec(source.text)?.[0] : undefined;
-    if (from === undefined || hasFiles) return [];
-    const where = from === 'node:' ? 'from their own disks' : 'from a server';
-    const page = /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)/.exec(source?.text ?? '')?.[1];
+    if (source?.isText !== true || !/^https?:/.test(source.text) || hasFiles) return [];
+    const page = /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)/.exec(source.text)?.[1];
     return {
       code: 'model/files-missing',
       pointer,
       at: 'key',
-      detail: `The nodes get model ${name} ${where}, and the file has no digests to verify it.`,
+      detail: `The nodes get model ${name} from a server, and the file has no digests to verify it.`,
       ...(page === undefined ? {} : { hint: `For this repository, write \`source: hf:${page}\`.` }),
       subject: modelSubject(name),
     };

@@ -18,6 +18,8 @@ import { given } from '../../model/given.ts';
 import type { Known } from '../../model/known.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { modelSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { commitSource } from '../hub-source.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from '../tree-paths.ts';
@@ -55,7 +57,8 @@ export function settleModel(
     source.kind === 'controller'
       ? { ...model, source: { kind: 'controller', folder: absolutePath(baseFolder, source.folder) } }
       : model;
-  if (source.kind !== 'controller' || !isListLocked(model)) {
+  const listed = listedFolder(model);
+  if (listed === undefined) {
     return { wanted: withDigest(placed, model.files), additions: [], diagnostics: [] };
   }
   const before = own(lock.models, name);
@@ -66,7 +69,7 @@ export function settleModel(
     return { wanted: { ...placed, ...given({ unread }) }, ...kept, additions: [], diagnostics };
   }
   const wanted = withDigest(placed, files);
-  const locked = { source: source.folder, files };
+  const locked = { source: listed, files };
   return { wanted, locked, additions: listAdditions(wanted, locked, before), diagnostics };
 }
 
@@ -103,9 +106,12 @@ function hubAdditions(model: DesiredModel, now: LockedModel, before: LockedModel
   return [...listed, `model ${model.name}: ${is}${instead}`];
 }
 
-/** The files in the folder or in the lock. The lock's list for another folder counts only if this one was not tried. */
+/**
+ * The files in the folder or in the lock. The lock's list for another folder counts only if this folder is on this
+ * computer and was not tried.
+ */
 function listOf(
-  { name, source }: DesiredModel,
+  model: DesiredModel,
   seen: FolderFact | undefined,
   before: LockedModel | undefined,
 ): {
@@ -113,12 +119,20 @@ function listOf(
   readonly diagnostics: readonly Diagnostic[];
   readonly unread?: UnreadSource;
 } {
+  const { name, source } = model;
   if (seen?.kind === 'known') return { files: sorted(seen.files), diagnostics: folderProblems(name, seen.files) };
-  const isOther = source.kind === 'controller' && before?.source !== source.folder;
-  if (before !== undefined && !(isOther && seen)) return { files: before.files, diagnostics: [] };
-  const unread = seen ?? notRead(`The folder of ${name}`);
+  const isOnNodes = source.kind === 'node';
+  const isOther = before?.source !== listedFolder(model);
+  if (before !== undefined && !(isOther && (seen || isOnNodes))) return { files: before.files, diagnostics: [] };
+  const unread = seen ?? (isOnNodes ? notListed(name, source.folder) : notRead(`The folder of ${name}`));
   return { diagnostics: [noFolder(name, unread)], unread };
 }
+
+const notListed = (name: string, folder: string): UnreadSource => ({
+  kind: 'unresolved',
+  detail: `The lock does not list the files in ${folder} on the nodes.`,
+  hint: prose`To list them: ${meshwright('models lock', name)}`,
+});
 
 const withDigest = (model: DesiredModel, files: readonly TreeFile[]): DesiredModel => ({
   ...model,
@@ -244,13 +258,11 @@ export const absolutePath = (baseFolder: string, path: string): string =>
 /** The lock's name for a runtime file other than the archive. It is unique, because runtime names have no slash. */
 export const extraName = (runtime: string, extra: string): string => `${runtime}/${extra}`;
 
-/** True if the lock lists a model's files, because its folder is local and the cluster file has no list. */
-const isListLocked = ({ source, files }: DesiredModel): boolean => source.kind === 'controller' && files.length === 0;
-
-/** A model's lock entry, if it describes the folder that the file names now. */
-function lockedModel({ name, source }: DesiredModel, { models }: Pick<ClusterLock, 'models'>): LockedModel | undefined {
-  const locked = own(models, name);
-  return source.kind === 'controller' && locked?.source === source.folder ? locked : undefined;
+/** The folder whose files the lock lists, because the cluster file has no list, as in the file; otherwise undefined. */
+export function listedFolder({ source, files }: DesiredModel): string | undefined {
+  if (files.length > 0) return undefined;
+  if (source.kind === 'controller') return source.folder;
+  return source.kind === 'node' ? `node:${source.folder}` : undefined;
 }
 
 /** True if the lock's digest of a runtime's archive is that of this release. */
@@ -286,7 +298,9 @@ export function sourcesToRead(
     .filter((one) => !isReleaseLocked(lock, one));
   const folders = fleet.models.flatMap((model) => {
     const { name, source } = model;
-    if (source.kind !== 'controller' || !isListLocked(model) || lockedModel(model, lock) !== undefined) return [];
+    const listed = listedFolder(model);
+    // Folders on nodes are read only by `models lock`.
+    if (source.kind !== 'controller' || listed === undefined || own(lock.models, name)?.source === listed) return [];
     return [{ name, path: absolutePath(baseFolder, source.folder) }];
   });
   const wheels = fleet.runtimes.flatMap((runtime) => wheelFolder(runtime, baseFolder) ?? []);

@@ -119,7 +119,7 @@ export const placementCodes = {
   'model/files-missing': {
     summary: 'The model has no list of files.',
     cause:
-      'A node verifies every file from its own disk or a server by its SHA-256, so the cluster file must list each one. meshwright can list the files itself only for a folder on this computer.',
+      'A node verifies every file from a server by its SHA-256, so the cluster file must list each one. meshwright can list the files itself only in a folder or in a Hugging Face repository.',
     hint: 'Add `files`: the SHA-256 and the size in bytes of each path.',
   },
   'model/key-not-used': {
@@ -277,9 +277,9 @@ export const settleCodes = {
   },
   'model/unresolved': {
     severity: 'warning',
-    summary: 'The commit and files of a model are unknown.',
+    summary: 'The files of a model are unknown.',
     cause:
-      'The lock does not list the files of this repository yet, and Hugging Face did not return them. Placements that use the model wait; everything else continues.',
+      'The lock does not list them yet: Hugging Face did not return them, or `models lock` has not listed the folder on the nodes. Placements that use the model wait; everything else continues.',
     hint: 'Fix the problem named above, then run the command again.',
   },
   'model/revision-moved': {

@@ -9,6 +9,7 @@ import { addressed, nodeSubject, subjectNodes } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { sudo } from '../../rack/access/resource.ts';
+import { type ListWish, listFolders } from '../../rack/artifacts/list-folders.ts';
 import { type PruneWish, pruneModels } from '../../rack/artifacts/prune-models.ts';
 import { type VerifyWish, verifyModels } from '../../rack/artifacts/verify-models.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
@@ -253,9 +254,10 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         isTold: ({ code }) => code.startsWith('ssh/'),
       };
     case 'verify-models':
+    case 'list-folders':
       return {
         desired,
-        resources: [identity, sudo, verifyModels(goal)],
+        resources: [identity, sudo, goal.kind === 'verify-models' ? verifyModels(goal) : listFolders(goal)],
         barring: ['identity', 'sudo'],
         isMeant: (kind) => kind === 'model',
         isTold: ({ code }) => code.startsWith('ssh/'),
@@ -306,6 +308,8 @@ export type Goal =
   | ({ readonly kind: 'hold' } & HoldWish)
   /** Hashes every file of these published models. */
   | ({ readonly kind: 'verify-models' } & VerifyWish)
+  /** Lists the files in the folders of these models on their nodes. */
+  | ({ readonly kind: 'list-folders' } & ListWish)
   /** Deletes models that the file does not declare. The fleet has every model of the file. */
   | ({ readonly kind: 'prune' } & PruneWish)
   /** Removes meshwright from these Macs. The fleet comes from `fleetWithout`; `placements` are the ones to stop. */
@@ -372,6 +376,7 @@ export function fleetForGoal(goal: Goal, desired: DesiredFleet, { nodes }: Fleet
     case 'hold':
     case 'prune':
     case 'verify-models':
+    case 'list-folders':
     case 'uninstall':
       return desired;
     case 'converge': {

@@ -112,6 +112,7 @@ export function expandTask(
     case 'uninstall':
     case 'prune':
     case 'verify-models':
+    case 'list-folders':
       return { kind: 'plan', goal: task, targets: nodes };
     case 'wait': {
       const wanted = startedPlacements(task.placements, scope, nodes);

@@ -67,6 +67,8 @@ export type Task =
   | Extract<Goal, { readonly kind: 'prune' }>
   /** Hashes published models. Only for the command `models verify`; not allowed in a file. */
   | Extract<Goal, { readonly kind: 'verify-models' }>
+  /** Lists folders of models on nodes. Only for the command `models lock`; not allowed in a file. */
+  | Extract<Goal, { readonly kind: 'list-folders' }>
   /** Runs one command per node as the SSH user; its arguments are passed unchanged. */
   | {
       readonly kind: 'run';
@@ -81,7 +83,7 @@ export type Task =
 export type TaskOf<K extends Task['kind']> = Extract<Task, { readonly kind: K }>;
 
 /** The kinds of tasks that a file can have. */
-export type TaskKind = Exclude<Task['kind'], 'uninstall' | 'hold' | 'prune' | 'verify-models'>;
+export type TaskKind = Exclude<Task['kind'], 'uninstall' | 'hold' | 'prune' | 'verify-models' | 'list-folders'>;
 
 /** Tasks for some nodes, batch after batch. */
 export interface Play {

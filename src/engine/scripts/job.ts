@@ -86,9 +86,13 @@ function resultOf(key: Digest, call: JobCall) {
       about: `name=${call.name}\nplacement=${placement}`,
     };
   }
-  const { tree } = call.args;
-  // This job makes nothing that could already exist: it reads the published tree itself.
+  // A job that only reads makes nothing that could already exist.
   const nothing = below(jobFolder(key), 'made');
+  if (call.name === 'list-folder') {
+    const about = `name=${call.name}\nmodel=${call.args.model}`;
+    return { published: nothing, staged: nothing, verified: nothing, digest: key, about };
+  }
+  const { tree } = call.args;
   const isReading = call.name === 'rehash-model';
   return {
     published: isReading ? nothing : treeFolder(tree),

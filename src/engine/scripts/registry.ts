@@ -7,6 +7,7 @@ import {
   clearStaging,
   fetchArchive,
   fetchModel,
+  listFolder,
   prepareStaging,
   publishTree,
   rehashModel,
@@ -92,6 +93,7 @@ const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'verify-model': verifyModel,
   'prepare-rank': prepareRank,
   'rehash-model': rehashModel,
+  'list-folder': listFolder,
 };
 
 export const scriptNames = Object.keys(scripts) as readonly ScriptName[];

@@ -12,6 +12,7 @@ import { isIntact, treeOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
+import { listJobKey } from './list-folders.ts';
 import { usedRuntimes } from './runtime-resource.ts';
 import { jobKeys, placementsOn } from './tree-steps.ts';
 
@@ -65,8 +66,10 @@ function leftoversOn(fleet: DesiredFleet, target: ObservedTarget): Known<Leftove
     .map(folderOf);
   const ended = jobs.value.filter(({ key, fields }) => /^[0-9a-f]{64}$/.test(key) && fields['state'] !== 'running');
   const placements = placementsOn(fleet, target).map(({ name }) => name);
+  // The lists of the files in folders, so that `models lock` does not hash them again.
+  const lists: readonly (string | undefined)[] = fleet.models.map(listJobKey);
   const isKept = ({ key, fields }: NodeJob): boolean =>
-    neededJobs.includes(key) || placements.includes(fields['placement'] ?? '');
+    neededJobs.includes(key) || lists.includes(key) || placements.includes(fields['placement'] ?? '');
   const keys = ended.filter((job) => !isKept(job)).map(({ key }) => key);
   return known({ folders: folders.toSorted(compareText), jobs: keys.toSorted(compareText) });
 }

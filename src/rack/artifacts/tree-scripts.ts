@@ -78,6 +78,8 @@ export const rehashModel = ({ tree, files }: JobArgs['rehash-model']): string =>
     files.flatMap(({ path, sha256, sizeBytes }) => [path, sha256, String(sizeBytes)]),
   );
 
+export const listFolder = ({ folder, most }: JobArgs['list-folder']): string => sh.listFolder({ folder, most });
+
 const ofArchive = ({ tree, archive, sha256 }: JobArgs['unpack-runtime']) => ({
   ...ofTree(tree),
   archive: stagedArchive(tree, archive),

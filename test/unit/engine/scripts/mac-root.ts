@@ -41,7 +41,7 @@ const translated: Readonly<Record<string, string>> =
         'bin/cp': 'case $1 in (-c) shift ;; (-cp) shift; set -- -p "$@" ;; esac\n',
         'usr/bin/stat': `l=
 case $1 in (-L) l=-L; shift ;; esac
-case $2 in (%z) f=%s ;; (%m) f=%Y ;; (%Lp) f=%a ;; ('%Lp %N') f='%a %n' ;; (%u) f=%u ;; ('%i %z') f='%i %s' ;; ('%i %l') f='%i %h' ;; (*) exit 64 ;; esac
+case $2 in (%z) f=%s ;; (%m) f=%Y ;; (%Lp) f=%a ;; ('%Lp %N') f='%a %n' ;; (%u) f=%u ;; (%d) f=%d ;; ('%d %z %N') f='%d %s %n' ;; ('%d %z ./%N') f='%d %s ./%n' ;; ('%d %i %z %m %c %N') f='%d %i %s %Y %Z %n' ;; ('%i %z') f='%i %s' ;; ('%i %l') f='%i %h' ;; (*) exit 64 ;; esac
 shift 2
 set -- $l -c "$f" "$@"
 `,

@@ -195,6 +195,7 @@ const jobs: JobArgs = {
     ],
   },
   'rehash-model': { tree: exampleModel, files },
+  'list-folder': { model: 'tiny', folder: nodePath('/Volumes/disk/tiny'), most: 100 },
 };
 
 /** Every script with arguments. */

@@ -50,8 +50,9 @@ describe('the scripts sent to nodes', () => {
 describe('the comparison of two script versions', () => {
   const steady = Object.keys(before).filter((name) => !unsteady.has(name));
 
-  // This job reads a published model and stages nothing; rehash-model.test.ts runs it.
-  const jobs = Object.keys(before).filter((name) => name.startsWith('job ') && name !== 'job rehash-model');
+  // These jobs only read files and stage nothing; rehash-model.test.ts and list-folder.test.ts run them.
+  const reading = ['job rehash-model', 'job list-folder'];
+  const jobs = Object.keys(before).filter((name) => name.startsWith('job ') && !reading.includes(name));
   it.each(jobs)('completes all the work of %s', async (name) => {
     const { exit, tree } = await runOnMac(shell, name, before[name] ?? '');
     expect([exit, tree.filter((one) => one.includes('ops/example/failure'))]).toEqual([0, []]);
