@@ -155,9 +155,9 @@ ${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(hos
   },
   {
     path: '/usr/bin/readlink',
-    forms: '[-n] file, one link only',
+    forms: '[-fn] file ...',
     usage: 'usage: readlink [-fn] [file ...]',
-    body: passFiles({ letters: 'n' }),
+    body: passFiles({ letters: 'fn' }),
   },
   {
     path: '/usr/bin/find',

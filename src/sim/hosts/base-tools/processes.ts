@@ -131,7 +131,45 @@ case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@"
 [ $# -gt 0 ] || exit "$z"
 kill -s "$s" -- "$@" && exit "$z"`;
 
+/**
+ * Prints each open file of this machine among the operands, with its process, like lsof with the fields command, access
+ * and name. The kernel's access flags are octal; their last digit is 0 for reading, 1 for writing, and 2 for both.
+ *
+ * @see proc(5): `/proc/PID/fd` and `/proc/PID/fdinfo`
+ */
+const listOpenFiles = `q= l='
+'
+for o; do l="$l$o
+"; done
+command -p find /proc/[0-9]*/fd -type l -printf '%p %l\\n' 2>/dev/null | {
+  z=1
+  while IFS= read -r x; do
+    o=\${x#* }
+    case $l in (*"
+$o
+"*) ;; (*) continue ;; esac
+    p=\${x%% *} i=\${p##*/} p=\${p%/fd/*} f= n=
+    { while read -r k v; do case $k in (flags:) f=$v ;; esac; done <"$p/fdinfo/$i"; read -r n <"$p/comm"; } 2>/dev/null
+    case $f in ('') continue ;; (*1) a=w ;; (*2) a=u ;; (*) a=r ;; esac
+    [ "$p" = "$q" ] || printf 'p%s\\nc%s\\n' "\${p#/proc/}" "$n"
+    q=$p z=0
+    printf 'f%s\\na%s\\nn%s\\n' "$i" "$a" "$o"
+  done
+  exit $z
+}`;
+
 export const processTools: readonly ToolRow[] = [
+  {
+    path: '/usr/sbin/lsof',
+    source: from.apple('lsof(8) of macOS: "OUTPUT FOR OTHER PROGRAMS"'),
+    forms: '-Fcan -- file ..., each file by its physical path',
+    host: 'none',
+    usage: 'usage: [-?abhlnNoOPRtUvVX] [-F f] [--] [names]',
+    body: ({ isBsd }) => `[ $# -gt 2 ] && [ "$1 $2" = '-Fcan --' ] || refused 'only -Fcan -- file ... is supported'
+shift 2
+inside "$@"
+${isBsd ? 'exec /usr/sbin/lsof -Fcan -- "$@"' : listOpenFiles}`,
+  },
   {
     path: '/bin/sleep',
     forms: 'seconds, optionally with a fraction; no unit',
