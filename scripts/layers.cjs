@@ -99,7 +99,7 @@ const roles = {
   // A setting in one file combines all roles. Only lists and the code that restores values import it.
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
-    artifacts: 'list-folders model-copies prune-models tree-steps verify-models',
+    artifacts: 'adopted-copy list-folders model-copies prune-models tree-steps verify-models',
     contract: 'build-step define-setting resource',
     placement: [
       'check/placement-checks check/placement-findings',

@@ -185,7 +185,7 @@ const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredMode
     const hub = hubSource(spec.source, spec.include);
     return {
       name,
-      ...given({ repository: spec.repository ?? hub?.repository, hub }),
+      ...given({ repository: spec.repository ?? hub?.repository, hub, adopt: spec.adopt }),
       ...(spec.trustRemoteCode === undefined ? {} : { trustedCode: digestsOf(spec.trustRemoteCode) }),
       source: modelSource(spec.source, downloads),
       files: filesOf(spec),

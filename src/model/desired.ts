@@ -155,6 +155,8 @@ export interface DesiredModel {
   readonly files: readonly TreeFile[];
   /** The model's approved code files, with their digests; absent if no code was approved. */
   readonly trustedCode?: Readonly<Record<string, Digest>>;
+  /** More folders on the nodes where copies of the model may be, or `never` to use no copies. */
+  readonly adopt?: 'never' | readonly string[];
   /** Present if the files are unknown: the source that could not be read. */
   readonly unread?: UnreadSource;
   /** Digest of the file list; absent until settled. */

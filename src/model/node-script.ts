@@ -21,6 +21,11 @@ export interface TreeFile {
   readonly sizeBytes: number;
 }
 
+/** A model's file in a folder of other software, which may have a different name there. */
+export interface CopiedFile extends TreeFile {
+  readonly from: string;
+}
+
 /** The source from which a node fetches a model's files. */
 export type FetchSource =
   /**
@@ -277,6 +282,19 @@ export interface JobArgs {
     readonly isOffline: boolean;
     /** The account for uv; empty means the SSH user. */
     readonly account: string;
+  };
+  /**
+   * Clones these files from a folder of other software to staging and verifies each SHA-256. Leaves out files that
+   * differ. Fails if a process writes to the folder.
+   */
+  readonly 'adopt-model': {
+    readonly tree: TreeId;
+    readonly files: readonly CopiedFile[];
+    readonly folder: NodePath;
+    /** The folder that no link may lead out of. */
+    readonly fence: NodePath;
+    /** Set if the folder also contains other models. */
+    readonly isShared?: true;
   };
   /** Downloads every file to staging, resuming partial files, and verifies each SHA-256. */
   readonly 'fetch-model': {

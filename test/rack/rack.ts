@@ -253,6 +253,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'service-addresses': [],
     files: [],
     trees: [],
+    'model-copies': { folders: [], unreadable: [] },
     placements: [],
     services: [],
     doormen: [],

@@ -7,6 +7,7 @@ import {
   parseFacts,
   probesOf,
   quietProbes,
+  searchingFor,
   tokenProbes,
   unaskingProbes,
 } from '../../engine/observe/facts.ts';
@@ -18,6 +19,7 @@ import { nodeSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { parseFrames } from '../../node/frames.ts';
 import { observationMaxBytes, observeCommand } from '../../node/observe-script.ts';
+import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
 import { placementsFact } from '../../rack/placement/observed/fact.ts';
@@ -34,6 +36,8 @@ export interface ObserveOptions extends UseLimits {
   readonly newBoundary: () => string;
   /** Only these facts, without requesting tokens; default: all facts. */
   readonly facts?: readonly FactName[];
+  /** The models to search for on a node, in folders of other software; default: no search. */
+  readonly modelsOn?: (node: NodeName) => readonly SoughtModel[] | undefined;
   /** Default: by key. */
   readonly logIn?: LogIn;
   /** Called when a node has been observed or given up. */
@@ -88,9 +92,12 @@ async function observeNode(
   const look = async (remote: Remote, leftMs: number): Promise<NodeAnswer> => {
     const through = (probes: readonly Probe[], signal?: AbortSignal): Promise<NodeAnswer> =>
       observeThrough(remote, node, { leftMs, boundary: options.newBoundary(), probes, signal });
-    if (wait?.leads(node) !== true) return noted(await through(probesFor(options)));
+    if (wait?.leads(node) !== true) return noted(await through(probesFor(options, options.modelsOn?.(node))));
     const signal = wait.signalFor(node);
-    const [answer, asked] = await Promise.all([through(unaskingProbes()).then(noted), through(tokenProbes(), signal)]);
+    const [answer, asked] = await Promise.all([
+      through(searchingFor(options.modelsOn?.(node), unaskingProbes())).then(noted),
+      through(tokenProbes(), signal),
+    ]);
     const isCut = signal.aborted && read(asked.observation.facts, placementsFact).kind === 'unknown';
     return isCut ? answer : withTokens(answer, asked);
   };
@@ -120,9 +127,13 @@ interface Look {
   readonly signal?: AbortSignal | undefined;
 }
 
-function probesFor({ facts, isQuiet = false }: Pick<SessionLook, 'facts' | 'isQuiet'>): readonly Probe[] {
-  if (facts === undefined) return isQuiet ? quietProbes() : allProbes();
-  return probesOf(facts, isQuiet ? quietProbes() : unaskingProbes());
+function probesFor(
+  { facts, isQuiet = false }: Pick<SessionLook, 'facts' | 'isQuiet'>,
+  models?: readonly SoughtModel[],
+): readonly Probe[] {
+  const full = isQuiet ? quietProbes() : allProbes();
+  const probes = facts === undefined ? full : probesOf(facts, isQuiet ? full : unaskingProbes());
+  return searchingFor(models, probes);
 }
 
 async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<NodeAnswer> {

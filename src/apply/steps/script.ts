@@ -125,6 +125,8 @@ const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
   ['rollback-pending', { code: 'step/rollback-pending' }],
   ['fetch-failed', { code: 'step/fetch-failed' }],
   ['fetch-refused', { code: 'step/fetch-failed' }],
+  ['adopt-writing', { code: 'step/copy-in-use' }],
+  ['adopt-changed', { code: 'step/copy-in-use' }],
 ]);
 
 /** Hints that are more specific than the one for `step/failed`. */
@@ -135,6 +137,8 @@ const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
     'being-written':
       'Wait until nothing writes to the folder. If nothing does, delete what an interrupted download has left there. Then run the command again.',
     'no-source': 'The source in the file is a folder on the node itself: check that this path exists there.',
+    'adopt-gone':
+      'The copy of the model was there a moment ago. Run the same command again: it searches the node again.',
     'no-program': prose`List the archive (tar -tf) and set the program's path in the file, or use a different archive. To undo a rollback: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
     'unsafe-archive':
       'No file or link in the archive may point outside its own folder: pack it again from that folder, without device files.',
@@ -385,14 +389,20 @@ async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll 
   });
 }
 
-function ending(step: StepOf<'job'>, { exit, failure }: JobPoll): StepResult {
-  // A job that only reads files has changed nothing.
-  const isReading = step.act.name === 'rehash-model' || step.act.name === 'list-folder';
-  if (exit === 0) return { outcome: isReading ? 'unchanged' : 'changed', diagnostics: [] };
+function ending(step: StepOf<'job'>, { exit, failure, note }: JobPoll): StepResult {
+  if (exit === 0) {
+    // A job that only reads files has changed nothing.
+    const isReading = step.act.name === 'rehash-model' || step.act.name === 'list-folder';
+    const diagnostics = note === undefined ? [] : [notAdopted(step, note)];
+    return { outcome: isReading ? 'unchanged' : 'changed', diagnostics };
+  }
   return failed(
     scriptProblem(step, failure ?? { slug: 'job-failed', text: `the job exited with ${exit ?? 'an unknown status'}` }),
   );
 }
+
+const notAdopted = (step: StepOf<'job'>, note: string): Diagnostic =>
+  diagnose('step/not-adopted', { subject: subjectOf(step), detail: prose`${stepName(step)}: ${escapeText(note)}.` });
 
 function stalled(step: StepOf<'job'>, { done = 0, total }: JobPoll, deadlineMs: number): Diagnostic {
   const of = total === undefined ? '' : ` of ${total}`;

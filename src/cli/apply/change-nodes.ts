@@ -13,6 +13,7 @@ import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { needsToken } from '../../model/step.ts';
+import { soughtOn } from '../../rack/artifacts/model-resource.ts';
 import { hang } from '../../report/page.ts';
 import { taskText } from '../../report/run/apply-text.ts';
 import { requireClusterFile } from '../cluster/open-cluster.ts';
@@ -70,6 +71,7 @@ export async function playbookOptions(run: Run, change: NodeChange): Promise<Pla
         run,
         nodesToSee(scope.desired, nodes).filter(({ name }) => !off.has(name)),
         ways,
+        { modelsOn: (node) => soughtOn(scope.desired, node) },
       ),
     approve: async (plan) => {
       await view.end();

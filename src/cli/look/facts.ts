@@ -1,6 +1,8 @@
 import { guess } from '../../desired/did-you-mean.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { type FactName, factsJson, registry } from '../../engine/observe/facts.ts';
+import type { NodeName } from '../../model/node.ts';
+import { soughtOn } from '../../rack/artifacts/model-resource.ts';
 import { factsText } from '../../report/facts-text.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
@@ -15,7 +17,8 @@ export const facts: VerbBody = async (run) => {
   const names = wantedFacts(run);
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
-  const observation = await observeNodes(run, nodes, openTargets(run, cluster), shownOnly(run));
+  const modelsOn = (node: NodeName) => soughtOn(cluster.fleet, node) ?? [];
+  const observation = await observeNodes(run, nodes, openTargets(run, cluster), { ...shownOnly(run), modelsOn });
   const order = nodes.map((node) => node.name);
   const failures = order.flatMap((name) => observation.failures[name] ?? []);
   if (run.options.json) {

@@ -9,6 +9,7 @@ import { viewOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Link, NodeName } from '../../model/node.ts';
 import { areNetworksSeen, officeNetworks } from '../../rack/addresses/rule.ts';
+import { soughtOn } from '../../rack/artifacts/model-resource.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { launchBudgets, type NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
@@ -122,7 +123,9 @@ export interface LookedPlan {
 
 /** Observes the targets and all other nodes that the plan depends on, and makes the plan. */
 export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan> {
-  return planFrom(await observeNodes(run, nodesToSee(wish.fleet, wish.targets), wish.ways, wish.extent), wish);
+  const { fleet, targets, ways, extent } = wish;
+  const modelsOn = (node: NodeName) => soughtOn(fleet, node);
+  return planFrom(await observeNodes(run, nodesToSee(fleet, targets), ways, { modelsOn, ...extent }), wish);
 }
 
 /** Makes the plan from an existing observation. */

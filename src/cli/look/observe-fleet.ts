@@ -50,7 +50,7 @@ export function outcomeVerdict(outcome: CommandOutcome): NodeVerdict {
 }
 
 /** The observation options that differ between commands. */
-export type ObserveExtent = Pick<ObserveOptions, 'facts' | 'firstByteMs' | 'tokensOf' | 'onSeen'>;
+export type ObserveExtent = Pick<ObserveOptions, 'facts' | 'modelsOn' | 'firstByteMs' | 'tokensOf' | 'onSeen'>;
 
 /** How long a read-only command waits for a Mac's first byte, unless --deadline is raised. */
 const silentMs = 4_000;

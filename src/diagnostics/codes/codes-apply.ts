@@ -63,6 +63,19 @@ export const applyCodes = {
       'Its SHA-256 differs from the one in the cluster file or the lock. Either the source changed, or the digest is wrong. The file was not used.',
     hint: 'Compare the source with the digest, and correct whichever is wrong.',
   },
+  'step/not-adopted': {
+    severity: 'notice',
+    summary: "Some of a model's files were not taken from the copy on a node.",
+    cause:
+      "Their contents, size or place differ from the model's list of files. The source in the file provides them instead. The copy was not changed.",
+    hint: 'Nothing to do. To search for copies no longer, set `adopt: never` for the model.',
+  },
+  'step/copy-in-use': {
+    summary: 'A copy of a model is being written.',
+    cause:
+      'A process has a file in that folder open for writing, or a file changed while it was cloned. apply does not take files that are still changing.',
+    hint: 'Wait until the download there has finished, or stop it, then run this again. To use the source in the file instead, set `adopt: never` for the model.',
+  },
   'step/no-full-disk-access': {
     summary: 'macOS does not let the SSH session make this change.',
     cause: 'Programs in an SSH session need Full Disk Access to change network preferences and accounts.',

@@ -72,7 +72,7 @@ export const unknownFactsRule: Rule = ({ nodes, failures }) =>
   });
 
 /** Facts that only add precision to hints or certainty to findings. */
-const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-places', 'dhcp-leases'];
+const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-places', 'dhcp-leases', 'model-copies'];
 
 /** Facts about RDMA objects. If no RDMA device is known, the driver may not be loaded. */
 const kernelFacts: readonly FactName[] = ['rdma-objects', 'rdma-holders'];

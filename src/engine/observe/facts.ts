@@ -3,9 +3,11 @@ import type { Facts } from '../../model/facts/fact-values.ts';
 import { type Known, type UnknownReason, unknown } from '../../model/known.ts';
 import type { Answer, Asked, Probe } from '../../model/probe.ts';
 import { keptRecords, keptRecordsWith } from '../../node/probes/kept-scripts.ts';
+import { modelCopies, modelCopiesOf, type SoughtModel } from '../../node/probes/model-copies.ts';
 import { placementRanks, unaskedRanks } from '../../node/probes/placement-ranks.ts';
 import { loginFact, searchPathFact, sudoFact, sudoProbe } from '../../rack/access/fact.ts';
 import { accountsFact } from '../../rack/accounts/fact.ts';
+import { modelCopiesFact } from '../../rack/artifacts/model-copies-fact.ts';
 import { bootSessionFact, diskSpaceFact, panicReportsFact } from '../../rack/boot/fact.ts';
 import { bridgePreferencesFact } from '../../rack/bridge/fact.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';
@@ -75,6 +77,7 @@ const listed = [
   serviceAddressesFact,
   filesFact,
   treesFact,
+  modelCopiesFact,
   placementsFact,
   servicesFact,
   gatewaysFact,
@@ -150,6 +153,13 @@ export const unaskingProbes = (): readonly Probe[] =>
  */
 export const quietProbes = (): readonly Probe[] =>
   unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoProbe);
+
+/** These probes, with the search for copies of models if there are models to search for. */
+export const searchingFor = (models: readonly SoughtModel[] | undefined, probes: readonly Probe[]): readonly Probe[] =>
+  probes.flatMap((probe) => {
+    if (probe !== modelCopies) return [probe];
+    return models === undefined ? [] : [modelCopiesOf(models)];
+  });
 
 /** The probes of the fact `placements`, including the token request that `unaskingProbes` omits. */
 export const tokenProbes = (): readonly Probe[] => placementsFact.from;

@@ -58,7 +58,7 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
         isPartlyStaged: missing.some((model) => stateOn(target, model) === 'staged'),
         neededBytes: sum(
           missing.filter(({ name }) => made.has(name)),
-          neededBytes,
+          (model) => neededBytes(target, model),
         ),
         ...given({ freeBytes: readValue(target.facts, diskSpaceFact)?.freeBytes }),
       },

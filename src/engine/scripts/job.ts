@@ -1,4 +1,5 @@
 import { type Digest, shortDigest } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import type { JobCall } from '../../model/node-script.ts';
 import type { Activity } from '../../model/step.ts';
 import { below, rootLine, shellCommand } from '../../node/paths/node-paths.ts';
@@ -20,6 +21,8 @@ export interface JobPoll {
   readonly kept?: number;
   /** The failure as a slug, with the tool's message. */
   readonly failure?: { readonly slug: string; readonly text: string };
+  /** A remark of a job that succeeded. */
+  readonly note?: string;
 }
 
 /** Polls one job as the SSH user; {@link parseJobPoll} parses the answer. */
@@ -46,6 +49,7 @@ export function parseJobPoll(stdout: string): JobPoll | undefined {
     ...(activity === undefined ? {} : { activity: activity as Activity, kept: Number(kept) }),
     ...(exit === undefined ? {} : { exit: Number(exit) }),
     ...(slug === undefined ? {} : { failure: { slug, text } }),
+    ...given({ note: fields.get('note') }),
   };
 }
 

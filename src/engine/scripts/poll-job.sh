@@ -2,7 +2,8 @@
 #
 # Needs key: the job's key
 # Needs folder: the job's folder
-# Prints: state=absent, running, ended or gone; progress=, activity=, rc= and failure=, if the job has written them; end
+# Prints: state=absent, running, ended or gone; progress=, activity=, rc=, failure= and note=, if the job has written
+# them; end
 printed() {
   [ -e "$folder/$1" ] || return 0
   IFS= read -r x <"$folder/$1"
@@ -22,4 +23,5 @@ printed progress
 printed activity
 printed rc
 printed failure
+printed note
 printf 'end\n'

@@ -3,6 +3,7 @@ import { withdrawBody } from '../../node/withdraw.ts';
 import { checkAccount, makeAccount, removeAccounts } from '../../rack/accounts/account-scripts.ts';
 import { clearLinkAddress, setLinkAddress } from '../../rack/addresses/link-address-scripts.ts';
 import {
+  adoptModel,
   buildPython,
   clearStaging,
   fetchArchive,
@@ -90,6 +91,7 @@ const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'build-python': buildPython,
   'fetch-archive': fetchArchive,
   'fetch-model': fetchModel,
+  'adopt-model': adoptModel,
   'verify-model': verifyModel,
   'prepare-rank': prepareRank,
   'rehash-model': rehashModel,

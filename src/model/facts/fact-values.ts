@@ -5,6 +5,7 @@ import type {
   FactsFiles,
   FactsInterfaces,
   FactsKeeper,
+  FactsModelCopies,
   FactsNetworkServices,
   FactsPlacements,
   FactsReceptacle,
@@ -75,6 +76,9 @@ export interface KeptTree extends Omit<ItemOf<FactsTrees>, 'whole'> {
   /** The tree's complete digest; only for intact trees. */
   readonly whole?: Digest;
 }
+
+/** A folder of other software that may have a model of the file. */
+export type ModelCopy = FactsModelCopies['folders'][number];
 
 /** The fields that an observation adds to a rank's record. */
 type SeenOfRank =

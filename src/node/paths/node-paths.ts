@@ -23,7 +23,7 @@ export const tool = {
   ...programsIn('/usr/bin', 'awk base64 cksum curl defaults ditto dscl env false fdesetup find hdiutil head id'),
   ...programsIn('/usr/bin', 'mdutil mktemp perl pgrep plutil pmset powermetrics readlink sample shasum sntp stat'),
   ...programsIn('/usr/bin', 'sudo tail tar tmutil wc'),
-  ...programsIn('/usr/sbin', 'chown ioclasscount ioreg ipconfig netstat networksetup nvram scutil softwareupdate'),
+  ...programsIn('/usr/sbin', 'chown ioclasscount ioreg ipconfig lsof netstat networksetup nvram scutil softwareupdate'),
   ...programsIn('/usr/sbin', 'sysctl visudo'),
   ibvDevices: nodePath('/usr/bin/ibv_devices'),
   ibvDevinfo: nodePath('/usr/bin/ibv_devinfo'),

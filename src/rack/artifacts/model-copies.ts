@@ -7,7 +7,8 @@ import { type FleetObservation, observedNodes } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
-import { totalBytes, undeclaredModels, usedModels } from './model-resource.ts';
+import { totalBytes } from './adopted-copy.ts';
+import { undeclaredModels, usedModels } from './model-resource.ts';
 
 /** The state of one model on one node. */
 interface CopyState {

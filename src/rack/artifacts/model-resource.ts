@@ -11,7 +11,9 @@ import type { FetchSource, TreeFile, TreeId } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
+import { nodePath } from '../../node/paths/node-paths.ts';
 import { stagedFile } from '../../node/paths/own-paths.ts';
+import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
 import { buildStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
@@ -27,6 +29,8 @@ import {
   type View,
 } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
+import { type AdoptedCopy, bestCopy, isSharedLayout, soughtModel, totalBytes } from './adopted-copy.ts';
+import { modelCopiesFact } from './model-copies-fact.ts';
 import {
   jobAct,
   placementsOn,
@@ -60,8 +64,27 @@ export function usedModels(fleet: DesiredFleet, target: Pick<ObservedTarget, 'de
   return fleet.models.filter(({ name }) => used.has(name));
 }
 
-const knownModels = (fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] =>
+const knownModels = (fleet: DesiredFleet, target: Pick<ObservedTarget, 'desired'>): readonly DesiredModel[] =>
   usedModels(fleet, target).filter(({ digest }) => digest !== undefined);
+
+/** The models to search for on a node, with those that it has already; undefined if there are none. */
+export function soughtOn(fleet: DesiredFleet, name: NodeName): readonly SoughtModel[] | undefined {
+  const desired = fleet.nodes.find((one) => one.name === name);
+  const models = desired === undefined ? [] : usedModels(fleet, { desired });
+  const sought = models.flatMap((wanted) => soughtModel(wanted) ?? []);
+  return sought.length === 0 ? undefined : sought;
+}
+
+/** `from /Users/ana/.exo/models/… (a clone: no download, no extra disk)`. */
+function copyWords({ folder, bytes, clonedBytes, files }: AdoptedCopy, wanted: DesiredModel): string {
+  const isWhole = files.length === wanted.files.length;
+  const isClone = clonedBytes === bytes;
+  const what = isClone ? 'a clone' : 'a copy';
+  const cost = isClone ? 'no extra disk' : `${diskText(bytes - clonedBytes)} of extra disk`;
+  return isWhole
+    ? `from ${folder} (${what}: no download, ${cost})`
+    : `from ${folder} (${what} of ${files.length} of ${wanted.files.length} files, ${cost}; the rest from its source)`;
+}
 
 function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   const tree = modelTree(wanted);
@@ -71,10 +94,12 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
     if (isIntact(versions, tree)) return version;
     return isThere ? 'changed' : 'absent';
   });
+  const copy = observed.kind === 'known' && observed.value !== version ? bestCopy(wanted, target.facts) : undefined;
+  const to = copy === undefined ? treeWords(version) : `${treeWords(version)}, ${copyWords(copy, wanted)}`;
   return {
     node: target.desired.name,
     ...treeAddress('model', wanted.name),
-    ...compared(version, observed, treeWords),
+    ...compared(version, observed, treeWords, to),
     reason: `models.${wanted.name}`,
   };
 }
@@ -89,12 +114,14 @@ function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
   return trees.some(({ name, digest, state }) => name === wanted.name && digest === version && state === 'staged');
 }
 
-/** Bytes that a copy needs: its files plus a tenth. */
-export const neededBytes = (wanted: DesiredModel): number => Math.ceil(totalBytes(wanted.files) * 1.1);
+/** Bytes that a copy needs: its files plus a tenth. Clones need none. */
+export const neededBytes = ({ facts }: ObservedTarget, wanted: DesiredModel): number =>
+  Math.ceil((totalBytes(wanted.files) - (bestCopy(wanted, facts)?.clonedBytes ?? 0)) * 1.1);
 
-function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {
+function noRoom(target: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {
   const { name } = wanted;
-  const needed = diskText(neededBytes(wanted));
+  const node = target.desired.name;
+  const needed = diskText(neededBytes(target, wanted));
   const action = `Free up space on the data volume of ${node}: ${name} needs ${needed}, and ${diskText(freeBytes)} is available for it.`;
   return treeBlocker('model', name, { code: 'model/no-room', node, action });
 }
@@ -109,10 +136,10 @@ function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blo
   let { freeBytes } = disk;
   const blockers: Blocker[] = [];
   for (const wanted of missing) {
-    if (neededBytes(wanted) > freeBytes) {
+    if (neededBytes(target, wanted) > freeBytes) {
       blockers.push(noRoom(target, wanted, freeBytes));
     } else {
-      freeBytes -= neededBytes(wanted);
+      freeBytes -= neededBytes(target, wanted);
     }
   }
   return blockers;
@@ -140,6 +167,45 @@ function leftovers({ desired, targets }: View): readonly Diagnostic[] {
   });
 }
 
+/** Folders that could not be searched, and copies that are not used, of models that a node is about to fetch. */
+function unusedCopies({ desired, targets }: View): readonly Diagnostic[] {
+  return targets.flatMap((target) => {
+    const missing = knownModels(desired, target).filter(
+      (wanted) =>
+        soughtModel(wanted) !== undefined &&
+        judgeProperty(propertyOf(target, wanted)) === 'differs' &&
+        bestCopy(wanted, target.facts) === undefined,
+    );
+    if (missing.length === 0) return [];
+    const subject = nodeSubject(target.desired.name);
+    const found = read(target.facts, modelCopiesFact);
+    const names = missing.map(({ name }) => name);
+    if (found.kind === 'unknown') {
+      if (found.reason === 'not-asked') return [];
+      const detail = `Folders with ${names.join(', ')} were not found, because the search failed: ${found.detail}`;
+      return [diagnose('model/copies-unknown', { subject, detail })];
+    }
+    const { folders, unreadable } = found.value;
+    const outside = folders.filter(({ model, leadsOutside }) => leadsOutside === true && names.includes(model));
+    return [
+      ...outside.map(({ model, folder }) =>
+        diagnose('model/copy-unused', {
+          subject,
+          detail: `${model} may be in ${folder}, but a link there leads out of the folder.`,
+        }),
+      ),
+      ...(unreadable.length === 0
+        ? []
+        : [
+            diagnose('model/copies-unknown', {
+              subject,
+              detail: `${names.join(', ')} may also be in ${unreadable.join(', ')}, which the SSH account may not read.`,
+            }),
+          ]),
+    ];
+  });
+}
+
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
   return knownModels(fleet, target).flatMap((wanted) => {
     const property = made.find(({ about }) => about.name === wanted.name);
@@ -158,12 +224,27 @@ export const model: Resource = {
       ...roomBlockers(desired, target),
       ...unreadBlockers('model', usedModels(desired, target), target.desired.name),
     ]),
-  notices: leftovers,
+  notices: (view) => [...leftovers(view), ...unusedCopies(view)],
 };
 
-/** The bytes of all these files. */
-export const totalBytes = (files: readonly TreeFile[]): number =>
-  files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+/** The node clones what a folder of other software has. The model's own source then provides what is missing. */
+function adoptStep({ property, tree }: TreeWork, { layout, folder, fence, files, bytes }: AdoptedCopy): Step {
+  const path = (text: string) => nodePath(text as `/${string}`);
+  const args = {
+    tree,
+    files,
+    folder: path(folder),
+    fence: path(fence),
+    ...(isSharedLayout(layout) ? { isShared: true as const } : {}),
+  };
+  return buildStep({
+    name: `${property.address}/adopt`,
+    class: 'job',
+    act: jobAct(tree, { name: 'adopt-model', args }),
+    towards: [property],
+    deadlineMs: transferDeadlineMs(bytes),
+  });
+}
 
 /** The node fetches the files, however long that takes, and needs no connection to the controller meanwhile. */
 function fetchSteps(work: TreeWork, files: readonly TreeFile[], source: FetchSource): readonly Step[] {
@@ -220,6 +301,9 @@ function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: 
  */
 function modelSteps(work: TreeWork, wanted: DesiredModel, account: string | undefined): readonly Step[] {
   const staging = stagingSteps(work, wanted, account);
+  const copy = bestCopy(wanted, work.target.facts);
+  const adopt = copy === undefined ? [] : [adoptStep(work, copy)];
+  const first = staging.slice(0, 1).map((one) => ({ ...one, needs: [...one.needs, ...adopt.map(({ id }) => id)] }));
   const publish = publishStep(work, staging.slice(-1));
-  return [...staging, publish, treeGate(work.property, [publish])];
+  return [...adopt, ...first, ...staging.slice(1), publish, treeGate(work.property, [publish])];
 }

@@ -66,6 +66,12 @@ export const fetchArchive = ({ tree, archive, ...args }: JobArgs['fetch-archive'
   });
 };
 
+export const adoptModel = ({ tree, files, folder, fence, isShared }: JobArgs['adopt-model']): string =>
+  sh.adoptModel(
+    { ...ofFiles(tree, files), folder, fence, shared: isShared === true },
+    files.flatMap(({ path, sha256, sizeBytes, from }) => [path, sha256, String(sizeBytes), from]),
+  );
+
 export const verifyModel = ({ tree, files }: JobArgs['verify-model']): string =>
   sh.verifyModel(
     ofFiles(tree, files),

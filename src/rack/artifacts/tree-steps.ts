@@ -34,7 +34,7 @@ export const jobAct = (tree: TreeId, call: JobCall): Act => ({ kind: 'job', key:
 /** Jobs that can prepare a tree; the source in the file decides which one runs. */
 const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
   runtime: ['fetch-archive', 'unpack-runtime', 'build-python'],
-  model: ['fetch-model', 'verify-model'],
+  model: ['fetch-model', 'verify-model', 'adopt-model'],
 };
 
 /** The keys of all jobs that may have prepared a tree. */

@@ -41,6 +41,20 @@ export const planCodes = {
       'The record of a running rank names this version of the model, or an older version of meshwright started the rank and its record names none. Deleting the files could crash the rank.',
     hint: prose`Make the placement match the file first: ${meshwright('apply')}`,
   },
+  'model/copies-unknown': {
+    severity: 'notice',
+    summary: 'A node may have a copy of a model that meshwright cannot see.',
+    cause:
+      'apply clones models that other software has already downloaded, but it could not read all folders where they may be. It uses the source in the file instead.',
+    hint: 'To use such a copy, let the SSH account read its folder, or name a folder that it can read in `models.NAME.adopt`. To search no folders, set `adopt: never`.',
+  },
+  'model/copy-unused': {
+    severity: 'notice',
+    summary: 'A copy of a model on a node is not used.',
+    cause:
+      'A link in the folder leads out of it. apply reads the files as root, so it does not follow such a link. It uses the source in the file instead.',
+    hint: 'To use the copy, name the folder that contains the files themselves in `models.NAME.adopt`.',
+  },
   'uninstall/stays': {
     severity: 'notice',
     summary: '`uninstall` left something behind on a node.',

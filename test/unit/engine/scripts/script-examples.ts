@@ -179,6 +179,12 @@ const jobs: JobArgs = {
     url: 'https://example.com/tool.dmg',
   },
   'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'https://models.lan/tiny/' } },
+  'adopt-model': {
+    tree: exampleModel,
+    files: files.map((file) => ({ ...file, from: file.path })),
+    folder: nodePath("/Volumes/ana's disk/models--acme--tiny/snapshots/1"),
+    fence: nodePath("/Volumes/ana's disk/models--acme--tiny"),
+  },
   'verify-model': { tree: exampleModel, files },
   'prepare-rank': {
     placement: 'kimi',
