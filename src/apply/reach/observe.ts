@@ -133,7 +133,7 @@ function probesFor(
 ): readonly Probe[] {
   const full = isQuiet ? quietProbes() : allProbes();
   const probes = facts === undefined ? full : probesOf(facts, isQuiet ? full : unaskingProbes());
-  return searchingFor(models, probes);
+  return searchingFor(facts?.includes('model-copies') === false ? undefined : models, probes);
 }
 
 async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<NodeAnswer> {

@@ -133,11 +133,12 @@ export const factNames = Object.keys(registry) as readonly FactName[];
 
 /**
  * All probes of a full observation, each once. RDMA kernel objects come first and the verbs tools last, because the
- * tools must not run before the objects are read.
+ * tools must not run before the objects are read. {@link searchingFor} adds the search for copies of models.
  */
 export function allProbes(): readonly Probe[] {
   const verbs = [ibvDevices, ibvDevinfo];
-  const others = factNames.flatMap((name) => registry[name].from).filter((probe) => !verbs.includes(probe));
+  const apart = [...verbs, modelCopies];
+  const others = factNames.flatMap((name) => registry[name].from).filter((probe) => !apart.includes(probe));
   return [...new Set([rdmaKernel, ...others, ...verbs])].map((probe) =>
     probe === keptRecords ? keptRecordsWith(comparedKeys) : probe,
   );
@@ -154,12 +155,9 @@ export const unaskingProbes = (): readonly Probe[] =>
 export const quietProbes = (): readonly Probe[] =>
   unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoProbe);
 
-/** These probes, with the search for copies of models if there are models to search for. */
+/** These probes, and the search for copies of models if there are models to search for. */
 export const searchingFor = (models: readonly SoughtModel[] | undefined, probes: readonly Probe[]): readonly Probe[] =>
-  probes.flatMap((probe) => {
-    if (probe !== modelCopies) return [probe];
-    return models === undefined ? [] : [modelCopiesOf(models)];
-  });
+  models === undefined ? probes : [...probes, modelCopiesOf(models)];
 
 /** The probes of the fact `placements`, including the token request that `unaskingProbes` omits. */
 export const tokenProbes = (): readonly Probe[] => placementsFact.from;

@@ -19,8 +19,10 @@ const layouts = ['hub', 'exo', 'lmstudio', 'ollama', 'llamacpp', 'named'] as con
 export const modelCopiesFact = defineFact({
   name: 'model-copies',
   from: [modelCopies],
-  parse: ([answer]): Known<FactsModelCopies> =>
-    andThen(readRecords(answer), (records) => {
+  parse: ([answer]): Known<FactsModelCopies> => {
+    // Most observations search for no model, and therefore find none.
+    if (answer === undefined) return known({ folders: [], unreadable: [] });
+    return andThen(readRecords(answer), (records) => {
       const folders: ModelCopy[] = [];
       const unreadable: string[] = [];
       let volume: number | undefined;
@@ -33,7 +35,8 @@ export const modelCopiesFact = defineFact({
         else return garbled(answer, 'printed an unknown record');
       }
       return known({ folders, unreadable: [...new Set(unreadable)] });
-    }),
+    });
+  },
   text: ({ folders, unreadable }) => [
     ...folders.map(({ model, folder, files }) => `${model}: ${files.length} files in ${folder}`),
     ...unreadable.map((folder) => `${folder} cannot be read`),

@@ -181,7 +181,6 @@ function unusedCopies({ desired, targets }: View): readonly Diagnostic[] {
     const found = read(target.facts, modelCopiesFact);
     const names = missing.map(({ name }) => name);
     if (found.kind === 'unknown') {
-      if (found.reason === 'not-asked') return [];
       const detail = `Folders with ${names.join(', ')} were not found, because the search failed: ${found.detail}`;
       return [diagnose('model/copies-unknown', { subject, detail })];
     }

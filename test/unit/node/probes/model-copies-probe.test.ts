@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parseFacts, searchingFor } from '../../../../src/engine/observe/facts.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
-import { modelCopies, type SoughtModel } from '../../../../src/node/probes/model-copies.ts';
+import type { SoughtModel } from '../../../../src/node/probes/model-copies.ts';
 import { asked } from '../../engine/observe/fact-cases.ts';
 import { type MacRoot, makeMacRoot } from '../../engine/scripts/mac-root.ts';
 import { removedAfter } from '../../engine/scripts/node-root.ts';
@@ -26,7 +26,7 @@ const boundary = '0'.repeat(32);
 const kimi: SoughtModel = { name: 'kimi', version: '0'.repeat(16), repository: 'acme/Kimi-K2', blobs: [], folders: [] };
 
 function search(root: MacRoot, ...models: readonly SoughtModel[]) {
-  const probes = searchingFor(models, [modelCopies]);
+  const probes = searchingFor(models, []);
   const script = observeScript({ probes, boundary, rootPrefix: root.folder });
   const { stdout } = spawnSync('/bin/sh', ['-s'], {
     input: script,
