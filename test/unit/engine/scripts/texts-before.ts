@@ -133,6 +133,7 @@ esac
 function giveJobs(root: MacRoot): void {
   for (const name of ['config.json', "odd names/it's.bin"]) {
     root.file(`Volumes/ana's disk/tiny/${name}`, 'ab');
+    root.file(`Volumes/ana's disk/models--acme--tiny/snapshots/1/${name}`, 'ab');
     root.file(stagedFile(exampleModel, name).path, 'ab');
   }
   root.file(stagedFile(exampleModel, 'of another attempt').path, 'ab');
@@ -156,6 +157,7 @@ function giveJobs(root: MacRoot): void {
 esac`,
     'usr/bin/mktemp': 'f=${2%XXXXXX}made; /bin/mkdir "$f" && printf \'%s\\n\' "$f"',
     'usr/bin/shasum': `printf '%s  x\\n' ${exampleDigest}`,
+    'usr/sbin/lsof': 'exit 1',
     'usr/bin/sudo': `case $1 in (-n) shift 4; exec "$@" ;; esac\n${rulesTool('$R/../s')}`,
   };
   for (const [path, body] of Object.entries(tools)) root.tool(path, body);

@@ -456,6 +456,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'chmod -R': asUnpack,
     'sudo -n': { needless: 'without it, no byte arrives, and the script compares the digest' },
   },
+  'job adopt-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
   'job verify-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
   'job prepare-rank': {
     'chown $2': { needless: 'without it, the account cannot write its results, and its program fails' },
