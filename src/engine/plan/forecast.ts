@@ -9,7 +9,7 @@ import { readValue } from '../../rack/fact.ts';
 import { isIntact } from '../../rack/records/trees.ts';
 import { treesFact } from '../../rack/records/trees-fact.ts';
 import type { ObservedTarget, View } from '../../rack/resource.ts';
-import { transferOf } from './transfers.ts';
+import { sentSteps, transferOf } from './transfers.ts';
 
 /** What a plan brings to one node, and what is there already. */
 export interface NodeForecast {
@@ -31,9 +31,10 @@ export interface NodeForecast {
 
 /** The forecast for each node that receives bytes, in fleet order. */
 export function forecastTransfers(steps: readonly Step[], { desired, targets }: View): readonly NodeForecast[] {
+  const sent = sentSteps(steps);
   return targets.flatMap((target): readonly NodeForecast[] => {
     const node = target.desired.name;
-    const transfers = steps.filter((step) => step.node === node).flatMap((step) => transferOf(step) ?? []);
+    const transfers = sent.filter((step) => step.node === node).flatMap((step) => transferOf(step) ?? []);
     const bytesFrom = (source: string): number =>
       sum(
         transfers.filter(({ from }) => from === source),

@@ -15,6 +15,21 @@ export interface Transfer {
 
 const sizeOf = (files: readonly TreeFile[]): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
+/** The steps without the files that the node first clones from other software: the source sends only the others. */
+export function sentSteps(steps: readonly Step[]): readonly Step[] {
+  const clones = steps.flatMap(({ node, act }) =>
+    act.kind === 'job' && act.name === 'adopt-model' ? act.args.files.map(({ sha256 }) => `${node} ${sha256}`) : [],
+  );
+  const cloned = new Set(clones);
+  return steps.flatMap((step): readonly Step[] => {
+    const { node, act } = step;
+    if (act.kind === 'send') return cloned.has(`${node} ${act.sha256}`) ? [] : [step];
+    if (act.kind !== 'job' || act.name !== 'fetch-model') return [step];
+    const files = act.args.files.filter(({ sha256 }) => !cloned.has(`${node} ${sha256}`));
+    return [{ ...step, act: { ...act, args: { ...act.args, files } } }];
+  });
+}
+
 /** The transfer of a step; undefined for steps that transfer nothing or report no bytes. */
 export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
   if (act.kind === 'send') return { bytes: act.sizeBytes, from: 'controller' };

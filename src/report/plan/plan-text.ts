@@ -3,6 +3,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import type { NodeForecast } from '../../engine/plan/forecast.ts';
 import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan.ts';
+import { sentSteps } from '../../engine/plan/transfers.ts';
 import { alike, groupBy, listText } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
 import type { Change, ChangeKind, EffectKind } from '../../model/step.ts';
@@ -225,7 +226,7 @@ export function denialText(effects: readonly EffectTotal[]): string {
 /** The data that the plan sends, grouped by size: `735 GB to studio-3`. */
 export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[] {
   const bytesByNode = new Map<string, number>();
-  for (const { node, act } of steps) {
+  for (const { node, act } of sentSteps(steps)) {
     const bytes =
       act.kind === 'send'
         ? act.sizeBytes

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { nextLines } from '../../../../src/cli/plan/plan.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import { digest } from '../../../../src/model/digest.ts';
+import type { JobCall } from '../../../../src/model/node-script.ts';
 import { meshwright } from '../../../../src/model/text/command.ts';
 import { prose } from '../../../../src/model/text/prose.ts';
 import { plainPaint } from '../../../../src/report/page.ts';
@@ -20,6 +22,31 @@ describe("a plan's transfers", () => {
       '8.4 MB to each of m01,02',
       '9 GB to m03',
     ]);
+  });
+});
+
+describe("a plan's transfers of a model", () => {
+  const tree = { kind: 'model', name: 'tiny', digest: anyDigest } as const;
+  const file = (path: string, sizeBytes: number) => ({
+    path,
+    sha256: digest(path.repeat(64)),
+    sizeBytes,
+    from: path,
+  });
+  const files = [file('a', 400), file('b', 1_000)];
+  const folder = { kind: 'node-path', path: '/Users/ana/tiny' } as const;
+  const job = (act: JobCall) => stepOn('m01', 'model/tiny', { act: { kind: 'job', key: anyDigest, ...act } });
+  const fetch = job({
+    name: 'fetch-model',
+    args: { tree, files, source: { kind: 'url', base: 'https://models.lan/' } },
+  });
+  const adopt = (adopted: typeof files) =>
+    job({ name: 'adopt-model', args: { tree, files: adopted, folder, fence: folder } });
+
+  it('leave out the files that the node clones', () => {
+    expect(transferTexts({ steps: [fetch] })).toEqual(['1.4 kB to m01']);
+    expect(transferTexts({ steps: [adopt(files.slice(1)), fetch] })).toEqual(['400 B to m01']);
+    expect(transferTexts({ steps: [adopt(files), fetch] })).toEqual([]);
   });
 });
 
