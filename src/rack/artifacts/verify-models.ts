@@ -7,7 +7,7 @@ import { buildStep, scriptStep } from '../build-step.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
-import { totalBytes } from './model-resource.ts';
+import { totalBytes } from './adopted-copy.ts';
 import { transferDeadlineMs } from './tree-steps.ts';
 
 /** The models whose files are hashed, by name. */
