@@ -144,6 +144,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   models: inPlacements('model', 'chat/model', 'pair/model', 'wide/model', 'alone/model'),
   'secrets.huggingface.env': ['secret/not-a-source /secrets/huggingface'],
   'models.kimi.source': missing('/models/kimi'),
+  'models.tiny.adopt.0': ['schema/not-allowed /models/tiny/adopt'],
   'models.shelf': inPlacements('model', 'chat/model', 'pair/model', 'wide/model'),
   'models.shelf.trustRemoteCode.tokenization_shelf.py': ['schema/out-of-range /models/shelf/trustRemoteCode'],
   'models.fetched': inPlacements('model', 'alone/model'),

@@ -10,7 +10,7 @@ import { desiredFleet, healthyFacts, meshOfFour, observedFleet } from '../rack/r
 
 const nodeNames = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 /** Facts whose absence causes no finding on this rack with macOS 26. */
-const optional = ['software-updates', 'receptacle-places', 'dhcp-leases', 'rdma-switch'];
+const optional = ['software-updates', 'receptacle-places', 'dhcp-leases', 'rdma-switch', 'model-copies'];
 const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
 const reason = fc.constantFrom<UnknownReason>(
   'tool-missing',

@@ -21,7 +21,7 @@ export interface SoughtModel {
 const mostFolders = 5;
 
 /**
- * Lists the files in one folder, followed by `|outside` if a link leads out of the folder `$3`. readlink and stat
+ * Lists the files in one folder once, followed by `|outside` if a link leads out of the folder `$3`. readlink and stat
  * follow every link. `e` lists files by name, for folders that also have files of other models.
  */
 const listFolder = `v() {
@@ -39,6 +39,8 @@ p() {
 }
 c() {
   [ -d "$2" ] || return 0
+  case $C in (*"|$m $1 $2|"*) return ;; esac
+  C="$C|$m $1 $2|"
   if [ ! -r "$2" ] || [ ! -x "$2" ]; then
     printf 'unreadable %s\\n' "\${2#"$R"}"
     return
@@ -139,7 +141,7 @@ const sought = ({ name, version = '', repository, blobs, folders }: SoughtModel)
  * file, `volume DEVICE` for the volume of the published models, and `unreadable FOLDER`. If every version is published,
  * the script starts no tool. Runs in the observation's private folder and uses its `copied` file.
  */
-const copiesScript = (models: readonly SoughtModel[]): string => `d='' T=''
+const copiesScript = (models: readonly SoughtModel[]): string => `d='' T='' C=''
 ${listFolder}
 ${searchHome}
 ${searchModel}

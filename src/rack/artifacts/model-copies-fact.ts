@@ -25,14 +25,16 @@ export const modelCopiesFact = defineFact({
     return andThen(readRecords(answer), (records) => {
       const folders: ModelCopy[] = [];
       const unreadable: string[] = [];
+      const heads = new Set<string>();
       let volume: number | undefined;
       for (const record of records) {
         const [, word, rest = ''] = /^([a-z]+) (.+)$/.exec(record.head) ?? [];
         const copy = word === 'copy' ? copyOf(rest, record, volume) : undefined;
-        if (copy !== undefined) folders.push(copy);
+        if (copy !== undefined && !heads.has(rest)) folders.push(copy);
         else if (word === 'volume' && wholeNumber(rest) !== undefined) volume = wholeNumber(rest);
         else if (word === 'unreadable' && rest.startsWith('/')) unreadable.push(rest);
-        else return garbled(answer, 'printed an unknown record');
+        else return garbled(answer, 'printed an unknown record, or a folder or file twice');
+        heads.add(rest);
       }
       return known({ folders, unreadable: [...new Set(unreadable)] });
     });
@@ -53,5 +55,6 @@ function copyOf(head: string, { lines }: NodeRecord, volume: number | undefined)
     const sizeBytes = wholeNumber(size);
     return sizeBytes === undefined ? [] : [{ path, sizeBytes, isOnVolume: wholeNumber(device) === volume }];
   });
+  if (new Set(files.map(({ path }) => path)).size < files.length) return undefined;
   return { model, layout, folder, ...(lines.includes('outside') ? { leadsOutside: true } : {}), files };
 }
