@@ -76,6 +76,8 @@ export const place = {
   softwareUpdate: nodePath('/Library/Preferences/com.apple.SoftwareUpdate'),
   temporary: nodePath('/tmp'),
   timeMachine: nodePath('/Library/Preferences/com.apple.TimeMachine'),
+  /** The homes of this Mac's users. */
+  users: nodePath('/Users'),
 } as const satisfies Record<string, NodePath>;
 
 /** The path on the node, with the root prefix and unquoted. */

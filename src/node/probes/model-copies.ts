@@ -115,10 +115,10 @@ const searchModel = `s() {
   n=\${r%/*}--\${r#*/}
   if [ -n "$2" ] && [ -e ${pathWord(below(place.opt, 'models'))}"/$1/$2/${sealName}" ]; then return; fi
   shift 4
-  for j in ${pathWord(nodePath('/Users'))}/*; do
+  for j in ${pathWord(place.users)}/*; do
     [ ! -d "$j" ] || h "$j"
   done
-  case $HOME in (${pathWord(nodePath('/Users'))}/*) ;; (*) [ ! -d "$HOME" ] || h "$HOME" ;; esac
+  case $HOME in (${pathWord(place.users)}/*) ;; (*) [ ! -d "$HOME" ] || h "$HOME" ;; esac
   for j; do
     if [ -n "$r" ]; then
       b "$j/hub"
