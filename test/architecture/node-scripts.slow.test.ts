@@ -162,7 +162,7 @@ describe('the node script linter', () => {
     ['gnu-form:sed', 'x=$("$R/usr/bin/sed" "s/a/\\n/")'],
     ['gnu-form:date', '"$R/bin/date" -d @0'],
     ['gnu-form:date', '"$R/bin/date" -u +%s%N'],
-    ['gnu-form:readlink', '"$R/usr/bin/readlink" -f x'],
+    ['gnu-form:readlink', '"$R/usr/bin/readlink" -e x'],
     ['gnu-form:base64', '"$R/usr/bin/base64" -w0'],
     ['gnu-form:df', '"$R/bin/df" --output=avail'],
     ['gnu-form:find', '"$R/usr/bin/find" "$d" -printf %p'],

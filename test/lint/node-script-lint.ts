@@ -22,7 +22,8 @@ const gnuForms: readonly ToolRule[] = [
   { tool: 'sed', options: /(?:^| )-i(?! '')|\\\+|\\\?|0,\// },
   { tool: 'sed', options: /s(.).*\1.*\\[nt].*\1/ },
   { tool: 'date', options: /(?:^| )(?:-d|-I|--date|--iso-8601|-u?d)\b|%\d?N/ },
-  { tool: 'readlink', options: /(?:^| )-[fem]\b/ },
+  // macOS has `-f` since 12.3.
+  { tool: 'readlink', options: /(?:^| )-[em]\b/ },
   { tool: 'realpath', options: /(?:^| )-/ },
   { tool: 'base64', options: /(?:^| )-w/ },
   { tool: 'df', options: /--output|-B|(?:^| )-h?T/ },
