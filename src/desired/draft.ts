@@ -22,7 +22,7 @@ export const draftLayouts = (placements: readonly DraftPlacement[]): readonly Dr
 ];
 
 function draftFallback(
-  { backend, transport, ...rest }: DraftPlacement,
+  { backend, transport, prefill: _, ...rest }: DraftPlacement,
   fallback: NonNullable<DraftPlacement['fallback']>,
 ): DraftPlacement {
   // A single node has no peers.
@@ -131,6 +131,7 @@ function draftRuntime(spot: Entry) {
     command: wordsIn(spot, 'command'),
     leader: wordsIn(spot, 'leader'),
     follower: wordsIn(spot, 'follower'),
+    prefill: texts(below(spot, 'roles', 'prefill'), draftLimits.words),
     prepare: wordsIn(spot, 'prepare'),
     env: values(below(spot, 'env')),
     /** All ports in `joined`. */
@@ -199,6 +200,8 @@ function draftPlacement(spot: Entry) {
       shareCount: Array.isArray(shares) ? shares.length : undefined,
       transport: text('transport'),
       backend: text('backend'),
+      /** The node with the role prefill. */
+      prefill: textOf(below(spot, 'roles', 'prefill')),
       /** The endpoint's port or the default port; undefined if the file's value is not a number. */
       endpointPort: numberOf({ ...port, value: port.value ?? defaultEndpointPort }),
       fallback: members.nodes.length === 0 ? undefined : { pointer: fallback.pointer, ...members },

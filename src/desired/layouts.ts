@@ -57,11 +57,11 @@ type Placed = Pick<DesiredPlacement, 'nodes' | 'fallback'> & {
 };
 
 /**
- * Returns the placement on its fallback, or unchanged if it has none. A fallback divides layers equally. On a single
+ * Returns the placement on its fallback, or unchanged if it has none. A fallback divides layers equally and has no roles. On a single
  * node, it has neither sharding nor a transport between ranks.
  */
 export function onFallback(placement: DesiredPlacement): DesiredPlacement {
-  const { fallback, shares: _, sharding, backend, ...rest } = placement;
+  const { fallback, shares: _, roles: __, sharding, backend, ...rest } = placement;
   if (fallback === undefined) return placement;
   const { nodes, contextTokens } = fallback;
   const isAlone = nodes.length === 1;

@@ -255,7 +255,7 @@ export const gatewayTree = 'doorman';
 const defaultFirstToken = '60s';
 
 function resolvePlacement(name: string, spec: PlacementSpec): DesiredPlacement {
-  const { model, runtime, sharding, shares, allow, backend, endpoint, expect } = spec;
+  const { model, runtime, sharding, shares, roles, allow, backend, endpoint, expect } = spec;
   return {
     name,
     model,
@@ -267,7 +267,8 @@ function resolvePlacement(name: string, spec: PlacementSpec): DesiredPlacement {
     parallel: spec.parallel ?? 1,
     env: { ...spec.env },
     args: [...(spec.args ?? [])],
-    ...given({ shares, allow, backend: backend === 'auto' ? undefined : backend }),
+    ...given({ shares, roles: roles?.prefill === undefined ? undefined : { prefill: nodeName(roles.prefill) } }),
+    ...given({ allow, backend: backend === 'auto' ? undefined : backend }),
     endpointPort: endpoint?.port ?? defaultEndpointPort,
     ...(endpoint?.listen === 'lan' ? { publication: resolvePublication(name, endpoint) } : {}),
     firstTokenMs: durationMs(expect?.firstToken ?? defaultFirstToken) ?? 0,

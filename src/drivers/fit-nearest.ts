@@ -94,7 +94,9 @@ export function nearestFit(placement: FitPlacement, search: NearestSearch): Near
     const verdict = worstVerdict(changed, fitWith(changed, search, driver));
     return verdict !== undefined && !isWorse(verdict, limit);
   };
-  const shares = proportions(placement, search);
+  // A rank with a role has the whole model, on the node that the file names.
+  const isFree = placement.roles === undefined;
+  const shares = isFree ? proportions(placement, search) : undefined;
   // llama.cpp represents all drivers that divide layers by memory: if its division fits, exo's does too.
   if (shares !== undefined && fits({ ...placement, sharding: 'pipeline', shares }, 'llamacpp-rpc')) {
     return { kind: 'shares', shares };
@@ -102,7 +104,7 @@ export function nearestFit(placement: FitPlacement, search: NearestSearch): Near
   if (!isRefused) return undefined;
   const contextTokens = contexts(placement).find((tokens) => fits({ ...placement, contextTokens: tokens }));
   if (contextTokens !== undefined) return { kind: 'context', contextTokens };
-  const nodes = otherNodes(placement, search).find((chosen) => fits(withNodes(placement, chosen)));
+  const nodes = isFree ? otherNodes(placement, search).find((chosen) => fits(withNodes(placement, chosen))) : undefined;
   return nodes === undefined ? undefined : { kind: 'nodes', nodes };
 }
 

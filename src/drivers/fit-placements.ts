@@ -48,7 +48,8 @@ export function placementNeeds(
     const { memoryBytes, budget } = roomOf(fleet, node, seen);
     return given({ memoryBytes, budgetBytes: budget?.bytes });
   });
-  return rankNeeds({ ...placement, shape }, rooms, driverOf({ driver }).memory);
+  const wholeRanks = placement.roles?.prefill === undefined ? [] : [placement.nodes.indexOf(placement.roles.prefill)];
+  return rankNeeds({ ...placement, shape, wholeRanks }, rooms, driverOf({ driver }).memory);
 }
 
 export const shapeOf = ({ model }: Pick<FitPlacement, 'model'>, { models }: FitFleet): ModelShape | undefined =>

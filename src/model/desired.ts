@@ -199,6 +199,8 @@ export interface DesiredPlacement
   readonly args: readonly string[];
   /** Number of layers per rank; absent if equal. */
   readonly shares?: readonly number[];
+  /** The nodes with a role of their own; absent if there is none. */
+  readonly roles?: { readonly prefill?: NodeName };
   /** Explicitly allowed risks; default: none. */
   readonly allow?: readonly 'tight'[];
   /** The mlx backend; absent if the cables and the transport determine it. */

@@ -70,7 +70,7 @@ export const placementCodes = {
     summary: 'A placement has no value for this field.',
     cause:
       'RDMA devices exist only between the ranks of a placement with `transport: rdma`, one for each pair of Macs.',
-    hint: 'Use a runtime without this field for this placement, or change its nodes or its transport.',
+    hint: 'Use a runtime without this field for this placement, or change its nodes, roles or transport.',
   },
   'runtime/field-of-starts': {
     summary: '`prepare` cannot use this field.',
@@ -164,6 +164,16 @@ export const placementCodes = {
     summary: 'A placement lists a node twice.',
     cause: 'Every rank needs a separate node.',
     hint: 'Remove one of the two entries.',
+  },
+  'placement/role-unknown': {
+    summary: 'A placement gives a role that its runtime does not know.',
+    cause: 'The command line of a rank with a role is in `roles` of the runtime.',
+    hint: 'Add the command line of this role to `roles` of the runtime, or remove the role from the placement.',
+  },
+  'placement/role-node': {
+    summary: 'A placement gives a role to a node that cannot have it.',
+    cause: 'A node with a role runs one of the ranks. The first node is the leader, which answers requests.',
+    hint: 'Name one of the nodes of the placement, but not the first one.',
   },
   'placement/shares-differ': {
     summary: 'The number of shares differs from the number of nodes.',

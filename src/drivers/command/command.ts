@@ -114,11 +114,10 @@ function groupFindings({ placement, runtime }: PlacementCheck<CommandRuntime>): 
 
 /** The command line of one rank with all fields filled in. Node paths still lack their root prefix. */
 function configure(place: RankPlace<CommandRuntime>): RankCommand {
-  const { placement, runtime, rank } = place;
-  const { command: ofLeader, follower = ofLeader } = runtime;
+  const { placement, runtime } = place;
   const values = fieldValues(place, preparationOf(place)?.key ?? '');
   const filled = (text: string): Text => joinText(fillFields(text, (field) => [values[field]]));
-  const words = (rank === 0 ? ofLeader : follower).map(filled);
+  const words = wordsOf(place).map(filled);
   const env = Object.entries({ ...runtime.env, ...placement.env }).map(([name, text]) => [name, filled(text)] as const);
   const group = groupOf(place);
   return {
@@ -128,6 +127,17 @@ function configure(place: RankPlace<CommandRuntime>): RankCommand {
     ...given({ prepare: preparationOf(place) }),
     ...portsOf(place),
   };
+}
+
+/** The rank with the role prefill; -1 if no node has it. */
+const prefillRank = ({ nodes, roles }: Pick<DesiredPlacement, 'nodes' | 'roles'>): number =>
+  roles?.prefill === undefined ? -1 : nodes.indexOf(roles.prefill);
+
+/** The command line of a rank with its role, with unfilled fields. */
+function wordsOf({ placement, runtime, rank }: RankPlace<CommandRuntime>): readonly string[] {
+  const { command: ofLeader, follower = ofLeader, roles } = runtime;
+  if (rank === prefillRank(placement) && roles?.prefill !== undefined) return roles.prefill;
+  return rank === 0 ? ofLeader : follower;
 }
 
 /**
@@ -207,7 +217,8 @@ function fieldValues(place: RankPlace<CommandRuntime>, key: string): FieldValues
     sharding: placement.sharding ?? 'none',
     name: placement.name,
     node: place.node,
-    leader: leaderAddress(place),
+    leader: addressOf(0, place),
+    prefill: addressOf(prefillRank(placement), place),
     device: devices[0] ?? '',
     devices: devices.join(','),
     hostfile: below(filesFolder, hostfileName),
@@ -219,10 +230,14 @@ function fieldValues(place: RankPlace<CommandRuntime>, key: string): FieldValues
 const devicesOf = ({ devices, rank }: RankPlace): readonly string[] =>
   (devices[rank] ?? []).flatMap((device) => device ?? []);
 
-/** The leader's address for this rank. Only the Mac at the other end of a cable can reach an address on it. */
-function leaderAddress({ between, lan, rank, addresses }: RankPlace): string {
+/**
+ * A rank's address for this rank; for itself, the one on the cable to rank 1, or to the leader. Only the Mac at the
+ * other end of a cable can reach an address on it.
+ */
+function addressOf(to: number, { between, lan, rank, addresses }: RankPlace): string {
   if (addresses.length === 1) return addresses[0] ?? '';
-  return between[0]?.[rank === 0 ? 1 : rank] ?? lan[0] ?? '';
+  const own = to === 0 ? 1 : 0;
+  return between[to]?.[rank === to ? own : rank] ?? lan[to] ?? '';
 }
 
 /**
@@ -233,21 +248,21 @@ function needs(placement: DesiredPlacement, runtime: CommandRuntime) {
   const { nodes, sharding } = placement;
   const fields = fieldsOf(runtime, placement);
   const group = runtime.variables === 'mlx' || fields.has('hostfile') ? groupNeeds(placement) : [];
-  const isFar = fields.has('leader') && sharding === 'pipeline' && nodes.length > 3;
+  const isFar = (fields.has('leader') || fields.has('prefill')) && sharding === 'pipeline' && nodes.length > 3;
   const isDevice = fields.has('device') || fields.has('devices');
   return [...group, ...(isDevice ? (['devices'] as const) : []), ...(isFar ? (['lan'] as const) : [])];
 }
 
 /** Each role's program, if it is a path on the node. A path with fields is known only per rank, and left out. */
-const programsOutside = ({ command, follower = command }: CommandRuntime): readonly (NodePath | undefined)[] =>
-  [command, follower].map(([program = '']) =>
+const programsOutside = ({ command, follower = command, roles }: CommandRuntime): readonly (NodePath | undefined)[] =>
+  [command, follower, roles?.prefill ?? command].map(([program = '']) =>
     program.startsWith('/') && !program.includes('{') ? nodePath(`/${program.slice(1)}`) : undefined,
   );
 
 /** The program that every node needs, if it is a path on the node; undefined if the roles have different programs. */
 function programOutside(runtime: CommandRuntime): NodePath | undefined {
-  const [ofLeader, ofFollower] = programsOutside(runtime);
-  return ofLeader?.path === ofFollower?.path ? ofLeader : undefined;
+  const [ofLeader, ...others] = programsOutside(runtime);
+  return others.every((one) => one?.path === ofLeader?.path) ? ofLeader : undefined;
 }
 
 /** The program's path in the archive, if it is there. */
@@ -272,9 +287,11 @@ export const command: RuntimeDriver<CommandRuntime> = {
   configure,
   programOutside,
   // Each node builds the venv, so the programs of a Python runtime are not in its archive.
-  programs: ({ command, follower = [], python }) =>
-    python === undefined ? [...new Set([command, follower].flatMap(programInside))] : [],
-  programKey: ({ command, follower }, program) => {
+  programs: ({ command, follower = [], roles, python }) =>
+    python === undefined ? [...new Set([command, follower, roles?.prefill ?? []].flatMap(programInside))] : [],
+  programKey: ({ command, follower, roles }, program) => {
+    if (![command, follower ?? []].flatMap(programInside).includes(program) && roles !== undefined)
+      return 'roles/prefill';
     if (follower === undefined) return 'command';
     return programInside(command).includes(program) ? 'leader' : 'follower';
   },

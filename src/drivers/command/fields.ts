@@ -17,6 +17,7 @@ export const commandFields = {
   node: 'name of the node',
   leader:
     "address at which this rank reaches the leader: the leader's own on the cable to this rank (on the leader, the cable to rank 1), its office network address without such a cable, 127.0.0.1 for a single rank",
+  prefill: 'address at which this rank reaches the rank with the role prefill, in the same way as {leader}',
   device: 'RDMA device of the cable to the other rank, for exactly two ranks over RDMA',
   devices: 'RDMA devices of the cables to every other rank over RDMA, in rank order, separated by commas',
   hostfile: "path of a JSON file on the node that lists every rank, in the form of MLX's hostfile",
@@ -24,7 +25,9 @@ export const commandFields = {
 } as const;
 
 /** Fields whose values can change from start to start, so that a command that runs once cannot use them. */
-export const fieldsOfStarts: readonly string[] = 'port peers leader generation device devices hostfile'.split(' ');
+export const fieldsOfStarts: readonly string[] = 'port peers leader prefill generation device devices hostfile'.split(
+  ' ',
+);
 
 export type CommandField = keyof typeof commandFields;
 
@@ -62,16 +65,17 @@ export function fillFields(text: string, textFor: (field: CommandField) => Text)
 interface FieldTexts {
   readonly command: readonly string[];
   readonly follower?: readonly string[];
+  readonly roles?: { readonly prefill?: readonly string[] };
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The fields of a placement's ranks, in the command lines and the environment. */
 export const fieldsOf = (
-  { command, follower = [], env }: FieldTexts,
+  { command, follower = [], roles, env }: FieldTexts,
   placement: Pick<FieldTexts, 'env'>,
 ): ReadonlySet<string> =>
   new Set(
-    [...command, ...follower, ...Object.values({ ...env, ...placement.env })].flatMap((text) =>
-      fieldsIn(text).map(({ name }) => name),
+    [...command, ...follower, ...(roles?.prefill ?? []), ...Object.values({ ...env, ...placement.env })].flatMap(
+      (text) => fieldsIn(text).map(({ name }) => name),
     ),
   );

@@ -24,13 +24,16 @@ export const rules: readonly Rule[] = [
   fieldWithoutValue,
   fieldOfStarts,
   joinedInVain,
+  roleUnknown,
+  roleNode,
 ];
 
 /** The texts of a runtime in which fields are filled in. */
-const textsOf = ({ command, leader, follower, env, prepare }: DraftRuntime): readonly DraftText[] => [
+const textsOf = ({ command, leader, follower, prefill, env, prepare }: DraftRuntime): readonly DraftText[] => [
   ...command,
   ...leader,
   ...follower,
+  ...prefill,
   ...env,
   ...prepare,
 ];
@@ -118,8 +121,8 @@ const noPort = ({ isText, text, pointer }: DraftText, subject: Subject): readonl
 
 /** The program of a command line must be a path: inside the archive, or absolute on the Mac. */
 function programNotFound(draft: Draft): readonly Finding[] {
-  return draft.runtimes.flatMap(({ name, pointer, command, leader, follower, prepare }) =>
-    Object.entries({ command, leader, follower, prepare }).flatMap(([key, [program]]) => {
+  return draft.runtimes.flatMap(({ name, pointer, command, leader, follower, prefill, prepare }) =>
+    Object.entries({ command, leader, follower, 'roles/prefill': prefill, prepare }).flatMap(([key, [program]]) => {
       const isFirst = program?.pointer === `${pointer}/${key}/0`;
       if (program === undefined || !isFirst || /^(?:\{runtime\})?\/[^/]/.test(program.text)) return [];
       return {
@@ -166,14 +169,17 @@ function lackOf(field: string, placement: DraftPlacement): string | undefined {
   const { length } = placement.nodes;
   if (field === 'device' && length !== 2) return 'is the device between two ranks';
   if (field === 'devices' && length < 2) return 'lists the devices between ranks';
+  if (field === 'prefill' && placement.prefill === undefined) return 'is the address of the node with the role prefill';
   const isDevice = field === 'device' || field === 'devices';
   return isDevice && !isOverRdma(placement) ? 'needs `transport: rdma`' : undefined;
 }
 
-const reasonOf = (field: string, { nodes: { length }, transport }: DraftPlacement): string =>
-  (field === 'device' && length !== 2) || length < 2
+const reasonOf = (field: string, { nodes: { length }, transport }: DraftPlacement): string => {
+  if (field === 'prefill') return 'gives this role to no node';
+  return (field === 'device' && length !== 2) || length < 2
     ? `has ${length === 1 ? 'one node' : `${length} nodes`}`
     : `has \`transport: ${transport?.text ?? 'none'}\``;
+};
 
 /** `prepare` runs once for many starts, so it cannot use values of one start. */
 function fieldOfStarts({ runtimes }: Draft): readonly Finding[] {
@@ -204,5 +210,43 @@ function joinedInVain({ runtimes }: Draft): readonly Finding[] {
       detail: `With \`order: ${order.text}\`, no rank waits for the leader.`,
       subject: runtimeSubject(name),
     };
+  });
+}
+
+/** A placement can give only roles that its runtime has a command line for. */
+function roleUnknown({ runtimes, placements }: Draft): readonly Finding[] {
+  const byName = new Map(runtimes.filter(isCommand).map((runtime) => [runtime.name, runtime]));
+  return placements.flatMap(({ name, runtime, prefill }): readonly Finding[] => {
+    const found = byName.get(runtime?.text ?? '');
+    if (prefill === undefined || found === undefined || found.prefill.length > 0) return [];
+    const detail = `The runtime ${found.name} has no command line for the role prefill.`;
+    const others = [{ pointer: found.pointer, at: 'key', detail: `${found.name} is declared here.` }] as const;
+    return [
+      {
+        code: 'placement/role-unknown',
+        pointer: prefill.pointer,
+        at: 'key',
+        detail,
+        subject: placementSubject(name),
+        others,
+      },
+    ];
+  });
+}
+
+/** A role belongs to a node of the placement that is not the leader, because the leader answers the requests. */
+function roleNode({ placements }: Draft): readonly Finding[] {
+  return placements.flatMap(({ name, nodes, hasAllNodes, prefill }): readonly Finding[] => {
+    const at = nodes.findIndex(({ text }) => text === prefill?.text);
+    if (prefill === undefined || !hasAllNodes || at > 0) return [];
+    const why = at === 0 ? `is the leader of ${name}, which answers requests` : `is not among the nodes of ${name}`;
+    return [
+      {
+        code: 'placement/role-node',
+        pointer: prefill.pointer,
+        detail: `${prefill.text} ${why}.`,
+        subject: placementSubject(name),
+      },
+    ];
   });
 }

@@ -15,6 +15,8 @@ export interface CommandRuntime extends DesiredRuntime {
   readonly command: readonly string[];
   /** The followers' command line, if it differs from the leader's. */
   readonly follower?: readonly string[];
+  /** The command lines of ranks with a role. */
+  readonly roles?: { readonly prefill?: readonly string[] };
   /** Environment of every rank, with unfilled `{field}`s; a placement's `env` takes precedence. */
   readonly env?: Readonly<Record<string, string>>;
   /** The command line that each node runs once before its rank starts. */
@@ -43,17 +45,27 @@ const packagesOf = ({ python, requirements, wheels }: RuntimeSpec) =>
 export const keys: DriverKeys<CommandRuntime> = {
   needs: [],
   takes: [
-    ...['command', 'leader', 'follower', 'env', 'prepare', 'variables', 'order', 'restart', 'joined', 'token'],
+    ...['command', 'leader', 'follower', 'roles', 'env', 'prepare', 'variables', 'order', 'restart', 'joined', 'token'],
     ...['python', 'requirements', 'wheels'],
   ],
-  ofPlacements: [],
+  ofPlacements: ['roles'],
   rules,
   resolve: (spec) => {
-    const { command, leader, follower, env, prepare, variables, order = 'leader-first', restart = 'group' } = spec;
+    const {
+      command,
+      leader,
+      follower,
+      roles,
+      env,
+      prepare,
+      variables,
+      order = 'leader-first',
+      restart = 'group',
+    } = spec;
     return {
       driver: 'command',
       command: [...(leader ?? command ?? [])],
-      ...given({ follower, env, prepare, variables }),
+      ...given({ follower, roles, env, prepare, variables }),
       order,
       restart,
       joinedListening: spec.joined?.listening ?? '{port}',
@@ -79,14 +91,15 @@ export const keys: DriverKeys<CommandRuntime> = {
 /** Keys that runtimes of older versions of meshwright do not have. */
 type RoleKeys = Pick<
   CommandRuntime,
-  'follower' | 'env' | 'prepare' | 'variables' | 'followersJoin' | 'meeting' | 'python'
+  'follower' | 'roles' | 'env' | 'prepare' | 'variables' | 'followersJoin' | 'meeting' | 'python'
 >;
 
 /** The valid role keys of a lock line; undefined if one of them is not valid. */
 function rolesOf(keys: Readonly<Record<string, unknown>>): RoleKeys | undefined {
-  const { follower, env, prepare, variables, followersJoin, meeting, python } = keys;
+  const { follower, roles, env, prepare, variables, followersJoin, meeting, python } = keys;
+  const { prefill } = jsonObject(roles) ?? {};
   const values = env === undefined ? {} : jsonObject(env);
-  if (!areWordsOrAbsent(follower) || !areWordsOrAbsent(prepare)) return undefined;
+  if (!areWordsOrAbsent(follower) || !areWordsOrAbsent(prefill) || !areWordsOrAbsent(prepare)) return undefined;
   if (variables !== undefined && variables !== 'mlx') return undefined;
   if (values === undefined || !isTextOrAbsent(followersJoin) || !isTextOrAbsent(meeting) || !isTextOrAbsent(python)) {
     return undefined;
@@ -97,6 +110,7 @@ function rolesOf(keys: Readonly<Record<string, unknown>>): RoleKeys | undefined 
   if (texts.length < Object.keys(values).length) return undefined;
   return given({
     follower,
+    roles: prefill && { prefill },
     env: env === undefined ? undefined : Object.fromEntries(texts),
     prepare,
     variables,

@@ -19,6 +19,8 @@ const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibib
 export interface FitWish
   extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel' | 'args' | 'env' | 'publication'> {
   readonly shape: ModelShape;
+  /** Ranks with a role, which have the whole model; the others divide it among themselves. */
+  readonly wholeRanks?: readonly number[];
 }
 
 export interface RankRoom {
@@ -43,7 +45,7 @@ export interface DriverMemory {
 
 /** Memory needs in rank order; `rooms` are the nodes of the ranks. */
 export function rankNeeds(wish: FitWish, rooms: readonly RankRoom[], driver: DriverMemory = {}): readonly RankNeed[] {
-  const held = driver.held?.(wish, rooms) ?? heldInParts(wish, rooms, 'number');
+  const held = driver.held?.(wish, rooms) ?? heldByRole(wish, rooms);
   return rooms.map(({ budgetBytes }, rank) => {
     const { weights, cache } = held[rank] ?? { weights: 0, cache: 0 };
     const compute = computeBytes(budgetBytes);
@@ -53,6 +55,20 @@ export function rankNeeds(wish: FitWish, rooms: readonly RankRoom[], driver: Dri
     const total = weights + process + Math.max(loading, cache + compute + promptCache);
     return { weights, cache, compute, promptCache, loading, process, total };
   });
+}
+
+/** The whole model for ranks with a role, and a part of it for every other rank. */
+function heldByRole(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[] {
+  const isWhole = (rank: number): boolean => wish.wholeRanks?.includes(rank) === true;
+  const parts = [
+    ...heldInParts(
+      wish,
+      rooms.filter((_, rank) => !isWhole(rank)),
+      'number',
+    ),
+  ];
+  const whole = layersHeld(wish, wish.shape.layers);
+  return rooms.map((_, rank) => (isWhole(rank) ? whole : (parts.shift() ?? whole)));
 }
 
 /** Splits tensors into equal parts, or whole layers by equal numbers or by the nodes' memory. */

@@ -9,6 +9,7 @@ import {
 } from '../../../src/drivers/fit-placements.ts';
 import type { FitFleet } from '../../../src/model/fit.ts';
 import type { ModelShape } from '../../../src/model/model-shape.ts';
+import { type NodeName, nodeName } from '../../../src/model/node.ts';
 import { evenShape, fleetOf, gib } from '../engine/plan/fit-shapes.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
@@ -31,6 +32,22 @@ const firstNeed = (fleet: FitFleet, index = 0) => {
 };
 
 describe('the memory fit', () => {
+  it('counts the whole model for a rank with a role, and divides it among the others', () => {
+    const [, second, third] = [1, 2, 3].map((number) => nodeName(`mac-${number}`));
+    const weights = (on: readonly number[], prefill?: NodeName) => {
+      const roles = prefill === undefined ? {} : { roles: { prefill } };
+      const fleet = fleetOf([512, 512, 512], [deepseek], [{ ...tp2('deepseek'), on, ...roles }]);
+      return fleet.placements.flatMap(
+        (one) => placementNeeds(one, fleet, {})?.map((need) => round(need.weights)) ?? [],
+      );
+    };
+    const [whole] = weights([1]);
+    const [half] = weights([1, 2]);
+    expect(half).toBeLessThan(whole ?? 0);
+    expect(weights([1, 2], second)).toEqual([whole, whole]);
+    expect(weights([1, 2, 3], third)).toEqual([half, half, whole]);
+  });
+
   it('accepts Kimi K2 on two 512 GB Macs with 289.7 + 9.2 GB each', () => {
     const fleet = fleetOf([512, 512], [kimi], [tp2('kimi')]);
     const need = firstNeed(fleet);

@@ -211,11 +211,12 @@ export const checkNotices = (view: View): readonly Diagnostic[] =>
 
 /** Problems with splitting a placement's model by tensors over its nodes. */
 function tensorFindings(
-  { sharding, nodes }: DesiredPlacement,
+  { sharding, nodes, roles }: DesiredPlacement,
   shape: ModelShape | undefined,
 ): readonly PlacementFinding[] {
   if (sharding !== 'tensor' || shape === undefined) return [];
-  const problems = tensorProblems(shape, nodes.length);
+  // A rank with a role has the whole model.
+  const problems = tensorProblems(shape, nodes.filter((node) => node !== roles?.prefill).length);
   if (problems.length === 0) return [];
   return [
     { code: 'placement/not-divisible', severity: 'error', detail: problems.join(' '), hint: tensorAdvice(shape) },

@@ -83,6 +83,29 @@ describe('the roles of a command runtime', () => {
     expect(blind).toMatchObject({ kind: 'incomplete', missing: expect.stringContaining('office network address') });
   });
 
+  it('have a rank that reads prompts, whose address every rank knows', () => {
+    const runtime = {
+      command: ['{runtime}/serve', '--prefill={prefill}:{port}'],
+      roles: { prefill: ['{runtime}/read', '--listen={prefill}:{port}', '--for={leader}'] },
+    };
+    const placement = { nodes: on(1, 2, 3), roles: { prefill: nodeName('studio-3') } };
+    const [leader, second, reader] = ranksOf({ runtime, placement });
+    const port = leader?.record.port;
+    expect(leader?.argv[1]).toBe(`--prefill=10.77.0.6:${port}`);
+    expect(second?.argv[1]).toBe(`--prefill=10.77.0.14:${port}`);
+    expect(reader?.argv.slice(1)).toEqual([`--listen=10.77.0.6:${port}`, '--for=10.77.0.5']);
+    expect([leader, second, reader].map((rank) => rank?.argv[0]?.split('/').at(-1))).toEqual([
+      'serve',
+      'serve',
+      'read',
+    ]);
+    const own = runtime as Partial<CommandRuntime> as CommandRuntime;
+    expect([command.programs?.(own, []), command.programKey?.(own, 'read')]).toEqual([
+      ['serve', 'read'],
+      'roles/prefill',
+    ]);
+  });
+
   it('need the names of RDMA devices only if a field or a variable has them', () => {
     const needs = (runtime: Partial<CommandRuntime>, placement: Partial<DesiredPlacement> = {}) => {
       const fleet = meshFleet({ runtime, placement: { ...overRdma, ...placement } });
@@ -279,10 +302,15 @@ describe("a command runtime's keys in the lock", () => {
     expect(resolved).toMatchObject({ command: spec.leader, follower: spec.follower, followersJoin: 'running' });
   });
 
-  it.each([{ follower: [] }, { follower: [1] }, { env: { A: 1 } }, { env: 'A' }, { variables: 'mpi' }, { meeting: 1 }])(
-    'are not used if one is invalid: %j',
-    (wrong) => {
-      expect(keys.ofVersion({ ...keys.resolve(spec), ...wrong })).toBeUndefined();
-    },
-  );
+  it.each([
+    { follower: [] },
+    { follower: [1] },
+    { roles: { prefill: [] } },
+    { env: { A: 1 } },
+    { env: 'A' },
+    { variables: 'mpi' },
+    { meeting: 1 },
+  ])('are not used if one is invalid: %j', (wrong) => {
+    expect(keys.ofVersion({ ...keys.resolve(spec), ...wrong })).toBeUndefined();
+  });
 });
