@@ -7,12 +7,16 @@
 #   uv venv --relocatable [--no-project] --python VERSION|PROGRAM FOLDER
 #   uv pip sync [--offline --no-index --find-links FOLDER] --require-hashes [--no-build] [--compile-bytecode]
 #       --python PROGRAM LIST
+#   uv pip compile --generate-hashes --no-build --no-header --no-annotate --python PROGRAM --python-version VERSION
+#       --output-file LIST WANTED
+#
+# `compile` knows four releases of mlx-lm, with one version of each dependency.
 #
 # UV_PYTHON_INSTALL_MIRROR can be a folder with a Python, as file://…/RELEASE/cpython-VERSION+RELEASE-….tar.gz. Wheels
 # in a folder contain what their names say, and each must have one of the hashes in the list. It also checks the
 # environment: no user configuration (UV_NO_CONFIG), no other Python (UV_MANAGED_PYTHON), no cache (UV_NO_CACHE).
-# `$R/.sim/uv` can contain one word: `offline`, which makes it fail, or the platform of the wheels for this Mac, such as
-# `macosx_15_0_arm64`. If a list allows several wheels of one version, macOS determines which one is used.
+# `$R/.sim/uv` can contain one word: `offline`, which makes it fail, `slow`, which makes `compile` take five seconds, or
+# the platform of the wheels for this Mac, such as `macosx_15_0_arm64`. If a list allows several wheels of one version, macOS determines which one is used.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -32,6 +36,7 @@ my ($verb, @rest) = @ARGV;
 $verb //= '';
 if ($verb eq 'python') { install(@rest) }
 elsif ($verb eq 'venv') { venv(@rest) }
+elsif ($verb eq 'pip' && ($rest[0] // '') eq 'compile') { compile(@rest) }
 elsif ($verb eq 'pip') { sync(@rest) }
 elsif ($verb eq '--version') { print "uv 0.9.11 (double)\n" }
 else { refuse(2, "unrecognized subcommand '$verb'") }
@@ -63,12 +68,17 @@ sub version_of {
     return ($minor, "$minor." . ($micro // $patch));
 }
 
+# The word in `$R/.sim/uv`; empty if there is none.
+sub mac_word {
+    my ($root) = ($pythons) =~ m{^(.*?)/opt/meshwright/};
+    open my $file, '<', ($root // '') . '/.sim/uv' or return '';
+    return <$file> // '';
+}
+
 # The platform of the wheels for this Mac.
 sub fetched {
-    my ($root) = ($pythons) =~ m{^(.*?)/opt/meshwright/};
     my $usual = 'macosx_26_0_arm64';
-    open my $file, '<', ($root // '') . '/.sim/uv' or return $usual;
-    my $word = <$file> // '';
+    my $word = mac_word();
     refuse(1, 'Failed to fetch: dns error: failed to lookup address information') if $word =~ /^offline/;
     return $word =~ /^(macosx_[0-9]+_[0-9]+_arm64)$/ ? $1 : $usual;
 }
@@ -179,6 +189,51 @@ sub sync {
         print {$record} "$info/METADATA,,\n";
     }
     print STDERR 'Installed ', scalar(@packages), " packages\n";
+}
+
+# The versions that the resolver chooses. @see mlx-lm/setup.py at the tags for the dependencies of each release
+sub resolved {
+    my ($wanted) = @_;
+    my %mlx_of = ('0.31.0' => '0.31.0', '0.31.2' => '0.31.1', '0.31.3' => '0.31.2', '0.32.0' => '0.32.2');
+    my %others = (jinja2 => '3.1.6', markupsafe => '3.0.3', numpy => '2.3.4', protobuf => '6.33.0', pyyaml => '6.0.3',
+        sentencepiece => '0.2.1', transformers => '5.7.0');
+    my ($name, $version) = $wanted =~ /^([a-z-]+)==([0-9A-Za-z.]+)$/ or refuse(2, "Couldn't parse requirement: $wanted");
+    my $mlx = $name eq 'mlx-lm' ? $mlx_of{$version} : undef;
+    if (!defined $mlx) {
+        # uv wraps this message, and begins it without the word error.
+        print STDERR "  x No solution found when resolving dependencies:\n  `-> Because there is no version of $wanted and you",
+            " require\n      $wanted, we can conclude that your requirements are\n      unsatisfiable.\n";
+        exit 1;
+    }
+    return (%others, 'mlx-lm' => $version, mlx => $mlx, 'mlx-metal' => $mlx);
+}
+
+sub compile {
+    my ($compile, @words) = @_;
+    my %flags = map { $_ => 'flag' } qw(--generate-hashes --no-build --no-header --no-annotate);
+    my %values = map { $_ => 'value' } qw(--python --python-version --output-file);
+    my ($option, $wanted, @more) = read_words({ %flags, %values }, @words);
+    defined $wanted && !@more or refuse(2, 'one list of requirements');
+    $option->{$_} or refuse(2, "$_ is missing") for qw(--generate-hashes --no-build --no-header --output-file);
+    version_of($option->{'--python-version'});
+    my $program = $option->{'--python'} // refuse(2, '--python is missing');
+    -x $program or refuse(2, "No interpreter found at path `$program`");
+    fetched();
+    my ($name, @others) = requirements($wanted);
+    defined $name && !@others or refuse(2, 'this double resolves a single requirement');
+    my %version_of = resolved($name);
+    sleep 5 if mac_word() =~ /^slow/;
+    my $text = '';
+    for my $one (sort keys %version_of) {
+        # A release has several wheels; only the first of these fits a Mac.
+        my @hashes = map { sha256_hex($_) } ("$one==$version_of{$one}", "$one==$version_of{$one} for Linux");
+        $text .= "$one==$version_of{$one} \\\n    --hash=sha256:$hashes[0] \\\n    --hash=sha256:$hashes[1]\n";
+    }
+    open my $list, '>', $option->{'--output-file'} or refuse(2, "$option->{'--output-file'}: $!");
+    print {$list} $text;
+    close $list or refuse(2, "$option->{'--output-file'}: $!");
+    # Like uv, also prints the list.
+    print $text;
 }
 
 # The digest of a package's wheel in a folder.
