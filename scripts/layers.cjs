@@ -99,7 +99,10 @@ const roles = {
   // A setting in one file combines all roles. Only lists and the code that restores values import it.
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
-    artifacts: 'adopted-copy list-folders model-copies prune-models tree-steps verify-models',
+    artifacts: [
+      'adopted-copy list-folders list-packages model-copies prune-models',
+      'supply-runtime tree-steps verify-models',
+    ].join(' '),
     contract: 'build-step define-setting resource',
     placement: [
       'check/placement-checks check/placement-findings',

@@ -47,6 +47,17 @@ export type DesiredWiredLimit =
 export interface RuntimeExtra extends Pick<RuntimeSource, 'name' | 'sha256' | 'sizeBytes'> {
   /** As in the file; absolute once settled. */
   readonly source: string;
+  /** Present if the file names only a package: `apply` makes this list of packages on a node. */
+  readonly lists?: ListedPackage;
+}
+
+/** A package whose complete list, with all dependencies and hashes, is made on a node. */
+export interface ListedPackage {
+  /** As on the package index, such as `mlx-lm`. */
+  readonly name: string;
+  readonly version: string;
+  /** The Python version, such as `3.12`. */
+  readonly python: string;
 }
 
 /** A source that could not be read, with the reason as a sentence. Everything that needs the source waits. */
@@ -58,9 +69,12 @@ export interface UnreadSource {
   readonly hint?: Prose;
 }
 
-/** An archive whose digest is unknown: as above, or its release page did not report one. */
+/**
+ * An archive whose digest is unknown: as above, or its release page did not report one. `to-list`: a list of packages
+ * that `apply` makes first; `unlisted`: it has tried in this run.
+ */
 export interface UnreadArchive extends Omit<UnreadSource, 'kind'> {
-  readonly kind: UnreadSource['kind'] | 'no-release';
+  readonly kind: UnreadSource['kind'] | 'no-release' | 'to-list' | 'unlisted';
 }
 
 /** An archive on a server, which the nodes download. */

@@ -242,6 +242,12 @@ export type NetworkCall = Extract<
   { readonly name: 'remove-bridge' | 'set-link-address' | 'clear-link-address' | 'order-services' | 'restore-network' }
 >;
 
+/** Where uv finds packages and Python; absent for PyPI and GitHub. */
+export interface UvMirror {
+  readonly index?: string;
+  readonly pythons?: string;
+}
+
 /**
  * The arguments of every job. A job is long work that is stored on the node by its key. Jobs run as root, except for
  * their curl, uv and `prepare`.
@@ -282,7 +288,14 @@ export interface JobArgs {
     readonly isOffline: boolean;
     /** The account for uv; empty means the SSH user. */
     readonly account: string;
-  };
+  } & UvMirror;
+  /** Unpacks as above into a temporary folder, and uses uv to list a package with all dependencies and hashes. */
+  readonly 'list-packages': Pick<JobArgs['build-python'], 'tree' | 'archive' | 'sha256' | 'python' | 'account'> & {
+    /** The requirement, such as `mlx-lm==0.32.0`. */
+    readonly wanted: string;
+    /** The longest list that is accepted. */
+    readonly mostBytes: number;
+  } & UvMirror;
   /**
    * Clones these files from a folder of other software to staging and verifies each SHA-256. Leaves out files that
    * differ. Fails if a process writes to the folder.

@@ -32,6 +32,7 @@ import { timingFor } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { shippedPlaybook } from './act-on.ts';
 import { playbookOptions } from './change-nodes.ts';
+import { makeLists } from './make-lists.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
 import { servingLines, servingPlacements } from './serving-lines.ts';
 
@@ -89,15 +90,19 @@ interface ApplyContext {
 
 /** Resolves the cluster file, observes the targets, and shows the plan. */
 async function showFirstPlan(run: Run, choose: Choose): Promise<ApplyContext & { readonly looked: LookedPlan }> {
-  const settled = await settleCluster(run);
-  const { nodes, saved } = choose(run, settled.fleet);
-  const targets = targetedNodes(run, settled.fleet, saved?.targets ?? nodes).map(({ name }) => name);
+  const first = await settleCluster(run);
+  const { nodes, saved } = choose(run, first.fleet);
+  const targets = targetedNodes(run, first.fleet, saved?.targets ?? nodes).map(({ name }) => name);
   // A user at a terminal sees the lock's new lines together with the plan.
   const canBeSeen = run.console.canAsk && !run.options.json;
-  if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, settled);
+  if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, first);
   const isAgreed = run.options.yes === true || saved !== undefined;
   const consent = createConsent(run, { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed });
-  const ways = openTargets(run, settled.opened);
+  const ways = openTargets(run, first.opened);
+  // A saved plan is run as it was made.
+  const missing = saved === undefined ? await makeLists(run, { cluster: first, targets, ways, isAgreed }) : undefined;
+  const isSame = missing === undefined || run.signal.aborted;
+  const settled = isSame ? first : await settleCluster(run, first.opened, missing);
   const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
   const { additions, lockPlace } = cluster;
   const chosen = saved === undefined ? narrowed(run, targets) : given({ targets: saved.targets });

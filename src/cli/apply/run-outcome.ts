@@ -393,10 +393,17 @@ function verdictFor(name: NodeName, judged: JudgedPlan): NodeVerdict {
     node === name || membersOf(about, fleet).includes(name);
   const waiting = plan.waiting.filter(isAbout);
   const isOneUnseen = isOtherUnseen(name, judged);
-  const isOwn = ({ isUnknown, about }: Waiting): boolean => isUnknown && !(isOneUnseen && isShared(about));
+  const isToList = ({ about }: Waiting): boolean => waitsForList(about, fleet);
+  const isOwn = (one: Waiting): boolean => one.isUnknown && !(isOneUnseen && isShared(one.about)) && !isToList(one);
   if (waiting.some(isOwn)) return 'unjudged';
-  if (plan.changes.some(isAbout)) return 'wrong';
+  if (plan.changes.some(isAbout) || waiting.some(isToList)) return 'wrong';
   return isBlocked(name, plan) || waiting.some(({ isUnknown }) => !isUnknown) ? 'hands' : 'fine';
+}
+
+/** True for a placement whose runtime's packages apply lists first: it is known not to serve as desired. */
+function waitsForList({ kind, placement }: AddressParts, { placements, runtimes }: DesiredFleet): boolean {
+  const used = placements.find(({ name }) => kind === 'placement' && name === placement)?.runtime;
+  return runtimes.some(({ name, unread }) => name === used && unread?.kind === 'to-list');
 }
 
 /**

@@ -44,7 +44,7 @@ export function doublesIn(run: Run, clusterFile: string, fleet: Programs): reado
     const own = join(folder, program.name);
     const lacks = (path: string | undefined): path is string =>
       path !== undefined && whyDoubled(at(path)) !== undefined;
-    const list = program.extras.find((extra) => extra.name === requirementsName)?.source;
+    const list = program.extras.find(({ name, lists }) => name === requirementsName && lists === undefined)?.source;
     const wheels = 'driver' in program ? program.wheels : undefined;
     return [
       {
@@ -97,6 +97,22 @@ export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doub
   };
   const { runtimes, gateway } = fleet;
   return { ...fleet, runtimes: runtimes.map(doubled), ...(gateway === undefined ? {} : { gateway: doubled(gateway) }) };
+}
+
+/**
+ * In a rehearsal, the lists of packages that simulated Macs make are in the simulated fleet's folder: the double of uv
+ * accepts only its own hashes, and real Macs would refuse those.
+ */
+export function withSimulatedLists<F extends Programs>(run: Run, clusterFile: string, fleet: F): F {
+  if (run.options.sim !== true) return fleet;
+  const folder = join(simFolder(run.env, clusterFile), 'lists');
+  const moved = (runtime: DesiredRuntime): DesiredRuntime => ({
+    ...runtime,
+    extras: runtime.extras.map((extra) =>
+      extra.lists === undefined ? extra : { ...extra, source: join(folder, basename(extra.source)) },
+    ),
+  });
+  return { ...fleet, runtimes: fleet.runtimes.map(moved) };
 }
 
 /** Writes the doubles' archives into the simulated fleet's folder. */

@@ -17,7 +17,7 @@ import { hubAccess, readRepositories } from '../sources/read-repositories.ts';
 import { readShapes } from '../sources/read-shapes.ts';
 import { missingPrograms, readSources } from '../sources/read-sources.ts';
 import type { Run } from '../verb.ts';
-import { doublesIn, withDoubles, withoutDoubled, writeDoubles } from './doubles.ts';
+import { doublesIn, withDoubles, withoutDoubled, withSimulatedLists, writeDoubles } from './doubles.ts';
 import {
   type LockPlace,
   lockPlaceOf,
@@ -57,16 +57,22 @@ export interface SettledCluster {
 
 /**
  * Opens and resolves the cluster file. Hashes archives, and model folders that are not in the lock. Writes nothing.
+ * @param missing the lists of packages that this run could not make
  * @throws FleetError with all errors in the files (exit 65), including missing sources
  */
-export async function settleCluster(run: Run, opened: OpenedCluster = openCluster(run)): Promise<SettledCluster> {
+export async function settleCluster(
+  run: Run,
+  opened: OpenedCluster = openCluster(run),
+  missing: SourceFacts['archives'] = {},
+): Promise<SettledCluster> {
   const base = baseOf(run, opened);
   const folder = dirname(base.opened.path);
   const { doubles, ...rest } = base;
   await writeDoubles(doubles);
-  const wanted = withDoubles(withoutMirror(run, base.opened.fleet), doubles);
+  const wanted = withDoubles(withSimulatedLists(run, base.opened.path, withoutMirror(run, base.opened.fleet)), doubles);
   const places = sourcesToRead(wanted, base.lock, folder);
-  const sources = await readSources(run, places);
+  const read = await readSources(run, places);
+  const sources = { ...read, archives: { ...read.archives, ...missing } };
   const repositories = await readRepositories(run, base.opened, places.repositories);
   const keys = await readKeys(run, wanted, folder);
   const settled = settleFleet(wanted, base.lock, { ...sources, keys, repositories }, folder, keysByDriver);
@@ -78,11 +84,11 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
     return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file, keysByDriver));
   };
   refuseErrors([...settled.diagnostics, ...(await missingPrograms(base.opened, run.signal, isNew))]);
-  const read = await readShapes(run, settled.fleet, {
+  const seen = await readShapes(run, settled.fleet, {
     openTargets: () => openTargets(run, base.opened),
     hubAccess: () => hubAccess(run, base.opened),
   });
-  const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
+  const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, seen);
   const lock = { ...settled.lock, ...given({ shapes }) };
   const planned = { ...settled.fleet, models, ...planAllowances(run) };
   return { ...rest, before: base.lock, fleet: planned, lock, additions: settled.additions };

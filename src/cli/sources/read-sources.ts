@@ -120,6 +120,7 @@ export async function seeSources(
   };
   const seen = async (place: SourcePlace): Promise<readonly (readonly [string, ArchiveFact])[]> => {
     const failed = await gone(place);
+    if (place.isMade && failed.length > 0) return [];
     if (failed.length > 0 || isArchive(place.path)) return failed;
     return [[place.name, await readArchive(place.path, run.signal)]];
   };

@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { DesiredRuntime, RuntimeExtra } from '../../model/desired.ts';
+import type { DesiredRuntime, ListedPackage, RuntimeExtra } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { runtimeSubject } from '../../model/subject.ts';
@@ -10,6 +10,39 @@ import { type ArchiveFact, extraName, own, type SourceFacts, type TreeSources, w
 
 /** The name of the locked requirements in their runtime's tree. */
 export const requirementsName = 'requirements.lock';
+
+/** The name of a list that `apply` makes: `mlx-lm-0.32.0-python-3.12.requirements`. Other inputs have other lists. */
+export const listName = ({ name, version, python }: ListedPackage): string =>
+  `${name}-${version}-python-${python}.requirements`;
+
+/** A list of packages has at most this many bytes. */
+export const mostListBytes = 1_048_576;
+
+/**
+ * Checks the output of `uv pip compile` for a package: every line pins a package by version and hashes, and the package
+ * itself has its version. Returns the text of the list's file, or the problem as a sentence.
+ *
+ * @param maker the node where the list was made
+ */
+export function madeList(
+  { name, version, python }: ListedPackage,
+  output: string,
+  maker: string,
+): { readonly text: string } | { readonly problem: string } {
+  const { packages, problems } = readRequirements(output);
+  const [first] = problems;
+  if (first !== undefined) return { problem: `Line ${first.line} of its output: ${first.text}` };
+  const found = packages.find((one) => one.name === name);
+  if (found === undefined) return { problem: `Its output does not list ${name}.` };
+  if (found.version !== version) return { problem: `It chose ${name} ${found.version} instead of ${version}.` };
+  // An output that was cut off within a line would lack hashes, and one between two lines would lack this line end.
+  if (!output.endsWith('\n')) return { problem: 'Its output is incomplete.' };
+  const head = [
+    `${name} ${version} with all its dependencies, for Python ${python} on a Mac with Apple silicon.`,
+    `meshwright made this list on ${maker} and never changes it. To make it again, delete this file and run apply.`,
+  ];
+  return { text: `${head.map((line) => `# ${line}\n`).join('')}${output}` };
+}
 
 /**
  * Adds package versions to a runtime that nodes build, if its requirements were read, and reports problems in the

@@ -1,10 +1,11 @@
 import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, KeptKeys, LockedArchive, RuntimeKeys, TakenBack } from '../../model/cluster-lock.ts';
-import type { DesiredRuntime, RuntimeExtra, RuntimeSource, UnreadArchive } from '../../model/desired.ts';
+import type { DesiredRuntime, ListedPackage, RuntimeExtra, RuntimeSource, UnreadArchive } from '../../model/desired.ts';
 import { type Digest, digestOf, jsonObject, parsedJson, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { runtimeSubject } from '../../model/subject.ts';
+import { upperFirst } from '../../model/text/prose.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { releaseName } from '../releases.ts';
 import { gatewayTree } from '../resolve.ts';
@@ -81,8 +82,23 @@ function settleExtra(runtime: string, extra: RuntimeExtra, { lock, sources, base
   const source = absolutePath(baseFolder, extra.source);
   const name = extraName(runtime, extra.name);
   const seen = own(sources.archives, name) ?? notRead(source);
-  const file = settleFile(runtime, extra.name, seen, own(lock.runtimeFiles, name));
+  // A list that was deleted is made again, even if nodes have the one in the lock.
+  const file =
+    extra.lists !== undefined && (seen.kind === 'missing' || seen.kind === 'unlisted')
+      ? unlistedFile(runtime, extra.lists, seen)
+      : settleFile(runtime, extra.name, seen, own(lock.runtimeFiles, name));
   return { extra: { ...extra, source }, file };
+}
+
+/** A list that does not exist: apply makes it, or has just tried to. */
+function unlistedFile(runtime: string, { name, version }: ListedPackage, seen: UnreadArchive): SettledFile {
+  if (seen.kind === 'unlisted') return { failure: seen, additions: [], diagnostics: [noFile(runtime, seen)] };
+  const wanted = `the packages of ${name} ${version}`;
+  return {
+    failure: { kind: 'to-list', detail: `${upperFirst(wanted)} are not listed yet.` },
+    additions: [`runtime ${runtime}: ${wanted}, which apply first lists on a node`],
+    diagnostics: [],
+  };
 }
 
 /**
@@ -163,13 +179,15 @@ const codeByKind: Readonly<Record<UnreadArchive['kind'], { readonly code: Diagno
   unreadable: { code: 'runtime/archive-unreadable' },
   'no-release': { code: 'runtime/no-release' },
   unresolved: { code: 'runtime/release-unresolved' },
+  'to-list': { code: 'runtime/packages-unlisted' },
+  unlisted: { code: 'runtime/packages-unlisted' },
 };
 
 /** The code for an archive with an unknown digest. */
 export const archiveCode = (kind: UnreadArchive['kind']): DiagnosticCode => codeByKind[kind].code;
 
-const noFile = (runtime: string, { kind, detail }: UnreadArchive): Diagnostic =>
-  diagnose(archiveCode(kind), { detail, subject: runtimeSubject(runtime) });
+const noFile = (runtime: string, { kind, detail, hint }: UnreadArchive): Diagnostic =>
+  diagnose(archiveCode(kind), { detail, subject: runtimeSubject(runtime), ...given({ hint }) });
 
 /** The current version, the older one that nodes keep, and one for nodes that were unreachable at the last change. */
 const keptVersions = 3;

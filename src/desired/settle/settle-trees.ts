@@ -233,6 +233,8 @@ export interface SourcePlace {
   readonly name: string;
   /** Absolute. */
   readonly path: string;
+  /** Set if `apply` makes the file. */
+  readonly isMade?: true;
 }
 
 /** A repository to resolve, with the name of its model. */
@@ -291,7 +293,11 @@ export function sourcesToRead(
   const programs = [...fleet.runtimes, ...(fleet.gateway === undefined ? [] : [fleet.gateway])];
   const archives = programs.flatMap(({ name, archive, release, extras }) => [
     ...(release === undefined ? [{ name, path: absolutePath(baseFolder, archive) }] : []),
-    ...extras.map((extra) => ({ name: extraName(name, extra.name), path: absolutePath(baseFolder, extra.source) })),
+    ...extras.map(({ name: extra, source, lists }) => ({
+      name: extraName(name, extra),
+      path: absolutePath(baseFolder, source),
+      ...(lists === undefined ? {} : { isMade: true as const }),
+    })),
   ]);
   const releases = programs
     .flatMap(({ name, release }) => (release === undefined ? [] : { name, release }))

@@ -272,6 +272,13 @@ export const settleCodes = {
       'The lock does not have it, and the release page did not report it to this computer: no connection, an error, or too many requests. Placements that use it wait; everything else continues.',
     hint: 'Run the command again when this computer can reach the address, set `downloads.mirror`, or download the archive and set `archive` to its path.',
   },
+  'runtime/packages-unlisted': {
+    severity: 'warning',
+    summary: "The list of a runtime's packages could not be made.",
+    cause:
+      'The file names only a version, so a node makes the complete list first. uv there printed no usable list: the version does not exist, the node does not reach the package index, or the output was damaged. Placements that use the runtime wait; everything else continues.',
+    hint: 'Correct `version`, or fix the problem named above and run apply again. For nodes without internet, make the list elsewhere and set `requirements`.',
+  },
   'model/folder-missing': {
     severity: 'warning',
     summary: "A model's folder was not found.",

@@ -9,7 +9,9 @@ import { addressed, nodeSubject, subjectNodes } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { sudo } from '../../rack/access/resource.ts';
+import { accounts } from '../../rack/accounts/resource.ts';
 import { type ListWish, listFolders } from '../../rack/artifacts/list-folders.ts';
+import { listPackages, type PackagesWish } from '../../rack/artifacts/list-packages.ts';
 import { type PruneWish, pruneModels } from '../../rack/artifacts/prune-models.ts';
 import { type VerifyWish, verifyModels } from '../../rack/artifacts/verify-models.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
@@ -209,6 +211,20 @@ function uninstallResources(goal: Extract<Goal, { kind: 'uninstall' }>): readonl
   return [...preconditions.map(changed), ...gone.toReversed().map(changed), uninstall(goal)];
 }
 
+/** The scope of a command that changes only these kinds, and whose plans show only why nodes were not reached. */
+const narrowScope = (
+  desired: DesiredFleet,
+  kinds: readonly ResourceKind[],
+  own: readonly Resource[],
+  barring: readonly ResourceKind[] = own.slice(0, -1).map(({ kind }) => kind),
+): Scope => ({
+  desired,
+  resources: own,
+  barring,
+  isMeant: (kind) => kinds.includes(kind),
+  isTold: ({ code }) => code.startsWith('ssh/'),
+});
+
 export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
   switch (goal.kind) {
     case 'converge': {
@@ -238,30 +254,19 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
           (code.startsWith('ssh/') && asked.some((node) => subjectNodes(subject).includes(node))),
       };
     case 'hold':
-      return {
-        desired,
-        resources: [identity, sudo, keepHold(goal)],
-        barring: ['identity', 'sudo'],
-        isMeant: (kind) => kind === 'hold',
-        isTold: ({ code }) => code.startsWith('ssh/'),
-      };
+      return narrowScope(desired, ['hold'], [identity, sudo, keepHold(goal)]);
     case 'prune':
-      return {
-        desired,
-        resources: [...preconditions, pruneModels(goal)],
-        barring: [...always, 'model'],
-        isMeant: (kind) => kind === 'model',
-        isTold: ({ code }) => code.startsWith('ssh/'),
-      };
+      return narrowScope(desired, ['model'], [...preconditions, pruneModels(goal)], [...always, 'model']);
     case 'verify-models':
+      return narrowScope(desired, ['model'], [identity, sudo, verifyModels(goal)]);
     case 'list-folders':
-      return {
+      return narrowScope(desired, ['model'], [identity, sudo, listFolders(goal)]);
+    case 'list-packages':
+      return narrowScope(
         desired,
-        resources: [identity, sudo, goal.kind === 'verify-models' ? verifyModels(goal) : listFolders(goal)],
-        barring: ['identity', 'sudo'],
-        isMeant: (kind) => kind === 'model',
-        isTold: ({ code }) => code.startsWith('ssh/'),
-      };
+        ['rollback', 'accounts', 'runtime'],
+        [...preconditions, accounts, listPackages(goal)],
+      );
     case 'uninstall': {
       const left = uninstallResources(goal);
       return {
@@ -310,6 +315,8 @@ export type Goal =
   | ({ readonly kind: 'verify-models' } & VerifyWish)
   /** Lists the files in the folders of these models on their nodes. */
   | ({ readonly kind: 'list-folders' } & ListWish)
+  /** Lists the packages of these runtimes. */
+  | ({ readonly kind: 'list-packages' } & PackagesWish)
   /** Deletes models that the file does not declare. The fleet has every model of the file. */
   | ({ readonly kind: 'prune' } & PruneWish)
   /** Removes meshwright from these Macs. The fleet comes from `fleetWithout`; `placements` are the ones to stop. */
@@ -377,6 +384,7 @@ export function fleetForGoal(goal: Goal, desired: DesiredFleet, { nodes }: Fleet
     case 'prune':
     case 'verify-models':
     case 'list-folders':
+    case 'list-packages':
     case 'uninstall':
       return desired;
     case 'converge': {

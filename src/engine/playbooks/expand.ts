@@ -113,6 +113,7 @@ export function expandTask(
     case 'prune':
     case 'verify-models':
     case 'list-folders':
+    case 'list-packages':
       return { kind: 'plan', goal: task, targets: nodes };
     case 'wait': {
       const wanted = startedPlacements(task.placements, scope, nodes);

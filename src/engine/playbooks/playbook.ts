@@ -69,6 +69,8 @@ export type Task =
   | Extract<Goal, { readonly kind: 'verify-models' }>
   /** Lists folders of models on nodes. Only for the command `models lock`; not allowed in a file. */
   | Extract<Goal, { readonly kind: 'list-folders' }>
+  /** Lists packages on a node. Only for commands that make lists; not allowed in a file. */
+  | Extract<Goal, { readonly kind: 'list-packages' }>
   /** Runs one command per node as the SSH user; its arguments are passed unchanged. */
   | {
       readonly kind: 'run';
@@ -83,7 +85,10 @@ export type Task =
 export type TaskOf<K extends Task['kind']> = Extract<Task, { readonly kind: K }>;
 
 /** The kinds of tasks that a file can have. */
-export type TaskKind = Exclude<Task['kind'], 'uninstall' | 'hold' | 'prune' | 'verify-models' | 'list-folders'>;
+export type TaskKind = Exclude<
+  Task['kind'],
+  'uninstall' | 'hold' | 'prune' | 'verify-models' | 'list-folders' | 'list-packages'
+>;
 
 /** Tasks for some nodes, batch after batch. */
 export interface Play {

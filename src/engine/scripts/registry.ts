@@ -9,6 +9,7 @@ import {
   fetchArchive,
   fetchModel,
   listFolder,
+  listPackages,
   prepareStaging,
   publishTree,
   rehashModel,
@@ -89,6 +90,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
 const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'unpack-runtime': unpackRuntime,
   'build-python': buildPython,
+  'list-packages': listPackages,
   'fetch-archive': fetchArchive,
   'fetch-model': fetchModel,
   'adopt-model': adoptModel,

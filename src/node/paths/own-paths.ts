@@ -45,6 +45,9 @@ export const stagedFile = (tree: TreeId, path: string): NodePath => below(staged
 export const stagedArchive = (tree: TreeId, archive: JobArgs['unpack-runtime']['archive']): NodePath =>
   below(stagingFolder(tree), `archive.${archive}`);
 
+/** The list of packages that a job made. */
+export const stagedList = (tree: TreeId): NodePath => below(stagingFolder(tree), 'list');
+
 /** Destination of a runtime's extra file. */
 export const stagedExtra = (tree: TreeId, name: string): NodePath => below(stagingFolder(tree), `extra/${name}`);
 

@@ -7,45 +7,22 @@
 # pip sync` and the environment variables; PEP 405 for `home`.
 #
 # Uses unpack.sh
-# Uses ../../node/shell/refuse-root.sh
-# Needs python: the version
+# Uses uv.sh
 # Needs offline: 1 if everything comes from the extras
-# Needs account: the account that runs uv and must not be able to become root; empty for the user who called sudo
-# Needs builds: the account's folder in which uv builds
 # Needs published: the final folder of the tree
 # Words: name and sha256 of each other file of the runtime
 # Prints: the output of uv if it fails; fails with no-uv, mktemp, python, venv, packages, libraries
-refuse_root "$account"
-account=${account:-${SUDO_USER:-root}}
 unpack
 while [ "$#" -gt 0 ]; do
   extra "$1" "$2"
   shift 2
 done
-u=''
-for x in "$new"/uv "$new"/*/uv; do
-  if [ -f "$x" ] && [ ! -h "$x" ]; then u=$x; fi
-done
-[ -n "$u" ] || failed no-uv 'the archive has no program uv'
-own() {
-  # find and uv want to enter the folder that they start in, and the home of the ssh user is closed to others.
-  (cd "$build" && exec "$R/usr/bin/sudo" -n -H -u "$account" "$R/usr/bin/env" HOME="$build" TMPDIR="$build" \
-    UV_NO_CONFIG=1 UV_MANAGED_PYTHON=1 UV_NO_CACHE=1 UV_NO_PROGRESS=1 UV_PYTHON_INSTALL_DIR="$build/python" \
-    ${offline:+"UV_PYTHON_INSTALL_MIRROR=file://$w"} "$@" </dev/null)
-}
-uv() {
-  m=$1
-  shift
-  o=$(own "$u" "$@" 2>&1) && return
-  x=$?
-  printf '%s\n' "$o"
-  o=$(printf '%s\n' "$o" | "$R/usr/bin/awk" '$0 ~ "error|Caused by|hash" && !k { k = $0 } END { print k }')
-  failed "$m" "uv: ${o:-it exited with $x}"
-}
+find_uv
 # Puts the wheels aside, and the archive of Python where uv looks for it below the address of a mirror: in a folder named
 # after its release, which stands in the name of the archive. UV_PYTHON_INSTALL_MIRROR takes file:// as well.
 if [ -n "$offline" ]; then
   w=$new/wheels
+  pythons=file://$w
   must mkdir "$R/bin/mkdir" -p "$w"
   for x in "$new"/*.whl; do
     [ ! -f "$x" ] || must mv "$R/bin/mv" -f "$x" "$w/"
@@ -58,20 +35,9 @@ if [ -n "$offline" ]; then
     must mv "$R/bin/mv" -f "$x" "$v/"
   done
 fi
-must mkdir "$R/bin/mkdir" -p "${builds%/*}"
-must rm "$R/bin/rm" -rf "$builds".* "$new.tar"
-build=$("$R/usr/bin/mktemp" -d "$builds.XXXXXX")
-[ -d "$build" ] || failed mktemp 'no folder could be created for uv'
-must chown "$R/usr/sbin/chown" "$account" "$build"
+must rm "$R/bin/rm" -f "$new.tar"
 progress $((bytes / 4)) "$bytes"
-uv python python install --no-bin "$python"
-# Links that stand for the newest of several versions name the folder in which they were made.
-own "$R/usr/bin/find" "$build/python" -maxdepth 1 -type l -delete || failed python 'the links of Python could not be removed'
-p=''
-for x in "$build/python"/*/bin/python3.*; do
-  case $x in (*-config) ;; (*) if [ -f "$x" ] && [ ! -h "$x" ]; then p=$x; fi ;; esac
-done
-[ -n "$p" ] || failed python 'uv installed no Python'
+install_python
 progress $((bytes / 2)) "$bytes"
 uv venv venv --relocatable --no-project --python "$p" "$build/venv"
 uv packages pip sync ${offline:+--offline --no-index --find-links "$w"} --require-hashes --no-build --compile-bytecode --python "$build/venv/bin/python" "$new/requirements.lock"

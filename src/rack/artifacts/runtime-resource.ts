@@ -3,8 +3,8 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { programsOf } from '../../drivers/runtime-programs.ts';
-import type { DesiredFleet, DesiredGateway, DesiredRuntime } from '../../model/desired.ts';
-import { type Digest, shortDigest } from '../../model/digest.ts';
+import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
+import { shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
 import { mapKnown, seenValue } from '../../model/known.ts';
@@ -14,7 +14,6 @@ import type { Step } from '../../model/step.ts';
 import { addressed, runtimeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { stagedArchive, stagedExtra } from '../../node/paths/own-paths.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
 import { readValue } from '../fact.ts';
 import { wantedGateways } from '../placement/endpoint/gateways.ts';
@@ -22,10 +21,11 @@ import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource, type View } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
+import { listProperties, listSteps } from './list-packages.ts';
+import { buildDeadlineMs, digestIn, type Program, supplySteps, uvMirror } from './supply-runtime.ts';
 import {
   jobAct,
   placementsOn,
-  prepareStep,
   publishStep,
   type TreeWork,
   transferDeadlineMs,
@@ -34,9 +34,6 @@ import {
   treeWords,
   unreadBlockers,
 } from './tree-steps.ts';
-
-/** Everything that is installed as a runtime's tree. */
-type Program = DesiredRuntime | DesiredGateway;
 
 const isKnown = ({ digest }: Program): boolean => digest !== undefined;
 
@@ -107,37 +104,9 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
       // Without the desired digest, it is unknown which older version to keep.
       .filter((name) => !used.some((one) => one.name === name && !isKnown(one)))
       .map((name) => oldProperty(target, name, wantedOf(name))),
+    ...listProperties(fleet, target),
   ];
 }
-
-function archiveFormat(path: string): JobArgs['unpack-runtime']['archive'] {
-  if (path.endsWith('.zip')) return 'zip';
-  if (path.endsWith('.dmg')) return 'dmg';
-  return path.endsWith('.tar.xz') ? 'tar.xz' : 'tar.gz';
-}
-
-/** @throws Error if the fleet was not settled, which is a bug. */
-function digestIn({ name, sha256 }: Pick<Program, 'name' | 'sha256'>): Digest {
-  if (sha256 === undefined) throw new Error(`the digest of ${name} is not settled`);
-  return sha256;
-}
-
-/** The files of a runtime that this computer sends, with their destinations; `name` is the name of the step. */
-function sentFiles(runtime: Program, tree: TreeId, format: JobArgs['unpack-runtime']['archive']) {
-  const extras = runtime.extras.map((extra) => ({
-    name: `send/${extra.name}`,
-    source: extra.source,
-    to: stagedExtra(tree, extra.name),
-    sha256: digestIn(extra),
-    sizeBytes: extra.sizeBytes ?? 0,
-  }));
-  const { archive: source, release, sizeBytes = 0 } = runtime;
-  if (release !== undefined) return extras;
-  return [{ name: 'send', source, to: stagedArchive(tree, format), sha256: digestIn(runtime), sizeBytes }, ...extras];
-}
-
-/** A node that downloads packages reports no progress. */
-const buildDeadlineMs = 1_800_000;
 
 /** The job that makes a runtime's tree from the sent files. */
 function madeBy(
@@ -151,7 +120,7 @@ function madeBy(
   if ('driver' in runtime && runtime.python !== undefined) {
     const account = fleet.system.accounts.ranks ?? '';
     const isOffline = runtime.wheels !== undefined;
-    return { name: 'build-python', args: { ...args, python: runtime.python, isOffline, account } };
+    return { name: 'build-python', args: { ...args, python: runtime.python, isOffline, account, ...uvMirror(fleet) } };
   }
   const programs = programsOf(runtime, fleet);
   const binHas = 'driver' in runtime ? driverOf(runtime).binHas?.(programs) : undefined;
@@ -161,58 +130,22 @@ function madeBy(
 /** Programs that the tree must contain, so that a missing program is found before anything stops. */
 const listed = (programs: readonly string[]) => given({ programs: programs.length === 0 ? undefined : programs });
 
-/** The job that downloads a release; none for an archive on this computer. It needs the sent files in their place. */
-function fetchSteps(
-  { property, tree }: TreeWork,
-  runtime: Program,
-  { system }: DesiredFleet,
-  needs: readonly Step[],
-): readonly Step[] {
-  const { archive, release, sizeBytes = 0 } = runtime;
-  if (release === undefined) return [];
-  const { from: url, plainHttp } = release;
-  const account = system.accounts.ranks;
-  const args = { tree, archive: archiveFormat(archive), sha256: digestIn(runtime), sizeBytes, url };
-  return [
-    buildStep({
-      name: `${property.address}/fetch`,
-      class: 'job',
-      act: jobAct(tree, { name: 'fetch-archive', args: { ...args, ...given({ account, plainHttp }) } }),
-      towards: [property],
-      needs,
-      deadlineMs: transferDeadlineMs(sizeBytes),
-    }),
-  ];
-}
-
 /** The steps from an archive to a published version next to the version in use. */
 function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): readonly Step[] {
-  const { archive, sizeBytes = 0 } = runtime;
+  const { sizeBytes = 0 } = runtime;
   const { property, tree } = work;
-  const format = archiveFormat(archive);
-  const prepare = prepareStep(work);
-  const sends = sentFiles(runtime, tree, format).map(({ name, ...file }) =>
-    buildStep({
-      name: `${property.address}/${name}`,
-      class: 'converge',
-      act: { kind: 'send', ...file },
-      towards: [property],
-      needs: [prepare],
-      deadlineMs: transferDeadlineMs(file.sizeBytes),
-    }),
-  );
-  const fetch = fetchSteps(work, runtime, fleet, [prepare, ...sends]);
-  const call = madeBy(runtime, fleet, tree, format);
+  const supply = supplySteps(work, runtime, fleet);
+  const call = madeBy(runtime, fleet, tree, supply.format);
   const isBuilt = call.name === 'build-python';
   const unpack = buildStep({
     name: `${property.address}/${isBuilt ? 'build' : 'unpack'}`,
     class: 'job',
     act: jobAct(tree, call),
     towards: [property],
-    needs: fetch.length === 0 ? sends : fetch,
+    needs: supply.last,
     deadlineMs: isBuilt ? buildDeadlineMs : transferDeadlineMs(sizeBytes),
   });
-  return [prepare, ...sends, ...fetch, unpack, publishStep(work, [unpack])];
+  return [...supply.steps, unpack, publishStep(work, [unpack])];
 }
 
 function currentSteps(
@@ -253,6 +186,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
     const { name = '', part } = property.about;
     const runtime = used.find((one) => one.name === name);
     if (part === 'old') return oldSteps(name, property);
+    if (part === 'packages') return listSteps(fleet, target, property);
     return runtime === undefined ? [] : currentSteps(fleet, target, runtime, property);
   });
 }

@@ -4,6 +4,7 @@ import { below, place } from '../../node/paths/node-paths.ts';
 import {
   sealName,
   stagedArchive,
+  stagedList,
   stagingFolder,
   stagingName,
   treeFolder,
@@ -86,7 +87,7 @@ export const rehashModel = ({ tree, files }: JobArgs['rehash-model']): string =>
 
 export const listFolder = ({ folder, most }: JobArgs['list-folder']): string => sh.listFolder({ folder, most });
 
-const ofArchive = ({ tree, archive, sha256 }: JobArgs['unpack-runtime']) => ({
+const ofArchive = ({ tree, archive, sha256 }: Omit<JobArgs['unpack-runtime'], 'extras'>) => ({
   ...ofTree(tree),
   archive: stagedArchive(tree, archive),
   sha256,
@@ -100,19 +101,23 @@ export const unpackRuntime = (args: JobArgs['unpack-runtime']): string =>
     ...(args.programs ?? []),
   ]);
 
-export const buildPython = ({ python, isOffline, account, ...args }: JobArgs['build-python']): string =>
+const ofUv = ({ tree, python, account, index, pythons }: Omit<JobArgs['list-packages'], 'wanted' | 'mostBytes'>) => ({
+  ...refusalValues,
+  python,
+  account,
+  builds: below(place.builds, stagingName(tree)),
+  index: index ?? '',
+  pythons: pythons ?? '',
+});
+
+export const buildPython = ({ isOffline, ...args }: JobArgs['build-python']): string =>
   sh.buildPython(
-    {
-      ...refusalValues,
-      ...ofArchive(args),
-      python,
-      offline: isOffline,
-      account,
-      builds: below(place.builds, stagingName(args.tree)),
-      published: treeFolder(args.tree),
-    },
+    { ...ofUv(args), ...ofArchive(args), offline: isOffline, published: treeFolder(args.tree) },
     extraWords(args),
   );
+
+export const listPackages = ({ wanted, mostBytes, ...args }: JobArgs['list-packages']): string =>
+  sh.listPackages({ ...ofUv(args), ...ofArchive(args), wanted, most: mostBytes, list: stagedList(args.tree) });
 
 export const prepareStaging = ({ tree, user }: ScriptArgs['prepare-staging']): string =>
   sh.prepareStaging({ ...ofTree(tree), user });

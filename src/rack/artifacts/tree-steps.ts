@@ -55,8 +55,11 @@ export const unreadBlockers = (
 ): readonly Blocker[] =>
   sources.flatMap(({ name, digest, unread }) => {
     if (digest !== undefined || unread === undefined) return [];
-    const isModel = kind === 'model' && unread.kind !== 'no-release';
-    const code = isModel ? unreadModelCode({ kind: unread.kind }) : archiveCode(unread.kind);
+    const { kind: why } = unread;
+    // apply does this itself: it is a change.
+    if (why === 'to-list') return [];
+    const isModel = kind === 'model' && why !== 'no-release' && why !== 'unlisted';
+    const code = isModel ? unreadModelCode({ kind: why }) : archiveCode(why);
     const action = mapWords(prose`${kind} ${name}: ${unread.detail} ${unread.hint ?? codes[code].hint}`, escapeText);
     return [treeBlocker(kind, name, { node, code, action })];
   });

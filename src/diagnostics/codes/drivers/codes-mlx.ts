@@ -10,6 +10,11 @@ export const mlxCodes = {
       'Ranks exchange Python objects, so every node needs exactly the same packages, today and in a year. Only a version pinned by its hashes guarantees that.',
     hint: 'Compile the list again: `uv pip compile --generate-hashes --python-platform aarch64-apple-darwin -o requirements.lock`',
   },
+  'mlx/list-and-version': {
+    summary: 'A runtime names both a version and a list of packages.',
+    cause: 'The list in `requirements` already has the version of mlx-lm, so one of the two would be ignored.',
+    hint: 'Remove `version` to use the list, or `requirements` to have the list made.',
+  },
   'mlx/package-missing': {
     summary: 'The requirements lack a package that every rank needs.',
     cause: 'Each rank runs `mlx_lm.server` with mlx, and meshwright installs only packages in the list.',

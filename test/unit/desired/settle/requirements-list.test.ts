@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { emptyLock } from '../../../../src/config/lock.ts';
 import {
+  listName,
+  madeList,
   readRequirements as readRequirementsItself,
   settlePackages,
 } from '../../../../src/desired/settle/python-packages.ts';
-import { extraName } from '../../../../src/desired/settle/settle-trees.ts';
+import { settleRuntime } from '../../../../src/desired/settle/settle-runtime.ts';
+import { type ArchiveFact, extraName } from '../../../../src/desired/settle/settle-trees.ts';
 import type { MlxRuntime } from '../../../../src/drivers/mlx/runtime.ts';
 import { keysByDriver } from '../../../../src/drivers/registry.ts';
 
@@ -133,3 +137,74 @@ describe("an mlx runtime's packages", () => {
 });
 
 onOnePage('requirements-list');
+
+const lists = { name: 'mlx-lm', version: '0.32.0', python: '3.12' };
+const output = `mlx==0.32.2 \\\n    ${hash}\nmlx-lm==0.32.0 \\\n    ${hash} \\\n    ${hash}\n`;
+
+describe('a list of packages that a node made', () => {
+  it('has a name that its inputs determine', () => {
+    expect(listName(lists)).toBe('mlx-lm-0.32.0-python-3.12.requirements');
+  });
+
+  it('keeps the output of uv below a heading, and can be read back', () => {
+    const made = madeList(lists, output, 'studio-1');
+    const text = 'text' in made ? made.text : '';
+    expect(text).toMatch(/^# mlx-lm 0\.32\.0 .* Python 3\.12 .*\n# .* on studio-1 /);
+    expect(text.endsWith(output)).toBe(true);
+    expect(readRequirements(text)).toEqual(readRequirements(output));
+  });
+
+  it.each([
+    ['no hashes', output.replaceAll(/ \\\n {4}--hash\S+/g, ''), 'Line 1 of its output: `mlx==0.32.2` has no --hash'],
+    [
+      'another version',
+      output.replace('mlx-lm==0.32.0', 'mlx-lm==0.31.3'),
+      'It chose mlx-lm 0.31.3 instead of 0.32.0.',
+    ],
+    ['other packages only', output.slice(0, output.indexOf('mlx-lm')), 'Its output does not list mlx-lm.'],
+    ['half a hash', output.slice(0, -20), 'Line 3 of its output: '],
+    ['no last line end', output.slice(0, -1), 'Its output is incomplete.'],
+    ['nothing', '', 'Its output does not list mlx-lm.'],
+    ['a local folder', `mlx-lm @ file:///tmp/mlx-lm\n${output}`, 'Line 1 of its output: '],
+  ])('is refused with %s', (_case, text, problem) => {
+    expect(madeList(lists, text, 'studio-1')).toEqual({ problem: expect.stringContaining(problem) });
+  });
+});
+
+describe('a runtime whose list of packages is made', () => {
+  const sha256 = digest('b'.repeat(64));
+  const versioned: MlxRuntime = {
+    ...runtime,
+    extras: [{ name: 'requirements.lock', source: './list', lists }],
+    packages: { 'mlx-lm': '0.32.0' },
+  };
+  const locked = { sha256, sizeBytes: 1 };
+  const lock = {
+    ...emptyLock('cluster.lock'),
+    runtimes: { mlx: locked },
+    runtimeFiles: { 'mlx/requirements.lock': locked },
+  };
+  const settledWith = (list: ArchiveFact) => {
+    const archives = { mlx: { kind: 'known', ...locked } as const, 'mlx/requirements.lock': list };
+    const from = { lock, sources: { archives, folders: {} }, baseFolder: '/rack' };
+    const { wanted, additions, diagnostics } = settleRuntime(versioned, from);
+    return [wanted.unread?.kind, additions, diagnostics.map(({ code }) => code)];
+  };
+
+  it('waits for the list while its file is missing, even if the lock has its digest', () => {
+    expect(settledWith({ kind: 'missing', detail: 'It does not exist.' })).toEqual([
+      'to-list',
+      ['runtime mlx: the packages of mlx-lm 0.32.0, which apply first lists on a node'],
+      [],
+    ]);
+  });
+
+  it('reports why the list could not be made', () => {
+    const tried = { kind: 'unlisted', detail: 'uv: error' } as const;
+    expect(settledWith(tried)).toEqual(['unlisted', [], ['runtime/packages-unlisted']]);
+  });
+
+  it('uses the list once it exists', () => {
+    expect(settledWith({ kind: 'known', ...locked })).toEqual([undefined, [], []]);
+  });
+});

@@ -171,6 +171,17 @@ const jobs: JobArgs = {
     isOffline: true,
     account: 'mesh',
   },
+  'list-packages': {
+    tree: exampleRuntime,
+    archive: 'tar.gz',
+    sha256: exampleDigest,
+    python: '3.12',
+    account: 'mesh',
+    wanted: 'mlx-lm==0.32.0',
+    mostBytes: 1_048_576,
+    index: 'https://mirror.lan/pypi.org/simple',
+    pythons: 'https://mirror.lan/github.com/astral-sh/python-build-standalone/releases/download',
+  },
   'fetch-archive': {
     tree: exampleRuntime,
     archive: 'dmg',

@@ -57,8 +57,12 @@ describe('the comparison of two script versions', () => {
     const { exit, tree } = await runOnMac(shell, name, before[name] ?? '');
     expect([exit, tree.filter((one) => one.includes('ops/example/failure'))]).toEqual([0, []]);
     // An archive and adopted files are only compared; a later job completes the tree.
-    const isPart = name === 'job fetch-archive' || name === 'job adopt-model';
-    const mark = isPart ? /\/checked\/\S+ / : /\/(?:verified|prepared\.\S+) /;
+    const marks: Readonly<Record<string, RegExp>> = {
+      'job fetch-archive': /\/checked\/\S+ /,
+      'job adopt-model': /\/checked\/\S+ /,
+      'job list-packages': /\/list /,
+    };
+    const mark = marks[name] ?? /\/(?:verified|prepared\.\S+) /;
     expect(tree.filter((one) => mark.test(one))).toHaveLength(1);
   });
 

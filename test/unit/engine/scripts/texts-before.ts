@@ -122,7 +122,8 @@ case $1 in
 (python) f=$UV_PYTHON_INSTALL_DIR/cpython-3.12/bin; mkdir -p "$f"; printf x >"$f/python3.12"; ln -s cpython-3.12 "$f/../../3.12" ;;
 (venv) for v; do :; done; mkdir -p "$v/bin"; ln -s /x "$v/bin/python"; printf 'home = /x\\nversion = 3\\n' >"$v/pyvenv.cfg" ;;
 (pip) f=$HOME/venv/lib/python3.12/site-packages; mkdir -p "$f/mlx/lib"; printf ab >"$f/mlx/lib/libmlx.dylib"
-  printf '%s\\n' "$@" "$UV_PYTHON_INSTALL_MIRROR" "$TMPDIR" >"$HOME/venv/asked" ;;
+  printf '%s\\n' "$@" "$UV_PYTHON_INSTALL_MIRROR" "$TMPDIR" >"$HOME/venv/asked"
+  p=; for v; do [ "$p" != --output-file ] || printf 'mlx-lm==1\\n' >"$v"; p=$v; done ;;
 esac
 `;
 

@@ -446,6 +446,18 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'sudo -n': { needless: 'without it, the script does not find Python' },
     'tar -cf': { needless: 'without it, tar finds an empty file instead of an archive' },
   },
+  'job list-packages': {
+    'hdiutil attach': asUnpack,
+    'hdiutil detach': asUnpack,
+    'ditto $f': asUnpack,
+    'tar -tf': asUnpack,
+    'tar -xf': asUnpack,
+    'chown -R': asUnpack,
+    'chmod -R': asUnpack,
+    'chown $account': { needless: 'without it, uv cannot write into its folder' },
+    'mktemp -d': { needless: 'the script checks that the folder exists' },
+    'sudo -n': { needless: 'without it, the script does not find Python' },
+  },
   'job fetch-archive': {
     'chmod -R': { needless: 'the script does not call it: the job that unpacks the archive sets the modes' },
     'chown -R': asUnpack,

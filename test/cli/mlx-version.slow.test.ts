@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../rack/running.ts';
+import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { ended, json, meshwright, start } from './meshwright.ts';
+import { bareFile, placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+const run = (...words: string[]) => meshwright(place, words);
+const apply = ['apply', '--sim', '--yes'];
+const listFile = 'mlx-lm-0.32.0-python-3.12.requirements';
+
+/** Everything comes by name: nothing but this file is on this computer. */
+const file = (version: string): FileValue =>
+  bareFile((value) => {
+    value['runtimes'] = { mlx: { driver: 'mlx', version } };
+    value['models'] = { tiny: { source: 'hf:mlx-community/Llama-3.2-1B-Instruct-4bit' } };
+    const placement = { model: 'tiny', runtime: 'mlx', nodes: [first, second], sharding: 'tensor', transport: 'rdma' };
+    value['placements'] = { chat: { ...placement, context: '8k' } };
+  });
+
+/** The paths below the state folder with this name. */
+const found = (name: string): readonly string[] =>
+  readdirSync(place.state, { recursive: true, withFileTypes: true })
+    .filter((one) => one.name === name)
+    .map((one) => join(one.parentPath, one.name));
+
+const isListing = (): boolean => found('job').some((path) => readFileSync(path, 'utf8').includes('name=list-packages'));
+
+beforeAll(async () => {
+  place = await placeWithPair(file('9.9.9'), () => Promise.resolve());
+});
+afterAll(() => endPlace(place));
+
+describe('a runtime with a version of mlx-lm', () => {
+  it('waits for a version that does not exist, with the reason of uv', async () => {
+    const ran = await run(...apply, '--json');
+    const document = json(ran);
+    expect([ran.code, JSON.stringify(document)]).toEqual([
+      1,
+      expect.stringMatching(/could not be listed\. On studio-1: .*there is no version of mlx-lm==9\.9\.9/),
+    ]);
+    expect(found('lists')).toEqual([]);
+  });
+
+  it('is planned without a list, which changes nothing', async () => {
+    place.write('cluster.yaml', fileText(file('0.32.0')));
+    const planned = await run('plan', '--sim');
+    expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining('runtime/mlx/packages')]);
+    expect([(await run('drift', '--sim')).code, found('lists'), isListing()]).toEqual([2, [], false]);
+  });
+
+  it('serves after an apply that is killed while a node makes the list', async () => {
+    const [disk = ''] = found('roots').map((roots) => join(roots, first));
+    writeFileSync(join(disk, '.sim/uv'), 'slow\n');
+    const killed = start(place, apply);
+    const end = ended(killed, apply);
+    expect(await eventually(isListing)).toBe(true);
+    killed.kill('SIGKILL');
+    expect([(await end).signal, found(listFile)]).toEqual(['SIGKILL', []]);
+    const applied = await run(...apply);
+    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('chat serves on studio-1')]);
+    const [list = ''] = found(listFile);
+    expect(readFileSync(list, 'utf8')).toContain('mlx-lm==0.32.0 \\\n    --hash=sha256:');
+  });
+
+  it('keeps its list, and has nothing left to do', async () => {
+    const [list = ''] = found(listFile);
+    const before = readFileSync(list, 'utf8');
+    const again = await run(...apply);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Nothing to change')]);
+    expect([readFileSync(list, 'utf8'), existsSync(join(place.folder, listFile))]).toEqual([before, false]);
+  });
+});
