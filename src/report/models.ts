@@ -58,7 +58,10 @@ const modelJson = ({ model, bytes, copies }: ModelCopies): ModelsModel => ({
   ...(model.digest === undefined ? {} : { version: shortDigest(model.digest), files: model.files.length }),
   ...given({ bytes }),
   nodes: Object.fromEntries(
-    copies.map(({ node, isNeeded, ...state }) => [node, { ...state, needed: isNeeded }] as const),
+    copies.map(({ node, isNeeded, found, ...state }) => {
+      const folders = found?.map(({ use, ...one }) => ({ ...one, use }));
+      return [node, { ...state, ...given({ found: folders }), needed: isNeeded }] as const;
+    }),
   ),
 });
 
@@ -89,12 +92,17 @@ function modelLines({ model, bytes, copies }: ModelCopies, page: Page): readonly
     ...titleLines([model.name, size], '', page),
     ...hang('  ', `from ${escapeText(sourceText(model))}${commit}${version}`, page.columns),
     ...(copies.length === 0 ? hang('  ', 'No placement uses it, and no node has it.', page.columns) : []),
-    ...alike(copies, (copy) => stateText(copy, bytes, '')).flatMap(([copy, same]) => {
-      const tone = tones[copy.state];
-      const nodes = everyNodeText(same.map(({ node }) => node));
-      const lines = hang('  ', stateText(copy, bytes, nodes), page.columns);
-      return tone === undefined ? lines : lines.map((line) => page.paint(tone, line));
-    }),
+    ...alike(copies, (copy) => [stateText(copy, bytes, ''), ...foundTexts(copy, model)].join('\n')).flatMap(
+      ([copy, same]) => {
+        const tone = tones[copy.state];
+        const nodes = everyNodeText(same.map(({ node }) => node));
+        const lines = hang('  ', stateText(copy, bytes, nodes), page.columns);
+        return [
+          ...(tone === undefined ? lines : lines.map((line) => page.paint(tone, line))),
+          ...foundTexts(copy, model).flatMap((text) => hang('    ', text, page.columns)),
+        ];
+      },
+    ),
   ];
 }
 
@@ -129,6 +137,30 @@ function stateText(
   const why = reason === undefined ? wrong : `: ${escapeText(reason)}`;
   return `${stateWords[state]}${staged} on ${nodes}${unused}${why}`;
 }
+
+/** `/Users/ana/.exo/models/acme--tiny has 62 of 62 files: apply clones them`, one for each folder. */
+function foundTexts(
+  { found = [], unreadable = [], unsearched }: ModelCopy,
+  { files }: DesiredModel,
+): readonly string[] {
+  if (unsearched !== undefined) return [`copies of other software there: unknown: ${escapeText(unsearched)}`];
+  const isAdopted = found.some(({ use }) => use === 'adopted');
+  return [
+    ...found.map(({ folder, matching, use }) => {
+      const count = matching === undefined ? 'may have it' : `has ${matching} of ${counted(files.length, 'file')}`;
+      return `${escapeText(folder)} ${count}: ${useWords[use]}`;
+    }),
+    ...(isAdopted ? [] : unreadable.map((folder) => `${escapeText(folder)}: the SSH account may not read it`)),
+  ];
+}
+
+const useWords: Readonly<Record<NonNullable<ModelCopy['found']>[number]['use'], string>> = {
+  adopted: 'apply clones them and compares their SHA-256',
+  'other-copy': 'not used, because apply takes a different folder',
+  'too-little': 'not used, because less than a tenth of the model has the right size',
+  'leads-outside': 'not used, because a link leads out of the folder',
+  'list-unknown': "cannot be compared before the model's list of files is in the lock",
+};
 
 function undeclaredLines(undeclared: readonly UndeclaredModel[], page: Page): readonly string[] {
   if (undeclared.length === 0) return [];

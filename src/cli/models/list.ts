@@ -2,8 +2,10 @@ import { suggesterAmong } from '../../desired/did-you-mean.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
+import type { NodeName } from '../../model/node.ts';
 import { modelSubject } from '../../model/subject.ts';
 import { modelCopies, undeclaredCopies } from '../../rack/artifacts/model-copies.ts';
+import { soughtOn } from '../../rack/artifacts/model-resource.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { type ModelsInput, modelsJson, modelsText } from '../../report/models.ts';
 import { type OpenedCluster, openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
@@ -25,10 +27,12 @@ export const modelsList: VerbBody = async (run) => {
 export async function seeModels(run: Run, cluster: OpenedCluster = openCluster(run)) {
   const asked = targetedNodes(run, cluster.fleet, []);
   const nodes = asked.map(({ name }) => name);
-  const observation = await observeNodes(run, asked, openTargets(run, cluster), shownOnly(run));
+  const fleet = lockedFleet(run, cluster);
+  const modelsOn = (node: NodeName) => soughtOn(fleet, node);
+  const extent = { ...shownOnly(run), modelsOn };
+  const observation = await observeNodes(run, asked, openTargets(run, cluster), extent);
   const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const failures = nodes.flatMap((name) => observation.failures[name] ?? []);
-  const fleet = lockedFleet(run, cluster);
   const all: ModelsInput = {
     cluster: fleet.name,
     models: modelCopies(fleet, observation, nodes).map((one) => {

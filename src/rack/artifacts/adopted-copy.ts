@@ -62,6 +62,32 @@ export function bestCopy(wanted: DesiredModel, facts: Facts): AdoptedCopy | unde
   return best !== undefined && best.bytes > 0 && best.bytes >= totalBytes(wanted.files) * leastShare ? best : undefined;
 }
 
+/** A folder of other software with a model, as a list of models shows it. */
+export interface FoundCopy {
+  readonly layout: ModelCopy['layout'];
+  readonly folder: string;
+  /** The number of the model's files that are there with the right size; absent while the list of files is unknown. */
+  readonly matching?: number;
+  readonly use: 'adopted' | 'other-copy' | 'too-little' | 'leads-outside' | 'list-unknown';
+}
+
+/** Every folder on a node that may have this model, and whether apply takes the files from it. */
+export function foundCopies(wanted: DesiredModel, facts: Facts): readonly FoundCopy[] {
+  if (wanted.adopt === 'never') return [];
+  const best = bestCopy(wanted, facts);
+  const folders = readValue(facts, modelCopiesFact)?.folders ?? [];
+  return folders
+    .filter(({ model }) => model === wanted.name)
+    .map((copy): FoundCopy => {
+      const { layout, folder, leadsOutside = false } = copy;
+      if (leadsOutside) return { layout, folder, use: 'leads-outside' };
+      if (wanted.digest === undefined) return { layout, folder, use: 'list-unknown' };
+      const matching = compareCopy(wanted, copy).files.length;
+      const isBest = best?.folder === folder && best.layout === layout;
+      return { layout, folder, matching, use: isBest ? 'adopted' : best === undefined ? 'too-little' : 'other-copy' };
+    });
+}
+
 function compareCopy(wanted: DesiredModel, copy: ModelCopy): AdoptedCopy {
   const named = namedFiles(wanted, copy);
   const files: CopiedFile[] = [];

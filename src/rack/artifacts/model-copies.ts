@@ -7,7 +7,8 @@ import { type FleetObservation, observedNodes } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
-import { totalBytes } from './adopted-copy.ts';
+import { type FoundCopy, foundCopies, soughtModel, totalBytes } from './adopted-copy.ts';
+import { modelCopiesFact } from './model-copies-fact.ts';
 import { undeclaredModels, usedModels } from './model-resource.ts';
 
 /** The state of one model on one node. */
@@ -25,6 +26,12 @@ export interface ModelCopy extends CopyState {
   readonly node: NodeName;
   /** True if a placement in the file reads the model on this node. */
   readonly isNeeded: boolean;
+  /** Folders of other software that may have the model; absent if the node needs nothing. */
+  readonly found?: readonly FoundCopy[];
+  /** Folders that the SSH account may not read; absent like {@link found}. */
+  readonly unreadable?: readonly string[];
+  /** Why the search for such folders failed. */
+  readonly unsearched?: string;
 }
 
 /** A model in the file, with its copies. Nodes that neither need nor have the model are left out. */
@@ -53,10 +60,20 @@ export function modelCopies(
     ...given({ bytes: model.digest === undefined ? undefined : totalBytes(model.files) }),
     copies: targets.flatMap((desired): readonly ModelCopy[] => {
       const isNeeded = usedModels(fleet, { desired }).includes(model);
-      const state = stateOn(model, seen.find(({ name }) => name === desired.name)?.facts);
-      return isNeeded || state.state !== 'missing' ? [{ node: desired.name, isNeeded, ...state }] : [];
+      const facts = seen.find(({ name }) => name === desired.name)?.facts;
+      const state = stateOn(model, facts);
+      const isSought = isNeeded && state.state !== 'complete' && soughtModel(model) !== undefined;
+      const search = isSought && facts !== undefined ? searchOn(model, facts) : {};
+      return isNeeded || state.state !== 'missing' ? [{ node: desired.name, isNeeded, ...state, ...search }] : [];
     }),
   }));
+}
+
+/** The folders of other software on a node that does not have the model yet. */
+function searchOn(model: DesiredModel, facts: Facts): Pick<ModelCopy, 'found' | 'unreadable' | 'unsearched'> {
+  const search = read(facts, modelCopiesFact);
+  if (search.kind === 'unknown') return { unsearched: search.detail };
+  return { found: foundCopies(model, facts), unreadable: search.value.unreadable };
 }
 
 const unknownState = (reason: string): CopyState => ({ state: 'unknown', reason });

@@ -67,6 +67,46 @@ describe('models list', () => {
     expect(seen.undeclared).toEqual([]);
   });
 
+  it('shows the folders of other software on nodes without the model, and which of them apply takes', async () => {
+    const inFolder = (own: Partial<FactValues['model-copies']['folders'][number]>) => ({
+      ...{ model: 'tiny', layout: 'exo' as const, folder: '/Users/ana/.exo/models/acme--tiny' },
+      files: files.map(({ path, sizeBytes }) => ({ path, sizeBytes, isOnVolume: true })),
+      ...own,
+    });
+    const small = [{ path: 'config.json', sizeBytes: 80, isOnVolume: true }];
+    const other = inFolder({ layout: 'lmstudio', folder: '/Users/ana/.lmstudio/models/acme/tiny', files: small });
+    const linked = inFolder({ layout: 'named', folder: '/Volumes/usb/tiny', leadsOutside: true });
+    const values = {
+      'studio-1': {
+        trees: [],
+        'model-copies': { folders: [other, inFolder({}), linked], unreadable: ['/Users/bob'] },
+      },
+      'studio-2': { trees: [], 'model-copies': { folders: [other], unreadable: ['/Users/bob'] } },
+      'studio-4': { trees: [tree('intact')], 'model-copies': { folders: [inFolder({})], unreadable: [] } },
+    };
+    const seen = input(values, { ...asDeclared, files, repository: 'acme/tiny' });
+    await expect(modelsText(seen, plainPage({ columns: 80 }))).toMatchFileSnapshot('golden/models-found-80.txt');
+    const document = { ...modelsJson(seen, { isSimulated: false }), diagnostics: [] };
+    expect(schemaCheck('models')(document)).toEqual([]);
+    const uses = Object.entries(document.models['tiny']?.nodes ?? {}).map(([node, { found = [] }]) => [
+      node,
+      ...found.map(({ use, matching }) => `${use} ${matching ?? ''}`),
+    ]);
+    expect(uses).toEqual([
+      ['studio-1', 'other-copy 1', 'adopted 2', 'leads-outside '],
+      ['studio-2', 'too-little 1'],
+      ['studio-3'],
+      ['studio-4'],
+    ]);
+    const unlisted = input(
+      { 'studio-1': { trees: [], 'model-copies': { folders: [inFolder({})], unreadable: [] } } },
+      { ...unresolved, files: [], repository: 'acme/tiny' },
+    );
+    expect(unlisted.models[0]?.copies[0]?.found?.map(({ use }) => use)).toEqual(['list-unknown']);
+    const never = input(values, { ...asDeclared, files, repository: 'acme/tiny', adopt: 'never' });
+    expect(never.models[0]?.copies[0]).toEqual({ node: 'studio-1', isNeeded: true, state: 'missing' });
+  });
+
   it('prints each model and the versions that are not in the file, at any width', async () => {
     const old = tree('intact', { name: 'old', digest: 'f'.repeat(16), bytes: 120_300_000_000 });
     const seen = input({
