@@ -19,6 +19,8 @@ export interface NodeForecast {
   readonly controllerBytes: number;
   /** Copied from another folder of the node. */
   readonly copiedBytes: number;
+  /** Cloned from folders of other software on the node; absent if there are none. */
+  readonly adoptedBytes?: number;
   /** Of models that the node's placements use and that are complete there. */
   readonly presentBytes: number;
   /** True if an earlier run has left a part of a model there; how much of it is unknown until the transfer starts. */
@@ -43,7 +45,11 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
     const [uplinkBytes, lanBytes, controllerBytes, copiedBytes] = ['uplink', 'lan', 'controller', 'node'].map(
       bytesFrom,
     );
-    if (transfers.length === 0 || sum(transfers, ({ bytes }) => bytes) === 0) return [];
+    const adoptedBytes = sum(
+      steps.filter((step) => step.node === node),
+      adoptedBy,
+    );
+    if (sum(transfers, ({ bytes }) => bytes) + adoptedBytes === 0) return [];
     const models = usedModels(desired, target).filter(({ digest }) => digest !== undefined);
     const present = models.filter((model) => stateOn(target, model) === 'intact');
     const missing = models.filter((model) => !present.includes(model));
@@ -55,6 +61,7 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
         lanBytes: lanBytes ?? 0,
         controllerBytes: controllerBytes ?? 0,
         copiedBytes: copiedBytes ?? 0,
+        ...(adoptedBytes === 0 ? {} : { adoptedBytes }),
         presentBytes: sum(present, sizeOf),
         isPartlyStaged: missing.some((model) => stateOn(target, model) === 'staged'),
         neededBytes: sum(
@@ -70,6 +77,10 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
 const sum = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((total, one) => total + of(one), 0);
 
 const sizeOf = ({ files }: DesiredModel): number => sum(files, ({ sizeBytes }) => sizeBytes);
+
+/** The bytes that a step clones from a folder of other software. */
+const adoptedBy = ({ act }: Step): number =>
+  act.kind === 'job' && act.name === 'adopt-model' ? sum(act.args.files, ({ sizeBytes }) => sizeBytes) : 0;
 
 /** The model that a step publishes. */
 const modelIn = ({ act }: Step): string | undefined =>

@@ -5,16 +5,17 @@ import { everyNodeText } from '../../model/node.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
 import { hang, type Page, padEnd } from '../page.ts';
 
-type Sources = Pick<NodeForecast, 'uplinkBytes' | 'lanBytes' | 'controllerBytes' | 'copiedBytes'>;
+type Sources = Pick<NodeForecast, 'uplinkBytes' | 'lanBytes' | 'controllerBytes' | 'copiedBytes' | 'adoptedBytes'>;
 
 const amount = (bytes: number, words: string): readonly string[] =>
   bytes === 0 ? [] : [`${diskText(bytes)} ${words}`];
 
-const sourceTexts = ({ uplinkBytes, lanBytes, controllerBytes, copiedBytes }: Sources): readonly string[] => [
-  ...amount(uplinkBytes, 'over the uplink'),
-  ...amount(lanBytes, 'over the LAN'),
-  ...amount(controllerBytes, 'from this computer'),
-  ...amount(copiedBytes, 'from its own disk'),
+const sourceTexts = ({ adoptedBytes = 0, ...others }: Sources): readonly string[] => [
+  ...amount(others.uplinkBytes, 'over the uplink'),
+  ...amount(others.lanBytes, 'over the LAN'),
+  ...amount(others.controllerBytes, 'from this computer'),
+  ...amount(others.copiedBytes, 'from its own disk'),
+  ...amount(adoptedBytes, 'from copies already there'),
 ];
 
 /** Everything except the free space, which differs a little on every node. */
@@ -39,7 +40,7 @@ function freeText(all: readonly NodeForecast[]): string {
 }
 
 const totalOf = (all: readonly NodeForecast[], key: keyof Sources): number =>
-  all.reduce((total, one) => total + one[key], 0);
+  all.reduce((total, one) => total + (one[key] ?? 0), 0);
 
 /** Shorter transfers need no forecast. */
 const worthATimeMs = 60_000;
@@ -72,6 +73,7 @@ export function transferLines(all: readonly NodeForecast[], page: Page): readonl
     lanBytes: totalOf(all, 'lanBytes'),
     controllerBytes: totalOf(all, 'controllerBytes'),
     copiedBytes: totalOf(all, 'copiedBytes'),
+    adoptedBytes: totalOf(all, 'adoptedBytes'),
   });
   const times = timeText(all).map((text) => ['time', text]);
   const shown = [...rows, ...(all.length === 1 ? [] : [['total', total.join(', ')]]), ...times];

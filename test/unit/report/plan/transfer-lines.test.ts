@@ -21,13 +21,14 @@ function fleetFrom(base: string): DesiredFleet {
     ...one,
     digest: anyDigest,
     files,
+    repository: 'acme/tiny',
     source: { kind: 'url' as const, base },
   }));
   return { ...fleet, models };
 }
 
-/** The plan and its forecast; by node, the state of the model there. */
-function forecast(base: string, states: Readonly<Record<string, KeptTree['state']>> = {}) {
+/** The plan and its forecast; by node, the state of the model there; and the node on which exo has the model. */
+function forecast(base: string, states: Readonly<Record<string, KeptTree['state']>> = {}, exoOn?: string) {
   const desired = fleetFrom(base);
   const [model] = desired.models;
   const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
@@ -40,7 +41,11 @@ function forecast(base: string, states: Readonly<Record<string, KeptTree['state'
   const nodes = Object.fromEntries(
     Object.entries(observation.nodes).map(([name, node]) => {
       const free = known({ totalBytes: 8e12, freeBytes: 2e12 });
-      return [name, { ...node, facts: { ...node.facts, trees: known(treeOn(name)), 'disk-space': free } }];
+      const stored = [{ path: 'weights', sizeBytes: 100e9, isOnVolume: true }];
+      const folder = { model: model?.name ?? '', layout: 'exo' as const, folder: '/Users/ana/tiny', files: stored };
+      const copies = known({ folders: name === exoOn ? [folder] : [], unreadable: [] });
+      const own = { trees: known(treeOn(name)), 'disk-space': free, 'model-copies': copies };
+      return [name, { ...node, facts: { ...node.facts, ...own } }];
     }),
   );
   const seen = { ...observation, nodes };
@@ -70,6 +75,16 @@ describe("a plan's transfers and disk space", () => {
       '  time      at most 27 min if the uplink brings 1 Gbit/s',
     ]);
     for (const line of lines(transfers, 40)) expect(line.length).toBeLessThanOrEqual(40);
+  });
+
+  it('count what a node clones from other software, which needs neither the uplink nor disk space', () => {
+    const { plan, transfers } = forecast('https://huggingface.co/x/', { 'studio-2': 'intact' }, 'studio-1');
+    expect(transfers[0]).toMatchObject({ uplinkBytes: 0, adoptedBytes: 100e9, neededBytes: 0 });
+    expect(lines(transfers).slice(1, 2)).toEqual([
+      '  studio-1  1 kB from this computer, 100 GB from copies already there',
+    ]);
+    const document: unknown = JSON.parse(planDocument(plan, { isSimulated: false, additions: [], transfers }));
+    expect(schemaCheck('plan')(document)).toEqual([]);
   });
 
   it('distinguish the uplink from the local network', () => {
