@@ -99,13 +99,12 @@ describe('an example', () => {
   const examples = ['cluster.example.yaml', ...recipes];
 
   it.each(examples)('names no file of this computer: %s', (path) => {
-    const { fleet } = loadCluster(readFileSync(path), path);
-    const programs = (fleet?.runtimes ?? []).flatMap(({ archive, extras, release }) => [
-      ...(release === undefined ? [archive] : []),
-      ...extras.map(({ source }) => source),
-    ]);
-    expect(programs.filter((source) => !source.startsWith('https://'))).toEqual([]);
-    expect(fleet?.models.filter(({ source }) => source.kind !== 'hub')).toEqual([]);
+    const { runtimes, models } = parse(readFileSync(path, 'utf8')) as Record<string, Record<string, object>>;
+    const keys = Object.values(runtimes ?? {}).flatMap((runtime) => Object.keys(runtime));
+    expect(keys).toContain('version');
+    expect(keys.filter((key) => ['archive', 'requirements', 'wheels'].includes(key))).toEqual([]);
+    const sources = Object.values(models ?? {}).map((model) => ('source' in model ? model.source : ''));
+    expect(sources.filter((source) => !String(source).startsWith('hf:'))).toEqual([]);
   });
 
   it.each(examples)('has models that fit comfortably, by their published sizes: %s', (path) => {
