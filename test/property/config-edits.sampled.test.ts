@@ -41,7 +41,16 @@ const noFallbackMesh = ['placement/mesh-not-complete /placements/chat/fallback/n
 const unaddressedFallback = 'placement/needs-addressing /placements/chat/fallback/nodes';
 const noRing = ['placement/ring-not-complete /placements/wide/sharding'];
 const unaddressed = (name: string): string => `placement/needs-addressing /placements/${name}/nodes`;
-const noPool = [unaddressed('chat'), unaddressedFallback, unaddressed('pair'), unaddressed('wide')];
+const noPool = [
+  unaddressed('chat'),
+  unaddressedFallback,
+  unaddressed('pair'),
+  unaddressed('wide'),
+  unaddressed('helped'),
+];
+const fieldEmpty = (place: string): readonly string[] => [`runtime/field-without-value /runtimes/pairwise/${place}`];
+const roleUnknown = ['placement/role-unknown /placements/helped/roles/prefill'];
+const roleNode = ['placement/role-node /placements/helped/roles/prefill'];
 const keyMissing = (runtime: string): readonly string[] => [`runtime/key-missing /runtimes/${runtime}`];
 const sharesDiffer = ['placement/shares-differ /placements/wide/shares'];
 const notPublished = (place: string): readonly string[] => [`placement/endpoint-not-published /placements/${place}`];
@@ -72,6 +81,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   'placements.pair': needsOfPlacement,
   'placements.wide': needsOfPlacement,
   'placements.alone': needsOfPlacement,
+  'placements.helped': needsOfPlacement,
 };
 
 /** The pointers of sections with dots or slashes in their names. */
@@ -89,7 +99,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   nodes: missing(''),
   'nodes.studio-1': [
     ...linksOf('links/0', 'links/1'),
-    ...inPlacements('node', 'chat/nodes/1', 'chat/fallback/nodes/1', 'pair/nodes/0', 'wide/nodes/0'),
+    ...inPlacements('node', 'chat/nodes/1', 'chat/fallback/nodes/1', 'pair/nodes/0', 'wide/nodes/0', 'helped/nodes/1'),
   ],
   'nodes.studio-2': [
     ...linksOf('avoid/1', 'links/0', 'links/2'),
@@ -97,7 +107,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   ],
   'nodes.studio-3': [
     ...linksOf('links/1', 'links/2'),
-    ...inPlacements('node', 'chat/nodes/2', 'wide/nodes/1', 'alone/nodes/0'),
+    ...inPlacements('node', 'chat/nodes/2', 'wide/nodes/1', 'alone/nodes/0', 'helped/nodes/0'),
   ],
   // No part of a password source is ever printed, so the diagnostic is about the whole source.
   'ssh.password.env': ['secret/not-a-source /ssh/password'],
@@ -114,15 +124,21 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
     ...noMesh('pair'),
     unaddressed('wide'),
     ...noRing,
+    unaddressed('helped'),
+    ...noMesh('helped'),
   ],
   'thunderbolt.addressing': noPool,
   'thunderbolt.addressing.pool': noPool,
-  'thunderbolt.links': [...noMesh('chat'), ...noFallbackMesh, ...noMesh('pair'), ...noRing],
+  'thunderbolt.links': [...noMesh('chat'), ...noFallbackMesh, ...noMesh('pair'), ...noRing, ...noMesh('helped')],
   'thunderbolt.links.0': [...noMesh('chat'), ...noFallbackMesh, ...noMesh('pair')],
-  'thunderbolt.links.1': [...noMesh('chat'), ...noRing],
+  'thunderbolt.links.1': [...noMesh('chat'), ...noRing, ...noMesh('helped')],
   'thunderbolt.links.2': noMesh('chat'),
-  runtimes: inPlacements('runtime', 'chat/runtime', 'pair/runtime', 'wide/runtime', 'alone/runtime'),
+  runtimes: inPlacements('runtime', 'chat/runtime', 'pair/runtime', 'wide/runtime', 'alone/runtime', 'helped/runtime'),
   'runtimes.reference': inPlacements('runtime', 'chat/runtime'),
+  'runtimes.pairwise': inPlacements('runtime', 'helped/runtime'),
+  'runtimes.pairwise.roles': roleUnknown,
+  'runtimes.pairwise.roles.prefill': roleUnknown,
+  'runtimes.pairwise.roles.prefill.0': ['runtime/program-not-found /runtimes/pairwise/roles/prefill/0'],
   'runtimes.pairwise.prepare.0': ['runtime/program-not-found /runtimes/pairwise/prepare/0'],
   'runtimes.pairwise.leader.0': ['runtime/program-not-found /runtimes/pairwise/leader/0'],
   'runtimes.pairwise.follower.0': ['runtime/program-not-found /runtimes/pairwise/follower/0'],
@@ -140,13 +156,13 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'runtimes.mlx': inPlacements('runtime', 'pair/runtime'),
   'runtimes.mlx.requirements': keyMissing('mlx'),
   'runtimes.exo.version': keyMissing('exo'),
-  models: inPlacements('model', 'chat/model', 'pair/model', 'wide/model', 'alone/model'),
+  models: inPlacements('model', 'chat/model', 'pair/model', 'wide/model', 'alone/model', 'helped/model'),
   'secrets.huggingface.env': ['secret/not-a-source /secrets/huggingface'],
   'models.kimi.source': missing('/models/kimi'),
   'models.tiny.adopt.0': ['schema/not-allowed /models/tiny/adopt'],
   'models.shelf': inPlacements('model', 'chat/model', 'pair/model', 'wide/model'),
   'models.shelf.trustRemoteCode.tokenization_shelf.py': ['schema/out-of-range /models/shelf/trustRemoteCode'],
-  'models.fetched': inPlacements('model', 'alone/model'),
+  'models.fetched': inPlacements('model', 'alone/model', 'helped/model'),
   'downloads.plainHttp': ['model/plain-http /downloads/mirror'],
   'models.fetched.files': ['model/files-missing /models/fetched'],
   'models.fetched.files.config.json': ['schema/out-of-range /models/fetched/files'],
@@ -168,6 +184,13 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'placements.wide.endpoint.port': samePort,
   'placements.wide.endpoint.listen': notPublished('wide/endpoint/access'),
   'placements.wide.endpoint.access': unguarded('wide'),
+  'placements.helped.nodes.0': [...fieldEmpty('follower/2'), ...roleNode],
+  'placements.helped.nodes.1': [...fieldEmpty('follower/2'), ...roleNode],
+  'placements.helped.roles': fieldEmpty('roles/prefill/1'),
+  'placements.helped.roles.prefill': fieldEmpty('roles/prefill/1'),
+  'placements.helped.sharding': ['placement/sharding-missing /placements/helped'],
+  'placements.helped.endpoint': ['placement/endpoint-taken /placements/helped'],
+  'placements.helped.endpoint.port': ['placement/endpoint-taken /placements/helped'],
   'placements.alone.nodes.0': ['schema/out-of-range /placements/alone/nodes'],
   ...Object.fromEntries(
     Object.entries(needed).flatMap(([section, keys]) =>
@@ -175,6 +198,8 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
     ),
   ),
   'placements.wide.nodes': [...missing('/placements/wide'), ...sharesDiffer],
+  'placements.helped.nodes': [...fieldEmpty('follower/2'), ...missing('/placements/helped'), ...roleNode],
+  'placements.helped.transport': [...fieldEmpty('follower/2'), ...missing('/placements/helped')],
 };
 
 /** Keys whose value equals the default. */
