@@ -18,7 +18,8 @@ refuse_root() {
   case "$uid: $groups " in (0:* | *' admin '* | *' wheel '*) failed can-become-root "$1 is an administrator of this Mac" ;; esac
   x=$("$R/usr/bin/sudo" -l -n -U "$1" 2>&1)
   case $x in (*' is not allowed to run sudo '*) ;; (*) failed can-become-root "sudo -l -U $1: $(in_one_line "$x")" ;; esac
-  x=$(writable_daemon_file "$1" "$uid" "$groups") || {
+  # A property list may disappear while it is read, such as that of a network change that has just been confirmed.
+  x=$(writable_daemon_file "$1" "$uid" "$groups") || x=$(writable_daemon_file "$1" "$uid" "$groups") || {
     x=$(writable_daemon_file "$1" "$uid" "$groups" 2>&1 >/dev/null)
     failed daemons-unread "cannot read what launchd runs as root: $(in_one_line "$x")"
   }

@@ -259,6 +259,16 @@ describe.concurrent.each(scriptShells)('kick-rank in $name', (shell) => {
     });
   });
 
+  it('reads the root daemon files again if one disappeared meanwhile', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    const acl = 'for o; do shift; [ "$o" = -acl ] && set -- "$@" -false || set -- "$@" "$o"; done';
+    const once = '[ -e "$R/../gone" ] || { : >"$R/../gone"; exit 1; }';
+    root.tool('usr/bin/find', `${once}; ${acl}; exec /usr/bin/find "$@"`);
+    expect(await run(root, kickAs('mesh'))).toEqual(changed);
+    await run(root, stop());
+  });
+
   it('waits while launchd delays the start', async () => {
     const root = newRoot(shell);
     root.tool('bin/sleep', 'exit 0');
