@@ -78,11 +78,17 @@ describe('the comparison of two script versions', () => {
   });
 
   it.each([
-    ['a created file', (text: string) => text.replace('isset && unchanged', 'true >"$b/more"\nisset && unchanged')],
+    [
+      'a created file',
+      (text: string) => text.replace('isset "$@" && unchanged', 'true >"$b/more"\nisset "$@" && unchanged'),
+    ],
     ['a file mode', (text: string) => text.replace('umask 022', 'umask 077')],
     ['standard output', (text: string) => text.replace("printf '@changed\\n'", "printf '@Changed\\n'")],
-    ['standard error', (text: string) => text.replace('isset && unchanged', 'echo no >&2\nisset && unchanged')],
-    ['the exit code', (text: string) => text.replace('isset && unchanged', 'exit 3')],
+    [
+      'standard error',
+      (text: string) => text.replace('isset "$@" && unchanged', 'echo no >&2\nisset "$@" && unchanged'),
+    ],
+    ['the exit code', (text: string) => text.replace('isset "$@" && unchanged', 'exit 3')],
   ])('detects a change of %s', async (_what, change) => {
     const text = change(power);
     expect(text).not.toBe(power);
