@@ -17,7 +17,7 @@ export const facts: VerbBody = async (run) => {
   const names = wantedFacts(run);
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
-  const modelsOn = (node: NodeName) => soughtOn(cluster.fleet, node) ?? [];
+  const modelsOn = (node: NodeName) => soughtOn(cluster.fleet, node);
   const observation = await observeNodes(run, nodes, openTargets(run, cluster), { ...shownOnly(run), modelsOn });
   const order = nodes.map((node) => node.name);
   const failures = order.flatMap((name) => observation.failures[name] ?? []);

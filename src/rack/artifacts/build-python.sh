@@ -17,7 +17,7 @@ while [ "$#" -gt 0 ]; do
   extra "$1" "$2"
   shift 2
 done
-find_uv
+find_uv "$new"
 # Puts the wheels aside, and the archive of Python where uv looks for it below the address of a mirror: in a folder named
 # after its release, which stands in the name of the archive. UV_PYTHON_INSTALL_MIRROR takes file:// as well.
 if [ -n "$offline" ]; then

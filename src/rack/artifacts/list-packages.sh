@@ -9,7 +9,7 @@
 # Needs list: the file for the result
 # Prints: the output of uv if it fails; fails with packages, too-long
 unpack
-find_uv
+find_uv "$new"
 progress $((bytes / 4)) "$bytes"
 install_python
 progress $((bytes / 2)) "$bytes"

@@ -1,5 +1,5 @@
 # Runs uv as the account of the ranks, in a new folder of that account each time, so that nothing that it fetches or that
-# packages start runs as root. `find_uv` finds it in the unpacked archive. `install_python` creates the folder `$build`,
+# packages start runs as root. `find_uv FOLDER` finds it in an unpacked archive. `install_python` creates the folder `$build`,
 # installs a private Python there and sets `p` to its program. `uv CODE WORDS` fails with this code and the part of uv's
 # output that names the cause. `own` runs any command in the same way. uv uses no other file, cache or Python of this Mac.
 # uv reference: `uv python install` and the environment variables.
@@ -32,7 +32,7 @@ uv() {
 }
 find_uv() {
   u=''
-  for x in "$new"/uv "$new"/*/uv; do
+  for x in "$1"/uv "$1"/*/uv; do
     if [ -f "$x" ] && [ ! -h "$x" ]; then u=$x; fi
   done
   [ -n "$u" ] || failed no-uv 'the archive has no program uv'
