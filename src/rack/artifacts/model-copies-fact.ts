@@ -4,6 +4,7 @@ import { andThen, type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
+import { keptFiles } from '../../node/probes/kept-scripts.ts';
 import { modelCopies } from '../../node/probes/model-copies.ts';
 import { defineFact } from '../fact.ts';
 
@@ -18,10 +19,10 @@ const layouts = ['hub', 'exo', 'lmstudio', 'ollama', 'llamacpp', 'named'] as con
  */
 export const modelCopiesFact = defineFact({
   name: 'model-copies',
-  from: [modelCopies],
-  parse: ([answer]): Known<FactsModelCopies> => {
-    // Most observations search for no model, and therefore find none.
-    if (answer === undefined) return known({ folders: [], unreadable: [] });
+  from: [modelCopies, keptFiles],
+  parse: ([answer, kept]): Known<FactsModelCopies> => {
+    // An observation that searches for no model finds none. Without any answer, nothing is known.
+    if (answer === undefined && kept !== undefined) return known({ folders: [], unreadable: [] });
     return andThen(readRecords(answer), (records) => {
       const folders: ModelCopy[] = [];
       const unreadable: string[] = [];
