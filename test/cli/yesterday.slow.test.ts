@@ -54,9 +54,17 @@ const plan = async (): Promise<PlanDocument> => json(await run('plan', '--json')
 
 const isCompared = ({ resource }: OfResource): boolean => !allowed.changes.includes(resource);
 
+/** Arguments of steps that the previous release does not have, and the keys of jobs, which depend on the release. */
+const newArguments: readonly string[] = ['prepared', 'jobs'];
+
+const withoutNew = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (key, held: unknown) => (newArguments.includes(key) ? undefined : held)));
+
 /** A plan without the changes that the decision record allows, and without details of the observation. */
-const compared = ({ changes, steps, waiting, blockers, effects }: PlanDocument): unknown =>
-  withoutProse({ changes: changes.filter(isCompared), steps: steps.filter(isCompared), waiting, blockers, effects });
+const compared = ({ changes, steps, waiting, blockers, effects }: PlanDocument): unknown => {
+  const alike = withoutNew(steps.filter(isCompared));
+  return withoutProse({ changes: changes.filter(isCompared), steps: alike, waiting, blockers, effects });
+};
 
 /** The changes of today's plan, which must equal those of the previous release and disturb nothing. */
 async function changesOfBoth(): Promise<readonly string[]> {

@@ -89,8 +89,8 @@ file() {
       true >"$g"
       n=0
     }
-    m=$n
-    kept=$((kept + m))
+    had=$n
+    kept=$((kept + had))
     activity receiving
     # Files from 16 MiB on show their progress while they come.
     [ "$3" -lt 16777216 ] || watch "$g"
@@ -103,7 +103,7 @@ file() {
     fi
     activity comparing
     ! compare "$g" "$2" "$3" || break
-    kept=$((kept - m))
+    kept=$((kept - had))
     "$R/bin/rm" -f "$g"
     y=$((y + 1))
     [ "$y" -lt 2 ] || failed wrong-digest "$1"
