@@ -43,7 +43,7 @@ describe.skipIf(!hasSshd())('the demo over OpenSSH', () => {
     const of = (verb: string): readonly string[] => rans.filter(({ words }) => words[0] === verb).map(printed);
     expect(of('plan')[0]).toContain('receptacles 2 and 3');
     expect(of('apply')[0]).toContain('Manual steps at the rack (2)');
-    expect(of('status')[0]).toMatch(/^ {2}chat {3}serving /m);
+    expect(of('status')[0]).toMatch(/^ {2}chat {3}serving$/m);
     expect(of('apply')[0]).toMatch(/^Manual steps needed: \d+ changed, /m);
     expect(of('apply')[1]).toMatch(/^Done: \d+ changed, \d+ already right\. Checked again: nothing left to do\.$/m);
     expect(of('doctor')[0]).toContain('meshwright restart chat --sim');
