@@ -14,3 +14,9 @@ export function sourceAdvice(text: string): string | undefined {
     ? `For a Hugging Face repository, write \`hf:${text}\`; for a folder, \`./${text}\`.`
     : undefined;
 }
+
+/** A runtime from a repository is what people expect next to a model from one. */
+export const keyAdvice = (pointer: string): string | undefined =>
+  /^\/runtimes\/[^/]+\/source$/.test(pointer)
+    ? 'A runtime comes from `version`, or from `archive`: a path on this computer or an https URL. meshwright builds no sources.'
+    : undefined;

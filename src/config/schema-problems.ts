@@ -4,7 +4,7 @@ import { pointerTo } from '../desired/draft.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { groupBy, listText } from '../model/lists.ts';
 import { upperFirst } from '../model/text/prose.ts';
-import { hostAdvice, sourceAdvice } from './form-advice.ts';
+import { hostAdvice, keyAdvice, sourceAdvice } from './form-advice.ts';
 import { type Problem, quoted } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';
 import {
@@ -29,7 +29,7 @@ export function schemaProblems(compiled: CompiledSchema, document: ReadDocument)
   const missing = missingBySection(compiled.schema, errors);
   const splits = splitModels(document, errors);
   return errors
-    .filter((error) => isTelling(error, chosen) && !isSecondHalf(document, splits, error))
+    .filter((error) => isTelling(error, chosen, errors) && !isSecondHalf(document, splits, error))
     .flatMap((error): readonly Problem[] => {
       const split = error.keyword === 'pattern' ? splits.get(error.instancePath) : undefined;
       if (split !== undefined) return [splitModel(split)];
@@ -60,9 +60,15 @@ function gluedKeyOf(schema: unknown, { keyword, params, instancePath }: SchemaEr
   return glued === undefined ? [] : [pointerTo(instancePath, glued.key)];
 }
 
-/** False for errors in `oneOf` branches and in the grammar of key names, which the parent error covers. */
-const isTelling = (error: SchemaError, chosen: ReadonlySet<string>): boolean =>
-  error.propertyName === undefined && (error.keyword === 'oneOf' || !chosen.has(error.instancePath));
+/**
+ * False for errors in `oneOf` branches and in the grammar of key names, which the parent error covers, and for a list
+ * with a wrong entry, which has its own error.
+ */
+function isTelling(error: SchemaError, chosen: ReadonlySet<string>, errors: readonly SchemaError[]): boolean {
+  if (error.propertyName !== undefined) return false;
+  if (error.keyword !== 'oneOf') return !chosen.has(error.instancePath);
+  return !errors.some(({ instancePath }) => instancePath.replace(/\/\d+$/, '/') === `${error.instancePath}/`);
+}
 
 function problemOf(context: Context): Problem {
   const secret = secretProblem(context);
@@ -214,7 +220,8 @@ function unknownKey({ schema, document, error, part }: Context): Problem {
     span,
     pointer,
     detail: `${quoted(key)} is not a key of ${pointerText(error.instancePath)}.`,
-    hint: glued === undefined ? hintForUnknown({ key, near }, known, elsewhere) : spaceHint(glued),
+    hint:
+      glued === undefined ? (keyAdvice(pointer) ?? hintForUnknown({ key, near }, known, elsewhere)) : spaceHint(glued),
     ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
   };
 }

@@ -71,8 +71,11 @@ export function placementProperty(one: PlacementCase): Property {
   };
 }
 
-/** Names the first unobserved rank, because the fact's reason does not name it and it may not be the leader. */
-function whyUnknown({ mesh, leader }: PlacementCase): Pick<Property, 'why'> {
+/**
+ * What the start lacks, or the first unobserved rank: the fact's reason does not name it, and it may not be the leader.
+ */
+function whyUnknown({ mesh, leader, configuration }: PlacementCase): Pick<Property, 'why'> {
+  if (!('reason' in mesh) && configuration.kind === 'incomplete') return { why: configuration.missing };
   const unseen = mesh.ranks.find(({ seen }) => seen.kind === 'unknown');
   if (mesh.state !== 'unknown' || unseen?.seen.kind !== 'unknown' || unseen.node === leader) return {};
   return { why: `${unseen.node}: ${reasonWords[unseen.seen.reason]}` };

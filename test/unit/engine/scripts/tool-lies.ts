@@ -87,6 +87,19 @@ const oneAccount = 'a rehearsal has only one account, and on a Mac the same tool
 
 const keeps: Later = { later: 'the next round compares again, a minute later', fact: 'keeper' };
 const asUnpack: Needless = { needless: 'the same lines as in unpack-runtime' };
+/** What uv.sh and unpack.sh call. */
+const withUv: Readonly<Record<string, Needless>> = {
+  'hdiutil attach': asUnpack,
+  'hdiutil detach': asUnpack,
+  'ditto $f': asUnpack,
+  'tar -tf': asUnpack,
+  'tar -xf': asUnpack,
+  'chown -R': asUnpack,
+  'chmod -R': asUnpack,
+  'chown $account': { needless: 'without it, uv cannot write into its folder' },
+  'mktemp -d': { needless: 'the script checks that the folder exists' },
+  'sudo -n': { needless: 'without it, the script does not find Python' },
+};
 /** The folder of a transaction in these tests. */
 export const saved = 'Library/transaction';
 /** The state saved by a transaction, next to the script that restores this state. */
@@ -434,30 +447,10 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     ),
   },
   'job build-python': {
-    'hdiutil attach': asUnpack,
-    'hdiutil detach': asUnpack,
-    'ditto $f': asUnpack,
-    'tar -tf': asUnpack,
-    'tar -xf': asUnpack,
-    'chown -R': asUnpack,
-    'chmod -R': asUnpack,
-    'chown $account': { needless: 'without it, uv cannot write into its folder' },
-    'mktemp -d': { needless: 'the script checks that the folder exists' },
-    'sudo -n': { needless: 'without it, the script does not find Python' },
+    ...withUv,
     'tar -cf': { needless: 'without it, tar finds an empty file instead of an archive' },
   },
-  'job list-packages': {
-    'hdiutil attach': asUnpack,
-    'hdiutil detach': asUnpack,
-    'ditto $f': asUnpack,
-    'tar -tf': asUnpack,
-    'tar -xf': asUnpack,
-    'chown -R': asUnpack,
-    'chmod -R': asUnpack,
-    'chown $account': { needless: 'without it, uv cannot write into its folder' },
-    'mktemp -d': { needless: 'the script checks that the folder exists' },
-    'sudo -n': { needless: 'without it, the script does not find Python' },
-  },
+  'job list-packages': withUv,
   'job fetch-archive': {
     'chmod -R': { needless: 'the script does not call it: the job that unpacks the archive sets the modes' },
     'chown -R': asUnpack,
