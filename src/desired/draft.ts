@@ -2,6 +2,7 @@ import { jsonObject } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import { type LinkEnd, nodeName } from '../model/node.ts';
 import { parseLink, parseLinkEnd } from './addresses.ts';
+import { replicaName } from './replicas.ts';
 
 /** The usable parts of a runtime in the file. */
 export type DraftRuntime = ReturnType<typeof draftRuntime>;
@@ -10,6 +11,8 @@ export type DraftRuntime = ReturnType<typeof draftRuntime>;
 export type DraftPlacement = ReturnType<typeof draftPlacement> & {
   /** Set if {@link draftLayouts} made this from a fallback. */
   readonly isFallback?: true;
+  /** The placement in the file, if this is one of its replicas. */
+  readonly replicaOf?: DraftPlacement;
 };
 
 /**
@@ -99,7 +102,7 @@ export function makeDraft(root: unknown, raw: RawText) {
     models: draftModels(file),
     /** Set if the mirror uses HTTP although the file does not allow it. */
     ...given({ refusedMirror: refusedMirror(file) }),
-    placements: entries(file, 'placements', draftLimits.placements).map(draftPlacement),
+    placements: entries(file, 'placements', draftLimits.placements).map(draftPlacement).flatMap(draftReplicas),
     /** True if the file has a pool, valid or not. */
     hasPool: pool.value !== undefined,
     runtimeNames: namesIn(file, 'runtimes'),
@@ -169,6 +172,20 @@ function draftModels(file: Spot) {
   });
 }
 
+/** One placement per node for a placement with `replicas`, otherwise the placement itself. */
+function draftReplicas(placement: DraftPlacement): readonly DraftPlacement[] {
+  const { replicas, name, nodes, fallback: _, shareCount: __, prefill: ___, ...rest } = placement;
+  if (replicas === undefined) return [placement];
+  const isFirst = ({ text }: DraftText, at: number): boolean => nodes.findIndex((one) => one.text === text) === at;
+  return nodes.filter(isFirst).map((node) => ({
+    ...rest,
+    name: replicaName(name, node.text),
+    nodes: [node],
+    servedName: rest.servedName ?? name,
+    replicaOf: placement,
+  }));
+}
+
 function draftPlacement(spot: Entry) {
   const { name, pointer } = spot;
   const text = (key: string): DraftText | undefined => textOf(below(spot, key));
@@ -195,6 +212,7 @@ function draftPlacement(spot: Entry) {
       servedName: wordOf(below(endpoint, 'servedName')),
       model: text('model'),
       runtime: text('runtime'),
+      replicas: text('replicas'),
       sharding: text('sharding'),
       /** The number of shares; undefined if the file has no list of shares. */
       shareCount: Array.isArray(shares) ? shares.length : undefined,

@@ -2,8 +2,11 @@ import type { DesiredNode, DesiredPlacement } from '../model/desired.ts';
 import { digestOf } from '../model/digest.ts';
 
 /** Returns a sentence if API keys cross the network unencrypted; undefined if the file rules that out. */
-export function clearTextWords({ publication }: DesiredPlacement): string | undefined {
-  if (publication?.apiKeys === undefined || publication.proxies !== undefined) return undefined;
+export function clearTextWords({ publication, replica }: DesiredPlacement): string | undefined {
+  if (publication?.apiKeys === undefined) return undefined;
+  if (publication.proxies !== undefined) {
+    return replica && 'Replicas pass requests on over HTTP: keys and prompts cross the network unencrypted.';
+  }
   return 'It uses HTTP: keys and prompts cross the network unencrypted.';
 }
 

@@ -35,6 +35,7 @@ import { defaultEndpointPort } from './draft.ts';
 import { hubSource } from './hub-source.ts';
 import { mirrored } from './mirror.ts';
 import { archiveOf, defaultNode, nodeReleases } from './releases.ts';
+import { replicaName } from './replicas.ts';
 import type { KeysByDriver } from './rules/rule.ts';
 
 /** Marks every hold in the file whose last day has passed at the given time. */
@@ -72,7 +73,9 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
     ...given({ gateway }),
     runtimes: resolveRuntimes(spec, drivers),
     models: resolveModels(spec),
-    placements: byName(spec.placements).map(([name, placement]) => resolvePlacement(name, placement)),
+    placements: byName(spec.placements)
+      .flatMap(([name, placement]) => replicasIn(name, placement))
+      .sort((a, b) => compareText(a.name, b.name)),
   });
 }
 
@@ -253,6 +256,16 @@ function resolveGateway(spec: ClusterSpec): DesiredGateway | undefined {
 export const gatewayTree = 'doorman';
 
 const defaultFirstToken = '60s';
+
+/** One placement per node for a placement with `replicas`, otherwise the placement itself. */
+function replicasIn(name: string, spec: PlacementSpec): readonly DesiredPlacement[] {
+  if (spec.replicas === undefined) return [resolvePlacement(name, spec)];
+  return spec.nodes.map((node, at) => ({
+    ...resolvePlacement(name, { ...spec, nodes: [node] }),
+    name: replicaName(name, node),
+    replica: { of: name, at },
+  }));
+}
 
 function resolvePlacement(name: string, spec: PlacementSpec): DesiredPlacement {
   const { model, runtime, sharding, shares, roles, allow, backend, endpoint, expect } = spec;

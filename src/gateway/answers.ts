@@ -5,7 +5,12 @@ export interface PlainAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly retryAfterSeconds?: number;
+  /** The code of a refusal. */
+  readonly refused?: string;
 }
+
+/** The header of refusals by the gateway itself, which a runtime's errors lack. */
+export const refusedHeader = 'meshwright-refused';
 
 /** Why a request is not passed on, in the form that clients of the OpenAI API read. */
 export interface Refusal {
@@ -21,11 +26,12 @@ export interface Refusal {
 export const refusalAnswer = ({ status, retryAfterSeconds, message, type, code, param }: Refusal): PlainAnswer => ({
   status,
   body: { error: { message, type, param: param ?? null, code } },
+  refused: code,
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
 
 /** Writes an answer that nobody has begun yet; one that was begun is cut, so that nobody takes it for whole. */
-export function sendAnswer(response: ServerResponse, { status, body, retryAfterSeconds }: PlainAnswer): void {
+export function sendAnswer(response: ServerResponse, { status, body, retryAfterSeconds, refused }: PlainAnswer): void {
   if (response.headersSent) {
     response.destroy();
     return;
@@ -36,6 +42,7 @@ export function sendAnswer(response: ServerResponse, { status, body, retryAfterS
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    ...(refused === undefined ? {} : { [refusedHeader]: refused }),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   });
   response.end(text);

@@ -4,6 +4,7 @@ import { countsFrom, readCounts } from './counts.ts';
 import { type Flow, makeFlow } from './flow.ts';
 import { type AcceptedKeys, parseKeys } from './keys.ts';
 import { makeOwnRequests, type OwnRequests } from './own-count.ts';
+import { type Replica, watchReplicas } from './replicas.ts';
 import { makeTurns, type Turns } from './turns.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
@@ -17,6 +18,8 @@ export interface Endpoint {
   readonly keys: () => Promise<AcceptedKeys>;
   /** Why it is closed; undefined while it accepts requests. */
   readonly closedBy: () => Promise<string | undefined>;
+  /** The other replicas of its model. */
+  readonly others: () => Promise<readonly Replica[]>;
   readonly counts: () => GatewayCounts;
   readonly count: (next: (counts: GatewayCounts) => GatewayCounts) => void;
 }
@@ -27,18 +30,27 @@ const leastWaiting = 256;
 const longestReason = 500;
 
 /** The doors of a doorman, in the order of its file, with the counts of earlier runs. */
-export function makeDoors({ upstreams, keysFolder, closedFolder, countsFile }: GatewayConfig): readonly Endpoint[] {
+export function makeDoors({
+  upstreams,
+  keysFolder,
+  closedFolder,
+  replicasFolder,
+  countsFile,
+}: GatewayConfig): readonly Endpoint[] {
   const nowEpochSeconds = Math.floor(Date.now() / 1_000);
   const before = readCounts(countsFile);
   return upstreams.map((upstream) => {
     let counts = before.get(upstream.placement) ?? countsFrom(nowEpochSeconds);
+    const { placement, maxRequests } = upstream;
+    const places = [maxRequests, Math.max(leastWaiting, maxRequests * waitingPerTurn)] as const;
     return {
       upstream,
-      turns: makeTurns(upstream.maxRequests, Math.max(leastWaiting, upstream.maxRequests * waitingPerTurn)),
+      turns: makeTurns(...places),
       flow: makeFlow(() => performance.now()),
       own: makeOwnRequests(() => performance.now()),
-      keys: watchedFile(join(keysFolder, upstream.placement), parseKeys),
-      closedBy: watchedFile(join(closedFolder, upstream.placement), closingReason),
+      keys: watchedFile(join(keysFolder, placement), parseKeys),
+      closedBy: watchedFile(join(closedFolder, placement), closingReason),
+      others: watchReplicas(replicasFolder && join(replicasFolder, placement), places),
       counts: () => counts,
       count: (next) => {
         counts = next(counts);

@@ -1,11 +1,14 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { GatewayUpstream } from '../model/gateway.ts';
+import type { GatewayReplica, GatewayUpstream } from '../model/gateway.ts';
+import { refusedHeader } from './answers.ts';
 import type { Passage } from './flow.ts';
 import { type Meter, meterFor } from './meter.ts';
 
-/** One request on its way to a runtime. */
+/** One request on its way to a runtime, or to the gateway of another replica. */
 export interface Forwarding {
   readonly upstream: GatewayUpstream;
+  /** Set if another replica's gateway gets the request, with the client's key. */
+  readonly replica?: Pick<GatewayReplica, 'host' | 'port'> & { readonly headers: Readonly<Record<string, string>> };
   readonly path: string;
   /** The client's Accept header. */
   readonly accept: string;
@@ -29,8 +32,10 @@ export type Forwarded =
   /** The runtime refused it with a status of 400 or more, which the client got. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'client-gone' }
-  /** No answer began; `reason` is a sentence for the client. */
-  | { readonly kind: 'down'; readonly reason: string }
+  /** No answer began; `reason` is a sentence for the client. `isUnreached`: the connection to a replica failed. */
+  | { readonly kind: 'down'; readonly reason: string; readonly isUnreached?: true }
+  /** Another replica's gateway refused the request with this code; a third replica may accept it. */
+  | { readonly kind: 'refused'; readonly code: string }
   /** The answer broke off, and the client's connection was closed. */
   | { readonly kind: 'broken' };
 
@@ -40,6 +45,10 @@ const downReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens on its port; it is stopped, or still starting.',
   ECONNRESET: 'it broke the connection off.',
   ETIMEDOUT: 'it said nothing for too long.',
+  ENOTFOUND: 'the name of its Mac is unknown to this Mac.',
+  EHOSTUNREACH: 'its Mac cannot be reached.',
+  EHOSTDOWN: 'its Mac cannot be reached.',
+  ENETUNREACH: 'its Mac cannot be reached.',
 };
 
 const downReason = (error: Error): string =>
@@ -48,19 +57,25 @@ const downReason = (error: Error): string =>
 /** Passes one request on, and its answer back without holding anything of it. Never throws. */
 export function forward(way: Forwarding): Promise<Forwarded> {
   return new Promise((resolve) => {
-    const { upstream, body, gone } = way;
+    const { upstream, replica, body, gone } = way;
     const asked = httpRequest({
-      host: '127.0.0.1',
-      port: upstream.port,
+      host: replica?.host ?? '127.0.0.1',
+      port: replica?.port ?? upstream.port,
       method: 'POST',
       path: way.path,
       // A connection that is used again may be one that the runtime has just closed.
       agent: false,
       timeout: way.silentMs,
-      headers: { 'content-type': 'application/json', 'content-length': lengthOf(body), accept: way.accept },
+      headers: {
+        ...replica?.headers,
+        'content-type': 'application/json',
+        'content-length': lengthOf(body),
+        accept: way.accept,
+      },
     });
+    const isConnected = replica === undefined ? () => true : watchConnection(asked);
     const leave = (): void => {
-      if (upstream.canCancel) asked.destroy();
+      if (replica !== undefined || upstream.canCancel) asked.destroy();
     };
     const settle = (outcome: Forwarded): void => {
       gone.removeEventListener('abort', leave);
@@ -68,7 +83,9 @@ export function forward(way: Forwarding): Promise<Forwarded> {
     };
     gone.addEventListener('abort', leave, { once: true });
     asked.on('timeout', () => asked.destroy(Object.assign(new Error('silent'), { code: 'ETIMEDOUT' })));
-    asked.on('error', (error) => settle({ kind: 'down', reason: downReason(error) }));
+    asked.on('error', (error) => {
+      settle({ kind: 'down', reason: downReason(error), ...(isConnected() ? {} : { isUnreached: true }) });
+    });
     // Without any error Node ends a connection on which the runtime wants to speak another protocol.
     const end = (): void => settle({ kind: 'down', reason: noAnswer });
     asked.on('close', end);
@@ -78,6 +95,29 @@ export function forward(way: Forwarding): Promise<Forwarded> {
     });
     send(asked, body);
   });
+}
+
+/** How long a connection to another Mac may take. A Mac without power refuses nothing: it is silent. */
+const connectMs = 2_000;
+
+/** After so much silence, TCP asks whether the other Mac is still there. */
+const keepAliveMs = 10_000;
+
+/** Limits the time of a connection to another Mac. @returns whether it was made */
+function watchConnection(asked: ClientRequest): () => boolean {
+  let isMade = false;
+  const late = setTimeout(() => {
+    asked.destroy(Object.assign(new Error('unreachable'), { code: 'EHOSTUNREACH' }));
+  }, connectMs);
+  asked.on('close', () => clearTimeout(late));
+  asked.on('socket', (socket) => {
+    socket.setKeepAlive(true, keepAliveMs);
+    socket.once('connect', () => {
+      isMade = true;
+      clearTimeout(late);
+    });
+  });
+  return () => isMade;
 }
 
 const lengthOf = (body: readonly Buffer[]): number => body.reduce((sum, { length }) => sum + length, 0);
@@ -98,6 +138,12 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
   const status = answer.statusCode ?? 0;
   if (status < leastStatus || status > mostStatus) {
     settle({ kind: 'down', reason: 'it gave an answer that is not HTTP.' });
+    answer.destroy();
+    return;
+  }
+  const refused = way.replica === undefined ? undefined : refusalIn(status, answer);
+  if (refused !== undefined) {
+    settle({ kind: 'refused', code: refused });
     answer.destroy();
     return;
   }
@@ -147,6 +193,14 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
   };
   answer.on('error', breakOff);
   answer.on('close', breakOff);
+}
+
+/** No such key, no such model, a full queue, or not serving: another replica may accept the request. */
+const refusedThere: readonly number[] = [401, 404, 429, 503];
+
+function refusalIn(status: number, { headers }: IncomingMessage): string | undefined {
+  const code = headers[refusedHeader];
+  return refusedThere.includes(status) && typeof code === 'string' ? code : undefined;
 }
 
 const answered = (

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusals } from './answers.ts';
 import type { BodyRoom } from './body-room.ts';
-import { withAnswer } from './counts.ts';
 import type { Endpoint } from './endpoints.ts';
-import { type Forwarded, forward } from './forward.ts';
 import type { Members } from './json-members.ts';
+import { passToReplica, type Way } from './lanes.ts';
 import { type BodyLimits, type RequestBody, readBody } from './read-body.ts';
+import type { Miss } from './spread.ts';
 
 /** Everything that a forwarded request needs. */
 export interface Passing {
@@ -57,30 +57,30 @@ async function passBody(
   const { servedName, refusedFields = [] } = door.upstream;
   const field = refusedFields.find((name) => (textOf(body, name) ?? 'null') !== 'null');
   if (field !== undefined) return refusals.refusedField(field, servedName);
-  const turn = await takeTurn(door, gone, leaving);
-  if (turn === 'gone') return undefined;
-  if ('status' in turn) {
-    door.count((counts) => ({ ...counts, refused: counts.refused + 1 }));
-    return turn;
-  }
-  const passage = door.flow.begin(textOf(body, 'stream') === 'true');
-  try {
-    const outcome = await forward({
-      upstream: door.upstream,
-      path,
-      accept: request.headers.accept ?? '*/*',
-      body: bodyFor(door, body),
-      response,
-      gone,
-      silentMs: limits.silentMs,
-      now: () => performance.now(),
-      passage,
-    });
-    return accountFor(outcome, door, arrivedAtMs);
-  } finally {
-    passage.end();
-    turn.giveBack();
-  }
+  const way: Way = {
+    door,
+    path,
+    headers: request.headers,
+    bodyFor: (model) => bodyFor(door, body, model),
+    isStreamed: textOf(body, 'stream') === 'true',
+    arrivedAtMs,
+    response,
+    gone,
+    leaving,
+    silentMs: limits.silentMs,
+  };
+  const miss = await passToReplica(way);
+  return miss && refusalOf(miss, door);
+}
+
+/** The refusal that the client gets, which is counted. */
+function refusalOf({ kind, reason }: Miss, { upstream: { servedName }, count }: Endpoint): Refusal | undefined {
+  const isDown = kind === 'down';
+  if (kind === 'gone') return undefined;
+  count((counts) => (isDown ? { ...counts, failed: counts.failed + 1 } : { ...counts, refused: counts.refused + 1 }));
+  if (kind === 'leaving') return refusals.leaving();
+  if (kind === 'full') return refusals.tooMany(servedName);
+  return isDown ? refusals.down(servedName, reason) : refusals.closed(servedName, reason);
 }
 
 /** A member as the JSON in which it came. */
@@ -90,7 +90,7 @@ const textOf = (body: Members, name: string): string | undefined => body.get(nam
  * Clients send null for what they leave open. A runtime may take that for another value than its default, and load its
  * model anew for it: such a field is left out. Values are the bytes of the client, not copies.
  */
-function bodyFor({ upstream: { model, refusedFields = [] } }: Endpoint, body: Members): readonly Buffer[] {
+function bodyFor({ upstream: { refusedFields = [] } }: Endpoint, body: Members, model: string): readonly Buffer[] {
   const kept = [...body].filter(([name]) => name !== 'model' && !refusedFields.includes(name));
   const parts = kept.flatMap(([name, value]) => [Buffer.from(`${JSON.stringify(name)}:`), value, Buffer.from(',')]);
   return [Buffer.from('{'), ...parts, Buffer.from(`"model":${JSON.stringify(model)}}`)];
@@ -120,36 +120,4 @@ export function clientGone(response: ServerResponse): AbortSignal {
   if (response.destroyed) look();
   else response.once('close', look);
   return controller.signal;
-}
-
-type Admission = { readonly giveBack: () => void } | Refusal | 'gone';
-
-/** Whoever was let in stays inside while it waits for its turn, and is served even when the door is closed meanwhile. */
-async function takeTurn(door: Endpoint, gone: AbortSignal, leaving: AbortSignal): Promise<Admission> {
-  const { servedName } = door.upstream;
-  const before = await door.closedBy();
-  if (before !== undefined) return refusals.closed(servedName, before);
-  const turnedAway = new AbortController();
-  const coming = door.turns.take(AbortSignal.any([gone, leaving, turnedAway.signal]));
-  // Only from here on it counts as inside: the door may have been closed since the first look.
-  const after = await door.closedBy();
-  if (after !== undefined) turnedAway.abort();
-  const turn = await coming;
-  if (turn !== undefined && after === undefined && !gone.aborted && !leaving.aborted) return turn;
-  turn?.giveBack();
-  if (gone.aborted) return 'gone';
-  if (leaving.aborted) return refusals.leaving();
-  return after === undefined ? refusals.tooMany(servedName) : refusals.closed(servedName, after);
-}
-
-function accountFor(outcome: Forwarded, door: Endpoint, arrivedAtMs: number): Refusal | undefined {
-  if (outcome.kind === 'answered') {
-    const { tokens, firstAtMs, endAtMs } = outcome;
-    const times =
-      firstAtMs === undefined ? {} : { firstTokenMs: firstAtMs - arrivedAtMs, generatingMs: endAtMs - firstAtMs };
-    door.count((counts) => withAnswer(counts, { tokens, ...times }));
-    return undefined;
-  }
-  door.count((counts) => ({ ...counts, failed: counts.failed + 1 }));
-  return outcome.kind === 'down' ? refusals.down(door.upstream.servedName, outcome.reason) : undefined;
 }

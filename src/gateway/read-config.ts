@@ -25,6 +25,7 @@ export function parseDoormanConfig(document: unknown, listen: string): GatewayCo
     keysFolder: textOf(config, 'keysFolder'),
     closedFolder: textOf(config, 'closedFolder'),
     countsFile: textOf(config, 'countsFile'),
+    ...(config['replicasFolder'] === undefined ? {} : { replicasFolder: textOf(config, 'replicasFolder') }),
     proxies: config['proxies'] === undefined ? [] : namesOf(config, 'proxies'),
   };
 }

@@ -230,6 +230,8 @@ export interface DesiredPlacement
   readonly state: 'serving' | 'stopped';
   /** The fallback for when the placement's own nodes cannot run it; absent if the file has none. */
   readonly fallback?: { readonly nodes: readonly NodeName[]; readonly contextTokens: number };
+  /** For one of several replicas: the placement in the file, and its place in the order of `nodes`, counted from 0. */
+  readonly replica?: { readonly of: string; readonly at: number };
   /** For a placement that was moved to its fallback: the placement in the file. `fallback` is then absent. */
   readonly home?: DesiredPlacement;
   /** For a placement that will be stopped, described as it runs now: all nodes that may have its processes. */

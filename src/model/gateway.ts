@@ -18,6 +18,15 @@ export interface GatewayUpstream {
   readonly refusedFields?: readonly string[];
 }
 
+/** Another replica of a placement, which clients of this gateway can use through it. */
+export interface GatewayReplica {
+  readonly placement: string;
+  /** The name or address of its node in the file. */
+  readonly host: string;
+  /** TCP port of its gateway. */
+  readonly port: number;
+}
+
 /** A gateway's settings: address and version from its arguments, the others from its file. All paths are absolute. */
 export interface GatewayConfig {
   readonly listen: { readonly address: string; readonly port: number };
@@ -28,6 +37,8 @@ export interface GatewayConfig {
   readonly keysFolder: string;
   /** Folder with one file per closed placement, named after the placement; the file's first line is the reason. */
   readonly closedFolder: string;
+  /** Folder with one file per replica: the other replicas as a JSON list of {@link GatewayReplica}, read like keys. */
+  readonly replicasFolder?: string;
   /** Addresses of proxies, which are exempt from the limit on connections from one address. */
   readonly proxies: readonly string[];
   /** The file with the counts from earlier runs. */

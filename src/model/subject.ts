@@ -2,7 +2,7 @@ import { type Link, type LinkEnd, linkEndText } from './node.ts';
 
 /** One of several properties with the same kind and name: `door` is whether a placement's gateway is open. */
 export type AddressPart =
-  | ('door' | 'inside' | 'keys')
+  | ('door' | 'inside' | 'keys' | 'replicas')
   | ('rank' | 'service-file')
   | ('live' | 'kept')
   | ('interface' | 'preferences' | 'service')

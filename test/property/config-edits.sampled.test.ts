@@ -82,6 +82,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   'placements.wide': needsOfPlacement,
   'placements.alone': needsOfPlacement,
   'placements.helped': needsOfPlacement,
+  'placements.copies': needsOfPlacement,
 };
 
 /** The pointers of sections with dots or slashes in their names. */
@@ -103,11 +104,11 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   ],
   'nodes.studio-2': [
     ...linksOf('avoid/1', 'links/0', 'links/2'),
-    ...inPlacements('node', 'chat/nodes/0', 'chat/fallback/nodes/0', 'pair/nodes/1'),
+    ...inPlacements('node', 'chat/nodes/0', 'chat/fallback/nodes/0', 'pair/nodes/1', 'copies/nodes/0'),
   ],
   'nodes.studio-3': [
     ...linksOf('links/1', 'links/2'),
-    ...inPlacements('node', 'chat/nodes/2', 'wide/nodes/1', 'alone/nodes/0', 'helped/nodes/0'),
+    ...inPlacements('node', 'chat/nodes/2', 'wide/nodes/1', 'alone/nodes/0', 'helped/nodes/0', 'copies/nodes/1'),
   ],
   // No part of a password source is ever printed, so the diagnostic is about the whole source.
   'ssh.password.env': ['secret/not-a-source /ssh/password'],
@@ -133,7 +134,15 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'thunderbolt.links.0': [...noMesh('chat'), ...noFallbackMesh, ...noMesh('pair')],
   'thunderbolt.links.1': [...noMesh('chat'), ...noRing, ...noMesh('helped')],
   'thunderbolt.links.2': noMesh('chat'),
-  runtimes: inPlacements('runtime', 'chat/runtime', 'pair/runtime', 'wide/runtime', 'alone/runtime', 'helped/runtime'),
+  runtimes: inPlacements(
+    'runtime',
+    'chat/runtime',
+    'pair/runtime',
+    'wide/runtime',
+    'alone/runtime',
+    'helped/runtime',
+    'copies/runtime',
+  ),
   'runtimes.reference': inPlacements('runtime', 'chat/runtime'),
   'runtimes.pairwise': inPlacements('runtime', 'helped/runtime'),
   'runtimes.pairwise.roles': roleUnknown,
@@ -150,19 +159,27 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'runtimes.llamacpp.archive': keyMissing('llamacpp'),
   'runtimes.reference.command': keyMissing('reference'),
   'runtimes.reference.command.0': ['runtime/program-not-found /runtimes/reference/command/0'],
-  'runtimes.server': inPlacements('runtime', 'alone/runtime'),
+  'runtimes.server': inPlacements('runtime', 'alone/runtime', 'copies/runtime'),
   'runtimes.server.command': keyMissing('server'),
   'runtimes.llamacpp': inPlacements('runtime', 'wide/runtime'),
   'runtimes.mlx': inPlacements('runtime', 'pair/runtime'),
   'runtimes.mlx.requirements': keyMissing('mlx'),
   'runtimes.exo.version': keyMissing('exo'),
-  models: inPlacements('model', 'chat/model', 'pair/model', 'wide/model', 'alone/model', 'helped/model'),
+  models: inPlacements(
+    'model',
+    'chat/model',
+    'pair/model',
+    'wide/model',
+    'alone/model',
+    'helped/model',
+    'copies/model',
+  ),
   'secrets.huggingface.env': ['secret/not-a-source /secrets/huggingface'],
   'models.kimi.source': missing('/models/kimi'),
   'models.tiny.adopt.0': ['schema/not-allowed /models/tiny/adopt'],
   'models.shelf': inPlacements('model', 'chat/model', 'pair/model', 'wide/model'),
   'models.shelf.trustRemoteCode.tokenization_shelf.py': ['schema/out-of-range /models/shelf/trustRemoteCode'],
-  'models.fetched': inPlacements('model', 'alone/model', 'helped/model'),
+  'models.fetched': inPlacements('model', 'alone/model', 'helped/model', 'copies/model'),
   'downloads.plainHttp': ['model/plain-http /downloads/mirror'],
   'models.fetched.files': ['model/files-missing /models/fetched'],
   'models.fetched.files.config.json': ['schema/out-of-range /models/fetched/files'],
@@ -191,6 +208,17 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'placements.helped.sharding': ['placement/sharding-missing /placements/helped'],
   'placements.helped.endpoint': ['placement/endpoint-taken /placements/helped'],
   'placements.helped.endpoint.port': ['placement/endpoint-taken /placements/helped'],
+  'placements.copies.replicas': ['placement/sharding-missing /placements/copies'],
+  'placements.copies.endpoint': [
+    'placement/endpoint-taken /placements/copies',
+    'placement/replicas-not-published /placements/copies/replicas',
+  ],
+  'placements.copies.endpoint.port': ['placement/endpoint-taken /placements/copies'],
+  'placements.copies.endpoint.listen': [
+    'placement/replicas-not-published /placements/copies/replicas',
+    ...notPublished('copies/endpoint/access'),
+  ],
+  'placements.copies.endpoint.access': unguarded('copies'),
   'placements.alone.nodes.0': ['schema/out-of-range /placements/alone/nodes'],
   ...Object.fromEntries(
     Object.entries(needed).flatMap(([section, keys]) =>

@@ -75,7 +75,7 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
     cluster: fleet.name,
     verb: 'apply',
     lock: { path: lockPlace.path, written: isLockWritten, additions },
-    ...(serving === undefined ? {} : { serving, closing: servingLines(serving) }),
+    ...(serving === undefined ? {} : { serving, closing: servingLines(serving, fleet) }),
   });
 }
 

@@ -1,7 +1,9 @@
 import { endpointUrl } from '../../desired/endpoints.ts';
+import { nameInFile } from '../../desired/replicas.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
 import { seenValue } from '../../model/known.ts';
+import { alike, listText } from '../../model/lists.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { type PlacementSurvey, surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
@@ -30,13 +32,18 @@ function servingOf({ name, endpoint, onFallback }: PlacementSurvey, view: View):
   return { ...at, url: `${endpointUrl(placement, leader)}/v1` };
 }
 
-/** Two lines for each of them: where it serves, and a command to try it. */
-export const servingLines = (all: readonly Serving[]): readonly Prose[] =>
-  all.flatMap(({ placement, node, port, url, onFallback }) => {
-    const where = url === undefined ? `on ${node}, port ${port} (reachable only on that Mac)` : `at ${url}`;
+/** Two lines for each placement in the file: where it serves, and a command to try it. Replicas share their lines. */
+export const servingLines = (all: readonly Serving[], { placements }: Pick<DesiredFleet, 'placements'>) => {
+  const names = new Map(placements.map((one) => [one.name, nameInFile(one)]));
+  return alike(all, ({ placement }) => names.get(placement)).flatMap(([first, replicas]): readonly Prose[] => {
+    const { placement, node, port, url, onFallback } = first;
+    const name = names.get(placement) ?? placement;
+    const urls = listText(replicas.flatMap((one) => one.url ?? []));
+    const where = url === undefined ? `on ${node}, port ${port} (reachable only on that Mac)` : `at ${urls}`;
     const how = onFallback === undefined ? '' : ' on its fallback';
-    return [`${placement} serves${how} ${where}`, prose`Try it: ${meshwright('ask', placement, '"Hello"')}`];
+    return [`${name} serves${how} ${where}`, prose`Try it: ${meshwright('ask', name, '"Hello"')}`];
   });
+};
 
 const partsOf = (
   name: string,

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../desired/did-you-mean.ts';
 import { askedPort } from '../../desired/endpoints.ts';
+import { nameInFile } from '../../desired/replicas.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
@@ -15,7 +16,7 @@ import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts'
 import { type AnswerParts, answerParts, judgeToken } from '../../node/endpoint/judge-answer.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
-import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
+import { partsOf, placementsNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { exitCode } from '../exit-codes.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
@@ -30,10 +31,19 @@ export const ask: VerbBody = async (run) => {
   const cluster = openCluster(run);
   readQuestion(run, cluster.fleet);
   const ways = openTargets(run, cluster);
-  const question = readQuestion(run, await fleetAsItRuns(run, cluster, ways));
-  const answered = await askLeader(run, { ...question, tokens }, ways);
-  show(run, question, answered);
-  return answered.diagnostics.length === 0 ? exitCode.done : exitCode.failed;
+  const replicas = readQuestion(run, await fleetAsItRuns(run, cluster, ways));
+  for (const [at, question] of replicas.entries()) {
+    const answered = await askLeader(run, { ...question, tokens }, ways);
+    const isAnswered = answered.diagnostics.length === 0;
+    const next = replicas[at + 1];
+    if (!isAnswered && next !== undefined && !run.signal.aborted) {
+      run.console.err(`${question.placement.name} gave no answer; asking ${next.placement.name}\n`);
+      continue;
+    }
+    show(run, question, answered);
+    return isAnswered ? exitCode.done : exitCode.failed;
+  }
+  throw new Error('a placement has no replica');
 };
 
 interface Question {
@@ -44,16 +54,19 @@ interface Question {
   readonly text: string;
 }
 
-function readQuestion(run: Run, fleet: DesiredFleet): Question {
+/** The question, for the placement or for each of its replicas: the first one that answers is enough. */
+function readQuestion(run: Run, fleet: DesiredFleet): readonly Question[] {
   const [word, ...words] = namedFirst(run.words, fleet);
-  const names = fleet.placements.map(({ name }) => name).join(', ');
+  const names = [...new Set(fleet.placements.map(nameInFile))].join(', ');
   if (word === undefined) throw usageError('Placement missing.', `Placements: ${names || 'none in the file'}`);
-  const placement = placementNamed({ fleet }, word);
+  const placements = placementsNamed({ fleet }, word);
   const text = words.join(' ');
   if (text.trim() === '')
     throw usageError('Question missing.', prose`Add the question in quotes: ${meshwright('ask', word, '"Hello"')}`);
-  const { runtime, leader } = partsOf(fleet, placement);
-  return { placement, runtime, leader, request: tokenRequestOf(fleet, placement), text };
+  return placements.map((placement) => {
+    const { runtime, leader } = partsOf(fleet, placement);
+    return { placement, runtime, leader, request: tokenRequestOf(fleet, placement), text };
+  });
 }
 
 /**
@@ -61,9 +74,10 @@ function readQuestion(run: Run, fleet: DesiredFleet): Question {
  * not part of the question.
  */
 function namedFirst(words: readonly string[], { placements }: DesiredFleet): readonly string[] {
-  const [only, ...others] = placements.map(({ name }) => name);
+  const [only, ...others] = new Set(placements.map(nameInFile));
   const [first] = words;
-  if (only === undefined || others.length > 0 || first === undefined || first === only) return words;
+  const isNamed = placements.some(({ name }) => name === first);
+  if (only === undefined || others.length > 0 || first === undefined || first === only || isNamed) return words;
   return words.length > 1 && didYouMean(first, [only]) !== undefined ? words : [only, ...words];
 }
 

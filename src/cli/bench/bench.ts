@@ -17,6 +17,7 @@ import type { BenchLevel } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
 import { nodeSubject, placementSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
 import { streamCommand } from '../../node/endpoint/ask-endpoint.ts';
 import { readStream, type StreamReading, type TimedAnswer, type TimedPiece } from '../../node/endpoint/read-stream.ts';
@@ -25,7 +26,7 @@ import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { type BenchRound, type BenchWish, benchLevel, benchText } from '../../report/bench-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { closeAll, openSessions, openTargets } from '../cluster/ssh-targets.ts';
-import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
+import { partsOf, placementsNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
 import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
@@ -79,7 +80,13 @@ function wantedPlacement(run: Run, fleet: DesiredFleet): DesiredPlacement {
     const names = fleet.placements.map(({ name }) => name).join(', ');
     throw usageError('Name one placement.', `Placements: ${names || 'none in the file'}`);
   }
-  return placementNamed({ fleet }, word);
+  const [first, ...replicas] = placementsNamed({ fleet }, word);
+  if (replicas.length === 0) return first;
+  const rest = replicas.map(({ name }) => name).join(', ');
+  throw usageError(
+    `${word} has ${replicas.length + 1} replicas, and bench measures one.`,
+    prose`Name the replica: ${meshwright('bench', first.name)} (or ${rest})`,
+  );
 }
 
 interface Measured {

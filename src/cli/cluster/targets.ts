@@ -1,4 +1,5 @@
 import { didYouMean } from '../../desired/did-you-mean.ts';
+import { meantBy, meantNames, nameInFile } from '../../desired/replicas.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { TokenRequest } from '../../drivers/contract/driver.ts';
@@ -44,7 +45,8 @@ export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlace
   }
   const words = isForAll && fleet.placements.length === 0 ? declared.placements.map(({ name }) => name) : run.words;
   refuseAny(words.flatMap((word) => unknownPlacement(word, among, ', or add --all')));
-  const named = fleet.placements.filter(({ name }) => isForAll || run.words.includes(name));
+  const names = meantNames(run.words, fleet);
+  const named = fleet.placements.filter(({ name }) => isForAll || names.includes(name));
   if (named.length === 0) throw usageError('The file has no placements.', prose`See: ${meshwright('plan')}`);
   return named;
 }
@@ -55,12 +57,15 @@ function wantsAll({ own, words }: Run, what: string): boolean {
   throw usageError(`${what} names and --all cannot be combined.`, 'Leave out one of them.');
 }
 
-/** One placement, by name. @throws FleetError `select/unknown-placement`, `select/never-applied` */
-export function placementNamed(among: NamedIn, word: string): DesiredPlacement {
+/**
+ * The placement with this name, or all its replicas in the file's order.
+ * @throws FleetError `select/unknown-placement`, `select/never-applied`
+ */
+export function placementsNamed(among: NamedIn, word: string): readonly [DesiredPlacement, ...DesiredPlacement[]] {
   refuseAny(unknownPlacement(word, among, ''));
-  const found = among.fleet.placements.find(({ name }) => name === word);
-  if (found === undefined) throw new Error(`placement ${word} was found by the check but does not exist`);
-  return found;
+  const [first, ...others] = meantBy(word, among.fleet);
+  if (first === undefined) throw new Error(`placement ${word} was found by the check but does not exist`);
+  return [first, ...others];
 }
 
 /** The runtime, model and leader of a placement. Validation guarantees that all three exist. */
@@ -80,9 +85,9 @@ export function tokenRequestOf(fleet: DesiredFleet, placement: DesiredPlacement)
 
 function unknownPlacement(word: string, among: NamedIn, orAll: string): readonly Diagnostic[] {
   const { fleet, declared = fleet } = among;
-  const names = declared.placements.map(({ name }) => name);
-  if (fleet.placements.some(({ name }) => name === word)) return [];
-  if (names.includes(word)) return [neverApplied(word, among.isRehearsed === true)];
+  const names = [...new Set(declared.placements.flatMap((one) => [one.name, nameInFile(one)]))];
+  if (meantBy(word, fleet).length > 0) return [];
+  if (meantBy(word, declared).length > 0) return [neverApplied(word, among.isRehearsed === true)];
   const onNode = declared.placements.filter(({ nodes }) => nodes.some((node) => node === word));
   const near = didYouMean(word, names);
   const isNode = fleet.nodes.some(({ name }) => name === word);
@@ -109,7 +114,7 @@ function neverApplied(name: string, isRehearsed: boolean): Diagnostic {
 }
 
 function whatThereIs({ placements }: DesiredFleet, ask: string, orAll: string): string {
-  const names = placements.map(({ name }) => name);
+  const names = [...new Set(placements.map(nameInFile))];
   return names.length === 0 ? 'The file has no placements.' : `${ask} (${names.join(', ')})${orAll}.`;
 }
 

@@ -2,16 +2,18 @@ import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { askedPort, clearTextWords, endpointUrl } from '../../desired/endpoints.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
+import { nameInFile } from '../../desired/replicas.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
 import { takesPrompt } from '../../drivers/contract/chat-request.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import type { EndpointsDocument } from '../../model/documents.generated.ts';
+import { alike } from '../../model/lists.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { asObject } from '../../node/answers/read-answer.ts';
 import { hang, type Page, pageText } from '../../report/page.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
-import { partsOf, placementNamed, tokenRequestOf } from '../cluster/targets.ts';
+import { partsOf, placementsNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { exitCode } from '../exit-codes.ts';
 import { showResult } from '../terminal/console.ts';
 import type { VerbBody } from '../verb.ts';
@@ -21,8 +23,8 @@ export const endpoints: VerbBody = (run) => {
   const { fleet, path } = openCluster(run);
   const home = run.env['HOME'] || homedir();
   const place: FilePlace = { folder: dirname(resolve(run.folder, path)), home };
-  const named = run.words.map((word) => placementNamed({ fleet }, word));
-  const all = (named.length === 0 ? fleet.placements : named)
+  const words = run.words.length === 0 ? [...new Set(fleet.placements.map(nameInFile))] : run.words;
+  const all = [...new Set(words.flatMap((word) => placementsNamed({ fleet }, word)))]
     .flatMap(atLeaders)
     .map((one) => settingsOf(fleet, one, place));
   showResult(
@@ -44,6 +46,7 @@ function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: Fil
   const { publication } = placement;
   return {
     placement: placement.name,
+    ...(placement.replica === undefined ? {} : { replicaOf: placement.replica.of }),
     node: leader.name,
     url: endpointUrl(placement, leader),
     model: publication?.servedName ?? runtimeWord(fleet, placement),
@@ -113,22 +116,42 @@ type Width = Pick<Page, 'columns'>;
 
 /** Settings to copy, one block per placement. Instead of a key, its source is shown. Only sentences are wrapped. */
 const endpointsText = (all: readonly EndpointSettings[], width: Width): string =>
-  pageText(all.length === 0 ? [['The file has no placements.']] : all.flatMap((one) => blocksOf(one, width)));
+  pageText(
+    all.length === 0
+      ? [['The file has no placements.']]
+      : alike(all, ({ placement, node, replicaOf }) => replicaOf ?? `${placement} ${node}`).flatMap(([one, replicas]) =>
+          blocksOf(one, replicas, width),
+        ),
+  );
 
-const blocksOf = (one: EndpointSettings, width: Width): readonly (readonly string[])[] => [
-  headLines(one, width),
-  curlLines(one),
-  webUiLines(one, width),
-  openCodeLines(one),
-  xcodeLines(one, width),
-];
+/** One block for all replicas: the first one's, with the URLs of the others. */
+function blocksOf(
+  first: EndpointSettings,
+  replicas: readonly EndpointSettings[],
+  width: Width,
+): readonly (readonly string[])[] {
+  const { placement, replicaOf = placement } = first;
+  const one = replicas.length > 1 ? { ...first, placement: replicaOf } : first;
+  return [
+    headLines(one, replicas, width),
+    curlLines(one),
+    webUiLines(one, width),
+    openCodeLines(one),
+    xcodeLines(one, width),
+  ];
+}
 
-function headLines(one: EndpointSettings, { columns }: Width): readonly string[] {
-  const { placement, node, url, model, access, fallback, exposed = [] } = one;
+function headLines(
+  one: EndpointSettings,
+  replicas: readonly EndpointSettings[],
+  { columns }: Width,
+): readonly string[] {
+  const { placement, url, model, access, fallback, exposed = [] } = one;
   return [
     `${placement}${fallback === true ? ' on its fallback' : ''}: ${url}/v1`,
+    ...replicas.slice(1).map((other) => `  or     ${other.url}/v1`),
     `  model  ${model}`,
-    `  on     ${node}`,
+    ...hang('  on     ', replicas.map(({ node }) => node).join(', '), columns),
     ...hang('  key    ', keyText(access), columns),
     ...(access.kind === 'tunnel' ? [`  tunnel ${access.command}`] : []),
     ...exposed.flatMap((words) => hang('  open   ', words, columns)),

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { pointerTo } from '../../desired/draft.ts';
+import { nameInFile } from '../../desired/replicas.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
 import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
@@ -68,7 +69,7 @@ function placementProblems(
   return settled.placements
     .filter(({ state }) => state === 'serving')
     .flatMap((placement) => {
-      const pointer = pointerTo('/placements', placement.name);
+      const pointer = pointerTo('/placements', nameInFile(placement));
       const told = (findings: readonly PlacementFinding[], at: string): readonly Diagnostic[] => {
         const where = whereIs?.(at);
         return findings

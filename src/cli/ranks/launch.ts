@@ -37,7 +37,7 @@ import { actOn, playbookOf } from '../apply/act-on.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { closeAll, openSessions, openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
-import { amongApplied, type NamedIn, placementNamed } from '../cluster/targets.ts';
+import { amongApplied, type NamedIn, placementsNamed } from '../cluster/targets.ts';
 import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { type Console, showDiagnostics } from '../terminal/console.ts';
@@ -131,7 +131,8 @@ function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
     const names = fleet.placements.map(({ name }) => name).join(', ');
     throw usageError('Name one placement, or nodes.', `Placements: ${names || 'none'}. Nodes: --nodes a,b`);
   }
-  const names = word === undefined ? [...new Set(typed ?? [])] : placementNamed(among, word).nodes;
+  const names =
+    word === undefined ? [...new Set(typed ?? [])] : placementsNamed(among, word).flatMap(({ nodes }) => nodes);
   return names.map((name) => {
     const found = fleet.nodes.find((node) => node.name === name);
     if (found === undefined) throw usageError(`There is no node \`${name}\`.`, prose`See: ${meshwright('status')}`);

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type CommandOutcome, type NodeTarget, openSession, type Session } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { everyNode } from '../../desired/layouts.ts';
+import { meantBy } from '../../desired/replicas.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
@@ -36,7 +37,7 @@ import { gatherAlike } from '../../report/findings.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
-import { placementNamed } from '../cluster/targets.ts';
+import { placementsNamed } from '../cluster/targets.ts';
 import { codeForNodes, type ExitCode, exitCode } from '../exit-codes.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../look/observe-fleet.ts';
 import { diagnosticsJson, showDiagnostics, showResult, waitingBytes } from '../terminal/console.ts';
@@ -277,9 +278,11 @@ export function wantedRanks(words: readonly string[], fleet: DesiredFleet): read
 function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placement: string; readonly node: string }[] {
   const on = (one: Pick<DesiredPlacement, 'name' | 'nodes'>, isMeant: (node: string) => boolean) =>
     one.nodes.filter(isMeant).map((node) => ({ placement: one.name, node }));
-  const isPlacement = fleet.placements.some(({ name }) => name === word);
+  const isPlacement = meantBy(word, fleet).length > 0;
   const isNode = fleet.nodes.some(({ name }) => name === word);
-  if (isPlacement || !isNode) return on(placementNamed({ fleet }, word), () => true);
+  if (isPlacement || !isNode) {
+    return placementsNamed({ fleet }, word).flatMap((one) => on(one, () => true));
+  }
   const ranksIn = ({ placements }: Pick<DesiredFleet, 'placements'>) =>
     placements.flatMap((one) => on(one, (node) => node === word));
   const here = ranksIn(fleet);

@@ -4,6 +4,7 @@ import { linkRules } from './links.ts';
 import { macRules } from './macs.ts';
 import { nodeRules } from './nodes.ts';
 import { placementRules } from './placements.ts';
+import { replicaRules } from './replicas.ts';
 import type { Rule } from './rule.ts';
 
 /** All rules. If two rules report the same place, only the earlier rule's finding is shown. */
@@ -11,6 +12,7 @@ export const rules: readonly Rule[] = [
   ...nodeRules,
   ...linkRules,
   ...macRules,
+  ...replicaRules,
   ...placementRules,
   ...endpointRules,
   ...artifactRules,

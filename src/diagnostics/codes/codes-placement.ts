@@ -162,7 +162,7 @@ export const placementCodes = {
   },
   'placement/node-twice': {
     summary: 'A placement lists a node twice.',
-    cause: 'Every rank needs a separate node.',
+    cause: 'Every rank, and every replica, needs a separate node.',
     hint: 'Remove one of the two entries.',
   },
   'placement/role-unknown': {
@@ -175,6 +175,24 @@ export const placementCodes = {
     cause: 'A node with a role runs one of the ranks. The first node is the leader, which answers requests.',
     hint: 'Name one of the nodes of the placement, but not the first one.',
   },
+  'placement/not-for-replicas': {
+    summary: 'This key does not apply to replicas.',
+    cause:
+      'With `replicas: per-node`, every node runs the whole model by itself. Keys about ranks that share a model have no effect. meshwright never ignores a key silently.',
+    hint: 'Remove the key, or remove `replicas` to split the model across the nodes.',
+  },
+  'placement/replicas-not-published': {
+    summary: 'Replicas need a published endpoint.',
+    cause:
+      "The API gateways of the nodes pass requests on to each other's replicas. A gateway exists only in front of an endpoint with `listen: lan`.",
+    hint: 'Add `endpoint: { listen: lan, apiKey: { env: NAME } }`, or write one placement per node.',
+  },
+  'placement/bad-replica-name': {
+    summary: 'A replica cannot be named after its placement and its node.',
+    cause:
+      "A replica's name is PLACEMENT-NODE, such as chat-studio-2. It must differ from all other placements and have at most 63 characters.",
+    hint: 'Rename the placement.',
+  },
   'placement/shares-differ': {
     summary: 'The number of shares differs from the number of nodes.',
     cause: 'Shares divide the layers among the nodes, in the order of `nodes`.',
@@ -184,7 +202,7 @@ export const placementCodes = {
     summary: 'A placement on several nodes does not set `sharding`.',
     cause:
       '`tensor` splits every layer across all nodes and needs a link between every pair of nodes. `pipeline` needs a ring of links.',
-    hint: 'Add `sharding: tensor` or `sharding: pipeline`.',
+    hint: 'Add `sharding: tensor` or `sharding: pipeline`. To run the whole model on each of the nodes, add `replicas: per-node`.',
   },
   'placement/mesh-not-complete': {
     summary: 'Some pairs of these nodes have no link between them.',

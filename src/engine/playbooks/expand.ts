@@ -1,4 +1,5 @@
 import { everyNode } from '../../desired/layouts.ts';
+import { meantNames } from '../../desired/replicas.ts';
 import { selectNodes } from '../../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
@@ -212,7 +213,7 @@ function meantPlacements(
   { desired, placements }: PlayScope,
   nodes: readonly NodeName[],
 ): readonly DesiredPlacement[] {
-  const chosen = named ?? placements;
+  const chosen = named === undefined ? placements : meantNames(named, desired);
   return desired.placements.filter((one) =>
     chosen === undefined ? everyNode(one).some((node) => nodes.includes(node)) : chosen.includes(one.name),
   );

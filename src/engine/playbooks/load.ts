@@ -116,7 +116,10 @@ function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefine
   const inFields = all.flatMap((task) => fieldProblems(document, task));
   if (fleet === undefined) return inFields;
   const nodes = namesAmong({ noun: 'node', code: 'playbook/unknown-node' }, fleet.nodes);
-  const placements = namesAmong({ noun: 'placement', code: 'playbook/unknown-placement' }, fleet.placements);
+  const placements = namesAmong({ noun: 'placement', code: 'playbook/unknown-placement' }, [
+    ...fleet.placements,
+    ...fleet.placements.flatMap(({ replica }) => (replica === undefined ? [] : [{ name: replica.of }])),
+  ]);
   return [
     ...inFields,
     ...plays.flatMap((play) => {

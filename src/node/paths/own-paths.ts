@@ -133,6 +133,11 @@ export const keysFolder = (port: number): NodePath => below(gatewayFolder(port),
 
 export const gatewayKeysFile = (port: number, placement: string): NodePath => below(keysFolder(port), placement);
 
+/** Contains one file per replica, with the addresses of the other replicas. */
+export const replicasFolder = (port: number): NodePath => below(gatewayFolder(port), 'replicas');
+
+export const replicasFile = (port: number, placement: string): NodePath => below(replicasFolder(port), placement);
+
 /** Contains one file per closed placement. */
 export const closedFolder = (port: number): NodePath => below(gatewayFolder(port), 'closed');
 

@@ -26,6 +26,7 @@ function makeEndpoint(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: r
     own: makeOwnRequests(() => clock.at),
     flow: { sight: () => (lastTokenMsAgo === undefined ? {} : { lastTokenMsAgo }), begin: () => passage },
     closedBy: async () => clock.closed.shift(),
+    others: async () => [],
     counts: () => counts,
     count: (next: (before: typeof counts) => typeof counts) => {
       counts = next(counts);
@@ -53,6 +54,7 @@ function passing(more: Partial<Passing> = {}): Passing {
 const refused = (status: number, code: string, message: string) => ({
   status,
   body: { error: { code, message, param: null, type: expect.stringContaining('_error') } },
+  refused: code,
 });
 const isDown = {
   ...refused(503, 'mesh_down', 'tiny is down: nothing listens on its port; it is stopped, or still starting.'),

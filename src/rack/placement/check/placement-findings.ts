@@ -210,13 +210,15 @@ export const gatewayFindings = (view: View): readonly Diagnostic[] =>
   });
 
 function gatewayFinding({ placement, leader }: PlacementCase, { facts }: ObservedTarget): Diagnostic {
-  const { name, endpointPort } = placement;
+  const { name, endpointPort, replica } = placement;
   const said = seenValue(endpointStatus(facts, name, endpointPort));
   const reason = said?.closed === undefined ? '.' : `: ${escapeText(said.closed)}`;
   const inFlight = said === undefined ? '' : ` Requests in flight: ${said.running + said.waiting}.`;
+  const at = `port ${endpointPort} on ${leader}`;
+  const effect = replica === undefined ? `clients of ${at} get 503` : `requests to ${at} go to the other replicas`;
   return diagnose('endpoint/door-closed', {
     subject: placementSubject(name),
-    detail: `It serves, but clients of port ${endpointPort} on ${leader} get 503${reason}${inFlight}`,
+    detail: `It serves, but ${effect}${reason}${inFlight}`,
     hint: prose`To accept requests again: ${meshwright('start', name)}. The next apply does it, too.`,
   });
 }

@@ -14,6 +14,7 @@ import {
   gatewayStatusStart,
   gatewayStatusUrl,
   gatewaysFolder,
+  replicasFile,
 } from '../../../node/paths/own-paths.ts';
 import { fileSeal } from '../../../node/put-file.ts';
 import { sh } from './scripts.generated.ts';
@@ -24,7 +25,7 @@ export function clearGateway({ port, closed, keyed }: ScriptArgs['remove-doorman
   const put = [
     gatewayPlist(port),
     gatewayConfig(port),
-    ...keyed.map((placement) => gatewayKeysFile(port, placement)),
+    ...keyed.flatMap((placement) => [gatewayKeysFile(port, placement), replicasFile(port, placement)]),
     ...closed.map((placement) => closedFile(port, placement)),
   ];
   const traces = [gatewayPlist(port), ...put.map(fileSeal), gatewayFolder(port)];
@@ -46,7 +47,9 @@ export const loadGateway = ({ port, reload, isTaken, left, user }: ScriptArgs['l
       status_url: isTaken ? '' : gatewayStatusUrl(port),
       status_start: gatewayStatusStart,
     },
-    left.map((placement) => gatewayKeysFile(port, placement)).flatMap((file) => [file, fileSeal(file)]),
+    left
+      .flatMap((placement) => [gatewayKeysFile(port, placement), replicasFile(port, placement)])
+      .flatMap((file) => [file, fileSeal(file)]),
   );
 
 export const drainGateway = ({ port, placement, waitMs }: ScriptArgs['drain-door']): string =>

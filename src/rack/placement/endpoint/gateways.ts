@@ -1,5 +1,6 @@
 import { innerPort } from '../../../desired/endpoints.ts';
 import { gatewayUser, layoutsOf } from '../../../desired/layouts.ts';
+import { otherReplicas } from '../../../desired/replicas.ts';
 import { gatewayFile } from '../../../desired/resolve.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type {
@@ -10,7 +11,7 @@ import type {
   Publication,
 } from '../../../model/desired.ts';
 import { digestOf, shortDigest } from '../../../model/digest.ts';
-import type { GatewayKeys, GatewayUpstream } from '../../../model/gateway.ts';
+import type { GatewayKeys, GatewayReplica, GatewayUpstream } from '../../../model/gateway.ts';
 import { given } from '../../../model/given.ts';
 import { type Known, known, mapKnown } from '../../../model/known.ts';
 import { alike, oncePer } from '../../../model/lists.ts';
@@ -26,6 +27,7 @@ import {
   gatewayLabel,
   gatewayLog,
   keysFolder,
+  replicasFolder,
   treeFolder,
 } from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
@@ -84,7 +86,8 @@ export function gatewayFiles(
   const node = fleet.nodes.find(({ name }) => name === wanted.node);
   const upstreams = wanted.placements.map((one) => upstreamOf(fleet, one));
   const proxies = [...new Set(wanted.placements.flatMap(({ publication }) => publication.proxies ?? []))].toSorted();
-  const config = configText(wanted.port, upstreams, proxies);
+  const hasReplicas = wanted.placements.some(({ replica }) => replica !== undefined);
+  const config = configText(wanted.port, upstreams, { proxies, hasReplicas });
   const work: GatewayJob = {
     port: wanted.port,
     node: below(folder, gateway.program),
@@ -130,6 +133,18 @@ export function wantedKeys({ publication: { apiKeys, keyHashes } }: PublishedPla
   return keyHashes && mapKnown(keyHashes, keysText);
 }
 
+/** The file with the other replicas of a placement; undefined if the placement has no replicas. */
+export function wantedReplicas(fleet: DesiredFleet, placement: PublishedPlacement): Text | undefined {
+  if (placement.replica === undefined) return undefined;
+  const others = otherReplicas(fleet, placement).flatMap(
+    ({ name, nodes: [leader], endpointPort }): GatewayReplica[] => {
+      const node = fleet.nodes.find((one) => one.name === leader);
+      return node === undefined ? [] : [{ placement: name, host: node.host, port: endpointPort }];
+    },
+  );
+  return [`${JSON.stringify(others, null, 2)}\n`];
+}
+
 /** All interfaces, because names in the office network may resolve to any of the node's addresses. */
 const everywhere = '0.0.0.0';
 
@@ -137,12 +152,17 @@ const everywhere = '0.0.0.0';
 const exitTimeOutSeconds = 30;
 
 /** The gateway's settings as JSON. Paths on the node get their root prefix later. */
-function configText(port: number, upstreams: readonly GatewayUpstream[], proxies: readonly string[]): Text {
+function configText(
+  port: number,
+  upstreams: readonly GatewayUpstream[],
+  { proxies, hasReplicas }: { readonly proxies: readonly string[]; readonly hasReplicas: boolean },
+): Text {
   const shown = upstreams.map((one) => JSON.stringify(one)).join(',\n    ');
   const listed = proxies.length === 0 ? '' : `\n  "proxies": ${JSON.stringify(proxies)},`;
   return [
     `{\n  "upstreams": [\n    ${shown}\n  ],${listed}\n  "keysFolder": "`,
     keysFolder(port),
+    ...(hasReplicas ? ['",\n  "replicasFolder": "', replicasFolder(port)] : []),
     '",\n  "closedFolder": "',
     closedFolder(port),
     '",\n  "countsFile": "',

@@ -14,7 +14,7 @@
 # Needs port: the port that it listens on
 # Needs status_url: where it reports its placements; empty while its port is taken
 # Needs status_start: the beginning of its report
-# Words: the key file and its seal of each placement that it no longer serves
+# Words: the key file and the file of replicas, each with its seal, of each placement that it no longer serves
 # Prints: @changed or @unchanged; fails with no-doorman, doorman, not-listening
 [ -e "$plist" ] || failed no-doorman "there is no $plist"
 owner=${user:-${SUDO_USER:-root}}

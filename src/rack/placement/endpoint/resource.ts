@@ -1,19 +1,17 @@
 import { clearTextWords } from '../../../desired/endpoints.ts';
 import { gatewayUser } from '../../../desired/layouts.ts';
+import { nameInFile } from '../../../desired/replicas.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../../model/desired.ts';
-import { shortDigest } from '../../../model/digest.ts';
-import type { LaunchdService } from '../../../model/facts/daemons.ts';
 import type { KeptFile } from '../../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown, seenValue, unknown } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
 import type { NodePath } from '../../../model/probe.ts';
-import type { Act, Effect, Step, Text } from '../../../model/step.ts';
+import type { Effect, Step, Text } from '../../../model/step.ts';
 import { type Addressed, addressed, placementSubject } from '../../../model/subject.ts';
 import {
   closedFolder,
   gatewayConfig,
-  gatewayKeysFile,
   gatewayLabel,
   gatewayPlist,
   gatewayPort,
@@ -21,18 +19,25 @@ import {
   keysFolder,
 } from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
-import { buildStep, type StepParts } from '../../build-step.ts';
-import { read, readValue } from '../../fact.ts';
-import { filesFact } from '../../records/files-fact.ts';
+import { readValue } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
-import { servicesFact } from '../../records/services-fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource, type View } from '../../resource.ts';
 import { compared } from '../../seen-fact.ts';
 import { placementsFact } from '../observed/fact.ts';
 import { scriptAct } from '../rank-states.ts';
 import { everyCase, gatewaysOf, type PlacementCase } from '../state/placement-cases.ts';
 import { closedAct, drainMs, type Gateway, stateAddress } from './gateway-steps.ts';
-import { gatewayFiles, type PublishedPlacement, type WantedGateway, wantedGateways, wantedKeys } from './gateways.ts';
+import { gatewayFiles, type PublishedPlacement, type WantedGateway, wantedGateways } from './gateways.ts';
+import {
+  type GatewayObservation,
+  gatewaysSeen,
+  putAct,
+  putDeadlineMs,
+  readAgainProperties,
+  readAgainSteps,
+  stepFor,
+  type Work,
+} from './read-again-resource.ts';
 import { gatewayReadings, isClosed, leavingAt } from './seen-gateways.ts';
 
 /**
@@ -71,14 +76,15 @@ function stateProperties(view: View, { port, placements }: WantedGateway, target
   });
 }
 
-function stateProperty(port: number, { name, state }: PublishedPlacement, target: ObservedTarget): Property {
+function stateProperty(port: number, placement: PublishedPlacement, target: ObservedTarget): Property {
+  const { name, state } = placement;
   const observed = mapKnown(isClosed(target, port, name), (closed) => (closed ? 'closed' : 'open'));
   const to = state === 'stopped' ? 'closed' : 'open';
   return {
     node: target.desired.name,
     ...stateAddress(port, name),
     ...compared(to, observed, (value) => value),
-    reason: `placements.${name}.state: ${state}`,
+    reason: `placements.${nameInFile(placement)}.state: ${state}`,
     after: ['identity', 'sudo'],
   };
 }
@@ -91,66 +97,7 @@ function unlessClosed(property: Property, placement: string): Property {
   return { ...property, observed: unknown('failed', why), why };
 }
 
-/** Deadline for writing a file and for its immediate effect. */
-const putDeadlineMs = 30_000;
-
 const kind = 'doorman';
-
-const stepFor = (name: string, act: Act, rest: Omit<StepParts, 'name' | 'act' | 'class'>): Step =>
-  buildStep({ name, class: 'converge', act, ...rest });
-
-const putAct = (path: NodePath, content: Text): Act => ({ kind: 'put', path, mode: 0o644, content });
-
-const keysAddress = (port: number, placement: string): Addressed =>
-  addressed({ kind: 'doorman', port, placement, part: 'keys' });
-
-const keysWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
-
-/**
- * A placement's key file. If a key cannot be read, this file remains unchanged, because that key's hash may be in it.
- * Empty if the keys were not read: a command that only stops or starts placements does not need them.
- */
-function keysProperty(target: ObservedTarget, port: number, placement: PublishedPlacement): readonly Property[] {
-  const keys = wantedKeys(placement);
-  if (keys === undefined) return [];
-  const { name } = placement;
-  const desired = keys.kind === 'unknown' ? 'unknown' : shortDigest(textDigest(keys.value));
-  const observed = andThen(keys, () => mapKnown(gatewaysSeen(target), (kept) => keyStateOf(kept, port, name)));
-  return [
-    {
-      node: target.desired.name,
-      ...keysAddress(port, name),
-      ...compared(desired, observed, (value) =>
-        value === desired ? "the file's keys" : (keysWords[value] ?? 'other keys'),
-      ),
-      reason: `placements.${name}.endpoint.apiKey`,
-      ...(keys.kind === 'unknown' && { why: keys.detail }),
-    },
-  ];
-}
-
-function keyStateOf({ files }: GatewayObservation, port: number, placement: string): string {
-  const { path } = gatewayKeysFile(port, placement);
-  const kept = files.find((one) => one.path === path);
-  if (kept === undefined || kept.state === 'missing') return 'absent';
-  return kept.state === 'intact' ? kept.digest.slice(0, 16) : kept.state;
-}
-
-/** Writes each key file that changes; these steps do not wait for each other. */
-function keysSteps({ port, placements }: WantedGateway, makes: readonly Property[]): readonly Step[] {
-  return placements.flatMap((placement) => {
-    const property = makes.find(({ address }) => address === keysAddress(port, placement.name).address);
-    const keys = wantedKeys(placement);
-    if (property === undefined || keys?.kind !== 'known') return [];
-    const path = gatewayKeysFile(port, placement.name);
-    return [
-      stepFor(`${property.address}/put`, putAct(path, keys.value), {
-        makes: [property],
-        deadlineMs: putDeadlineMs,
-      }),
-    ];
-  });
-}
 
 /** Placements with a key file at a gateway, whether it serves them or not. */
 const keyedAt = (port: number, seen: GatewayObservation): readonly string[] => namesIn(keysFolder(port), seen);
@@ -162,21 +109,12 @@ const namesIn = ({ path: folder }: NodePath, { files }: GatewayObservation): rea
 
 export const gatewayAddress = (port: number): Addressed => addressed({ kind: 'doorman', port });
 
-/** The observed facts about a node's gateways. */
-interface GatewayObservation {
-  readonly files: readonly KeptFile[];
-  readonly services: readonly LaunchdService[];
-}
-
-const gatewaysSeen = ({ facts }: ObservedTarget): Known<GatewayObservation> =>
-  andThen(read(facts, filesFact), (files) => mapKnown(read(facts, servicesFact), (services) => ({ files, services })));
-
 function gatewayProperties(fleet: DesiredFleet, target: ObservedTarget, view: View): readonly Property[] {
   const wanted = wantedGateways(fleet, target.desired.name);
   return [
     ...wanted.flatMap((one) => [
       programProperty(fleet, one, target),
-      ...one.placements.flatMap((placement) => keysProperty(target, one.port, placement)),
+      ...readAgainProperties(fleet, target, one),
       ...stateProperties(view, one, target),
     ]),
     ...leftPorts(wanted, target).map((port) => leftProperty(port, target)),
@@ -323,13 +261,6 @@ const loadDeadlineMs = 90_000;
 /** The longest time that an endpoint is down while its gateway restarts. */
 const endingSeconds = 60;
 
-interface Work {
-  readonly fleet: DesiredFleet;
-  readonly target: ObservedTarget;
-  readonly seen: GatewayObservation;
-  readonly makes: readonly Property[];
-}
-
 const made = ({ makes }: Work, { address }: Addressed): Property | undefined =>
   makes.find((one) => one.address === address);
 
@@ -338,7 +269,7 @@ function wantedSteps(work: Work, wanted: WantedGateway): readonly Step[] {
   const stateSteps = (to: 'open' | 'closed', needs: readonly Step[]): readonly Step[] =>
     wanted.placements.flatMap(({ name }) => stateStep(work, { port: wanted.port, name }, to, needs));
   const closing = stateSteps('closed', []);
-  const keys = keysSteps(wanted, work.makes);
+  const keys = readAgainSteps(work, wanted);
   const program = programSteps(work, wanted, keys);
   const last = program.length === 0 ? keys : program.slice(-1);
   return [...closing, ...keys, ...program, ...stateSteps('open', last)];

@@ -1,3 +1,4 @@
+import { nameInFile } from '../../../desired/replicas.ts';
 import { reasonWords } from '../../../diagnostics/prose-text.ts';
 import type { RankConfiguration } from '../../../drivers/configure-placement.ts';
 import type { Json } from '../../../model/digest.ts';
@@ -63,7 +64,7 @@ export function placementProperty(one: PlacementCase): Property {
     observed,
     from: observed.kind === 'known' ? fromWords(one) : `unknown: ${observed.detail}`,
     to: toWords(one),
-    reason: `placements.${placement.name}.state: ${placement.state}`,
+    reason: `placements.${nameInFile(placement)}.state: ${placement.state}`,
     ...whyUnknown(one),
     peers: nodes.filter((node) => node !== leader),
     ...(one.comesBack === 'no' ? {} : { isAtStake: true }),

@@ -1,3 +1,4 @@
+import { nameInFile } from '../../../desired/replicas.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
@@ -92,6 +93,6 @@ export const survivorProperties = (
     ...compared('stopped', known(seen.mayRun ? 'running' : 'stopped'), (state) =>
       state === 'running' ? 'its rank runs' : state,
     ),
-    reason: `placements.${one.placement.name}.state: stopped`,
+    reason: `placements.${nameInFile(one.placement)}.state: stopped`,
     after,
   }));

@@ -40,7 +40,9 @@ function serving({ of = meshFleet(), rack, gateways = [] }: Seen): ReturnType<ty
 
 /** The lines after that run. */
 const lines = ({ columns = 80, isSimulated = false, ...seen }: Seen): readonly string[] =>
-  servingLines(serving(seen)).flatMap((line) => fitLines(proseText(line, { isSimulated }, firmSpace), columns));
+  servingLines(serving(seen), seen.of ?? meshFleet()).flatMap((line) =>
+    fitLines(proseText(line, { isSimulated }, firmSpace), columns),
+  );
 
 describe('the last lines of an apply', () => {
   it('name the only Mac that reaches an unpublished endpoint, and the command to try it', () => {
@@ -61,6 +63,22 @@ describe('the last lines of an apply', () => {
       'kimi serves at http://studio-1.lan:8080/v1',
       'Try it: meshwright ask kimi "Hello"',
     ]);
+  });
+
+  it('name all replicas in one line', () => {
+    const { placements, ...fleet } = meshFleet();
+    const replicas = placements.flatMap((one) =>
+      [0, 1].map((at) => ({ ...one, name: `${one.name}-${at}`, replica: { of: one.name, at } })),
+    );
+    const all = [0, 1].map((at) => ({
+      placement: `kimi-${at}`,
+      node: 'a',
+      port: 8_080,
+      url: `http://mac-${at}:8080/v1`,
+    }));
+    expect(
+      servingLines(all, { ...fleet, placements: replicas }).map((line) => proseText(line, { isSimulated: false })),
+    ).toEqual(['kimi serves at http://mac-0:8080/v1 and http://mac-1:8080/v1', 'Try it: meshwright ask kimi "Hello"']);
   });
 
   it('are facts with --json', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { namedPlacements, placementNamed } from '../../../../src/cli/cluster/targets.ts';
+import { namedPlacements, placementsNamed } from '../../../../src/cli/cluster/targets.ts';
 import type { Run } from '../../../../src/cli/verb.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
@@ -24,7 +24,20 @@ describe('placements named as arguments', () => {
   it("keep the file's order, and include all placements with --all", () => {
     expect(named({ words: ['qwen', 'kimi'] })).toEqual(['kimi', 'qwen']);
     expect(named({ own: { all: true } })).toEqual(['kimi', 'qwen', 'spare']);
-    expect(placementNamed({ fleet: rackOfThree }, 'qwen').nodes).toEqual(['studio-3', 'studio-2']);
+    expect(placementsNamed({ fleet: rackOfThree }, 'qwen').map(({ nodes }) => nodes)).toEqual([
+      ['studio-3', 'studio-2'],
+    ]);
+  });
+
+  it('are all replicas, in the order of `nodes`, or one of them', () => {
+    const [one, ...rest] = rackOfThree.placements;
+    if (one === undefined) throw new Error('the rack has no placements');
+    const replicas = ['b', 'a'].map((node, at) => ({ ...one, name: `chat-${node}`, replica: { of: 'chat', at } }));
+    const fleet = { ...rackOfThree, placements: [...replicas, ...rest].toReversed() };
+    expect(placementsNamed({ fleet }, 'chat').map(({ name }) => name)).toEqual(['chat-b', 'chat-a']);
+    expect(named({ words: ['chat'] }, fleet).toSorted()).toEqual(['chat-a', 'chat-b']);
+    expect(named({ words: ['chat-a'] }, fleet)).toEqual(['chat-a']);
+    expect(hintFor(() => named({ words: ['chat-c'] }, fleet))).toContain('select/unknown-placement');
   });
 
   it.each([
@@ -55,7 +68,7 @@ describe('placements named as arguments', () => {
     const empty = { ...rackOfThree, placements: [] };
     expect(hintFor(() => named({ own: { all: true } }, empty))).toBe('cli/usage: See: meshwright plan');
     expect(hintFor(() => named({}, empty))).toBe('cli/usage: The file has no placements.');
-    expect(hintFor(() => placementNamed({ fleet: empty }, 'studio-1'))).toBe(
+    expect(hintFor(() => placementsNamed({ fleet: empty }, 'studio-1'))).toBe(
       'select/unknown-placement: No placement uses this node.',
     );
   });

@@ -80,6 +80,19 @@ describe('the gateway of a serving placement', () => {
     ]);
   });
 
+  it('is reported as passing requests on if the placement is a replica', () => {
+    const replica = meshFleet({
+      placement: { endpointPort: 8_080, publication: { servedName: 'kimi' }, replica: { of: 'all', at: 0 } },
+    });
+    expect(findings(replica, { files, doormen })).toMatchObject([
+      {
+        detail: expect.stringContaining(
+          'requests to port 8080 on studio-1 go to the other replicas: it was drained by its operator.',
+        ),
+      },
+    ]);
+  });
+
   it('is not reported while accepting, stopped in the file or unpublished', () => {
     expect(findings(fleet, { files: [], doormen })).toEqual([]);
     const stopped = meshFleet({ placement: { publication: { servedName: 'kimi' }, state: 'stopped' } });

@@ -1,0 +1,156 @@
+import { nameInFile, otherReplicas } from '../../../desired/replicas.ts';
+import type { DesiredFleet } from '../../../model/desired.ts';
+import { shortDigest } from '../../../model/digest.ts';
+import type { LaunchdService } from '../../../model/facts/daemons.ts';
+import type { KeptFile } from '../../../model/facts/fact-values.ts';
+import { andThen, type Known, mapKnown } from '../../../model/known.ts';
+import type { NodePath } from '../../../model/probe.ts';
+import type { Act, Step, Text } from '../../../model/step.ts';
+import { type Addressed, addressed } from '../../../model/subject.ts';
+import { gatewayKeysFile, replicasFile } from '../../../node/paths/own-paths.ts';
+import { textDigest } from '../../../node/put-file.ts';
+import { buildStep, type StepParts } from '../../build-step.ts';
+import { read } from '../../fact.ts';
+import { filesFact } from '../../records/files-fact.ts';
+import { servicesFact } from '../../records/services-fact.ts';
+import type { ObservedTarget, Property } from '../../resource.ts';
+import { compared } from '../../seen-fact.ts';
+import { type PublishedPlacement, type WantedGateway, wantedKeys, wantedReplicas } from './gateways.ts';
+
+/** The observed facts about a node's gateways. */
+export interface GatewayObservation {
+  readonly files: readonly KeptFile[];
+  readonly services: readonly LaunchdService[];
+}
+
+export const gatewaysSeen = ({ facts }: ObservedTarget): Known<GatewayObservation> =>
+  andThen(read(facts, filesFact), (files) => mapKnown(read(facts, servicesFact), (services) => ({ files, services })));
+
+export interface Work {
+  readonly fleet: DesiredFleet;
+  readonly target: ObservedTarget;
+  readonly seen: GatewayObservation;
+  readonly makes: readonly Property[];
+}
+
+/** Deadline for writing a file and for its immediate effect. */
+export const putDeadlineMs = 30_000;
+
+export const stepFor = (name: string, act: Act, rest: Omit<StepParts, 'name' | 'act' | 'class'>): Step =>
+  buildStep({ name, class: 'converge', act, ...rest });
+
+export const putAct = (path: NodePath, content: Text): Act => ({ kind: 'put', path, mode: 0o644, content });
+
+const keysAddress = (port: number, placement: string): Addressed =>
+  addressed({ kind: 'doorman', port, placement, part: 'keys' });
+
+const keysWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
+
+/**
+ * A placement's key file. If a key cannot be read, this file remains unchanged, because that key's hash may be in it.
+ * Empty if the keys were not read: a command that only stops or starts placements does not need them.
+ */
+function keysProperty(target: ObservedTarget, port: number, placement: PublishedPlacement): readonly Property[] {
+  const keys = wantedKeys(placement);
+  if (keys === undefined) return [];
+  const { name } = placement;
+  const desired = keys.kind === 'unknown' ? 'unknown' : shortDigest(textDigest(keys.value));
+  const observed = andThen(keys, () => mapKnown(gatewaysSeen(target), (kept) => keyStateOf(kept, port, name)));
+  return [
+    {
+      node: target.desired.name,
+      ...keysAddress(port, name),
+      ...compared(desired, observed, (value) =>
+        value === desired ? "the file's keys" : (keysWords[value] ?? 'other keys'),
+      ),
+      reason: `placements.${nameInFile(placement)}.endpoint.apiKey`,
+      ...(keys.kind === 'unknown' && { why: keys.detail }),
+    },
+  ];
+}
+
+function keyStateOf({ files }: GatewayObservation, port: number, placement: string): string {
+  return fileState(files, gatewayKeysFile(port, placement).path);
+}
+
+/** The first digits of a file's digest, or the reason why they do not count. */
+function fileState(files: readonly KeptFile[], path: string): string {
+  const kept = files.find((one) => one.path === path);
+  if (kept === undefined || kept.state === 'missing') return 'absent';
+  return kept.state === 'intact' ? kept.digest.slice(0, 16) : kept.state;
+}
+
+/** Writes each key file that changes; these steps do not wait for each other. */
+function keysSteps({ port, placements }: WantedGateway, makes: readonly Property[]): readonly Step[] {
+  return placements.flatMap((placement) => {
+    const property = makes.find(({ address }) => address === keysAddress(port, placement.name).address);
+    const keys = wantedKeys(placement);
+    if (property === undefined || keys?.kind !== 'known') return [];
+    const path = gatewayKeysFile(port, placement.name);
+    return [
+      stepFor(`${property.address}/put`, putAct(path, keys.value), {
+        makes: [property],
+        deadlineMs: putDeadlineMs,
+      }),
+    ];
+  });
+}
+
+const replicasAddress = (port: number, placement: string): Addressed =>
+  addressed({ kind: 'doorman', port, placement, part: 'replicas' });
+
+const replicasWords: Readonly<Record<string, string>> = { absent: 'unlisted', changed: 'different from the file' };
+
+/** The list of the other replicas, which the gateway reads again when it changes. */
+function replicasProperty(
+  fleet: DesiredFleet,
+  target: ObservedTarget,
+  { port, placement }: { readonly port: number; readonly placement: PublishedPlacement },
+): readonly Property[] {
+  const text = wantedReplicas(fleet, placement);
+  if (text === undefined) return [];
+  const { path } = replicasFile(port, placement.name);
+  const desired = shortDigest(textDigest(text));
+  const count = otherReplicas(fleet, placement).length;
+  const words = (value: string): string =>
+    value === desired ? `${count} ${count === 1 ? 'other' : 'others'}` : (replicasWords[value] ?? 'other replicas');
+  return [
+    {
+      node: target.desired.name,
+      ...replicasAddress(port, placement.name),
+      ...compared(
+        desired,
+        mapKnown(gatewaysSeen(target), ({ files }) => fileState(files, path)),
+        words,
+      ),
+      reason: `placements.${nameInFile(placement)}.replicas`,
+    },
+  ];
+}
+
+function replicasSteps({ fleet, makes }: Work, { port, placements }: WantedGateway): readonly Step[] {
+  return placements.flatMap((placement) => {
+    const property = makes.find(({ address }) => address === replicasAddress(port, placement.name).address);
+    const text = wantedReplicas(fleet, placement);
+    if (property === undefined || text === undefined) return [];
+    const act = putAct(replicasFile(port, placement.name), text);
+    return [stepFor(`${property.address}/put`, act, { makes: [property], deadlineMs: putDeadlineMs })];
+  });
+}
+
+/** Whether a gateway's keys and lists of replicas match the file. The gateway reads them again when they change. */
+export const readAgainProperties = (
+  fleet: DesiredFleet,
+  target: ObservedTarget,
+  { port, placements }: WantedGateway,
+): readonly Property[] =>
+  placements.flatMap((placement) => [
+    ...keysProperty(target, port, placement),
+    ...replicasProperty(fleet, target, { port, placement }),
+  ]);
+
+/** Writes each of these files that changes. */
+export const readAgainSteps = (work: Work, wanted: WantedGateway): readonly Step[] => [
+  ...keysSteps(wanted, work.makes),
+  ...replicasSteps(work, wanted),
+];
