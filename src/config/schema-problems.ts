@@ -17,7 +17,7 @@ import {
   schemaFor,
   sectionsWithKey,
 } from './schema-part.ts';
-import { lastKey, pointerText, spanOf } from './source-map.ts';
+import { pointerText, spanOf, valueAt } from './source-map.ts';
 import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
 
 /** Finds all differences between a document and its schema. The missing keys of one section are one problem. */
@@ -462,15 +462,6 @@ function fitsAsText({ node, definition }: SchemaPart, raw: string): boolean {
   const pattern = node['pattern'];
   if (definition === 'host' && canonicalAddress(raw) === undefined) return false;
   return typeof pattern !== 'string' || new RegExp(pattern, 'u').test(raw);
-}
-
-function valueAt(root: unknown, pointer: string): unknown {
-  let value = root;
-  for (const part of pointer.split('/').slice(1)) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Reflect.get(value, lastKey(`/${part}`));
-  }
-  return value;
 }
 
 function shownValue({ raw, value }: Context): string {

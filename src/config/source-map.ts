@@ -45,6 +45,16 @@ export const lastKey = (pointer: string): string =>
     .replaceAll('~1', '/')
     .replaceAll('~0', '~');
 
+/** The value at a pointer in a document; undefined if there is none. */
+export function valueAt(root: unknown, pointer: string): unknown {
+  let value = root;
+  for (const part of pointer.split('/').slice(1)) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Reflect.get(value, lastKey(`/${part}`));
+  }
+  return value;
+}
+
 /** Formats a pointer for people: `thunderbolt.links[2]`; `the file` for the root. */
 export function pointerText(pointer: string): string {
   if (pointer === '') return 'the file';
