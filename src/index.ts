@@ -20,6 +20,7 @@ import { planDocument } from './cli/plan/plan-document.ts';
 import { simDown, simUp } from './cli/sim/sim.ts';
 import type { Run } from './cli/verb.ts';
 import type { Diagnostic } from './diagnostics/diagnostic.ts';
+import { readSecrets } from './diagnostics/hide-secrets.ts';
 import { diagnoseFleet } from './engine/diagnose/diagnose-fleet.ts';
 import type { Plan } from './engine/plan/plan.ts';
 import type { DesiredFleet } from './model/desired.ts';
@@ -172,5 +173,6 @@ function silentRun({ file, isSimulated = false, nodes, signal, deadlineMs = 30_0
     words: [],
     tail: undefined,
     signal: signal ?? new AbortController().signal,
+    secrets: readSecrets(),
   };
 }

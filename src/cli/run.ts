@@ -5,6 +5,7 @@ import { wrap } from '../diagnostics/cells.ts';
 import { diagnose, failure } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/diagnostic.ts';
 import { jsonText } from '../diagnostics/escape.ts';
+import { readSecrets } from '../diagnostics/hide-secrets.ts';
 import { namedSubject } from '../model/subject.ts';
 import { isCommandVerb, meshwright } from '../model/text/command.ts';
 import { type Prose, prose } from '../model/text/prose.ts';
@@ -60,8 +61,9 @@ export async function runCommandLine(
         'Enter the value of that option before --sim.',
       );
     refuseBoth(line.invocation);
-    log = await openLog(line.invocation, console, folder);
-    const surroundings = { console, env, folder, tail, signal: signals.signal, ...(log && { log }) };
+    const secrets = readSecrets();
+    log = await openLog(line.invocation, { console, folder, secrets });
+    const surroundings = { console, env, folder, tail, signal: signals.signal, secrets, ...(log && { log }) };
     const code = await runVerb(line.invocation, surroundings);
     return end(signals.received() ?? code);
   } catch (error) {
@@ -86,7 +88,10 @@ function withoutVerb(console: Console, line: Exclude<CommandLine, { kind: 'verb'
 }
 
 /** Opens the log file of `--log`. @throws FleetError `cli/usage`, `cli/cannot-write` */
-async function openLog({ verb, global }: Invocation, console: Console, folder: string): Promise<RunLog | undefined> {
+async function openLog(
+  { verb, global }: Invocation,
+  { console, folder, secrets }: Pick<Run, 'console' | 'folder' | 'secrets'>,
+): Promise<RunLog | undefined> {
   const { log, logLevel } = global;
   if (log === undefined) {
     if (logLevel === undefined) return undefined;
@@ -98,6 +103,7 @@ async function openLog({ verb, global }: Invocation, console: Console, folder: s
     level: logLevel ?? 'info',
     verb: verb.name,
     version: readVersion(),
+    secrets,
     onLost: ({ message }) => {
       const detail = `Could not write a line to ${log}: ${message}.`;
       showDiagnostics(console, [diagnose('cli/log-incomplete', { detail, subject: namedSubject(log) })]);

@@ -29,7 +29,7 @@ export function useLimits(run: Run): UseLimits {
       if (event.kind !== 'sent') return;
       const { node, command, script } = event;
       // Written before the command is sent, so that nothing is sent without a record.
-      if (path !== undefined) append(path, `${JSON.stringify({ node, command, script })}\n`);
+      if (path !== undefined) append(path, run.secrets.hideIn(`${JSON.stringify({ node, command, script })}\n`));
       const bytes = Buffer.byteLength(command) + Buffer.byteLength(script ?? '');
       if (verbose) run.console.err(`${node}: sending a command of ${bytes} bytes\n`);
     },

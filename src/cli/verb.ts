@@ -1,5 +1,6 @@
 import { failure } from '../diagnostics/diagnose.ts';
 import type { FleetError } from '../diagnostics/diagnostic.ts';
+import type { ReadSecrets } from '../diagnostics/hide-secrets.ts';
 import { aside, meshwright } from '../model/text/command.ts';
 import { type Prose, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
@@ -81,6 +82,7 @@ export interface Run {
   readonly tail: readonly string[] | undefined;
   /** Aborted by the first Ctrl-C, TERM or HUP. */
   readonly signal: AbortSignal;
+  readonly secrets: ReadSecrets;
   /** Absent without `--log`. */
   readonly log?: RunLog;
 }

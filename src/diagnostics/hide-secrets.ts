@@ -95,6 +95,22 @@ function base64Within(secret: string, before: number): string {
   return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
 }
 
+/** The secrets that one command has read; its logs and records contain none of them, in no form. */
+export interface ReadSecrets {
+  readonly add: (secret: string) => void;
+  readonly hideIn: (text: string) => string;
+}
+
+export function readSecrets(): ReadSecrets {
+  let forms: readonly string[] = [];
+  return {
+    add: (secret) => {
+      forms = [...new Set([...forms, ...secretForms(secret)])].sort((a, b) => b.length - a.length);
+    },
+    hideIn: (text) => withoutSecrets(text, forms),
+  };
+}
+
 /** Replaces every secret in a text. */
 export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((left, secret) => left.replaceAll(secret, secretMark), text);

@@ -48,6 +48,9 @@ const wrong = {
 };
 const keys = { env: canary('key-env'), file: canary('key-file'), command: canary('key-command') };
 const laterKey = canary('later-key');
+/** Hugging Face tokens have only letters, digits and underscores. */
+const hubToken = 'hf_canary0TokenOfTheHub';
+canaries.push({ name: 'hub-token', text: hubToken, mayBeIn: [] });
 const unauthorizedKey = canary('unauthorized-key');
 const prompt = canary('prompt');
 
@@ -60,7 +63,7 @@ const setting = canary('setting', '', [
 ]);
 
 /** Variables of the operator, which every program inherits. */
-const variables = { MESH_PW: accounts[first], WRONG_PW: wrong.env, KEY_ENV: keys.env };
+const variables = { MESH_PW: accounts[first], WRONG_PW: wrong.env, KEY_ENV: keys.env, HUB_ENV: hubToken };
 
 let place: Place;
 let stopWatch: ReturnType<typeof watchProcesses>;
@@ -130,6 +133,9 @@ function file(change: (file: FileValue) => void = () => undefined): FileValue {
     filePart(value, 'nodes', first)['password'] = { env: 'MESH_PW' };
     filePart(value, 'nodes', second)['password'] = { file: './secrets/account' };
     filePart(value, 'placements', 'chat')['env'] = { APP_SETTING: setting };
+    // The simulated Hub shows a repository with this name only to a client with a token.
+    filePart(value, 'models')['tiny'] = { source: 'hf:acme/private-tiny' };
+    Object.assign(value, { secrets: { huggingface: { env: 'HUB_ENV' } } });
     change(value);
   });
 }
@@ -239,6 +245,8 @@ describe('secrets from every source', () => {
   it('give access to a published endpoint, unless they are wrong', { timeout: patience }, async () => {
     expect([await run(['validate', '--json']), await run(['validate'])].map(({ code }) => code)).toEqual([0, 0]);
     expect(await verb('secrets', '--json')).toBe(0);
+    expect((await run(['models', 'lock', ...everything], { HUB_ENV: '' })).code).toBe(1);
+    expect(await verb('models', 'lock')).toBe(0);
     expect(await verb('plan', '--out', 'plan.json')).toBe(0);
     expect(await verb('plan', '--json', '--scripts')).toBe(0);
     expect(await verb('apply', '--yes')).toBe(0);
@@ -261,6 +269,8 @@ describe('secrets from every source', () => {
       ['logs', 'chat'],
       ['history'],
       ['lease', 'status'],
+      ['models', 'list'],
+      ['models', 'verify', '--full'],
     ];
     for (const words of observing) {
       expect([words, await verb(...words), await verb(...words, '--json')]).toEqual([words, 0, 0]);
@@ -299,6 +309,7 @@ describe('each secret', () => {
       'key-file': ['rack/secrets/key'],
       'key-command': ['rack/secrets/item-chat'],
       'later-key': [],
+      'hub-token': [],
       'unauthorized-key': [],
       prompt: [],
       setting: ['rack/cluster.yaml', launchd(first), launchd(second)],

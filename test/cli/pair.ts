@@ -26,10 +26,10 @@ export function placeWithDriver(driver: ExampleDriver, transport: 'rdma' | 'tcp'
   if (driver === 'command') return placeWithPair(pairFile(transport === 'rdma' ? overRdma : undefined));
   const choice = { driver, isPublished: false };
   const example = parse(exampleText(textOf('cluster.example.yaml'), choice)) as FileValue;
-  const { runtime, sharding, context } = filePart(example, 'placements', 'chat');
+  const { model, runtime, sharding, context } = filePart(example, 'placements', 'chat');
   const file = pairFile((value) => {
     Object.assign(value, { runtimes: example['runtimes'], models: example['models'] });
-    Object.assign(filePart(value, 'placements', 'chat'), { runtime, sharding, context, transport });
+    Object.assign(filePart(value, 'placements', 'chat'), { model, runtime, sharding, context, transport });
   });
   return placeWithPair(file, (folder) => prepareDemo(folder, choice));
 }

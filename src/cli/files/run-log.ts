@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { pino } from 'pino';
 import { newRunId } from '../../apply/journal/journal.ts';
 import { safeJson } from '../../diagnostics/escape.ts';
-import { secretForms, secretMark, withoutSecrets } from '../../diagnostics/hide-secrets.ts';
+import { type ReadSecrets, secretMark } from '../../diagnostics/hide-secrets.ts';
 import type { Json } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
@@ -14,8 +14,6 @@ export interface RunLog {
   readonly nextRunId: () => string;
   /** Appends an event's lines to the file before it returns. */
   readonly write: (event: LogEvent) => void;
-  /** Removes a secret, in all its forms, from every later line. */
-  readonly hide: (secret: string) => void;
 }
 
 /** The command and file of a log. */
@@ -25,6 +23,7 @@ interface RunLogOptions {
   readonly level: LogLevel;
   readonly verb: string;
   readonly version: string;
+  readonly secrets: ReadSecrets;
   /** Called once if a line after the first cannot be written. Later lines are still attempted. */
   readonly onLost: (error: Error) => void;
 }
@@ -37,7 +36,7 @@ const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${nam
  * Opens a log and writes its first line. If the log cannot be written, the command ends before anything is sent.
  * @throws FleetError `cli/cannot-write`
  */
-export function openRunLog({ path, level, verb, version, onLost }: RunLogOptions): RunLog {
+export function openRunLog({ path, level, verb, version, secrets, onLost }: RunLogOptions): RunLog {
   const runId = newRunId(new Date());
   const destination = pino.destination({ dest: openOwn(path), sync: true });
   const state: { isStarted: boolean; error?: Error } = { isStarted: false };
@@ -56,11 +55,10 @@ export function openRunLog({ path, level, verb, version, onLost }: RunLogOptions
     },
     destination,
   );
-  let secrets: readonly string[] = [];
   const write = (event: LogEvent): void => {
     for (const { level: at, event: name, node, msg, fields = {} } of eventLines(event)) {
       const line = { event: name, ...given({ node }), ...fields };
-      logger[at](hidden(line, secrets), withoutSecrets(msg, secrets));
+      logger[at](hidden(line, secrets), secrets.hideIn(msg));
     }
   };
   write({ kind: 'verb-started', version });
@@ -74,14 +72,11 @@ export function openRunLog({ path, level, verb, version, onLost }: RunLogOptions
       return next;
     },
     write,
-    hide: (secret) => {
-      secrets = [...new Set([...secrets, ...secretForms(secret)])].sort((a, b) => b.length - a.length);
-    },
   };
 }
 
-function hidden(value: Json, secrets: readonly string[]): Json {
-  if (typeof value === 'string') return withoutSecrets(value, secrets);
+function hidden(value: Json, secrets: ReadSecrets): Json {
+  if (typeof value === 'string') return secrets.hideIn(value);
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((one) => hidden(one, secrets));
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, hidden(one, secrets)]));

@@ -29,7 +29,7 @@ type SecretSubject = Pick<SecretContext, 'subject' | 'folder' | 'question' | 'wh
 /** The context for reading a secret in this run: the environment, files, and the terminal, if any. */
 export function secretContext(run: Run, about: SecretSubject): SecretContext {
   const { env, signal } = run;
-  const context = { ...about, env, home: env['HOME'] || homedir(), signal, onResolved: run.log?.hide };
+  const context = { ...about, env, home: env['HOME'] || homedir(), signal, onResolved: run.secrets.add };
   return run.console.canAsk ? { ...context, ask: (question) => askAtTerminal(run, question) } : context;
 }
 

@@ -173,19 +173,19 @@ export const cliCodes = {
     hint: 'Begin the command with its program, such as `[security, find-generic-password, -s, rack, -w]`.',
   },
   'secret/missing': {
-    summary: "A password's source did not provide it.",
+    summary: "A secret's source did not provide it.",
     cause: 'The variable is not set, the file or the program does not exist, or there is no terminal to ask at.',
     hint: 'Correct the source, then run this again.',
   },
   'secret/exposed': {
-    summary: 'Other users may read or change a password file.',
-    cause: 'A password file must belong to you, and no other user may have permission to read or change it.',
-    hint: "Change the password, then the file's mode: `chmod 600 FILE`",
+    summary: 'Other users may read or change a file with a secret.',
+    cause: 'A file with a secret must belong to you, and no other user may have permission to read or change it.',
+    hint: "Replace the secret, then change the file's mode: `chmod 600 FILE`",
   },
   'secret/unusable': {
-    summary: 'The source did not provide a valid password.',
+    summary: 'The source did not provide a valid secret.',
     cause:
       'The text is empty, longer than 1,024 bytes, more than one line or not UTF-8, or it contains a NUL character.',
-    hint: 'Make the password the only line in its source.',
+    hint: 'Make the secret the only line in its source.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,5 +1,6 @@
 import type { Console } from '../../../src/cli/terminal/console.ts';
 import type { Run } from '../../../src/cli/verb.ts';
+import { readSecrets } from '../../../src/diagnostics/hide-secrets.ts';
 
 /** A run and its output. */
 export interface FakeRun {
@@ -39,6 +40,7 @@ export function fakeRun(changes: Partial<Run> = {}): FakeRun {
     words: [],
     tail: undefined,
     signal: new AbortController().signal,
+    secrets: readSecrets(),
     ...changes,
   };
   return { run, out: () => out, err: () => err };

@@ -6,14 +6,18 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { useLimits } from '../../../src/cli/use-limits.ts';
 import type { Run } from '../../../src/cli/verb.ts';
 import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
+import { readSecrets } from '../../../src/diagnostics/hide-secrets.ts';
+import { given } from '../../../src/model/given.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-record-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Records one command, as with `--record NAME`. */
-function record(name: string): void {
-  const run = { folder, options: { record: name, deadline: 1_000, verbose: false } } as unknown as Run;
-  useLimits(run).onRemote?.({ kind: 'sent', node: 'studio-1', name: 'test', command: 'uname' });
+function record(name: string, script?: string): void {
+  const secrets = readSecrets();
+  secrets.add('hf_abc');
+  const run = { folder, options: { record: name, deadline: 1_000, verbose: false }, secrets } as unknown as Run;
+  useLimits(run).onRemote?.({ kind: 'sent', node: 'studio-1', name: 'test', command: 'uname', ...given({ script }) });
 }
 
 function codeOf(act: () => void): string {
@@ -37,6 +41,11 @@ describe('the record of sent commands', () => {
     writeFileSync(old, 'before\n', { mode: 0o644 });
     record('old.ndjson');
     expect([readFileSync(old, 'utf8'), statSync(old).mode & 0o777]).toEqual([`before\n${line}`, 0o600]);
+  });
+
+  it('has no secret that the command has read', () => {
+    record('secret.ndjson', "launch 'hf_abc'");
+    expect(readFileSync(join(folder, 'secret.ndjson'), 'utf8')).toContain(`"launch '********'"`);
   });
 
   it('does not follow links or wait for a reader of a pipe (case 32)', () => {

@@ -16,6 +16,7 @@ import type { LogEvent, LogLevel } from '../../../../src/cli/files/event-lines.t
 import { openRunLog, type RunLog } from '../../../../src/cli/files/run-log.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { readSecrets } from '../../../../src/diagnostics/hide-secrets.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
@@ -26,8 +27,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const at = (name: string): string => join(folder, name);
 const lost: string[] = [];
+const secrets = readSecrets();
 const open = (name: string, level: LogLevel = 'info'): RunLog =>
-  openRunLog({ path: at(name), level, verb: 'apply', version: '1.2.3', onLost: ({ message }) => lost.push(message) });
+  openRunLog({
+    path: at(name),
+    level,
+    verb: 'apply',
+    version: '1.2.3',
+    secrets,
+    onLost: ({ message }) => lost.push(message),
+  });
 
 const linesOf = (name: string): readonly Record<string, unknown>[] =>
   readFileSync(at(name), 'utf8')
@@ -99,7 +108,7 @@ describe('a log', () => {
     const log = open('hidden.ndjson');
     const secret = 'p"w\\ü1';
     const base64 = Buffer.from(`x:${secret}`).toString('base64');
-    log.hide(secret);
+    secrets.add(secret);
     log.write(finding(`told ${secret}, ${JSON.stringify(secret)}, ${encodeURIComponent(secret)} and ${base64}`));
     const holder = { run: secret, owner: 'ana', verb: 'apply', phase: 'starting', since: 'now' };
     log.write({ kind: 'lease', node: 'studio-1' as never, state: 'waiting', holder });

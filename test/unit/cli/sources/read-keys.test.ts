@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { keySourceRows, readKeys } from '../../../../src/cli/sources/read-keys.ts';
 import type { Run } from '../../../../src/cli/verb.ts';
+import { readSecrets } from '../../../../src/diagnostics/hide-secrets.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { SecretSource } from '../../../../src/model/secret.ts';
 import { hashOf } from '../../gateway/hash-of.ts';
 
 const env = { ANA: 'key-of-ana-0123456789', BEN: 'key-of-ben-0123456789', SHORT: 'short', EMPTY: '' };
-const run = { env, signal: new AbortController().signal, console: { canAsk: false } } as unknown as Run;
+const run = {
+  env,
+  signal: new AbortController().signal,
+  console: { canAsk: false },
+  secrets: readSecrets(),
+} as unknown as Run;
 const source = (name: string): SecretSource => ({ kind: 'env', name });
 
 const placement = (...names: readonly string[]) => ({
