@@ -90,7 +90,8 @@ export type Act =
       readonly sha256: Digest;
       readonly sizeBytes: number;
     }
-  | ({ readonly kind: 'job'; readonly key: Digest } & JobCall)
+  /** With `isDetached`, the run does not wait for the job's end, and a later run finds it. */
+  | ({ readonly kind: 'job'; readonly key: Digest; readonly isDetached?: true } & JobCall)
   /** Observes until all values in `expect` are seen; a value in `aborts` ends the wait immediately. */
   | {
       readonly kind: 'gate';

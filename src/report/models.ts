@@ -124,18 +124,25 @@ const stateWords: Readonly<Record<ModelCopy['state'], string>> = {
   unknown: 'unknown',
 };
 
+const jobWords: Readonly<Record<NonNullable<ModelCopy['job']>, string>> = {
+  running: 'being prepared',
+  done: 'not published yet',
+  failed: 'partly staged (its job failed)',
+};
+
 /** `partly staged, 412.0 GB of 735.2 GB on studio-4`. */
 function stateText(
-  { state, isNeeded, reason, stagedBytes, wrongFiles }: ModelCopy,
+  { state, isNeeded, reason, stagedBytes, job, wrongFiles }: ModelCopy,
   bytes: number | undefined,
   nodes: string,
 ): string {
   const staged =
     stagedBytes === undefined || bytes === undefined ? '' : `, ${bytesText(stagedBytes)} of ${bytesText(bytes)},`;
+  const word = (job && jobWords[job]) ?? stateWords[state];
   const unused = isNeeded || state === 'unknown' ? '' : ' (no placement there uses it)';
   const wrong = wrongFiles === undefined ? '' : `: wrong ${wrongFiles.map(escapeText).join(', ')}`;
   const why = reason === undefined ? wrong : `: ${escapeText(reason)}`;
-  return `${stateWords[state]}${staged} on ${nodes}${unused}${why}`;
+  return `${word}${staged} on ${nodes}${unused}${why}`;
 }
 
 /** `/Users/ana/.exo/models/acme--tiny has 62 of 62 files: apply clones them`, one for each folder. */

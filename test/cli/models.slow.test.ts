@@ -1,8 +1,11 @@
 import { cpSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { given } from '../../src/model/given.ts';
 import { sealName } from '../../src/node/paths/own-paths.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
+import { type FakeWeb, openFakeWeb } from '../servers/fake-web.ts';
+import { sha256 } from '../unit/engine/scripts/run-job.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, json, meshwright } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
@@ -107,5 +110,58 @@ describe('the models commands', () => {
     expect(folders().map((path) => path.split('/').at(-2))).toEqual(['small', 'small']);
     const again = await run('models', 'prune', '--all', '--yes', '--allow', 'delete', '--json');
     expect([again.code, (json(again) as { counts: { changed: number } }).counts.changed]).toEqual([0, 0]);
+  });
+});
+
+describe('models pull', () => {
+  const host = 'models.lan';
+  let web: FakeWeb;
+  afterAll(() => web.close());
+
+  it('ends while the nodes download, and neither the next pull nor apply downloads a byte again', async () => {
+    const folder = join(place.folder, 'models/large');
+    const names = readdirSync(folder).toSorted();
+    const files = names.map((path) => ({ path, bytes: readFileSync(join(folder, path)) }));
+    const sizeBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const answerOf = (path: string) => files.find((one) => `/large/${one.path}` === path)?.bytes;
+    web = await openFakeWeb(
+      new Map([[host, ({ path }) => ({ status: 200, isRanged: true, ...given({ body: answerOf(path) }) })]]),
+    );
+    for (const path of folders()) {
+      const disk = join(place.root, path.slice(0, path.indexOf('/opt/meshwright/')));
+      writeFileSync(join(disk, '.sim/ca'), web.ca);
+      writeFileSync(join(disk, '.sim/web'), web.lines);
+    }
+    const fromHub = pairFile((all) => {
+      filePart(all, 'models')['tiny'] = { source: 'hf:acme/far' };
+    });
+    place.write('cluster.yaml', fileText(fromHub));
+    const unlocked = await run('models', 'pull', 'tiny', '--yes', '--json');
+    expect([unlocked.code, codesOf(json(unlocked))]).toEqual([65, ['model/unresolved']]);
+
+    const fromServer = pairFile((all) => {
+      filePart(all, 'models')['tiny'] = {
+        source: `https://${host}/large/`,
+        files: Object.fromEntries(
+          files.map(({ path, bytes }) => [path, { size: bytes.length, sha256: sha256(bytes) }]),
+        ),
+      };
+    });
+    place.write('cluster.yaml', fileText(fromServer));
+    web.fault({ kind: 'slow', bytesPerSecond: sizeBytes / 3 });
+    const detached = await run('models', 'pull', 'tiny', '--detach', '--yes');
+    expect([detached.code, detached.stdout]).toEqual([0, expect.stringContaining('models list tiny')]);
+    expect(web.bytes({ host })).toBeLessThan(2 * sizeBytes);
+    const nodes = Object.values((await listed()).models['tiny']?.nodes ?? {});
+    expect(nodes).toEqual([expect.objectContaining({ job: 'running' }), expect.objectContaining({ job: 'running' })]);
+    expect((await run('models', 'pull', 'tiny', '--yes')).code).toBe(0);
+    expect([web.bytes({ host }), web.count({ host })]).toEqual([2 * sizeBytes, 2 * files.length]);
+
+    web.reset();
+    expect((await run('models', 'pull', '--all', '--yes')).stdout).toContain('0 changed');
+    const applied = await run('apply', '--yes', '--allow', 'interrupt');
+    expect([applied.code, web.count({})]).toEqual([0, 0]);
+    place.write('cluster.yaml', fileText(pairFile()));
+    expect((await run('models', 'pull', 'tiny', '--detach', '--yes')).code).toBe(64);
   });
 });

@@ -321,6 +321,7 @@ export async function runJob(step: StepOf<'job'>, context: StepContext): Promise
     const isElsewhere = launched.slug === 'other-launch';
     if (launched.outcome !== 'changed' && launched.outcome !== 'unchanged' && !isElsewhere) return launched;
     if (launched.said?.includes('job=done')) return { outcome: 'unchanged', diagnostics: [] };
+    if (step.act.isDetached === true) return leave(step, context, launched);
     const followed = await follow(step, context);
     if (followed !== 'gone') return followed;
     await pause(context.timing.retryMs, context.signal);
@@ -328,6 +329,15 @@ export async function runJob(step: StepOf<'job'>, context: StepContext): Promise
   }
   const detail = prose`${stepName(step)}: its process on ${named(step.node)} disappeared ${maxLaunches} times without a result.`;
   return failed(diagnose('step/job-gone', { subject: subjectOf(step), detail }));
+}
+
+/** Polls a job once, so that one that fails immediately is reported, and leaves it running. */
+async function leave(step: StepOf<'job'>, context: StepContext, { outcome }: RootResult): Promise<StepResult> {
+  await pause(context.timing.jobPollMs, context.signal);
+  if (context.signal.aborted) return interrupted;
+  const poll = await look(step, context);
+  if ('code' in poll) return { outcome: 'unknown', diagnostics: [poll] };
+  return poll.state === 'ended' && poll.exit !== 0 ? ending(step, poll) : { outcome, diagnostics: [] };
 }
 
 async function launch(step: StepOf<'job'>, context: StepContext): Promise<RootResult> {

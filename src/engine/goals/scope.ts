@@ -12,6 +12,7 @@ import { sudo } from '../../rack/access/resource.ts';
 import { accounts } from '../../rack/accounts/resource.ts';
 import { type ListWish, listFolders } from '../../rack/artifacts/list-folders.ts';
 import { listPackages, type PackagesWish } from '../../rack/artifacts/list-packages.ts';
+import { type PullWish, pullModels } from '../../rack/artifacts/model-resource.ts';
 import { type PruneWish, pruneModels } from '../../rack/artifacts/prune-models.ts';
 import { type VerifyWish, verifyModels } from '../../rack/artifacts/verify-models.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
@@ -267,6 +268,14 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         ['rollback', 'accounts', 'runtime'],
         [...preconditions, accounts, listPackages(goal)],
       );
+    case 'pull':
+      // Downloads run as the ranks' account, which is created if it is missing.
+      return narrowScope(
+        desired,
+        ['model', 'accounts'],
+        [identity, sudo, accounts, pullModels(goal)],
+        ['identity', 'sudo', 'accounts', 'model'],
+      );
     case 'uninstall': {
       const left = uninstallResources(goal);
       return {
@@ -313,6 +322,8 @@ export type Goal =
   | ({ readonly kind: 'hold' } & HoldWish)
   /** Hashes every file of these published models. */
   | ({ readonly kind: 'verify-models' } & VerifyWish)
+  /** Brings these models to the nodes whose placements read them. */
+  | ({ readonly kind: 'pull' } & PullWish)
   /** Lists the files in the folders of these models on their nodes. */
   | ({ readonly kind: 'list-folders' } & ListWish)
   /** Lists the packages of these runtimes. */
@@ -385,6 +396,7 @@ export function fleetForGoal(goal: Goal, desired: DesiredFleet, { nodes }: Fleet
     case 'verify-models':
     case 'list-folders':
     case 'list-packages':
+    case 'pull':
     case 'uninstall':
       return desired;
     case 'converge': {

@@ -115,6 +115,7 @@ export function expandTask(
     case 'verify-models':
     case 'list-folders':
     case 'list-packages':
+    case 'pull':
       return { kind: 'plan', goal: task, targets: nodes };
     case 'wait': {
       const wanted = startedPlacements(task.placements, scope, nodes);

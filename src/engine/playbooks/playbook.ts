@@ -67,6 +67,8 @@ export type Task =
   | Extract<Goal, { readonly kind: 'prune' }>
   /** Hashes published models. Only for the command `models verify`; not allowed in a file. */
   | Extract<Goal, { readonly kind: 'verify-models' }>
+  /** Brings models to nodes. Only for the command `models pull`; not allowed in a file. */
+  | Extract<Goal, { readonly kind: 'pull' }>
   /** Lists folders of models on nodes. Only for the command `models lock`; not allowed in a file. */
   | Extract<Goal, { readonly kind: 'list-folders' }>
   /** Lists packages on a node. Only for commands that make lists; not allowed in a file. */
@@ -87,7 +89,7 @@ export type TaskOf<K extends Task['kind']> = Extract<Task, { readonly kind: K }>
 /** The kinds of tasks that a file can have. */
 export type TaskKind = Exclude<
   Task['kind'],
-  'uninstall' | 'hold' | 'prune' | 'verify-models' | 'list-folders' | 'list-packages'
+  'uninstall' | 'hold' | 'prune' | 'verify-models' | 'list-folders' | 'list-packages' | 'pull'
 >;
 
 /** Tasks for some nodes, batch after batch. */

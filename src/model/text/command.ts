@@ -22,7 +22,7 @@ const verbTraits = {
   ),
   ...verbs({ kind: 'looks' }, 'fit, validate'),
   ...verbs({ reachesNodes: true }, 'apply, ask, drain, exec, graph, hold, launch, lease release, lease status'),
-  ...verbs({ reachesNodes: true }, 'models lock, models prune'),
+  ...verbs({ reachesNodes: true }, 'models lock, models prune, models pull'),
   ...verbs({ reachesNodes: true }, 'rollback, run, secrets, shutdown, uninstall'),
   ...verbs(
     { reachesNodes: true, kind: 'looks' },

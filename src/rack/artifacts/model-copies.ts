@@ -1,6 +1,7 @@
 import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
+import type { NodeJob } from '../../model/facts/node-records.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type FleetObservation, observedNodes } from '../examination.ts';
@@ -20,6 +21,8 @@ interface CopyState {
   readonly wrongFiles?: readonly string[];
   /** The bytes that the job has prepared so far; absent if no job has recorded them. */
   readonly stagedBytes?: number;
+  /** The job that prepares the copy: `done` if every file is staged and verified. Absent if no job runs or has ended. */
+  readonly job?: 'running' | 'done' | 'failed';
 }
 
 export interface ModelCopy extends CopyState {
@@ -78,7 +81,7 @@ function searchOn(model: DesiredModel, facts: Facts): Pick<ModelCopy, 'found' | 
 
 const unknownState = (reason: string): CopyState => ({ state: 'unknown', reason });
 
-function stateOn({ name, digest }: DesiredModel, facts: Facts | undefined): CopyState {
+function stateOn({ name, digest, files }: DesiredModel, facts: Facts | undefined): CopyState {
   if (facts === undefined) return unknownState('The node was not reached.');
   const trees = read(facts, treesFact);
   if (trees.kind === 'unknown') return unknownState(trees.detail);
@@ -90,7 +93,7 @@ function stateOn({ name, digest }: DesiredModel, facts: Facts | undefined): Copy
   const published = versions.find(({ state }) => state !== 'staged');
   const isStaged = versions.some(({ state }) => state === 'staged');
   if (published?.state === 'intact') return { state: 'complete' };
-  if (isStaged) return { state: 'staged', ...given({ stagedBytes: stagedBytes(facts, `model ${name} ${version}`) }) };
+  if (isStaged) return { state: 'staged', ...progressOf(facts, `model ${name} ${version}`, totalBytes(files)) };
   if (published === undefined) return { state: 'missing' };
   return {
     state: published.state === 'unsealed' ? 'unsealed' : 'changed',
@@ -98,11 +101,20 @@ function stateOn({ name, digest }: DesiredModel, facts: Facts | undefined): Copy
   };
 }
 
-/** The progress of the job that prepares this tree. */
-function stagedBytes(facts: Facts, tree: string): number | undefined {
-  const jobs = readValue(facts, jobsFact) ?? [];
-  const done = jobs.find(({ fields }) => fields['tree'] === tree)?.fields['done'];
-  return done === undefined ? undefined : Number(done);
+/** The progress of the job that prepares this tree; of several, the one that runs. */
+function progressOf(facts: Facts, tree: string, bytes: number): Pick<CopyState, 'stagedBytes' | 'job'> {
+  const jobs = (readValue(facts, jobsFact) ?? []).filter(({ fields }) => fields['tree'] === tree);
+  const fields = (jobs.find((one) => one.fields['state'] === 'running') ?? jobs[0])?.fields ?? {};
+  const stagedBytes = fields['done'] === undefined ? undefined : Number(fields['done']);
+  return given({ stagedBytes, job: jobState(fields, stagedBytes === bytes) });
+}
+
+/** @param isWhole false for a job that adopted only some of the files; another one gets the rest */
+function jobState({ state, exit }: NodeJob['fields'], isWhole: boolean): CopyState['job'] {
+  if (state === 'running') return state;
+  if (state !== 'ended') return undefined;
+  if (exit !== '0') return 'failed';
+  return isWhole ? 'done' : undefined;
 }
 
 /** The published model versions on these nodes that are not in the file, node by node. */

@@ -306,3 +306,46 @@ function modelSteps(work: TreeWork, wanted: DesiredModel, account: string | unde
   const publish = publishStep(work, staging.slice(-1));
   return [...adopt, ...first, ...staging.slice(1), publish, treeGate(work.property, [publish])];
 }
+
+/** The models that are brought to their nodes, by name. */
+export interface PullWish {
+  readonly names: readonly string[];
+  /** True if the run ends as soon as the jobs that get the files run. A later run publishes the models. */
+  readonly isDetached: boolean;
+}
+
+const isMeant = ({ names }: PullWish, { about }: Pick<Property, 'about'>): boolean => names.includes(about.name ?? '');
+
+/** The steps up to the last job of each chain, which is only launched. */
+function detached(steps: readonly Step[]): readonly Step[] {
+  const isJob = ({ act }: Step): boolean => act.kind === 'job';
+  const laterJobs = (one: Step): boolean => steps.some((other) => isJob(other) && isAfter(other, one, steps));
+  return steps.flatMap((one) => {
+    if (!isJob(one)) return laterJobs(one) ? [one] : [];
+    if (one.act.kind !== 'job' || laterJobs(one)) return [one];
+    return [{ ...one, act: { ...one.act, isDetached: true as const } }];
+  });
+}
+
+/** True if a step needs another one, directly or through others. */
+function isAfter(step: Step, other: Step, steps: readonly Step[]): boolean {
+  return step.needs.some(
+    (id) => id === other.id || steps.some((between) => between.id === id && isAfter(between, other, steps)),
+  );
+}
+
+/** The models of the file on their nodes, without anything that uses them. */
+export const pullModels = (wish: PullWish): Resource => ({
+  kind: model.kind,
+  after: model.after,
+  properties: (view) => {
+    const own = model.properties(view).filter((one) => isMeant(wish, one));
+    return wish.isDetached ? own.map((one) => ({ ...one, to: 'being prepared' })) : own;
+  },
+  steps: (changes, view) => {
+    const made = model.steps(changes, view);
+    return wish.isDetached ? { ...made, steps: detached(made.steps) } : made;
+  },
+  blockers: (view) =>
+    (model.blockers?.(view) ?? []).filter(({ property }) => property !== undefined && isMeant(wish, property)),
+});

@@ -118,6 +118,11 @@ describe('models list', () => {
     await expect(modelsText(seen, plainPage({ columns: 40 }))).toMatchFileSnapshot('golden/models-40.txt');
     const document = { ...modelsJson(seen, { isSimulated: false }), diagnostics: [] };
     expect(schemaCheck('models')(document)).toEqual([]);
-    expect(document.models['tiny']?.nodes['studio-2']).toEqual({ state: 'staged', needed: true, stagedBytes: 40 });
+    expect(document.models['tiny']?.nodes['studio-2']).toEqual({
+      state: 'staged',
+      job: 'running',
+      needed: true,
+      stagedBytes: 40,
+    });
   });
 });

@@ -1,0 +1,115 @@
+import { isDone } from '../../apply/execute.ts';
+import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
+import { suggesterAmong } from '../../desired/did-you-mean.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
+import { listText } from '../../model/lists.ts';
+import { modelSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
+import { usedModels } from '../../rack/artifacts/model-resource.ts';
+import { actOn, playbookOf } from '../apply/act-on.ts';
+import { openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
+import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
+import { type Run, usageError, type VerbBody } from '../verb.ts';
+
+/** `models pull NAME…|--all [--detach]`: brings models to the nodes that read them, and changes nothing else. */
+export const modelsPull: VerbBody = async (run) => {
+  const opened = openCluster(run);
+  const fleet = lockedFleet(run, opened);
+  const isDetached = run.own['detach'] === true;
+  const readers = targetedNodes(run, fleet, []).map((desired) => ({
+    node: desired.name,
+    models: usedModels(fleet, { desired }).map(({ name }) => name),
+  }));
+  const models = wantedModels(
+    run,
+    fleet,
+    readers.flatMap((one) => one.models),
+  );
+  const names = models.map(({ name }) => name);
+  refuseAny(models.flatMap((one) => notReady(one, isDetached)));
+  const targets = readers.filter((one) => one.models.some((name) => names.includes(name))).map(({ node }) => node);
+  const goal = { kind: 'pull' as const, names, isDetached };
+  const action = {
+    verb: 'models pull',
+    playbook: playbookOf('models pull', goal),
+    scope: { desired: fleet, targets },
+    named: [],
+    judged: targets,
+    checked: 'the models are complete',
+    ...(isDetached ? { closing: detachedLines(names) } : { goal }),
+  };
+  const cluster = { ...settleFromLock(run, opened), fleet };
+  return actOn(run, action, { cluster, ways: openTargets(run, opened) });
+};
+
+/** What comes next after `--detach`. */
+const detachedLines =
+  (names: readonly string[]) =>
+  ({ works }: PlaybookReport): readonly Prose[] => {
+    if (stepsOf({ works }).some((one) => one.step.act.kind === 'job' && isDone(one))) {
+      return [
+        prose`The nodes continue without this computer. To follow them: ${meshwright('models list', ...names)}`,
+        prose`The next apply publishes the models. To publish them without it: ${meshwright('models pull', ...names)}`,
+      ];
+    }
+    const isComplete = works.every(
+      ({ plan, failed }) => failed.length === 0 && plan?.steps.length === 0 && plan.waiting.length === 0,
+    );
+    return isComplete ? [prose`The nodes already have the models.`] : [];
+  };
+
+/**
+ * The named models; with `--all`, those that are read by a targeted node.
+ * @param readable the models that a placement on the targeted nodes reads
+ * @throws FleetError `cli/usage`
+ */
+function wantedModels(
+  { own, words }: Run,
+  { models }: DesiredFleet,
+  readable: readonly string[],
+): readonly DesiredModel[] {
+  const isAll = own['all'] === true;
+  if (isAll && words.length > 0)
+    throw usageError('Model names and --all cannot be combined.', 'Leave out one of them.');
+  const names = models.map(({ name }) => name);
+  if (words.length === 0 && !isAll) {
+    throw usageError('No model was specified.', `Name models, or add --all. Models in the file: ${listText(names)}.`);
+  }
+  const strange = words.find((word) => !names.includes(word));
+  if (strange !== undefined) {
+    const near = suggesterAmong(names)(strange);
+    throw usageError(
+      `There is no model \`${strange}\` in the file.`,
+      near === undefined ? `Models in the file: ${listText(names)}.` : `Did you mean \`${near}\`?`,
+    );
+  }
+  const unread = isAll ? [] : words.filter((word) => !readable.includes(word));
+  if (unread.length > 0 || readable.length === 0) {
+    throw usageError(
+      `No placement on these nodes reads ${unread.length === 0 ? 'a model' : listText(unread)}.`,
+      'Add a placement with the model to the file first; with `state: stopped`, apply does not start it.',
+    );
+  }
+  return models.filter(({ name }) => (isAll ? readable : words).includes(name));
+}
+
+/** Why a model cannot be brought: its list of files is not in the lock, or only this computer can send it. */
+function notReady({ name, digest, source }: DesiredModel, isDetached: boolean): readonly Diagnostic[] {
+  if (isDetached && source.kind === 'controller') {
+    throw usageError(
+      `This computer sends ${name}, so it cannot disconnect.`,
+      'Leave out --detach, or name only models that the nodes download or have in a folder.',
+    );
+  }
+  if (digest !== undefined) return [];
+  const unlocked = diagnose('model/unresolved', {
+    subject: modelSubject(name),
+    detail: `The lock does not list the files of ${name}.`,
+    hint: prose`To list them: ${meshwright('models lock', name)}`,
+  });
+  return [{ ...unlocked, severity: 'error' }];
+}
