@@ -28,7 +28,7 @@ export const actVerbs: readonly ListedVerb[] = [
     words: '[placement] [text...]',
     uses: ['file', 'reach', 'json'],
     options: [{ flags: '--max-tokens <count>', text: 'maximum length of the answer (default 256)' }],
-    more: `If the file has only one placement, its name can be omitted. Of several replicas, the first one that answers is enough.
+    more: `If the file has only one placement, its name can be omitted. Replicas are asked in turn until one answers.
 The question is sent over SSH to the endpoint on the leader.
 The model's reasoning is dimmed on a terminal, omitted in a pipe, and included as \`thought\` in --json.
 Exit codes: 0 answered, 1 no answer (the reason is shown).
