@@ -29,6 +29,7 @@ if (table !== undefined) {
     const [options] = Array.isArray(args[0]) ? args[0] : args;
     if (options !== null && typeof options === 'object' && options.port !== undefined) {
       options.port = realPort(options.host, options.port) ?? 1;
+      options.host = '127.0.0.1';
     }
     return connect.apply(this, args);
   };

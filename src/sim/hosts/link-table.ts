@@ -16,12 +16,13 @@ const isPort = (port: number): boolean => port >= 1024 && port <= 65_535;
 /**
  * Finds everything in a job's texts that may be an address with a port, or only a port (an integer from 1024, as a
  * whole word or after `=`). These are addresses on cables such as `10.77.0.1:51000`, ports on the job's loopback, and
- * ports on which the job listens on all addresses of its node. False matches are harmless, because an unused pair is
- * just a line in the table.
+ * ports on which the job listens on all addresses of its node, with one socket per address (open) or with one socket
+ * (everywhere, such as `0.0.0.0:8080`). False matches are harmless, because an unused pair is just a line in the table.
  */
 export function announcedIn(texts: readonly string[]) {
   const links = new Set<string>();
   const ports = new Set<number>();
+  const everywhere = new Set<number>();
   for (const [at, text] of texts.entries()) {
     // An address and its port can also be two words: `--listen 10.77.0.1 51000`.
     const joined = /^\d{1,3}(?:\.\d{1,3}){3}$/.test(text) ? `${text}:${texts[at + 1] ?? ''}` : text;
@@ -29,6 +30,7 @@ export function announcedIn(texts: readonly string[]) {
       /(\d{1,3}(?:\.\d{1,3}){3}|localhost):(\d{1,5})(?!\d)/g,
     )) {
       if (!isPort(Number(digits))) continue;
+      if (address === '0.0.0.0') everywhere.add(Number(digits));
       if (loopbackNames.includes(address)) ports.add(Number(digits));
       else links.add(`${address}:${digits}`);
     }
@@ -36,7 +38,12 @@ export function announcedIn(texts: readonly string[]) {
     if (alone !== '' && isPort(Number(alone))) ports.add(Number(alone));
   }
   const open = texts.flatMap((text, at) => (openFlags.includes(texts[at - 1] ?? '') ? [Number(text)] : []));
-  return { links: [...links], loopbackPorts: [...ports], openPorts: open.filter(isPort) };
+  return {
+    links: [...links],
+    loopbackPorts: [...ports],
+    openPorts: open.filter(isPort),
+    everywherePorts: [...everywhere],
+  };
 }
 
 /** One address of one node, with the loopback port of this machine that represents it. */
@@ -45,6 +52,8 @@ interface LinkPair {
   /** `10.77.0.1:51000` */
   readonly address: string;
   readonly loopbackPort: number;
+  /** One socket listens at this port of every address of the node. */
+  readonly isEverywhere?: boolean;
 }
 
 /**
@@ -58,7 +67,18 @@ function linkTableText(pairs: readonly LinkPair[], node: string, reach: Reach | 
     return reach?.far.some((far) => far.node === pair.node && far.address === host) === true;
   };
   const lines = pairs.filter(isReached).map(({ address, loopbackPort }) => `${address} ${loopback}:${loopbackPort}\n`);
-  return [...new Set(lines)].sort().join('');
+  return [...new Set([...lines, ...pairs.flatMap((pair) => everywhereLines(pair, node, reach))])].sort().join('');
+}
+
+/** The names and addresses at which this node reaches a port on which one socket listens everywhere. */
+function everywhereLines(pair: LinkPair, node: string, reach: Reach | undefined): readonly string[] {
+  if (pair.isEverywhere !== true || reach === undefined) return [];
+  const { own, far, named = [] } = reach;
+  const hosts = [...own.map((address) => ({ node, address })), ...far, ...named].filter(
+    (one) => one.node === pair.node && !loopbackNames.includes(one.address),
+  );
+  const port = pair.address.slice(pair.address.lastIndexOf(':'));
+  return hosts.map(({ address }) => `${address}${port} ${loopback}:${pair.loopbackPort}\n`);
 }
 
 /** The node's names for all loopback ports of this machine, with or without a cable, for netstat. */
@@ -174,6 +194,11 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
         for (const link of announced.links) links.add(link);
         open.set(node, new Set([...(open.get(node) ?? []), ...announced.openPorts]));
         for (const port of announced.loopbackPorts) await pairFor(node, `${loopback}:${port}`);
+        for (const port of announced.everywherePorts) {
+          const key = `${node} ${loopback}:${port}`;
+          const pair = pairs.get(key);
+          if (pair !== undefined) pairs.set(key, { ...pair, isEverywhere: true });
+        }
         await writeAll();
       }),
     /** Updates the tables after cables, addresses or bridges changed. */

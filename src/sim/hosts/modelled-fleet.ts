@@ -24,7 +24,7 @@ import {
 import { hasRdmaInSettings } from '../model/macos-builds.ts';
 import { automaticLoginOf, type NodeFile } from '../model/node-files.ts';
 import { isDict, type PlistValue, readPlist } from '../model/plist.ts';
-import { wholeReachOf, wiringOf } from '../model/wiring.ts';
+import { type Reach, wholeReachOf, wiringOf } from '../model/wiring.ts';
 import { nodeFiles } from '../render-node.ts';
 import { defaultUser, outOfBox, simulateFleet } from '../simulate-fleet.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel } from './fleet-model.ts';
@@ -97,7 +97,7 @@ function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
  * Returns a function that renders nodes. It returns the same list of files as long as nothing visible to the node has
  * changed.
  */
-function lookWith(book: Book): FleetModel['look'] {
+function lookWith(book: Book, named: Reach['far']): FleetModel['look'] {
   const rendered = new Map<string, { readonly seen: readonly unknown[]; readonly files: readonly NodeFile[] }>();
   const render = (fleet: SimulatedFleet, node: string): readonly NodeFile[] => {
     const seen = seenFrom(fleet, node);
@@ -119,7 +119,7 @@ function lookWith(book: Book): FleetModel['look'] {
       comesBackAfterPowerLoss: power.restartsAfterPowerLoss,
       files: render(fleet, node),
       bootCount: bootSession.count,
-      reach: wholeReachOf(fleet, node),
+      reach: wholeReachOf(fleet, node, named),
     };
   };
 }
@@ -143,7 +143,10 @@ export function modelledFleet(desired: DesiredFleet, seed: string, saved?: strin
   return {
     name: desired.name,
     nodes: desired.nodes.map((node) => ({ name: node.name, user: node.user ?? defaultUser })),
-    look: lookWith(book),
+    look: lookWith(
+      book,
+      desired.nodes.map(({ name, host }) => ({ node: name, address: host })),
+    ),
     ...faultVerbs(book),
     ...toolVerbs(book),
     hands: () => workOfHands(book, made.fleet.cables, desired),

@@ -19,6 +19,8 @@ export interface Reach {
   readonly own: readonly string[];
   /** Addresses at the far ends of its cables, to which it can connect. */
   readonly far: readonly { readonly node: string; readonly address: string }[];
+  /** The names of Macs in the office network, including its own. */
+  readonly named?: Reach['far'];
 }
 
 const networkOf = ({ address, prefixLength }: InterfaceAddress): number =>
@@ -54,13 +56,17 @@ export function reachOf(fleet: SimulatedFleet, node: string): Reach {
   };
 }
 
-/** The same including the office network, where every Mac in the rack has an address and reaches all others. */
-export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
+/**
+ * The same including the office network, where every Mac in the rack has an address and a name, and reaches all others.
+ *
+ * @param named the names of the Macs
+ */
+export function wholeReachOf(fleet: SimulatedFleet, node: string, named: Reach['far'] = []): Reach {
   const { own, far } = reachOf(fleet, node);
   const office = fleet.macs.map(({ name, lan }) => ({ node: name, address: lan.address }));
   const mine = office.find((one) => one.node === node);
   if (mine === undefined) return { own, far };
-  return { own: [...own, mine.address], far: [...far, ...office.filter((one) => one !== mine)] };
+  return { own: [...own, mine.address], far: [...far, ...office.filter((one) => one !== mine)], named };
 }
 
 /** The interface at the far end of a receptacle's cable; undefined without a cable. */

@@ -9,7 +9,7 @@ import {
   createPortClaims,
   type LinkTables,
 } from '../../../../src/sim/hosts/link-table.ts';
-import { reachOf } from '../../../../src/sim/model/wiring.ts';
+import { reachOf, wholeReachOf } from '../../../../src/sim/model/wiring.ts';
 import { broken, simulated } from '../../../rack/rack.ts';
 
 const healthy = simulated();
@@ -85,12 +85,16 @@ describe('announcedIn', () => {
     [['PORT=8080', 'http://127.0.0.1:9090/x', '0.0.0.0:7000', 'localhost:6000'], [], [8080, 9090, 7000, 6000]],
     [['10.77.0.1:80', '1.2.3.4:99999', '70000', '123456', 'v26.5', 'a 8080'], [], []],
   ])('finds addresses and ports in %j', (texts, links, loopbackPorts) => {
-    expect(announcedIn(texts)).toEqual({ links, loopbackPorts, openPorts: [] });
+    expect(announcedIn(texts)).toMatchObject({ links, loopbackPorts, openPorts: [] });
   });
 
   it('finds the ports on which exo accepts peers at any address', () => {
     const words = ['--api-port', '52500', '--zenoh-port', '53000', '--libp2p-port', '80', 'x', '--libp2p-port'];
-    expect(announcedIn(words)).toEqual({ links: [], loopbackPorts: [52_500, 53_000], openPorts: [53_000] });
+    expect(announcedIn(words)).toMatchObject({ links: [], loopbackPorts: [52_500, 53_000], openPorts: [53_000] });
+  });
+
+  it('finds the ports on which one socket listens at every address', () => {
+    expect(announcedIn(['0.0.0.0:7000', '127.0.0.1:9090']).everywherePorts).toEqual([7_000]);
   });
 });
 
@@ -133,6 +137,22 @@ describe("a fleet's link tables", () => {
     expect([...(await read('studio-2', 'link-names')).values()]).toEqual(['10.77.0.2:51000']);
     await tables.update(new Map(nodes.map((node) => [node, reachOf(healthy, node)])));
     expect(await read('studio-2')).toEqual(before);
+  });
+
+  it('list a port that listens everywhere at the names and addresses of its Mac, for every Mac', async () => {
+    const named = nodes.map((node) => ({ node, address: `${node}.lan` }));
+    await tables.update(new Map(nodes.map((node) => [node, wholeReachOf(healthy, node, named)])));
+    await tables.announce('studio-1', ['0.0.0.0:8080', '127.0.0.1:9090']);
+    const [one, other] = [await read('studio-1'), await read('studio-4')];
+    const real = one.get('127.0.0.1:8080');
+    expect([one.get('studio-1.lan:8080'), other.get('studio-1.lan:8080')]).toEqual([real, real]);
+    const office = healthy.macs.find(({ name }) => name === 'studio-1')?.lan.address;
+    expect(other.get(`${office}:8080`)).toBe(real);
+    expect([...other.keys()].filter((address) => /127|studio-4|:9090/.test(address))).toEqual([]);
+    expect([...(await read('studio-1', 'link-names')).values()].toSorted()).toEqual([
+      '127.0.0.1:8080',
+      '127.0.0.1:9090',
+    ]);
   });
 
   it('list an early announced address as soon as a node has it', async () => {
