@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
+import { clientKey, publish, writePublishedSources } from '../scenarios/published-sources.ts';
+import { endPlace } from './fleet.ts';
+import { json, meshwright } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+const flat = (text: string): string => text.replace(/\s+/g, ' ');
+
+/** The pair's Macs, each with the whole model. */
+const file = pairFile((value) => {
+  publish(value);
+  const { sharding: _, fallback: __, ...chat } = filePart(value, 'placements', 'chat');
+  filePart(value, 'placements')['chat'] = { ...chat, replicas: 'per-node' };
+});
+
+let place: Place;
+const run = (...words: string[]) => meshwright(place, [...words, '--sim'], { env: { CLIENT_KEY: clientKey } });
+beforeAll(async () => {
+  place = await placeWithPair(file);
+  await writePublishedSources(place.folder);
+});
+afterAll(() => endPlace(place));
+
+/** The port on this computer that represents a gateway. */
+function realPort(node: string): number {
+  const fleets = join(place.state, 'sim');
+  const [table = ''] = readdirSync(fleets).map((fleet) => join(fleets, fleet, 'roots', node, '.sim/link-table'));
+  const line = readFileSync(table, 'utf8')
+    .split('\n')
+    .find((one) => one.startsWith('127.0.0.1:8080 '));
+  return Number(line?.slice(line.lastIndexOf(':') + 1));
+}
+
+/** The status of a client's request to the gateway of a node. */
+async function ask(node: string): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${realPort(node)}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${clientKey}` },
+    body: JSON.stringify({ model: 'tiny', max_tokens: 3, messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** The number of requests that each replica answered, according to its gateway. */
+async function answered(): Promise<readonly (number | undefined)[]> {
+  const { placements } = json(await run('status', '--json')) as {
+    readonly placements: Readonly<Record<string, { readonly clients?: { readonly requests?: number } }>>;
+  };
+  return [first, second].map((node) => placements[`chat-${node}`]?.clients?.requests);
+}
+
+describe('replicas on two Macs', () => {
+  it('end at a token through either gateway, with nothing left to do', async () => {
+    const applied = await run('apply', '--yes');
+    expect([applied.code, applied.stderr]).toEqual([0, '']);
+    expect(flat(applied.stdout)).toContain(
+      `chat serves at http://${first}.lan:8080/v1 and http://${second}.lan:8080/v1 Try it: meshwright ask chat "Hello" --sim`,
+    );
+    expect((await run('plan', '--detailed-exitcode')).code).toBe(0);
+    expect([await ask(first), await ask(second)]).toEqual([200, 200]);
+    expect(await answered()).toEqual([1, 1]);
+  });
+
+  it('answer for a drained replica over the office network', async () => {
+    expect((await run('drain', `chat-${first}`, '--yes')).code).toBe(0);
+    expect(await ask(first)).toBe(200);
+    expect(await answered()).toEqual([1, 2]);
+    expect((await run('start', 'chat', '--yes')).code).toBe(0);
+  });
+
+  it('are measured one at a time', async () => {
+    const { code, stderr } = await run('bench', 'chat');
+    expect([code, flat(stderr)]).toEqual([64, expect.stringContaining(`meshwright bench chat-${first} --sim`)]);
+  });
+
+  it('answer while the Mac of one has no power, and apply reports that Mac', async () => {
+    expect((await meshwright(place, ['sim', 'fault', 'power-cut', first])).code).toBe(0);
+    expect([await ask(second), await ask(second)]).toEqual([200, 200]);
+    const asked = await run('ask', 'chat', 'Hello');
+    expect([asked.code, asked.stderr]).toEqual([
+      0,
+      expect.stringContaining(`chat-${first} gave no answer; asking chat-${second}`),
+    ]);
+    const applied = await run('apply', '--yes');
+    expect([applied.code, applied.stdout]).toEqual([4, expect.stringContaining(`chat-${first}`)]);
+    expect(await ask(second)).toBe(200);
+  });
+});
