@@ -24,6 +24,7 @@ missing() {
   # Simulated Macs in namespaces need root on Linux.
   if [ "$(uname)" = Linux ] && [ "$(id -u)" = 0 ]; then
     [ -x /usr/bin/sudo ] || printf ' sudo'
+    command -v mkfs.xfs >/dev/null || printf ' xfsprogs'
     command -v ip >/dev/null && command -v tc >/dev/null || printf ' iproute2'
     command -v nsenter >/dev/null && command -v setpriv >/dev/null || printf ' util-linux'
   fi
