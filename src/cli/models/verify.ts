@@ -21,10 +21,14 @@ export const modelsVerify: VerbBody = async (run) => {
   });
   const code = codeForNodes(verdicts);
   if (!isFull) return code;
-  const hashed = await hashFiles(run, opened, nodes, input);
   const hasCopies = input.models.some(({ copies }) => copies.some(({ state }) => state === 'complete'));
-  const isShown = hasCopies && hashed === exitCode.done && !run.options.json;
-  if (isShown) run.console.out('Every file that was hashed matches its SHA-256.\n');
+  if (!hasCopies && !run.options.json) {
+    run.console.out('\nNothing to hash: no node that was reached has a complete copy.\n');
+    return code;
+  }
+  const hashed = await hashFiles(run, opened, nodes, input);
+  if (hashed === exitCode.done && !run.options.json)
+    run.console.out('Every file that was hashed matches its SHA-256.\n');
   return firstOf([code, hashed]);
 };
 
@@ -49,7 +53,6 @@ function hashFiles(
     scope: { desired: fleet, targets },
     named: [],
     judged: targets,
-    nothing: 'Nothing to hash: no node that was reached has a complete copy.',
   };
   if (!run.options.json) run.console.out('\n');
   // Hashing disturbs nothing, so that no question is asked.

@@ -105,7 +105,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function launch(root: MacRoot, source: Source): Promise<void> {
   const body = launchBody(key, callFor(source), source === 'folder' || source === 'release' ? '' : token);
-  expect((await root.runBody(body)).result).toMatchObject({ kind: 'done', isChanged: true });
+  expect((await root.runBody(body)).result).toMatchObject({ kind: 'done' });
 }
 
 /** Kills the job with everything that it started, as a power failure does, unless it has ended. */
@@ -160,7 +160,6 @@ const sizeOf = (root: MacRoot, path: string): number => (root.has(path) ? statSy
 describe('a killed download', () => {
   it.each(sampleOf(cases, { few: 4, oneIn: 24 }))(
     'from $source with $name, killed after $moment tools, continues',
-    { timeout: 60_000 },
     async ({ source, name, moment }) => {
       const root = newRoot();
       const fault = faults[name];
@@ -182,9 +181,14 @@ describe('a killed download', () => {
       const isWrong = name === 'a wrong byte' || name === 'a pointer';
 
       hub.reset();
-      const body = launchBody(key, callFor(source), source === 'folder' || source === 'release' ? '' : token);
-      expect((await root.runBody(body)).result).toMatchObject({ kind: 'done' });
-      expect(await ended(root)).toMatchObject({ exit: 0 });
+      await launch(root, source);
+      let last = await ended(root);
+      // As apply does: a launch may have found the killed process that nobody had waited for yet.
+      for (let tries = 0; tries < 3 && last.state === 'gone'; tries += 1) {
+        await launch(root, source);
+        last = await ended(root);
+      }
+      expect(last).toMatchObject({ exit: 0 });
       for (const { at, bytes } of targets(source)) {
         expect(readFileSync(join(root.folder, at)).equals(bytes)).toBe(true);
       }
