@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { indexedModel } from '../doubles/exo-image.ts';
 import { tinyGguf, tinyShape } from '../doubles/tiny-gguf.ts';
 import { replaceFile } from '../hosts/replace-file.ts';
+import { createGithub } from './github.ts';
 import { createHub, type HubFile, type HubRefusal, type HubRepository, hubFile } from './hub.ts';
 import { openWeb, webIdentity } from './web-server.ts';
 
@@ -57,11 +58,11 @@ function createRepositories(): (id: string, token: string | undefined) => HubRep
 }
 
 /**
- * Opens the servers that stand in for the internet in a rehearsal: a Hub with every repository. The simulated Macs with
- * these disks reach them by name.
+ * Opens the servers that stand in for the internet in a rehearsal: a Hub with every repository, and GitHub's archives of
+ * commits. The simulated Macs with these disks reach them by name.
  */
 export async function openRehearsalWeb(folder: string, disks: readonly string[]) {
-  const sites = createHub({ find: createRepositories(), nowMs: Date.now });
+  const sites = new Map([...createHub({ find: createRepositories(), nowMs: Date.now }), ...createGithub()]);
   const web = await openWeb({ sites, identity: webIdentity([...sites.keys()], new Date()) });
   const caFile = join(folder, 'web-ca.pem');
   await writeFile(caFile, web.ca, { mode: 0o600 });

@@ -5,12 +5,14 @@
 #
 #   uv python install [--no-bin] VERSION
 #   uv venv --relocatable [--no-project] --python VERSION|PROGRAM FOLDER
-#   uv pip sync [--offline --no-index --find-links FOLDER] --require-hashes [--no-build] [--compile-bytecode]
+#   uv pip sync [--offline --no-index] [--find-links FOLDER] --require-hashes [--no-build] [--compile-bytecode]
 #       --python PROGRAM LIST
-#   uv pip compile --generate-hashes --no-build --no-header --no-annotate --python PROGRAM --python-version VERSION
-#       --output-file LIST WANTED
+#   uv pip compile --generate-hashes --no-build --no-header --no-annotate [--no-emit-package NAME] --python PROGRAM
+#       --python-version VERSION --output-file LIST WANTED
+#   uv build --wheel --no-sources --python PROGRAM --out-dir FOLDER SOURCE
 #
-# `compile` knows four releases of mlx-lm, with one version of each dependency.
+# `compile` knows four releases of mlx-lm, with one version of each dependency, and wheels of mlx-lm at a file:// URL.
+# `build` makes a wheel of a folder with `setup.py` and `mlx_lm/_version.py`.
 #
 # UV_PYTHON_INSTALL_MIRROR can be a folder with a Python, as file://…/RELEASE/cpython-VERSION+RELEASE-….tar.gz. Wheels
 # in a folder contain what their names say, and each must have one of the hashes in the list. It also checks the
@@ -38,6 +40,7 @@ if ($verb eq 'python') { install(@rest) }
 elsif ($verb eq 'venv') { venv(@rest) }
 elsif ($verb eq 'pip' && ($rest[0] // '') eq 'compile') { compile(@rest) }
 elsif ($verb eq 'pip') { sync(@rest) }
+elsif ($verb eq 'build') { build(@rest) }
 elsif ($verb eq '--version') { print "uv 0.9.11 (double)\n" }
 else { refuse(2, "unrecognized subcommand '$verb'") }
 exit 0;
@@ -168,8 +171,11 @@ sub sync {
         my @hashes = $rest =~ /sha256:([0-9a-f]{64})/g
             or refuse(1, "In `--require-hashes` mode, all requirements must have a hash, but none were provided for: $name==$version");
         $known{lc $name} or refuse(1, "Because $name was not found in the package registry and you require $name==$version");
-        my $right = $option->{'--no-index'} ? wheel_digest($option->{'--find-links'} // '', $name, $version)
-            : sha256_hex(lc($name) . "==$version");
+        my $links = $option->{'--find-links'};
+        my $right = $option->{'--no-index'} ? wheel_digest($links // '', $name, $version) : sha256_hex(lc($name) . "==$version");
+        # Of a file in the folder and one in the index, uv prefers the one whose hash can match.
+        my $isIndexed = grep { $_ eq $right } @hashes;
+        $right = wheel_digest($links, $name, $version) if !$isIndexed && defined $links && defined wheel_file($links, $name, $version);
         (grep { $_ eq $right } @hashes) or refuse(1, "Failed to download `$name==$version`: Hash mismatch for `$name==$version`");
         push @packages, [lc($name) =~ s/-/_/gr, $version];
     }
@@ -197,6 +203,12 @@ sub resolved {
     my %mlx_of = ('0.31.0' => '0.31.0', '0.31.2' => '0.31.1', '0.31.3' => '0.31.2', '0.32.0' => '0.32.2');
     my %others = (jinja2 => '3.1.6', markupsafe => '3.0.3', numpy => '2.3.4', protobuf => '6.33.0', pyyaml => '6.0.3',
         sentencepiece => '0.2.1', transformers => '5.7.0');
+    if (my ($wheel) = $wanted =~ m{^mlx-lm @ file://(/\S+\.whl)$}) {
+        -f $wheel or refuse(2, "Distribution not found at: file://$wheel");
+        my ($version) = $wheel =~ m{/mlx_lm-([0-9A-Za-z.+]+)-py3-none-any\.whl$}
+            or refuse(1, "The wheel filename is invalid: $wheel");
+        return (%others, 'mlx-lm' => $version, mlx => '0.32.2', 'mlx-metal' => '0.32.2');
+    }
     my ($name, $version) = $wanted =~ /^([a-z-]+)==([0-9A-Za-z.]+)$/ or refuse(2, "Couldn't parse requirement: $wanted");
     my $mlx = $name eq 'mlx-lm' ? $mlx_of{$version} : undef;
     if (!defined $mlx) {
@@ -211,7 +223,7 @@ sub resolved {
 sub compile {
     my ($compile, @words) = @_;
     my %flags = map { $_ => 'flag' } qw(--generate-hashes --no-build --no-header --no-annotate);
-    my %values = map { $_ => 'value' } qw(--python --python-version --output-file);
+    my %values = map { $_ => 'value' } qw(--python --python-version --output-file --no-emit-package);
     my ($option, $wanted, @more) = read_words({ %flags, %values }, @words);
     defined $wanted && !@more or refuse(2, 'one list of requirements');
     $option->{$_} or refuse(2, "$_ is missing") for qw(--generate-hashes --no-build --no-header --output-file);
@@ -225,6 +237,7 @@ sub compile {
     sleep 5 if mac_word() =~ /^slow/;
     my $text = '';
     for my $one (sort keys %version_of) {
+        next if $one eq ($option->{'--no-emit-package'} // '');
         # A release has several wheels; only the first of these fits a Mac.
         my @hashes = map { sha256_hex($_) } ("$one==$version_of{$one}", "$one==$version_of{$one} for Linux");
         $text .= "$one==$version_of{$one} \\\n    --hash=sha256:$hashes[0] \\\n    --hash=sha256:$hashes[1]\n";
@@ -236,13 +249,60 @@ sub compile {
     print $text;
 }
 
-# The digest of a package's wheel in a folder.
-sub wheel_digest {
+# The file of a package's wheel in a folder; undefined if the folder has none.
+sub wheel_file {
     my ($folder, $name, $version) = @_;
     my $start = lc($name) =~ s/-/_/gr;
     opendir my $all, $folder or refuse(2, "Failed to read `--find-links` directory: $folder");
     my ($file) = sort grep { /^\Q$start-$version\E-.*\.whl$/i } readdir $all;
+    return $file;
+}
+
+# The digest of a package's wheel in a folder.
+sub wheel_digest {
+    my ($folder, $name, $version) = @_;
+    my $file = wheel_file($folder, $name, $version);
     defined $file or refuse(1, "Because $name was not found in the provided package locations and you require $name==$version");
     open my $wheel, '<:raw', "$folder/$file" or refuse(2, "$folder/$file: $!");
     return sha256_hex(join '', <$wheel>);
+}
+
+sub content {
+    my ($path) = @_;
+    open my $file, '<:raw', $path or return undef;
+    return join '', <$file>;
+}
+
+# Builds the wheel of a source folder. The wheel's bytes depend only on the files.
+# @see uv build; PEP 427 for the name; mlx-lm/setup.py, which reads mlx_lm/_version.py
+sub build {
+    my %takes = ('--wheel' => 'flag', '--no-sources' => 'flag', '--python' => 'value', '--out-dir' => 'value');
+    my ($option, $source, @more) = read_words(\%takes, @_);
+    defined $source && !@more or refuse(2, 'one source');
+    $option->{'--wheel'} or refuse(2, 'this double builds only wheels');
+    my $folder = $option->{'--out-dir'} // refuse(2, '--out-dir is missing');
+    my $program = $option->{'--python'} // refuse(2, '--python is missing');
+    -x $program or refuse(2, "No interpreter found at path `$program`");
+    -d $source or refuse(2, "Source `$source` does not exist");
+    print STDERR "Building wheel...\n";
+    # The build requirements come from the package index.
+    fetched();
+    defined content("$source/setup.py") or failed_build($source,
+        "$source does not appear to be a Python project, as neither `pyproject.toml` nor `setup.py` are present in the directory");
+    my ($version) = (content("$source/mlx_lm/_version.py") // '') =~ /^__version__ = "([0-9A-Za-z.+]+)"/m
+        or failed_build($source, "The build backend returned an error");
+    make_path($folder);
+    my $name = "mlx_lm-$version-py3-none-any.whl";
+    open my $wheel, '>:raw', "$folder/$name" or refuse(2, "$folder/$name: $!");
+    for my $path ('setup.py', sort map { s{^\Q$source\E/}{}r } glob "\"$source\"/mlx_lm/*.py") {
+        print {$wheel} "$path ", sha256_hex(content("$source/$path")), "\n";
+    }
+    close $wheel or refuse(2, "$folder/$name: $!");
+    print STDERR "Successfully built $folder/$name\n";
+}
+
+sub failed_build {
+    my ($source, $text) = @_;
+    print STDERR "  x Failed to build `$source`\n  `-> $text\n";
+    exit 2;
 }

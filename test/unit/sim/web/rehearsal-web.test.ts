@@ -135,3 +135,20 @@ describe("a rehearsal's Hub", () => {
     expect(await onNode(`curl -q -f -s -S -L -o got ${url}; head -c 4 got`, '')).toBe('GGUF');
   });
 });
+
+describe("a rehearsal's GitHub", () => {
+  const commit = 'a'.repeat(40);
+  const archive = (name: string) => `https://github.com/acme/${name}/archive/${commit}.tar.gz`;
+  const fetched = (name: string) => onNode(`curl -q -f -s -S -L -o got ${archive(name)} && tar -tf got | sort`, '');
+
+  it('has an archive of every commit, behind a redirect to a different host', async () => {
+    const names = ['README.md', 'mlx_lm/__init__.py', 'mlx_lm/_version.py', 'setup.py'];
+    expect(await fetched('mlx-lm')).toBe(names.map((name) => `mlx-lm-${commit}/${name}\n`).join(''));
+    expect(await onNode(`curl -q -s -o got -w '%{http_code}' ${archive('mlx-lm')}`, '')).toBe('302');
+    expect(await fetched('broken-lm')).not.toContain('setup.py');
+  });
+
+  it('has no archive of a missing repository', async () => {
+    expect(await fetched('missing')).toContain('404');
+  });
+});
