@@ -15,8 +15,10 @@ export function sourceAdvice(text: string): string | undefined {
     : undefined;
 }
 
-/** A runtime from a repository is what people expect next to a model from one. */
-export const keyAdvice = (pointer: string): string | undefined =>
-  /^\/runtimes\/[^/]+\/source$/.test(pointer)
-    ? 'A runtime comes from `version`, or from `archive`: a path on this computer or an https URL. meshwright builds no sources.'
-    : undefined;
+/** People write the address of a page on GitHub, or leave out `github:`. */
+export function runtimeSourceAdvice(text: string): string {
+  const address = /^(?:git\+)?(?:https?:\/\/|git@)?(?:www\.)?github\.com[/:]([\w.-]+\/[\w.-]+?)(?:\.git)?(?:[/@#].*)?$/;
+  const repository = address.exec(text)?.[1] ?? /^([\w.-]+\/[\w.-]+)(?:@.*)?$/.exec(text)?.[1];
+  const commit = /[0-9a-f]{40}/.exec(text)?.[0] ?? 'COMMIT';
+  return `Write \`github:${repository ?? 'OWNER/NAME'}@${commit}\`, with all 40 digits of the commit.`;
+}

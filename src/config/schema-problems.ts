@@ -4,7 +4,7 @@ import { pointerTo } from '../desired/draft.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { groupBy, listText } from '../model/lists.ts';
 import { upperFirst } from '../model/text/prose.ts';
-import { hostAdvice, keyAdvice, sourceAdvice } from './form-advice.ts';
+import { hostAdvice, runtimeSourceAdvice, sourceAdvice } from './form-advice.ts';
 import { type Problem, quoted } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';
 import {
@@ -220,8 +220,7 @@ function unknownKey({ schema, document, error, part }: Context): Problem {
     span,
     pointer,
     detail: `${quoted(key)} is not a key of ${pointerText(error.instancePath)}.`,
-    hint:
-      glued === undefined ? (keyAdvice(pointer) ?? hintForUnknown({ key, near }, known, elsewhere)) : spaceHint(glued),
+    hint: glued === undefined ? hintForUnknown({ key, near }, known, elsewhere) : spaceHint(glued),
     ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
   };
 }
@@ -415,6 +414,7 @@ function badForm({ part, pointer, description, value }: Context): ValueProblem {
 function adviceOn(text: string, pointer: string, definition: string): string | undefined {
   if (definition === 'host') return hostAdvice(text);
   if (isLink(pointer)) return linkAdvice(text);
+  if (/^\/runtimes\/[^/]+\/source$/.test(pointer)) return runtimeSourceAdvice(text);
   return /^\/models\/[^/]+\/source$/.test(pointer) ? sourceAdvice(text) : undefined;
 }
 

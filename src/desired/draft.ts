@@ -142,6 +142,7 @@ function draftRuntime(spot: Entry) {
     ...given({
       driver: textOf(below(spot, 'driver')),
       version: textOf(below(spot, 'version')),
+      source: textOf(below(spot, 'source')),
       order: textOf(below(spot, 'order')),
       meeting: textOf(below(spot, 'joined', 'meeting')),
     }),

@@ -47,7 +47,10 @@ export type DesiredWiredLimit =
 export interface RuntimeExtra extends Pick<RuntimeSource, 'name' | 'sha256' | 'sizeBytes'> {
   /** As in the file; absolute once settled. */
   readonly source: string;
-  /** Present if the file names only a package: `apply` makes this list of packages on a node. */
+  /**
+   * Present if the file names only a package: `apply` makes this list of packages on a node, and, for a package from
+   * {@link ListedPackage.source}, its wheel.
+   */
   readonly lists?: ListedPackage;
 }
 
@@ -55,9 +58,22 @@ export interface RuntimeExtra extends Pick<RuntimeSource, 'name' | 'sha256' | 's
 export interface ListedPackage {
   /** As on the package index, such as `mlx-lm`. */
   readonly name: string;
-  readonly version: string;
+  /** Absent for a package from {@link source}. */
+  readonly version?: string;
   /** The Python version, such as `3.12`. */
   readonly python: string;
+  /** Present if a node builds the package from a commit. */
+  readonly source?: PackageSource;
+}
+
+/** A commit on GitHub. The digest and size are those of its archive, and absent until settled. */
+export interface PackageSource {
+  /** `owner/name`. */
+  readonly repository: string;
+  /** All 40 digits. */
+  readonly commit: string;
+  readonly sha256?: Digest;
+  readonly sizeBytes?: number;
 }
 
 /** A source that could not be read, with the reason as a sentence. Everything that needs the source waits. */

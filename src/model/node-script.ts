@@ -288,11 +288,19 @@ export interface JobArgs {
     readonly isOffline: boolean;
     /** The account for uv; empty means the SSH user. */
     readonly account: string;
+    /** An extra with the built wheel of a package, and the name that uv needs; absent if all come from an index. */
+    readonly wheel?: { readonly extra: string; readonly name: string };
   } & UvMirror;
-  /** Unpacks as above into a temporary folder, and uses uv to list a package with all dependencies and hashes. */
+  /** Downloads the archive of a commit to the staging folder of its list, like `fetch-archive`. */
+  readonly 'fetch-source': Omit<JobArgs['fetch-archive'], 'archive'>;
+  /**
+   * Unpacks as above into a temporary folder, and uses uv to list a package with all dependencies and hashes. With
+   * `source`, uv first builds the package's wheel from the archive that `fetch-source` downloaded.
+   */
   readonly 'list-packages': Pick<JobArgs['build-python'], 'tree' | 'archive' | 'sha256' | 'python' | 'account'> & {
-    /** The requirement, such as `mlx-lm==0.32.0`. */
+    /** The requirement, such as `mlx-lm==0.32.0`; with `source`, only the name. */
     readonly wanted: string;
+    readonly source?: { readonly sha256: Digest; readonly mostBytes: number };
     /** The longest list that is accepted. */
     readonly mostBytes: number;
   } & UvMirror;

@@ -68,6 +68,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   'runtimes.pairwise': ['driver'],
   'runtimes.llamacpp': ['driver'],
   'runtimes.mlx': ['driver'],
+  'runtimes.fork': ['driver'],
   'runtimes.exo': ['driver'],
   'models.tiny': ['source'],
   'models.shelf': ['source'],
@@ -164,6 +165,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'runtimes.llamacpp': inPlacements('runtime', 'wide/runtime'),
   'runtimes.mlx': inPlacements('runtime', 'pair/runtime'),
   'runtimes.mlx.requirements': keyMissing('mlx'),
+  'runtimes.fork.source': keyMissing('fork'),
   'runtimes.exo.version': keyMissing('exo'),
   models: inPlacements(
     'model',

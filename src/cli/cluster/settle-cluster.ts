@@ -71,7 +71,7 @@ export async function settleCluster(
   await writeDoubles(doubles);
   const wanted = withDoubles(withSimulatedLists(run, base.opened.path, withoutMirror(run, base.opened.fleet)), doubles);
   const places = sourcesToRead(wanted, base.lock, folder);
-  const read = await readSources(run, places);
+  const read = await readSources(run, places, base.opened.path);
   const sources = { ...read, archives: { ...read.archives, ...missing } };
   const repositories = await readRepositories(run, base.opened, places.repositories);
   const keys = await readKeys(run, wanted, folder);

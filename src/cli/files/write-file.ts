@@ -82,7 +82,7 @@ export async function useFileAlone<T>(path: string, act: () => T): Promise<T> {
  * Replaces a file atomically by a temporary file in the same folder, fsync, and rename.
  * @throws FleetError `cli/cannot-write`; the old text is then unchanged
  */
-export function replaceFile(path: string, text: string, mode = 0o644): void {
+export function replaceFile(path: string, text: string | Uint8Array, mode = 0o644): void {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     const file = openSync(temporary, 'wx', mode);

@@ -23,7 +23,7 @@ export const modelsLock: VerbBody = async (run) => {
   const { lock, lockPlace } = lockBefore(run, opened);
   const chosen = chosenModels(run, opened.fleet.models);
   const places = sourcesToRead({ runtimes: [], models: chosen }, { models: {}, runtimes: {} }, baseFolder);
-  const local = await readSources(run, places);
+  const local = await readSources(run, places, opened.path);
   const repositories = await readRepositories(run, opened, places.repositories);
   const onNodes = await listNodeFolders(
     run,

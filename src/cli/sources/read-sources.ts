@@ -161,8 +161,12 @@ const chunkBytes = 1_048_576;
 const finderFile = '.DS_Store';
 
 /** Hashes the sources on this computer and resolves releases. Shows progress after two seconds. */
-export async function readSources(run: Run, { archives, folders, releases }: SourcePlaces): Promise<SourceFacts> {
-  const resolved = await resolveReleases(run, releases);
+export async function readSources(
+  run: Run,
+  { archives, folders, releases }: SourcePlaces,
+  clusterFile: string,
+): Promise<SourceFacts> {
+  const resolved = await resolveReleases(run, releases, clusterFile);
   // Without a prototype, because `constructor` is a valid model name.
   const read: { archives: Record<string, ArchiveFact>; folders: Record<string, FolderFact> } = {
     archives: Object.create(null),

@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mirrored } from '../../desired/mirror.ts';
 import { pageEntry } from '../../desired/releases.ts';
 import type { ArchiveFact, ReleasePlace } from '../../desired/settle/settle-trees.ts';
 import type { Release, UnreadArchive } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
 import { bytesText } from '../../model/text/units.ts';
+import { simulatedWeb } from '../../sim/hosts/control/run-folder.ts';
+import { simFolder } from '../files/places.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import { type HttpAnswer, type HttpQuestion, httpGet } from './http-get.ts';
+import { type HttpAnswer, type HttpQuestion, httpGet, type WebAccess } from './http-get.ts';
 
 /** A release page is shorter than this. */
 const longestPage = 16_777_216;
@@ -16,15 +22,19 @@ const longestPage = 16_777_216;
 export async function resolveReleases(
   run: Run,
   releases: readonly ReleasePlace[],
+  clusterFile: string,
 ): Promise<Readonly<Record<string, ArchiveFact>>> {
   let hashedBytes = 0;
   const what = (): string => `resolving releases${hashedBytes === 0 ? '' : `, ${bytesText(hashedBytes)} hashed`}`;
   const facts = await withProgress(run.console, [what, releases], (done) =>
     Promise.all(
       releases.map(async ({ name, release }) => {
-        const fact = await resolveRelease(release, run.signal, (bytes) => {
+        const onHashed = (bytes: number): void => {
           hashedBytes += bytes;
-        });
+        };
+        const fact = isSource(name)
+          ? await resolveSource(run, release, clusterFile, onHashed)
+          : await resolveRelease(release, { signal: run.signal }, onHashed);
         done(name);
         return [name, fact] as const;
       }),
@@ -33,19 +43,39 @@ export async function resolveReleases(
   return Object.fromEntries(facts);
 }
 
+/** True for the archive of a commit, whose name has two parts. */
+const isSource = (name: string): boolean => name.includes('/');
+
+/** Hashes the archive of a commit. In a rehearsal, the servers of the simulated fleet have every commit. */
+async function resolveSource(
+  run: Run,
+  release: Release,
+  clusterFile: string,
+  onHashed: (bytes: number) => void,
+): Promise<ArchiveFact> {
+  if (run.options.sim !== true) return resolveRelease(release, { signal: run.signal }, onHashed);
+  const web = await simulatedWeb(simFolder(run.env, clusterFile));
+  if (web === undefined) {
+    const hint = prose`Start it: ${meshwright('sim up')}`;
+    return { ...unresolved('No simulated fleet is running, so nothing stands in for GitHub.'), hint };
+  }
+  const from = mirrored(release.url, { mirror: web.origin });
+  return resolveRelease({ ...release, from }, { signal: run.signal, ca: readFileSync(web.caFile, 'utf8') }, onHashed);
+}
+
 /** @throws only if the run is interrupted */
 export async function resolveRelease(
   release: Release,
-  signal: AbortSignal,
+  access: WebAccess,
   onHashed: (bytes: number) => void,
 ): Promise<ArchiveFact> {
-  const published = release.known ?? (await askPage(release, signal));
+  const published = release.known ?? (await askPage(release, access));
   if ('kind' in published) return published;
   const { sha256 } = published;
-  const sizeBytes = published.sizeBytes ?? (sha256 === undefined ? undefined : await askSize(release, signal));
+  const sizeBytes = published.sizeBytes ?? (sha256 === undefined ? undefined : await askSize(release, access));
   if (typeof sizeBytes === 'object') return sizeBytes;
   if (sha256 !== undefined && sizeBytes !== undefined) return { kind: 'known', sha256, sizeBytes };
-  const hashed = await hashArchive(release, signal, onHashed);
+  const hashed = await hashArchive(release, access, onHashed);
   if (sha256 === undefined || hashed.kind !== 'known' || hashed.sha256 === sha256) return hashed;
   return unresolved(`${release.from} has a different sha256 than its release page reports: ${hashed.sha256}.`);
 }
@@ -55,12 +85,12 @@ const unresolved = (detail: string): UnreadArchive => ({ kind: 'unresolved', det
 /** The digest and size on the release page, as far as it has them. */
 async function askPage(
   { page }: Release,
-  signal: AbortSignal,
+  access: WebAccess,
 ): Promise<{ readonly sha256?: Digest; readonly sizeBytes?: number } | UnreadArchive> {
   if (page === undefined) return {};
   const { url, name } = page;
   const accept = 'application/vnd.github+json, text/plain';
-  const answer = await request(url, { accept, mostBytes: longestPage }, signal);
+  const answer = await request(url, { accept, mostBytes: longestPage }, access);
   if ('kind' in answer) return answer;
   const entry = pageEntry(page, answer.body.toString('utf8'));
   switch (entry.kind) {
@@ -80,8 +110,8 @@ function macFiles(files: readonly string[]): string {
 }
 
 /** The size of an archive from its headers; undefined if the server does not report it. */
-async function askSize({ from }: Release, signal: AbortSignal): Promise<number | undefined | UnreadArchive> {
-  const answer = await request(from, { method: 'HEAD' }, signal);
+async function askSize({ from }: Release, access: WebAccess): Promise<number | undefined | UnreadArchive> {
+  const answer = await request(from, { method: 'HEAD' }, access);
   return 'kind' in answer ? answer : sizeIn(answer);
 }
 
@@ -93,7 +123,7 @@ function sizeIn({ header }: HttpAnswer): number | undefined {
 /** Downloads an archive once to hash it. Keeps none of it. */
 async function hashArchive(
   { from }: Release,
-  signal: AbortSignal,
+  access: WebAccess,
   onHashed: (bytes: number) => void,
 ): Promise<ArchiveFact> {
   const hash = createHash('sha256');
@@ -103,7 +133,7 @@ async function hashArchive(
     sizeBytes += part.length;
     onHashed(part.length);
   };
-  const answer = await request(from, { onPart }, signal);
+  const answer = await request(from, { onPart }, access);
   if ('kind' in answer) return answer;
   const whole = sizeIn(answer) ?? sizeBytes;
   if (sizeBytes === 0 || sizeBytes !== whole) return unresolved(`${from} ended after ${sizeBytes} of ${whole} bytes.`);
@@ -114,9 +144,9 @@ async function hashArchive(
 async function request(
   url: string,
   { accept = '*/*', ...more }: Omit<HttpQuestion, 'headers'> & { readonly accept?: string },
-  signal: AbortSignal,
+  access: WebAccess,
 ): Promise<HttpAnswer | UnreadArchive> {
-  const answer = await httpGet(url, { headers: { accept }, ...more }, { signal });
+  const answer = await httpGet(url, { headers: { accept }, ...more }, access);
   if ('why' in answer) return unresolved(`${url}: its server ${answer.why}.`);
   return answer.status === 200 ? answer : refusal(url, answer);
 }

@@ -2,47 +2,83 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredRuntime, ListedPackage, RuntimeExtra } from '../../model/desired.ts';
+import type { Digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { runtimeSubject } from '../../model/subject.ts';
+import { shortCommit, sourceText } from '../package-source.ts';
 import type { KeysByDriver } from '../rules/rule.ts';
 import { type ArchiveFact, extraName, own, type SourceFacts, type TreeSources, wheelFolder } from './settle-trees.ts';
 
 /** The name of the locked requirements in their runtime's tree. */
 export const requirementsName = 'requirements.lock';
 
-/** The name of a list that `apply` makes: `mlx-lm-0.32.0-python-3.12.requirements`. Other inputs have other lists. */
-export const listName = ({ name, version, python }: ListedPackage): string =>
-  `${name}-${version}-python-${python}.requirements`;
+/** The name of a built wheel in its runtime's tree. Once installed, the tree does not have it any more. */
+export const wheelName = 'source.whl';
+
+/** `mlx-lm-0.32.0-python-3.12`, or `mlx-lm-0123456789ab-python-3.12` for a commit. Other inputs have other files. */
+const madeName = ({ name, version, python, source }: ListedPackage): string =>
+  `${name}-${source === undefined ? version : shortCommit(source)}-python-${python}`;
+
+/** The name of a list that `apply` makes. */
+export const listName = (lists: ListedPackage): string => `${madeName(lists)}.requirements`;
+
+/** The name of a wheel that `apply` makes. */
+export const builtName = (lists: ListedPackage): string => `${madeName(lists)}.whl`;
+
+/** The name that a wheel of this version needs in order to be installed. @see PEP 427: file name convention */
+const pureWheel = (name: string, version: string): string => `${name.replaceAll('-', '_')}-${version}-py3-none-any.whl`;
 
 /** A list of packages has at most this many bytes. */
 export const mostListBytes = 1_048_576;
 
+/** A built wheel has at most this many bytes. The wheel of mlx-lm 0.32.0 has about 0.5 MB. */
+export const mostWheelBytes = 8_388_608;
+
 /**
  * Checks the output of `uv pip compile` for a package: every line pins a package by version and hashes, and the package
- * itself has its version. Returns the text of the list's file, or the problem as a sentence.
+ * itself has its version, or the hash of its wheel. Returns the text of the list's file, or the problem as a sentence.
  *
  * @param maker the node where the list was made
+ * @param wheel the digest of the built wheel
  */
 export function madeList(
-  { name, version, python }: ListedPackage,
+  lists: ListedPackage,
   output: string,
   maker: string,
+  wheel?: Digest,
 ): { readonly text: string } | { readonly problem: string } {
+  const { name, version, python, source } = lists;
   const { packages, problems } = readRequirements(output);
   const [first] = problems;
   if (first !== undefined) return { problem: `Line ${first.line} of its output: ${first.text}` };
   const found = packages.find((one) => one.name === name);
   if (found === undefined) return { problem: `Its output does not list ${name}.` };
-  if (found.version !== version) return { problem: `It chose ${name} ${found.version} instead of ${version}.` };
+  if (source === undefined && found.version !== version) {
+    return { problem: `It chose ${name} ${found.version} instead of ${version}.` };
+  }
+  if (source !== undefined && !(wheel !== undefined && isOnly(found.hashes, wheel))) {
+    return { problem: `Its output does not have the hash of the built wheel of ${name}.` };
+  }
   // An output that was cut off within a line would lack hashes, and one between two lines would lack this line end.
   if (!output.endsWith('\n')) return { problem: 'Its output is incomplete.' };
   const head = [
-    `${name} ${version} with all its dependencies, for Python ${python} on a Mac with Apple silicon.`,
+    `${name} ${found.version} with all its dependencies, for Python ${python} on a Mac with Apple silicon.`,
+    ...(source === undefined ? [] : [`${name} is the wheel next to this file, built from ${sourceText(source)}.`]),
     `meshwright made this list on ${maker} and never changes it. To make it again, delete this file and run apply.`,
   ];
   return { text: `${head.map((line) => `# ${line}\n`).join('')}${output}` };
 }
+
+/** The extra with a built wheel, and the name that uv needs; undefined if there is none, or the list was not read. */
+export function builtWheel({ extras, packages }: Pick<DesiredRuntime, 'extras' | 'packages'>) {
+  const built = extras.find(({ name }) => name === wheelName)?.lists?.name;
+  const version = built === undefined ? undefined : packages?.[built];
+  if (built === undefined || version === undefined) return undefined;
+  return { extra: wheelName, name: pureWheel(built, version) };
+}
+
+const isOnly = (hashes: readonly string[], wanted: string): boolean => hashes.length === 1 && hashes[0] === wanted;
 
 /**
  * Adds package versions to a runtime that nodes build, if its requirements were read, and reports problems in the
@@ -53,7 +89,19 @@ export function settlePackages(runtime: DesiredRuntime, { archives }: SourceFact
   if (needed === undefined) return { runtime, diagnostics: [] };
   const list = runtime.extras.find((extra) => extra.name === requirementsName);
   const text = list && textOf(runtime, list, archives);
-  return text === undefined ? { runtime, diagnostics: [] } : packagesOf(runtime, list?.source ?? '', text, needed);
+  if (list === undefined || text === undefined) return { runtime, diagnostics: [] };
+  const settled = packagesOf(runtime, list.source, text, needed);
+  return { ...settled, diagnostics: [...settled.diagnostics, ...wheelDiffers(runtime, list, text)] };
+}
+
+/** Reports a built wheel that is not the one in the list. */
+function wheelDiffers(runtime: DesiredRuntime, list: RuntimeExtra, text: string): readonly Diagnostic[] {
+  const wheel = runtime.extras.find(({ name, lists }) => name === wheelName && lists !== undefined);
+  if (wheel?.sha256 === undefined) return [];
+  const found = readRequirements(text).packages.find(({ name }) => name === wheel.lists?.name);
+  if (found === undefined || isOnly(found.hashes, wheel.sha256)) return [];
+  const detail = escapeText(`${wheel.source} is not the wheel that ${list.source} lists.`);
+  return [diagnose('mlx/wheel-differs', { subject: runtimeSubject(runtime.name), detail })];
 }
 
 /** The text of a small file that comes with the archive, if it was read. */

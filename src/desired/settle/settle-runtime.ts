@@ -7,9 +7,11 @@ import { given } from '../../model/given.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 import { upperFirst } from '../../model/text/prose.ts';
 import { bytesText } from '../../model/text/units.ts';
+import { packageText, sourceFile, sourceText } from '../package-source.ts';
 import { releaseName } from '../releases.ts';
 import { gatewayTree } from '../resolve.ts';
 import type { KeysByDriver } from '../rules/rule.ts';
+import { wheelName } from './python-packages.ts';
 import {
   type ArchiveFact,
   absolutePath,
@@ -18,6 +20,7 @@ import {
   notRead,
   own,
   type Settled,
+  sourceOf,
   type TreeSources,
 } from './settle-trees.ts';
 
@@ -36,8 +39,12 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
   const { lock, baseFolder } = from;
   const archive = archivePlace(baseFolder, runtime);
   const main = settleArchive(runtime, from);
-  const extras = runtime.extras.map((extra) => settleExtra(runtime.name, extra, from));
-  const all = [main, ...extras.map(({ file }) => file)];
+  const settled = runtime.extras.map((extra) => settleExtra(runtime.name, extra, from));
+  const isMade = settled.some(({ file }) => file.failure?.kind === 'to-list');
+  const source = settleSource(runtime, from, isMade);
+  const extras = settled.map(({ extra, file }) => ({ extra: withSource(extra, source?.now), file }));
+  // A list waits for its source, whose problem comes first.
+  const all = [main, ...(source === undefined ? [] : [source]), ...extras.map(({ file }) => file)];
   const wanted = {
     ...runtime,
     archive,
@@ -51,11 +58,12 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
     wanted: { ...versioned(wanted, digest, back), ...given({ unread }) },
     ...(back === undefined || isOver(back, digest) ? {} : { takenBack: back }),
     ...given({ locked: main.now ?? main.kept, lockedRelease: main.release }),
-    lockedExtras: Object.fromEntries(
-      extras.flatMap(({ extra, file: { now } }) =>
+    lockedExtras: Object.fromEntries([
+      ...(source?.now === undefined ? [] : [[source.name, source.now] as const]),
+      ...extras.flatMap(({ extra, file: { now } }) =>
         now === undefined ? [] : [[extraName(runtime.name, extra.name), now] as const],
       ),
-    ),
+    ]),
     additions: [
       ...all.flatMap(({ additions }) => additions),
       ...(back !== undefined && isOver(back, digest)
@@ -85,20 +93,50 @@ function settleExtra(runtime: string, extra: RuntimeExtra, { lock, sources, base
   // A list that was deleted is made again, even if nodes have the one in the lock.
   const file =
     extra.lists !== undefined && (seen.kind === 'missing' || seen.kind === 'unlisted')
-      ? unlistedFile(runtime, extra.lists, seen)
+      ? unlistedFile(runtime, { ...extra, lists: extra.lists }, seen)
       : settleFile(runtime, extra.name, seen, own(lock.runtimeFiles, name));
   return { extra: { ...extra, source }, file };
 }
 
-/** A list that does not exist: apply makes it, or has just tried to. */
-function unlistedFile(runtime: string, { name, version }: ListedPackage, seen: UnreadArchive): SettledFile {
-  if (seen.kind === 'unlisted') return { failure: seen, additions: [], diagnostics: [noFile(runtime, seen)] };
-  const wanted = `the packages of ${name} ${version}`;
+/** A list or wheel that does not exist: apply makes it, or has just tried to. */
+function unlistedFile(
+  runtime: string,
+  { name, lists }: RuntimeExtra & { readonly lists: ListedPackage },
+  seen: UnreadArchive,
+): SettledFile {
+  const isWheel = name === wheelName;
+  // The list and the wheel are made together, so one message is enough.
+  const told = isWheel ? [] : [noFile(runtime, seen)];
+  if (seen.kind === 'unlisted') return { failure: seen, additions: [], diagnostics: told };
+  const wanted = `the ${isWheel ? 'wheel' : 'packages'} of ${packageText(lists)}`;
   return {
-    failure: { kind: 'to-list', detail: `${upperFirst(wanted)} are not listed yet.` },
-    additions: [`runtime ${runtime}: ${wanted}, which apply first lists on a node`],
+    failure: { kind: 'to-list', detail: `${upperFirst(wanted)} ${isWheel ? 'is not built' : 'are not listed'} yet.` },
+    additions: [`runtime ${runtime}: ${wanted}, which apply first ${isWheel ? 'builds' : 'lists'} on a node`],
     diagnostics: [],
   };
+}
+
+const withSource = (extra: RuntimeExtra, now: LockedArchive | undefined): RuntimeExtra =>
+  extra.lists?.source === undefined
+    ? extra
+    : { ...extra, lists: { ...extra.lists, source: { ...extra.lists.source, ...now } } };
+
+const sourceHint = 'Correct the repository or the commit in `source`. The repository must be public.';
+
+/**
+ * The archive of the commit that a runtime is built from. The lock's digest is never replaced. Without one, the archive
+ * matters only while something is to be built from it.
+ */
+function settleSource(runtime: RuntimeSource, { lock, sources }: TreeSources, isNeeded: boolean) {
+  const source = sourceOf(runtime);
+  if (source === undefined) return undefined;
+  const name = extraName(runtime.name, sourceFile(source));
+  const before = own(lock.runtimeFiles, name);
+  const read = own(sources.archives, name) ?? notRead(sourceText(source));
+  const seen = read.kind === 'no-release' ? { ...read, hint: sourceHint } : read;
+  if (before === undefined && seen.kind !== 'known' && !isNeeded) return { name, additions: [], diagnostics: [] };
+  const file = settleFile(runtime.name, sourceText(source), before === undefined ? seen : notRead(name), before);
+  return { ...file, name };
 }
 
 /**

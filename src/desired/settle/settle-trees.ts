@@ -8,6 +8,7 @@ import type {
   DesiredModel,
   DesiredRuntime,
   HubSource,
+  PackageSource,
   Release,
   RuntimeSource,
   UnreadArchive,
@@ -22,6 +23,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { commitSource } from '../hub-source.ts';
+import { sourceFile, sourceRelease } from '../package-source.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from '../tree-paths.ts';
 
 /** A runtime or model with its lock entry, the additions to the lock and its problems. */
@@ -243,7 +245,7 @@ export interface RepositoryPlace {
   readonly hub: HubSource;
 }
 
-/** A release to resolve, with the name of its runtime. */
+/** A release to resolve, with the name of its runtime; or a commit's archive, with its name among the runtime's files. */
 export interface ReleasePlace {
   readonly name: string;
   readonly release: Release;
@@ -267,6 +269,10 @@ export function listedFolder({ source, files }: DesiredModel): string | undefine
   return source.kind === 'node' ? `node:${source.folder}` : undefined;
 }
 
+/** The commit that a runtime's package is built from; undefined if the package comes from an index. */
+export const sourceOf = ({ extras }: Pick<RuntimeSource, 'extras'>): PackageSource | undefined =>
+  extras.find(({ lists }) => lists?.source !== undefined)?.lists?.source;
+
 /** True if the lock's digest of a runtime's archive is that of this release. */
 export const isReleaseLocked = (
   { runtimes, releases }: Pick<ClusterLock, 'runtimes' | 'releases'>,
@@ -281,8 +287,8 @@ export const isReleaseLocked = (
  * @param baseFolder the folder of the cluster file, absolute
  */
 export function sourcesToRead(
-  fleet: Pick<DesiredFleet, 'runtimes' | 'models' | 'gateway'>,
-  lock: Pick<ClusterLock, 'models' | 'runtimes' | 'releases'>,
+  fleet: Pick<DesiredFleet, 'runtimes' | 'models' | 'gateway' | 'downloads'>,
+  lock: Pick<ClusterLock, 'models' | 'runtimes' | 'releases' | 'runtimeFiles'>,
   baseFolder: string,
 ): {
   readonly archives: readonly SourcePlace[];
@@ -302,6 +308,12 @@ export function sourcesToRead(
   const releases = programs
     .flatMap(({ name, release }) => (release === undefined ? [] : { name, release }))
     .filter((one) => !isReleaseLocked(lock, one));
+  const sources = fleet.runtimes.flatMap((runtime) => {
+    const source = sourceOf(runtime);
+    const name = source && extraName(runtime.name, sourceFile(source));
+    if (source === undefined || name === undefined || own(lock.runtimeFiles, name) !== undefined) return [];
+    return [{ name, release: sourceRelease(source, fleet.downloads) }];
+  });
   const folders = fleet.models.flatMap((model) => {
     const { name, source } = model;
     const listed = listedFolder(model);
@@ -313,7 +325,7 @@ export function sourcesToRead(
   const repositories = fleet.models.flatMap(({ name, hub }) =>
     hub === undefined || own(lock.models, name)?.source === hub.text ? [] : [{ name, hub }],
   );
-  return { archives, folders: [...folders, ...wheels], repositories, releases };
+  return { archives, folders: [...folders, ...wheels], repositories, releases: [...releases, ...sources] };
 }
 
 /** A runtime's folder of wheels, under a name that no model can have; undefined if the runtime has no such folder. */

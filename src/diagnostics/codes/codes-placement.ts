@@ -104,6 +104,12 @@ export const placementCodes = {
       "The URL of a release follows from its version: exo's are numbers (1.0.71), llama.cpp's are tags (b10950, v0.5.0).",
     hint: "Take the version from the program's release page.",
   },
+  'runtime/not-a-commit': {
+    summary: 'The source of a runtime is not a commit.',
+    cause:
+      'A branch or a tag can be moved to other code, and an abbreviated commit can become ambiguous. meshwright never follows one, so that every apply installs the same code.',
+    hint: 'Write the whole commit, as `git rev-parse HEAD` prints it in a checkout of the repository.',
+  },
   'runtime/archive-and-version': {
     summary: 'An archive and a version are both set.',
     cause:
@@ -294,8 +300,8 @@ export const settleCodes = {
     severity: 'warning',
     summary: "The list of a runtime's packages could not be made.",
     cause:
-      'The file names only a version, so a node makes the complete list first. uv there printed no usable list: the version does not exist, the node does not reach the package index, or the output was damaged. Placements that use the runtime wait; everything else continues.',
-    hint: 'Correct `version`, or fix the problem named above and run apply again. For nodes without internet, make the list elsewhere and set `requirements`.',
+      'The file names only a version or a commit, so a node makes the complete list first. uv there printed no usable list: the version does not exist, the commit cannot be built, the node does not reach the package index, or the output was damaged. Placements that use the runtime wait; everything else continues.',
+    hint: 'Correct `version` or `source`, or fix the problem named above and run apply again. For nodes without internet, make the list elsewhere and set `requirements`.',
   },
   'model/folder-missing': {
     severity: 'warning',

@@ -1,4 +1,5 @@
 import { linkText } from '../../desired/addresses.ts';
+import { sourceOf } from '../../desired/settle/settle-trees.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
@@ -114,9 +115,13 @@ function splitFindings({ placement, runtime, model: { shape } }: Check): readonl
   const mlxLm = runtime.packages?.['mlx-lm'];
   const { sharding = 'tensor', nodes } = placement;
   if (shape === undefined || mlxLm === undefined) return [];
-  return splitProblems({ shape, sharding, size: nodes.length, mlxLm }).flatMap(({ kind, detail }) =>
-    kind === 'too-old' ? [] : [{ ...codeOf[kind], detail }],
-  );
+  const isFork = sourceOf(runtime) !== undefined;
+  return splitProblems({ shape, sharding, size: nodes.length, mlxLm }).flatMap(({ kind, detail }) => {
+    if (kind === 'too-old') return [];
+    // Such a commit often adds a class of models or corrects a split, so only its model's dimensions are certain.
+    if (!isFork || kind === 'not-divisible') return [{ ...codeOf[kind], detail }];
+    return [{ ...codeOf['not-known'], detail: `${detail} The commit in \`source\` may differ from that version.` }];
+  });
 }
 
 function contextFindings({ placement: { contextTokens }, model: { shape } }: Check): readonly PlacementFinding[] {

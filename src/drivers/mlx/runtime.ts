@@ -1,6 +1,7 @@
+import { packageSource } from '../../desired/package-source.ts';
 import type { DriverKeys } from '../../desired/rules/rule.ts';
-import { listName, requirementsName } from '../../desired/settle/python-packages.ts';
-import type { DesiredRuntime, ListedPackage } from '../../model/desired.ts';
+import { builtName, listName, requirementsName, wheelName } from '../../desired/settle/python-packages.ts';
+import type { DesiredRuntime, ListedPackage, PackageSource } from '../../model/desired.ts';
 import { jsonObject } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { isText } from '../contract/version-keys.ts';
@@ -9,7 +10,7 @@ import { uvArchive } from './uv.ts';
 
 /**
  * mlx-lm over JACCL or TCP. The archive is that of uv; `requirements.lock` is an extra file, from the file's
- * `requirements` or made for its `version`.
+ * `requirements` or made for its `version` or `source`.
  */
 export interface MlxRuntime extends DesiredRuntime {
   readonly driver: 'mlx';
@@ -23,17 +24,20 @@ const defaultPython = '3.12';
 
 export const keys: DriverKeys<MlxRuntime> = {
   needs: [],
-  takes: ['version', 'python', 'requirements', 'wheels'],
+  takes: ['version', 'source', 'python', 'requirements', 'wheels'],
   tool: uvArchive,
   rules,
   ofPlacements: ['args', 'parallel', 'backend'],
   talksInRings: true,
-  resolve: ({ version, requirements, python = defaultPython, wheels }) => ({
+  resolve: ({ version, source, requirements, python = defaultPython, wheels }) => ({
     driver: 'mlx',
     python,
-    ...(version === undefined || requirements !== undefined
-      ? { extras: [{ name: requirementsName, source: requirements ?? '' }] }
-      : { extras: [listOf({ name: mlxLm, version, python })], packages: { [mlxLm]: version } }),
+    ...packagesFrom({
+      version,
+      requirements,
+      python,
+      source: source === undefined ? undefined : packageSource(source),
+    }),
     ...given({ wheels }),
   }),
   ofVersion: ({ python, packages }) => {
@@ -44,5 +48,22 @@ export const keys: DriverKeys<MlxRuntime> = {
   packages: ['mlx', mlxLm],
 };
 
-/** The list of packages of one version, which `apply` makes next to the lock. */
+interface Wanted {
+  readonly version: string | undefined;
+  readonly requirements: string | undefined;
+  readonly python: string;
+  readonly source: PackageSource | undefined;
+}
+
+/** The files with the packages. `apply` makes those of a version or a commit next to the lock. */
+function packagesFrom({ version, requirements, python, source }: Wanted): Pick<MlxRuntime, 'extras' | 'packages'> {
+  if (requirements === undefined && source !== undefined) {
+    const lists = { name: mlxLm, python, source };
+    return { extras: [listOf(lists), { name: wheelName, source: `./${builtName(lists)}`, lists }] };
+  }
+  return version === undefined || requirements !== undefined
+    ? { extras: [{ name: requirementsName, source: requirements ?? '' }] }
+    : { extras: [listOf({ name: mlxLm, version, python })], packages: { [mlxLm]: version } };
+}
+
 const listOf = (lists: ListedPackage) => ({ name: requirementsName, source: `./${listName(lists)}`, lists });

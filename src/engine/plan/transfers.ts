@@ -36,6 +36,7 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
   if (act.kind !== 'job') return undefined;
   switch (act.name) {
     case 'fetch-archive':
+    case 'fetch-source':
       return { bytes: act.args.sizeBytes, from: networkOf(act.args.url) };
     case 'fetch-model': {
       const { files, source } = act.args;

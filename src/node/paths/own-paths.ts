@@ -45,6 +45,12 @@ export const stagedFile = (tree: TreeId, path: string): NodePath => below(staged
 export const stagedArchive = (tree: TreeId, archive: JobArgs['unpack-runtime']['archive']): NodePath =>
   below(stagingFolder(tree), `archive.${archive}`);
 
+/** The archive of a commit from which a job builds a package. */
+export const stagedSource = (tree: TreeId): NodePath => below(stagingFolder(tree), 'source.tar.gz');
+
+/** The wheel that a job built. */
+export const stagedWheel = (tree: TreeId): NodePath => below(stagingFolder(tree), 'wheel');
+
 /** The list of packages that a job made. */
 export const stagedList = (tree: TreeId): NodePath => below(stagingFolder(tree), 'list');
 

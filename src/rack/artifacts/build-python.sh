@@ -3,12 +3,15 @@
 # of the ranks, in a new folder of that account each time, so that nothing that it fetches or that packages start runs
 # as root. Root unpacks a tar of the result into its own tree, changes the paths that uv wrote to those of the published
 # tree, and records the installed files for the seal, because each node builds its own tree. Without internet,
-# everything comes from wheels and a Python archive among the extras. uv reference: `uv python install`, `uv venv`, `uv
-# pip sync` and the environment variables; PEP 405 for `home`.
+# everything comes from wheels and a Python archive among the extras. One package can come from a wheel among the extras
+# in any case: uv prefers it to files of the same version in the index, because their hashes are not in the list. uv
+# reference: `uv python install`, `uv venv`, `uv pip sync` and the environment variables; PEP 405 for `home`.
 #
 # Uses unpack.sh
 # Uses uv.sh
 # Needs offline: 1 if everything comes from the extras
+# Needs built: the name of a built wheel among the extras
+# Needs wheel: the name under which it is installed; empty if there is none
 # Needs published: the final folder of the tree
 # Words: name and sha256 of each other file of the runtime
 # Prints: the output of uv if it fails; fails with no-uv, mktemp, python, venv, packages, libraries
@@ -20,6 +23,7 @@ done
 find_uv "$new"
 # Puts the wheels aside, and the archive of Python where uv looks for it below the address of a mirror: in a folder named
 # after its release, which stands in the name of the archive. UV_PYTHON_INSTALL_MIRROR takes file:// as well.
+w=''
 if [ -n "$offline" ]; then
   w=$new/wheels
   pythons=file://$w
@@ -35,13 +39,18 @@ if [ -n "$offline" ]; then
     must mv "$R/bin/mv" -f "$x" "$v/"
   done
 fi
+if [ -n "$wheel" ]; then
+  w=$new/wheels
+  must mkdir "$R/bin/mkdir" -p "$w"
+  must mv "$R/bin/mv" -f "$new/$built" "$w/$wheel"
+fi
 must rm "$R/bin/rm" -f "$new.tar"
 progress $((bytes / 4)) "$bytes"
 install_python
 progress $((bytes / 2)) "$bytes"
 uv venv venv --relocatable --no-project --python "$p" "$build/venv"
-uv packages pip sync ${offline:+--offline --no-index --find-links "$w"} --require-hashes --no-build --compile-bytecode --python "$build/venv/bin/python" "$new/requirements.lock"
-[ -z "$offline" ] || "$R/bin/rm" -rf "$w"
+uv packages pip sync ${offline:+--offline --no-index} ${w:+--find-links "$w"} --require-hashes --no-build --compile-bytecode --python "$build/venv/bin/python" "$new/requirements.lock"
+[ -z "$w" ] || "$R/bin/rm" -rf "$w"
 p=${p#"$build/"}
 case $p in (*[!A-Za-z0-9._+/-]*) failed python 'uv created a folder with an unexpected name' ;; esac
 own "$R/bin/rm" "$build/venv/bin/python" || failed venv 'the link to Python could not be removed'

@@ -1,6 +1,8 @@
-import { mostListBytes } from '../../desired/settle/python-packages.ts';
+import { packageText, sourceRelease } from '../../desired/package-source.ts';
+import { mostListBytes, mostWheelBytes } from '../../desired/settle/python-packages.ts';
 import type { DesiredFleet, DesiredRuntime, ListedPackage } from '../../model/desired.ts';
 import { digestOf } from '../../model/digest.ts';
+import { given } from '../../model/given.ts';
 import { known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { TreeId } from '../../model/node-script.ts';
@@ -9,7 +11,7 @@ import { addressed } from '../../model/subject.ts';
 import { buildStep } from '../build-step.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { buildDeadlineMs, digestIn, supplySteps, uvMirror } from './supply-runtime.ts';
-import { jobAct } from './tree-steps.ts';
+import { jobAct, type TreeWork, transferDeadlineMs } from './tree-steps.ts';
 
 /** The runtimes whose packages are listed, by name. */
 export interface PackagesWish {
@@ -30,7 +32,9 @@ export const unlistedRuntimes = ({ runtimes }: Pick<DesiredFleet, 'runtimes'>): 
     const { name, sha256, unread } = runtime;
     const [lists] = runtime.extras.flatMap((extra) => extra.lists ?? []);
     if (unread?.kind !== 'to-list' || lists === undefined || sha256 === undefined) return [];
-    const digest = digestOf({ list: { ...lists }, archive: sha256 });
+    const { source, ...list } = lists;
+    if (source !== undefined && source.sha256 === undefined) return [];
+    const digest = digestOf({ list: { ...list, ...given({ source: source?.sha256 }) }, archive: sha256 });
     return [{ runtime, lists, tree: { kind: 'runtime', name, digest } }];
   });
 
@@ -51,16 +55,17 @@ export const listProperties = (
   unlistedRuntimes(fleet)
     .filter(isMaker)
     .map((one): Property => {
-      const { name, version } = one.lists;
+      const packages = packageText(one.lists);
+      const isBuilt = one.lists.source !== undefined;
       return {
         node,
         ...addressOf(one),
         kind: 'add',
         desired: 'listed',
         observed: known('absent'),
-        from: 'not listed',
-        to: `the packages of ${name} ${version} listed`,
-        reason: `runtimes.${one.runtime.name}.version`,
+        from: isBuilt ? 'not built' : 'not listed',
+        to: isBuilt ? `the wheel of ${packages} built, and its packages listed` : `the packages of ${packages} listed`,
+        reason: `runtimes.${one.runtime.name}.${isBuilt ? 'source' : 'version'}`,
       };
     });
 
@@ -69,14 +74,17 @@ export function listSteps(fleet: DesiredFleet, target: ObservedTarget, property:
   return unlistedRuntimes(fleet).flatMap((one) => {
     if (addressOf(one).address !== property.address) return [];
     const { runtime, lists, tree } = one;
-    const supply = supplySteps({ target, property, tree }, { ...runtime, extras: [] }, fleet);
+    const work = { target, property, tree };
+    const supply = supplySteps(work, { ...runtime, extras: [] }, fleet);
+    const [prepare] = supply.steps;
+    const source = fetchSource(work, lists, fleet, prepare === undefined ? [] : [prepare]);
     const args = {
       tree,
       archive: supply.format,
       sha256: digestIn(runtime),
       python: lists.python,
       account: fleet.system.accounts.ranks ?? '',
-      wanted: `${lists.name}==${lists.version}`,
+      ...wantedOf(lists),
       mostBytes: mostListBytes,
       ...uvMirror(fleet),
     };
@@ -85,11 +93,43 @@ export function listSteps(fleet: DesiredFleet, target: ObservedTarget, property:
       class: 'job',
       act: jobAct(tree, { name: 'list-packages', args }),
       towards: [property],
-      needs: supply.last,
+      needs: [...supply.last, ...source],
       deadlineMs: buildDeadlineMs,
     });
-    return [...supply.steps, list];
+    return [...supply.steps, ...source, list];
   });
+}
+
+const wantedOf = ({ name, version = '', source }: ListedPackage) =>
+  source === undefined
+    ? { wanted: `${name}==${version}` }
+    : {
+        wanted: name,
+        source: { sha256: digestIn({ name, ...given({ sha256: source.sha256 }) }), mostBytes: mostWheelBytes },
+      };
+
+/** The step that downloads the archive of the commit; none for a package from the index. */
+function fetchSource(
+  { property, tree }: TreeWork,
+  { name, source }: ListedPackage,
+  { downloads, system }: DesiredFleet,
+  needs: readonly Step[],
+): readonly Step[] {
+  if (source === undefined) return [];
+  const { sizeBytes = 0 } = source;
+  const { from: url, plainHttp } = sourceRelease(source, downloads);
+  const args = { tree, sha256: digestIn({ name, ...given({ sha256: source.sha256 }) }), sizeBytes, url };
+  const fetch = { ...args, ...given({ account: system.accounts.ranks, plainHttp }) };
+  return [
+    buildStep({
+      name: `${property.address}/fetch-source`,
+      class: 'job',
+      act: jobAct(tree, { name: 'fetch-source', args: fetch }),
+      towards: [property],
+      needs,
+      deadlineMs: transferDeadlineMs(sizeBytes),
+    }),
+  ];
 }
 
 /** Makes the lists of these runtimes on the targets. */

@@ -1,4 +1,5 @@
 import { gatewayTree } from '../../desired/resolve.ts';
+import { builtWheel } from '../../desired/settle/python-packages.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';
@@ -120,7 +121,12 @@ function madeBy(
   if ('driver' in runtime && runtime.python !== undefined) {
     const account = fleet.system.accounts.ranks ?? '';
     const isOffline = runtime.wheels !== undefined;
-    return { name: 'build-python', args: { ...args, python: runtime.python, isOffline, account, ...uvMirror(fleet) } };
+    const { python } = runtime;
+    const wheel = builtWheel(runtime);
+    return {
+      name: 'build-python',
+      args: { ...args, python, isOffline, account, ...given({ wheel }), ...uvMirror(fleet) },
+    };
   }
   const programs = programsOf(runtime, fleet);
   const binHas = 'driver' in runtime ? driverOf(runtime).binHas?.(programs) : undefined;

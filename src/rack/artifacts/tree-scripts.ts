@@ -1,10 +1,13 @@
 import type { JobArgs, ScriptArgs, TreeFile, TreeId } from '../../model/node-script.ts';
+import type { NodePath } from '../../model/probe.ts';
 import { refusalValues } from '../../node/owner-word.ts';
 import { below, place } from '../../node/paths/node-paths.ts';
 import {
   sealName,
   stagedArchive,
   stagedList,
+  stagedSource,
+  stagedWheel,
   stagingFolder,
   stagingName,
   treeFolder,
@@ -49,10 +52,16 @@ export const fetchModel = ({ tree, files, source }: JobArgs['fetch-model']): str
   );
 };
 
-export const fetchArchive = ({ tree, archive, ...args }: JobArgs['fetch-archive']): string => {
-  const { path } = stagedArchive(tree, archive);
+export const fetchArchive = ({ archive, ...args }: JobArgs['fetch-archive']): string =>
+  sh.fetchArchive(ofDownload(stagedArchive(args.tree, archive), args));
+
+/** Fetches the archive of a commit into staging, with the script of `fetch-archive`. */
+export const fetchSource = (args: JobArgs['fetch-source']): string =>
+  sh.fetchArchive(ofDownload(stagedSource(args.tree), args));
+
+function ofDownload({ path }: NodePath, { tree, ...args }: JobArgs['fetch-source']) {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return sh.fetchArchive({
+  return {
     ...refusalValues,
     ...ofTree(tree),
     archive: name,
@@ -64,8 +73,8 @@ export const fetchArchive = ({ tree, archive, ...args }: JobArgs['fetch-archive'
     secret: false,
     protocols: args.plainHttp ? '=http,https' : '=https',
     volume: place.dataVolume,
-  });
-};
+  };
+}
 
 export const adoptModel = ({ tree, files, folder, fence, isShared }: JobArgs['adopt-model']): string =>
   sh.adoptModel(
@@ -101,7 +110,9 @@ export const unpackRuntime = (args: JobArgs['unpack-runtime']): string =>
     ...(args.programs ?? []),
   ]);
 
-const ofUv = ({ tree, python, account, index, pythons }: Omit<JobArgs['list-packages'], 'wanted' | 'mostBytes'>) => ({
+type UvArgs = Pick<JobArgs['list-packages'], 'tree' | 'python' | 'account' | 'index' | 'pythons'>;
+
+const ofUv = ({ tree, python, account, index, pythons }: UvArgs) => ({
   ...refusalValues,
   python,
   account,
@@ -110,14 +121,32 @@ const ofUv = ({ tree, python, account, index, pythons }: Omit<JobArgs['list-pack
   pythons: pythons ?? '',
 });
 
-export const buildPython = ({ isOffline, ...args }: JobArgs['build-python']): string =>
+export const buildPython = ({ isOffline, wheel, ...args }: JobArgs['build-python']): string =>
   sh.buildPython(
-    { ...ofUv(args), ...ofArchive(args), offline: isOffline, published: treeFolder(args.tree) },
+    {
+      ...ofUv(args),
+      ...ofArchive(args),
+      offline: isOffline,
+      built: wheel?.extra ?? '',
+      wheel: wheel?.name ?? '',
+      published: treeFolder(args.tree),
+    },
     extraWords(args),
   );
 
-export const listPackages = ({ wanted, mostBytes, ...args }: JobArgs['list-packages']): string =>
-  sh.listPackages({ ...ofUv(args), ...ofArchive(args), wanted, most: mostBytes, list: stagedList(args.tree) });
+export const listPackages = ({ wanted, source, mostBytes, ...args }: JobArgs['list-packages']): string =>
+  sh.listPackages({
+    ...ofUv(args),
+    ...ofArchive(args),
+    wanted,
+    most: mostBytes,
+    list: stagedList(args.tree),
+    source: stagedSource(args.tree),
+    source_digest: source?.sha256 ?? '',
+    stem: wanted.replaceAll('-', '_'),
+    wheel: stagedWheel(args.tree),
+    most_wheel: source?.mostBytes ?? 0,
+  });
 
 export const prepareStaging = ({ tree, user }: ScriptArgs['prepare-staging']): string =>
   sh.prepareStaging({ ...ofTree(tree), user });

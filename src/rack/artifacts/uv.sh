@@ -25,9 +25,12 @@ uv() {
   o=$(own "$u" "$@" 2>&1) && return
   x=$?
   printf '%s\n' "$o"
-  # Why there is no solution takes several lines, from Because to the end.
-  o=$(printf '%s\n' "$o" | "$R/usr/bin/awk" '/Because / { b = 1 } b { $1 = $1; t = t s $0; s = " " }
-    !k && /error|Caused by|hash/ { k = $0 } END { sub(/^.*Because /, "Because ", t); print t ? t : k }')
+  # Why there is no solution takes several lines, from Because to the end; why a build failed, up to an empty line. After
+  # it, Python reports the error of the build program.
+  o=$(printf '%s\n' "$o" | "$R/usr/bin/awk" '/Failed to build / { b = f = 1 } /Because / { b = 1 } f && !NF { b = 0 }
+    b { $1 = $1; t = t s $0; s = " " } f && !b && /^ *[A-Za-z.]*Error: / { e = $0 }
+    !k && /error|Caused by|hash/ { k = $0 }
+    END { sub(/^.*Because /, "Because ", t); sub(/^[^A-Z]*/, "", t); sub(/^ */, " ", e); print t ? t e : k }')
   failed "$m" "uv: ${o:-it exited with $x}"
 }
 find_uv() {

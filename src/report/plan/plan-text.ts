@@ -232,7 +232,7 @@ export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[]
         ? act.sizeBytes
         : act.kind === 'job' && act.name === 'fetch-model'
           ? act.args.files.reduce((sum, file) => sum + file.sizeBytes, 0)
-          : act.kind === 'job' && act.name === 'fetch-archive'
+          : act.kind === 'job' && (act.name === 'fetch-archive' || act.name === 'fetch-source')
             ? act.args.sizeBytes
             : 0;
     if (bytes > 0) bytesByNode.set(node, (bytesByNode.get(node) ?? 0) + bytes);

@@ -11,9 +11,16 @@ export const mlxCodes = {
     hint: 'Compile the list again: `uv pip compile --generate-hashes --python-platform aarch64-apple-darwin -o requirements.lock`',
   },
   'mlx/list-and-version': {
-    summary: 'A runtime names both a version and a list of packages.',
-    cause: 'The list in `requirements` already has the version of mlx-lm, so one of the two would be ignored.',
-    hint: 'Remove `version` to use the list, or `requirements` to have the list made.',
+    summary: 'A runtime names its packages more than once.',
+    cause:
+      '`version`, `source` and `requirements` each determine the version of mlx-lm, so only one of them could be used.',
+    hint: 'Keep `requirements` to use your own list, or `version` or `source` to have the list made.',
+  },
+  'mlx/wheel-differs': {
+    summary: 'The wheel that was built from a commit is not the one in the list of packages.',
+    cause:
+      'apply builds the wheel and makes its list together, and every node compares the wheel with the hash in the list. One of the two files was changed or replaced later.',
+    hint: 'Restore both files from version control. If you cannot, delete both and run apply: it builds the wheel again.',
   },
   'mlx/package-missing': {
     summary: 'The requirements lack a package that every rank needs.',

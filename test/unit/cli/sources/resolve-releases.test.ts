@@ -46,7 +46,7 @@ describe('a release', () => {
     [answers, asked] = [given, []];
     const { release } = archiveOf(undefined, published, { mirror, plainHttp: 'allowed' });
     let hashed = 0;
-    const fact = await resolveRelease(release as Release, new AbortController().signal, (count) => {
+    const fact = await resolveRelease(release as Release, { signal: new AbortController().signal }, (count) => {
       hashed += count;
     });
     return { fact, hashed };
@@ -135,7 +135,7 @@ describe('a release', () => {
     );
     expect(cut.fact).toMatchObject({ kind: 'unresolved', detail: expect.stringContaining('cannot be reached') });
     const gone = { url, from: 'http://127.0.0.1:59999/own.tar.gz', plainHttp: true } as const;
-    const fact = await resolveRelease(gone, new AbortController().signal, () => undefined);
+    const fact = await resolveRelease(gone, { signal: new AbortController().signal }, () => undefined);
     expect(fact).toMatchObject({ kind: 'unresolved', detail: expect.stringContaining('ECONNREFUSED') });
   });
 
@@ -143,6 +143,6 @@ describe('a release', () => {
     const [ended] = [new AbortController()];
     ended.abort();
     const release = { url: 'https://site.lan/a.zip', from: `${mirror}/site.lan/a.zip` };
-    await expect(resolveRelease(release, ended.signal, () => undefined)).rejects.toThrow();
+    await expect(resolveRelease(release, { signal: ended.signal }, () => undefined)).rejects.toThrow();
   });
 });

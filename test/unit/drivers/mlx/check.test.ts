@@ -205,7 +205,12 @@ describe('an mlx placement', () => {
 
   it('is refused if its mlx-lm cannot split the model or the sizes do not divide', () => {
     expect(codesOf({ model: { shape: { ...shape, architecture: 'mamba' } } })).toEqual(['error mlx/cannot-split']);
-    expect(codesOf({ model: { shape: { ...shape, architecture: 'kimi_k3' } } })).toEqual(['error mlx/cannot-load']);
+    const unsupported = { model: { shape: { ...shape, architecture: 'kimi_k3' } } };
+    expect(codesOf(unsupported)).toEqual(['error mlx/cannot-load']);
+    // A fork may add the class.
+    const source = { repository: 'acme/mlx-lm', commit: 'd78bf58e217c904ec282ed8da9b947491f78c022' };
+    const extras = [{ name: 'requirements.lock', source: './list', lists: { name: 'mlx-lm', python: '3.12', source } }];
+    expect(codesOf({ ...unsupported, runtime: { extras } })).toEqual(['warning mlx/not-known-to-split']);
     expect(codesOf({ model: { shape: { ...shape, architecture: 'brand_new' } } })).toEqual([
       'warning mlx/not-known-to-split',
     ]);

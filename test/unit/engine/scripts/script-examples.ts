@@ -182,6 +182,13 @@ const jobs: JobArgs = {
     index: 'https://mirror.lan/pypi.org/simple',
     pythons: 'https://mirror.lan/github.com/astral-sh/python-build-standalone/releases/download',
   },
+  'fetch-source': {
+    tree: exampleRuntime,
+    sha256: exampleDigest,
+    sizeBytes: 2,
+    url: 'https://github.com/acme/mlx-lm/archive/0123456789abcdef0123456789abcdef01234567.tar.gz',
+    account: 'mesh',
+  },
   'fetch-archive': {
     tree: exampleRuntime,
     archive: 'dmg',

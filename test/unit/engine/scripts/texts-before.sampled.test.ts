@@ -58,6 +58,7 @@ describe('the comparison of two script versions', () => {
     expect([exit, tree.filter((one) => one.includes('ops/example/failure'))]).toEqual([0, []]);
     // An archive and adopted files are only compared; a later job completes the tree.
     const marks: Readonly<Record<string, RegExp>> = {
+      'job fetch-source': /\/checked\/\S+ /,
       'job fetch-archive': /\/checked\/\S+ /,
       'job adopt-model': /\/checked\/\S+ /,
       'job list-packages': /\/list /,

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../rack/running.ts';
+import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { ended, json, meshwright, start } from './meshwright.ts';
+import { bareFile, placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+const run = (...words: string[]) => meshwright(place, words);
+const apply = ['apply', '--sim', '--yes'];
+const commit = 'd78bf58e217c904ec282ed8da9b947491f78c022';
+const [list, wheel] = ['requirements', 'whl'].map((end) => `mlx-lm-${commit.slice(0, 12)}-python-3.12.${end}`);
+
+/** Everything comes by name: nothing but this file is on this computer. */
+const file = (repository: string): FileValue =>
+  bareFile((value) => {
+    value['runtimes'] = { fork: { driver: 'mlx', source: `github:${repository}@${commit}` } };
+    value['models'] = { tiny: { source: 'hf:mlx-community/Llama-3.2-1B-Instruct-4bit' } };
+    const placement = { model: 'tiny', runtime: 'fork', nodes: [first, second], sharding: 'tensor', transport: 'rdma' };
+    value['placements'] = { chat: { ...placement, context: '8k' } };
+  });
+
+/** The paths below the state folder with this name. */
+const found = (name = ''): readonly string[] =>
+  readdirSync(place.state, { recursive: true, withFileTypes: true })
+    .filter((one) => one.name === name)
+    .map((one) => join(one.parentPath, one.name));
+
+const [onFirst, onSecond] = [first, second].map((node) => (path: string) => path.includes(`/${node}/`));
+const isBuilding = (isThere = onSecond): boolean =>
+  found('job').some((path) => isThere?.(path) && readFileSync(path, 'utf8').includes('name=list-packages'));
+
+beforeAll(async () => {
+  place = await placeWithPair(file('acme/missing'), () => Promise.resolve());
+});
+afterAll(() => endPlace(place));
+
+describe('a runtime from a commit of a fork', () => {
+  it('waits for a repository that does not exist', async () => {
+    const planned = await run('plan', '--sim', '--json');
+    expect([planned.code, JSON.stringify(json(planned))]).toEqual([
+      1,
+      expect.stringMatching(/acme\/missing\/archive\/[0-9a-f]{40}\.tar\.gz does not exist \(HTTP 404\)/),
+    ]);
+  });
+
+  it('waits for a commit that cannot be built, with the reason of uv', async () => {
+    place.write('cluster.yaml', fileText(file('acme/broken-lm')));
+    const ran = await run(...apply, '--json');
+    expect([ran.code, JSON.stringify(json(ran)), found(list)]).toEqual([
+      1,
+      expect.stringMatching(/could not be listed\. On studio-1: .*Failed to build/),
+      [],
+    ]);
+  });
+
+  it('is built on a different node if the first one is gone, even after a kill', async () => {
+    place.write('cluster.yaml', fileText(file('acme/mlx-lm')));
+    expect((await run('sim', 'fault', 'power-cut', first)).code).toBe(0);
+    const [disk = ''] = found('roots').map((roots) => join(roots, second));
+    writeFileSync(join(disk, '.sim/uv'), 'slow\n');
+    const killed = start(place, apply);
+    const end = ended(killed, apply);
+    expect(await eventually(isBuilding)).toBe(true);
+    killed.kill('SIGKILL');
+    expect([(await end).signal, found(list), found(wheel)]).toEqual(['SIGKILL', [], []]);
+    await run(...apply);
+    const [made = ''] = found(list);
+    expect(readFileSync(made, 'utf8')).toContain(`built from github:acme/mlx-lm@${commit}`);
+    expect(found(wheel)).toHaveLength(1);
+    expect((await run('sim', 'fault', '--clear')).code).toBe(0);
+  });
+
+  it('serves with that wheel on every node, and builds nothing again', async () => {
+    const [path = ''] = found(wheel);
+    const before = readFileSync(path);
+    const applied = await run(...apply);
+    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('chat serves on studio-1')]);
+    const [one, other] = found('mlx_lm-0.32.0.dist-info').map((folder) =>
+      readFileSync(join(folder, 'METADATA'), 'utf8'),
+    );
+    expect([one, isBuilding(onFirst)]).toEqual([other, false]);
+    const again = await run(...apply);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Nothing to change')]);
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  it('reports an archive that changed since it was locked', async () => {
+    const [path = ''] = found(list);
+    const [lock = ''] = found('cluster.lock');
+    const text = readFileSync(lock, 'utf8');
+    const changed = text.replace(`mlx-lm+${commit}.tar.gz": "`, '$&0').replace(/(gz": "\w{64})\w/, '$1');
+    expect(changed).not.toBe(text);
+    writeFileSync(lock, changed);
+    rmSync(path);
+    const ran = await run(...apply, '--json');
+    expect([ran.code, JSON.stringify(json(ran)), found(list)]).toEqual([
+      1,
+      expect.stringContaining(`The archive of this commit has other bytes than the lock records.`),
+      [],
+    ]);
+  });
+});
