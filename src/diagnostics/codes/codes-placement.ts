@@ -312,8 +312,9 @@ export const settleCodes = {
   },
   'model/folder-unreadable': {
     severity: 'warning',
-    summary: "A model's folder cannot be read.",
-    cause: 'It contains something that this user may not read, or that is neither a file nor a folder.',
+    summary: "The files in a model's folder could not be listed.",
+    cause:
+      'It contains something that this user may not read, or that is neither a file nor a folder, or the nodes have different files.',
     hint: 'Fix the problem named above, then run the command again.',
   },
   'model/unresolved': {

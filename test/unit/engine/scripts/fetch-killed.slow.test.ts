@@ -103,9 +103,12 @@ function newRoot(): MacRoot {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function launch(root: MacRoot, source: Source): Promise<void> {
+/** Launches the job, and returns true if it had ended before. */
+async function launch(root: MacRoot, source: Source): Promise<boolean> {
   const body = launchBody(key, callFor(source), source === 'folder' || source === 'release' ? '' : token);
-  expect((await root.runBody(body)).result).toMatchObject({ kind: 'done' });
+  const { result } = await root.runBody(body);
+  expect(result).toMatchObject({ kind: 'done' });
+  return result.kind === 'done' && result.said.includes('job=done');
 }
 
 /** Kills the job with everything that it started, as a power failure does, unless it has ended. */
@@ -176,19 +179,17 @@ describe('a killed download', () => {
       if (root.has(verifiedMark(treeOf(source)).path)) expect(isWhole).toBe(true);
       const parts = targets(source).map(({ at, bytes, page }) => {
         const from = sizeOf(root, `${at}.part`);
-        return { page, from, isComplete: compared.includes(sha256(bytes)) || from === bytes.length };
+        return { page, from, isComplete: root.has(at) || from === bytes.length };
       });
       const isWrong = name === 'a wrong byte' || name === 'a pointer';
 
       hub.reset();
-      await launch(root, source);
-      let last = await ended(root);
-      // As apply does: a launch may have found the killed process that nobody had waited for yet.
-      for (let tries = 0; tries < 3 && last.state === 'gone'; tries += 1) {
-        await launch(root, source);
-        last = await ended(root);
+      // The killed process may still be there at the first launch; then apply launches the job once more.
+      if (!(await launch(root, source))) {
+        const first = await ended(root);
+        if (first.state !== 'gone') expect(first).toMatchObject({ exit: 0 });
+        else if (!(await launch(root, source))) expect(await ended(root)).toMatchObject({ exit: 0 });
       }
-      expect(last).toMatchObject({ exit: 0 });
       for (const { at, bytes } of targets(source)) {
         expect(readFileSync(join(root.folder, at)).equals(bytes)).toBe(true);
       }
