@@ -80,9 +80,33 @@ describe('models lock', () => {
   });
 });
 
+describe('apply --verify=full', () => {
+  it('hashes first, and replaces a damaged model in the same run', async () => {
+    expect((await run('plan', '--verify=fast')).code).toBe(64);
+    const name = damage();
+    const plan = json(await run('plan', '--verify=full', '--json'));
+    expect(schemaCheck('plan')(plan)).toEqual([]);
+    const works = ['studio-1', 'studio-4'].map((node) => expect.objectContaining({ node, model: 'tiny' }));
+    expect(plan).toMatchObject({ hashes: works });
+    const applied = await run('apply', '--verify=full', '--yes', '--json');
+    const report = json(applied);
+    expect([applied.code, schemaCheck('report')(report), codesOf(report)]).toEqual([0, [], ['model/wrong-files']]);
+    expect(report).toMatchObject({ counts: { failed: 0 }, hashed: [{ state: 'wrong' }, { state: 'right' }] });
+    expect(applied.stdout).toContain(name);
+
+    const [path = ''] = folders();
+    const shasum = join(place.root, path.slice(0, path.indexOf('/opt/meshwright/')), 'usr/bin/shasum');
+    const before = readFileSync(shasum);
+    writeFileSync(shasum, '#!/bin/sh\nexit 1\n');
+    const unreadable = await run('apply', '--verify=full', '--yes');
+    writeFileSync(shasum, before);
+    expect([unreadable.code, unreadable.stdout]).toEqual([4, expect.stringContaining('nothing else was changed')]);
+    expect((await run('apply', '--yes')).code).toBe(0);
+  });
+});
+
 describe('the models commands', () => {
   it('find a damaged file only by hashing, and apply replaces the model', async () => {
-    expect((await run('models', 'verify', '--full')).code).toBe(0);
     const file = damage();
     expect((await run('models', 'verify')).code).toBe(0);
     const full = await run('models', 'verify', '--full', '--json');

@@ -1,5 +1,9 @@
+import { mkdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { first, second } from './converge-file.ts';
+import { shortDigest } from '../../src/model/digest.ts';
+import { sealName } from '../../src/node/paths/own-paths.ts';
+import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 
@@ -52,6 +56,39 @@ describe('apply', { timeout: patience }, () => {
       expect((is?.connections ?? 0) - (was?.connections ?? 0)).toBe(1);
       expect((is?.execs ?? 0) - (was?.execs ?? 0)).toBe(1);
     }
+  });
+
+  it('reads no byte of a published model with 200 files, and still observes each Mac once', async () => {
+    // Files with holes: reading even one of them would exceed the deadline of an observation.
+    const sizeBytes = 100e9;
+    const paths = Array.from({ length: 200 }, (_, index) => `model-${index}.safetensors`);
+    const file = pairFile((all) => {
+      const files = Object.fromEntries(paths.map((path) => [path, { sha256: 'a'.repeat(64), size: sizeBytes }]));
+      filePart(all, 'models')['vast'] = { source: 'https://models.lan/vast/', files };
+      const chat = filePart(all, 'placements', 'chat');
+      filePart(all, 'placements')['spare'] = { ...chat, model: 'vast', state: 'stopped', endpoint: { port: 8_090 } };
+    });
+    expect(await rack.declare(file)).toEqual([]);
+    const digest = rack.desired().models.find(({ name }) => name === 'vast')?.digest;
+    if (digest === undefined) throw new Error('the model has no digest');
+    const blobs = [first, second].flatMap((node) => {
+      const folder = join(rack.fleet().nodes[node]?.root ?? '', 'opt/meshwright/models/vast', shortDigest(digest));
+      mkdirSync(folder, { recursive: true });
+      for (const path of paths) {
+        writeFileSync(join(folder, path), '');
+        truncateSync(join(folder, path), sizeBytes);
+        utimesSync(join(folder, path), 0, 0);
+      }
+      writeFileSync(join(folder, sealName), `digest=${digest}\nfiles=200\nbytes=${200 * sizeBytes}\n`);
+      return paths.map((path) => join(folder, path));
+    });
+    const before = rack.fleet().counts();
+    const { plan, report } = await rack.apply();
+    expect([leftIn(plan), report]).toEqual([[], undefined]);
+    const counts = rack.fleet().counts();
+    expect([first, second].map((node) => (counts[node]?.execs ?? 0) - (before[node]?.execs ?? 0))).toEqual([1, 1]);
+    expect(blobs.filter((path) => statSync(path).atimeMs !== 0)).toEqual([]);
+    expect(await rack.declare(pairFile())).toEqual([]);
   });
 
   it("restores link addresses lost to DHCP or to a peer's Internet Sharing", async () => {

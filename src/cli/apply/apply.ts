@@ -27,11 +27,12 @@ import { refuseUnresolved, type SettledCluster, settleCluster } from '../cluster
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { type Consent, createConsent } from '../plan/consent.ts';
-import { narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
+import { isHashedPlan, narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
 import { timingFor } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { shippedPlaybook } from './act-on.ts';
 import { playbookOptions } from './change-nodes.ts';
+import { type Hashed, hashFirst, isFullVerify } from './hash-first.ts';
 import { makeLists } from './make-lists.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
 import { servingLines, servingPlacements } from './serving-lines.ts';
@@ -42,7 +43,9 @@ import { servingLines, servingPlacements } from './serving-lines.ts';
  * @param choose selects the nodes, or an earlier plan
  */
 export async function apply(run: Run, choose: Choose = readApplyWords): Promise<number> {
-  const { looked, ...about } = await showFirstPlan(run, choose);
+  const first = await showFirstPlan(run, choose);
+  if ('code' in first) return first.code;
+  const { looked, hashed, ...about } = first;
   const { cluster, targets, ways, consent } = about;
   const { fleet, additions, lockPlace } = cluster;
   const waits: Waits = { visited: new Set(), reported: '' };
@@ -75,6 +78,7 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
     cluster: fleet.name,
     verb: 'apply',
     lock: { path: lockPlace.path, written: isLockWritten, additions },
+    ...given({ hashed: hashed?.hashed, found: hashed?.found }),
     ...(serving === undefined ? {} : { serving, closing: servingLines(serving, fleet) }),
   });
 }
@@ -88,8 +92,15 @@ interface ApplyContext {
   readonly consent: Consent;
 }
 
-/** Resolves the cluster file, observes the targets, and shows the plan. */
-async function showFirstPlan(run: Run, choose: Choose): Promise<ApplyContext & { readonly looked: LookedPlan }> {
+interface FirstPlan extends ApplyContext {
+  readonly looked: LookedPlan;
+  /** Absent without `--verify=full`. */
+  readonly hashed?: Extract<Hashed, { kind: 'compared' }>;
+}
+
+/** Resolves the cluster file, observes the targets, and shows the plan; with `--verify=full`, hashes models first. */
+async function showFirstPlan(run: Run, choose: Choose): Promise<FirstPlan | Extract<Hashed, { kind: 'stopped' }>> {
+  const isFull = isFullVerify(run);
   const first = await settleCluster(run);
   const { nodes, saved } = choose(run, first.fleet);
   const targets = targetedNodes(run, first.fleet, saved?.targets ?? nodes).map(({ name }) => name);
@@ -103,13 +114,16 @@ async function showFirstPlan(run: Run, choose: Choose): Promise<ApplyContext & {
   const missing = saved === undefined ? await makeLists(run, { cluster: first, targets, ways, isAgreed }) : undefined;
   const isSame = missing === undefined || run.signal.aborted;
   const settled = isSame ? first : await settleCluster(run, first.opened, missing);
+  const isHashing = isFull || (saved !== undefined && isHashedPlan(saved));
+  const hashed = isHashing ? await hashFirst(run, { cluster: settled, targets, ways }) : undefined;
+  if (hashed?.kind === 'stopped') return hashed;
   const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
   const { additions, lockPlace } = cluster;
   const chosen = saved === undefined ? narrowed(run, targets) : given({ targets: saved.targets });
   const surroundings = { isSimulated: run.console.isSimulated, additions, ...chosen };
   if (saved !== undefined) requireSame(saved, planDocument(looked.plan, surroundings));
   showPlan(run, looked.plan, { lock: { shown: lockPlace.shown, additions }, ...shownBeside(looked) });
-  return { cluster, targets, ways, consent, looked };
+  return { cluster, targets, ways, consent, looked, ...given({ hashed }) };
 }
 
 /** The plans that were run so far. */

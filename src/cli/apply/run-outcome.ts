@@ -159,10 +159,14 @@ function reportJson(outcome: RunOutcome, about: ReportSurroundings, reader: Read
     ...unreachedField(last?.plan.unreached ?? report.works.findLast(({ plan }) => plan !== undefined)?.plan?.unreached),
     steps: stepsOf(report).map((step) => stepJson(step, reader)),
     ...(left === undefined ? {} : { remaining: pendingJson(left, reader) }),
-    ...given({ serving: about.serving }),
+    ...given({ hashed: about.hashed, serving: about.serving }),
     refusals: refusalsOf(outcome).map(({ node, holder }) => ({ node, ...holder })),
     lock: about.lock,
-    diagnostics: diagnosticsJson(reader, [...about.diagnostics, ...(last?.plan.diagnostics ?? [])]),
+    diagnostics: diagnosticsJson(reader, [
+      ...(about.found ?? []),
+      ...about.diagnostics,
+      ...(last?.plan.diagnostics ?? []),
+    ]),
   };
 }
 
@@ -289,9 +293,12 @@ export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   refusal: [],
 });
 
-interface OutcomeSurroundings extends Pick<ReportDocument, 'cluster' | 'verb' | 'playbook' | 'lock' | 'serving'> {
+interface OutcomeSurroundings
+  extends Pick<ReportDocument, 'cluster' | 'verb' | 'playbook' | 'lock' | 'serving' | 'hashed'> {
   /** The result of the final check if nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
+  /** Problems that were shown before the run and that it repairs. */
+  readonly found?: readonly Diagnostic[];
   /** Closing sentences for people, such as how to turn Macs on again. */
   readonly closing?: readonly Prose[];
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { jsonText } from '../../diagnostics/escape.ts';
 import type { NodeForecast } from '../../engine/plan/forecast.ts';
+import type { HashWork } from '../../engine/plan/hash-works.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { planJson } from '../../engine/plan/plan-json.ts';
 import type { StepScript } from '../../engine/scripts/step-scripts.ts';
@@ -88,6 +89,8 @@ interface PlanSurroundings {
   readonly budgets?: readonly NodeBudget[];
   /** The bytes that the plan brings to each node. */
   readonly transfers?: readonly NodeForecast[];
+  /** The copies that apply hashes before it makes its plan, with `--verify=full`. */
+  readonly hashes?: readonly HashWork[];
   /** The root scripts, with --scripts. */
   readonly scripts?: readonly StepScript[];
 }
@@ -97,7 +100,7 @@ export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string
   `${jsonText(planValue(plan, surroundings))}\n`;
 
 function planValue(plan: Plan, about: PlanSurroundings): Json {
-  const { isSimulated, additions, targets, budgets = [], transfers = [], scripts } = about;
+  const { isSimulated, additions, targets, budgets = [], transfers = [], hashes, scripts } = about;
   const [head, ...rest] = entriesOf(planJson(plan, { isSimulated }));
   const launches = Object.entries(launchesJson(budgets)).map(([node, value]) => [node, { ...value }] as const);
   return Object.fromEntries([
@@ -107,6 +110,7 @@ function planValue(plan: Plan, about: PlanSurroundings): Json {
     ...(additions.length === 0 ? [] : [['lock', { additions }] as const]),
     ...(launches.length === 0 ? [] : [['launches', Object.fromEntries(launches)] as const]),
     ...(transfers.length === 0 ? [] : [['transfers', transfersJson(transfers)] as const]),
+    ...(hashes === undefined ? [] : [['hashes', hashes.map((one) => ({ ...one }))] as const]),
     ...rest,
     ...(scripts === undefined ? [] : [['scripts', scripts.map((one) => ({ ...one }))] as const]),
   ]);
@@ -184,9 +188,12 @@ export function targetsIn(saved: string): readonly string[] | 'all' | undefined 
   return Array.isArray(targets) ? targets.map(String) : 'all';
 }
 
+/** True if a saved plan was made with `--verify=full`. */
+export const isHashedPlan = ({ text }: Pick<SavedPlan, 'text'>): boolean => parsed(text)?.['hashes'] !== undefined;
+
 type JsonMap = { readonly [key: string]: Json };
 
-const onlyTold: readonly string[] = ['diagnostics', 'launches', 'memory', 'transfers'];
+const onlyTold: readonly string[] = ['diagnostics', 'hashes', 'launches', 'memory', 'transfers'];
 
 /** The document without its changes' kinds, which follow from other fields and are missing in older versions. */
 function comparable({ changes = [], ...document }: JsonMap): JsonMap {

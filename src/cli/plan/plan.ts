@@ -4,6 +4,7 @@ import { columnsOf } from '../../diagnostics/cells.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
+import { hashWorks } from '../../engine/plan/hash-works.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { aroundScripts, type StepScript, stepScripts } from '../../engine/scripts/step-scripts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -13,6 +14,7 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { pendingJson } from '../../report/plan/pending.ts';
 import { driftText, planText } from '../../report/plan/plan-text.ts';
+import { isFullVerify, planToHash } from '../apply/hash-first.ts';
 import { codeForLook, codeForPending } from '../apply/run-outcome.ts';
 import { targetedNodes } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleCluster } from '../cluster/settle-cluster.ts';
@@ -69,16 +71,20 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
 
 /** `plan [NODE…]`: shows what apply would do and what blocks it. Changes nothing, here or on any node. */
 export const plan: VerbBody = async (run) => {
+  const isFull = isFullVerify(run);
   const { looked, targets, judged, fleet, additions, lockPlace, opened } = await lookForPlan(run);
   const moved = await movedRevisions(run, opened, fleet.models);
   const { isSimulated } = run.console;
   const { budgets, transfers } = looked;
   const chosen = narrowed(run, targets);
-  const surroundings = { isSimulated, additions, ...chosen, ...given({ budgets, transfers }) };
+  const first = isFull ? planToHash(fleet, looked.observation, targets) : undefined;
+  const hashes = first && hashWorks(first);
+  const surroundings = { isSimulated, additions, ...chosen, ...given({ budgets, transfers, hashes }) };
   const out = textOption(run, 'out');
   const saved = out === undefined ? undefined : resolve(run.folder, out);
   if (saved !== undefined) replaceFile(saved, planDocument(looked.plan, surroundings), 0o600);
-  const scripts = run.own['scripts'] === true ? scriptsOf(looked.plan, fleet) : undefined;
+  const steps = [...(first?.steps ?? []), ...looked.plan.steps];
+  const scripts = run.own['scripts'] === true ? scriptsOf({ steps }, fleet) : undefined;
   if (run.options.json) {
     // A saved plan has no notices of a server, because they would make it stale.
     const shown = { ...looked.plan, diagnostics: [...looked.plan.diagnostics, ...moved] };
@@ -89,6 +95,7 @@ export const plan: VerbBody = async (run) => {
     lock,
     budgets,
     transfers,
+    hashes,
     next: nextLines(run, looked.plan, saved),
     saved: saved === undefined ? undefined : savedText(run, saved),
   };
@@ -106,7 +113,7 @@ export const plan: VerbBody = async (run) => {
 };
 
 /** A plan's root scripts, with the time limits for real Macs. */
-const scriptsOf = ({ steps }: Plan, fleet: DesiredFleet): readonly StepScript[] =>
+const scriptsOf = ({ steps }: Pick<Plan, 'steps'>, fleet: DesiredFleet): readonly StepScript[] =>
   steps.flatMap((step) =>
     stepScripts(step, {
       userOf: (node) => fleet.nodes.find(({ name }) => name === node)?.user ?? 'USER',
@@ -133,7 +140,8 @@ export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: s
     const command = meshwright('apply', shown, ...sameWords({ options }, []), ...allow);
     return besideOrBelow(run, savedText(run, saved), prose`Apply exactly this plan: ${command}`);
   }
-  const command = meshwright('apply', ...sameWords(run, run.words));
+  const full = isFullVerify(run) ? ['--verify=full'] : [];
+  const command = meshwright('apply', ...sameWords(run, run.words), ...full);
   return besideOrBelow(run, 'Save this plan: --out plan.json', prose`Apply it: ${command}`);
 }
 

@@ -2,6 +2,7 @@ import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import type { NodeForecast } from '../../engine/plan/forecast.ts';
+import type { HashWork } from '../../engine/plan/hash-works.ts';
 import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan.ts';
 import { sentSteps } from '../../engine/plan/transfers.ts';
 import { alike, groupBy, listText } from '../../model/lists.ts';
@@ -14,6 +15,7 @@ import type { NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodesText, seenText } from '../nodes-text.ts';
 import { counted, fitLines, hang, headLines, isNarrow, type Page, padEnd, pageText, type Tone } from '../page.ts';
+import { hashLines } from './hash-lines.ts';
 import { budgetLines, memoryLines } from './memory-lines.ts';
 import { blockerBlocks, waitingLines } from './pending.ts';
 import { transferLines } from './transfer-lines.ts';
@@ -88,6 +90,8 @@ export interface PlanTextInput {
   readonly budgets?: readonly NodeBudget[] | undefined;
   /** The bytes that the plan brings to each node. */
   readonly transfers?: readonly NodeForecast[] | undefined;
+  /** The copies that apply hashes before it makes its plan; undefined without `--verify=full`. */
+  readonly hashes?: readonly HashWork[] | undefined;
   /** Commands to type next, one per line; shown only if there is work to do. */
   readonly next?: readonly Prose[];
   /** A sentence about the saved file, shown in place of `next`. */
@@ -120,6 +124,7 @@ export function planText(input: PlanTextInput, page: Page): string {
   const isToDo = hasMachineSteps(plan) || lock.additions.length > 0;
   return pageText([
     planHead(plan, page),
+    input.hashes === undefined ? [] : hashLines(input.hashes, page),
     ...findingBlocks(plan, page, isUrgent),
     ...blockerBlocks(plan.blockers, page),
     changeLines(plan, page),

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { planDocument, readApplyWords, requireSame } from '../../../../src/cli/plan/plan-document.ts';
+import { isHashedPlan, planDocument, readApplyWords, requireSame } from '../../../../src/cli/plan/plan-document.ts';
 import type { Run } from '../../../../src/cli/verb.ts';
 import { type Diagnostic, FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { nodeName } from '../../../../src/model/node.ts';
 import { bootSessionFact } from '../../../../src/rack/boot/fact.ts';
 import { read } from '../../../../src/rack/fact.ts';
 import { planFor } from '../../../rack/plans.ts';
@@ -49,6 +50,16 @@ describe('a saved plan', () => {
     expect(older).not.toBe(document);
     expect(problemWith(older)).toBeUndefined();
     expect(problemOf(() => requireSame({ shown: 'plan.json', text: older }, document))).toBeUndefined();
+  });
+
+  it('says that apply hashes models first, which makes no difference to the plan itself', () => {
+    const hashes = [{ node: nodeName('studio-1'), model: 'tiny', files: 2, bytes: 120 }];
+    const saved = {
+      shown: 'plan.json',
+      text: planDocument(planFor({ rack: { values: { 'studio-2': { power } } } }), { ...about, hashes }),
+    };
+    expect([isHashedPlan(saved), isHashedPlan({ text: document })]).toEqual([true, false]);
+    expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
   });
 
   it('is refused with the difference if it is for a different cluster (case 55)', () => {

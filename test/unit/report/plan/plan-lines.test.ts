@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { nextLines } from '../../../../src/cli/plan/plan.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { digest } from '../../../../src/model/digest.ts';
+import { nodeName } from '../../../../src/model/node.ts';
 import type { JobCall } from '../../../../src/model/node-script.ts';
 import { meshwright } from '../../../../src/model/text/command.ts';
 import { prose } from '../../../../src/model/text/prose.ts';
 import { plainPaint } from '../../../../src/report/page.ts';
+import { hashLines } from '../../../../src/report/plan/hash-lines.ts';
 import { blockerBlocks, waitingLines } from '../../../../src/report/plan/pending.ts';
 import { transferTexts } from '../../../../src/report/plan/plan-text.ts';
 import { anyDigest, blocker, stepOn, waits } from '../../../rack/plans.ts';
@@ -81,6 +83,20 @@ describe("a plan's blockers", () => {
         '    3  studio-2     Free some memory.',
       ],
     ]);
+  });
+});
+
+describe("a plan's models to hash", () => {
+  it('share one line on several nodes, at any width', () => {
+    const work = { model: 'kimi', files: 62, bytes: 735_200_000_000 };
+    const works = ['studio-1', 'studio-2'].map((node) => ({ ...work, node: nodeName(node) }));
+    expect(hashLines(works, page)).toEqual([
+      'Hash first (2)',
+      '  studio-1,2   model/kimi   735.2 GB in 62 files',
+      '  If a file is wrong, apply replaces its model.',
+    ]);
+    expect(hashLines(works, { ...page, columns: 40 }).every((line) => line.length <= 40)).toBe(true);
+    expect(hashLines([], page)).toEqual(['Nothing to hash: no node that was reached has a complete copy.']);
   });
 });
 

@@ -1,0 +1,118 @@
+import { isDone } from '../../apply/execute.ts';
+import { stepsOf } from '../../apply/playbook-report.ts';
+import { runPlaybook } from '../../apply/run-playbook.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { Goal } from '../../engine/goals/scope.ts';
+import { hashWorks } from '../../engine/plan/hash-works.ts';
+import { makePlan } from '../../engine/plan/make-plan.ts';
+import type { Plan, StepReport } from '../../engine/plan/plan.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { ReportDocument } from '../../model/documents.generated.ts';
+import type { NodeName } from '../../model/node.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { usedModels } from '../../rack/artifacts/model-resource.ts';
+import type { FleetObservation } from '../../rack/examination.ts';
+import { fitLines } from '../../report/page.ts';
+import { hashLines } from '../../report/plan/hash-lines.ts';
+import type { SettledCluster } from '../cluster/settle-cluster.ts';
+import type { SshTargets } from '../cluster/ssh-targets.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { createConsent } from '../plan/consent.ts';
+import { pageFor, showDiagnostics } from '../terminal/console.ts';
+import { type Run, textOption, usageError } from '../verb.ts';
+import { playbookOf } from './act-on.ts';
+import { playbookOptions } from './change-nodes.ts';
+import { outcomeOf, showOutcome } from './run-outcome.ts';
+
+/** True with `--verify=full`. @throws FleetError `cli/usage` */
+export function isFullVerify(run: Run): boolean {
+  const text = textOption(run, 'verify');
+  if (text === undefined || text === 'full') return text === 'full';
+  throw usageError(
+    `"${text}" is not a valid value for --verify.`,
+    'Enter --verify=full, which hashes every file. Without --verify, only counts and times are compared.',
+  );
+}
+
+/** Hashes the published models that placements on these nodes use. */
+function hashGoal(fleet: DesiredFleet, targets: readonly NodeName[]): Goal & { readonly kind: 'verify-models' } {
+  const nodes = fleet.nodes.filter(({ name }) => targets.includes(name));
+  const names = nodes.flatMap((desired) => usedModels(fleet, { desired }).map(({ name }) => name));
+  return { kind: 'verify-models', names: [...new Set(names)] };
+}
+
+/** The plan that `apply --verify=full` runs first. */
+export const planToHash = (desired: DesiredFleet, observation: FleetObservation, targets: readonly NodeName[]): Plan =>
+  makePlan({ goal: hashGoal(desired, targets), desired, observation, targets });
+
+/** The result of hashing. */
+export type Hashed =
+  | {
+      readonly kind: 'compared';
+      readonly hashed: ReportDocument['hashed'];
+      /** Wrong files, which the plan that follows replaces. */
+      readonly found: readonly Diagnostic[];
+    }
+  /** Not every copy could be hashed; the reasons were shown. */
+  | { readonly kind: 'stopped'; readonly code: ExitCode };
+
+interface HashPlace {
+  readonly cluster: SettledCluster;
+  readonly targets: readonly NodeName[];
+  readonly ways: SshTargets;
+}
+
+const modelOf = ({ step: { act } }: StepReport): string =>
+  act.kind === 'job' && act.name === 'rehash-model' ? act.args.tree.name : '';
+
+const isWrong = ({ diagnostics }: StepReport): boolean => diagnostics.some(({ code }) => code === 'model/wrong-files');
+
+/**
+ * Hashes the models' files on the nodes. A model with wrong files then counts as changed. Asks nothing, because hashing
+ * disturbs nothing.
+ */
+export async function hashFirst(run: Run, { cluster, targets, ways }: HashPlace): Promise<Hashed> {
+  const { fleet, lockPlace } = cluster;
+  const goal = hashGoal(fleet, targets);
+  const sayLines = (lines: readonly string[]): void => {
+    if (!run.options.json) run.console.out(`${lines.join('\n')}\n`);
+  };
+  const options = await playbookOptions(run, {
+    verb: 'apply',
+    scope: { desired: fleet, targets },
+    ways,
+    consent: createConsent(run, { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed: true }),
+    show: (plan) => sayLines([...hashLines(hashWorks(plan), pageFor(run.console)), '']),
+    question: () => 'Hash the models?',
+  });
+  const report = await runPlaybook(playbookOf('apply', goal), options);
+  const steps = stepsOf(report).filter(({ step: { act } }) => act.kind === 'job');
+  const isRefused = report.works.some(({ refusals }) => refusals.length > 0);
+  const isCut = report.isInterrupted || run.signal.aborted || isRefused;
+  if (isCut || steps.some((one) => !isDone(one) && !isWrong(one))) {
+    const code = showOutcome(run, outcomeOf(report, { goal: goal.kind, fleet, targets }, undefined), {
+      cluster: fleet.name,
+      verb: 'apply',
+      lock: { path: lockPlace.path, written: false, additions: [] },
+      closing: ['Not every model could be hashed, so nothing else was changed.'],
+    });
+    return { kind: 'stopped', code };
+  }
+  const found = steps.filter(isWrong).flatMap((one) => {
+    const users = fleet.placements.filter(({ model }) => model === modelOf(one)).map(({ name }) => name);
+    const hint = prose`apply replaces the model. Ranks that are running keep the weights that they have loaded. To load them again: ${meshwright('restart', ...users)}`;
+    return one.diagnostics.map((problem): Diagnostic => ({ ...problem, severity: 'warning', hint }));
+  });
+  if (steps.length === 0) sayLines(hashLines([], pageFor(run.console)));
+  else if (found.length === 0)
+    sayLines(fitLines('Every file that was hashed matches its SHA-256.', run.console.columns));
+  else if (!run.options.json) showDiagnostics(run.console, found);
+  sayLines(['']);
+  const hashed = steps.map((one) => ({
+    node: one.step.node,
+    model: modelOf(one),
+    state: isWrong(one) ? ('wrong' as const) : ('right' as const),
+  }));
+  return { kind: 'compared', hashed, found };
+}
