@@ -22,3 +22,9 @@ export function runtimeSourceAdvice(text: string): string {
   const commit = /[0-9a-f]{40}/.exec(text)?.[0] ?? 'COMMIT';
   return `Write \`github:${repository ?? 'OWNER/NAME'}@${commit}\`, with all 40 digits of the commit.`;
 }
+
+/** In other systems, `replicas` is a number. */
+export const valueAdvice = (pointer: string): string | undefined =>
+  /^\/placements\/[^/]+\/replicas$/.test(pointer)
+    ? 'Write `replicas: per-node`. Every Mac in `nodes` then runs one replica.'
+    : undefined;

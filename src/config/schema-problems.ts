@@ -4,7 +4,7 @@ import { pointerTo } from '../desired/draft.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { groupBy, listText } from '../model/lists.ts';
 import { upperFirst } from '../model/text/prose.ts';
-import { hostAdvice, runtimeSourceAdvice, sourceAdvice } from './form-advice.ts';
+import { hostAdvice, runtimeSourceAdvice, sourceAdvice, valueAdvice } from './form-advice.ts';
 import { type Problem, quoted } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';
 import {
@@ -374,7 +374,7 @@ function linkAdvice(text: string): string | undefined {
 
 /** The problem for a value that is not one of the allowed values. */
 function notAllowed(context: Context): ValueProblem {
-  const { error, description, value } = context;
+  const { error, description, pointer, value } = context;
   if (error.keyword === 'const') {
     const detail = `The file has format ${shownValue(context)}; this meshwright knows only ${String(error.params['allowedValue'])}.`;
     return { code: 'schema/unsupported-version', detail };
@@ -392,7 +392,7 @@ function notAllowed(context: Context): ValueProblem {
     };
   }
   const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
-  const list = `Allowed: ${listText(allowed, 'or')}.`;
+  const list = valueAdvice(pointer) ?? `Allowed: ${listText(allowed, 'or')}.`;
   return { code: 'schema/not-allowed', detail, hint: near === undefined ? list : `Did you mean \`${near}\`? ${list}` };
 }
 

@@ -175,8 +175,8 @@ function draftModels(file: Spot) {
 
 /** One placement per node for a placement with `replicas`, otherwise the placement itself. */
 function draftReplicas(placement: DraftPlacement): readonly DraftPlacement[] {
-  const { replicas, name, nodes, fallback: _, shareCount: __, prefill: ___, ...rest } = placement;
-  if (replicas === undefined) return [placement];
+  const { name, nodes, fallback: _, shareCount: __, prefill: ___, ...rest } = placement;
+  if (!rest.keys.includes('replicas')) return [placement];
   const isFirst = ({ text }: DraftText, at: number): boolean => nodes.findIndex((one) => one.text === text) === at;
   return nodes.filter(isFirst).map((node) => ({
     ...rest,
@@ -213,7 +213,6 @@ function draftPlacement(spot: Entry) {
       servedName: wordOf(below(endpoint, 'servedName')),
       model: text('model'),
       runtime: text('runtime'),
-      replicas: text('replicas'),
       sharding: text('sharding'),
       /** The number of shares; undefined if the file has no list of shares. */
       shareCount: Array.isArray(shares) ? shares.length : undefined,

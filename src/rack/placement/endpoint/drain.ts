@@ -1,4 +1,5 @@
 import { leadersOf } from '../../../desired/layouts.ts';
+import { nameInFile } from '../../../desired/replicas.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
@@ -209,7 +210,7 @@ export function unaskedGateway(placement: DesiredPlacement, node: NodeName): Dia
   const asked = isOfFile
     ? `whether its gateway for ${name} is closed and has requests in flight`
     : `whether an earlier file left a gateway for ${name} there`;
-  const leaving = isOfFile ? `nodes of ${name} in the file` : 'file';
+  const leaving = isOfFile ? `nodes of ${nameInFile(placement)} in the file` : 'file';
   return diagnose('endpoint/door-not-asked', {
     subject: nodeSubject(node),
     detail: prose`Could not ask ${named(node)} ${asked}. It may still accept requests, now or as soon as that Mac is back.`,

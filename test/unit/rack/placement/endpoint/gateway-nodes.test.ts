@@ -72,6 +72,8 @@ describe('a drain plan', () => {
     );
     expect(other?.detail).toContain('whether an earlier file left a gateway for kimi there');
     expect(other?.hint).toContain('remove it from the file.');
+    const replica = unaskedGateway({ ...kimi, name: 'all-a', replica: { of: 'all', at: 0 } }, nodeName('studio-1'));
+    expect(asText(replica).hint).toMatch(/drain all-a\. .* remove it from the nodes of all in the file\.$/);
   });
 });
 
