@@ -99,7 +99,7 @@ function keysSteps({ port, placements }: WantedGateway, makes: readonly Property
 const replicasAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'replicas' });
 
-const replicasWords: Readonly<Record<string, string>> = { absent: 'unlisted', changed: 'different from the file' };
+const replicasWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
 
 /** The list of the other replicas, which the gateway reads again when it changes. */
 function replicasProperty(
@@ -113,7 +113,9 @@ function replicasProperty(
   const desired = shortDigest(textDigest(text));
   const count = otherReplicas(fleet, placement).length;
   const words = (value: string): string =>
-    value === desired ? `${count} ${count === 1 ? 'other' : 'others'}` : (replicasWords[value] ?? 'other replicas');
+    value === desired
+      ? `${count} other replica${count === 1 ? '' : 's'}`
+      : (replicasWords[value] ?? 'a different list');
   return [
     {
       node: target.desired.name,
