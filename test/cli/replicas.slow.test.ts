@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
+import { filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { clientKey, publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { endPlace } from './fleet.ts';
 import { json, meshwright } from './meshwright.ts';
@@ -10,17 +10,18 @@ import type { Place } from './place.ts';
 
 const flat = (text: string): string => text.replace(/\s+/g, ' ');
 
-/** The pair's Macs, each with the whole model. */
-const file = pairFile((value) => {
-  publish(value);
-  const { sharding: _, fallback: __, ...chat } = filePart(value, 'placements', 'chat');
-  filePart(value, 'placements')['chat'] = { ...chat, replicas: 'per-node' };
-});
+/** The whole model on each of these Macs. */
+const fileOn = (...nodes: readonly string[]) =>
+  pairFile((value) => {
+    publish(value);
+    const { sharding: _, fallback: __, ...chat } = filePart(value, 'placements', 'chat');
+    filePart(value, 'placements')['chat'] = { ...chat, nodes, replicas: 'per-node' };
+  });
 
 let place: Place;
 const run = (...words: string[]) => meshwright(place, [...words, '--sim'], { env: { CLIENT_KEY: clientKey } });
 beforeAll(async () => {
-  place = await placeWithPair(file);
+  place = await placeWithPair(fileOn(first, second));
   await writePublishedSources(place.folder);
 });
 afterAll(() => endPlace(place));
@@ -76,6 +77,14 @@ describe('replicas on two Macs', () => {
   it('are measured one at a time', async () => {
     const { code, stderr } = await run('bench', 'chat');
     expect([code, flat(stderr)]).toEqual([64, expect.stringContaining(`meshwright bench chat-${first} --sim`)]);
+  });
+
+  it('leave the other gateway running when a Mac leaves the file', async () => {
+    place.write('cluster.yaml', fileText(fileOn(first)));
+    const { stdout } = await run('plan');
+    place.write('cluster.yaml', fileText(fileOn(first, second)));
+    expect(flat(stdout)).toContain(`~ doorman/8080/chat-${first}/replicas a different list -> 0 other replicas`);
+    expect(stdout).toMatch(new RegExp(`^Effects: interrupts chat-${second} for up to 60 s\\.$`, 'm'));
   });
 
   it('answer while the Mac of one has no power, and apply reports that Mac', async () => {
