@@ -50,9 +50,15 @@ export const leftoversOn = (node: NodeName, facts: Facts, wanted: readonly strin
     }),
   );
 
-/** True if ranks may still answer clients: their leader returned a token, or only missed the deadline. */
+/**
+ * True if ranks may still answer clients: their leader returned a token, was not asked because of a client's request, or
+ * only missed the deadline.
+ */
 export const mayGiveToken = (ranks: readonly SeenOnNode[]): boolean =>
-  ranks.some(({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token));
+  ranks.some(({ seen: { record } }) => {
+    const kind = record?.token.kind;
+    return kind === 'answered' || kind === 'in-flight' || isLate(record?.token);
+  });
 
 /** The same for orphaned ranks; also true if a rank runs and the leader is not among them. */
 const mayAnswer = (leftovers: readonly SeenOnNode[]): boolean =>

@@ -205,12 +205,14 @@ export const effectTexts = ({ effects, ...plan }: Pick<Plan, 'effects' | 'change
 function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes' | 'steps'>): readonly string[] {
   const of = (name: string): readonly Change[] =>
     changes.filter(({ about }) => about.kind === 'placement' && about.placement === name);
-  const isEnded = (name: string): boolean => of(name).length > 0 && of(name).every(({ to }) => to === 'stopped');
   const isStopped = (name: string): boolean =>
     steps.some(
       ({ act, effect }) =>
         act.kind === 'script' && act.name === 'stop-rank' && effect.kind === 'start' && effect.placement === name,
     );
+  // The change that removes orphaned ranks does not name their placement.
+  const isEnded = (name: string): boolean =>
+    of(name).length > 0 ? of(name).every(({ to }) => to === 'stopped') : isStopped(name);
   const ended = total.placements.filter(isEnded);
   const begun = total.placements.filter((name) => !isEnded(name));
   const again = begun.filter(isStopped);

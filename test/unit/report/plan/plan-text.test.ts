@@ -224,6 +224,16 @@ describe("a plan's text", () => {
     expect(effectTexts({ effects, changes: [], steps: [] })).toEqual(['starts kimi, qwen']);
   });
 
+  it('reports stopping orphaned ranks that return no token', () => {
+    const { steps } = planOfMesh({
+      of: { ...meshFleet(), placements: [] },
+      ranks: { 'studio-1': [{ state: 'joined', rank: 0, token: { kind: 'silent', reason: 'status 503' } }] },
+    });
+    const effects = [{ kind: 'start', nodes: [], placements: ['kimi'] }] as const;
+    const changes = [change('studio-1', 'placement', 'orphaned ranks of kimi', 'no orphaned ranks')];
+    expect(effectTexts({ effects, changes, steps })).toEqual(['stops the remaining processes of kimi']);
+  });
+
   it('reports stopping a hung placement before its start', () => {
     const effects = [{ kind: 'start', nodes: [], placements: ['kimi'] }] as const;
     const { steps } = planOfMesh({
