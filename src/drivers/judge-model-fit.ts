@@ -29,6 +29,8 @@ interface AskedFit extends Pick<NearestSearch, 'links'> {
 export interface FitHow extends Pick<ModelFit, 'driver' | 'sharding' | 'contextTokens' | 'parallel'> {
   /** For mlx only; absent: the newest version known to this program. */
   readonly mlxLm?: string;
+  /** For mlx only: the version is that of a commit. */
+  readonly isFork?: true;
   /** For exo only; absent: the newest release known to this program. */
   readonly exo?: string;
 }
@@ -74,7 +76,7 @@ export function judgeModelFit(asked: AskedFit, how: FitHow): ModelFit {
     size: macs.length,
     mlxLm,
     exo,
-    ...given({ repository }),
+    ...given({ repository, isFork: how.isFork }),
   } as const;
   const { problems, doubts } = judgeSplit(split);
   const where = fleet.nodes.length > macs.length ? 'the nodes of this file' : 'these Macs';

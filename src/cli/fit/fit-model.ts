@@ -5,7 +5,7 @@ import { contextTokens, memoryLabelBytes } from '../../desired/amounts.ts';
 import { guess } from '../../desired/did-you-mean.ts';
 import { requirementsName, settlePackages } from '../../desired/settle/python-packages.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
-import { type ArchiveFact, absolutePath, extraName } from '../../desired/settle/settle-trees.ts';
+import { type ArchiveFact, absolutePath, extraName, sourceOf } from '../../desired/settle/settle-trees.ts';
 import { isTreePath } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
@@ -188,8 +188,11 @@ async function readRuntime(run: Run, model: string, file: FitFile | undefined) {
     throw usageError(`Unknown runtime "${word}".`, 'Enter mlx, exo, llamacpp-rpc, command, or a runtime in the file.');
   }
   const driver = runtime?.driver ?? (word !== undefined && isDriver(word) ? word : undefined);
-  const mlxLm = versionOption(run) ?? (file === undefined ? undefined : await lockedMlxLm(run, runtime, file));
-  return given({ driver, mlxLm, exo: runtime && driverOf(runtime).versionOf?.(runtime) });
+  const asked = versionOption(run);
+  const mlxLm = asked ?? (file === undefined ? undefined : await lockedMlxLm(run, runtime, file));
+  const isFork = asked === undefined && runtime !== undefined && sourceOf(runtime) !== undefined;
+  const fork = isFork ? ({ isFork } as const) : {};
+  return given({ driver, mlxLm, ...fork, exo: runtime && driverOf(runtime).versionOf?.(runtime) });
 }
 
 function versionOption(run: Run): string | undefined {

@@ -8,6 +8,8 @@ export interface RankSplit {
   readonly size: number;
   /** The version of mlx-lm; other drivers ignore it. */
   readonly mlxLm: string;
+  /** Set if mlx-lm is built from a commit, which can do more than a release with that version. */
+  readonly isFork?: true;
   /** The version of exo; other drivers ignore it. */
   readonly exo: string;
   /** The model's repository, which only exo considers; absent if unknown. */

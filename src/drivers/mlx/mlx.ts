@@ -115,13 +115,10 @@ function splitFindings({ placement, runtime, model: { shape } }: Check): readonl
   const mlxLm = runtime.packages?.['mlx-lm'];
   const { sharding = 'tensor', nodes } = placement;
   if (shape === undefined || mlxLm === undefined) return [];
-  const isFork = sourceOf(runtime) !== undefined;
-  return splitProblems({ shape, sharding, size: nodes.length, mlxLm }).flatMap(({ kind, detail }) => {
-    if (kind === 'too-old') return [];
-    // Such a commit often adds a class of models or corrects a split, so only its model's dimensions are certain.
-    if (!isFork || kind === 'not-divisible') return [{ ...codeOf[kind], detail }];
-    return [{ ...codeOf['not-known'], detail: `${detail} The commit in \`source\` may differ from that version.` }];
-  });
+  const fork = sourceOf(runtime) === undefined ? {} : ({ isFork: true } as const);
+  return splitProblems({ shape, sharding, size: nodes.length, mlxLm, ...fork }).flatMap(({ kind, detail }) =>
+    kind === 'too-old' ? [] : [{ ...codeOf[kind], detail }],
+  );
 }
 
 function contextFindings({ placement: { contextTokens }, model: { shape } }: Check): readonly PlacementFinding[] {

@@ -25,7 +25,17 @@ export const tooOld = (version: string): SplitProblem | undefined =>
     : undefined;
 
 /** All problems of a split; for a single rank, only whether this mlx-lm can run the model at all. */
-export function splitProblems(split: MlxSplit): readonly SplitProblem[] {
+export const splitProblems = (split: MlxSplit): readonly SplitProblem[] =>
+  split.isFork === true ? ofRelease(split).map(doubted) : ofRelease(split);
+
+/** A fork often adds a class of models or corrects a split. The model's dimensions and a rank's options remain. */
+function doubted(problem: SplitProblem): SplitProblem {
+  const { kind, detail } = problem;
+  if (kind === 'too-old' || kind === 'not-divisible' || kind === 'not-known') return problem;
+  return { kind: 'not-known', detail: `${detail} The commit in \`source\` may differ from that version.` };
+}
+
+function ofRelease(split: MlxSplit): readonly SplitProblem[] {
   const whole = tooOld(split.mlxLm) ?? notLoaded(split);
   if (whole !== undefined) return [whole];
   if (split.size === 1) return [];

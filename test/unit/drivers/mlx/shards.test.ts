@@ -116,6 +116,14 @@ describe('an mlx-lm version', () => {
     expect(kindsOf(split({ shape, size: 1 }))).toEqual([]);
   });
 
+  it('only doubts a model or a split that a fork may have added', () => {
+    const missing = { ...llama, architecture: 'kimi_k3' };
+    const unsplit = { ...llama, architecture: 'qwen3_moe' };
+    expect(kindsOf({ ...split({ shape: missing, mlxLm: '0.32.0' }), isFork: true })).toEqual(['not-known']);
+    expect(kindsOf({ ...split({ shape: unsplit, mlxLm: '0.32.0' }), isFork: true })).toEqual(['not-known']);
+    expect(kindsOf({ ...split({ mlxLm: '0.30.7' }), isFork: true })).toEqual(['too-old']);
+  });
+
   it('gives no verdict about a kind of model outside the table, except for numbers that do not divide', () => {
     for (const architecture of ['brand_new', 'constructor']) {
       const shape = { ...llama, architecture };
