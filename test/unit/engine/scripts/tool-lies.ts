@@ -87,6 +87,11 @@ const oneAccount = 'a rehearsal has only one account, and on a Mac the same tool
 
 const keeps: Later = { later: 'the next round compares again, a minute later', fact: 'keeper' };
 const asUnpack: Needless = { needless: 'the same lines as in unpack-runtime' };
+const asFetch: Readonly<Record<string, Needless>> = {
+  'chmod -R': { needless: 'the script does not call it: the job that unpacks the archive sets the modes' },
+  'chown -R': asUnpack,
+  'sudo -n': { needless: 'without it, no byte arrives, and the script compares the digest' },
+};
 /** What uv.sh and unpack.sh call. */
 const withUv: Readonly<Record<string, Needless>> = {
   'hdiutil attach': asUnpack,
@@ -451,11 +456,8 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'tar -cf': { needless: 'without it, tar finds an empty file instead of an archive' },
   },
   'job list-packages': withUv,
-  'job fetch-archive': {
-    'chmod -R': { needless: 'the script does not call it: the job that unpacks the archive sets the modes' },
-    'chown -R': asUnpack,
-    'sudo -n': { needless: 'without it, no byte arrives, and the script compares the digest' },
-  },
+  'job fetch-archive': asFetch,
+  'job fetch-source': asFetch,
   'job fetch-model': {
     'chown -R': asUnpack,
     'chmod -R': asUnpack,
