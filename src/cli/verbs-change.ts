@@ -37,7 +37,7 @@ Examples:
     ],
     more: `Shows the plan, asks once, runs exactly this plan, and checks all nodes again. The exit code reports the result of this final check.
 apply never reboots a Mac, never updates macOS and never deletes a model. A plan that interrupts a placement needs a yes at the prompt or --allow interrupt. If a Mac's launch budget is used up, a start over RDMA needs --allow rdma-start. Without a terminal, apply needs --yes or a saved plan.
-With --verify=full, apply first hashes the models' files on the nodes, which takes as long as reading them; then the plan replaces each model with a wrong file. If a copy cannot be hashed, nothing else is changed.
+With --verify=full, apply first hashes the models' files on the nodes, which takes as long as reading them; then the plan replaces the wrong files. If a copy cannot be hashed, nothing else is changed.
 
 Exit codes: 0 every node matches the file, 3 only manual steps or other commands remain, 4 some nodes do not match or were not reached, 1 none matches, 5 nothing changed, 75 a node is leased to another run.
 

@@ -54,7 +54,7 @@ Examples:
     ...ofNodes,
     words: '[model...]',
     options: [{ flags: '--full', text: 'hash every file on the nodes' }, leaseWait],
-    more: `Without --full, compares the number and the times of the files with their state when the model was published, in the time of an observation. With --full, every file of each complete copy is hashed on its node, by a job that continues if the connection breaks: the same command finds it again. A model with wrong files then counts as changed, and the next apply replaces it. Changes nothing else, and asks nothing.
+    more: `Without --full, compares the number and the times of the files with their state when the model was published, in the time of an observation. With --full, every file of each complete copy is hashed on its node, by a job that continues if the connection breaks: the same command finds it again. A model with wrong files then counts as changed, and the next apply fetches those files again. Changes nothing else, and asks nothing.
 Exit codes: 0 every copy is right, 4 on some nodes only, or some were not reached, 1 on none, 75 a node is leased to another run (--full).
 
 Examples:

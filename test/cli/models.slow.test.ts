@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { given } from '../../src/model/given.ts';
@@ -39,8 +39,8 @@ const folders = (): readonly string[] =>
     .sort();
 
 /** Changes a byte of the first Mac's copy in a way that neither times nor counts show. */
-function damage(): string {
-  const folder = join(place.root, folders()[0] ?? '');
+function damage(version = folders()[0] ?? ''): string {
+  const folder = join(place.root, version);
   const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.safetensors'));
   const bytes = readFileSync(join(folder, file));
   bytes.writeUInt8(bytes.readUInt8(100) ^ 1, 100);
@@ -90,7 +90,11 @@ describe('apply --verify=full', () => {
     expect(plan).toMatchObject({ hashes: works });
     const applied = await run('apply', '--verify=full', '--yes', '--json');
     const report = json(applied);
-    expect([applied.code, schemaCheck('report')(report), codesOf(report)]).toEqual([0, [], ['model/wrong-files']]);
+    expect([applied.code, schemaCheck('report')(report), codesOf(report)]).toEqual([
+      0,
+      [],
+      ['model/wrong-files', 'step/not-adopted'],
+    ]);
     expect(report).toMatchObject({ counts: { failed: 0 }, hashed: [{ state: 'wrong' }, { state: 'right' }] });
     expect(applied.stdout).toContain(name);
 
@@ -142,7 +146,7 @@ describe('models pull', () => {
   let web: FakeWeb;
   afterAll(() => web.close());
 
-  it('ends while the nodes download, and neither the next pull nor apply downloads a byte again', async () => {
+  it('ends while the nodes download; later runs download only files that are wrong', async () => {
     const folder = join(place.folder, 'models/large');
     const names = readdirSync(folder).toSorted();
     const files = names.map((path) => ({ path, bytes: readFileSync(join(folder, path)) }));
@@ -185,6 +189,14 @@ describe('models pull', () => {
     expect((await run('models', 'pull', '--all', '--yes')).stdout).toContain('0 changed');
     const applied = await run('apply', '--yes', '--allow', 'interrupt');
     expect([applied.code, web.count({})]).toEqual([0, 0]);
+
+    const sizeIn = (version: string, { path }: { readonly path: string }) =>
+      statSync(join(place.root, version, path)).size;
+    const large = files.find(({ path }) => path.endsWith('.safetensors'));
+    const copy = folders().find((version) => large !== undefined && sizeIn(version, large) === large.bytes.length);
+    const wrong = damage(copy);
+    expect((await run('apply', '--verify=full', '--yes', '--allow', 'interrupt')).code).toBe(0);
+    expect(web.requests.map(({ path, bytes }) => [path, bytes])).toEqual([[`/large/${wrong}`, large?.bytes.length]]);
     place.write('cluster.yaml', fileText(pairFile()));
     expect((await run('models', 'pull', 'tiny', '--detach', '--yes')).code).toBe(64);
   });

@@ -101,7 +101,7 @@ export async function hashFirst(run: Run, { cluster, targets, ways }: HashPlace)
   }
   const found = steps.filter(isWrong).flatMap((one) => {
     const users = fleet.placements.filter(({ model }) => model === modelOf(one)).map(({ name }) => name);
-    const hint = prose`apply replaces the model. Ranks that are running keep the weights that they have loaded. To load them again: ${meshwright('restart', ...users)}`;
+    const hint = prose`apply fetches the wrong files again. Ranks that are running keep the weights that they have loaded. To load them again: ${meshwright('restart', ...users)}`;
     return one.diagnostics.map((problem): Diagnostic => ({ ...problem, severity: 'warning', hint }));
   });
   if (steps.length === 0) sayLines(hashLines([], pageFor(run.console)));

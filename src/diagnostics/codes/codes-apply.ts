@@ -68,7 +68,7 @@ export const applyCodes = {
     summary: "Some of a model's files were not taken from the copy on a node.",
     cause:
       "Their contents, size or place differ from the model's list of files. The source in the file provides them instead. The copy was not changed.",
-    hint: 'Nothing to do. To search for copies no longer, set `adopt: never` for the model.',
+    hint: 'Nothing to do. To search for copies of other software no longer, set `adopt: never` for the model.',
   },
   'step/copy-in-use': {
     summary: 'A copy of a model is being written.',

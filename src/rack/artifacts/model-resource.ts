@@ -12,7 +12,7 @@ import type { Step } from '../../model/step.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
 import { nodePath } from '../../node/paths/node-paths.ts';
-import { stagedFile } from '../../node/paths/own-paths.ts';
+import { stagedFile, treeFolder } from '../../node/paths/own-paths.ts';
 import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
 import { buildStep } from '../build-step.ts';
@@ -75,6 +75,25 @@ export function soughtOn(fleet: DesiredFleet, name: NodeName): readonly SoughtMo
   return sought.length === 0 ? undefined : sought;
 }
 
+/** True if the version was published on the node and has changed since. */
+function isChanged(target: ObservedTarget, wanted: DesiredModel): boolean {
+  const tree = modelTree(wanted);
+  const versions = seenValue(treesOf(target, tree)) ?? [];
+  return versions.some(({ digest }) => digest === shortDigest(tree.digest)) && !isIntact(versions, tree);
+}
+
+/**
+ * The folder from which a node takes files of a model: its own published one if that has changed, because most of its
+ * files are still right, otherwise one of other software.
+ */
+function copyFor(target: ObservedTarget, wanted: DesiredModel): AdoptedCopy | undefined {
+  if (!isChanged(target, wanted)) return bestCopy(wanted, target.facts);
+  const folder = treeFolder(modelTree(wanted)).path;
+  const bytes = totalBytes(wanted.files);
+  const files = wanted.files.map((file) => ({ ...file, from: file.path }));
+  return { layout: 'named', folder, fence: folder, files, bytes, clonedBytes: bytes };
+}
+
 /** `from /Users/ana/.exo/models/… (a clone: no download, no extra disk)`. */
 function copyWords({ folder, bytes, clonedBytes, files }: AdoptedCopy, wanted: DesiredModel): string {
   const isWhole = files.length === wanted.files.length;
@@ -94,8 +113,9 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
     if (isIntact(versions, tree)) return version;
     return isThere ? 'changed' : 'absent';
   });
-  const copy = observed.kind === 'known' && observed.value !== version ? bestCopy(wanted, target.facts) : undefined;
-  const to = copy === undefined ? treeWords(version) : `${treeWords(version)}, ${copyWords(copy, wanted)}`;
+  const copy = observed.kind === 'known' && observed.value !== version ? copyFor(target, wanted) : undefined;
+  const kept = isChanged(target, wanted) ? 'keeping the files that are still right' : copy && copyWords(copy, wanted);
+  const to = kept === undefined ? treeWords(version) : `${treeWords(version)}, ${kept}`;
   return {
     node: target.desired.name,
     ...treeAddress('model', wanted.name),
@@ -115,8 +135,8 @@ function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
 }
 
 /** Bytes that a copy needs: its files plus a tenth. Clones need none. */
-export const neededBytes = ({ facts }: ObservedTarget, wanted: DesiredModel): number =>
-  Math.ceil((totalBytes(wanted.files) - (bestCopy(wanted, facts)?.clonedBytes ?? 0)) * 1.1);
+export const neededBytes = (target: ObservedTarget, wanted: DesiredModel): number =>
+  Math.ceil((totalBytes(wanted.files) - (copyFor(target, wanted)?.clonedBytes ?? 0)) * 1.1);
 
 function noRoom(target: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {
   const { name } = wanted;
@@ -174,7 +194,7 @@ function unusedCopies({ desired, targets }: View): readonly Diagnostic[] {
       (wanted) =>
         soughtModel(wanted) !== undefined &&
         judgeProperty(propertyOf(target, wanted)) === 'differs' &&
-        bestCopy(wanted, target.facts) === undefined,
+        copyFor(target, wanted) === undefined,
     );
     if (missing.length === 0) return [];
     const subject = nodeSubject(target.desired.name);
@@ -226,7 +246,7 @@ export const model: Resource = {
   notices: (view) => [...leftovers(view), ...unusedCopies(view)],
 };
 
-/** The node clones what a folder of other software has. The model's own source then provides what is missing. */
+/** The node clones what a folder on it has. The model's own source then provides what is missing. */
 function adoptStep({ property, tree }: TreeWork, { layout, folder, fence, files, bytes }: AdoptedCopy): Step {
   const path = (text: string) => nodePath(text as `/${string}`);
   const args = {
@@ -300,7 +320,7 @@ function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: 
  */
 function modelSteps(work: TreeWork, wanted: DesiredModel, account: string | undefined): readonly Step[] {
   const staging = stagingSteps(work, wanted, account);
-  const copy = bestCopy(wanted, work.target.facts);
+  const copy = copyFor(work.target, wanted);
   const adopt = copy === undefined ? [] : [adoptStep(work, copy)];
   const first = staging.slice(0, 1).map((one) => ({ ...one, needs: [...one.needs, ...adopt.map(({ id }) => id)] }));
   const publish = publishStep(work, staging.slice(-1));

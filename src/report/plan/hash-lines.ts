@@ -19,6 +19,6 @@ export function hashLines(works: readonly HashWork[], page: Page): readonly stri
   return [
     page.paint('strong', `Hash first (${works.length})`),
     ...rows.flatMap(({ nodes, text }) => hang(`  ${padEnd(nodes, width)}   `, text, page.columns)),
-    ...hang('  ', 'If a file is wrong, apply replaces its model.', page.columns),
+    ...hang('  ', 'If a file is wrong, apply fetches it again.', page.columns),
   ];
 }

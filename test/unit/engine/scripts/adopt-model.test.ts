@@ -74,6 +74,16 @@ describe.concurrent.each(scriptShells)('adopt-model in $name', (shell) => {
     expect(staged(root).filter((line) => line.includes('.clone'))).toEqual([]);
   });
 
+  it('leaves out a file that cannot be read', async () => {
+    const root = newRoot(shell);
+    root.tool('usr/bin/shasum', 'case $3 in (*.bin.clone) exit 1 ;; esac\nexec /usr/bin/shasum "$@"');
+    expect(await runJob(root, call())).toMatchObject({
+      exit: 0,
+      done: 2,
+      note: "1 left out: sub/it's #1.bin cannot be read",
+    });
+  });
+
   it('leaves out files that links lead out of the folder, and files of a different size', async () => {
     const root = newRoot(shell);
     root.file('private/secret', '{}');

@@ -93,7 +93,7 @@ describe("a plan's models to hash", () => {
     expect(hashLines(works, page)).toEqual([
       'Hash first (2)',
       '  studio-1,2   model/kimi   735.2 GB in 62 files',
-      '  If a file is wrong, apply replaces its model.',
+      '  If a file is wrong, apply fetches it again.',
     ]);
     expect(hashLines(works, { ...page, columns: 40 }).every((line) => line.length <= 40)).toBe(true);
     expect(hashLines([], page)).toEqual(['Nothing to hash: no node that was reached has a complete copy.']);
