@@ -2,12 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ssh2 from 'ssh2';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fingerprint } from '../../../../src/remote/keys/host-key.ts';
 import { authorizedKeysLines, collectIdentities, firstKey } from '../../../../src/remote/keys/identities.ts';
 import type { Target } from '../../../../src/remote/remote.ts';
-import { edKey, field, fields } from '../wire.ts';
+import { edKey, edPair, field, fields } from '../wire.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-ids-'));
 const agents: Server[] = [];
@@ -27,7 +26,7 @@ function put(name: string, text: string): string {
 
 /** Files with a different key each, generated once. */
 const plain = [0, 1, 2, 3, 4, 5].map((at) => {
-  const pair = ssh2.utils.generateKeyPairSync('ed25519', {
+  const pair = edPair({
     comment: at === 0 ? 'mesh at desk' : at === 1 ? 'Jörg' : '',
   });
   return { file: put(`plain-${at}`, pair.private), blob: Buffer.from(pair.public.split(' ')[1] ?? '', 'base64') };
@@ -95,7 +94,7 @@ describe('the keys offered to a node', () => {
   });
 
   it('exclude a file that needs the agent if the agent does not have its key', async () => {
-    const locked = ssh2.utils.generateKeyPairSync('ed25519', { passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 });
+    const locked = edPair({ passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 });
     const blob = Buffer.from(locked.public.split(' ')[1] ?? '', 'base64');
     const [encrypted, half] = [put('locked', locked.private), put('half.pub', lineOf(edKey(9)))];
     const missing = join(folder, 'missing');

@@ -2,10 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ssh2 from 'ssh2';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readKeyFile } from '../../../../src/remote/keys/identities.ts';
-import { edKey, field, fields } from '../wire.ts';
+import { edKey, edPair, field, fields } from '../wire.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-key-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,8 +17,8 @@ function put(name: string, text: string | Buffer, mode = 0o600): string {
   return path;
 }
 
-const plain = ssh2.utils.generateKeyPairSync('ed25519');
-const locked = ssh2.utils.generateKeyPairSync('ed25519', { passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 });
+const plain = edPair();
+const locked = edPair({ passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 });
 const blobOf = (publicLine: string): string => publicLine.split(' ')[1] ?? '';
 const secretPem = (type: 'sec1' | 'pkcs8') =>
   generateKeyPairSync('ec', {
