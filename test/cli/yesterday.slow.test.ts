@@ -30,7 +30,7 @@ interface PlanDocument {
   readonly steps: readonly (OfResource & { readonly effect: { readonly kind: string } })[];
   readonly waiting: unknown;
   readonly blockers: unknown;
-  readonly effects: unknown;
+  readonly effects: readonly { readonly kind: string }[];
 }
 
 interface DoctorDocument {
@@ -52,18 +52,33 @@ const run = (...words: string[]): Promise<Ran> => must(rack, mainFile, words);
 
 const plan = async (): Promise<PlanDocument> => json(await run('plan', '--json')) as PlanDocument;
 
-const isCompared = ({ resource }: OfResource): boolean => !allowed.changes.includes(resource);
-
 /** Arguments of steps that the previous release does not have, and the keys of jobs, which depend on the release. */
 const newArguments: readonly string[] = ['prepared', 'jobs'];
 
 const withoutNew = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, held: unknown) => (newArguments.includes(key) ? undefined : held)));
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+/** True for a change that the decision record allows, its steps, its address, and its line about the lock. */
+const isAllowed = (entry: unknown): boolean =>
+  allowed.changes.some((address) =>
+    isObject(entry)
+      ? entry['resource'] === address || String(entry['id']).includes(`/${address}/`)
+      : String(entry).endsWith(` ${address}`) || String(entry).startsWith(`${address.replace('/', ' ')}: `),
+  );
+const isCompared = (entry: unknown): boolean => !isAllowed(entry);
+
+/** A document without the changes that the decision record allows. */
+const withoutAllowed = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, held: unknown) => (Array.isArray(held) ? held.filter(isCompared) : held)));
+
 /** A plan without the changes that the decision record allows, and without details of the observation. */
-const compared = ({ changes, steps, waiting, blockers, effects }: PlanDocument): unknown => {
-  const alike = withoutNew(steps.filter(isCompared));
-  return withoutProse({ changes: changes.filter(isCompared), steps: alike, waiting, blockers, effects });
+const compared = ({ changes, steps, waiting, blockers, effects: all }: PlanDocument): unknown => {
+  const kinds = new Set(steps.filter(isCompared).map(({ effect }) => effect.kind));
+  const effects = all.filter(({ kind }) => kind !== 'interrupt' || kinds.has(kind));
+  return withoutProse(withoutAllowed({ changes, steps: withoutNew(steps), waiting, blockers, effects }));
 };
 
 /** The changes of today's plan, which must equal those of the previous release and disturb nothing. */
@@ -71,7 +86,7 @@ async function changesOfBoth(): Promise<readonly string[]> {
   const yesterday = json(await must(rack, old, ['plan', '--json'])) as PlanDocument;
   const today = await plan();
   expect(compared(today)).toEqual(compared(yesterday));
-  const kinds = today.steps.map(({ effect }) => effect.kind);
+  const kinds = today.steps.filter(isCompared).map(({ effect }) => effect.kind);
   expect(kinds.filter((kind) => !['none', 'start', 'network'].includes(kind))).toEqual([]);
   return today.changes.filter(isCompared).map(({ node, resource }) => `${node} ${resource}`);
 }
@@ -100,7 +115,7 @@ describe('a rack from the previous release', patience, () => {
       const today = json(await rack.type(mainFile, [...words.split(' '), '--json']));
       // The history has the old release's sentences, which are stored in its journal.
       const shown = (value: unknown) => (words === 'history' ? value : withoutProse(value));
-      expect([words, shown(today)]).toEqual([words, shown(documents[words])]);
+      expect([words, withoutAllowed(shown(today))]).toEqual([words, withoutAllowed(shown(documents[words]))]);
     }
     const { troubles } = documents['doctor'] as DoctorDocument;
     expect(troubles.map(({ code }) => code)).toEqual(['network/unconfirmed-change', 'mesh/not-serving', 'hold/held']);
@@ -121,14 +136,13 @@ describe('a rack from the previous release', patience, () => {
   it('has saved plans that the new release refuses as stale', async () => {
     await must(rack, old, ['plan', '--out', 'saved.json']);
     const ran = await rack.type(mainFile, ['apply', 'saved.json', '--yes']);
-    // The two releases describe changes in different words, so every change counts as new, and every old change as
-    // gone.
-    expect([ran.code, ran.stderr]).toEqual([5, expect.stringMatching(/plan\/stale[\s\S]*new: [\s\S]*gone: /)]);
+    // The two releases describe changes in different words, so every change counts as new.
+    expect([ran.code, ran.stderr]).toEqual([5, expect.stringMatching(/plan\/stale[\s\S]*new: /)]);
   });
 
   it('converges from a half-fetched model and an unconfirmed network change', async () => {
     rack.files.release();
-    await run('apply', '--yes');
+    await run('apply', '--yes', '--allow', 'interrupt');
     expect(rack.files.requests).toEqual([...new Set(rack.files.requests)]);
     expect(await plan()).toMatchObject({ changes: [], steps: [], waiting: [], blockers: [], effects: [] });
     await run('ask', 'next', 'Hello?');
