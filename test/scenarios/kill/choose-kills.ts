@@ -12,7 +12,7 @@ const successors: readonly Successor[] = ['same', 'empty'];
 export const chooseKills = (points: readonly KillPoint[]): readonly Kill[] =>
   sampleOf(
     points.flatMap((point) => successors.map((successor): Kill => [point, successor])),
-    { few: 2, oneIn: 6 },
+    { few: 2, oneIn: 9 },
   );
 
 /** Steps with fewer than two kill points. */
