@@ -75,12 +75,18 @@ export function soughtOn(fleet: DesiredFleet, name: NodeName): readonly SoughtMo
   return sought.length === 0 ? undefined : sought;
 }
 
-/** True if the version was published on the node and has changed since. */
-function isChanged(target: ObservedTarget, wanted: DesiredModel): boolean {
+/** The version that is published on the node: its short digest if it is intact, otherwise `changed` or `absent`. */
+function publishedVersion(target: ObservedTarget, wanted: DesiredModel): Known<string> {
   const tree = modelTree(wanted);
-  const versions = seenValue(treesOf(target, tree)) ?? [];
-  return versions.some(({ digest }) => digest === shortDigest(tree.digest)) && !isIntact(versions, tree);
+  const version = shortDigest(tree.digest);
+  return mapKnown(treesOf(target, tree), (versions) => {
+    if (isIntact(versions, tree)) return version;
+    return versions.some(({ digest }) => digest === version) ? 'changed' : 'absent';
+  });
 }
+
+const isChanged = (target: ObservedTarget, wanted: DesiredModel): boolean =>
+  seenValue(publishedVersion(target, wanted)) === 'changed';
 
 /**
  * The folder from which a node takes files of a model: its own published one if that has changed, because most of its
@@ -106,13 +112,8 @@ function copyWords({ folder, bytes, clonedBytes, files }: AdoptedCopy, wanted: D
 }
 
 function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
-  const tree = modelTree(wanted);
-  const version = shortDigest(tree.digest);
-  const observed = mapKnown(treesOf(target, tree), (versions) => {
-    const isThere = versions.some(({ digest }) => digest === version);
-    if (isIntact(versions, tree)) return version;
-    return isThere ? 'changed' : 'absent';
-  });
+  const version = shortDigest(modelTree(wanted).digest);
+  const observed = publishedVersion(target, wanted);
   const copy = observed.kind === 'known' && observed.value !== version ? copyFor(target, wanted) : undefined;
   const kept = isChanged(target, wanted) ? 'keeping the files that are still right' : copy && copyWords(copy, wanted);
   const to = kept === undefined ? treeWords(version) : `${treeWords(version)}, ${kept}`;
