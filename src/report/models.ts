@@ -145,7 +145,7 @@ function stateText(
   return `${word}${staged} on ${nodes}${unused}${why}`;
 }
 
-/** `/Users/ana/.exo/models/acme--tiny has 62 of 62 files: apply clones them`, one for each folder. */
+/** `/Users/ana/.exo/models/acme--tiny has 62 of 62 files: apply takes them and compares their SHA-256`, one for each folder. */
 function foundTexts(
   { found = [], unreadable = [], unsearched }: ModelCopy,
   { files }: DesiredModel,
@@ -162,7 +162,7 @@ function foundTexts(
 }
 
 const useWords: Readonly<Record<NonNullable<ModelCopy['found']>[number]['use'], string>> = {
-  adopted: 'apply clones them and compares their SHA-256',
+  adopted: 'apply takes them and compares their SHA-256',
   'other-copy': 'not used, because apply takes a different folder',
   'too-little': 'not used, because less than a tenth of the model has the right size',
   'leads-outside': 'not used, because a link leads out of the folder',

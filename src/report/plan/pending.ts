@@ -67,7 +67,9 @@ export function waitingLines(plan: WaitingPlan, page: Page): readonly string[] {
   const width = Math.max(...all.map(({ resource }) => resource.length));
   const lines = alike(all, ({ resource, why }) => `${resource}\n${why}`).flatMap(([{ resource, why }, same]) => {
     const nodes = nodesText(same.map(({ node }) => node));
-    return hang(`  ${resource.padEnd(width)}   `, escapeText(`on ${nodes}: ${why}`), page.columns);
+    const reason = escapeText(`on ${nodes}: ${why}`);
+    if (isNarrow(page)) return [...hang('  ', resource, page.columns), ...hang('    ', reason, page.columns)];
+    return hang(`  ${resource.padEnd(width)}   `, reason, page.columns);
   });
   return [page.paint('strong', `Waiting (${plan.waiting.length})`), ...lines];
 }

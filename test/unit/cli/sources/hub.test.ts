@@ -3,7 +3,10 @@ import { currentCommit, type HubAccess, resolveRepository } from '../../../../sr
 import { revisionNotice } from '../../../../src/cli/sources/read-repositories.ts';
 import { hubSource } from '../../../../src/desired/hub-source.ts';
 import type { HubSource } from '../../../../src/model/desired.ts';
-import { cdnHost, type FakeHub, openFakeHub } from '../../../servers/fake-hub.ts';
+import { jsonAnswer } from '../../../../src/sim/web/web-server.ts';
+import { textOf } from '../../../architecture/sources.ts';
+import { cdnHost, type FakeHub, hubHost, openFakeHub } from '../../../servers/fake-hub.ts';
+import { openFakeWeb } from '../../../servers/fake-web.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
 
 const files = {
@@ -97,6 +100,31 @@ describe('a repository', () => {
     expect(closed).toMatchObject({ kind: 'unresolved', detail: expect.stringMatching(/ECONNREFUSED/) });
     hub.fault({ kind: 'status', status: 503 });
     expect(await resolved('hf:acme/tiny')).toMatchObject({ detail: expect.stringMatching(/HTTP 503/) });
+  });
+});
+
+describe('a list of the real Hub', () => {
+  it('has the SHA-256 of a large file, not the Git hash of its pointer', async () => {
+    const sha = 'dd4bc8b21efa05ec961e3efc4ee5e3832a3679c7';
+    const api = '/api/models/google-bert/bert-base-uncased';
+    const tree = JSON.parse(textOf('test/cases/hub/bert-base-uncased/tree.json'));
+    const web = await openFakeWeb(
+      new Map([
+        [
+          hubHost,
+          ({ path }) =>
+            path === `${api}/revision/main`
+              ? jsonAnswer(200, { sha })
+              : jsonAnswer(path.startsWith(`${api}/tree/${sha}`) ? 200 : 404, tree),
+        ],
+      ]),
+    );
+    const more = { downloads: { mirror: web.origin }, ca: web.ca };
+    const found = await resolved('hf:google-bert/bert-base-uncased', more, ['*.bin']);
+    await web.close();
+    const sha256 = '097417381d6c7230bd9e3557456d726de6e83245ec8b24f529f60198a67b203a';
+    const files = [{ path: 'pytorch_model.bin', sizeBytes: 440_473_133, sha256 }];
+    expect(found).toEqual({ kind: 'known', commit: sha, files });
   });
 });
 
