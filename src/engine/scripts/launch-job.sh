@@ -19,7 +19,7 @@ isdone() {
   intact "$published" "$digest" && return
   x=''
   [ -d "$staged" ] && [ -e "$verified" ] && IFS= read -r x <"$verified"
-  [ "$x" = "$digest" ]
+  [ "${x% flushed}" = "$digest" ]
 }
 if isrunning "$folder" && [ ! -e "$folder/rc" ]; then
   printf 'job=attached\n'

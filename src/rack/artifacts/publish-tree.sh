@@ -1,9 +1,11 @@
 # Publishes a staged tree by one rename, so that it appears whole or not at all. Only a tree that a job has verified is
-# published, and an intact published tree is kept. A changed tree is moved away first; its files are deleted after the
-# new tree is in place. The tree's staging files and jobs are also removed.
+# published, and every file of it survives a power loss before the seal is written. An intact published tree is kept. A
+# changed tree is moved away first; its files are deleted after the new tree is in place. The tree's staging files and
+# jobs are also removed.
 #
 # Uses sealed-tree.sh
 # Uses ../../node/shell/job-folders.sh
+# Uses ../../node/shell/flush.sh
 # Needs staging: the folder for everything that making the tree needs
 # Needs published: the final folder of the tree
 # Needs digest: of the tree
@@ -21,10 +23,12 @@ if intact "$published" "$digest"; then
 fi
 x=''
 [ ! -e "$staging/verified" ] || IFS= read -r x <"$staging/verified"
-if [ "$x" != "$digest" ] || [ ! -d "$staging/tree" ]; then
+if [ "${x% flushed}" != "$digest" ] || [ ! -d "$staging/tree" ]; then
   failed not-verified 'the staged tree has not been verified'
 fi
 "$R/bin/rm" -rf "$stagings/.replaced"-* "$stagings/.removed"-*
+# A job that an older version started, and that ended just now, has not flushed its tree.
+[ "$x" != "$digest" ] || flush_tree "$staging/tree"
 y=''
 if [ -e "$staging/libraries" ]; then
   [ -f "$staging/libraries" ] || failed read 'the list of libraries is not a file'

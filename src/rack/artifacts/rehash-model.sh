@@ -2,6 +2,7 @@
 # read again. If a file is wrong, the seal is replaced with one that fits no tree and names the wrong files, so that the
 # model counts as changed and the next apply replaces it.
 #
+# Uses ../../node/shell/flush.sh
 # Needs published: the folder of the published model
 # Needs seal: the name of its seal
 # Needs total: the bytes of all files
@@ -24,6 +25,7 @@ while [ "$#" -gt 0 ]; do
   if iscompared "$published/$1" "$2"; then
     :
   elif issame "$published/$1" "$2"; then
+    flush "$published/$1"
     true >"$d/compared/$2" || failed write 'the mark of a comparison could not be written'
   else
     k=$((k + 1))

@@ -1,5 +1,6 @@
 # For jobs that compare files; creates their folder. `ischecked PATH DIGEST SIZE` shows whether a file was compared
-# before and not written since; `checked DIGEST SIZE` records a comparison. `compare FILE DIGEST SIZE` compares a file;
+# before and not written since; `checked DIGEST SIZE FILE` flushes a file and records its comparison, because a mark must
+# not outlive the bytes if the power fails. Marks of older versions are empty and do not count. `compare FILE DIGEST SIZE` compares a file;
 # `size FILE` sets `n` to its size, or to 0 if it is missing. `only` removes everything that is not listed: remains of
 # an earlier attempt, and links.
 #
@@ -22,12 +23,19 @@ compare() {
 }
 ischecked() {
   [ -f "$t/$1" ] && [ ! -h "$t/$1" ] && [ -e "$staging/checked/$2" ] || return 1
+  x=''
+  IFS= read -r x <"$staging/checked/$2"
+  [ "$x" = flushed ] || return 1
   size "$t/$1"
   [ "$n" -eq "$3" ] && [ -z "$("$R/usr/bin/find" "$t/$1" -newer "$staging/checked/$2")" ]
 }
 checked() {
-  true >"$staging/checked/$1" || failed write 'the mark of a comparison could not be written'
-  done=$((done + $2))
+  flush "$3"
+  printf 'flushed\n' >"$staging/checked/$1" || failed write 'the mark of a comparison could not be written'
+  passed "$2"
+}
+passed() {
+  done=$((done + $1))
   progress "$done" "$total"
 }
 only() {

@@ -6,8 +6,10 @@
 # Prints: nothing; fails with wrong-digest and the first wrong file
 w=''
 while [ "$#" -gt 0 ]; do
-  if ischecked "$1" "$2" "$3" || compare "$t/$1" "$2" "$3"; then
-    checked "$2" "$3"
+  if ischecked "$1" "$2" "$3"; then
+    passed "$3"
+  elif compare "$t/$1" "$2" "$3"; then
+    checked "$2" "$3" "$t/$1"
   else
     "$R/bin/rm" -f "$t/$1"
     w=${w:-$1}

@@ -115,7 +115,7 @@ describe('fetch-model', () => {
     it('does not verify files again that were verified before an interruption', async () => {
       const { root, call, asked } = start(shell, 'missing');
       root.file(stagedFile(exampleModel, 'config.json').path, '{}');
-      root.file(`${stagingFolder(exampleModel).path}/checked/${sha256('{}')}`, '');
+      root.file(`${stagingFolder(exampleModel).path}/checked/${sha256('{}')}`, 'flushed\n');
       expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'fetch-refused' } });
       expect(asked).toEqual(['/tiny/odd%20names/it%27s%20%23%3F.bin 0']);
       const sums = root.started().filter(({ tool }) => tool === 'usr/bin/shasum');

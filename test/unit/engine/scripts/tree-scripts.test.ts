@@ -26,7 +26,7 @@ import { type Shell, scriptShells } from './shells.ts';
 const newRoot = removedAfter(makeMacRoot);
 
 /** A tree in staging as a job leaves it, with two files and a link. */
-function stage(root: MacRoot, tree: TreeId, mark: string = tree.digest): void {
+function stage(root: MacRoot, tree: TreeId, mark = `${tree.digest} flushed`): void {
   root.file(stagedFile(tree, 'bin/rank').path, 'ab');
   root.file(stagedFile(tree, "odd names/it's \\ $x").path, 'cd');
   root.file(verifiedMark(tree).path, `${mark}\n`);
@@ -80,7 +80,7 @@ describe.each(scriptShells)('published trees in $name', (shell) => {
       stage(root, exampleModel, mark);
       expect(await run(root, publish(exampleModel))).toMatchObject({ kind: 'failed', slug: 'not-verified' });
     }
-    stage(root, exampleModel, exampleModel.digest);
+    stage(root, exampleModel);
     mkdirSync(join(root.folder, libraryList(exampleModel).path));
     expect(await run(root, publish(exampleModel))).toMatchObject({ kind: 'failed', slug: 'read' });
     rmSync(join(root.folder, verifiedMark(exampleModel).path));

@@ -158,7 +158,7 @@ const before: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'prepare-staging': { [verifiedMark(exampleModel).path]: `${'f'.repeat(64)}\n` },
   'publish-tree': {
     [stagedFile(exampleModel, 'a').path]: 'ab',
-    [verifiedMark(exampleModel).path]: `${exampleDigest}\n`,
+    [verifiedMark(exampleModel).path]: `${exampleDigest} flushed\n`,
     [`${treeFolder(exampleModel).path}/old`]: '',
     [`${job}/rc`]: '0\n',
   },
