@@ -16,7 +16,7 @@ export function hubSource(text: string, include?: readonly string[]): HubSource 
 export const isCommit = (revision: string): boolean => /^[0-9a-f]{40}$/.test(revision);
 
 /** Each part is encoded for a URL; slashes separate parts. */
-const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+export const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 /** The URL that names the commit of a revision. */
 export const revisionUrl = ({ repository, revision }: Pick<HubSource, 'repository' | 'revision'>): string =>
@@ -30,7 +30,7 @@ export const treeUrl = (repository: string, commit: string): string =>
 const commitUrl = (repository: string, commit: string): string => `${hubOrigin}/${repository}/resolve/${commit}/`;
 
 export const fileUrl = (repository: string, commit: string, path: string): string =>
-  `${commitUrl(repository, commit)}${encoded(path)}`;
+  `${commitUrl(repository, commit)}${encodedPath(path)}`;
 
 /** The source from which nodes download a commit. */
 export function commitSource(repository: string, commit: string, downloads: DesiredDownloads = {}): ModelSource {

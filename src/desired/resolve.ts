@@ -189,6 +189,7 @@ const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredMode
     return {
       name,
       ...given({ repository: spec.repository ?? hub?.repository, hub, adopt: spec.adopt }),
+      ...(spec.files === undefined && isServer(spec.source) ? { listedAt: spec.source } : {}),
       ...(spec.trustRemoteCode === undefined ? {} : { trustedCode: digestsOf(spec.trustRemoteCode) }),
       source: modelSource(spec.source, downloads),
       files: filesOf(spec),
@@ -204,11 +205,13 @@ function resolveDownloads({ downloads, secrets }: ClusterSpec): DesiredDownloads
   return Object.keys(found).length === 0 ? undefined : found;
 }
 
+const isServer = (source: string): boolean => /^https?:/.test(source);
+
 /** Parses a model's source. A base URL is replaced by the mirror's; a repository has no URL until settled. */
 export function modelSource(text: string, downloads: ClusterSpec['downloads']): ModelSource {
   if (text.startsWith('hf:')) return { kind: 'hub' };
   if (text.startsWith('node:')) return { kind: 'node', folder: text.slice('node:'.length) };
-  if (/^https?:/.test(text)) {
+  if (isServer(text)) {
     const base = mirrored(text.endsWith('/') ? text : `${text}/`, downloads);
     return { kind: 'url', base, ...(downloads?.plainHttp === 'allowed' ? { plainHttp: true } : {}) };
   }

@@ -181,6 +181,8 @@ export interface DesiredModel {
   readonly source: ModelSource;
   /** The repository that the files come from; absent for other sources. */
   readonly hub?: HubSource;
+  /** The URL in the file, whose `SHA256SUMS` lists the files; absent if the file lists them, and for other sources. */
+  readonly listedAt?: string;
   /** Sorted by path. If the file has no list, empty until settled. */
   readonly files: readonly TreeFile[];
   /** The model's approved code files, with their digests; absent if no code was approved. */

@@ -151,7 +151,9 @@ describe('models pull', () => {
     const names = readdirSync(folder).toSorted();
     const files = names.map((path) => ({ path, bytes: readFileSync(join(folder, path)) }));
     const sizeBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    const answerOf = (path: string) => files.find((one) => `/large/${one.path}` === path)?.bytes;
+    const sums = Buffer.from(files.map(({ path, bytes }) => `${sha256(bytes)}  ./${path}\n`).join(''));
+    const answerOf = (path: string) =>
+      path === '/large/SHA256SUMS' ? sums : files.find((one) => `/large/${one.path}` === path)?.bytes;
     web = await openFakeWeb(
       new Map([[host, ({ path }) => ({ status: 200, isRanged: true, ...given({ body: answerOf(path) }) })]]),
     );
@@ -168,14 +170,14 @@ describe('models pull', () => {
     expect([unlocked.code, codesOf(json(unlocked))]).toEqual([65, ['model/unresolved']]);
 
     const fromServer = pairFile((all) => {
-      filePart(all, 'models')['tiny'] = {
-        source: `https://${host}/large/`,
-        files: Object.fromEntries(
-          files.map(({ path, bytes }) => [path, { size: bytes.length, sha256: sha256(bytes) }]),
-        ),
-      };
+      filePart(all, 'models')['tiny'] = { source: `${web.origin}/${host}/large/` };
     });
     place.write('cluster.yaml', fileText(fromServer));
+    writeFileSync(join(place.folder, 'ca.pem'), web.ca);
+    const env = { NODE_EXTRA_CA_CERTS: join(place.folder, 'ca.pem') };
+    const locked = await meshwright(place, ['models', 'lock', 'tiny', '--sim', '--json'], { env });
+    expect([locked.code, (json(locked) as { models: unknown }).models]).toEqual([0, ['tiny']]);
+    web.reset();
     web.fault({ kind: 'slow', bytesPerSecond: sizeBytes / 3 });
     const detached = await run('models', 'pull', 'tiny', '--detach', '--yes');
     expect([detached.code, detached.stdout]).toEqual([0, expect.stringContaining('models list tiny')]);

@@ -183,7 +183,6 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   'models.shelf.trustRemoteCode.tokenization_shelf.py': ['schema/out-of-range /models/shelf/trustRemoteCode'],
   'models.fetched': inPlacements('model', 'alone/model', 'helped/model', 'copies/model'),
   'downloads.plainHttp': ['model/plain-http /downloads/mirror'],
-  'models.fetched.files': ['model/files-missing /models/fetched'],
   'models.fetched.files.config.json': ['schema/out-of-range /models/fetched/files'],
   'placements.chat.sharding': ['chat', 'chat/fallback'].map((name) => `placement/sharding-missing /placements/${name}`),
   'placements.chat.endpoint': samePort,

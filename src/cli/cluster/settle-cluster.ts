@@ -16,6 +16,7 @@ import { readKeys } from '../sources/read-keys.ts';
 import { hubAccess, readRepositories } from '../sources/read-repositories.ts';
 import { readShapes } from '../sources/read-shapes.ts';
 import { missingPrograms, readSources } from '../sources/read-sources.ts';
+import { readServerLists } from '../sources/server-lists.ts';
 import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, withSimulatedLists, writeDoubles } from './doubles.ts';
 import {
@@ -72,7 +73,9 @@ export async function settleCluster(
   const wanted = withDoubles(withSimulatedLists(run, base.opened.path, withoutMirror(run, base.opened.fleet)), doubles);
   const places = sourcesToRead(wanted, base.lock, folder);
   const read = await readSources(run, places, base.opened.path);
-  const sources = { ...read, archives: { ...read.archives, ...missing } };
+  const onServers = await readServerLists(run, places.servers);
+  const folders = { ...read.folders, ...onServers };
+  const sources = { archives: { ...read.archives, ...missing }, folders };
   const repositories = await readRepositories(run, base.opened, places.repositories);
   const keys = await readKeys(run, wanted, folder);
   const settled = settleFleet(wanted, base.lock, { ...sources, keys, repositories }, folder, keysByDriver);

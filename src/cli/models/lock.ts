@@ -12,6 +12,7 @@ import { lockBefore } from '../cluster/settle-cluster.ts';
 import { codeForNodes, exitCode, firstOf } from '../exit-codes.ts';
 import { readRepositories } from '../sources/read-repositories.ts';
 import { readSources } from '../sources/read-sources.ts';
+import { readServerLists } from '../sources/server-lists.ts';
 import { diagnosticsJson, logFindings, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { listNodeFolders } from './node-folders.ts';
@@ -30,7 +31,8 @@ export const modelsLock: VerbBody = async (run) => {
     opened,
     chosen.filter(({ source }) => source.kind === 'node'),
   );
-  const folders = { ...local.folders, ...onNodes.folders };
+  const onServers = await readServerLists(run, places.servers);
+  const folders = { ...local.folders, ...onNodes.folders, ...onServers };
   const settled = chosen.map((one) => {
     // Without a new list, the one in the lock is no answer.
     const isRead = (repositories[one.name] ?? folders[one.name])?.kind === 'known';
@@ -83,7 +85,7 @@ function chosenModels({ words }: Run, models: readonly DesiredModel[]): readonly
   if (names.length === 0) {
     throw usageError(
       'No model in the file has its list of files in the lock.',
-      'The lock has the lists of models from hf: repositories and from folders without `files`.',
+      'The lock has the lists of models from hf: repositories, and of folders and servers without `files`.',
     );
   }
   const strange = words.find((word) => !names.includes(word));

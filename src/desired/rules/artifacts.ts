@@ -9,7 +9,7 @@ export const artifactRules: readonly Rule[] = [
   keyOfDriver,
   badVersion,
   twoArchives,
-  filesMissing,
+  pageOfHub,
   keyNotUsed,
   plainHttp,
   pathCollision,
@@ -134,17 +134,17 @@ function twoArchives({ runtimes, gatewayKeys }: Draft, _place: PlaceText, driver
   return isTwice ? [...ofRuntimes, { code, pointer: '/gateway/version', at: 'key', detail }] : ofRuntimes;
 }
 
-/** Models from a server must list their files. */
-function filesMissing(draft: Draft): readonly Finding[] {
+/** A page of Hugging Face has no list of checksums. */
+function pageOfHub(draft: Draft): readonly Finding[] {
   return draft.models.flatMap(({ name, pointer, source, hasFiles }) => {
-    if (source?.isText !== true || !/^https?:/.test(source.text) || hasFiles) return [];
-    const page = /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)/.exec(source.text)?.[1];
+    const text = source?.isText === true && !hasFiles ? source.text : '';
+    const page = /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)/.exec(text)?.[1];
+    if (page === undefined) return [];
     return {
-      code: 'model/files-missing',
-      pointer,
-      at: 'key',
-      detail: `The nodes get model ${name} from a server, and the file has no digests to verify it.`,
-      ...(page === undefined ? {} : { hint: `For this repository, write \`source: hf:${page}\`.` }),
+      code: 'model/hub-page',
+      pointer: `${pointer}/source`,
+      detail: `The source of model ${name} is a page of Hugging Face, which has no list of checksums.`,
+      hint: `Write \`source: hf:${page}\`.`,
       subject: modelSubject(name),
     };
   });

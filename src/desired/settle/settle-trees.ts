@@ -215,7 +215,7 @@ export type RepositoryFact =
   | { readonly kind: 'known'; readonly commit: string; readonly files: readonly TreeFile[] }
   | UnreadSource;
 
-/** A model folder on this computer. */
+/** The files in a model's folder: on this computer, on the nodes or on a server. */
 export type FolderFact = { readonly kind: 'known'; readonly files: readonly TreeFile[] } | UnreadSource;
 
 /** The files and releases that were read; {@link sourcesToRead} lists them. */
@@ -245,6 +245,13 @@ export interface RepositoryPlace {
   readonly hub: HubSource;
 }
 
+/** A model on a server whose file list is to be read. */
+export interface ServerPlace {
+  readonly name: string;
+  /** The base URL, which ends in `/`; at the mirror if there is one. */
+  readonly base: string;
+}
+
 /** A release to resolve, with the name of its runtime; or a commit's archive, with its name among the runtime's files. */
 export interface ReleasePlace {
   readonly name: string;
@@ -262,9 +269,12 @@ export const absolutePath = (baseFolder: string, path: string): string =>
 /** The lock's name for a runtime file other than the archive. It is unique, because runtime names have no slash. */
 export const extraName = (runtime: string, extra: string): string => `${runtime}/${extra}`;
 
-/** The folder whose files the lock lists, because the cluster file has no list, as in the file; otherwise undefined. */
-export function listedFolder({ source, files }: DesiredModel): string | undefined {
-  if (files.length > 0) return undefined;
+/**
+ * The folder or URL whose files the lock lists, because the cluster file has no list, as in the file; otherwise
+ * undefined.
+ */
+export function listedFolder({ source, files, listedAt }: DesiredModel): string | undefined {
+  if (files.length > 0 || listedAt !== undefined) return listedAt;
   if (source.kind === 'controller') return source.folder;
   return source.kind === 'node' ? `node:${source.folder}` : undefined;
 }
@@ -294,6 +304,7 @@ export function sourcesToRead(
   readonly archives: readonly SourcePlace[];
   readonly folders: readonly SourcePlace[];
   readonly repositories: readonly RepositoryPlace[];
+  readonly servers: readonly ServerPlace[];
   readonly releases: readonly ReleasePlace[];
 } {
   const programs = [...fleet.runtimes, ...(fleet.gateway === undefined ? [] : [fleet.gateway])];
@@ -321,11 +332,15 @@ export function sourcesToRead(
     if (source.kind !== 'controller' || listed === undefined || own(lock.models, name)?.source === listed) return [];
     return [{ name, path: absolutePath(baseFolder, source.folder) }];
   });
+  const servers = fleet.models.flatMap(({ name, source, listedAt }) => {
+    const isRead = listedAt === undefined || source.kind !== 'url' || own(lock.models, name)?.source === listedAt;
+    return isRead ? [] : [{ name, base: source.base }];
+  });
   const wheels = fleet.runtimes.flatMap((runtime) => wheelFolder(runtime, baseFolder) ?? []);
   const repositories = fleet.models.flatMap(({ name, hub }) =>
     hub === undefined || own(lock.models, name)?.source === hub.text ? [] : [{ name, hub }],
   );
-  return { archives, folders: [...folders, ...wheels], repositories, releases: [...releases, ...sources] };
+  return { archives, folders: [...folders, ...wheels], repositories, servers, releases: [...releases, ...sources] };
 }
 
 /** A runtime's folder of wheels, under a name that no model can have; undefined if the runtime has no such folder. */

@@ -122,11 +122,11 @@ export const placementCodes = {
       'The first word is the program. No shell searches for it, so it must be an absolute path or a path inside the archive.',
     hint: 'Begin the command with `{runtime}/`, such as `{runtime}/bin/rank`.',
   },
-  'model/files-missing': {
-    summary: 'The model has no list of files.',
+  'model/hub-page': {
+    summary: 'The source is a web page of Hugging Face.',
     cause:
-      'A node verifies every file from a server by its SHA-256, so the cluster file must list each one. meshwright can list the files itself only in a folder or in a Hugging Face repository.',
-    hint: 'Add `files`: the SHA-256 and the size in bytes of each path.',
+      'A node verifies every file from a server by its SHA-256. meshwright reads the list of a Hugging Face repository if the source begins with `hf:`, and `SHA256SUMS` on any other server.',
+    hint: 'Write the repository as `hf:organization/name`.',
   },
   'model/key-not-used': {
     summary: "This key has no effect with the model's source.",
@@ -321,7 +321,7 @@ export const settleCodes = {
     severity: 'warning',
     summary: 'The files of a model are unknown.',
     cause:
-      'The lock does not list them yet: Hugging Face did not return them, or `models lock` has not listed the folder on the nodes. Placements that use the model wait; everything else continues.',
+      'The lock does not list them yet: Hugging Face or the server did not return them, or `models lock` has not listed the folder on the nodes. Placements that use the model wait; everything else continues.',
     hint: 'Fix the problem named above, then run the command again.',
   },
   'model/revision-moved': {

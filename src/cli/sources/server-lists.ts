@@ -1,0 +1,82 @@
+import { checksumName, readChecksums } from '../../desired/checksum-list.ts';
+import { encodedPath } from '../../desired/hub-source.ts';
+import type { FolderFact, ServerPlace } from '../../desired/settle/settle-trees.ts';
+import { mostTreeFiles } from '../../desired/tree-paths.ts';
+import { failure } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { plainText } from '../../diagnostics/prose-text.ts';
+import type { TreeFile } from '../../model/node-script.ts';
+import { forEachLimited } from '../../remote/limit-parallel.ts';
+import { withProgress } from '../terminal/console.ts';
+import type { Run } from '../verb.ts';
+import { type HttpAnswer, type HttpQuestion, httpGet, type WebAccess } from './http-get.ts';
+
+/** A list of 2,048 files with long paths is shorter. */
+const mostListBytes = 2 ** 21;
+const atOnce = 8;
+
+/** The file lists of models on servers, by model name. */
+export async function readServerLists(
+  run: Run,
+  servers: readonly ServerPlace[],
+): Promise<Readonly<Record<string, FolderFact>>> {
+  // Without a prototype, because `constructor` is a valid model name.
+  const read: Record<string, FolderFact> = Object.create(null);
+  if (servers.length === 0) return read;
+  await withProgress(run.console, ['reading file lists', servers], async (done) => {
+    for (const { name, base } of servers) {
+      read[name] = await readServerList(base, { signal: run.signal });
+      done(name);
+    }
+  });
+  return read;
+}
+
+/**
+ * The files that `SHA256SUMS` at a base URL lists, with the sizes that the server reports. Rejects only when aborted.
+ * @param base ends in `/`
+ */
+export async function readServerList(base: string, access: WebAccess): Promise<FolderFact> {
+  try {
+    const url = `${base}${checksumName}`;
+    const { body } = await get(url, { mostBytes: mostListBytes }, access);
+    const list = readChecksums(body.toString('utf8'));
+    if (list.kind === 'garbled') throw problem(`${url}: line ${list.line} is not a checksum and a path.`);
+    if (list.files.length > mostTreeFiles) {
+      throw problem(`${url} lists ${list.files.length} files; the limit is ${mostTreeFiles} files.`);
+    }
+    const files: TreeFile[] = [];
+    await forEachLimited(list.files, atOnce, async (file) => {
+      files.push({ ...file, sizeBytes: await sizeOf(`${base}${encodedPath(file.path)}`, access) });
+    });
+    return { kind: 'known', files };
+  } catch (error) {
+    if (!(error instanceof FleetError)) throw error;
+    const [{ detail, hint }] = error.diagnostics;
+    return { kind: 'unresolved', detail: plainText(detail), hint };
+  }
+}
+
+const toMakeTheList = `To make the list, run this in the model's folder on the server: \`find . -type f ! -name ${checksumName} -exec shasum -a 256 {} + > ${checksumName}\`. Or list the model's \`files\` in the cluster file.`;
+
+const problem = (detail: string, hint = toMakeTheList): FleetError => failure('model/unresolved', { detail, hint });
+
+async function sizeOf(url: string, access: WebAccess): Promise<number> {
+  const { header } = await get(url, { method: 'HEAD' }, access);
+  const text = header('content-length') ?? '';
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw problem(
+    `${url}: its server does not report the size of the file.`,
+    "Use a server that sends Content-Length, or list the model's `files` in the cluster file.",
+  );
+}
+
+/** The answer with status 200. */
+async function get(url: string, question: Omit<HttpQuestion, 'headers'>, access: WebAccess): Promise<HttpAnswer> {
+  const answer = await httpGet(url, { ...question, headers: {} }, access);
+  const again = 'Check the URL in the cluster file and its server, then run the command again.';
+  if ('why' in answer) throw problem(`${url}: its server ${answer.why}.`, again);
+  if (answer.status === 200) return answer;
+  if (answer.status === 404 && url.endsWith(`/${checksumName}`)) throw problem(`${url} does not exist (HTTP 404).`);
+  throw problem(`${url} returned HTTP ${answer.status}.`, again);
+}
