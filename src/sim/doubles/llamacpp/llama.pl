@@ -10,7 +10,7 @@ my %flags = map { $_ => 1 } $is_worker ? '--cache' : '--no-ui';
 my %takes = map { $_ => 1 } $is_worker
     ? qw(--host --port)
     : qw(--model --alias --host --port --rpc --split-mode --tensor-split --n-gpu-layers --ctx-size --parallel --fit
-      --cache-ram --log-verbosity);
+      --cache-ram --log-verbosity --model-draft --gpu-layers-draft --spec-type);
 my %option;
 if (!$is_worker && "@ARGV" eq '--list-devices') {
     print "Available devices:\n  MTL0: Apple GPU (98304 MiB, 98304 MiB free)\n";
@@ -24,6 +24,7 @@ while (@ARGV) {
 }
 defined $option{$_} or fail(1, "error: $_ is missing") for $is_worker ? qw(--host --port) : qw(--model --host --port);
 my ($is_hung, @held) = (0);
+unknown_type($option{'--spec-type'}) if ($option{'--spec-type'} // 'draft-simple') ne 'draft-simple';
 $SIG{USR1} = sub { $is_hung = 1 };
 $SIG{TERM} = $SIG{INT} = sub { exit 0 };
 $is_worker ? work() : serve();
@@ -86,11 +87,31 @@ sub workers {
     return @found;
 }
 
-sub serve {
-    my $model = $option{'--model'};
+sub unknown_type { fail(1, "error while handling argument \"--spec-type\": unknown speculative type: $_[0]") }
+
+# Opens a model like the real server, which reads the beginning of the file first.
+sub check_model {
+    my ($model) = @_;
     open my $weights, '<:raw', $model or fail(1, "error: failed to open GGUF file '$model'");
     read($weights, my $magic, 4);
     $magic eq 'GGUF' or fail(1, "gguf_init_from_file: invalid magic characters in '$model'");
+}
+
+# Loads the drafter after the model. Like the real server, it uses the drafter only with `--spec-type`.
+sub load_drafter {
+    my $drafter = $option{'--model-draft'} // return;
+    print "common_speculative_init_result: loading draft model '$drafter'\n";
+    check_model($drafter);
+    printf "load_tensors:  MTL0_Mapped model buffer size = %.2f MiB\n", (-s $drafter) / 1048576;
+    my $type = $option{'--spec-type'};
+    print defined $type
+        ? "common_speculative_init: adding speculative implementation '$type'\n"
+        : "common_speculative_init: no implementations specified for speculative decoding\n";
+}
+
+sub serve {
+    my $model = $option{'--model'};
+    check_model($model);
     my $digest = Digest::SHA->new(256)->addfile($model, 'b')->hexdigest;
     my @workers = workers();
     my $share = sprintf '%.2f', (-s $model) / 1048576 / (@workers + 1);
@@ -101,6 +122,7 @@ sub serve {
         print "load_tensors: ${name}[$worker->{address}] model buffer size = $share MiB\n";
     }
     print "load_tensors:  MTL0_Mapped model buffer size = $share MiB\n";
+    load_drafter();
     my $endpoint = listener("$option{'--host'}:$option{'--port'}", "couldn't bind HTTP server socket");
     print "main: server is listening on http://$option{'--host'}:$option{'--port'}\n";
     my $select = IO::Select->new($endpoint);

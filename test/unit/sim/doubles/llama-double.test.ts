@@ -74,4 +74,31 @@ describe('the llama.cpp double', () => {
     const wrong = await start('llama-server', [...words, '--model', join(folder, 'no.gguf')], /$^/);
     expect([await wrong.ended, wrong.text()]).toEqual([[1, null], expect.stringContaining('invalid magic characters')]);
   });
+
+  it('loads a drafter without changing the answer, and refuses one that is missing or not GGUF', async () => {
+    const port = await freePort();
+    const words = ['--model', join(folder, 'tiny.gguf'), '--host', '127.0.0.1', '--port', String(port)];
+    const drafted = (path: string, type = 'draft-simple') =>
+      start('llama-server', [...words, '--model-draft', path, '--spec-type', type], /is listening/);
+    const alone = await start('llama-server', words, /is listening/);
+    const answer: unknown = await (await ask(port)).json();
+    alone.child.kill('SIGKILL');
+    await alone.ended;
+    const server = await drafted(join(folder, 'tiny.gguf'));
+    const { choices } = Object(answer);
+    expect(await (await ask(port)).json()).toMatchObject({ choices });
+    expect(server.text()).toContain("adding speculative implementation 'draft-simple'");
+    await writeFile(join(folder, 'draft.txt'), 'none');
+    const ends = await Promise.all(
+      [drafted('/none.gguf'), drafted(join(folder, 'draft.txt')), drafted('/none.gguf', 'other')].map(async (one) => {
+        const { ended, text } = await one;
+        return [await ended, text()];
+      }),
+    );
+    expect(ends).toEqual([
+      [[1, null], expect.stringContaining("failed to open GGUF file '/none.gguf'")],
+      [[1, null], expect.stringContaining('invalid magic characters')],
+      [[1, null], expect.stringContaining('unknown speculative type: other')],
+    ]);
+  });
 });
