@@ -212,6 +212,7 @@ function draftPlacement(spot: Entry) {
     ...given({
       servedName: wordOf(below(endpoint, 'servedName')),
       model: text('model'),
+      drafter: text('drafter'),
       runtime: text('runtime'),
       sharding: text('sharding'),
       /** The number of shares; undefined if the file has no list of shares. */

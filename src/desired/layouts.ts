@@ -51,6 +51,10 @@ export const needsRdma = (fleet: DesiredFleet, node: NodeName): boolean =>
 export const needsFastLink = (fleet: DesiredFleet, ends: readonly { readonly node: NodeName }[]): boolean =>
   ends.some(({ node }) => needsRdma(fleet, node)) && !ends.some(({ node }) => isDeclaredWithoutRdma(fleet, node));
 
+/** The names of the models that a placement loads: its own, and its drafter if it has one. */
+export const loadedModels = ({ model, drafter }: Pick<DesiredPlacement, 'model' | 'drafter'>): readonly string[] =>
+  drafter === undefined ? [model] : [model, drafter];
+
 /** The nodes of a placement and of its other layout. */
 type Placed = Pick<DesiredPlacement, 'nodes' | 'fallback'> & {
   readonly home?: Pick<DesiredPlacement, 'nodes'>;

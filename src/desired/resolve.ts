@@ -271,10 +271,11 @@ function replicasIn(name: string, spec: PlacementSpec): readonly DesiredPlacemen
 }
 
 function resolvePlacement(name: string, spec: PlacementSpec): DesiredPlacement {
-  const { model, runtime, sharding, shares, roles, allow, backend, endpoint, expect } = spec;
+  const { model, drafter, runtime, sharding, shares, roles, allow, backend, endpoint, expect } = spec;
   return {
     name,
     model,
+    ...given({ drafter }),
     runtime,
     nodes: spec.nodes.map((node) => nodeName(node)),
     ...given({ sharding }),

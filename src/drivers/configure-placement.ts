@@ -1,5 +1,5 @@
 import { askedPort, rankPort } from '../desired/endpoints.ts';
-import { ranksUser } from '../desired/layouts.ts';
+import { loadedModels, ranksUser } from '../desired/layouts.ts';
 import { declaredText } from '../model/declared-settings.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import { canonicalJson, type Digest, digestOf, type Json } from '../model/digest.ts';
@@ -9,7 +9,7 @@ import { given } from '../model/given.ts';
 import { joinText } from '../model/lists.ts';
 import { type Link, linkEndText, type NodeName } from '../model/node.ts';
 import type { JobArgs, ScriptArgs } from '../model/node-script.ts';
-import type { Word } from '../model/probe.ts';
+import type { NodePath, Word } from '../model/probe.ts';
 import type { Text } from '../model/step.ts';
 import { plistHead } from '../node/launchd-service.ts';
 import { accountEnvironment, rankFilesFolder, rankLog, rankServiceLabel, treeFolder } from '../node/paths/own-paths.ts';
@@ -54,11 +54,14 @@ export type Configuration =
   /** `missing` continues "cannot be started: ". If `digest` is set, only a name observed on a node is missing. */
   | { readonly kind: 'incomplete'; readonly missing: string; readonly digest?: Digest };
 
+type KnownModel = DesiredModel & { readonly digest: Digest };
+
 /** The resolved parts of a placement. */
 interface Parts {
   readonly placement: DesiredPlacement;
   readonly runtime: DesiredRuntime & { readonly digest: Digest };
-  readonly model: DesiredModel & { readonly digest: Digest };
+  readonly model: KnownModel;
+  readonly drafter?: KnownModel;
   readonly addresses: readonly string[];
   readonly thunderbolt: DesiredFleet['thunderbolt'];
   readonly users: Readonly<Record<string, string | undefined>>;
@@ -94,15 +97,19 @@ export function configurePlacement(
 
 function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | string {
   const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
-  const model = fleet.models.find(({ name }) => name === placement.model);
+  const [model, drafter] = loadedModels(placement).map(
+    (name) => fleet.models.filter(isKnown).find((one) => one.name === name) ?? name,
+  );
   if (runtime?.digest === undefined) return `the digest of runtime ${placement.runtime} is not known yet`;
-  if (model?.digest === undefined) return `the files of model ${placement.model} are not known yet`;
+  if (typeof model !== 'object') return `the files of model ${placement.model} are not known yet`;
+  if (typeof drafter === 'string') return `the files of model ${drafter} are not known yet`;
   const addresses = rankAddresses(fleet.thunderbolt, placement.nodes);
   if (addresses === undefined) return 'a link between neighboring ranks has no address';
   return {
     placement,
     runtime: { ...runtime, digest: runtime.digest },
-    model: { ...model, digest: model.digest },
+    model,
+    ...given({ drafter }),
     addresses,
     thunderbolt: fleet.thunderbolt,
     users: Object.fromEntries(fleet.nodes.map((node) => [node.name, ranksUser(fleet, node)])),
@@ -110,6 +117,10 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
     account: fleet.system.accounts.ranks,
   };
 }
+
+const isKnown = (model: DesiredModel): model is KnownModel => model.digest !== undefined;
+
+const modelFolder = ({ name, digest }: KnownModel): NodePath => treeFolder({ kind: 'model', name, digest });
 
 /** The first of the driver's required names that was not observed. */
 function unseenName({ placement, runtime, thunderbolt }: Parts, names: SeenNames): string | undefined {
@@ -128,7 +139,7 @@ function unseenName({ placement, runtime, thunderbolt }: Parts, names: SeenNames
 type UnsealedRank = Omit<RankConfiguration, 'record'> & { readonly record: Omit<RankRecord, 'digest'> };
 
 function configureRanks(parts: Parts, generation: number, names: SeenNames): readonly UnsealedRank[] {
-  const { placement, runtime, model, addresses, thunderbolt } = parts;
+  const { placement, runtime, model, drafter, addresses, thunderbolt } = parts;
   const { nodes } = placement;
   const driver = driverOf(runtime);
   const token = driver.tokenRequest(placement, runtime, model);
@@ -138,6 +149,7 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
     placement,
     runtime,
     model,
+    ...given({ drafter: drafter && { model: drafter, folder: modelFolder(drafter) } }),
     generation,
     port: rankPort(placement.name, generation),
     endpointPort: askedPort(placement),
@@ -151,7 +163,7 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
     lan: nodes.map((node) => names.lan(node) ?? null),
     hosts: parts.hosts,
     runtimeFolder: treeFolder({ kind: 'runtime', name: runtime.name, digest: runtime.digest }),
-    modelFolder: treeFolder({ kind: 'model', name: model.name, digest: model.digest }),
+    modelFolder: modelFolder(model),
     filesFolder: rankFilesFolder(placement.name),
   };
   return nodes.map((node, rank) => {

@@ -161,7 +161,10 @@ function otherNodes(placement: FitPlacement, search: NearestSearch): readonly (r
   const room = (node: NodeName): number => (roomOf(fleet, node, seen).budget?.bytes ?? 0) - (taken.get(node) ?? 0);
   const emptiest = fleet.nodes.map(({ name }) => name).toSorted((a, b) => room(b) - room(a));
   const shape = placement.sharding === 'tensor' ? shapeOf(placement, fleet) : undefined;
-  const isPossible = (count: number): boolean => shape === undefined || tensorProblems(shape, count).length === 0;
+  // A drafter works only on a single node.
+  const isPossible = (count: number): boolean =>
+    (count === 1 || placement.drafter === undefined) &&
+    (shape === undefined || tensorProblems(shape, count).length === 0);
   const size = placement.nodes.length;
   const most = Math.min(mostNodes, emptiest.length);
   const larger = Array.from({ length: Math.max(0, most - size) }, (_, index) => size + 1 + index);

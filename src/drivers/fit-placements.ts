@@ -35,7 +35,7 @@ export function roomOf(fleet: FitFleet, node: NodeName, seen: SeenMemories): Nod
   return { ...known, ...given({ budget }) };
 }
 
-/** Memory needs of a placement's ranks, in rank order; undefined while the model's shape is unknown. */
+/** Memory needs of a placement's ranks, in rank order; undefined while a model's shape is unknown. */
 export function placementNeeds(
   placement: FitPlacement,
   fleet: FitFleet,
@@ -43,13 +43,15 @@ export function placementNeeds(
 ): readonly RankNeed[] | undefined {
   const shape = shapeOf(placement, fleet);
   const driver = fleet.runtimes.find(({ name }) => name === placement.runtime)?.driver;
+  const drafterShape = shapeOf({ model: placement.drafter ?? '' }, fleet);
   if (shape === undefined || driver === undefined) return undefined;
+  if (placement.drafter !== undefined && drafterShape === undefined) return undefined;
   const rooms = placement.nodes.map((node) => {
     const { memoryBytes, budget } = roomOf(fleet, node, seen);
     return given({ memoryBytes, budgetBytes: budget?.bytes });
   });
   const wholeRanks = placement.roles?.prefill === undefined ? [] : [placement.nodes.indexOf(placement.roles.prefill)];
-  return rankNeeds({ ...placement, shape, wholeRanks }, rooms, driverOf({ driver }).memory);
+  return rankNeeds({ ...placement, shape, wholeRanks, ...given({ drafterShape }) }, rooms, driverOf({ driver }).memory);
 }
 
 export const shapeOf = ({ model }: Pick<FitPlacement, 'model'>, { models }: FitFleet): ModelShape | undefined =>

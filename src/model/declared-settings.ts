@@ -13,6 +13,8 @@ interface DeclaredParts {
   readonly placement: DesiredPlacement;
   readonly runtime: Pick<DesiredRuntime, 'digest'>;
   readonly model: Pick<DesiredModel, 'digest'>;
+  /** Absent if the placement has no drafter. */
+  readonly drafter?: Pick<DesiredModel, 'digest'>;
   /** The account of the placement's ranks; undefined means the SSH user. */
   readonly account: string | undefined;
 }
@@ -21,7 +23,7 @@ interface DeclaredParts {
  * Returns the settings that a start stores on its nodes next to the digest, as one line of JSON. A later plan uses them
  * to name differences. `env` and `args` are left out, because they can contain secrets.
  */
-export function declaredText({ placement, runtime, model, account = login }: DeclaredParts): string {
+export function declaredText({ placement, runtime, model, drafter, account = login }: DeclaredParts): string {
   const { nodes, sharding = 'none', transport, contextTokens, parallel, endpointPort, backend } = placement;
   const version = ({ digest }: Pick<DesiredModel, 'digest'>): string =>
     digest === undefined ? '' : ` ${shortDigest(digest)}`;
@@ -35,7 +37,7 @@ export function declaredText({ placement, runtime, model, account = login }: Dec
     runtime: `${placement.runtime}${version(runtime)}`,
     sharding,
     transport,
-    ...given({ backend }),
+    ...given({ backend, drafter: placement.drafter && `${placement.drafter}${version(drafter ?? {})}` }),
   });
 }
 
@@ -55,8 +57,15 @@ export function changedSettings(kept: string | undefined, wanted: string | undef
     .join(', ');
 }
 
-/** The model and its version with which a rank was started: `kimi 0123456789abcdef`; undefined in older records. */
-export const declaredModel = (kept: string | undefined): string | undefined => parsed(kept)?.['model'];
+/**
+ * The models and their versions with which a rank was started: `kimi 0123456789abcdef`, and its drafter if it has one;
+ * undefined in older records.
+ */
+export function declaredModels(kept: string | undefined): readonly string[] | undefined {
+  const { model, drafter } = parsed(kept) ?? {};
+  if (model === undefined) return undefined;
+  return drafter === undefined ? [model] : [model, drafter];
+}
 
 function parsed(text: string | undefined): Declared | undefined {
   const value = jsonObject(parsedJson(text ?? ''));

@@ -231,6 +231,8 @@ export interface DesiredPlacement
   readonly args: readonly string[];
   /** Number of layers per rank; absent if equal. */
   readonly shares?: readonly number[];
+  /** The name of the small model that drafts answers for `model` to check; absent if there is none. */
+  readonly drafter?: string;
   /** The nodes with a role of their own; absent if there is none. */
   readonly roles?: { readonly prefill?: NodeName };
   /** Explicitly allowed risks; default: none. */

@@ -64,6 +64,8 @@ export interface FitPlacement
   > {
   /** Number of layers per rank; absent if equal. */
   readonly shares?: readonly number[];
+  /** The model that drafts answers, which the first rank holds next to its part of `model`. */
+  readonly drafter?: DesiredPlacement['drafter'];
   /** Nodes with a role, whose ranks have the whole model. */
   readonly roles?: DesiredPlacement['roles'];
   /** Extra arguments, from which a driver reads its cache type. */

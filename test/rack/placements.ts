@@ -154,17 +154,35 @@ export interface LlamaChanges {
   readonly placement?: Partial<DesiredPlacement>;
   readonly runtime?: Partial<LlamaRuntime>;
   readonly files?: readonly TreeFile[];
+  /** The files of the model `small`, which is the drafter. */
+  readonly drafterFiles?: readonly TreeFile[];
   /** Selects the links that are kept, by their texts. */
   readonly links?: (text: string) => boolean;
 }
 
 /** A fleet with the placement `kimi` on studio-1, studio-2 and studio-3, with llama.cpp and one GGUF file. */
-export function llamaFleet({ placement, runtime, files, links = () => true }: LlamaChanges = {}): DesiredFleet {
-  const fleet = meshFleet({ placement: { runtime: 'llama', sharding: 'pipeline', ...placement } });
+export function llamaFleet({
+  placement,
+  runtime,
+  files,
+  drafterFiles,
+  links = () => true,
+}: LlamaChanges = {}): DesiredFleet {
+  const drafted = drafterFiles === undefined ? {} : { drafter: 'small' };
+  const fleet = meshFleet({ placement: { runtime: 'llama', sharding: 'pipeline', ...drafted, ...placement } });
+  const small = fleet.models.map((one) => ({
+    ...one,
+    name: 'small',
+    digest: digestOf('small'),
+    files: drafterFiles ?? [],
+  }));
   return {
     ...fleet,
     runtimes: [{ ...llama, ...runtime }],
-    models: fleet.models.map((model) => ({ ...model, files: files ?? [fileAt('config.json'), fileAt('tiny.gguf')] })),
+    models: [
+      ...fleet.models.map((model) => ({ ...model, files: files ?? [fileAt('config.json'), fileAt('tiny.gguf')] })),
+      ...(drafterFiles === undefined ? [] : small),
+    ],
     thunderbolt: {
       ...fleet.thunderbolt,
       links: fleet.thunderbolt.links.filter(({ ends }) => links(linkText(ends))),

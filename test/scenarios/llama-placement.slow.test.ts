@@ -1,14 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { observe } from '../../src/drivers/llamacpp/llamacpp-rpc.ts';
-import { llamaBytes } from '../../src/drivers/llamacpp/memory.ts';
+import { observe, signatures } from '../../src/drivers/llamacpp/llamacpp-rpc.ts';
+import { llamaBytes, memory } from '../../src/drivers/llamacpp/memory.ts';
 import type { ModelShape } from '../../src/model/model-shape.ts';
 import { ggufHeader, ggufShape } from '../../src/rack/artifacts/shapes/gguf.ts';
-import { type TinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
-import { type LocalLlama, startServer, startWorker } from '../llama/local-llama.ts';
+import { type TinyShape, tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
+import { goldenRequest, type LocalLlama, startServer, startWorker, textIn } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
 
 const found = findLlamaPackages();
@@ -112,5 +112,52 @@ describe.skipIf(found.kind === 'missing')('the memory per device for a model in 
       if (!isRight) wrong.push({ one, devices, weights, caches });
     }
     expect(wrong).toEqual([]);
+  });
+});
+
+describe.skipIf(found.kind === 'missing')('a drafter of the real llama.cpp', () => {
+  const drafterShape = { ...tinyShape, layers: 1, seed: 8 };
+
+  /** The answer of a server with this model, the drafted tokens in its statistics, and its log. */
+  async function answered(model: string, words: readonly string[]) {
+    const own = ['--ctx-size', '512', '--parallel', '2', '--n-gpu-layers', '9999', '--log-verbosity', '4'];
+    const server = await startServer(llamaPackages(found), model, [...own, ...words]);
+    const url = `http://127.0.0.1:${server.port}/v1/chat/completions`;
+    const answer = await (await fetch(url, { method: 'POST', body: goldenRequest('tiny') })).text();
+    await server.stop();
+    return { text: textIn(answer), drafted: Object(JSON.parse(answer)).timings?.draft_n, log: server.log() };
+  }
+
+  it('drafts without changing the answer, and takes the memory that the product predicts', async () => {
+    const [model, drafter, stranger] = ['model', 'drafter', 'stranger'].map((name) => join(folder, `${name}.gguf`));
+    if (model === undefined || drafter === undefined || stranger === undefined) throw new Error('no paths');
+    await writeTinyGguf(model, tinyShape);
+    await writeTinyGguf(drafter, drafterShape);
+    const words = (path: string) => [
+      '--model-draft',
+      path,
+      '--gpu-layers-draft',
+      '9999',
+      '--spec-type',
+      'draft-simple',
+    ];
+    const alone = await answered(model, []);
+    const helped = await answered(model, words(drafter));
+    expect(helped.text).toBe(alone.text);
+    expect([alone.drafted, helped.drafted]).toEqual([undefined, expect.any(Number)]);
+    const shapes = { shape: await shapeIn(model), drafterShape: await shapeIn(drafter) };
+    const wish = { ...shapes, contextTokens: 256, parallel: 2, sharding: undefined } as never;
+    const [held] = memory.held?.(wish, [{}]) ?? [];
+    const [seen] = observe(helped.log.split('\n')).held ?? [];
+    expect(Math.abs((held?.cache ?? 0) - (seen?.cache ?? 0)) / 2 ** 20).toBeLessThan(0.02);
+    // One different token is enough: the server then answers without the drafter.
+    const bytes = await readFile(drafter);
+    bytes.write('@', bytes.indexOf('<x354>') + 1);
+    await writeFile(stranger, bytes);
+    const unhelped = await answered(model, words(stranger));
+    expect([unhelped.text, unhelped.drafted]).toEqual([alone.text, undefined]);
+    expect(signatures.filter(({ pattern }) => pattern.test(unhelped.log)).map(({ id }) => id)).toEqual([
+      'drafter-vocabulary',
+    ]);
   });
 });

@@ -19,6 +19,25 @@ const double = (name: string): Buffer =>
 
 const [ds4, omlx] = snippetsIn(textOf('../../docs/other-runtimes.md'));
 
+/** llama.cpp on one node, with this drafter. */
+const drafted = (drafter: string): FileValue =>
+  pairFile((value) => {
+    const llama = { driver: 'llamacpp-rpc', archive: './dist/llama.tar.gz', server: 'llama-server' };
+    const models = ['large', 'small', 'other'].map((name) => [name, { source: `./models/${name}` }] as const);
+    Object.assign(value, { runtimes: { llama }, models: Object.fromEntries(models) });
+    value['placements'] = {
+      chat: { model: 'large', drafter, runtime: 'llama', nodes: [first], transport: 'tcp', context: 512 },
+    };
+  });
+
+async function writeDrafters(folder: string): Promise<void> {
+  const content = Buffer.from(doubleText('llamacpp/llama.pl'));
+  await writeFile(join(folder, 'dist/llama.tar.gz'), tarGz([{ path: 'llama-server', mode: 0o755, content }]));
+  for (const [index, name] of ['large', 'small', 'other'].entries()) {
+    await writeTinyGguf(join(folder, `models/${name}/${name}.gguf`), { ...tinyShape, layers: 4 - index });
+  }
+}
+
 /** The page's examples for ds4 and oMLX on the pair, with an archive that tar can unpack. */
 const file = (change: (value: FileValue) => void = () => undefined): FileValue =>
   pairFile((value) => {
@@ -49,6 +68,7 @@ describe('the runtimes of the page', { timeout: patience }, () => {
   beforeAll(async () => {
     rack = await startConvergeRack('other-runtimes');
     await writeDoubles(rack.folder);
+    await writeDrafters(rack.folder);
   }, patience);
   afterAll(() => rack.stop());
 
@@ -77,5 +97,30 @@ describe('the runtimes of the page', { timeout: patience }, () => {
     expect(JSON.stringify(report?.diagnostics)).toContain('it exited with 7: no room');
     const seen = read((await rack.observe()).nodes[first]?.facts ?? {}, placementsFact);
     expect(seen).toMatchObject({ value: [{ placement: 'assistant', token: { kind: 'answered' } }, {}] });
+  });
+
+  it('reach a token on llama.cpp with a drafter, and restart for a different one with the same answer', async () => {
+    const seen = async () => {
+      const facts = (await rack.observe()).nodes[first]?.facts ?? {};
+      const placements = read(facts, placementsFact);
+      const [chat] = placements.kind === 'known' ? placements.value : [];
+      return { ...chat, drafter: Object(JSON.parse(chat?.declared ?? '{}')).drafter };
+    };
+    const published = async (): Promise<readonly string[]> =>
+      (await rack.asRoot(first, 'ls "$R/opt/meshwright/models"')).stdout.trim().split('\n');
+    expect(await rack.declare(drafted('small'))).toEqual([]);
+    expect((await rack.converge()).report?.diagnostics).toEqual([]);
+    const small = await seen();
+    expect(small).toMatchObject({
+      token: { kind: 'answered' },
+      drafter: expect.stringMatching(/^small [0-9a-f]{16}$/),
+    });
+    expect(await published()).toEqual(expect.arrayContaining(['large', 'small']));
+    expect(await rack.declare(drafted('other'))).toEqual([]);
+    const { plan } = await rack.converge();
+    expect(plan.effects.map(({ kind }) => kind)).toContain('interrupt');
+    const other = await seen();
+    expect([other.generation, other.golden?.sha256]).toEqual([(small.generation ?? 0) + 1, small.golden?.sha256]);
+    expect(other.drafter).toMatch(/^other /);
   });
 });

@@ -1,6 +1,7 @@
 import { isDone } from '../../apply/execute.ts';
 import { stepsOf } from '../../apply/playbook-report.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
+import { loadedModels } from '../../desired/layouts.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
 import { hashWorks } from '../../engine/plan/hash-works.ts';
@@ -100,7 +101,7 @@ export async function hashFirst(run: Run, { cluster, targets, ways }: HashPlace)
     return { kind: 'stopped', code };
   }
   const found = steps.filter(isWrong).flatMap((one) => {
-    const users = fleet.placements.filter(({ model }) => model === modelOf(one)).map(({ name }) => name);
+    const users = fleet.placements.filter((used) => loadedModels(used).includes(modelOf(one))).map(({ name }) => name);
     const hint = prose`apply fetches the wrong files again. Ranks that are running keep the weights that they have loaded. To load them again: ${meshwright('restart', ...users)}`;
     return one.diagnostics.map((problem): Diagnostic => ({ ...problem, severity: 'warning', hint }));
   });

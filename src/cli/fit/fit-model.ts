@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { contextTokens, memoryLabelBytes } from '../../desired/amounts.ts';
 import { guess } from '../../desired/did-you-mean.ts';
+import { loadedModels } from '../../desired/layouts.ts';
 import { requirementsName, settlePackages } from '../../desired/settle/python-packages.ts';
 import { settleFleet } from '../../desired/settle/settle.ts';
 import { type ArchiveFact, absolutePath, extraName, sourceOf } from '../../desired/settle/settle-trees.ts';
@@ -386,7 +387,7 @@ async function fleetFor(
   const beside = placements.filter(
     (one) => one.model !== subject && one.state === 'serving' && one.nodes.some(isMeant),
   );
-  const others = models.filter(({ name }) => beside.some((one) => one.model === name));
+  const others = models.filter(({ name }) => beside.some((one) => loadedModels(one).includes(name)));
   return {
     system,
     nodes: [...macs, ...(areDeclared(macs, file) ? nodes.filter(({ name }) => !isMeant(name)) : [])],

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NodeTarget, type UseLimits, withRemote } from '../../apply/reach/session.ts';
+import { loadedModels } from '../../desired/layouts.ts';
 import { mirrored } from '../../desired/mirror.ts';
 import { type NodeSelector, selectNodes } from '../../desired/select.ts';
 import type { ShapeFacts } from '../../desired/settle/settle.ts';
@@ -78,7 +79,7 @@ export function readersOf(
   model: Pick<DesiredModel, 'name'>,
   meant: NodeSelector,
 ): readonly DesiredNode[] {
-  const placement = placements.find((one) => one.model === model.name);
+  const placement = placements.find((one) => loadedModels(one).includes(model.name));
   if (placement === undefined) return [];
   const chosen = selectNodes({ nodes }, meant).nodes;
   const names = placement.nodes.filter((name) => isReader({ runtimes }, placement, name));

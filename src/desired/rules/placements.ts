@@ -46,8 +46,9 @@ function unknownInPlacement(draft: Draft): readonly Finding[] {
     { code: 'placement/unknown-runtime', kind: 'runtime', known: draft.runtimeNames },
     draft.runtimes,
   );
-  return draft.placements.flatMap(({ name, model, runtime, nodes: members, fallback }) => [
+  return draft.placements.flatMap(({ name, model, drafter, runtime, nodes: members, fallback }) => [
     ...unknown(model, models, name),
+    ...unknown(drafter, models, name),
     ...unknown(runtime, runtimes, name),
     // A file without nodes has its own error, from the schema.
     ...(draft.nodeNames.size === 0 ? [] : [...members, ...(fallback?.nodes ?? [])]).flatMap((member) =>

@@ -72,6 +72,8 @@ export interface RankPlace<R extends DesiredRuntime = DesiredRuntime> {
   readonly placement: DesiredPlacement;
   readonly runtime: R;
   readonly model: DesiredModel;
+  /** The placement's drafter; absent if it has none. */
+  readonly drafter?: { readonly model: DesiredModel; readonly folder: NodePath };
   readonly node: NodeName;
   readonly rank: number;
   /** The rank's account; empty for the SSH user. */

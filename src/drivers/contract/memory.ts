@@ -19,6 +19,8 @@ const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibib
 export interface FitWish
   extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel' | 'args' | 'env' | 'publication'> {
   readonly shape: ModelShape;
+  /** The shape of the drafter; absent if there is none. */
+  readonly drafterShape?: ModelShape;
   /** Ranks with a role, which have the whole model; the others divide it among themselves. */
   readonly wholeRanks?: readonly number[];
 }

@@ -1,4 +1,6 @@
+import type { DesiredModel } from '../../model/desired.ts';
 import type { TreeFile } from '../../model/node-script.ts';
+import type { NodePath } from '../../model/probe.ts';
 import type { Text } from '../../model/step.ts';
 import { below, tool } from '../../node/paths/node-paths.ts';
 import type { RankCommand, RankPlace } from '../contract/driver.ts';
@@ -10,6 +12,9 @@ const loopback = '127.0.0.1';
 
 /** More layers than any model has. llama.cpp leaves layers beyond this number on the leader's CPU. */
 const everyLayer = 9_999;
+
+/** The type of a drafter that is a complete model of its own. */
+const drafterType = 'draft-simple';
 
 /** The lowest level that logs memory allocation. Prompts and answers are logged from level 5 upwards. */
 const verbosity = 4;
@@ -35,13 +40,32 @@ function serverCommand(place: RankPlace<LlamaRuntime>): RankCommand {
     ['--no-ui'],
     placement.args,
   ];
+  const program = below(place.runtimeFolder, runtime.server);
   return {
-    argv: [[below(place.runtimeFolder, runtime.server)], ['--model'], modelWord(place), ...words.flat().map(word)],
+    argv: [
+      [program],
+      ['--model'],
+      modelWord(place.model, place.modelFolder),
+      ...drafterWords(place),
+      ...words.flat().map(word),
+    ],
     env: environment(place),
     files: [],
     joinedPort: endpointPort,
     meetPort: 0,
   };
+}
+
+/**
+ * The drafter and how to use it. Without `--spec-type`, llama-server loads a drafter and never asks it.
+ * Its context is always the model's, and all of its layers run on the GPU.
+ *
+ * @see llama.cpp, issue 25345; seen with build 0.7.0
+ */
+function drafterWords({ drafter }: RankPlace<LlamaRuntime>): readonly Text[] {
+  if (drafter === undefined) return [];
+  const words = ['--gpu-layers-draft', String(everyLayer), '--spec-type', drafterType].map(word);
+  return [['--model-draft'], modelWord(drafter.model, drafter.folder), ...words];
 }
 
 /** The workers in rank order. Shares are in llama.cpp's device order, in which the server's own GPU is last. */
@@ -96,9 +120,9 @@ function withCache(command: RankCommand, { model, filesFolder }: RankPlace<Llama
 const word = (text: string): Text => [text];
 
 /** The model argument. A model without a file is refused earlier; if not, its folder makes llama.cpp fail. */
-function modelWord({ model, modelFolder }: RankPlace<LlamaRuntime>): Text {
-  const file = modelFile(model.files);
-  return [file.kind === 'file' ? below(modelFolder, file.path) : modelFolder];
+function modelWord({ files }: Pick<DesiredModel, 'files'>, folder: NodePath): Text {
+  const file = modelFile(files);
+  return [file.kind === 'file' ? below(folder, file.path) : folder];
 }
 
 /** With `transport: tcp`, workers must not try RDMA. */

@@ -1,3 +1,4 @@
+import type { DesiredModel } from '../../model/desired.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { below } from '../../node/paths/node-paths.ts';
@@ -26,6 +27,7 @@ const check = (one: Check): readonly PlacementFinding[] => [
   ...file(one),
   ...cabled(one),
   ...reservedFindings(one.placement, reserved),
+  ...(one.placement.drafter === undefined ? [] : reservedFindings(one.placement, ofDrafters)),
 ];
 
 function split({ placement }: Check): readonly PlacementFinding[] {
@@ -33,8 +35,12 @@ function split({ placement }: Check): readonly PlacementFinding[] {
   return [refused('llama/not-by-tensor', `${placement.name} sets sharding: tensor.`)];
 }
 
-/** Checks the model's files; no findings while the files are unknown. */
-function file({ model: { name, files } }: Check): readonly PlacementFinding[] {
+/** Checks the files of the model and of its drafter. */
+const file = ({ placement, model, fleet }: Check): readonly PlacementFinding[] =>
+  [model, ...fleet.models.filter(({ name }) => name === placement.drafter)].flatMap(ggufFindings);
+
+/** Checks one model's files; no findings while the files are unknown. */
+function ggufFindings({ name, files }: DesiredModel): readonly PlacementFinding[] {
   if (files.length === 0) return [];
   const found = modelFile(files);
   switch (found.kind) {
@@ -69,6 +75,8 @@ const ownLogFile = prose`\`${aside(meshwright('logs'))}\` reads the log in its u
 
 const ownFiles = 'Files that apply did not install are neither verified nor counted in the memory plan.';
 
+const ownDrafter = 'To draft with a second model, use `drafter`.';
+
 const prompts = 'writes every prompt into a file';
 const otherLog = 'changes the log format, so meshwright cannot read the log';
 const otherCache = 'moves the cache, so the memory plan is wrong';
@@ -97,8 +105,8 @@ export const reserved: ReservedWords = {
     ...refuse(otherLog, ownLog, 'LLAMA_ARG_LOG_JSONL'),
     ...refuse(otherCache, ownMemory, 'LLAMA_ARG_SWA_FULL', 'LLAMA_ARG_KV_OFFLOAD', 'LLAMA_ARG_NO_KV_OFFLOAD'),
     ...refuse(secondModel, ownFiles, 'LLAMA_ARG_MMPROJ', 'LLAMA_ARG_MMPROJ_URL'),
-    ...refuse(secondModel, ownFiles, 'LLAMA_ARG_SPEC_DRAFT_MODEL', 'LLAMA_ARG_SPEC_DRAFT_HF_REPO'),
-    ...refuse(secondModel, ownFiles, 'LLAMA_ARG_MODEL_DRAFT', 'LLAMA_ARG_HFD_REPO'),
+    ...refuse(secondModel, ownDrafter, 'LLAMA_ARG_SPEC_DRAFT_MODEL', 'LLAMA_ARG_SPEC_DRAFT_HF_REPO'),
+    ...refuse(secondModel, ownDrafter, 'LLAMA_ARG_MODEL_DRAFT', 'LLAMA_ARG_HFD_REPO'),
     ...reserve(ownKey, 'LLAMA_API_KEY', 'LLAMA_ARG_API_KEY_FILE'),
   ],
   args: [
@@ -121,9 +129,30 @@ export const reserved: ReservedWords = {
     ...refuse(otherLog, ownLog, '--log-jsonl'),
     ...refuse(otherCache, ownMemory, '--swa-full', '-nkvo', '--no-kv-offload'),
     ...refuse(secondModel, ownFiles, '-mm', '--mmproj', '-mmu', '--mmproj-url'),
-    ...refuse(secondModel, ownFiles, '-md', '--model-draft', '--spec-draft-model'),
-    ...refuse(secondModel, ownFiles, '-hfd', '-hfrd', '--hf-repo-draft', '--spec-draft-hf'),
+    ...refuse(secondModel, ownDrafter, '-md', '--model-draft', '--spec-draft-model'),
+    ...refuse(secondModel, ownDrafter, '-hfd', '-hfrd', '--hf-repo-draft', '--spec-draft-hf'),
     ...reserve(ownKey, '--api-key', '--api-key-file'),
+  ],
+};
+
+const ownType = 'With `drafter`, the driver always drafts with that model.';
+
+/** More reserved words of a placement with a drafter. */
+const ofDrafters: ReservedWords = {
+  reading: 'whole',
+  env: [
+    ...reserve(ownType, 'LLAMA_ARG_SPEC_TYPE'),
+    ...reserve(ownLayers, 'LLAMA_ARG_N_GPU_LAYERS_DRAFT'),
+    ...reserve(ownLayers, 'LLAMA_ARG_SPEC_DRAFT_CPU_MOE', 'LLAMA_ARG_SPEC_DRAFT_N_CPU_MOE'),
+    ...reserve('The drafter has the same `context` as the model.', 'LLAMA_ARG_CTX_SIZE_DRAFT'),
+  ],
+  args: [
+    ...reserve(ownType, '--spec-type', '--spec-default'),
+    ...reserve(ownLayers, '-ngld', '--gpu-layers-draft', '--n-gpu-layers-draft', '--spec-draft-ngl'),
+    ...reserve(ownLayers, '-devd', '--device-draft', '--spec-draft-device', '-otd', '--override-tensor-draft'),
+    ...reserve(ownLayers, '--spec-draft-override-tensor', '-cmoed', '--cpu-moe-draft', '--spec-draft-cpu-moe'),
+    ...reserve(ownLayers, '-ncmoed', '--n-cpu-moe-draft', '--spec-draft-n-cpu-moe', '--spec-draft-ncmoe'),
+    ...reserve('The drafter has the same `context` as the model.', '-cd', '--ctx-size-draft'),
   ],
 };
 
@@ -232,10 +261,16 @@ const ofTheModel = signaturesOf({
     cure: prose`Read the lines before this one and the workers' logs (\`${aside(meshwright('logs'))}\`).`,
   },
   'unknown-word': {
-    pattern: /^error: (?:invalid argument|unknown argument|while handling argument)/,
+    pattern: /^error(?:: (?:invalid|unknown)| while handling) argument/,
     meaning: 'This build of llama.cpp does not support one of its arguments.',
     action: 'change-file',
     cure: "Correct the placement's `args`, or use an archive with a build from 2026.",
+  },
+  'drafter-vocabulary': {
+    pattern: /the target and draft vocabs are not compatible/,
+    meaning: 'The drafter has a different vocabulary than the model, so the server answers without it.',
+    action: 'change-file',
+    cure: 'Set `drafter` to a model of the same family, or remove it.',
   },
   'cached-tensor': {
     pattern: /^meshwright: cached tensor [0-9a-f]{16} was not what its name says/,
@@ -267,7 +302,7 @@ export const signatures: readonly FailureSignature[] = [...ofTheMesh, ...ofRdma,
  * @see ggml/src/ggml-rpc/{ggml-rpc,transport,transport-apple}.cpp and `llama_prepare_model_devices` in src/llama.cpp
  */
 export const logPattern =
-  '^Accepted client connection|RDMA(\\(Apple/UC\\))? activated: |staying on TCP|: using device RPC[0-9]|(model|KV|RS|compute) buffer size = |Failed to (connect to|create server socket)|Remote RPC server crashed|RPC handshake failed|version mismatch|update client|upgrade to protocol|bind HTTP server socket|Invalid host address|(send|recv) failed [(]bytes_|RDMA[(]Apple/UC[)] (RT[RS] failed|post_recv|poll_cq|recv wc|send wc|bad frame|frame len)|nable to allocate |ailed to allocate |OutOfMemory|unknown model architecture|invalid magic characters|file bounds|failed to read (magic|tensor info)|split file|invalid split count|failed to load |error loading model|^error: (invalid argument|unknown argument|while handling)|Library not loaded';
+  '^Accepted client connection|RDMA(\\(Apple/UC\\))? activated: |staying on TCP|: using device RPC[0-9]|(model|KV|RS|compute) buffer size = |Failed to (connect to|create server socket)|Remote RPC server crashed|RPC handshake failed|version mismatch|update client|upgrade to protocol|bind HTTP server socket|Invalid host address|(send|recv) failed [(]bytes_|RDMA[(]Apple/UC[)] (RT[RS] failed|post_recv|poll_cq|recv wc|send wc|bad frame|frame len)|nable to allocate |ailed to allocate |OutOfMemory|unknown model architecture|invalid magic characters|file bounds|failed to read (magic|tensor info)|split file|invalid split count|failed to load |error loading model|^error(: (invalid|unknown)| while handling) argument|draft vocabs are not compatible|Library not loaded';
 
 const connection = /^Accepted client connection/;
 const activated = /RDMA(?:\(Apple\/UC\))? activated: /;

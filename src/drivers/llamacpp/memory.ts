@@ -1,6 +1,6 @@
 import type { DesiredPlacement } from '../../model/desired.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
-import { cacheBytesOf, type DriverMemory, sharesOf } from '../contract/memory.ts';
+import { cacheBytesOf, type DriverMemory, type FitWish, type Held, sharesOf } from '../contract/memory.ts';
 
 /** Size of the leader's cache of earlier prompts, in MiB. */
 export const llamaPromptCacheMegabytes = 1_024;
@@ -87,9 +87,26 @@ const usualBytes = 2;
 /** Unknown types count as the largest one. */
 const mostBytes = 4;
 
-const flags = [
-  { words: new Set(['-ctk', '--cache-type-k']), variable: 'LLAMA_ARG_CACHE_TYPE_K' },
-  { words: new Set(['-ctv', '--cache-type-v']), variable: 'LLAMA_ARG_CACHE_TYPE_V' },
+/** Options and variables for one half of a cache. */
+interface CacheFlag {
+  readonly words: ReadonlySet<string>;
+  readonly variables: readonly string[];
+}
+
+const flags: readonly CacheFlag[] = [
+  { words: new Set(['-ctk', '--cache-type-k']), variables: ['LLAMA_ARG_CACHE_TYPE_K'] },
+  { words: new Set(['-ctv', '--cache-type-v']), variables: ['LLAMA_ARG_CACHE_TYPE_V'] },
+];
+
+const drafterFlags: readonly CacheFlag[] = [
+  {
+    words: new Set(['-ctkd', '--cache-type-k-draft', '--spec-draft-type-k']),
+    variables: ['LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_K', 'LLAMA_ARG_CACHE_TYPE_K_DRAFT'],
+  },
+  {
+    words: new Set(['-ctvd', '--cache-type-v-draft', '--spec-draft-type-v']),
+    variables: ['LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_V', 'LLAMA_ARG_CACHE_TYPE_V_DRAFT'],
+  },
 ];
 
 /** Settings of the cache type; `args` take precedence over `env`. */
@@ -99,21 +116,39 @@ type Told = Partial<Pick<DesiredPlacement, 'args' | 'env'>>;
  * Size of llama.cpp's cache relative to f16. If keys and values have different types, the larger one counts for both,
  * because their numbers can differ.
  */
-export function llamaCacheFactor({ args = [], env = {} }: Told): number {
-  const sizes = flags.map(({ words, variable }) => {
+export const llamaCacheFactor = (told: Told): number => cacheFactor(told, flags);
+
+function cacheFactor({ args = [], env = {} }: Told, asked: readonly CacheFlag[]): number {
+  const sizes = asked.map(({ words, variables }) => {
     const at = args.findLastIndex((arg) => words.has(arg));
-    const type = at === -1 ? (Object.hasOwn(env, variable) ? env[variable] : 'f16') : args[at + 1];
+    const variable = variables.find((one) => Object.hasOwn(env, one));
+    const type = at === -1 ? (variable === undefined ? 'f16' : env[variable]) : args[at + 1];
     return type !== undefined && Object.hasOwn(bytesOf, type) ? (bytesOf[type] ?? mostBytes) : mostBytes;
   });
   return Math.max(...sizes) / usualBytes;
 }
 
-/** Divides whole layers according to the ranks' shares. */
+/** What each rank holds of one model. */
+const heldOf = (shape: ModelShape, wish: FitWish, shares: readonly number[], factor: number): readonly Held[] =>
+  llamaBytes(shape, shares, wish.contextTokens).map((own) => ({
+    weights: own.weightBytes + own.embeddingBytes,
+    cache: own.cacheBytes * wish.parallel * factor + shape.stateBytes * wish.parallel,
+  }));
+
+/** The whole drafter, whose cache has as many tokens as the model's. Its type does not follow that of the model. */
+const drafterHeld = (drafter: ModelShape, wish: FitWish): readonly Held[] =>
+  heldOf(drafter, wish, [1], cacheFactor(wish, drafterFlags));
+
+/** Divides whole layers according to the ranks' shares; the leader also has the drafter. */
 export const memory: DriverMemory = {
-  held: (wish, rooms) =>
-    llamaBytes(wish.shape, sharesOf(wish, rooms.length), wish.contextTokens).map((own) => ({
-      weights: own.weightBytes + own.embeddingBytes,
-      cache: own.cacheBytes * wish.parallel * llamaCacheFactor(wish) + wish.shape.stateBytes * wish.parallel,
-    })),
+  held: (wish, rooms) => {
+    const [drafter] = wish.drafterShape === undefined ? [] : drafterHeld(wish.drafterShape, wish);
+    const held = heldOf(wish.shape, wish, sharesOf(wish, rooms.length), llamaCacheFactor(wish));
+    return held.map(({ weights, cache }, rank) =>
+      rank > 0 || drafter === undefined
+        ? { weights, cache }
+        : { weights: weights + drafter.weights, cache: cache + drafter.cache },
+    );
+  },
   promptCacheBytes: (rank) => (rank === 0 ? llamaPromptCacheMegabytes * 2 ** 20 : 0),
 };

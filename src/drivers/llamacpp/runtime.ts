@@ -2,6 +2,7 @@ import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { DesiredRuntime } from '../../model/desired.ts';
 import { isOneOf, isProgram } from '../contract/version-keys.ts';
 import { llamaReleases } from './releases.ts';
+import { rules } from './rules.ts';
 
 /** llama.cpp: a server on the leader, and RPC workers on the other nodes. */
 export interface LlamaRuntime extends DesiredRuntime {
@@ -17,7 +18,8 @@ export const keys: DriverKeys<LlamaRuntime> = {
   needs: [],
   takes: ['version', 'server', 'worker', 'cache'],
   releases: llamaReleases,
-  ofPlacements: ['args', 'parallel', 'shares'],
+  ofPlacements: ['args', 'parallel', 'shares', 'drafter'],
+  rules,
   resolve: ({ server = `${llamaFolder}/llama-server`, worker = `${llamaFolder}/ggml-rpc-server`, cache = 'none' }) => ({
     driver: 'llamacpp-rpc',
     server,

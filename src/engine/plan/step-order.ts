@@ -1,3 +1,4 @@
+import { loadedModels } from '../../desired/layouts.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { compareText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -163,7 +164,7 @@ export function isUsedBy(later: AddressParts, earlier: Earlier, desired: Desired
     case 'runtime':
       return about === undefined || (about.name === placement.runtime && about.part === undefined);
     case 'model':
-      return about === undefined || about.name === placement.model;
+      return about === undefined || loadedModels(placement).some((model) => model === about.name);
     case 'thunderbolt-link':
       return earlier.nodes.filter((node) => placement.nodes.includes(node)).length > 1;
     case 'link-address':

@@ -1,4 +1,4 @@
-import { layoutsOf } from '../../desired/layouts.ts';
+import { layoutsOf, loadedModels } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';
@@ -60,7 +60,7 @@ export function isReader(
 /** The models that a node's placements read, each once, sorted by name. */
 export function usedModels(fleet: DesiredFleet, target: Pick<ObservedTarget, 'desired'>): readonly DesiredModel[] {
   const readers = placementsOn(fleet, target).filter((one) => isReader(fleet, one, target.desired.name));
-  const used = new Set(readers.map(({ model: name }) => name));
+  const used = new Set(readers.flatMap(loadedModels));
   return fleet.models.filter(({ name }) => used.has(name));
 }
 

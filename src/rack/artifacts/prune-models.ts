@@ -1,5 +1,5 @@
 import { codes } from '../../diagnostics/diagnose.ts';
-import { declaredModel } from '../../model/declared-settings.ts';
+import { declaredModels } from '../../model/declared-settings.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown, seenValue } from '../../model/known.ts';
@@ -32,8 +32,7 @@ function usersOf(node: NodeName, facts: Facts, { name, digest: version }: KeptTr
   return andThen(read(facts, placementsFact), (records) => {
     const users: string[] = [];
     for (const { placement, declared } of records) {
-      const model = declaredModel(declared);
-      if (model !== undefined && model !== `${name} ${version}`) continue;
+      if (declaredModels(declared)?.includes(`${name} ${version}`) === false) continue;
       const { seen } = seeRank(node, placement, facts);
       if (seen.kind === 'unknown') return seen;
       if (isRunning(seen.value)) users.push(placement);

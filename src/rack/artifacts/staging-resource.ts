@@ -1,3 +1,4 @@
+import { loadedModels } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
 import type { NodeJob } from '../../model/facts/node-records.ts';
@@ -27,7 +28,7 @@ interface Leftovers {
 function usedTrees(fleet: DesiredFleet, target: ObservedTarget): readonly TreeId[] {
   const used = placementsOn(fleet, target);
   const programs = usedRuntimes(fleet, target);
-  const models = fleet.models.filter(({ name }) => used.some(({ model }) => model === name));
+  const models = fleet.models.filter(({ name }) => used.some((one) => loadedModels(one).includes(name)));
   return [
     ...programs.filter(({ digest }) => digest !== undefined).map(({ name, digest }) => treeOf('runtime', name, digest)),
     ...models.filter(({ digest }) => digest !== undefined).map(({ name, digest }) => treeOf('model', name, digest)),

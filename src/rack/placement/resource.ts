@@ -48,7 +48,9 @@ import {
 import { runsOnFallback } from './state/layouts.ts';
 import {
   gatewaysOf,
+  loadedBy,
   meshChange,
+  modelFolders,
   orphans,
   type PlacementCase,
   placementCases,
@@ -212,7 +214,7 @@ const workOf = (one: PlacementCase): MeshWork => ({
 
 /** The parts that a full start and a restart of single ranks share. */
 function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View) {
-  const { placement, mesh, model } = one;
+  const { placement, mesh } = one;
   // Only explicit consent allows a start beyond the budget; otherwise a blocker prevents these steps.
   const spent = placement.transport === 'rdma' ? spentNodes(mesh.ranks, takesOfDevice(one)) : known([]);
   return {
@@ -220,7 +222,7 @@ function startOf(one: PlacementCase, work: MeshWork, digest: Digest, view: View)
     digest,
     transport: placement.transport,
     ...given({ pastBudget: seenValue(spent), lastTalked: mesh.usedTcp === 'no' ? undefined : ('tcp' as const) }),
-    deadline: startDeadline(model ?? { files: [] }, placement.firstTokenMs),
+    deadline: startDeadline({ files: loadedBy(one).flatMap(({ files }) => files) }, placement.firstTokenMs),
     proof: proofOf(one, digest, view),
   };
 }
@@ -414,18 +416,15 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
 const checkDeadlineMs = 120_000;
 
 /** The tests for a rank account that is not the SSH user. */
-function accountCheck(
-  name: string,
-  { placement, runtime, model, driver }: PlacementCase,
-): Omit<AccountCheck, 'devices'> {
+function accountCheck(name: string, one: PlacementCase): Omit<AccountCheck, 'devices'> {
+  const { placement, runtime, driver } = one;
   const digest = runtime?.digest;
   const folder = digest && treeFolder({ kind: 'runtime', name: placement.runtime, digest });
-  const modelFolder = model?.digest && treeFolder({ kind: 'model', name: model.name, digest: model.digest });
   const outside = runtime && driver?.programOutside?.(runtime);
   const gpu = runtime && folder && driver?.gpuQuestion?.(runtime, folder);
   return {
     name,
-    reads: [folder, modelFolder, outside].filter((path) => path !== undefined),
+    reads: [folder, ...modelFolders(one), outside].filter((path) => path !== undefined),
     ...(gpu === undefined || digest === undefined ? {} : { gpu: { ...gpu, digest, env: placement.env } }),
   };
 }

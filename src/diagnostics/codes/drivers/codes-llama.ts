@@ -17,6 +17,24 @@ export const llamaCodes = {
     cause: 'A model must be one GGUF file, or one set of parts named `-00001-of-0000N.gguf` and so on.',
     hint: 'Declare a separate model for each GGUF, with only its own files.',
   },
+  'llama/drafter-needs-one-node': {
+    summary: 'A drafter works only on a single node.',
+    cause:
+      'In llama.cpp, RPC workers have crashed when a drafter was used (issue 23242), so meshwright does not start the two together.',
+    hint: 'Remove `drafter`, or run the model on one node.',
+  },
+  'llama/drafter-is-model': {
+    summary: 'The drafter is the model itself.',
+    cause:
+      'A drafter saves time only if it is much smaller than the model. The same model twice takes twice the memory.',
+    hint: 'Name a smaller model with the same vocabulary as `drafter`, or remove the key.',
+  },
+  'llama/drafter-needs-newer-build': {
+    summary: 'This build of llama.cpp is too old for a drafter.',
+    cause:
+      'In May 2026, llama.cpp changed how a server is started with a drafter. Builds before this change refuse the arguments that later builds need.',
+    hint: 'Set a later `version` for the runtime, or remove `drafter`.',
+  },
   'llama/no-cable': {
     summary: 'The leader has no cable to one of its workers.',
     cause:

@@ -1,4 +1,4 @@
-import { needsRdma, onFallback, withFallbacks } from '../../../desired/layouts.ts';
+import { loadedModels, needsRdma, onFallback, withFallbacks } from '../../../desired/layouts.ts';
 import { tensorAdvice, tensorProblems } from '../../../desired/tensor-limits.ts';
 import { codes, diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
@@ -335,10 +335,10 @@ function memoryFindings(
   seen: SeenMemories,
 ): readonly PlacementFinding[] {
   const fits = fitPlacements(fleet, seen).filter(({ node }) => placement.nodes.includes(node));
-  const model = fleet.models.find(({ name }) => name === placement.model);
+  const unread = unreadShape(placement, fleet);
   const blind = fits.filter(({ verdict }) => verdict === undefined).map(({ node }) => node);
   const verdict = worstVerdict(placement, fits);
-  if (model?.shape === undefined) return [unknownMemory(model?.shapeUnknown ?? 'its files were not read yet')];
+  if (unread !== undefined) return [unknownMemory(unread)];
   const unseen = blind.length === 0 ? [] : [unknownMemory(`the memory of ${blind.join(', ')} was not observed`)];
   if (verdict === undefined || verdict === 'fits') return unseen;
   const worst = fits.filter((fit) => fit.verdict === verdict);
@@ -347,6 +347,16 @@ function memoryFindings(
   const isRefused = verdict === 'tight' || verdict === 'does-not-fit';
   const hint = isRefused || nearest !== undefined ? nearestText(nearest, driver) : undefined;
   return [findingOf(placement, verdict, needSentence(worst, verdict), hint), ...unseen];
+}
+
+/** Why the memory of the model or its drafter cannot be computed; undefined if it can. */
+function unreadShape(placement: DesiredPlacement, { models }: DesiredFleet): string | undefined {
+  for (const wanted of loadedModels(placement)) {
+    const { shape, shapeUnknown = 'its files were not read yet' } = models.find(({ name }) => name === wanted) ?? {};
+    if (shape === undefined)
+      return wanted === placement.model ? shapeUnknown : `for drafter ${wanted}, ${shapeUnknown}`;
+  }
+  return undefined;
 }
 
 const unknownMemory = (why: string): PlacementFinding => ({

@@ -8,6 +8,8 @@ import { given } from '../../../model/given.ts';
 import { seenValue } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
+import type { NodePath } from '../../../model/probe.ts';
+import { treeFolder } from '../../../node/paths/own-paths.ts';
 import { holdsOf } from '../../hold/node-holds.ts';
 import type { View } from '../../resource.ts';
 import type { Gateway } from '../endpoint/gateway-steps.ts';
@@ -29,6 +31,8 @@ export interface PlacementCase {
   /** Its runtime and model in the file, if any. */
   readonly runtime?: DesiredRuntime;
   readonly model?: DesiredModel;
+  /** Absent if the placement has no drafter. */
+  readonly drafter?: DesiredModel;
   readonly driver?: RuntimeDriver;
   /** Orphaned ranks on targets that the file no longer uses for it. */
   readonly orphanedRanks: readonly Leftover[];
@@ -44,6 +48,16 @@ export interface PlacementCase {
   /** If the fallback is desired: nodes on which ranks of the placement's own layout run instead. */
   readonly ownRanks?: readonly NodeName[];
 }
+
+/** The models that its ranks load: its own, and its drafter if it has one. */
+export const loadedBy = ({ model, drafter }: PlacementCase): readonly DesiredModel[] =>
+  [model, drafter].filter((one) => one !== undefined);
+
+/** The folders of these models on their nodes, without models whose files are not known yet. */
+export const modelFolders = (one: PlacementCase): readonly NodePath[] =>
+  loadedBy(one).flatMap(({ name, digest }) =>
+    digest === undefined ? [] : treeFolder({ kind: 'model', name, digest }),
+  );
 
 /**
  * Every placement in the file that this run can check. A placement with unobserved ranks outside the run is skipped.
@@ -123,10 +137,11 @@ function caseOf(
   const { digest = '' } = configurePlacement(placement, desired, 0, names);
   const runtime = desired.runtimes.find((one) => one.name === placement.runtime);
   const model = desired.models.find((one) => one.name === placement.model);
+  const drafter = desired.models.find((one) => one.name === placement.drafter);
   const driver = runtime && driverOf(runtime);
   const account = desired.system.accounts.ranks;
   const expected = given({
-    declared: runtime && model && declaredText({ placement, runtime, model, account }),
+    declared: runtime && model && declaredText({ placement, runtime, model, account, ...given({ drafter }) }),
     talk: driver && { transport: placement.transport, driver },
   });
   const mesh = readMesh({ placement: name, nodes, digest, firstTokenMs, ...expected }, observation.nodes);
@@ -135,7 +150,7 @@ function caseOf(
     leader,
     mesh,
     configuration: configurePlacement(placement, desired, mesh.generation, names),
-    ...given({ runtime, model, driver }),
+    ...given({ runtime, model, drafter, driver }),
     orphanedRanks: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
     leftGateways: leftGateways(view).filter((one) => one.placement === name),
     comesBack: comingBack(placement, mesh, view),

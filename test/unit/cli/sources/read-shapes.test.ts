@@ -30,6 +30,8 @@ describe("the nodes asked for a model's files", () => {
     expect(askedOf()).toEqual(['studio-1', 'studio-2', 'studio-3']);
     expect(askedOf({ ...meshFleet(), runtimes: [llama] })).toEqual(['studio-1']);
     expect(askedOf({ ...meshFleet(), placements: [] })).toEqual([]);
+    const drafted = meshFleet({ placement: { drafter: 'small' } });
+    expect(readersOf(drafted, { name: 'small' }, { names: [], labels: [] })).toHaveLength(3);
   });
 
   it('exclude nodes that the options leave out', () => {

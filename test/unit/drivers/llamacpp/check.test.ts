@@ -36,6 +36,25 @@ describe('a placement on llama.cpp', () => {
     expect(found({ files: [] })).toEqual([]);
   });
 
+  it('needs exactly one GGUF for its drafter, too', () => {
+    const nodes = llamaFleet().placements[0]?.nodes.slice(0, 1) ?? [];
+    const drafted = (...files: readonly string[]) => found({ placement: { nodes }, drafterFiles: files.map(fileAt) });
+    expect(drafted('small.gguf')).toEqual([]);
+    expect(drafted('small.bin')).toEqual([['llama/no-gguf', 'None of the 1 files of small is a .gguf.']]);
+    expect(drafted('a.gguf', 'b.gguf')).toEqual([['llama/several-ggufs', 'The .gguf files of small: a.gguf, b.gguf.']]);
+  });
+
+  it('keeps the options about its drafter to the driver, which others may set', () => {
+    const nodes = llamaFleet().placements[0]?.nodes.slice(0, 1) ?? [];
+    const placement = { nodes, args: ['--spec-type', 'ngram-mod', '-ngld', '0'], env: { LLAMA_ARG_SPEC_TYPE: 'none' } };
+    expect(found({ placement })).toEqual([]);
+    expect(found({ placement, drafterFiles: [fileAt('small.gguf')] })).toEqual([
+      ['placement/reserved-word', 'The driver sets LLAMA_ARG_SPEC_TYPE itself.'],
+      ['placement/reserved-word', 'The driver sets --spec-type itself.'],
+      ['placement/reserved-word', 'The driver sets -ngld itself.'],
+    ]);
+  });
+
   it('needs a cable from the leader to each worker', () => {
     const without = (text: string): boolean => !text.includes('studio-3');
     expect(found({ links: without })).toEqual([

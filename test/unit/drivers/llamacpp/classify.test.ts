@@ -49,6 +49,16 @@ const lines: readonly (readonly [id: string, line: string, action: string])[] = 
   ['split-missing', 'llama_model_loader: failed to load GGUF split from /m/a-00002-of-00003.gguf', 'change-file'],
   ['model-not-loaded', "0.00.022.500 E srv  load_model: failed to load model, '/m/a.gguf'", 'read-other-ranks'],
   ['unknown-word', 'error: invalid argument: --shiny', 'change-file'],
+  [
+    'unknown-word',
+    'error while handling argument "--spec-type": unknown speculative type: draft-simple',
+    'change-file',
+  ],
+  [
+    'drafter-vocabulary',
+    '0.00.017.042 E spec common_specu: the target and draft vocabs are not compatible',
+    'change-file',
+  ],
   ['cached-tensor', 'meshwright: cached tensor 047db35283bef667 was not what its name says', 'wait'],
   ['library-not-loaded', 'dyld[812]: Library not loaded: @rpath/libggml-base.dylib', 'change-file'],
 ];

@@ -6,11 +6,11 @@ import {
 import { lastingNames } from '../../../../src/drivers/contract/driver.ts';
 import { modelFile } from '../../../../src/drivers/llamacpp/configure.ts';
 import type { LlamaRuntime } from '../../../../src/drivers/llamacpp/runtime.ts';
-import type { DesiredPlacement } from '../../../../src/model/desired.ts';
+import type { DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import type { Text } from '../../../../src/model/step.ts';
 import { renderPath } from '../../../../src/node/paths/node-paths.ts';
-import { llamaFleet } from '../../../rack/placements.ts';
+import { fileAt, llamaFleet } from '../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const configurePlacement = onPage(configurePlacementItself);
@@ -115,6 +115,44 @@ describe('the ranks of a llama.cpp mesh', () => {
   it('are only a server on a single node', () => {
     const { argv } = serviceOf({ nodes: llamaFleet().placements[0]?.nodes.slice(0, 1) ?? [] }, 0);
     expect(argv.filter((word) => ['--rpc', '--tensor-split'].includes(word))).toEqual([]);
+  });
+});
+
+describe('a server with a drafter', () => {
+  const alone = llamaFleet().placements[0]?.nodes.slice(0, 1) ?? [];
+  const drafted = (model?: Partial<DesiredModel>) => {
+    const fleet = llamaFleet({ placement: { nodes: alone }, drafterFiles: [fileAt('q4/small.gguf')] });
+    const models = fleet.models.map((one) => (one.name === 'small' ? { ...one, ...model } : one));
+    const [kimi] = fleet.placements;
+    if (kimi === undefined) throw new Error('the fleet has no placement');
+    return configurePlacement(kimi, { ...fleet, models }, 5, lastingNames);
+  };
+
+  it('loads its file from its own folder, on the GPU, and is told to draft with it', () => {
+    const configured = drafted();
+    const [rank] = configured.kind === 'configured' ? configured.ranks : [];
+    const argv = rank === undefined ? [] : argvOf(rank);
+    const at = argv.indexOf('--model-draft');
+    expect(argv.slice(at, at + 6)).toEqual([
+      '--model-draft',
+      `/opt/meshwright/models/small/${digestOf('small').slice(0, 16)}/q4/small.gguf`,
+      '--gpu-layers-draft',
+      '9999',
+      '--spec-type',
+      'draft-simple',
+    ]);
+    expect(JSON.parse(rank?.record.declared ?? '')).toMatchObject({
+      drafter: `small ${digestOf('small').slice(0, 16)}`,
+    });
+  });
+
+  it('has a different digest for a different drafter, and waits while the files of the drafter are unknown', () => {
+    const digests = [drafted(), drafted({ digest: digestOf('other') })].map((one) => one.digest);
+    expect(new Set(digests).size).toBe(2);
+    expect(drafted({ digest: undefined } as never)).toEqual({
+      kind: 'incomplete',
+      missing: 'the files of model small are not known yet',
+    });
   });
 });
 

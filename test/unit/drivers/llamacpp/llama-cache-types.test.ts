@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { placementNeeds } from '../../../../src/drivers/fit-placements.ts';
 import { llamaCacheFactor } from '../../../../src/drivers/llamacpp/memory.ts';
-import type { FitPlacement } from '../../../../src/model/fit.ts';
+import type { FitFleet, FitPlacement } from '../../../../src/model/fit.ts';
 import { evenShape, fleetOf } from '../../engine/plan/fit-shapes.ts';
 
 describe("llama.cpp's cache", () => {
@@ -23,6 +23,25 @@ describe("llama.cpp's cache", () => {
     const env = { LLAMA_ARG_CACHE_TYPE_K: 'q8_0', LLAMA_ARG_CACHE_TYPE_V: 'q8_0' };
     expect(llamaCacheFactor({ env })).toBe(34 / 64);
     expect(llamaCacheFactor({ env, args: ['-ctv', 'f32'] })).toBe(2);
+  });
+
+  it('of a drafter has as many tokens as that of the model, in a type of its own', () => {
+    const model = { name: 'm', shape: evenShape(64e9, { cache: 1_000 }) };
+    const small = { name: 's', shape: evenShape(1e9, { cache: 10, count: 10 }) };
+    const needOf = (more: Partial<FitPlacement>, models: FitFleet['models'] = [model, small]) => {
+      const fleet = fleetOf([128], models, [{ name: 'm', on: [1], runtime: 'llama', contextTokens: 4_096, ...more }]);
+      return fleet.placements.map((one) => placementNeeds(one, fleet, {})?.[0]);
+    };
+    const [alone] = needOf({ parallel: 2 });
+    const added = (args: readonly string[]) =>
+      needOf({ parallel: 2, drafter: 's', args }).map((need) => [
+        Math.round((need?.weights ?? 0) - (alone?.weights ?? 0)),
+        (need?.cache ?? 0) - (alone?.cache ?? 0) * llamaCacheFactor({ args }),
+      ]);
+    expect(added([])).toEqual([[1e9, 10 * 10 * 4_096 * 2]]);
+    expect(added(['-ctk', 'q8_0', '-ctv', 'q8_0'])).toEqual(added([]));
+    expect(added(['-ctkd', 'f32'])).toEqual([[1e9, 2 * 10 * 10 * 4_096 * 2]]);
+    expect(needOf({ drafter: 's' }, [model, { name: 's' }])).toEqual([undefined]);
   });
 
   it('changes the memory need of every rank, but not that of other drivers', () => {

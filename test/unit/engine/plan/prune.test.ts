@@ -29,12 +29,19 @@ interface Case {
   readonly unknown?: Readonly<Record<string, UnknownReason>>;
   /** The model in the record of a running rank; null if the record names none. */
   readonly runs?: string | null;
+  /** The drafter in this record. */
+  readonly drafts?: string;
 }
 
 /** The plan for studio-1, which has these trees. */
-function plan({ of = fleet, names, facts = {}, unknown = {}, runs }: Case) {
+function plan({ of = fleet, names, facts = {}, unknown = {}, runs, drafts }: Case) {
   const trees = [declared, old, replaced, tree({ kind: 'runtime' }), tree({ name: 'new', state: 'staged' })];
-  const record = runs === undefined ? {} : runs === null ? { declared: '' } : { declared: `{"model":"${runs}"}` };
+  const record =
+    runs === undefined
+      ? {}
+      : runs === null
+        ? { declared: '' }
+        : { declared: JSON.stringify({ model: runs, drafter: drafts }) };
   const seen = observeMesh(of, {
     ranks: runs === undefined ? {} : { 'studio-1': [{ state: 'joined', rank: 0 }] },
     values: { 'studio-1': { trees, ...facts } },
@@ -80,6 +87,10 @@ describe('models prune', () => {
     expect(made.blockers.map((one) => asText(one))).toMatchObject([
       { code: 'model/in-use', node: 'studio-1', blocks: [ofOld] },
     ]);
+  });
+
+  it('keeps the drafter of a running rank', () => {
+    expect(changed(plan({ runs: `tiny ${version}`, drafts: `old ${old.digest}` }))).toEqual([ofReplaced]);
   });
 
   it('keeps everything on a node where a running rank does not name its model', () => {

@@ -27,6 +27,20 @@ function accountsFor(
   return ['_meshrank', '_meshgate'].filter((account) => isUsedBy(later, earlier(account), desired));
 }
 
+describe('a placement', () => {
+  it('needs its model and its drafter, but no other model', () => {
+    const desired = fleetOfDriver('llamacpp-rpc', { placement: { drafter: 'small' } });
+    const needs = ['tiny', 'small', 'other'].filter((name) =>
+      isUsedBy(
+        placementAddress('kimi').about,
+        { kind: 'model', property: treeAddress('model', name), nodes: [nodeName('studio-1')] },
+        desired,
+      ),
+    );
+    expect(needs).toEqual(['tiny', 'small']);
+  });
+});
+
 describe('an account', () => {
   it.each([
     [placementAddress('chat'), 'exo', ['_meshrank']],
