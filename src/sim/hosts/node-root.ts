@@ -1,5 +1,6 @@
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { buildToolFiles } from '../doubles/build-tools.ts';
 import { preferencesPath } from '../model/network.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
 import { rdmaClientsPath } from '../model/rdma.ts';
@@ -157,7 +158,7 @@ export async function createNodeRoot(options: NodeRootOptions) {
     if (target !== undefined) await link(target, join(root, path));
   }
   await writeFile(join(root, '/.sim/unknown'), '');
-  const own = options.baseFiles ?? [...baseToolFiles(user), ...doubleFiles()];
+  const own = options.baseFiles ?? [...baseToolFiles(user), ...doubleFiles(), ...buildToolFiles()];
   const base = [...own, dataFile('/.sim/ask', askPath === undefined ? ownAskText : askClientText(askPath))];
   let present: ReadonlyMap<string, NodeFile> | undefined;
   let last: readonly NodeFile[] | undefined;

@@ -13,16 +13,38 @@ const file = (path: string, text: string) => ({ path, mode: 0o644, content: Buff
  *
  * @see mlx-lm at v0.32.0
  */
-const filesOf = (name: string, commit: string) => [
-  file(`${name}-${commit}/README.md`, `# ${name}\n\nA simulated repository at ${commit}.\n`),
-  file(`${name}-${commit}/mlx_lm/__init__.py`, `# ${commit}\n`),
-  file(`${name}-${commit}/mlx_lm/_version.py`, '__version__ = "0.32.0"\n'),
-  ...(name.includes('broken') ? [] : [file(`${name}-${commit}/setup.py`, 'from setuptools import setup\n')]),
+const mlxFiles = (name: string, commit: string): readonly (readonly [path: string, text: string])[] => [
+  ['mlx_lm/__init__.py', `# ${commit}\n`],
+  ['mlx_lm/_version.py', '__version__ = "0.32.0"\n'],
+  ...(name.includes('broken') ? [] : [['setup.py', 'from setuptools import setup\n'] as const]),
 ];
 
+/** Options of llama.cpp at b10950 that its build sets. */
+const options = ['BUILD_SHARED_LIBS', 'GGML_METAL', 'GGML_METAL_EMBED_LIBRARY', 'GGML_RPC', 'LLAMA_OPENSSL'];
+
 /**
- * GitHub's archives of commits. Every name is a repository of mlx-lm with every commit, except for names with `missing`.
- * Codeload ignores ranges.
+ * The files of llama.cpp that the double of CMake reads. A repository whose name has `broken` does not compile. One whose
+ * name has `old` has the RPC worker's name from before 2026.
+ *
+ * @see llama.cpp: tools/rpc/CMakeLists.txt
+ */
+const llamaFiles = (name: string, commit: string): readonly (readonly [path: string, text: string])[] => [
+  ['CMakeLists.txt', `project("llama.cpp" C CXX)\n${options.map((one) => `option(${one} "llama" ON)\n`).join('')}`],
+  ['src/llama.cpp', name.includes('broken') ? `// ${commit}\n#error no member named 'moe'\n` : `// ${commit}\n`],
+  ['tools/rpc/CMakeLists.txt', `set(TARGET ${name.includes('old') ? 'rpc-server' : 'ggml-rpc-server'})\n`],
+  ['tools/server/CMakeLists.txt', 'set(TARGET llama-server)\n'],
+];
+
+/** The files of a commit: those of llama.cpp if the repository's name has `llama`, otherwise those of mlx-lm. */
+const filesOf = (name: string, commit: string) =>
+  [
+    ['README.md', `# ${name}\n\nA simulated repository at ${commit}.\n`] as const,
+    ...(name.includes('llama') ? llamaFiles(name, commit) : mlxFiles(name, commit)),
+  ].map(([path, text]) => file(`${name}-${commit}/${path}`, text));
+
+/**
+ * GitHub's archives of commits. Every name is a repository of mlx-lm or llama.cpp with every commit, except for names
+ * with `missing`. Codeload ignores ranges.
  *
  * @see GitHub Docs: Downloading source code archives
  */

@@ -1,3 +1,4 @@
+import { developerFolder } from '../../doubles/build-tools.ts';
 import { accountsPath } from '../../model/directory.ts';
 import { shellQuote } from '../../model/node-files.ts';
 import { from } from '../../tools/tool.ts';
@@ -260,5 +261,15 @@ export const systemTools: readonly ToolRow[] = [
     host: 'none',
     usage: 'usage: visudo [-chqsV] [[-f] sudoers ]',
     body: () => visudoBody,
+  },
+  {
+    path: '/usr/bin/xcode-select',
+    forms: '-p: the folder of the command line tools, if the Mac has them',
+    host: 'none',
+    usage: 'Usage: xcode-select [options]',
+    body: () => `[ "$#:\${1-}" = 1:-p ] || refused "invalid argument '\${1-}'"
+if [ -d "$R${developerFolder}" ]; then echo ${developerFolder}; exit 0; fi
+printf '%s\\n' 'xcode-select: error: unable to get active developer directory, use \`sudo xcode-select --switch path/to/Xcode.app\` to set one (or see \`man xcode-select\`)' >&2
+exit 2`,
   },
 ];
