@@ -100,7 +100,7 @@ const roles = {
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
     artifacts: [
-      'adopted-copy list-folders list-packages model-copies prune-models',
+      'adopted-copy commits/build-archive list-folders list-packages model-copies prune-models',
       'supply-runtime tree-steps verify-models',
     ].join(' '),
     contract: 'build-step define-setting resource',
@@ -116,7 +116,7 @@ const roles = {
     access: 'install-access',
     accounts: 'account-scripts',
     addresses: 'link-address-scripts',
-    artifacts: 'tree-scripts',
+    artifacts: 'commits/commit-scripts tree-scripts',
     boot: 'restart-mac',
     bridge: 'remove-bridge',
     clock: 'set-clock',

@@ -16,7 +16,7 @@ export const shortCommit = ({ commit }: PackageSource): string => commit.slice(0
 export const sourceText = ({ repository, commit }: PackageSource): string => `github:${repository}@${commit}`;
 
 /** `mlx-lm 0.32.0`, or `mlx-lm from acme/mlx-lm at 0123456789ab`. */
-export const packageText = ({ name, version = '', source }: ListedPackage): string =>
+export const packageText = ({ name, version = '', source }: Omit<ListedPackage, 'python'>): string =>
   source === undefined ? `${name} ${version}` : `${name} from ${source.repository} at ${shortCommit(source)}`;
 
 /** The archive's name among the files of its runtime in the lock. No name on GitHub has a plus sign. */

@@ -66,6 +66,13 @@ export interface ListedPackage {
   readonly source?: PackageSource;
 }
 
+/** Programs that a node builds from a commit, and that are then installed like an archive on this computer. */
+export interface BuiltProgram {
+  /** Such as `llama.cpp`. */
+  readonly name: string;
+  readonly source: PackageSource;
+}
+
 /** A commit on GitHub. The digest and size are those of its archive, and absent until settled. */
 export interface PackageSource {
   /** `owner/name`. */
@@ -90,7 +97,7 @@ export interface UnreadSource {
  * that `apply` makes first; `unlisted`: it has tried in this run.
  */
 export interface UnreadArchive extends Omit<UnreadSource, 'kind'> {
-  readonly kind: UnreadSource['kind'] | 'no-release' | 'to-list' | 'unlisted';
+  readonly kind: UnreadSource['kind'] | 'no-release' | 'to-list' | 'unlisted' | 'to-build' | 'unbuilt';
 }
 
 /** An archive on a server, which the nodes download. */
@@ -114,6 +121,8 @@ export interface RuntimeSource {
   readonly archive: string;
   /** Absent for an archive on the controller. */
   readonly release?: Release;
+  /** Present if `apply` makes the archive: a node builds it from a commit. */
+  readonly builds?: BuiltProgram;
   /** The archive's SHA-256 and size; absent until settled. */
   readonly sha256?: Digest;
   readonly sizeBytes?: number;

@@ -305,6 +305,21 @@ export interface JobArgs {
     readonly mostBytes: number;
   } & UvMirror;
   /**
+   * Builds llama.cpp from the archive that `fetch-source` downloaded, and packs its programs into an archive, next to a
+   * file with its SHA-256.
+   */
+  readonly 'build-archive': {
+    readonly tree: TreeId;
+    /** The digest of the commit's archive. */
+    readonly sha256: Digest;
+    /** The first digits of the commit, which the programs report. */
+    readonly commit: string;
+    /** The account for CMake; empty means the SSH user. */
+    readonly account: string;
+    /** The longest archive that is accepted. */
+    readonly mostBytes: number;
+  };
+  /**
    * Clones these files from a folder of other software to staging and verifies each SHA-256. Leaves out files that
    * differ. Fails if a process writes to the folder.
    */

@@ -1,6 +1,7 @@
 import { isDone } from '../../apply/execute.ts';
 import { type LeaseRefusal, leaseHeld } from '../../apply/lease/lease-keeper.ts';
 import { type PlaybookReport, type PlaybookWork, stepsOf } from '../../apply/playbook-report.ts';
+import { isMadeFirst } from '../../desired/settle/settle-runtime.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
@@ -407,10 +408,10 @@ function verdictFor(name: NodeName, judged: JudgedPlan): NodeVerdict {
   return isBlocked(name, plan) || waiting.some(({ isUnknown }) => !isUnknown) ? 'hands' : 'fine';
 }
 
-/** True for a placement whose runtime's packages apply lists first: it is known not to serve as desired. */
+/** True for a placement whose runtime's files apply makes first: it is known not to serve as desired. */
 function waitsForList({ kind, placement }: AddressParts, { placements, runtimes }: DesiredFleet): boolean {
   const used = placements.find(({ name }) => kind === 'placement' && name === placement)?.runtime;
-  return runtimes.some(({ name, unread }) => name === used && unread?.kind === 'to-list');
+  return runtimes.some(({ name, unread }) => name === used && isMadeFirst(unread));
 }
 
 /**

@@ -39,6 +39,8 @@ export function doublesIn(run: Run, clusterFile: string, fleet: Programs): reado
   const folder = join(simFolder(run.env, clusterFile), 'doubles');
   return programsIn(fleet).flatMap((program): readonly Doubled[] => {
     const name = doubleName(program);
+    // The archive of a commit is built in the rehearsal, too.
+    if (program.builds !== undefined) return [];
     const why = program.release === undefined ? whyDoubled(at(program.archive)) : 'a rehearsal downloads no release';
     if (name === undefined || why === undefined) return [];
     const own = join(folder, program.name);
@@ -100,14 +102,15 @@ export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doub
 }
 
 /**
- * In a rehearsal, the lists of packages that simulated Macs make are in the simulated fleet's folder: the double of uv
- * accepts only its own hashes, and real Macs would refuse those.
+ * In a rehearsal, the lists of packages and the archives that simulated Macs make are in the simulated fleet's folder: the
+ * double of uv accepts only its own hashes, and real Macs would refuse those. They cannot run simulated programs either.
  */
 export function withSimulatedLists<F extends Programs>(run: Run, clusterFile: string, fleet: F): F {
   if (run.options.sim !== true) return fleet;
   const folder = join(simFolder(run.env, clusterFile), 'lists');
   const moved = (runtime: DesiredRuntime): DesiredRuntime => ({
     ...runtime,
+    ...(runtime.builds === undefined ? {} : { archive: join(folder, basename(runtime.archive)) }),
     extras: runtime.extras.map((extra) =>
       extra.lists === undefined ? extra : { ...extra, source: join(folder, basename(extra.source)) },
     ),

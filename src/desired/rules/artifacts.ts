@@ -1,6 +1,7 @@
 import { listText } from '../../model/lists.ts';
 import { modelSubject, placementSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
 import { type Draft, type DraftRuntime, pointerTo } from '../draft.ts';
+import { packageSource } from '../package-source.ts';
 import { collisionsOf, isTreePath } from '../tree-paths.ts';
 import type { DriverKeys, Finding, KeysByDriver, PlaceText, Rule } from './rule.ts';
 
@@ -8,6 +9,7 @@ import type { DriverKeys, Finding, KeysByDriver, PlaceText, Rule } from './rule.
 export const artifactRules: readonly Rule[] = [
   keyOfDriver,
   badVersion,
+  badSource,
   twoArchives,
   pageOfHub,
   keyNotUsed,
@@ -91,6 +93,7 @@ function strange({ pointer, keys, word, subject }: Driven, drivers: KeysByDriver
       pointer: pointerTo(pointer, key),
       at: 'key',
       detail: `The driver ${word} does not use \`${key}\`; ${listText(of)} ${of.length === 1 ? 'does' : 'do'}.`,
+      ...(key === 'source' ? { hint: 'Build the commit yourself, and set `archive` to the result.' } : {}),
       subject,
     };
   });
@@ -101,13 +104,17 @@ function missing({ pointer, keys, word = '', subject }: Driven, drivers: KeysByD
   if (own === undefined) return [];
   const lacking = own.needs.filter((key) => !keys.includes(key)).map((key) => `\`${key}\``);
   const isVersioned = own.releases !== undefined && (keys.includes('version') || own.needs.includes('version'));
-  const hasArchive = keys.includes('archive') || own.tool !== undefined || isVersioned;
-  const archive = own.releases === undefined ? '`archive`' : '`version` or `archive`';
+  const isBuilt = keys.includes('source') && own.takes.includes('source');
+  const hasArchive = keys.includes('archive') || own.tool !== undefined || isVersioned || isBuilt;
+  const archive = own.releases === undefined ? '`archive`' : archiveKeys(own);
   const all = hasArchive ? lacking : [archive, ...lacking];
   if (all.length === 0) return [];
   const detail = `A runtime with the driver ${word} needs ${listText(all)}.`;
   return [{ code: 'runtime/key-missing', pointer, at: 'key', detail, subject }];
 }
+
+const archiveKeys = ({ takes }: DriverKeys): string =>
+  takes.includes('source') ? '`version`, `source` or `archive`' : '`version` or `archive`';
 
 /** Checks the forms of versions. */
 function badVersion({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
@@ -119,15 +126,40 @@ function badVersion({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDrive
   });
 }
 
-/** Refuses a version next to an archive, unless the driver also needs the version to start the program. */
+/** A branch or a tag can move, and an abbreviated commit can become ambiguous. */
+function badSource({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
+  return runtimes.flatMap(({ name, driver, source }): readonly Finding[] => {
+    const isTaken = drivers.get(driver?.text ?? '')?.takes.includes('source') === true;
+    if (!isTaken || source === undefined || packageSource(source.text) !== undefined) return [];
+    const [, repository, revision] = /^github:([A-Za-z0-9-]+\/[A-Za-z0-9._-]+)(?:@(.+))?$/.exec(source.text) ?? [];
+    // The schema reports every other form.
+    if (repository === undefined) return [];
+    return [
+      {
+        code: 'runtime/not-a-commit',
+        pointer: source.pointer,
+        detail:
+          revision === undefined
+            ? `${source.text} names no commit.`
+            : `${revision} is not a whole commit, which has 40 hexadecimal digits in lower case.`,
+        hint: `Find the commit: \`git ls-remote https://github.com/${repository}\``,
+        subject: runtimeSubject(name),
+      },
+    ];
+  });
+}
+
+/** Refuses a version or a commit next to an archive, unless the driver also needs the version to start the program. */
 function twoArchives({ runtimes, gatewayKeys }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
   const code = 'runtime/archive-and-version';
   const ofRuntimes = runtimes.flatMap(({ name, pointer, keys, driver }): readonly Finding[] => {
     const own = drivers.get(driver?.text ?? '');
     if (own?.releases === undefined || own.needs.includes('version')) return [];
-    if (!keys.includes('archive') || !keys.includes('version')) return [];
-    const detail = `Runtime ${name} has both \`version\` and \`archive\`.`;
-    return [{ code, pointer: `${pointer}/version`, at: 'key', detail, subject: runtimeSubject(name) }];
+    const [first, second, ...more] = ['version', 'source', 'archive'].filter((key) => keys.includes(key));
+    if (first === undefined || second === undefined) return [];
+    const all = [first, second, ...more].map((key) => `\`${key}\``);
+    const detail = `Runtime ${name} has ${more.length === 0 ? 'both ' : ''}${listText(all)}.`;
+    return [{ code, pointer: `${pointer}/${first}`, at: 'key', detail, subject: runtimeSubject(name) }];
   });
   const isTwice = gatewayKeys.includes('node') && gatewayKeys.includes('version');
   const detail = 'The gateway has both `version` and `node`.';

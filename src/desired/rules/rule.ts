@@ -43,7 +43,9 @@ export interface DriverKeys<R extends DesiredRuntime = DesiredRuntime> {
   /** More rules for these keys, whichever driver the runtime names. */
   readonly rules?: readonly Rule[];
   /** The driver's own values of a runtime, with defaults. */
-  resolve(spec: RuntimeSpec): Omit<R, keyof RuntimeSource> & Partial<Pick<RuntimeSource, 'extras'>>;
+  resolve(
+    spec: RuntimeSpec,
+  ): Omit<R, keyof RuntimeSource> & Partial<Pick<RuntimeSource, 'archive' | 'builds' | 'extras'>>;
   /** The values of one version, from a runtime or a lock line; undefined if one is missing or wrong. */
   ofVersion(keys: Readonly<Record<string, unknown>>): Omit<R, keyof RuntimeSource> | undefined;
   /** The runtime's releases: their version can replace `archive`. */

@@ -1,7 +1,14 @@
 import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { ClusterLock, KeptKeys, LockedArchive, RuntimeKeys, TakenBack } from '../../model/cluster-lock.ts';
-import type { DesiredRuntime, ListedPackage, RuntimeExtra, RuntimeSource, UnreadArchive } from '../../model/desired.ts';
+import type {
+  BuiltProgram,
+  DesiredRuntime,
+  ListedPackage,
+  RuntimeExtra,
+  RuntimeSource,
+  UnreadArchive,
+} from '../../model/desired.ts';
 import { type Digest, digestOf, jsonObject, parsedJson, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { runtimeSubject } from '../../model/subject.ts';
@@ -40,14 +47,16 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
   const archive = archivePlace(baseFolder, runtime);
   const main = settleArchive(runtime, from);
   const settled = runtime.extras.map((extra) => settleExtra(runtime.name, extra, from));
-  const isMade = settled.some(({ file }) => file.failure?.kind === 'to-list');
+  const isMade = main.failure?.kind === 'to-build' || settled.some(({ file }) => file.failure?.kind === 'to-list');
   const source = settleSource(runtime, from, isMade);
   const extras = settled.map(({ extra, file }) => ({ extra: withSource(extra, source?.now), file }));
-  // A list waits for its source, whose problem comes first.
-  const all = [main, ...(source === undefined ? [] : [source]), ...extras.map(({ file }) => file)];
+  // What is made waits for its source, whose problem comes first.
+  const first = runtime.builds === undefined ? [main, source] : [source, main];
+  const all = [...first.flatMap((one) => one ?? []), ...extras.map(({ file }) => file)];
   const wanted = {
     ...runtime,
     archive,
+    ...given({ builds: runtime.builds && { ...runtime.builds, source: { ...runtime.builds.source, ...source?.now } } }),
     ...main.now,
     extras: extras.map(({ extra, file }) => ({ ...extra, ...file.now })),
   };
@@ -112,6 +121,17 @@ function unlistedFile(
   return {
     failure: { kind: 'to-list', detail: `${upperFirst(wanted)} ${isWheel ? 'is not built' : 'are not listed'} yet.` },
     additions: [`runtime ${runtime}: ${wanted}, which apply first ${isWheel ? 'builds' : 'lists'} on a node`],
+    diagnostics: [],
+  };
+}
+
+/** An archive of a commit that does not exist: apply builds it, or has just tried to. */
+function unbuiltFile(runtime: string, builds: BuiltProgram, seen: UnreadArchive): SettledFile {
+  if (seen.kind === 'unbuilt') return { failure: seen, additions: [], diagnostics: [noFile(runtime, seen)] };
+  const text = packageText(builds);
+  return {
+    failure: { kind: 'to-build', detail: `${text} is not built yet.` },
+    additions: [`runtime ${runtime}: ${text}, which apply first builds on a node`],
     diagnostics: [],
   };
 }
@@ -184,10 +204,13 @@ function settleFile(runtime: string, word: string, seen: ArchiveFact, before: Lo
 
 /** Adds a release's URL to its archive. While a different release cannot be resolved, the lock keeps its entry. */
 function settleArchive(runtime: RuntimeSource, { lock, sources, baseFolder }: TreeSources) {
-  const { name, release } = runtime;
+  const { name, release, builds } = runtime;
   const before = own(lock.runtimes, name);
   const url = own(lock.releases, name);
   const seen = own(sources.archives, name) ?? notRead(archivePlace(baseFolder, runtime));
+  if (builds !== undefined && (seen.kind === 'missing' || seen.kind === 'unbuilt')) {
+    return { ...unbuiltFile(name, builds, seen), ...given({ kept: before }) };
+  }
   if (release === undefined) return settleFile(name, 'archive', seen, before);
   // Without an attempt to resolve it, the lock's entry counts, because it is the version that nodes have.
   const isTried = own(sources.archives, name) !== undefined;
@@ -219,10 +242,16 @@ const codeByKind: Readonly<Record<UnreadArchive['kind'], { readonly code: Diagno
   unresolved: { code: 'runtime/release-unresolved' },
   'to-list': { code: 'runtime/packages-unlisted' },
   unlisted: { code: 'runtime/packages-unlisted' },
+  'to-build': { code: 'runtime/not-built' },
+  unbuilt: { code: 'runtime/not-built' },
 };
 
 /** The code for an archive with an unknown digest. */
 export const archiveCode = (kind: UnreadArchive['kind']): DiagnosticCode => codeByKind[kind].code;
+
+/** True for a file that apply makes before everything else. */
+export const isMadeFirst = (unread: UnreadArchive | undefined): boolean =>
+  unread?.kind === 'to-list' || unread?.kind === 'to-build';
 
 const noFile = (runtime: string, { kind, detail, hint }: UnreadArchive): Diagnostic =>
   diagnose(archiveCode(kind), { detail, subject: runtimeSubject(runtime), ...given({ hint }) });
@@ -243,12 +272,12 @@ export const keysOf = (runtime: DesiredRuntime, drivers: KeysByDriver): RuntimeK
 
 /** Returns a runtime with another version's keys instead of the file's keys. */
 export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRuntime {
-  const { name, archive, release, sha256, sizeBytes, extras, digest, takenBackFrom } = runtime;
+  const { name, archive, release, builds, sha256, sizeBytes, extras, digest, takenBackFrom } = runtime;
   const source: RuntimeSource = {
     name,
     archive,
     extras,
-    ...given({ release, sha256, sizeBytes, digest, takenBackFrom }),
+    ...given({ release, builds, sha256, sizeBytes, digest, takenBackFrom }),
   };
   return { ...source, ...keys };
 }

@@ -279,9 +279,9 @@ export function listedFolder({ source, files, listedAt }: DesiredModel): string 
   return source.kind === 'node' ? `node:${source.folder}` : undefined;
 }
 
-/** The commit that a runtime's package is built from; undefined if the package comes from an index. */
-export const sourceOf = ({ extras }: Pick<RuntimeSource, 'extras'>): PackageSource | undefined =>
-  extras.find(({ lists }) => lists?.source !== undefined)?.lists?.source;
+/** The commit that a runtime is built from; undefined if it comes from a release, an archive or an index. */
+export const sourceOf = ({ builds, extras }: Pick<RuntimeSource, 'builds' | 'extras'>): PackageSource | undefined =>
+  builds?.source ?? extras.find(({ lists }) => lists?.source !== undefined)?.lists?.source;
 
 /** True if the lock's digest of a runtime's archive is that of this release. */
 export const isReleaseLocked = (
@@ -308,12 +308,12 @@ export function sourcesToRead(
   readonly releases: readonly ReleasePlace[];
 } {
   const programs = [...fleet.runtimes, ...(fleet.gateway === undefined ? [] : [fleet.gateway])];
-  const archives = programs.flatMap(({ name, archive, release, extras }) => [
-    ...(release === undefined ? [{ name, path: absolutePath(baseFolder, archive) }] : []),
+  const archives = programs.flatMap(({ name, archive, release, builds, extras }) => [
+    ...(release === undefined ? [{ name, path: absolutePath(baseFolder, archive), ...madeIf(builds) }] : []),
     ...extras.map(({ name: extra, source, lists }) => ({
       name: extraName(name, extra),
       path: absolutePath(baseFolder, source),
-      ...(lists === undefined ? {} : { isMade: true as const }),
+      ...madeIf(lists),
     })),
   ]);
   const releases = programs
@@ -342,6 +342,8 @@ export function sourcesToRead(
   );
   return { archives, folders: [...folders, ...wheels], repositories, servers, releases: [...releases, ...sources] };
 }
+
+const madeIf = (made: object | undefined): Pick<SourcePlace, 'isMade'> => (made === undefined ? {} : { isMade: true });
 
 /** A runtime's folder of wheels, under a name that no model can have; undefined if the runtime has no such folder. */
 export function wheelFolder(runtime: DesiredRuntime, baseFolder: string): SourcePlace | undefined {

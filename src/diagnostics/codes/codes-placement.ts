@@ -111,10 +111,10 @@ export const placementCodes = {
     hint: 'Write the whole commit, as `git rev-parse HEAD` prints it in a checkout of the repository.',
   },
   'runtime/archive-and-version': {
-    summary: 'An archive and a version are both set.',
+    summary: 'A program is named more than once.',
     cause:
-      'The archive determines what is installed, so the version would have no effect. meshwright never ignores a key silently.',
-    hint: 'Remove one of the two keys.',
+      '`archive`, `version` and `source` each determine what is installed, so only one of them could be used. meshwright never ignores a key silently.',
+    hint: 'Keep one of these keys.',
   },
   'runtime/program-not-found': {
     summary: 'The command does not give the path of its program.',
@@ -302,6 +302,13 @@ export const settleCodes = {
     cause:
       'The file names only a version or a commit, so a node makes the complete list first. uv there printed no usable list: the version does not exist, the commit cannot be built, the node does not reach the package index, or the output was damaged. Placements that use the runtime wait; everything else continues.',
     hint: 'Correct `version` or `source`, or fix the problem named above and run apply again. For nodes without internet, make the list elsewhere and set `requirements`.',
+  },
+  'runtime/not-built': {
+    severity: 'warning',
+    summary: 'A commit could not be built.',
+    cause:
+      'The file names only a commit, so a node builds it first, with CMake and the command line tools of Apple. The node lacks these tools, the commit cannot be built, or what it builds cannot be used. Placements that use the runtime wait; everything else continues.',
+    hint: 'Correct `source`, or fix the problem named above and run apply again. Or build it elsewhere, and set `archive`.',
   },
   'model/folder-missing': {
     severity: 'warning',

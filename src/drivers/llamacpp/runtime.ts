@@ -1,5 +1,6 @@
+import { packageSource, shortCommit } from '../../desired/package-source.ts';
 import type { DriverKeys } from '../../desired/rules/rule.ts';
-import type { DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredRuntime, PackageSource } from '../../model/desired.ts';
 import { isOneOf, isProgram } from '../contract/version-keys.ts';
 import { llamaReleases } from './releases.ts';
 import { rules } from './rules.ts';
@@ -16,21 +17,36 @@ export interface LlamaRuntime extends DesiredRuntime {
 
 export const keys: DriverKeys<LlamaRuntime> = {
   needs: [],
-  takes: ['version', 'server', 'worker', 'cache'],
+  takes: ['version', 'source', 'server', 'worker', 'cache'],
   releases: llamaReleases,
   ofPlacements: ['args', 'parallel', 'shares', 'drafter'],
   rules,
-  resolve: ({ server = `${llamaFolder}/llama-server`, worker = `${llamaFolder}/ggml-rpc-server`, cache = 'none' }) => ({
+  resolve: ({
+    source,
+    server = `${llamaFolder}/llama-server`,
+    worker = `${llamaFolder}/ggml-rpc-server`,
+    cache = 'none',
+  }) => ({
     driver: 'llamacpp-rpc',
     server,
     worker,
     cache,
+    ...builtFrom(source === undefined ? undefined : packageSource(source)),
   }),
   ofVersion: ({ server, worker, cache }) =>
     isProgram(server) && isProgram(worker) && isOneOf(cache, 'none', 'verified')
       ? { driver: 'llamacpp-rpc', server, worker, cache }
       : undefined,
 };
+
+/** The archive that `apply` builds from a commit, next to the lock. */
+const builtFrom = (source: PackageSource | undefined): Partial<Pick<LlamaRuntime, 'archive' | 'builds'>> =>
+  source === undefined
+    ? {}
+    : {
+        archive: `./llama.cpp-${shortCommit(source)}-macos-arm64.tar.gz`,
+        builds: { name: 'llama.cpp', source },
+      };
 
 /** The default folder of llama.cpp in its archive. */
 export const llamaFolder = 'bin';

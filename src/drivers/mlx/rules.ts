@@ -1,11 +1,10 @@
 import type { Draft } from '../../desired/draft.ts';
-import { packageSource } from '../../desired/package-source.ts';
 import type { Finding, Rule } from '../../desired/rules/rule.ts';
 import { listText } from '../../model/lists.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 
 /** Rules about the packages of a runtime with this driver. */
-export const rules: readonly Rule[] = [packagesMissing, badVersion, badSource];
+export const rules: readonly Rule[] = [packagesMissing, badVersion];
 
 /** A final release, or one before it such as `0.33.0rc1`. @see PEP 440 */
 const versionForm = /^[0-9]{1,4}(?:\.[0-9]{1,4}){1,2}(?:(?:a|b|rc)[0-9]{1,3})?(?:\.post[0-9]{1,3})?$/;
@@ -37,27 +36,5 @@ function badVersion({ runtimes }: Draft): readonly Finding[] {
     if (driver?.text !== 'mlx' || version === undefined || versionForm.test(version.text)) return [];
     const detail = `${version.text} is not a version of mlx-lm, such as 0.32.0.`;
     return [{ code: 'runtime/bad-version', pointer: version.pointer, detail, subject: runtimeSubject(name) }];
-  });
-}
-
-/** A branch or a tag can move, and an abbreviated commit can become ambiguous. */
-function badSource({ runtimes }: Draft): readonly Finding[] {
-  return runtimes.flatMap(({ name, driver, source }): readonly Finding[] => {
-    if (driver?.text !== 'mlx' || source === undefined || packageSource(source.text) !== undefined) return [];
-    const [, repository, revision] = /^github:([A-Za-z0-9-]+\/[A-Za-z0-9._-]+)(?:@(.+))?$/.exec(source.text) ?? [];
-    // The schema reports every other form.
-    if (repository === undefined) return [];
-    return [
-      {
-        code: 'runtime/not-a-commit',
-        pointer: source.pointer,
-        detail:
-          revision === undefined
-            ? `${source.text} names no commit.`
-            : `${revision} is not a whole commit, which has 40 hexadecimal digits in lower case.`,
-        hint: `Find the commit: \`git ls-remote https://github.com/${repository}\``,
-        subject: runtimeSubject(name),
-      },
-    ];
   });
 }

@@ -2,6 +2,7 @@ import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } fr
 import { withdrawBody } from '../../node/withdraw.ts';
 import { checkAccount, makeAccount, removeAccounts } from '../../rack/accounts/account-scripts.ts';
 import { clearLinkAddress, setLinkAddress } from '../../rack/addresses/link-address-scripts.ts';
+import { buildArchive } from '../../rack/artifacts/commits/commit-scripts.ts';
 import {
   adoptModel,
   buildPython,
@@ -92,6 +93,7 @@ const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'unpack-runtime': unpackRuntime,
   'build-python': buildPython,
   'list-packages': listPackages,
+  'build-archive': buildArchive,
   'fetch-archive': fetchArchive,
   'fetch-source': fetchSource,
   'fetch-model': fetchModel,

@@ -31,6 +31,7 @@ export const tool = {
   rdmaCtl: nodePath('/usr/bin/rdma_ctl'),
   socketfilterfw: nodePath('/usr/libexec/ApplicationFirewall/socketfilterfw'),
   swVers: nodePath('/usr/bin/sw_vers'),
+  xcodeSelect: nodePath('/usr/bin/xcode-select'),
   systemProfiler: nodePath('/usr/sbin/system_profiler'),
   vmStat: nodePath('/usr/bin/vm_stat'),
 } as const;
@@ -41,6 +42,13 @@ export const programFolders: readonly NodePath[] = [
   nodePath('/bin'),
   nodePath('/usr/sbin'),
   nodePath('/sbin'),
+];
+
+/** Where people install CMake: Homebrew, Homebrew on Intel and CMake's own links, and its app. */
+export const cmakeFolders: readonly NodePath[] = [
+  nodePath('/opt/homebrew/bin'),
+  nodePath('/usr/local/bin'),
+  nodePath('/Applications/CMake.app/Contents/bin'),
 ];
 
 /** Folders and files that meshwright reads or writes on a Mac. */

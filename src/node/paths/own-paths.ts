@@ -51,7 +51,10 @@ export const stagedSource = (tree: TreeId): NodePath => below(stagingFolder(tree
 /** The wheel that a job built. */
 export const stagedWheel = (tree: TreeId): NodePath => below(stagingFolder(tree), 'wheel');
 
-/** The list of packages that a job made. */
+/** The archive that a job built from a commit. */
+export const stagedBuild = (tree: TreeId): NodePath => below(stagingFolder(tree), 'built.tar.gz');
+
+/** The list of packages that a job made, or the sha256 of the archive that it built. */
 export const stagedList = (tree: TreeId): NodePath => below(stagingFolder(tree), 'list');
 
 /** Destination of a runtime's extra file. */

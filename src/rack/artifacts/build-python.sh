@@ -14,7 +14,7 @@
 # Needs wheel: the name under which it is installed; empty if there is none
 # Needs published: the final folder of the tree
 # Words: name and sha256 of each other file of the runtime
-# Prints: the output of uv if it fails; fails with no-uv, mktemp, python, venv, packages, libraries
+# Prints: the output of uv if it fails; fails with no-uv, python, venv, packages, libraries
 unpack
 while [ "$#" -gt 0 ]; do
   extra "$1" "$2"

@@ -8,44 +8,22 @@
 #
 # Uses unpack.sh
 # Uses uv.sh
+# Uses commits/commit-source.sh
 # Needs wanted: the requirement, such as mlx-lm==0.32.0; for a commit, the name of the package
-# Needs source: the archive of the commit
-# Needs source_digest: its sha256; empty for a package from the index
 # Needs stem: the package's name in names of wheels
 # Needs wheel: the file for the built wheel
 # Needs most_wheel: the longest wheel in bytes
 # Needs most: the longest list in bytes
 # Needs list: the file for the result
-# Prints: the output of uv if it fails; fails with build, packages, too-long, wrong-digest
+# Prints: the output of uv if it fails; fails with build, packages
 unpack
 find_uv "$new"
 progress $((bytes / 4)) "$bytes"
 install_python
 progress $((bytes / 2)) "$bytes"
-# `take FILE BYTES TARGET` copies a result of uv that is not too long. The account owns the folder, so only the account may
-# follow a link in it. `publish FILE` completes it for the computer that reads it.
-take() {
-  own "$R/usr/bin/head" -c $(($2 + 1)) "$1" >"$3.new" || failed packages "uv wrote no ${3##*/}"
-  x=$("$R/usr/bin/stat" -f %z "$3.new") || failed stat "the size of the ${3##*/} could not be read"
-  [ "$x" -le "$2" ] || failed too-long "the ${3##*/} has more than $2 bytes"
-}
-publish() {
-  must chmod "$R/bin/chmod" 644 "$1.new"
-  must mv "$R/bin/mv" -f "$1.new" "$1"
-}
 v=''
 if [ -n "$source_digest" ]; then
-  if [ ! -f "$source" ] || [ -h "$source" ]; then failed no-archive 'the archive of the commit is missing'; fi
-  x=$("$R/usr/bin/shasum" -a 256 "$source") || failed shasum 'the sha256 of the archive could not be read'
-  [ "${x%% *}" = "$source_digest" ] || failed wrong-digest "the archive of the commit has the sha256 ${x%% *}"
-  must cp "$R/bin/cp" "$source" "$build/source.tar.gz"
-  must chown "$R/usr/sbin/chown" "$account" "$build/source.tar.gz"
-  x=$(own "$R/bin/mkdir" "$build/source" 2>&1 && own "$R/usr/bin/tar" -xf "$build/source.tar.gz" -C "$build/source" 2>&1) || failed bad-archive "$x"
-  k=''
-  for x in "$build/source"/*; do
-    [ -z "$k" ] || failed bad-archive 'the archive of the commit has more than one folder'
-    k=$x
-  done
+  unpack_commit
   uv build build --wheel --no-sources --python "$p" --out-dir "$build/built" "$k"
   k=''
   for x in "$build/built"/*.whl; do

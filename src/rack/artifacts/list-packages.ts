@@ -1,7 +1,8 @@
-import { packageText, sourceRelease } from '../../desired/package-source.ts';
+import { packageText } from '../../desired/package-source.ts';
 import { mostListBytes, mostWheelBytes } from '../../desired/settle/python-packages.ts';
-import type { DesiredFleet, DesiredRuntime, ListedPackage } from '../../model/desired.ts';
-import { digestOf } from '../../model/digest.ts';
+import { isMadeFirst } from '../../desired/settle/settle-runtime.ts';
+import type { BuiltProgram, DesiredFleet, DesiredRuntime, ListedPackage } from '../../model/desired.ts';
+import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -10,74 +11,96 @@ import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { buildStep } from '../build-step.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
+import { archiveSteps, fetchSource, sourceDigest } from './commits/build-archive.ts';
 import { buildDeadlineMs, digestIn, supplySteps, uvMirror } from './supply-runtime.ts';
-import { jobAct, type TreeWork, transferDeadlineMs } from './tree-steps.ts';
+import { jobAct } from './tree-steps.ts';
 
-/** The runtimes whose packages are listed, by name. */
+/** The runtimes whose packages are listed, or which are built from a commit, by name. */
 export interface PackagesWish {
   readonly names: readonly string[];
 }
 
-/** A runtime whose list of packages is missing, and everything that the list depends on. */
-export interface UnlistedRuntime {
+/** A runtime whose list of packages or built archive is missing, and everything that it depends on. */
+export interface UnmadeRuntime {
   readonly runtime: DesiredRuntime;
-  readonly lists: ListedPackage;
+  readonly made: ListedPackage | BuiltProgram;
   /** The place of the work on a node. Nothing is published from it. */
   readonly tree: TreeId;
 }
 
-/** The runtimes whose lists a node can make: uv's archive is known, the list is not. */
-export const unlistedRuntimes = ({ runtimes }: Pick<DesiredFleet, 'runtimes'>): readonly UnlistedRuntime[] =>
-  runtimes.flatMap((runtime) => {
-    const { name, sha256, unread } = runtime;
-    const [lists] = runtime.extras.flatMap((extra) => extra.lists ?? []);
-    if (unread?.kind !== 'to-list' || lists === undefined || sha256 === undefined) return [];
-    const { source, ...list } = lists;
-    if (source !== undefined && source.sha256 === undefined) return [];
-    const digest = digestOf({ list: { ...list, ...given({ source: source?.sha256 }) }, archive: sha256 });
-    return [{ runtime, lists, tree: { kind: 'runtime', name, digest } }];
+/** True for a list of packages; otherwise, the archive is built. */
+export const isListed = (made: UnmadeRuntime['made']): made is ListedPackage => 'python' in made;
+
+/** The runtimes whose lists or archives a node can make, because everything that they depend on is known. */
+export const unmadeRuntimes = ({ runtimes }: Pick<DesiredFleet, 'runtimes'>): readonly UnmadeRuntime[] =>
+  runtimes.flatMap((runtime): readonly UnmadeRuntime[] => {
+    const { name, unread } = runtime;
+    const made = runtime.builds ?? runtime.extras.find(({ lists }) => lists !== undefined)?.lists;
+    const digest = made && isMadeFirst(unread) ? workDigest(runtime, made) : undefined;
+    return made === undefined || digest === undefined
+      ? []
+      : [{ runtime, made, tree: { kind: 'runtime', name, digest } }];
   });
 
-const addressOf = ({ runtime: { name } }: UnlistedRuntime) => addressed({ kind: 'runtime', name, part: 'packages' });
+/** The digest of everything that the result is made from; undefined while a part is unknown. */
+function workDigest({ sha256 }: DesiredRuntime, made: UnmadeRuntime['made']): Digest | undefined {
+  const { source } = made;
+  if (source !== undefined && source.sha256 === undefined) return undefined;
+  if (!isListed(made)) return digestOf({ build: { name: made.name, source: made.source.sha256 ?? '' } });
+  const { source: _, ...list } = made;
+  const listed = { ...list, ...given({ source: source?.sha256 }) };
+  return sha256 === undefined ? undefined : digestOf({ list: listed, archive: sha256 });
+}
+
+const addressOf = ({ runtime: { name } }: UnmadeRuntime) => addressed({ kind: 'runtime', name, part: 'packages' });
 
 /**
- * A list is made on one node: the first one of the first placement that uses the runtime, unless `maker` names another.
+ * A list or an archive is made on one node: the first one of the first placement that uses the runtime, unless `maker` names another.
  */
-const makerOf = ({ placements }: DesiredFleet, { runtime }: UnlistedRuntime): NodeName | undefined =>
+const makerOf = ({ placements }: DesiredFleet, { runtime }: UnmadeRuntime): NodeName | undefined =>
   placements.find((one) => one.runtime === runtime.name)?.nodes[0];
 
-/** The lists to make on a node. */
+/** The lists and archives to make on a node. */
 export const listProperties = (
   fleet: DesiredFleet,
   { desired: { name: node } }: ObservedTarget,
-  isMaker: (one: UnlistedRuntime) => boolean = (one) => makerOf(fleet, one) === node,
+  isMaker: (one: UnmadeRuntime) => boolean = (one) => makerOf(fleet, one) === node,
 ): readonly Property[] =>
-  unlistedRuntimes(fleet)
+  unmadeRuntimes(fleet)
     .filter(isMaker)
     .map((one): Property => {
-      const packages = packageText(one.lists);
-      const isBuilt = one.lists.source !== undefined;
+      const isBuilt = one.made.source !== undefined;
       return {
         node,
         ...addressOf(one),
         kind: 'add',
-        desired: 'listed',
+        desired: isListed(one.made) ? 'listed' : 'built',
         observed: known('absent'),
         from: isBuilt ? 'not built' : 'not listed',
-        to: isBuilt ? `the wheel of ${packages} built, and its packages listed` : `the packages of ${packages} listed`,
+        to: madeText(one.made),
         reason: `runtimes.${one.runtime.name}.${isBuilt ? 'source' : 'version'}`,
       };
     });
 
-/** The steps that make a list in a staging folder, from which this computer reads it. */
+function madeText(made: UnmadeRuntime['made']): string {
+  const text = packageText(made);
+  if (!isListed(made)) return `${text} built`;
+  return made.source === undefined
+    ? `the packages of ${text} listed`
+    : `the wheel of ${text} built, and its packages listed`;
+}
+
+/** The steps that make a list or an archive in a staging folder, from which this computer reads it. */
 export function listSteps(fleet: DesiredFleet, target: ObservedTarget, property: Property): readonly Step[] {
-  return unlistedRuntimes(fleet).flatMap((one) => {
+  return unmadeRuntimes(fleet).flatMap((one) => {
     if (addressOf(one).address !== property.address) return [];
-    const { runtime, lists, tree } = one;
+    const { runtime, made: lists, tree } = one;
     const work = { target, property, tree };
+    if (!isListed(lists)) return archiveSteps(work, lists, fleet);
     const supply = supplySteps(work, { ...runtime, extras: [] }, fleet);
     const [prepare] = supply.steps;
-    const source = fetchSource(work, lists, fleet, prepare === undefined ? [] : [prepare]);
+    const needs = prepare === undefined ? [] : [prepare];
+    const source = lists.source === undefined ? [] : [fetchSource(work, lists.source, fleet, needs)];
     const args = {
       tree,
       archive: supply.format,
@@ -105,34 +128,10 @@ const wantedOf = ({ name, version = '', source }: ListedPackage) =>
     ? { wanted: `${name}==${version}` }
     : {
         wanted: name,
-        source: { sha256: digestIn({ name, ...given({ sha256: source.sha256 }) }), mostBytes: mostWheelBytes },
+        source: { sha256: sourceDigest(source), mostBytes: mostWheelBytes },
       };
 
-/** The step that downloads the archive of the commit; none for a package from the index. */
-function fetchSource(
-  { property, tree }: TreeWork,
-  { name, source }: ListedPackage,
-  { downloads, system }: DesiredFleet,
-  needs: readonly Step[],
-): readonly Step[] {
-  if (source === undefined) return [];
-  const { sizeBytes = 0 } = source;
-  const { from: url, plainHttp } = sourceRelease(source, downloads);
-  const args = { tree, sha256: digestIn({ name, ...given({ sha256: source.sha256 }) }), sizeBytes, url };
-  const fetch = { ...args, ...given({ account: system.accounts.ranks, plainHttp }) };
-  return [
-    buildStep({
-      name: `${property.address}/fetch-source`,
-      class: 'job',
-      act: jobAct(tree, { name: 'fetch-source', args: fetch }),
-      towards: [property],
-      needs,
-      deadlineMs: transferDeadlineMs(sizeBytes),
-    }),
-  ];
-}
-
-/** Makes the lists of these runtimes on the targets. */
+/** Makes the lists and archives of these runtimes on the targets. */
 export const listPackages = ({ names }: PackagesWish): Resource => ({
   kind: 'runtime',
   after: ['identity', 'sudo', 'accounts'],

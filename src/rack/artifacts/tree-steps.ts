@@ -57,9 +57,9 @@ export const unreadBlockers = (
     if (digest !== undefined || unread === undefined) return [];
     const { kind: why } = unread;
     // apply does this itself: it is a change.
-    if (why === 'to-list') return [];
-    const isModel = kind === 'model' && why !== 'no-release' && why !== 'unlisted';
-    const code = isModel ? unreadModelCode({ kind: why }) : archiveCode(why);
+    if (why === 'to-list' || why === 'to-build') return [];
+    const isOfRuntimes = why === 'no-release' || why === 'unlisted' || why === 'unbuilt';
+    const code = kind === 'model' && !isOfRuntimes ? unreadModelCode({ kind: why }) : archiveCode(why);
     const action = mapWords(prose`${kind} ${name}: ${unread.detail} ${unread.hint ?? codes[code].hint}`, escapeText);
     return [treeBlocker(kind, name, { node, code, action })];
   });

@@ -1,23 +1,16 @@
-# Runs uv as the account of the ranks, in a new folder of that account each time, so that nothing that it fetches or that
-# packages start runs as root. `find_uv FOLDER` finds it in an unpacked archive. `install_python` creates the folder `$build`,
-# installs a private Python there and sets `p` to its program. `uv CODE WORDS` fails with this code and the part of uv's
-# output that names the cause. `own` runs any command in the same way. uv uses no other file, cache or Python of this Mac.
-# uv reference: `uv python install` and the environment variables.
+# Runs uv as the account of the ranks. `find_uv FOLDER` finds it in an unpacked archive. `install_python` creates the folder
+# `$build`, installs a private Python there and sets `p` to its program. `uv CODE WORDS` fails with this code and the part
+# of uv's output that names the cause. `own` runs any command in the same way. uv uses no other file, cache or Python of
+# this Mac. uv reference: `uv python install` and the environment variables.
 #
-# Uses ../../node/shell/refuse-root.sh
+# Uses ../../node/shell/as-account.sh
 # Needs python: the version
-# Needs account: the account that runs uv and must not be able to become root; empty for the user who called sudo
-# Needs builds: the account's folder in which uv builds
 # Needs index: the URL of the package index; empty for PyPI
 # Needs pythons: the URL of the releases of Python; empty for those on GitHub
-# Prints: the output of uv if it fails; fails with no-uv, mktemp, python
-refuse_root "$account"
-account=${account:-${SUDO_USER:-root}}
+# Prints: the output of uv if it fails; fails with no-uv, python
 own() {
-  # find and uv want to enter the folder that they start in, and the home of the ssh user is closed to others.
-  (cd "$build" && exec "$R/usr/bin/sudo" -n -H -u "$account" "$R/usr/bin/env" HOME="$build" TMPDIR="$build" \
-    UV_NO_CONFIG=1 UV_MANAGED_PYTHON=1 UV_NO_CACHE=1 UV_NO_PROGRESS=1 UV_PYTHON_INSTALL_DIR="$build/python" \
-    ${index:+"UV_DEFAULT_INDEX=$index"} ${pythons:+"UV_PYTHON_INSTALL_MIRROR=$pythons"} "$@" </dev/null)
+  as_account UV_NO_CONFIG=1 UV_MANAGED_PYTHON=1 UV_NO_CACHE=1 UV_NO_PROGRESS=1 UV_PYTHON_INSTALL_DIR="$build/python" \
+    ${index:+"UV_DEFAULT_INDEX=$index"} ${pythons:+"UV_PYTHON_INSTALL_MIRROR=$pythons"} "$@"
 }
 uv() {
   m=$1
@@ -41,11 +34,7 @@ find_uv() {
   [ -n "$u" ] || failed no-uv 'the archive has no program uv'
 }
 install_python() {
-  must mkdir "$R/bin/mkdir" -p "${builds%/*}"
-  must rm "$R/bin/rm" -rf "$builds".*
-  build=$("$R/usr/bin/mktemp" -d "$builds.XXXXXX")
-  [ -d "$build" ] || failed mktemp 'no folder could be created for uv'
-  must chown "$R/usr/sbin/chown" "$account" "$build"
+  build_folder
   uv python python install --no-bin "$python"
   # Links that stand for the newest of several versions name the folder in which they were made.
   own "$R/usr/bin/find" "$build/python" -maxdepth 1 -type l -delete || failed python 'the links of Python could not be removed'

@@ -7,7 +7,7 @@ import { type ArchiveFact, sourcesToRead } from '../../../../src/desired/settle/
 import { keysByDriver } from '../../../../src/drivers/registry.ts';
 import type { DesiredRuntime } from '../../../../src/model/desired.ts';
 import { digest } from '../../../../src/model/digest.ts';
-import { unlistedRuntimes } from '../../../../src/rack/artifacts/list-packages.ts';
+import { unmadeRuntimes } from '../../../../src/rack/artifacts/list-packages.ts';
 
 const commit = 'd78bf58e217c904ec282ed8da9b947491f78c022';
 const text = `github:acme/mlx-lm@${commit}`;
@@ -92,7 +92,7 @@ describe('a runtime from a commit', () => {
       { ...gone, hint: expect.stringContaining('must be public') },
       ['runtime/no-release'],
     ]);
-    expect(unlistedRuntimes({ runtimes: [wanted] })).toEqual([]);
+    expect(unmadeRuntimes({ runtimes: [wanted] })).toEqual([]);
   });
 
   it('is built on a node while its wheel or its list is missing, and locks the digest of the archive', () => {
@@ -102,8 +102,8 @@ describe('a runtime from a commit', () => {
       { ...absent, 'mlx/source.whl': known('d') },
     ]) {
       const { wanted, lockedExtras, problems } = settled({ archives: { ...found, [file]: known('b') } });
-      const [unlisted] = unlistedRuntimes({ runtimes: [wanted] });
-      expect([unlisted?.lists.source, problems]).toEqual([{ ...source, ...lockedAs('b') }, []]);
+      const [unmade] = unmadeRuntimes({ runtimes: [wanted] });
+      expect([unmade?.made.source, problems]).toEqual([{ ...source, ...lockedAs('b') }, []]);
       expect(lockedExtras[file]).toEqual(lockedAs('b'));
     }
   });
@@ -125,6 +125,54 @@ describe('a runtime from a commit', () => {
   it('is refused if the wheel is not the one in the list', () => {
     const archives = { 'mlx/requirements.lock': list, 'mlx/source.whl': known('e') };
     expect(settled({ archives }).problems.map(({ code }) => code)).toEqual(['mlx/wheel-differs']);
+  });
+});
+
+describe('llama.cpp from a commit', () => {
+  const llama: DesiredRuntime = {
+    driver: 'llamacpp-rpc',
+    name: 'llama',
+    archive: '',
+    extras: [],
+    ...keysByDriver
+      .get('llamacpp-rpc')
+      ?.resolve({ driver: 'llamacpp-rpc', source: text.replace('mlx-lm', 'llama.cpp') }),
+  };
+  const archive = `llama/acme+llama.cpp+${commit}.tar.gz`;
+  const built = (archives: Readonly<Record<string, ArchiveFact>>, isLocked = false) => {
+    const lock = { ...emptyLock('cluster.lock'), ...(isLocked ? { runtimes: { llama: lockedAs('e') } } : {}) };
+    return settleRuntime(llama, { lock, sources: { archives, folders: {} }, baseFolder: '/rack' });
+  };
+
+  it('is an archive next to the file, which apply makes', () => {
+    const { archives, releases } = sourcesToRead({ runtimes: [llama], models: [] }, emptyLock('cluster.lock'), '/rack');
+    const path = '/rack/llama.cpp-d78bf58e217c-macos-arm64.tar.gz';
+    expect([archives, releases.map(({ name }) => name)]).toEqual([[{ name: 'llama', path, isMade: true }], [archive]]);
+  });
+
+  it('is built on a node while the archive is missing, even if the lock has one', () => {
+    for (const isLocked of [false, true]) {
+      const { wanted, locked, lockedExtras, diagnostics } = built({ llama: missing, [archive]: known('b') }, isLocked);
+      const [unmade] = unmadeRuntimes({ runtimes: [wanted] });
+      expect([unmade?.made.source?.sha256, lockedExtras[archive]]).toEqual(['b'.repeat(64), lockedAs('b')]);
+      expect([wanted.digest, locked, diagnostics]).toEqual([undefined, isLocked ? lockedAs('e') : undefined, []]);
+    }
+  });
+
+  it('waits for the archive of the commit', () => {
+    const gone: ArchiveFact = { kind: 'no-release', detail: `${url} does not exist (HTTP 404).` };
+    const { wanted } = built({ llama: missing, [archive]: gone });
+    expect([wanted.unread?.kind, unmadeRuntimes({ runtimes: [wanted] })]).toEqual(['no-release', []]);
+  });
+
+  it('waits if it could not be built', () => {
+    const { wanted, diagnostics } = built({ llama: { kind: 'unbuilt', detail: 'No.' }, [archive]: known('b') });
+    expect([wanted.unread?.kind, diagnostics.map(({ code }) => code)]).toEqual(['unbuilt', ['runtime/not-built']]);
+  });
+
+  it('is installed like any archive once it exists', () => {
+    const { wanted, locked } = built({ llama: known('d') });
+    expect([wanted.digest, wanted.unread, locked]).toEqual(['d'.repeat(64), undefined, lockedAs('d')]);
   });
 });
 

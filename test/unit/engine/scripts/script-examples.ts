@@ -182,6 +182,13 @@ const jobs: JobArgs = {
     index: 'https://mirror.lan/pypi.org/simple',
     pythons: 'https://mirror.lan/github.com/astral-sh/python-build-standalone/releases/download',
   },
+  'build-archive': {
+    tree: exampleRuntime,
+    sha256: exampleDigest,
+    commit: '0123456789ab',
+    account: 'mesh',
+    mostBytes: 1_048_576,
+  },
   'fetch-source': {
     tree: exampleRuntime,
     sha256: exampleDigest,

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { allProbes } from '../../../../src/engine/observe/facts.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
-import { stagedArchive, stagedExtra, stagedFile } from '../../../../src/node/paths/own-paths.ts';
+import { stagedArchive, stagedExtra, stagedFile, stagedSource } from '../../../../src/node/paths/own-paths.ts';
 import { mutatingScript } from '../../../../src/node/root-script.ts';
 import { rulesTool } from './directory-tool.ts';
 import { type MacRoot, ours } from './mac-root.ts';
@@ -80,7 +80,7 @@ export async function runOnMac(shell: Shell, name: string, text: string): Promis
   const { root } = mac;
   const plainRoot = join(dirname(root.folder), 'plain');
   symlinkSync(root.folder, plainRoot);
-  if (name.startsWith('job ')) giveJobs(root);
+  if (name.startsWith('job ')) giveJobs(root, name);
   try {
     const path = ownPath(name);
     const placed = text.replaceAll(anyRoot, plainRoot);
@@ -127,15 +127,23 @@ case $1 in
 esac
 `;
 
+/** A CMake that builds both programs of llama.cpp, and prints its arguments. */
+const cmake = `printf '%s\\n' "$*"
+case $* in
+(*'target help') printf '... llama-server\\n... rpc-server\\n' ;;
+(--build*) PATH=/bin:/usr/bin; mkdir -p "$2/bin"
+  for x in llama-server rpc-server; do printf '\\317\\372\\355\\376\\014\\000\\000\\001' >"$2/bin/$x"; done ;;
+esac`;
+
 /**
  * Installs the input of jobs: a model's files, staged and in a folder, and archives of a runtime. Every digest is
  * right.
  */
-function giveJobs(root: MacRoot): void {
-  for (const name of ['config.json', "odd names/it's.bin"]) {
-    root.file(`Volumes/ana's disk/tiny/${name}`, 'ab');
-    root.file(`Volumes/ana's disk/models--acme--tiny/snapshots/1/${name}`, 'ab');
-    root.file(stagedFile(exampleModel, name).path, 'ab');
+function giveJobs(root: MacRoot, name: string): void {
+  for (const path of ['config.json', "odd names/it's.bin"]) {
+    root.file(`Volumes/ana's disk/tiny/${path}`, 'ab');
+    root.file(`Volumes/ana's disk/models--acme--tiny/snapshots/1/${path}`, 'ab');
+    root.file(stagedFile(exampleModel, path).path, 'ab');
   }
   root.file(stagedFile(exampleModel, 'of another attempt').path, 'ab');
   root.file(stagedExtra(exampleRuntime, 'requirements.lock').path, 'mlx==1');
@@ -144,10 +152,17 @@ function giveJobs(root: MacRoot): void {
   mkdirSync(join(made, 'release'), { recursive: true });
   writeFileSync(join(made, 'uv'), uv, { mode: 0o755 });
   writeFileSync(join(made, 'release/llama-server'), 'ab', { mode: 0o755 });
-  for (const name of ['uv', 'release/llama-server', 'release']) utimesSync(join(made, name), 0, 0);
+  for (const path of ['uv', 'release/llama-server', 'release']) utimesSync(join(made, path), 0, 0);
   const archive = join(root.folder, stagedArchive(exampleRuntime, 'tar.gz').path);
   execFileSync('tar', ['-cf', archive, '-C', made, 'uv', 'release']);
+  if (name === 'job build-archive') {
+    root.file(stagedSource(exampleRuntime).path, '');
+    execFileSync('tar', ['-cf', join(root.folder, stagedSource(exampleRuntime).path), '-C', made, 'release']);
+  }
   const tools = {
+    'Library/Developer/CommandLineTools/usr/bin/make': 'exit 2',
+    'opt/homebrew/bin/cmake': cmake,
+    'usr/bin/xcode-select': "printf '/Library/Developer/CommandLineTools\\n'",
     'bin/df': "printf 'Available\\n1 2 3 999999\\n'",
     'usr/bin/curl': "case $* in (*'-C 1 '*) ;; (*) printf a ;; esac; printf b",
     'usr/bin/ditto': '/bin/cp -R "$1" "$2"',

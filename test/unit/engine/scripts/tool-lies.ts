@@ -456,6 +456,15 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'tar -cf': { needless: 'without it, tar finds an empty file instead of an archive' },
   },
   'job list-packages': withUv,
+  'job build-archive': {
+    'chmod -R': asFetch['chmod -R'] as Needless,
+    'chown -R': asUnpack,
+    'chown $account': { needless: 'without it, CMake cannot write into its folder' },
+    'mktemp -d': { needless: 'the script checks that the folder exists' },
+    'sudo -n': { needless: 'without it, the script finds no folder in the archive of the commit' },
+    'tar -czf': { needless: 'without it, the archive has no size' },
+    'tar -xf': { needless: 'without it, the script finds no folder in the archive of the commit' },
+  },
   'job fetch-archive': asFetch,
   'job fetch-source': asFetch,
   'job fetch-model': {

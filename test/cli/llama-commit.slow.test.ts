@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../rack/running.ts';
+import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { ended, json, meshwright, start } from './meshwright.ts';
+import { bareFile, placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+const run = (...words: string[]) => meshwright(place, words);
+const apply = ['apply', '--sim', '--yes'];
+const commit = 'd78bf58e217c904ec282ed8da9b947491f78c022';
+const archive = `llama.cpp-${commit.slice(0, 12)}-macos-arm64.tar.gz`;
+
+/** Everything comes by name: nothing but this file is on this computer. */
+const file = (repository: string): FileValue =>
+  bareFile((value) => {
+    value['runtimes'] = { llama: { driver: 'llamacpp-rpc', source: `github:${repository}@${commit}` } };
+    value['models'] = { tiny: { source: 'hf:acme/tiny-GGUF' } };
+    const placement = { model: 'tiny', runtime: 'llama', nodes: [first, second], sharding: 'pipeline' };
+    value['placements'] = { chat: { ...placement, transport: 'rdma', context: '8k' } };
+  });
+
+/** The paths below the state folder with this name. */
+const found = (name = ''): readonly string[] =>
+  readdirSync(place.state, { recursive: true, withFileTypes: true })
+    .filter((one) => one.name === name)
+    .map((one) => join(one.parentPath, one.name));
+
+const onDisk = (path: string): string => join(found('roots')[0] ?? '', first, path);
+const isBuilding = (): boolean =>
+  found('job').some((path) => path.includes(`/${first}/`) && readFileSync(path, 'utf8').includes('name=build-archive'));
+
+beforeAll(async () => {
+  place = await placeWithPair(file('acme/broken-llama'), () => Promise.resolve());
+});
+afterAll(() => endPlace(place));
+
+describe('llama.cpp from a commit', () => {
+  it.each([
+    ['CMake', 'opt/homebrew/bin/cmake', /could not be built\. On studio-1: .*brew install cmake/],
+    ["Apple's command line tools", 'Library/Developer', /could not be built\. On studio-1: .*xcode-select --install/],
+  ])('waits for %s on the node that builds it', async (_what, path, reason) => {
+    renameSync(onDisk(path), onDisk(`${path}.away`));
+    const ran = await run(...apply, '--json');
+    renameSync(onDisk(`${path}.away`), onDisk(path));
+    expect([ran.code, JSON.stringify(json(ran)), found(archive)]).toEqual([1, expect.stringMatching(reason), []]);
+  });
+
+  it('waits if the commit does not compile, with the error of the compiler', async () => {
+    const ran = await run(...apply, '--json');
+    const error = `cmake: src/llama.cpp:2:2: error: no member named 'moe'`;
+    expect([ran.code, JSON.stringify(json(ran)), found(archive)]).toEqual([1, expect.stringContaining(error), []]);
+  });
+
+  it('is built on one node, and the build continues after a kill', async () => {
+    place.write('cluster.yaml', fileText(file('acme/old-llama')));
+    writeFileSync(onDisk('.sim/cmake'), 'slow\n');
+    const killed = start(place, apply);
+    const end = ended(killed, apply);
+    expect(await eventually(isBuilding)).toBe(true);
+    killed.kill('SIGKILL');
+    expect([(await end).signal, found(archive)]).toEqual(['SIGKILL', []]);
+    const applied = await run(...apply);
+    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('chat serves on studio-1')]);
+    expect(found(archive)).toHaveLength(1);
+  });
+
+  it('is not built again', async () => {
+    const again = await run(...apply);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Nothing to change')]);
+  });
+
+  it('reports an archive of the commit that changed since it was locked', async () => {
+    const [path = ''] = found(archive);
+    const [lock = ''] = found('cluster.lock');
+    const text = readFileSync(lock, 'utf8');
+    const changed = text.replace(`llama+${commit}.tar.gz": "`, '$&0').replace(/(gz": "\w{64})\w/, '$1');
+    expect(changed).not.toBe(text);
+    writeFileSync(lock, changed);
+    rmSync(path);
+    const ran = await run(...apply, '--json');
+    expect([ran.code, JSON.stringify(json(ran)), found(archive)]).toEqual([
+      1,
+      expect.stringContaining('The archive of this commit has other bytes than the lock records.'),
+      [],
+    ]);
+  });
+});
