@@ -241,6 +241,8 @@ export interface RankCase {
   readonly changes?: Partial<RecordedRank>;
   /** The last exit of the service. */
   readonly lastExit?: string;
+  /** The lines of its log that an observation includes; default: none. */
+  readonly said?: readonly string[];
   /** The missing part: the rank's record or its service. */
   readonly lacks?: 'record' | 'service';
 }
@@ -268,7 +270,7 @@ function recordOf(one: RankCase, wanted: string): RecordedRank {
     starts: one.starts ?? 0,
     isListening: state === 'joined',
     isMeeting: state === 'meeting',
-    said: [],
+    said: one.said ?? [],
     token: one.token ?? (rank === 0 && isUp ? answered : notAsked),
     ...one.changes,
   };

@@ -214,6 +214,8 @@ export interface LoggedMesh {
   readonly transport?: 'rdma' | 'tcp';
   /** Number of ranks that have found each other. */
   readonly size?: number;
+  /** Set if the runtime refused the drafter and serves without it. */
+  readonly isWithoutDrafter?: true;
   /** Memory use of the rank and of its workers; absent if the log does not report it. */
   readonly held?: readonly HeldBytes[];
 }

@@ -266,12 +266,6 @@ const ofTheModel = signaturesOf({
     action: 'change-file',
     cure: "Correct the placement's `args`, or use an archive with a build from 2026.",
   },
-  'drafter-vocabulary': {
-    pattern: /the target and draft vocabs are not compatible/,
-    meaning: 'The drafter has a different vocabulary than the model, so the server answers without it.',
-    action: 'change-file',
-    cure: 'Set `drafter` to a model of the same family, or remove it.',
-  },
   'cached-tensor': {
     pattern: /^meshwright: cached tensor [0-9a-f]{16} was not what its name says/,
     meaning: "A worker's cached tensor had changed on disk, so it was deleted and sent over the cable again.",
@@ -308,6 +302,8 @@ const connection = /^Accepted client connection/;
 const activated = /RDMA(?:\(Apple\/UC\))? activated: /;
 const fallBack = /staying on TCP/;
 const device = /: using device (RPC\d+)/;
+/** A server logs this if it refuses its drafter, and then serves without it. @see common/speculative.cpp */
+const otherVocabulary = /the target and draft vocabs are not compatible/;
 
 /**
  * The transport of a worker's last connection; on the leader, the number of workers and the memory use of each device.
@@ -322,6 +318,7 @@ export function observe(said: readonly string[]): LoggedMesh {
   return {
     ...(devices.size === 0 ? {} : { size: devices.size + 1 }),
     ...transportOf(after, last >= 0),
+    ...(said.some((line) => otherVocabulary.test(line)) ? { isWithoutDrafter: true } : {}),
     ...(held.length === 0 ? {} : { held }),
   };
 }

@@ -35,6 +35,13 @@ export const llamaCodes = {
       'In May 2026, llama.cpp changed how a server is started with a drafter. Builds before this change refuse the arguments that later builds need.',
     hint: 'Set a later `version` for the runtime, or remove `drafter`.',
   },
+  'llama/drafter-not-used': {
+    severity: 'warning',
+    summary: 'A placement serves without its drafter.',
+    cause:
+      'A drafter needs the same vocabulary as the model. llama.cpp compares the two while it loads them. If they differ, it reports this only in its log, and serves without the drafter.',
+    hint: 'Set `drafter` to a smaller model of the same family, or remove the key to free its memory.',
+  },
   'llama/no-cable': {
     summary: 'The leader has no cable to one of its workers.',
     cause:

@@ -38,6 +38,7 @@ export function placementFindings(view: View, surveys: readonly PlacementSurvey[
     ...spent,
     ...lastStartFindings(view),
     ...fallbackFindings(view, surveys),
+    ...drafterFindings(view),
     ...gatewayFindings(view),
     ...exposedFindings(view),
     ...rebootFindings(view),
@@ -65,6 +66,16 @@ export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): re
   const found = failed.flatMap((one) => [...rdmaSuspicions(view, [one]), ...findingOf(one, view)].slice(0, 1));
   return found.map((one) => ({ ...one, severity: 'warning' }));
 }
+
+/** Placements whose runtime serves without the drafter that the file names. */
+export const drafterFindings = (view: View): readonly Diagnostic[] =>
+  placementCases(view).flatMap(({ elsewhere, ...own }) => {
+    const { placement, leader, mesh, driver, drafter } = elsewhere ?? own;
+    const said = seenValue(mesh.ranks[0]?.seen)?.record?.said ?? [];
+    if (drafter === undefined || mesh.state !== 'serving' || driver?.observe(said).isWithoutDrafter !== true) return [];
+    const detail = `${placement.name} on ${leader} answers without ${drafter.name}: its tokens differ from those of ${placement.model}.`;
+    return [diagnose('llama/drafter-not-used', { subject: placementSubject(placement.name), detail })];
+  });
 
 const exposedFindings = ({ desired }: View): readonly Diagnostic[] =>
   desired.placements.flatMap((placement) => {

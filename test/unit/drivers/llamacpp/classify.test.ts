@@ -54,11 +54,6 @@ const lines: readonly (readonly [id: string, line: string, action: string])[] = 
     'error while handling argument "--spec-type": unknown speculative type: draft-simple',
     'change-file',
   ],
-  [
-    'drafter-vocabulary',
-    '0.00.017.042 E spec common_specu: the target and draft vocabs are not compatible',
-    'change-file',
-  ],
   ['cached-tensor', 'meshwright: cached tensor 047db35283bef667 was not what its name says', 'wait'],
   ['library-not-loaded', 'dyld[812]: Library not loaded: @rpath/libggml-base.dylib', 'change-file'],
 ];
