@@ -122,7 +122,7 @@ const roles = {
     clock: 'set-clock',
     'foreign-daemon': 'daemon-scripts',
     hold: 'script',
-    keeper: 'keeper-scripts program',
+    keeper: 'hash-models keeper-scripts program',
     memory: 'set-wired-limit',
     network: 'order-services transaction/rollback-script',
     placement: 'endpoint/gateway-scripts observed/rank-log ranks/rank-scripts launched-program',

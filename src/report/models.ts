@@ -132,7 +132,7 @@ const jobWords: Readonly<Record<NonNullable<ModelCopy['job']>, string>> = {
 
 /** `partly staged, 412.0 GB of 735.2 GB on studio-4`. */
 function stateText(
-  { state, isNeeded, reason, stagedBytes, job, wrongFiles }: ModelCopy,
+  { state, isNeeded, reason, stagedBytes, job, ...copy }: ModelCopy,
   bytes: number | undefined,
   nodes: string,
 ): string {
@@ -140,9 +140,20 @@ function stateText(
     stagedBytes === undefined || bytes === undefined ? '' : `, ${bytesText(stagedBytes)} of ${bytesText(bytes)},`;
   const word = (job && jobWords[job]) ?? stateWords[state];
   const unused = isNeeded || state === 'unknown' ? '' : ' (no placement there uses it)';
-  const wrong = wrongFiles === undefined ? '' : `: wrong ${wrongFiles.map(escapeText).join(', ')}`;
-  const why = reason === undefined ? wrong : `: ${escapeText(reason)}`;
+  const why = reason === undefined ? hashText(copy) : `: ${escapeText(reason)}`;
   return `${word}${staged} on ${nodes}${unused}${why}`;
+}
+
+type HashResult = Pick<ModelCopy, 'wrongFiles' | 'foundOn' | 'hashedOn' | 'unreadableOn'>;
+
+/** The results of hashing: `, every file hashed on 2026-11-20`. */
+function hashText({ wrongFiles, foundOn, hashedOn, unreadableOn }: HashResult): string {
+  if (wrongFiles !== undefined) {
+    const found = foundOn === undefined ? '' : ` (found on ${foundOn})`;
+    return `: wrong ${wrongFiles.map(escapeText).join(', ')}${found}`;
+  }
+  const hashed = hashedOn === undefined ? '' : `, every file hashed on ${hashedOn}`;
+  return unreadableOn === undefined ? hashed : `${hashed}, but a file could not be read on ${unreadableOn}`;
 }
 
 /** `/Users/ana/.exo/models/acme--tiny has 62 of 62 files: apply takes them and compares their SHA-256`, one for each folder. */

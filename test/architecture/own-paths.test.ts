@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keeperLabel } from '../../src/node/paths/keeper-files.ts';
 import { place, tool } from '../../src/node/paths/node-paths.ts';
-import { gatewayLabel, rankServiceLabel, sealName } from '../../src/node/paths/own-paths.ts';
+import { gatewayLabel, listName, rankServiceLabel, sealName } from '../../src/node/paths/own-paths.ts';
 import { filesBelow, textOf } from './sources.ts';
 
 /** The scripts without comments, as they are sent. */
@@ -48,7 +48,7 @@ describe('a name in a .sh file', () => {
   it('is listed in own-paths.ts if it is a label or a file name', () => {
     const names = found(/((?:dev)?\.meshwright[\w.-]*)/g);
     expect(names).toContain(`src/rack/artifacts/sealed-tree.sh: ${sealName}`);
-    const known = [sealName, keeperLabel, gatewayLabel('*'), rankServiceLabel('')];
+    const known = [sealName, listName, keeperLabel, gatewayLabel('*'), rankServiceLabel('')];
     expect(names.filter((one) => !known.some((name) => one.endsWith(`: ${name}`)))).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -48,6 +49,18 @@ function damage(version = folders()[0] ?? ''): string {
   const later = Date.now() / 1_000 + 60;
   utimesSync(join(folder, sealName), later, later);
   return file;
+}
+
+/** Runs one round of each Mac's keeper at a time when the models were published two days ago. */
+function keeperRounds(): void {
+  for (const path of folders()) {
+    const root = join(place.root, path.slice(0, path.indexOf('/opt/meshwright/')));
+    const date = join(root, 'bin/date');
+    const before = readFileSync(date);
+    writeFileSync(date, `#!/bin/sh\nexec /bin/date -u -d '2 days' +%s\n`);
+    spawnSync('/bin/sh', [join(root, 'Library/Application Support/meshwright/keeper/keep')]);
+    writeFileSync(date, before);
+  }
 }
 
 describe('models lock', () => {
@@ -119,6 +132,20 @@ describe('the models commands', () => {
     expect((await run('models', 'verify')).code).toBe(4);
     expect((await run('apply', '--yes', '--allow', 'interrupt')).code).toBe(0);
     expect((await run('models', 'verify', '--full')).code).toBe(0);
+  });
+
+  it('show what the keeper has hashed, and apply replaces a model that it found damaged', async () => {
+    const file = damage();
+    keeperRounds();
+    expect((await run('doctor', '--json')).stdout).toContain('"model/damaged"');
+    const plan = await run('plan');
+    expect(plan.stdout.replaceAll(/\s+/g, ' ')).toContain(`changed since publication: wrong contents in ${file}`);
+    expect((await run('apply', '--yes', '--allow', 'interrupt')).code).toBe(0);
+    keeperRounds();
+    const { models } = await listed();
+    const days = Object.values(models['tiny']?.nodes ?? {});
+    const hashedOn = expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/);
+    expect(days).toEqual([1, 2].map(() => ({ state: 'complete', needed: true, hashedOn })));
   });
 
   it('delete an undeclared model with consent, but not while a rank runs with it', async () => {

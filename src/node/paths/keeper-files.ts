@@ -20,6 +20,15 @@ export const keeperLog: NodePath = below(place.log, 'keeper');
 export const keeperLast: NodePath = below(place.keeper, 'last');
 
 /**
+ * One line with the time at which the keeper hashed each model version completely: `NAME/VERSION=EPOCH`. `!` instead of
+ * `=` means that a file could not be read.
+ */
+export const keeperHashed: NodePath = below(place.keeper, 'hashed');
+
+/** The keeper's position in the version that it hashes. */
+export const keeperHashing: NodePath = below(place.keeper, 'hashing');
+
+/**
  * Name of a mark in a transaction's folder: once the change is confirmed, the keeper must no longer restore its data.
  */
 export const outdatedName = 'keeper-confirmed';

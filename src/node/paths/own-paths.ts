@@ -66,6 +66,12 @@ export const stagedExtra = (tree: TreeId, name: string): NodePath => below(stagi
  */
 export const sealName = '.meshwright-seal';
 
+/**
+ * The list of a published model's files, for the keeper: `SHA256 SIZE PATH`. It is part of the sealed tree. Models that
+ * older versions published have none.
+ */
+export const listName = '.meshwright-files';
+
 export const rankServiceLabel = (placement: string): string => `${rankLabelPrefix}${placement}`;
 
 /** A rank's launchd job file, as `put` writes it. */

@@ -1,5 +1,5 @@
 import type { Probe } from '../../model/probe.ts';
-import { keeperLast, refusedMark } from '../paths/keeper-files.ts';
+import { keeperHashed, keeperLast, refusedMark } from '../paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../paths/node-paths.ts';
 import { sealName } from '../paths/own-paths.ts';
 import { keyMark } from '../withdraw.ts';
@@ -120,7 +120,10 @@ ${jobRecords}
   fi
   if [ -e ${pathWord(place.keeper)} ] || [ -e ${pathWord(refusedMark)} ]; then
     printf "keeper\\n"
-    ! s ${pathWord(place.keeper)} || f last ${pathWord(keeperLast)}
+    ! s ${pathWord(place.keeper)} || {
+      f last ${pathWord(keeperLast)}
+      f hashed ${pathWord(keeperHashed)}
+    }
     [ ! -e ${pathWord(refusedMark)} ] || printf "|refused=yes\\n"
   fi
   if s "$b/baseline"; then

@@ -40,7 +40,7 @@ left() {
 }
 adopted() {
   if ischecked "$1" "$2" "$3"; then
-    passed "$3"
+    passed "$@"
     return
   fi
   f=$("$R/usr/bin/readlink" -f "$folder/$4")
@@ -65,7 +65,7 @@ adopted() {
   fi
   must mv "$R/bin/mv" -f "$g" "$t/$1"
   "$R/bin/rm" -f "$t/$1.part"
-  checked "$2" "$3" "$t/$1"
+  checked "$@"
 }
 every() {
   while [ "$#" -gt 0 ]; do

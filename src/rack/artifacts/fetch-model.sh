@@ -29,4 +29,5 @@ while [ "$#" -gt 0 ]; do
   shift 4
 done
 only
+listed
 whole

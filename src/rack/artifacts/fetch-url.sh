@@ -75,7 +75,7 @@ file() {
   if ischecked "$@"; then
     kept=$((kept + $3))
     activity receiving
-    passed "$3"
+    passed "$@"
     return
   fi
   g="$t/$1.part"
@@ -109,7 +109,7 @@ file() {
     [ "$y" -lt 2 ] || failed wrong-digest "$1"
   done
   must mv "$R/bin/mv" -f "$g" "$t/$1"
-  checked "$2" "$3" "$t/$1"
+  checked "$@"
 }
 room() {
   a=$("$R/bin/df" -k "$volume" | "$R/usr/bin/awk" 'NR == 2 { print $4 }')

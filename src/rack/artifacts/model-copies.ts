@@ -4,8 +4,10 @@ import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
 import type { NodeJob } from '../../model/facts/node-records.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
+import { dayOf } from '../../model/text/units.ts';
 import { type FleetObservation, observedNodes } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
+import { keeperFact } from '../keeper/fact.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import { type FoundCopy, foundCopies, soughtModel, totalBytes } from './adopted-copy.ts';
@@ -17,8 +19,14 @@ interface CopyState {
   readonly state: 'complete' | 'staged' | 'changed' | 'unsealed' | 'missing' | 'unknown';
   /** Why the state is unknown, as a sentence. */
   readonly reason?: string;
-  /** The files that `models verify --full` found wrong. */
+  /** The files that the keeper or `models verify --full` found wrong. */
   readonly wrongFiles?: readonly string[];
+  /** The day on which the keeper found the wrong file; absent if `models verify --full` did. */
+  readonly foundOn?: string;
+  /** The day on which the keeper last hashed every file and found all of them right. */
+  readonly hashedOn?: string;
+  /** The day on which the keeper could not read a file. */
+  readonly unreadableOn?: string;
   /** The bytes that the job has prepared so far; absent if no job has recorded them. */
   readonly stagedBytes?: number;
   /** The job that prepares the copy: `done` if every file is staged and verified. Absent if no job runs or has ended. */
@@ -92,13 +100,27 @@ function stateOn({ name, digest, files }: DesiredModel, facts: Facts | undefined
   const versions = own.filter((one) => one.digest === version);
   const published = versions.find(({ state }) => state !== 'staged');
   const isStaged = versions.some(({ state }) => state === 'staged');
-  if (published?.state === 'intact') return { state: 'complete' };
+  if (published?.state === 'intact') return { state: 'complete', ...hashesOf(facts, published) };
   if (isStaged) return { state: 'staged', ...progressOf(facts, `model ${name} ${version}`, totalBytes(files)) };
   if (published === undefined) return { state: 'missing' };
   return {
     state: published.state === 'unsealed' ? 'unsealed' : 'changed',
-    ...given({ wrongFiles: published.wrongFiles }),
+    ...given({ wrongFiles: published.wrongFiles, foundOn: dayAt(published.foundAtEpochSeconds) }),
   };
+}
+
+const dayAt = (epochSeconds: number | undefined): string | undefined =>
+  epochSeconds === undefined ? undefined : dayOf(epochSeconds * 1_000);
+
+/** The keeper's last result for a version; empty if there is none, or if the keeper is unknown. */
+function hashesOf(facts: Facts, { name, digest }: KeptTree): Pick<CopyState, 'hashedOn' | 'unreadableOn'> {
+  const hashed = readValue(facts, keeperFact)?.hashed ?? [];
+  const dayIf = (isComplete: boolean): string | undefined =>
+    dayAt(
+      hashed.find((one) => one.model === name && one.version === digest && one.isComplete === isComplete)
+        ?.atEpochSeconds,
+    );
+  return given({ hashedOn: dayIf(true), unreadableOn: dayIf(false) });
 }
 
 /** The progress of the job that prepares this tree; of several, the one that runs. */

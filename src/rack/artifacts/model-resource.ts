@@ -17,7 +17,7 @@ import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
 import { buildStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
-import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
+import { isIntact, treeAddress, treeOf, treesOf, wrongText } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import {
   type Blocker,
@@ -111,6 +111,14 @@ function copyWords({ folder, bytes, clonedBytes, files }: AdoptedCopy, wanted: D
     : `from ${folder} (${what} of ${files.length} of ${wanted.files.length} files, ${cost}; the rest from its source)`;
 }
 
+/** `changed since publication: wrong contents in a.bin (found on 2026-11-20)`. */
+function changedWords(target: ObservedTarget, wanted: DesiredModel): string {
+  const tree = modelTree(wanted);
+  const own = seenValue(treesOf(target, tree))?.find(({ digest }) => digest === shortDigest(tree.digest));
+  const wrong = own && wrongText(own);
+  return wrong === undefined ? treeWords('changed') : `${treeWords('changed')}: ${wrong}`;
+}
+
 function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   const version = shortDigest(modelTree(wanted).digest);
   const observed = publishedVersion(target, wanted);
@@ -120,7 +128,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   return {
     node: target.desired.name,
     ...treeAddress('model', wanted.name),
-    ...compared(version, observed, treeWords, to),
+    ...compared(version, observed, (word) => (word === 'changed' ? changedWords(target, wanted) : treeWords(word)), to),
     reason: `models.${wanted.name}`,
   };
 }

@@ -34,7 +34,7 @@ if [ -e "$staging/libraries" ]; then
   [ -f "$staging/libraries" ] || failed read 'the list of libraries is not a file'
   while IFS= read -r x; do y=$y$x$N; done <"$staging/libraries" || failed read 'the list of libraries could not be read'
 fi
-if [ -n "$is_model" ] && x=$("$R/usr/bin/find" "$staging/tree" -type f -exec "$R/usr/bin/stat" -f %z '{}' +); then
+if [ -n "$is_model" ] && x=$("$R/usr/bin/find" "$staging/tree" -type f ! -name .meshwright-files -exec "$R/usr/bin/stat" -f %z '{}' +); then
   y="bytes=$(printf '%s\n' "$x" | "$R/usr/bin/awk" '{ s += $1 } END { printf "%.0f", s }')$N"
 fi
 seal "$staging/tree" "$digest" "$y"

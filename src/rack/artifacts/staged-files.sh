@@ -1,6 +1,7 @@
 # For jobs that compare files; creates their folder. `ischecked PATH DIGEST SIZE` shows whether a file was compared
-# before and not written since; `checked DIGEST SIZE FILE` flushes a file and records its comparison, because a mark must
-# not outlive the bytes if the power fails. Marks of older versions are empty and do not count. `compare FILE DIGEST SIZE` compares a file;
+# before and not written since; `checked PATH DIGEST SIZE` flushes a file and records its comparison, because a mark must
+# not outlive the bytes if the power fails. Marks of older versions are empty and do not count. `listed` writes the list
+# of the files that passed, which is published with them. `compare FILE DIGEST SIZE` compares a file;
 # `size FILE` sets `n` to its size, or to 0 if it is missing. `only` removes everything that is not listed: remains of
 # an earlier attempt, and links.
 #
@@ -9,7 +10,7 @@
 # Needs total: the bytes of all files
 # Prints: nothing
 t=$staging/tree
-done=0
+done=0 list=''
 size() {
   n=0
   [ ! -e "$1" ] || n=$("$R/usr/bin/stat" -f %z "$1") || failed stat 'the size of a file could not be read'
@@ -30,13 +31,17 @@ ischecked() {
   [ "$n" -eq "$3" ] && [ -z "$("$R/usr/bin/find" "$t/$1" -newer "$staging/checked/$2")" ]
 }
 checked() {
-  flush "$3"
-  printf 'flushed\n' >"$staging/checked/$1" || failed write 'the mark of a comparison could not be written'
-  passed "$2"
+  flush "$t/$1"
+  printf 'flushed\n' >"$staging/checked/$2" || failed write 'the mark of a comparison could not be written'
+  passed "$@"
 }
 passed() {
-  done=$((done + $1))
+  list="$list$2 $3 $1$N"
+  done=$((done + $3))
   progress "$done" "$total"
+}
+listed() {
+  printf '%s' "$list" >"$t/.meshwright-files" || failed write 'the list of files could not be written'
 }
 only() {
   "$R/usr/bin/find" "$t" ! -type d >"$d/there" || failed find 'the staged files could not be listed'

@@ -7,9 +7,9 @@
 w=''
 while [ "$#" -gt 0 ]; do
   if ischecked "$1" "$2" "$3"; then
-    passed "$3"
+    passed "$@"
   elif compare "$t/$1" "$2" "$3"; then
-    checked "$2" "$3" "$t/$1"
+    checked "$@"
   else
     "$R/bin/rm" -f "$t/$1"
     w=${w:-$1}
@@ -18,4 +18,5 @@ while [ "$#" -gt 0 ]; do
 done
 [ -z "$w" ] || failed wrong-digest "$w"
 only
+listed
 whole

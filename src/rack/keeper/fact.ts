@@ -1,5 +1,6 @@
 import type { Facts, KeeperObservation, KeptFile } from '../../model/facts/fact-values.ts';
 import { andThen, type Known, mapKnown } from '../../model/known.ts';
+import { dayOf } from '../../model/text/units.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptFiles, keptRecords } from '../../node/probes/kept-scripts.ts';
@@ -17,25 +18,41 @@ export const keeperFact = defineFact({
   parse: ([fileAnswer, serviceAnswer, keptAnswer], asked): Known<KeeperObservation> => {
     return andThen(filesFact.parse([fileAnswer], asked), (files) =>
       andThen(servicesFact.parse([serviceAnswer], asked), (services) =>
-        mapKnown(readKept(keptAnswer), ({ keeper: { last, refused } }) => ({
+        mapKnown(readKept(keptAnswer), ({ keeper: { last, hashed, refused } }) => ({
           files: files.filter(({ path }) => ownPaths.includes(path)),
           isLoaded: services.some(({ label, state }) => label === keeperLabel && state !== 'not-loaded'),
           isRefused: refused !== undefined,
           ...(last !== undefined && last !== '' && { lastChange: last }),
+          ...(hashed !== undefined && hashed !== '' && { hashed: hashedVersions(hashed) }),
         })),
       ),
     );
   },
   source: 'launchctl print system/dev.meshwright.keeper',
-  text: ({ files, isLoaded, isRefused, lastChange }) => [
+  text: ({ files, isLoaded, isRefused, lastChange, hashed = [] }) => [
     files.length === 0 && !isLoaded ? 'none' : `${isLoaded ? 'loaded' : 'not loaded'}, ${fileStates(files)}`,
     ...(lastChange === undefined ? [] : [`last change: ${lastChange}`]),
+    ...hashed.map((one) => `model ${one.model}, version ${one.version}: ${hashedText(one)}`),
     ...(isRefused ? ['macOS let no ssh session change the network preferences'] : []),
   ],
 });
 
 const fileStates = (files: readonly KeptFile[]): string =>
   files.map(({ path, state }) => `${path.slice(path.lastIndexOf('/') + 1)} ${state}`).join(', ') || 'no files';
+
+type HashedVersion = NonNullable<KeeperObservation['hashed']>[number];
+
+const hashedText = ({ atEpochSeconds, isComplete }: HashedVersion): string =>
+  isComplete ? `hashed on ${dayOf(atEpochSeconds * 1_000)}` : `unreadable on ${dayOf(atEpochSeconds * 1_000)}`;
+
+/** Words of any other form are skipped: a power loss may have damaged the file. */
+const hashedVersions = (line: string): readonly HashedVersion[] =>
+  line.split(' ').flatMap((word): HashedVersion[] => {
+    const form = /^([A-Za-z0-9._-]{1,255})\/([0-9a-f]{16})([=!])(\d{1,11})$/;
+    const [, model, version, sign, at] = form.exec(word) ?? [];
+    if (model === undefined || version === undefined) return [];
+    return [{ model, version, atEpochSeconds: Number(at), isComplete: sign === '=' }];
+  });
 
 /**
  * True if the keeper has not finished its first round since the Mac started or since the keeper was installed. That

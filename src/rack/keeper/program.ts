@@ -6,6 +6,7 @@ import { daemonPrologue } from '../../node/launchd-service.ts';
 import { keeperData, keeperLast, keeperLog, keeperProgram, outdatedMark } from '../../node/paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { mostLogBytes } from '../../node/paths/own-paths.ts';
+import { hashFunction } from './hash-models.ts';
 
 /** The size at which the log is cut, and how many of its lines are kept. */
 const logLimit = { bytes: 65_536, lines: 200 } as const;
@@ -204,7 +205,7 @@ EOT
 
 /**
  * Restores once a minute what macOS undoes: cable addresses, the bridge's removal, and the wired limit. Also empties
- * long logs. It does nothing without its data, and nothing while a network change waits for confirmation or is rolled
+ * long logs, and hashes a part of the published models at the end of a round. It does nothing without its data, and nothing while a network change waits for confirmation or is rolled
  * back, because that change decides what the keeper may keep. A round that could not observe exits with 1.
  */
 export const keepText = `{
@@ -217,10 +218,11 @@ ${wiredFunction}
 ${lookFunctions}
 ${bridgeFunction}
 ${addressFunction}
+${hashFunction}
 [ ! -e ${outdated} ] || ${pathWord(tool.rm)} -f ${pathWord(keeperData)} ${outdated}
 may || exit 0
 watch
-trap watched EXIT
+trap 'rehash; watched' EXIT
 bound
 d=$(${pathWord(tool.cat)} ${pathWord(keeperData)})
 while read -r a v; do

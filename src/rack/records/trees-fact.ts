@@ -36,7 +36,14 @@ export const treesFact = defineFact({
         const whole = state === 'intact' ? { whole: digest(sealed['digest'] ?? ''), ...librariesOf(sealed) } : {};
         const bytes = wholeNumber(sealed['bytes'] ?? '');
         const wrongFiles = wrongIn(sealed);
-        found.push({ ...nameOf(seal), ...whole, ...given({ bytes, wrongFiles }), isCurrent: current === 'yes', state });
+        const foundAtEpochSeconds = wrongFiles && wholeNumber(sealed['found'] ?? '');
+        found.push({
+          ...nameOf(seal),
+          ...whole,
+          ...given({ bytes, wrongFiles, foundAtEpochSeconds }),
+          isCurrent: current === 'yes',
+          state,
+        });
       }
       return known([...found, ...seals.staged.map(stagedTree)]);
     }),
@@ -44,7 +51,7 @@ export const treesFact = defineFact({
     trees.map((one) => `${one.kind} ${one.name} ${one.digest} ${one.state}${one.isCurrent ? ', in use' : ''}`),
 });
 
-/** The files that `models verify` found wrong. */
+/** The files that the keeper or `models verify` found wrong. */
 function wrongIn(sealed: FoundSeal['fields']): readonly string[] | undefined {
   const wrong = Object.entries(sealed).flatMap(([key, path]) => (key.startsWith('wrong.') ? [path] : []));
   return wrong.length === 0 ? undefined : wrong;

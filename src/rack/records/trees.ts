@@ -1,8 +1,10 @@
+import { escapeText } from '../../diagnostics/escape.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
 import { type Known, mapKnown } from '../../model/known.ts';
 import type { TreeId } from '../../model/node-script.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
+import { dayOf } from '../../model/text/units.ts';
 import { read } from '../fact.ts';
 import { treesFact } from './trees-fact.ts';
 
@@ -23,6 +25,15 @@ export const treesOf = (
 
 /** A runtime's or model's address. */
 export const treeAddress = (kind: TreeId['kind'], name: string): Addressed => addressed({ kind, name });
+
+/** `wrong contents in a.bin (found on 2026-11-20)`; undefined if nothing was hashed and found wrong. */
+export function wrongText({ wrongFiles, foundAtEpochSeconds: at }: KeptTree): string | undefined {
+  if (wrongFiles === undefined) return undefined;
+  const [first = '', ...more] = wrongFiles;
+  const files = more.length === 0 ? first : `${first} and ${more.length} more`;
+  const found = at === undefined ? '' : ` (found on ${dayOf(at * 1_000)})`;
+  return `wrong contents in ${escapeText(files)}${found}`;
+}
 
 /** True if exactly this version is present and intact. */
 export const isIntact = (trees: readonly KeptTree[], { digest }: TreeId): boolean =>

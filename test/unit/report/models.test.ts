@@ -107,6 +107,38 @@ describe('models list', () => {
     expect(never.models[0]?.copies[0]).toEqual({ node: 'studio-1', isNeeded: true, state: 'missing' });
   });
 
+  it("shows the keeper's results: when a copy was hashed, what could not be read, what is wrong", () => {
+    const keeper = (...hashed: readonly (readonly [number, boolean])[]) => ({
+      ...{ files: [], isLoaded: true, isRefused: false },
+      hashed: hashed.map(([at, isComplete]) => ({
+        ...{ model: 'tiny', version, atEpochSeconds: 1_790_000_000 + at * 86_400, isComplete },
+      })),
+    });
+    const wrong = { wrongFiles: ['a.bin', 'b\n.bin'], foundAtEpochSeconds: 1_790_000_000 };
+    const seen = input({
+      'studio-1': { trees: [tree('intact')], keeper: keeper([0, true]) },
+      'studio-2': { trees: [tree('intact')], keeper: keeper([0, true], [2, false]) },
+      'studio-4': { trees: [tree('changed', wrong)], keeper: keeper() },
+    });
+    expect(
+      modelsText(seen, plainPage({ columns: 200 }))
+        .split('\n')
+        .slice(4, 8),
+    ).toEqual([
+      '  complete on studio-1, every file hashed on 2026-09-21',
+      '  complete on studio-2, every file hashed on 2026-09-21, but a file could not be read on 2026-09-23',
+      '  unknown on studio-3: The node was not reached.',
+      '  changed since publication on studio-4 (no placement there uses it): wrong a.bin, b\\u{a}.bin (found on 2026-09-21)',
+    ]);
+    const document = { ...modelsJson(seen, { isSimulated: false }), diagnostics: [] };
+    expect(schemaCheck('models')(document)).toEqual([]);
+    expect(document.models['tiny']?.nodes['studio-1']).toMatchObject({ hashedOn: '2026-09-21' });
+    const other = input({
+      'studio-1': { trees: [tree('intact', { digest: 'a'.repeat(16) })], keeper: keeper([0, true]) },
+    });
+    expect(other.models[0]?.copies[0]).toEqual({ node: 'studio-1', isNeeded: true, state: 'missing' });
+  });
+
   it('prints each model and the versions that are not in the file, at any width', async () => {
     const old = tree('intact', { name: 'old', digest: 'f'.repeat(16), bytes: 120_300_000_000 });
     const seen = input({

@@ -374,3 +374,31 @@ describe('disk space', () => {
 });
 
 onOnePage('rules-node');
+
+describe('a model with wrong contents', () => {
+  const digest = 'ab'.repeat(32) as Digest;
+  const desired = {
+    models: [{ name: 'kimi', digest, files: [], source: { kind: 'controller', folder: '/kimi' } }],
+  } as const;
+  const damaged = {
+    kind: 'model',
+    name: 'kimi',
+    digest: digest.slice(0, 16),
+    isCurrent: false,
+    state: 'changed',
+  } as const;
+  const wrongFiles = ['a.bin', 'b.bin', 'c.bin'];
+
+  it('is an error with node, model, file and day, unless the version is not in the file', () => {
+    const trees = [
+      { ...damaged, wrongFiles, foundAtEpochSeconds: 1_790_000_000 },
+      { ...damaged, name: 'old', wrongFiles },
+      { ...damaged, digest: 'f'.repeat(16), wrongFiles },
+    ];
+    const found = findingsOf(only({ trees }), desired);
+    expect(found.map(({ severity, code, detail }) => [severity, code, detail])).toEqual([
+      ['error', 'model/damaged', 'kimi on studio-3 has wrong contents in a.bin and 2 more (found on 2026-09-21).'],
+    ]);
+    expect(told(only({ trees: [damaged] }), desired)).toEqual([]);
+  });
+});

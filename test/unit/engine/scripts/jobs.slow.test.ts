@@ -9,6 +9,7 @@ import type { JobCall, ScriptCall, TreeFile } from '../../../../src/model/node-s
 import { place } from '../../../../src/node/paths/node-paths.ts';
 import {
   jobFolder,
+  listName,
   stagedArchive,
   stagedFile,
   stagedTree,
@@ -158,7 +159,12 @@ describe.concurrent.each(scriptShells)('verify-model in $name', (shell) => {
     root.file(stagedFile(exampleModel, 'a.part').path, 'x');
     symlinkSync('a', join(root.folder, stagedFile(exampleModel, 'link').path));
     expect(await runJob(root, call)).toEqual({ state: 'ended', exit: 0, done: 5, total: 5 });
-    expect(readdirSync(join(root.folder, stagedTree(exampleModel).path)).sort()).toEqual(['a', 'empty', 'odd names']);
+    expect(readdirSync(join(root.folder, stagedTree(exampleModel).path)).sort()).toEqual([
+      listName,
+      'a',
+      'empty',
+      'odd names',
+    ]);
     expect(root.calls()[0]).toBe(`chown -R root:wheel ${root.folder}${stagingFolder(exampleModel).path}`);
   });
 
