@@ -6,11 +6,12 @@ import { tinyGguf, tinyShape } from '../doubles/tiny-gguf.ts';
 import { replaceFile } from '../hosts/replace-file.ts';
 import { createGithub } from './github.ts';
 import { createHub, type HubFile, type HubRefusal, type HubRepository, hubFile } from './hub.ts';
-import { openWeb, webIdentity } from './web-server.ts';
+import { openWeb, type Site, webIdentity } from './web-server.ts';
 
 /** Divisible by 2, 3, 4, 6 and 8, so that most racks can split the model; larger than any context in a file. */
 const shape = { hidden: 96, layers: 24, heads: 24, context: 1_048_576 } as const;
 
+const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** The name of a GGUF file, which ends with its quantization; the most common one if the repository names none. */
@@ -21,7 +22,7 @@ function ggufName(name: string): string {
 
 /** The files of a repository: a GGUF file if its name has `GGUF`, otherwise safetensors files. */
 function filesOf(id: string): readonly HubFile[] {
-  const name = id.slice(id.indexOf('/') + 1);
+  const name = id.slice(id.lastIndexOf('/') + 1);
   const readme = `# ${id}\n\nA simulated repository: tiny weights that mean nothing.\n`;
   const seed = Number.parseInt(sha1(id).slice(0, 7), 16);
   const model = /gguf/i.test(name)
@@ -29,6 +30,19 @@ function filesOf(id: string): readonly HubFile[] {
     : indexedModel({ ...shape, seed: id });
   return [...model, ['README.md', readme] as const].map(([path, content]) => hubFile(path, Buffer.from(content)));
 }
+
+/**
+ * Every folder of every other server has a tiny model with a list of checksums, and its content depends only on its
+ * address. A folder whose address has `missing` does not exist.
+ */
+const modelServer: Site = ({ host, path }) => {
+  const [, folder = '', name] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
+  const files = folder.includes('missing') ? [] : filesOf(`${host}${folder}`);
+  const sums = files.map((one) => `${sha256(one.content)}  ./${one.path}\n`).join('');
+  const body = name === 'SHA256SUMS' ? Buffer.from(sums) : files.find((one) => one.path === name)?.content;
+  if (body === undefined || files.length === 0) return { status: 404, body: Buffer.from('no such file\n') };
+  return { status: 200, body, isRanged: true };
+};
 
 const wholeCommit = /^[0-9a-f]{40}$/;
 
@@ -58,12 +72,12 @@ function createRepositories(): (id: string, token: string | undefined) => HubRep
 }
 
 /**
- * Opens the servers that stand in for the internet in a rehearsal: a Hub with every repository, and GitHub's archives of
- * commits. The simulated Macs with these disks reach them by name.
+ * Opens the servers that stand in for the internet in a rehearsal: a Hub with every repository, GitHub's archives of
+ * commits, and servers with models. The simulated Macs with these disks reach them by name.
  */
 export async function openRehearsalWeb(folder: string, disks: readonly string[]) {
   const sites = new Map([...createHub({ find: createRepositories(), nowMs: Date.now }), ...createGithub()]);
-  const web = await openWeb({ sites, identity: webIdentity([...sites.keys()], new Date()) });
+  const web = await openWeb({ sites, elsewhere: modelServer, identity: webIdentity([...sites.keys()], new Date()) });
   const caFile = join(folder, 'web-ca.pem');
   await writeFile(caFile, web.ca, { mode: 0o600 });
   for (const disk of disks) {

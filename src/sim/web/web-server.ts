@@ -45,6 +45,8 @@ export type Deliver = (call: WebCall, answer: WebAnswer, response: ServerRespons
 interface WebOptions {
   /** By host name, such as `huggingface.co`. */
   readonly sites: ReadonlyMap<string, Site>;
+  /** Answers for every other host, through the mirror only. */
+  readonly elsewhere?: Site;
   readonly identity: ServerIdentity;
   readonly deliver?: Deliver;
 }
@@ -100,13 +102,13 @@ interface Origins {
 }
 
 /** A request as the call of one of the sites; undefined if no site has that name. */
-function callOf(request: IncomingMessage, { sites }: WebOptions, origins: Origins): WebCall | undefined {
+function callOf(request: IncomingMessage, { sites, elsewhere }: WebOptions, origins: Origins): WebCall | undefined {
   const name = (request.headers.host ?? '').replace(/:\d+$/, '');
   const url = new URL(request.url ?? '/', 'https://web.invalid');
   const [, first = '', rest = ''] = /^\/([^/]+)(\/.*)?$/.exec(url.pathname) ?? [];
   const isMirror = !sites.has(name);
   const host = isMirror ? first : name;
-  if (!sites.has(host)) return undefined;
+  if (!sites.has(host) && (elsewhere === undefined || host === '')) return undefined;
   return {
     host,
     method: request.method ?? 'GET',
@@ -143,7 +145,7 @@ export async function openWeb(options: WebOptions) {
       response.on('error', () => undefined);
       const own = `https://${request.headers.host ?? ''}`;
       const call = callOf(request, options, { own, other: origins[1 - index] ?? '' });
-      const site = call === undefined ? undefined : sites.get(call.host);
+      const site = call === undefined ? undefined : (sites.get(call.host) ?? options.elsewhere);
       if (call === undefined || site === undefined) {
         sendHead(notFound, response);
         response.end(notFound.body);

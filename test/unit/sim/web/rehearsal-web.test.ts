@@ -26,10 +26,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function get(path: string, token?: string, origin = web.origin, trusted = ca) {
+function get(path: string, token?: string, origin = web.origin, trusted = ca, host = 'huggingface.co') {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Promise<{ status: number; text: string; location: string }>((resolve, reject) => {
-    const asked = request(`${origin}/huggingface.co${path}`, { ca: trusted, headers }, (response) => {
+    const asked = request(`${origin}/${host}${path}`, { ca: trusted, headers }, (response) => {
       let text = '';
       response.on('data', (part: Buffer) => {
         text += part.toString('latin1');
@@ -150,5 +150,33 @@ describe("a rehearsal's GitHub", () => {
 
   it('has no archive of a missing repository', async () => {
     expect(await fetched('missing')).toContain('404');
+  });
+});
+
+describe("a rehearsal's servers of models", () => {
+  const from = (host: string, path: string) => get(path, undefined, undefined, undefined, host);
+
+  it('have a model with a list of checksums in every folder, in the formats of the Hub', async () => {
+    const { text } = await from('models.lan', '/llm/kimi/SHA256SUMS');
+    const lines = text.trimEnd().split('\n');
+    expect(lines).toHaveLength(6);
+    for (const line of lines) {
+      const [, sha256 = '', path = ''] = /^([0-9a-f]{64}) {2}\.\/(.+)$/.exec(line) ?? [];
+      const file = await from('models.lan', `/llm/kimi/${path}`);
+      expect([path, createHash('sha256').update(Buffer.from(file.text, 'latin1')).digest('hex')]).toEqual([
+        path,
+        sha256,
+      ]);
+    }
+    const gguf = await from('models.lan', '/llm/kimi-GGUF/SHA256SUMS');
+    expect(gguf.text).toMatch(/ \.\/kimi-Q4_K_M\.gguf$/m);
+    expect(gguf.text).not.toBe((await from('nas.lan', '/llm/kimi-GGUF/SHA256SUMS')).text);
+  });
+
+  it('have no other files, and nothing in a folder with `missing`', async () => {
+    const statuses = ['/llm/kimi/other', '/missing/SHA256SUMS', '/'].map(
+      async (path) => (await from('a.lan', path)).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([404, 404, 404]);
   });
 });
