@@ -17,6 +17,7 @@ import { hubAccess, readRepositories } from '../sources/read-repositories.ts';
 import { readShapes } from '../sources/read-shapes.ts';
 import { missingPrograms, readSources } from '../sources/read-sources.ts';
 import { readServerLists } from '../sources/server-lists.ts';
+import { rehearsalWeb, withSimulatedServers } from '../sources/simulated-web.ts';
 import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, withSimulatedLists, writeDoubles } from './doubles.ts';
 import {
@@ -70,10 +71,11 @@ export async function settleCluster(
   const folder = dirname(base.opened.path);
   const { doubles, ...rest } = base;
   await writeDoubles(doubles);
-  const wanted = withDoubles(withSimulatedLists(run, base.opened.path, withoutMirror(run, base.opened.fleet)), doubles);
+  const inFile = withDoubles(withSimulatedLists(run, base.opened.path, withoutMirror(run, base.opened.fleet)), doubles);
+  const wanted = { ...inFile, models: await withSimulatedServers(run, base.opened.path, inFile.models) };
   const places = sourcesToRead(wanted, base.lock, folder);
   const read = await readSources(run, places, base.opened.path);
-  const onServers = await readServerLists(run, places.servers);
+  const onServers = await readServerLists(run, places.servers, base.opened.path);
   const folders = { ...read.folders, ...onServers };
   const sources = { archives: { ...read.archives, ...missing }, folders };
   const repositories = await readRepositories(run, base.opened, places.repositories);
@@ -90,6 +92,7 @@ export async function settleCluster(
   const seen = await readShapes(run, settled.fleet, {
     openTargets: () => openTargets(run, base.opened),
     hubAccess: () => hubAccess(run, base.opened),
+    standIn: () => rehearsalWeb(run, base.opened.path, 'the servers of models'),
   });
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, seen);
   const lock = { ...settled.lock, ...given({ shapes }) };
@@ -123,7 +126,8 @@ export const lockedFleet = (run: Run, opened: OpenedCluster): DesiredFleet => lo
 
 const lockedWhole = (run: Run, opened: OpenedCluster) => {
   const { lock } = baseOf(run, opened);
-  return { lock, fleet: settleFleet(opened.fleet, lock, nothingRead, dirname(opened.path), keysByDriver).fleet };
+  const wanted = withoutMirror(run, opened.fleet);
+  return { lock, fleet: settleFleet(wanted, lock, nothingRead, dirname(opened.path), keysByDriver).fleet };
 };
 
 /**
@@ -144,15 +148,15 @@ function baseOf(run: Run, opened: OpenedCluster) {
   const doubles = doublesIn(run, opened.path, opened.fleet);
   const lockPlace = lockPlaceOf(run, opened);
   const lock = run.options.sim
-    ? rehearsedLock(withoutRepositories(withoutDoubled(opened.lock, doubles)), readLock(lockPlace))
+    ? rehearsedLock(withoutDownloads(withoutDoubled(opened.lock, doubles)), readLock(lockPlace))
     : opened.lock;
   return { opened, lock, lockPlace, doubles };
 }
 
-/** The simulated Hub has small models of its own, so their lists are not the committed ones. */
-const withoutRepositories = (lock: ClusterLock): ClusterLock => ({
+/** The simulated servers have small models of their own, so their lists are not the committed ones. */
+const withoutDownloads = (lock: ClusterLock): ClusterLock => ({
   ...lock,
-  models: Object.fromEntries(Object.entries(lock.models).filter(([, { commit }]) => commit === undefined)),
+  models: Object.fromEntries(Object.entries(lock.models).filter(([, { source }]) => !/^(?:hf|https?):/.test(source))),
 });
 
 /** Simulated Macs reach their servers by the names of the real ones. */

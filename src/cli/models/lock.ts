@@ -13,6 +13,7 @@ import { codeForNodes, exitCode, firstOf } from '../exit-codes.ts';
 import { readRepositories } from '../sources/read-repositories.ts';
 import { readSources } from '../sources/read-sources.ts';
 import { readServerLists } from '../sources/server-lists.ts';
+import { withSimulatedServers } from '../sources/simulated-web.ts';
 import { diagnosticsJson, logFindings, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { listNodeFolders } from './node-folders.ts';
@@ -22,7 +23,7 @@ export const modelsLock: VerbBody = async (run) => {
   const opened = openCluster(run);
   const baseFolder = dirname(opened.path);
   const { lock, lockPlace } = lockBefore(run, opened);
-  const chosen = chosenModels(run, opened.fleet.models);
+  const chosen = await withSimulatedServers(run, opened.path, chosenModels(run, opened.fleet.models));
   const places = sourcesToRead({ runtimes: [], models: chosen }, { models: {}, runtimes: {} }, baseFolder);
   const local = await readSources(run, places, opened.path);
   const repositories = await readRepositories(run, opened, places.repositories);
@@ -31,7 +32,7 @@ export const modelsLock: VerbBody = async (run) => {
     opened,
     chosen.filter(({ source }) => source.kind === 'node'),
   );
-  const onServers = await readServerLists(run, places.servers);
+  const onServers = await readServerLists(run, places.servers, opened.path);
   const folders = { ...local.folders, ...onNodes.folders, ...onServers };
   const settled = chosen.map((one) => {
     // Without a new list, the one in the lock is no answer.

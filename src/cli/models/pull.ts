@@ -13,12 +13,14 @@ import { actOn, playbookOf } from '../apply/act-on.ts';
 import { openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
+import { withSimulatedServers } from '../sources/simulated-web.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `models pull NAME…|--all [--detach]`: brings models to the nodes that read them, and changes nothing else. */
 export const modelsPull: VerbBody = async (run) => {
   const opened = openCluster(run);
-  const fleet = lockedFleet(run, opened);
+  const locked = lockedFleet(run, opened);
+  const fleet = { ...locked, models: await withSimulatedServers(run, opened.path, locked.models) };
   const isDetached = run.own['detach'] === true;
   const readers = targetedNodes(run, fleet, []).map((desired) => ({
     node: desired.name,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isCommit } from '../../desired/hub-source.ts';
 import type { RepositoryFact, RepositoryPlace } from '../../desired/settle/settle-trees.ts';
@@ -12,13 +11,12 @@ import { modelSubject, namedSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret.ts';
-import { simulatedWeb } from '../../sim/hosts/control/run-folder.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
-import { simFolder } from '../files/places.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { currentCommit, type HubAccess, resolveRepository } from './hub.ts';
 import { secretContext } from './secrets.ts';
+import { rehearsalWeb } from './simulated-web.ts';
 
 /** The form of a token, which is sent in a header and in a line of curl's configuration. */
 const tokenForm = /^[A-Za-z0-9._~+/=-]+$/;
@@ -55,14 +53,9 @@ export async function hubAccess(
   const onPause = (seconds: number): void =>
     run.console.err(`Hugging Face limits the rate of requests: waiting ${seconds} s\n`);
   const access = { signal: run.signal, onPause, ...given({ token: token?.secret.reveal() }) };
-  if (run.options.sim !== true) return { ...access, downloads: fleet.downloads ?? {} };
-  const web = await simulatedWeb(simFolder(run.env, path));
-  if (web !== undefined) return { ...access, downloads: { mirror: web.origin }, ca: readFileSync(web.caFile, 'utf8') };
-  return {
-    kind: 'unresolved',
-    detail: 'No simulated fleet is running, so nothing stands in for Hugging Face.',
-    hint: prose`Start it: ${meshwright('sim up')}`,
-  };
+  const web = await rehearsalWeb(run, path, 'Hugging Face');
+  if (web === undefined) return { ...access, downloads: fleet.downloads ?? {} };
+  return 'kind' in web ? web : { ...access, downloads: { mirror: web.origin }, ca: web.ca };
 }
 
 /** The commits and files of these repositories, by model name. */

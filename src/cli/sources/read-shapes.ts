@@ -33,6 +33,7 @@ import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { type HttpAnswer, httpGet, type WebAccess } from './http-get.ts';
 import type { HubAccess } from './hub.ts';
+import type { rehearsalWeb } from './simulated-web.ts';
 
 /** The number of nodes that are tried for a model with files on the nodes. */
 const mostTries = 2;
@@ -41,16 +42,18 @@ const mostTries = 2;
 interface ShapeReach {
   readonly openTargets: () => SshTargets;
   readonly hubAccess: () => Promise<HubAccess | UnreadSource>;
+  /** What stands in for other servers; undefined unless this is a rehearsal. */
+  readonly standIn: () => ReturnType<typeof rehearsalWeb>;
 }
 
 /**
  * Reads the shape of each resolved model without one, by name, from a local folder, a server, or up to two nodes that
- * load the model. A rehearsal contacts no server, and no run contacts a node that its options exclude.
+ * load the model. A rehearsal contacts no real server, and no run contacts a node that its options exclude.
  */
 export async function readShapes(
   run: Run,
   fleet: Pick<DesiredFleet, 'nodes' | 'models' | 'placements' | 'runtimes'>,
-  { openTargets, hubAccess }: ShapeReach,
+  { openTargets, ...servers }: ShapeReach,
 ): Promise<ShapeFacts> {
   const meant = { names: run.options.nodes ?? [], labels: run.options.label ?? [] };
   const onNodes = async (model: DesiredModel): Promise<ShapeFact> => {
@@ -65,7 +68,7 @@ export async function readShapes(
   await withProgress(run.console, ['reading headers', wanted], (done) =>
     Promise.all(
       wanted.map(async (model) => {
-        read[model.name] = await (model.source.kind === 'node' ? onNodes(model) : shapeOf(run, model, hubAccess));
+        read[model.name] = await (model.source.kind === 'node' ? onNodes(model) : shapeOf(run, model, servers));
         done(model.name);
       }),
     ),
@@ -88,8 +91,8 @@ export function readersOf(
 
 async function shapeOf(
   run: Run,
-  { source, files, hub }: DesiredModel,
-  hubAccess: ShapeReach['hubAccess'],
+  { source, files, hub, listedAt }: DesiredModel,
+  { hubAccess, standIn }: Omit<ShapeReach, 'openTargets'>,
 ): Promise<ShapeFact> {
   const paths = files.map(({ path }) => path);
   switch (source.kind) {
@@ -101,9 +104,11 @@ async function shapeOf(
       return unknownShape('its files are not known yet');
     case 'url': {
       if (hub === undefined) {
-        return run.options.sim
-          ? unknownShape('a rehearsal does not contact its server')
-          : readShape(urlSource(source.base, run), paths);
+        const web = await standIn();
+        if (web !== undefined && ('kind' in web || listedAt === undefined)) {
+          return unknownShape('a rehearsal does not contact its server');
+        }
+        return readShape(urlSource(source.base, { signal: run.signal, ...given({ ca: web?.ca }) }), paths);
       }
       const access = await hubAccess();
       if ('kind' in access) return unknownShape('Hugging Face could not be asked');

@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { mirrored } from '../../desired/mirror.ts';
 import { pageEntry } from '../../desired/releases.ts';
 import type { ArchiveFact, ReleasePlace } from '../../desired/settle/settle-trees.ts';
 import type { Release, UnreadArchive } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
-import { meshwright } from '../../model/text/command.ts';
-import { prose } from '../../model/text/prose.ts';
 import { bytesText } from '../../model/text/units.ts';
-import { simulatedWeb } from '../../sim/hosts/control/run-folder.ts';
-import { simFolder } from '../files/places.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { type HttpAnswer, type HttpQuestion, httpGet, type WebAccess } from './http-get.ts';
+import { rehearsalWeb } from './simulated-web.ts';
 
 /** A release page is shorter than this. */
 const longestPage = 16_777_216;
@@ -53,14 +49,11 @@ async function resolveSource(
   clusterFile: string,
   onHashed: (bytes: number) => void,
 ): Promise<ArchiveFact> {
-  if (run.options.sim !== true) return resolveRelease(release, { signal: run.signal }, onHashed);
-  const web = await simulatedWeb(simFolder(run.env, clusterFile));
-  if (web === undefined) {
-    const hint = prose`Start it: ${meshwright('sim up')}`;
-    return { ...unresolved('No simulated fleet is running, so nothing stands in for GitHub.'), hint };
-  }
+  const web = await rehearsalWeb(run, clusterFile, 'GitHub');
+  if (web === undefined) return resolveRelease(release, { signal: run.signal }, onHashed);
+  if ('kind' in web) return web;
   const from = mirrored(release.url, { mirror: web.origin });
-  return resolveRelease({ ...release, from }, { signal: run.signal, ca: readFileSync(web.caFile, 'utf8') }, onHashed);
+  return resolveRelease({ ...release, from }, { signal: run.signal, ca: web.ca }, onHashed);
 }
 
 /** @throws only if the run is interrupted */

@@ -5,11 +5,13 @@ import { mostTreeFiles } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
+import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { type HttpAnswer, type HttpQuestion, httpGet, type WebAccess } from './http-get.ts';
+import { rehearsalWeb } from './simulated-web.ts';
 
 /** A list of 2,048 files with long paths is shorter. */
 const mostListBytes = 2 ** 21;
@@ -19,13 +21,18 @@ const atOnce = 8;
 export async function readServerLists(
   run: Run,
   servers: readonly ServerPlace[],
+  clusterFile: string,
 ): Promise<Readonly<Record<string, FolderFact>>> {
   // Without a prototype, because `constructor` is a valid model name.
   const read: Record<string, FolderFact> = Object.create(null);
   if (servers.length === 0) return read;
+  const web = await rehearsalWeb(run, clusterFile, 'the servers of models');
   await withProgress(run.console, ['reading file lists', servers], async (done) => {
     for (const { name, base } of servers) {
-      read[name] = await readServerList(base, { signal: run.signal });
+      read[name] =
+        web !== undefined && 'kind' in web
+          ? web
+          : await readServerList(base, { signal: run.signal, ...given({ ca: web?.ca }) });
       done(name);
     }
   });
