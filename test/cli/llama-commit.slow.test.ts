@@ -40,8 +40,8 @@ afterAll(() => endPlace(place));
 
 describe('llama.cpp from a commit', () => {
   it.each([
-    ['CMake', 'opt/homebrew/bin/cmake', /could not be built\. On studio-1: .*brew install cmake/],
-    ["Apple's command line tools", 'Library/Developer', /could not be built\. On studio-1: .*xcode-select --install/],
+    ['CMake', 'opt/homebrew/bin/cmake', /failed\. On studio-1: .*brew install cmake/],
+    ["Apple's command line tools", 'Library/Developer', /failed\. On studio-1: .*xcode-select --install/],
   ])('waits for %s on the node that builds it', async (_what, path, reason) => {
     renameSync(onDisk(path), onDisk(`${path}.away`));
     const ran = await run(...apply, '--json');

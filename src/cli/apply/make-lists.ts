@@ -64,7 +64,7 @@ const namesOf = ({ runtime: { name, extras }, made }: UnmadeRuntime): readonly s
 const unmade = (made: UnmadeRuntime['made'], why: string): UnreadArchive =>
   isListed(made)
     ? { kind: 'unlisted', detail: `The packages of ${packageText(made)} could not be listed. ${why}` }
-    : { kind: 'unbuilt', detail: `${upperFirst(packageText(made))} could not be built. ${why}` };
+    : { kind: 'unbuilt', detail: `Building ${packageText(made)} failed. ${why}` };
 
 /** The targets, with the nodes that need one of these runtimes first. */
 function makersOf({ cluster: { fleet }, targets }: ListWork, wanted: readonly UnmadeRuntime[]): readonly DesiredNode[] {
