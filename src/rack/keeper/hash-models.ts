@@ -62,6 +62,7 @@ my @kept = lines($hashing);
 my $sum = pop @kept;
 my %s = defined $sum && $sum eq sha256_hex(join "\n", @kept) ? map { /^([a-z]+)=(.*)\z/ ? ($1, $2) : () } @kept : ();
 my $pause = defined $s{at} && $s{at} <= $now ? $now - $s{at} : 60;
+delete $s{at};
 my $budget = $piece + int($total / (29 * $day) * ($pause > 600 ? 600 : $pause));
 sub over { my ($id, $of, $text) = @_; $of->{$id} = $last{$id} = $now; %s = (); print "model $id $text\n" if $text }
 sub wrong {
