@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../rack/running.ts';
@@ -30,8 +30,12 @@ const found = (name = ''): readonly string[] =>
     .map((one) => join(one.parentPath, one.name));
 
 const onDisk = (path: string): string => join(found('roots')[0] ?? '', first, path);
-const isBuilding = (): boolean =>
-  found('job').some((path) => path.includes(`/${first}/`) && readFileSync(path, 'utf8').includes('name=build-archive'));
+/** Looks only at the jobs, because other folders disappear while they are listed. */
+const isBuilding = (): boolean => {
+  const jobs = onDisk('Library/Application Support/meshwright/ops');
+  const names = existsSync(jobs) ? readdirSync(jobs).map((name) => join(jobs, name, 'job')) : [];
+  return names.some((path) => existsSync(path) && readFileSync(path, 'utf8').includes('name=build-archive'));
+};
 
 beforeAll(async () => {
   place = await placeWithPair(file('acme/broken-llama'), () => Promise.resolve());
