@@ -1,10 +1,11 @@
 /** Models that other software downloaded: apply takes them and serves, and their source is never contacted. */
-import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tinyGguf, tinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
 import { filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { sha256 } from '../unit/engine/scripts/run-job.ts';
+import { diskOf } from './disks.ts';
 import { endPlace } from './fleet.ts';
 import { json, meshwright } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
@@ -61,15 +62,11 @@ const file = pairFile((value) => {
 let place: Place;
 let originals: readonly string[] = [];
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
-const rootOf = (node: string): string => {
-  const fleets = join(place.state, 'sim');
-  return join(fleets, readdirSync(fleets)[0] ?? '', 'roots', node);
-};
 
 /** Stores each model where its software keeps it; a file of the Hugging Face cache is a link to a blob. */
 function store(name: Layout): string {
-  const [node, place] = layouts[name];
-  const path = join(rootOf(node), place(sha256(models[name])));
+  const [node, pathOf] = layouts[name];
+  const path = join(diskOf(place, node), pathOf(sha256(models[name])));
   mkdirSync(dirname(path), { recursive: true });
   if (name !== 'hub') {
     writeFileSync(path, models[name]);

@@ -15,6 +15,7 @@ import {
 import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 import { type Canary, placesOf, searchText, searchTree } from './canary.ts';
+import { diskOf } from './disks.ts';
 import { endPlace } from './fleet.ts';
 import { meshwright, type Ran } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
@@ -190,7 +191,7 @@ afterAll(async () => {
 });
 
 const patience = 300_000;
-const rootOf = (node: string): string => join(simFolder(), 'roots', node);
+const rootOf = (node: string): string => diskOf(place, node);
 
 /** The local port of the endpoint. */
 function realPort(): number {

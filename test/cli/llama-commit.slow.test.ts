@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../rack/running.ts';
 import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
+import { diskOf, hasJob, pathsNamed } from './disks.ts';
 import { endPlace } from './fleet.ts';
 import { ended, json, meshwright, start } from './meshwright.ts';
 import { bareFile, placeWithPair } from './pair.ts';
@@ -23,19 +24,9 @@ const file = (repository: string): FileValue =>
     value['placements'] = { chat: { ...placement, transport: 'rdma', context: '8k' } };
   });
 
-/** The paths below the state folder with this name. */
-const found = (name = ''): readonly string[] =>
-  readdirSync(place.state, { recursive: true, withFileTypes: true })
-    .filter((one) => one.name === name)
-    .map((one) => join(one.parentPath, one.name));
-
-const onDisk = (path: string): string => join(found('roots')[0] ?? '', first, path);
-/** Looks only at the jobs, because other folders disappear while they are listed. */
-const isBuilding = (): boolean => {
-  const jobs = onDisk('Library/Application Support/meshwright/ops');
-  const names = existsSync(jobs) ? readdirSync(jobs).map((name) => join(jobs, name, 'job')) : [];
-  return names.some((path) => existsSync(path) && readFileSync(path, 'utf8').includes('name=build-archive'));
-};
+const found = (name = ''): readonly string[] => pathsNamed(place, name);
+const onDisk = (path: string): string => join(diskOf(place, first), path);
+const isBuilding = (): boolean => hasJob(place, first, 'build-archive');
 
 beforeAll(async () => {
   place = await placeWithPair(file('acme/broken-llama'), () => Promise.resolve());

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../rack/running.ts';
 import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
+import { diskOf, hasJob, pathsNamed } from './disks.ts';
 import { endPlace } from './fleet.ts';
 import { ended, json, meshwright, start } from './meshwright.ts';
 import { bareFile, placeWithPair } from './pair.ts';
@@ -23,15 +24,8 @@ const file = (repository: string): FileValue =>
     value['placements'] = { chat: { ...placement, context: '8k' } };
   });
 
-/** The paths below the state folder with this name. */
-const found = (name = ''): readonly string[] =>
-  readdirSync(place.state, { recursive: true, withFileTypes: true })
-    .filter((one) => one.name === name)
-    .map((one) => join(one.parentPath, one.name));
-
-const [onFirst, onSecond] = [first, second].map((node) => (path: string) => path.includes(`/${node}/`));
-const isBuilding = (isThere = onSecond): boolean =>
-  found('job').some((path) => isThere?.(path) && readFileSync(path, 'utf8').includes('name=list-packages'));
+const found = (name = ''): readonly string[] => pathsNamed(place, name);
+const isBuilding = (node: string = second): boolean => hasJob(place, node, 'list-packages');
 
 beforeAll(async () => {
   place = await placeWithPair(file('acme/missing'), () => Promise.resolve());
@@ -60,11 +54,10 @@ describe('a runtime from a commit of a fork', () => {
   it('is built on a different node if the first one is gone, even after a kill', async () => {
     place.write('cluster.yaml', fileText(file('acme/mlx-lm')));
     expect((await run('sim', 'fault', 'power-cut', first)).code).toBe(0);
-    const [disk = ''] = found('roots').map((roots) => join(roots, second));
-    writeFileSync(join(disk, '.sim/uv'), 'slow\n');
+    writeFileSync(join(diskOf(place, second), '.sim/uv'), 'slow\n');
     const killed = start(place, apply);
     const end = ended(killed, apply);
-    expect(await eventually(isBuilding)).toBe(true);
+    expect(await eventually(() => isBuilding())).toBe(true);
     killed.kill('SIGKILL');
     expect([(await end).signal, found(list), found(wheel)]).toEqual(['SIGKILL', [], []]);
     await run(...apply);
@@ -82,7 +75,7 @@ describe('a runtime from a commit of a fork', () => {
     const [one, other] = found('mlx_lm-0.32.0.dist-info').map((folder) =>
       readFileSync(join(folder, 'METADATA'), 'utf8'),
     );
-    expect([one, isBuilding(onFirst)]).toEqual([other, false]);
+    expect([one, isBuilding(first)]).toEqual([other, false]);
     const again = await run(...apply);
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Nothing to change')]);
     expect(readFileSync(path)).toEqual(before);

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../rack/running.ts';
 import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
+import { diskOf, hasJob, pathsNamed } from './disks.ts';
 import { endPlace } from './fleet.ts';
 import { ended, json, meshwright, start } from './meshwright.ts';
 import { bareFile, placeWithPair } from './pair.ts';
@@ -22,13 +23,8 @@ const file = (version: string): FileValue =>
     value['placements'] = { chat: { ...placement, context: '8k' } };
   });
 
-/** The paths below the state folder with this name. */
-const found = (name: string): readonly string[] =>
-  readdirSync(place.state, { recursive: true, withFileTypes: true })
-    .filter((one) => one.name === name)
-    .map((one) => join(one.parentPath, one.name));
-
-const isListing = (): boolean => found('job').some((path) => readFileSync(path, 'utf8').includes('name=list-packages'));
+const found = (name: string): readonly string[] => pathsNamed(place, name);
+const isListing = (): boolean => [first, second].some((node) => hasJob(place, node, 'list-packages'));
 
 beforeAll(async () => {
   place = await placeWithPair(file('9.9.9'), () => Promise.resolve());
@@ -54,8 +50,7 @@ describe('a runtime with a version of mlx-lm', () => {
   });
 
   it('serves after an apply that is killed while a node makes the list', async () => {
-    const [disk = ''] = found('roots').map((roots) => join(roots, first));
-    writeFileSync(join(disk, '.sim/uv'), 'slow\n');
+    writeFileSync(join(diskOf(place, first), '.sim/uv'), 'slow\n');
     const killed = start(place, apply);
     const end = ended(killed, apply);
     expect(await eventually(isListing)).toBe(true);

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { clientKey, publish, writePublishedSources } from '../scenarios/published-sources.ts';
+import { diskOf } from './disks.ts';
 import { endPlace } from './fleet.ts';
 import { json, meshwright } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
@@ -28,9 +29,7 @@ afterAll(() => endPlace(place));
 
 /** The port on this computer that represents a gateway. */
 function realPort(node: string): number {
-  const fleets = join(place.state, 'sim');
-  const [table = ''] = readdirSync(fleets).map((fleet) => join(fleets, fleet, 'roots', node, '.sim/link-table'));
-  const line = readFileSync(table, 'utf8')
+  const line = readFileSync(join(diskOf(place, node), '.sim/link-table'), 'utf8')
     .split('\n')
     .find((one) => one.startsWith('127.0.0.1:8080 '));
   return Number(line?.slice(line.lastIndexOf(':') + 1));
