@@ -56,6 +56,7 @@ function settled(ran: Ran): Ran {
     .replace(/(?<=commit )[0-9a-f]{12}/g, 'COMMIT')
     // A rate is shown only after some tokens.
     .replace(/(?<=^ {4})(?:[\d.]+ tokens\/s {3})?first token \d+ ms$/gm, 'first token TIME')
+    .replace(/(?<=on studio-1) {3}[\d.]+ tokens\/s$/gm, '')
     .replace(/(?<=panic-full-)[\d-]+\.\d+/g, 'TIME')
     .replace(/since [\d-]+\n? *[\d:]+ UTC; [0-9A-F-]{36}/g, 'since TIME; BOOT SESSION')
     .replace(/^[0-9a-f]{64}$/gm, 'ANSWER');
