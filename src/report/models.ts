@@ -156,7 +156,7 @@ function hashText({ wrongFiles, foundOn, hashedOn, unreadableOn }: HashResult): 
   return unreadableOn === undefined ? hashed : `${hashed}, but a file could not be read on ${unreadableOn}`;
 }
 
-/** `/Users/ana/.exo/models/acme--tiny has 62 of 62 files: apply takes them and compares their SHA-256`, one for each folder. */
+/** `/Users/ana/.exo/models/acme--tiny has 62 of 62 files: apply takes them …`, one for each folder. */
 function foundTexts(
   { found = [], unreadable = [], unsearched }: ModelCopy,
   { files }: DesiredModel,

@@ -102,8 +102,9 @@ export function withDoubles<F extends Programs>(fleet: F, doubles: readonly Doub
 }
 
 /**
- * In a rehearsal, the lists of packages and the archives that simulated Macs make are in the simulated fleet's folder: the
- * double of uv accepts only its own hashes, and real Macs would refuse those. They cannot run simulated programs either.
+ * In a rehearsal, the lists of packages and the archives that simulated Macs make are in the simulated fleet's folder:
+ * the double of uv accepts only its own hashes, and real Macs would refuse those. They cannot run simulated programs
+ * either.
  */
 export function withSimulatedLists<F extends Programs>(run: Run, clusterFile: string, fleet: F): F {
   if (run.options.sim !== true) return fleet;

@@ -134,7 +134,7 @@ async function hashArchive(
 }
 
 /** The answer with status 200, or why there is none. */
-async function request(
+export async function request(
   url: string,
   { accept = '*/*', ...more }: Omit<HttpQuestion, 'headers'> & { readonly accept?: string },
   access: WebAccess,

@@ -10,7 +10,8 @@ import type { TreeFile } from '../../model/node-script.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import { type HttpAnswer, type HttpQuestion, httpGet, type WebAccess } from './http-get.ts';
+import type { WebAccess } from './http-get.ts';
+import { request } from './resolve-releases.ts';
 import { rehearsalWeb } from './simulated-web.ts';
 
 /** A list of 2,048 files with long paths is shorter. */
@@ -46,7 +47,9 @@ export async function readServerLists(
 export async function readServerList(base: string, access: WebAccess): Promise<FolderFact> {
   try {
     const url = `${base}${checksumName}`;
-    const { body } = await get(url, { mostBytes: mostListBytes }, access);
+    const answer = await request(url, { mostBytes: mostListBytes }, access);
+    if ('kind' in answer) throw problem(answer.detail, answer.kind === 'no-release' ? toMakeTheList : toTryAgain);
+    const { body } = answer;
     const list = readChecksums(body.toString('utf8'));
     if (list.kind === 'garbled') throw problem(`${url}: line ${list.line} is not a checksum and a path.`);
     if (list.files.length > mostTreeFiles) {
@@ -66,24 +69,17 @@ export async function readServerList(base: string, access: WebAccess): Promise<F
 
 const toMakeTheList = `To make the list, run this in the model's folder on the server: \`find . -type f ! -name ${checksumName} -exec shasum -a 256 {} + > ${checksumName}\`. Or list the model's \`files\` in the cluster file.`;
 
+const toTryAgain = 'Check the URL in the cluster file and its server, then run the command again.';
+
 const problem = (detail: string, hint = toMakeTheList): FleetError => failure('model/unresolved', { detail, hint });
 
 async function sizeOf(url: string, access: WebAccess): Promise<number> {
-  const { header } = await get(url, { method: 'HEAD' }, access);
-  const text = header('content-length') ?? '';
+  const answer = await request(url, { method: 'HEAD' }, access);
+  if ('kind' in answer) throw problem(answer.detail, toTryAgain);
+  const text = answer.header('content-length') ?? '';
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw problem(
     `${url}: its server does not report the size of the file.`,
     "Use a server that sends Content-Length, or list the model's `files` in the cluster file.",
   );
-}
-
-/** The answer with status 200. */
-async function get(url: string, question: Omit<HttpQuestion, 'headers'>, access: WebAccess): Promise<HttpAnswer> {
-  const answer = await httpGet(url, { ...question, headers: {} }, access);
-  const again = 'Check the URL in the cluster file and its server, then run the command again.';
-  if ('why' in answer) throw problem(`${url}: its server ${answer.why}.`, again);
-  if (answer.status === 200) return answer;
-  if (answer.status === 404 && url.endsWith(`/${checksumName}`)) throw problem(`${url} does not exist (HTTP 404).`);
-  throw problem(`${url} returned HTTP ${answer.status}.`, again);
 }

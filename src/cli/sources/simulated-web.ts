@@ -34,7 +34,7 @@ export async function rehearsalWeb(
   };
 }
 
-/** In a rehearsal, models on servers whose files the cluster file does not list come from the simulated fleet's server. */
+/** In a rehearsal, a model on a server comes from the simulated fleet, unless the cluster file lists its files. */
 export async function withSimulatedServers(
   run: Run,
   clusterFile: string,

@@ -140,7 +140,10 @@ export const readKept = (answer: Answer | undefined) =>
       rollbacks: all('rollback').map(({ name, fields = {} }): NodeRollback => {
         return { state: name === 'pending' ? 'pending' : 'rolling', fields };
       }),
-      /** `last` is the keeper's last change; `hashed` lists the models that it hashed; `refused` is set if macOS refused network changes over SSH. */
+      /**
+       * `last` is the keeper's last change; `hashed` lists the models that it hashed; `refused` is set if macOS refused
+       * network changes over SSH.
+       */
       keeper: all('keeper')[0]?.fields ?? {},
       baseline: { values: all('baseline').map(baselineOf), daemons: all('foreign').map(daemonOf) },
       traces: traces[0] ?? { hasFolder: false, trees: 'none', hasSudoers: false, hasKey: false },

@@ -205,8 +205,9 @@ EOT
 
 /**
  * Restores once a minute what macOS undoes: cable addresses, the bridge's removal, and the wired limit. Also empties
- * long logs, and hashes a part of the published models at the end of a round. It does nothing without its data, and nothing while a network change waits for confirmation or is rolled
- * back, because that change decides what the keeper may keep. A round that could not observe exits with 1.
+ * long logs, and hashes a part of the published models at the end of a round. It does nothing without its data, and
+ * nothing while a network change waits for confirmation or is rolled back, because that change decides what the keeper
+ * may keep. A round that could not observe exits with 1.
  */
 export const keepText = `{
 ${daemonPrologue(keeperProgram)}

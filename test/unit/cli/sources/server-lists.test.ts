@@ -43,7 +43,7 @@ describe('the list of files on a server', () => {
   it.each([
     ['none', /none\/SHA256SUMS does not exist \(HTTP 404\)/, /shasum -a 256/],
     ['page', /SHA256SUMS: line 1 is not a checksum/, /shasum -a 256/],
-    ['half', /half\/config\.json returned HTTP 404/, /Check the URL/],
+    ['half', /half\/config\.json does not exist \(HTTP 404\)/, /Check the URL/],
   ])('is unknown, with a hint: %s', async (folder, detail, hint) => {
     expect(await read(folder)).toEqual({
       kind: 'unresolved',

@@ -128,7 +128,7 @@ describe('a server with a drafter', () => {
     return configurePlacement(kimi, { ...fleet, models }, 5, lastingNames);
   };
 
-  it('loads its file from its own folder, on the GPU, and is told to draft with it', () => {
+  it('loads its file from its own folder, on the GPU, with the option that makes the server use it', () => {
     const configured = drafted();
     const [rank] = configured.kind === 'configured' ? configured.ranks : [];
     const argv = rank === undefined ? [] : argvOf(rank);
