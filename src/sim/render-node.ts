@@ -139,7 +139,7 @@ const rdmaCablesText = ({ fleet, mac }: View): string =>
  * The sh line that sends a tool's arguments to the simulator and prints its answer. It needs `$r`, the root that the
  * tool derived from its own path.
  */
-const askSimulator = 'exec "$r/usr/bin/perl" "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
+const askSimulator = 'exec "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
 
 /**
  * An sh function at the beginning of every simulated tool, also for the bodies of patterns. It prints a file line by

@@ -55,6 +55,19 @@ ${plist}EOT
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 }
 
+/** A program that returns each line that it receives at one of its Mac's addresses, from any number of clients. */
+const echoes = (address: string): string =>
+  `"$R/usr/bin/perl" -MIO::Socket::INET -e 'alarm 60; $SIG{CHLD} = "IGNORE"; my $all = IO::Socket::INET->new(LocalAddr => shift, Listen => 9, ReuseAddr => 1) or die; while (my $one = $all->accept) { next if fork; print $one "echo $_" while <$one>; exit }' ${address} >/dev/null 2>&1 </dev/null &`;
+
+/** Prints the answer to a line, or `lost`. */
+const said = async ({ user }: ContractRack, node: string, address: string): Promise<string> =>
+  (
+    await user(
+      node,
+      `"$R/usr/bin/perl" -MIO::Socket::INET -e 'my $far = IO::Socket::INET->new(PeerAddr => shift, Timeout => 1) or exit print "lost"; print $far "hello\n"; print scalar <$far>' ${address}`,
+    )
+  ).stdout;
+
 /** Every behavior that both hosts must share. `differences.ts` lists behavior that only one of them supports. */
 export const behaviours: readonly Behaviour[] = [
   {
@@ -180,6 +193,23 @@ export const behaviours: readonly Behaviour[] = [
       await fleet.clearFault([]);
       expect(await find()).toEqual(before);
       expect([await status(one, 'en3'), await status(other, 'en3')]).toEqual(['active', 'active']);
+    },
+  },
+  {
+    title: 'connects perl programs over its cables, and only there',
+    check: async (rack) => {
+      const address = '10.77.0.1:52000';
+      await rack.user(one, echoes(address));
+      expect(await eventually(async () => (await said(rack, other, address)) === 'echo hello\n')).toBe(true);
+      expect(await said(rack, one, address)).toBe('echo hello\n');
+      expect([await said(rack, 'studio-3', address), await said(rack, other, '10.77.0.1:52001')]).toEqual([
+        'lost',
+        'lost',
+      ]);
+      await rack.fleet.setFault(['cable-missing', 'studio-1:2']);
+      expect(await said(rack, other, address)).toBe('lost');
+      await rack.fleet.clearFault([]);
+      expect(await said(rack, other, address)).toBe('echo hello\n');
     },
   },
   {

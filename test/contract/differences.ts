@@ -23,7 +23,17 @@ export const differences: readonly Difference[] = [
   {
     what: 'data between the real link addresses',
     missingOn: 'portable',
-    why: "all addresses belong to one machine; a table redirects runtimes and curl to that machine's loopback ports",
+    why: "all addresses belong to one machine; a table redirects runtimes, curl and perl to that machine's loopback ports",
+  },
+  {
+    what: 'the address from which an accepted connection comes',
+    missingOn: 'portable',
+    why: 'it is 127.0.0.1, like every address of that machine; the address that was connected to is right',
+  },
+  {
+    what: 'an effect of a pulled cable on open connections',
+    missingOn: 'portable',
+    why: 'they are connections within that machine; new connections fail immediately at both ends',
   },
   {
     what: 'cable speeds',

@@ -54,7 +54,7 @@ interface NodePlace {
   readonly keys: NodeKeys;
   /** Starts the node's processes, each with the mark of the current boot session. */
   readonly startJob: (mark: () => string) => StartJob;
-  /** Called with all texts in a launchd job before the job is loaded. */
+  /** Called with texts that contain the addresses on which a process will listen, such as those of a launchd job. */
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
   readonly filesOf: (view: NodeView, mark: string) => readonly NodeFile[] | Promise<readonly NodeFile[]>;
   readonly serverOf: (node: ServedNode) => NodeServer;
@@ -156,6 +156,7 @@ export async function createNode(options: HostedNode, place: NodePlace) {
       now.isAsleep = true;
     },
     run,
+    announce: place.beforeLoad,
     launchd,
     life,
     counts: () =>

@@ -144,6 +144,15 @@ export function createPortClaims() {
 /** File with the node's names for the loopback ports of this machine. */
 export const linkNamesPath = '/.sim/link-names';
 
+/** File with the addresses that a node can use, for the error of a connection to an address without a place. */
+const linkReachPath = '/.sim/link-reach';
+
+const linkReachText = (reach: Reach | undefined): string =>
+  [
+    ...(reach?.own ?? []).map((address) => `own ${address}\n`),
+    ...(reach?.far ?? []).map(({ address }) => `far ${address}\n`),
+  ].join('');
+
 /** The addresses that each node can use; undefined for nodes without a cable. */
 type Reaches = ReadonlyMap<string, Reach | undefined>;
 
@@ -181,11 +190,12 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
     for (const [node, root] of roots) {
       await write(root + linkTablePath, linkTableText(known, node, reaches.get(node)));
       await write(root + linkNamesPath, linkNamesText(known, node));
+      await write(root + linkReachPath, linkReachText(reaches.get(node)));
     }
   };
   return {
     /**
-     * Call this before a job is loaded on this node. Every address in the job's texts gets a loopback port, which is
+     * Call this before a job is loaded or a program listens on this node. Every address in the job's texts gets a loopback port, which is
      * the same until the fleet stops. All tables are updated.
      */
     announce: (node: string, texts: readonly string[]): Promise<void> =>

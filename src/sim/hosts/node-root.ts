@@ -2,10 +2,11 @@ import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writ
 import { basename, dirname, join } from 'node:path';
 import { buildToolFiles } from '../doubles/build-tools.ts';
 import { preferencesPath } from '../model/network.ts';
-import { dataFile, type NodeFile } from '../model/node-files.ts';
+import { dataFile, type NodeFile, perlQuote, toolFile } from '../model/node-files.ts';
 import { rdmaClientsPath } from '../model/rdma.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
 import { doubleFiles } from './base-tools/archives.ts';
+import { perlFiles, perlPath } from './base-tools/perl.ts';
 import { replaceFile } from './replace-file.ts';
 import { homeOf, sudoRulesPath } from './ssh/ssh-user.ts';
 
@@ -91,6 +92,9 @@ async function clearVolatile(root: string): Promise<void> {
 
 const ownerPath = '/.sim/mac';
 
+/** The simulator's socket on a node with its own root. */
+const ownAskPath = '/.sim/socket';
+
 /** Moves the contents of these folders, and the record of the client's key, to a different place. */
 async function moveFilled(from: string, to: string): Promise<void> {
   for (const folder of filledFolders) {
@@ -153,13 +157,19 @@ export async function createNodeRoot(options: NodeRootOptions) {
   for (const name of privateLinks) await link(`private/${name}`, join(root, name));
   await clearVolatile(root);
   for (const folder of ['/private/tmp', '/private/var/tmp', rdmaClientsPath]) await chmod(join(root, folder), 0o1777);
-  for (const path of options.baseFiles === undefined ? linkedTools : []) {
+  const isPrefixed = options.baseFiles === undefined;
+  const perl = (isPrefixed ? hostTool('perl') : undefined) ?? perlPath;
+  for (const path of isPrefixed ? linkedTools : []) {
     const target = hostTool(basename(path));
     if (target !== undefined) await link(target, join(root, path));
   }
+  // On a disk of an earlier version, this is a link to this machine's perl, which would be overwritten.
+  if (isPrefixed) await rm(join(root, perlPath), { force: true });
   await writeFile(join(root, '/.sim/unknown'), '');
-  const own = options.baseFiles ?? [...baseToolFiles(user), ...doubleFiles(), ...buildToolFiles()];
-  const base = [...own, dataFile('/.sim/ask', askPath === undefined ? ownAskText : askClientText(askPath))];
+  const made = () => [...baseToolFiles(user), ...perlFiles(perl, askPath ?? ownAskPath)];
+  const own = options.baseFiles ?? [...made(), ...doubleFiles(), ...buildToolFiles()];
+  const ask = askPath === undefined ? ownAskText : askClientText(askPath);
+  const base = [...own, toolFile('/.sim/ask', `#!${perl}\n${ask}`)];
   let present: ReadonlyMap<string, NodeFile> | undefined;
   let last: readonly NodeFile[] | undefined;
   let owner = await readFile(join(root, ownerPath), 'utf8').catch(() => undefined);
@@ -254,9 +264,6 @@ async function writeKey(place: NodeRootOptions, hasKey: boolean): Promise<void> 
 /** Exit code of a process that gets no answer from a simulator. */
 const noAnswerCode = 70;
 
-/** A perl string literal for this path. */
-const perlText = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
-
 /** Perl expressions that describe the calling process. */
 interface Caller {
   /** The mark of its boot session. */
@@ -278,7 +285,7 @@ export const askClientText = (socketPath: string, caller: Caller = byEnvironment
 use Socket;
 my $words = join "\\0", ${caller.mark}, ${caller.isRoot}, @ARGV;
 my $socket;
-socket($socket, PF_UNIX, SOCK_STREAM, 0) && connect($socket, pack_sockaddr_un(${perlText(socketPath)})) or gone();
+socket($socket, PF_UNIX, SOCK_STREAM, 0) && connect($socket, pack_sockaddr_un(${perlQuote(socketPath)})) or gone();
 select((select($socket), $| = 1)[0]);
 local $SIG{PIPE} = 'IGNORE';
 print {$socket} length($words), "\\n", $words;
@@ -295,7 +302,7 @@ sub gone { print STDERR "simulated: the simulator of this Mac does not answer\\n
  * The same for a node with its own root folder and users, where root is the real user. Every process belongs to the
  * recorded boot session, because older processes no longer exist.
  */
-const ownAskText = askClientText('/.sim/socket', {
+const ownAskText = askClientText(ownAskPath, {
   mark: "do { open my $f, '<', '/.sim/mark'; my $m = <$f>; chomp $m; $m }",
   isRoot: "$> ? '' : 1",
 });

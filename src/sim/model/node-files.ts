@@ -15,6 +15,9 @@ export const toolFile = (path: string, text: string): NodeFile => ({ path, text,
 /** Quotes a text as a single sh word. */
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
+/** Quotes a text as a perl string. */
+export const perlQuote = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
+
 /**
  * Folder of the host machine's programs on a Mac in namespaces. No script of the product contains this path, and
  * neither does any PATH.

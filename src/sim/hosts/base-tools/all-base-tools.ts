@@ -30,7 +30,7 @@ export const baseTools: readonly BaseTool[] = [
   .sort((a, b) => (a.path < b.path ? -1 : 1));
 
 /** Host programs to which the node's root links directly, without checking their arguments. */
-export const linkedTools: readonly string[] = ['/bin/sh', '/usr/bin/perl'];
+export const linkedTools: readonly string[] = ['/bin/sh'];
 
 const hostFolders = ['/bin', '/usr/bin', '/sbin', '/usr/sbin'];
 

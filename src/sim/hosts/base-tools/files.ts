@@ -29,7 +29,7 @@ for o; do
   [ "$i" -ge "$OPTIND" ] || { i=$((i + 1)); continue; }
   case $o in (/*) ;; (*) o=$PWD/$o ;; esac
   case $o in ("$R/opt/meshwright/models/"?*)
-    [ ! -e "$o" ] || "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note delete "$o" >/dev/null 2>&1 ;; esac
+    [ ! -e "$o" ] || "$R/.sim/ask" "$PWD" note delete "$o" >/dev/null 2>&1 ;; esac
 done
 `;
 
@@ -59,6 +59,12 @@ export const fileTools: readonly ToolRow[] = [
     usage: 'usage: mkdir [-pv] [-m mode] directory_name ...',
     code: 64,
     body: passFiles({ letters: 'pvm:', isChanging: true }),
+  },
+  {
+    path: '/usr/bin/mkfifo',
+    forms: '[-m mode] fifo ...',
+    usage: 'usage: mkfifo [-m mode] fifo_name ...',
+    body: passFiles({ letters: 'm:', isChanging: true }),
   },
   {
     path: '/bin/mv',

@@ -127,7 +127,7 @@ for o; do
   z=1
 done
 [ "$#$m" != 0 ] || exit 1
-case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@" $m >/dev/null 2>&1 ;; esac
+case $s in (0) ;; (*) "$R/.sim/ask" "$PWD" note kill "$s" "$@" $m >/dev/null 2>&1 ;; esac
 [ $# -gt 0 ] || exit "$z"
 kill -s "$s" -- "$@" && exit "$z"`;
 

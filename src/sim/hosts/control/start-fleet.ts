@@ -258,7 +258,7 @@ const plist = plistText({
 /** The effect is in the model, so that clearing the fault also removes it. */
 const script = `#!/bin/sh
 r=\${0%'${scriptPath}'}
-exec "$r/usr/bin/perl" "$r/.sim/ask" / note daemon-run
+exec "$r/.sim/ask" / note daemon-run
 `;
 
 async function install({ disk, launchd }: SimulatedNode): Promise<void> {
@@ -401,7 +401,7 @@ async function happen(
 /**
  * Handles an event that a node's process reports with `note`. Ranks report `tcp-load`, the foreign network daemon
  * reports `daemon-run`, and the sshd before FileVault reports `unlock`. Tools that run without the simulator report
- * `delete PATH...` and `kill SIGNAL PID...`.
+ * `delete PATH...` and `kill SIGNAL PID...`. A perl program reports `listen ADDRESS:PORT` before it uses the address.
  */
 async function onNote(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest]: readonly string[]): Promise<void> {
   switch (word) {
@@ -416,6 +416,9 @@ async function onNote(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest
     }
     case 'daemon-run':
       await happen(fleet, node.name, { kind: 'daemon-run' });
+      break;
+    case 'listen':
+      await node.announce(rest);
       break;
     case 'delete':
       fleet.note(node, { kind: 'delete', paths: rest });

@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostTool } from '../../../../src/sim/hosts/base-tools/all-base-tools.ts';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
 import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
 import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
@@ -249,9 +250,11 @@ describe("a simulated node's curl over HTTPS", () => {
 });
 
 describe.runIf(process.platform === 'linux')("a simulated node's netstat", () => {
+  // The node's own perl listens only on ports that the simulator assigns.
+  const perl = hostTool('perl') ?? 'perl';
   const listen = (port: number, mark: string): Promise<ChildProcess> => {
     const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 1) or die $!; $| = 1; print "up\\n"; sleep 60`;
-    const child = spawn('perl', ['-e', text], { ...options(mark), stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(perl, ['-e', text], { ...options(mark), stdio: ['ignore', 'pipe', 'inherit'] });
     return new Promise((resolve) => child.stdout.once('data', () => resolve(child)));
   };
 
@@ -279,7 +282,7 @@ describe.runIf(process.platform === 'linux')("a simulated node's netstat", () =>
   it('lists connections of its own processes, even with a closed far end', async () => {
     const port = await claims.take();
     const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 2) or die $!; $| = 1; print "up\\n"; my @all = map { $s->accept } 1, 2; print "both\\n"; sleep 60`;
-    const server = spawn('perl', ['-e', text], { ...options('test.node.0'), stdio: ['ignore', 'pipe', 'inherit'] });
+    const server = spawn(perl, ['-e', text], { ...options('test.node.0'), stdio: ['ignore', 'pipe', 'inherit'] });
     const said = () => new Promise((resolve) => server.stdout.once('data', resolve));
     await said();
     const clients = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];

@@ -155,6 +155,15 @@ describe("a fleet's link tables", () => {
     ]);
   });
 
+  it('come with the addresses that a node has and reaches, with and without an announced port', async () => {
+    const text = await readFile(join(folder, 'studio-4/.sim/link-reach'), 'utf8');
+    const [own, far] = [
+      ['10.77.0.10', '10.77.0.18', '10.77.0.22'],
+      ['10.77.0.9', '10.77.0.17', '10.77.0.21'],
+    ];
+    expect(text).toBe([...own.map((one) => `own ${one}\n`), ...far.map((one) => `far ${one}\n`)].join(''));
+  });
+
   it('list an early announced address as soon as a node has it', async () => {
     await tables.update(new Map());
     await tables.announce('studio-1', ['10.77.0.2:51000']);

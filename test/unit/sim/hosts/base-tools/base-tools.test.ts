@@ -85,6 +85,7 @@ describe("a simulated node's base tools", () => {
       'printf v >v5; exec 4<v5; lsof -Fcan -- "$PWD/v5" | grep ^a | sort -u; lsof -Fcan -- "$PWD/v3"; echo $?',
       'ar\n1\n',
     ],
+    ['mkfifo -m 600 o3; cat o3 & printf there >o3; wait; stat -f %Lp o3; rm o3', 'there600\n'],
     ['printf x | tee t3 >t4; cmp -s t3 t4 && echo same', 'same\n'],
     ['id -un; id -u; whoami', 'mesh\n501\nmesh\n'],
     ['dirname /a/b; basename /a/b.c .c', '/a\nb\n'],

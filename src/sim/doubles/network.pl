@@ -1,0 +1,111 @@
+# The network of perl programs on a machine without cables, where a simulated Mac's IPv4 addresses are loopback ports of
+# this machine. SimulatedNetwork.pm loads this file at the first bind, connect, getsockname or getpeername of a program.
+# UDP and IPv6 sockets, and calls that name the builtin function (`CORE::connect`), are not redirected.
+#
+# The file `link-table` next to it has lines like `10.77.0.1:51000 127.0.0.1:23211`: an address that can currently be
+# reached, and its place on this machine. `link-reach` has lines like `own 10.77.0.1` and `far 10.77.0.2`: this Mac's
+# addresses, and those that a cable or the office network connects to it. Cables and addresses change at any time, so
+# every call reads both files again.
+package SimulatedNetwork;
+use strict;
+use Errno qw(EADDRNOTAVAIL ECONNREFUSED EHOSTUNREACH EINTR);
+use Socket qw(AF_INET INADDR_LOOPBACK PF_UNIX SOCK_STREAM SOL_SOCKET SO_TYPE);
+use Symbol ();
+our ($folder, $simulator);
+my $loopback = '127.0.0.1';
+
+# Handles may be barewords, which belong to the package of the caller.
+sub handle_of { Symbol::qualify_to_ref($_[0], scalar caller 1) }
+
+sub read_text {
+    open my $file, '<:raw', "$folder/$_[0]" or return '';
+    sysread $file, my $text, -s $file;
+    return $text // '';
+}
+
+# The address and port in a packed IPv4 address of a TCP socket; empty for everything else.
+sub named {
+    my ($socket, $packed) = @_;
+    return if length($packed // '') != 16 || Socket::sockaddr_family($packed) != AF_INET;
+    return if unpack('i', getsockopt($socket, SOL_SOCKET, SO_TYPE) // return) != SOCK_STREAM;
+    my ($port, $address) = Socket::unpack_sockaddr_in($packed);
+    return (Socket::inet_ntoa($address), $port);
+}
+
+# The loopback port that represents an address. The doubles of runtimes read the table themselves, so its places are
+# places of their own.
+sub place_of {
+    my ($address, $port) = @_;
+    my $table = read_text('link-table');
+    return $1 if $table =~ /^\Q$address:$port\E [0-9.]+:([0-9]+)$/m;
+    return $address eq $loopback && $table =~ / \Q$address:$port\E$/m ? $port : undef;
+}
+
+sub at_loopback { Socket::pack_sockaddr_in($_[0], INADDR_LOOPBACK) }
+
+# Whether this Mac has the address (own), or one of its cables leads there (far).
+sub has {
+    my ($kind, $address) = @_;
+    return read_text('link-reach') =~ /^$kind \Q$address\E$/m;
+}
+
+sub failed {
+    $! = $_[0];
+    return undef;
+}
+
+# Has the simulator add the address to the tables of all Macs that can reach it.
+sub announce {
+    my $words = join "\0", $ENV{MW_SIM} // '', '', '/', 'note', 'listen', $_[0];
+    socket my $asked, PF_UNIX, SOCK_STREAM, 0 or return;
+    CORE::connect($asked, Socket::pack_sockaddr_un($simulator)) or return;
+    syswrite $asked, length($words) . "\n$words";
+    1 until defined sysread($asked, my $answer, 16) || $! != EINTR;
+}
+
+# A port that the system chooses (0) is for the near end of a connection: no other process of the rack reaches it.
+sub redirected_bind {
+    my ($socket, $packed) = (handle_of($_[0]), $_[1]);
+    my ($address, $port) = named($socket, $packed) or return CORE::bind($socket, $packed);
+    my $is_any = $address eq '0.0.0.0';
+    return failed(EADDRNOTAVAIL) if !$is_any && $address ne $loopback && !has(own => $address);
+    return CORE::bind($socket, at_loopback(0)) if $port == 0;
+    my $place = $is_any ? undef : place_of($address, $port);
+    if (!defined $place) {
+        announce("$address:$port");
+        $place = place_of($is_any ? $loopback : $address, $port) // return failed(EADDRNOTAVAIL);
+    }
+    return CORE::bind($socket, at_loopback($place));
+}
+
+# A Mac refuses a connection to a port on which no process listens. Where no cable leads, it reports "No route to host"
+# once ARP has given up; here, the error comes immediately. The processes of a Mac that is off are gone, so it refuses.
+sub redirected_connect {
+    my ($socket, $packed) = (handle_of($_[0]), $_[1]);
+    my ($address, $port) = named($socket, $packed) or return CORE::connect($socket, $packed);
+    $address = $loopback if $address eq '0.0.0.0';
+    my $place = place_of($address, $port);
+    return CORE::connect($socket, at_loopback($place)) if defined $place;
+    return failed($address eq $loopback || has('(?:own|far)', $address) ? ECONNREFUSED : EHOSTUNREACH);
+}
+
+# The name of a loopback port in this Mac's table. The far end of an accepted connection has none.
+sub renamed {
+    my ($socket, $packed) = @_;
+    my ($address, $port) = named($socket, $packed) or return $packed;
+    return $packed if $address ne $loopback;
+    my ($name, $known) = read_text('link-table') =~ /^([0-9.]+):([0-9]+) \Q$address:$port\E$/m or return $packed;
+    return Socket::pack_sockaddr_in($known, Socket::inet_aton($name));
+}
+
+sub redirected_getsockname {
+    my $socket = handle_of($_[0]);
+    return renamed($socket, CORE::getsockname($socket));
+}
+
+sub redirected_getpeername {
+    my $socket = handle_of($_[0]);
+    return renamed($socket, CORE::getpeername($socket));
+}
+
+1;

@@ -1,0 +1,163 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { serveAsks } from '../../../../src/sim/hosts/control/asks.ts';
+import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
+import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
+import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
+
+const claims = createPortClaims();
+let folder = '';
+let root = '';
+let asks: Awaited<ReturnType<typeof serveAsks>>;
+/** The addresses that programs have announced. */
+const announced: string[] = [];
+let listening = 0;
+const server = createServer((client) => client.end('said'));
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "mw it's "));
+  root = join(folder, 'node 1');
+  const askPath = join(folder, 'ask.sock');
+  const place = await claims.take();
+  asks = await serveAsks(askPath, async ({ tool, args: [word = '', address = ''] }) => {
+    announced.push(`${tool} ${word} ${address}`);
+    await tableWith(`${address.replace('0.0.0.0', '127.0.0.1')} 127.0.0.1:${place}\n`);
+    return { stdout: '', stderr: '', exitCode: 0 };
+  });
+  await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA', askPath }).then((node) => node.update([]));
+  listening = await claims.take();
+  await new Promise<void>((resolve) => server.listen(listening, '127.0.0.1', resolve));
+  await writeFile(join(root, '.sim/link-reach'), 'own 10.77.0.1\nfar 10.77.0.2\n');
+});
+afterAll(async () => {
+  server.close();
+  await asks.close();
+  await claims.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** This node reaches only a port of the Mac at the far end. */
+const tableWith = (line: string): Promise<void> =>
+  writeFile(join(root, '.sim/link-table'), `10.77.0.2:52000 127.0.0.1:${listening}\n${line}`);
+
+const options = () => ({
+  cwd: homeOf(root, 'mesh'),
+  env: { ...execEnvironment({ root, user: 'mesh', mark: 'test.node' }), R: root },
+});
+
+/** Runs the node's perl while this process serves. */
+async function perl(words: readonly string[], input = '') {
+  const child = spawn(join(root, 'usr/bin/perl'), words, { ...options(), stdio: 'pipe' });
+  const text = { out: '', err: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    text.out += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    text.err += chunk.toString();
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  return { code, ...text };
+}
+
+/** Opens a socket with these options and prints its names, or the error. */
+const opened = (words: string, then: string) =>
+  perl([
+    '-w',
+    '-MIO::Socket::INET',
+    '-e',
+    `my $s = IO::Socket::INET->new(${words}) or exit print $!{EADDRNOTAVAIL} ? 'not mine' : $!{ECONNREFUSED} ? 'refused' : $!{EHOSTUNREACH} ? 'unreachable' : $!; ${then}`,
+  ]);
+
+describe("a perl program's connections on a simulated node", () => {
+  beforeEach(() => tableWith(''));
+
+  it('reach an address in the link table, and show that address', async () => {
+    const ran = await opened('"10.77.0.2:52000"', 'print <$s>, " ", $s->peerhost, " ", $s->peerport');
+    expect(ran).toEqual({ code: 0, out: 'said 10.77.0.2 52000', err: '' });
+  });
+
+  it('can come from an own address', async () => {
+    expect((await opened('PeerAddr => "10.77.0.2:52000", LocalAddr => "10.77.0.1"', 'print <$s>')).out).toBe('said');
+  });
+
+  it.each([
+    ['10.77.0.2:52001', 'refused'],
+    ['10.77.0.1:52000', 'refused'],
+    ['127.0.0.1:52000', 'refused'],
+    ['10.77.0.5:52000', 'unreachable'],
+    ['192.0.2.1:80', 'unreachable'],
+  ])('to %s are %s', async (address, error) => {
+    expect(await opened(`PeerAddr => "${address}", Timeout => 1`, 'print "connected"')).toEqual({
+      code: 1,
+      out: error,
+      err: '',
+    });
+  });
+
+  it('use bareword handles as well, and leave other sockets alone', async () => {
+    const text = `use Socket; package Mine;
+socket FAR, Socket::PF_INET, Socket::SOCK_STREAM, 0;
+connect FAR, Socket::pack_sockaddr_in(52000, Socket::inet_aton('10.77.0.2')) or die $!;
+print <FAR>;
+socket my $udp, Socket::PF_INET, Socket::SOCK_DGRAM, 0;
+bind $udp, Socket::pack_sockaddr_in(0, Socket::INADDR_LOOPBACK) or die $!;
+socket my $unix, Socket::PF_UNIX, Socket::SOCK_STREAM, 0;
+connect $unix, Socket::pack_sockaddr_un('none') or print $!{ENOENT} ? ' none' : $!;`;
+    expect(await perl(['-we', text])).toEqual({ code: 0, out: 'said none', err: '' });
+  });
+});
+
+describe('a perl program that listens on a simulated node', () => {
+  const listen = (words: string, then: string) => opened(`${words}, Listen => 1, ReuseAddr => 1`, then);
+
+  it('announces an own address once, and serves it from a child', async () => {
+    await tableWith('');
+    announced.splice(0);
+    const then = `print $s->sockhost, ':', $s->sockport, ' ';
+if (!fork) { my $c = $s->accept; print $c 'from a child'; exit }
+print IO::Socket::INET->new('10.77.0.1:51000')->getline; wait`;
+    const ran = await listen('LocalAddr => "10.77.0.1:51000"', then);
+    expect(ran).toEqual({ code: 0, out: '10.77.0.1:51000 from a child', err: '' });
+    expect((await listen('LocalAddr => "10.77.0.1:51000"', 'print "again"')).out).toBe('again');
+    expect(announced).toEqual(['note listen 10.77.0.1:51000']);
+  });
+
+  it.each(['127.0.0.1', '0.0.0.0'])('announces %s', async (address) => {
+    await tableWith('');
+    announced.splice(0);
+    expect((await listen(`LocalAddr => "${address}:51001"`, 'print "bound"')).out).toBe('bound');
+    expect(announced).toEqual([`note listen ${address}:51001`]);
+  });
+
+  it('cannot use the address of a different Mac', async () => {
+    announced.splice(0);
+    expect((await listen('LocalAddr => "10.77.0.2:52000"', 'print "bound"')).out).toBe('not mine');
+    expect(announced).toEqual([]);
+  });
+});
+
+describe('perl on a simulated node', () => {
+  it('accepts every form of a program, and passes arguments, input and exit code', async () => {
+    await writeFile(join(root, 'Users/mesh/f.pl'), 'junk\n#!perl -w\nprint "@ARGV|$0|", __LINE__; exit 3\n__END__\n');
+    expect(await perl(['-e', 'print "@ARGV|$0"; print <STDIN>; exit 7', 'a', 'b c'], 'in')).toMatchObject({
+      code: 7,
+      out: 'a b c|-ein',
+    });
+    expect(await perl(['-', 'x'], 'print "@ARGV|$0"; print <STDIN>\n__END__\nin')).toMatchObject({ out: 'x|-in' });
+    expect(await perl([], 'print "alone"')).toMatchObject({ code: 0, out: 'alone' });
+    expect(await perl(['-x', 'f.pl', 'y'])).toEqual({ code: 3, out: 'y|f.pl|2', err: '' });
+    expect(await perl(['-wce', '1'])).toEqual({ code: 0, out: '', err: '-e syntax OK\n' });
+  });
+
+  it('has its own path, and the same module folders as elsewhere', async () => {
+    const elsewhere = spawnSync('perl', ['-e', 'print "@INC"'], { encoding: 'utf8' }).stdout;
+    const ran = await perl(['-e', 'print "$^X|@INC"']);
+    expect(ran.out).toBe(`${root}/usr/bin/perl|${elsewhere}`);
+  });
+});
