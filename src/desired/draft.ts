@@ -107,10 +107,11 @@ export function makeDraft(root: unknown, raw: RawText) {
     hasPool: pool.value !== undefined,
     runtimeNames: namesIn(file, 'runtimes'),
     modelNames: namesIn(file, 'models'),
-    /** The accounts that the file sets for ranks and gateway. */
+    /** The accounts that the file sets for ranks, gateway and model transfers. */
     accounts: given({
       ranks: textOf(below(system, 'accounts', 'ranks')),
       gateway: textOf(below(system, 'accounts', 'gateway')),
+      transfers: textOf(below(system, 'accounts', 'transfers')),
     }),
     /** Every SSH user in the file. */
     users: [below(file, 'ssh'), ...entries(file, 'nodes')].flatMap((one) => wordOf(below(one, 'user')) ?? []),

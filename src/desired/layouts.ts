@@ -16,11 +16,24 @@ const hasGateway = ({ placements }: DesiredFleet, node: NodeName): boolean =>
     .flatMap(layoutsOf)
     .some(({ publication, nodes: [leader] }) => publication !== undefined && leader === node);
 
-/** The accounts that a node needs: one for ranks and, if it has a gateway, one for the gateway. */
-export const accountsOn = (fleet: DesiredFleet, node: NodeName): readonly string[] =>
-  [fleet.system.accounts.ranks, hasGateway(fleet, node) ? fleet.system.accounts.gateway : undefined].flatMap(
-    (one) => one ?? [],
+/** The models that a node's placements load, on their own nodes or fallback, from a server or Hugging Face. */
+export function downloadsOn({ placements, models }: DesiredFleet, node: NodeName): readonly string[] {
+  const loaded = placements.filter((one) => everyNode(one).includes(node)).flatMap(loadedModels);
+  return models.flatMap(({ name, source: { kind } }) =>
+    loaded.includes(name) && (kind === 'url' || kind === 'hub') ? name : [],
   );
+}
+
+/** The accounts that a node needs: one for ranks, one for a gateway and one for downloads, if it has them. */
+export function accountsOn(fleet: DesiredFleet, node: NodeName): readonly string[] {
+  const { ranks, gateway, transfers } = fleet.system.accounts;
+  const needed = [
+    ranks,
+    hasGateway(fleet, node) ? gateway : undefined,
+    downloadsOn(fleet, node).length > 0 ? transfers : undefined,
+  ];
+  return needed.flatMap((one) => one ?? []);
+}
 
 /**
  * Lists the nodes that must be observed to check the targets: the targets, their cable neighbors, and all nodes of

@@ -1,4 +1,4 @@
-import { gatewayAccount, ranksAccount } from '../model/account.ts';
+import { gatewayAccount, ranksAccount, transfersAccount } from '../model/account.ts';
 import type {
   ClusterSpec,
   KeySource as KeySpec,
@@ -106,10 +106,12 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
 
 /** The accounts that apply creates, unless the file names others. Without a gateway, there is no gateway account. */
 function resolveAccounts(spec: ClusterSpec): DesiredFleet['system']['accounts'] {
-  const { ranks = ranksAccount, gateway = gatewayIn(spec) && gatewayAccount } = spec.system?.accounts ?? {};
+  const { accounts = {} } = spec.system ?? {};
+  const { ranks = ranksAccount, gateway = gatewayIn(spec) && gatewayAccount, transfers = transfersAccount } = accounts;
   return {
     ...(ranks === 'login' ? {} : { ranks }),
     ...(gateway === undefined || gateway === 'login' ? {} : { gateway }),
+    ...(transfers === 'login' ? {} : { transfers }),
   };
 }
 

@@ -6,7 +6,13 @@ export const ranksAccount = '_meshrank';
 /** The gateway's account, created by apply. It is separate so that ranks cannot read client requests. */
 export const gatewayAccount = '_meshgate';
 
-export const ownAccounts: readonly string[] = [ranksAccount, gatewayAccount];
+/**
+ * The account for model transfers, created by apply. It is separate so that ranks cannot touch a transfer, and a
+ * transfer that a server takes over cannot touch ranks or the gateway.
+ */
+export const transfersAccount = '_meshmove';
+
+export const ownAccounts: readonly string[] = [ranksAccount, gatewayAccount, transfersAccount];
 
 /**
  * User IDs for our accounts. macOS uses lower IDs for itself, and IDs above 500 for people.

@@ -308,8 +308,8 @@ export interface DesiredFleet {
   readonly system: WishedSettings & {
     readonly wiredLimit?: DesiredWiredLimit;
     readonly fileVault: 'any' | 'enabled' | 'disabled';
-    /** The accounts for ranks and gateways; an absent account means the SSH user. */
-    readonly accounts: { readonly ranks?: string; readonly gateway?: string };
+    /** The accounts for ranks, gateways and model transfers. Absent means the SSH user, and root for transfers. */
+    readonly accounts: { readonly ranks?: string; readonly gateway?: string; readonly transfers?: string };
     /** Set if the file has settings for the keeper and does not disable it. */
     readonly keeper?: 'auto';
   };

@@ -23,6 +23,12 @@ const file = (version: string): FileValue =>
     value['placements'] = { chat: { ...placement, context: '8k' } };
   });
 
+/** The IDs in the records of accounts that apply created. */
+const accountIds = (node: string, accounts: readonly string[]): readonly string[] => {
+  const folder = join(diskOf(place, node), 'Library/Application Support/meshwright/accounts');
+  return accounts.map((name) => readFileSync(join(folder, name), 'utf8').split(' ')[0] ?? '');
+};
+
 const found = (name: string): readonly string[] => pathsNamed(place, name);
 const isListing = (): boolean => [first, second].some((node) => hasJob(place, node, 'list-packages'));
 
@@ -60,6 +66,11 @@ describe('a runtime with a version of mlx-lm', () => {
     expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('chat serves on studio-1')]);
     const [list = ''] = found(listFile);
     expect(readFileSync(list, 'utf8')).toContain('mlx-lm==0.32.0 \\\n    --hash=sha256:');
+  });
+
+  it('comes with a model that each Mac downloads under an account of its own', () => {
+    const accounts = [first, second].flatMap((node) => accountIds(node, ['_meshrank', '_meshmove']));
+    expect(accounts).toEqual(['uid=450', 'uid=451', 'uid=450', 'uid=451']);
   });
 
   it('keeps its list, and has nothing left to do', async () => {

@@ -55,19 +55,26 @@ const plan = async (): Promise<PlanDocument> => json(await run('plan', '--json')
 /** Arguments of steps that the previous release does not have, and the keys of jobs, which depend on the release. */
 const newArguments: readonly string[] = ['prepared', 'jobs'];
 
-const withoutNew = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value, (key, held: unknown) => (newArguments.includes(key) ? undefined : held)));
-
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** True for a change that the decision record allows, its steps, its address, and its line about the lock. */
-const isAllowed = (entry: unknown): boolean =>
-  allowed.changes.some((address) =>
-    isObject(entry)
-      ? entry['resource'] === address || String(entry['id']).includes(`/${address}/`)
-      : String(entry).endsWith(` ${address}`) || String(entry).startsWith(`${address.replace('/', ' ')}: `),
+/** Steps without these arguments, and without the account that downloads a model. */
+const withoutNew = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (key, held: unknown) => {
+      if (newArguments.includes(key)) return undefined;
+      return key === 'source' && isObject(held) ? { ...held, account: undefined } : held;
+    }),
   );
+
+/** True for a change that the decision record allows, its steps, their ids, its address, and its line about the lock. */
+const isAllowed = (entry: unknown): boolean =>
+  allowed.changes.some((address) => {
+    if (isObject(entry)) return entry['resource'] === address || String(entry['id']).includes(`/${address}/`);
+    const line = `${address.replace('/', ' ')}: `;
+    const text = String(entry);
+    return text.includes(`/${address}/`) || text.endsWith(` ${address}`) || text.startsWith(line);
+  });
 const isCompared = (entry: unknown): boolean => !isAllowed(entry);
 
 /** A document without the changes that the decision record allows. */

@@ -252,6 +252,7 @@ const isSameAsDefault: readonly string[] = [
   'system.accounts',
   'system.accounts.gateway',
   'system.accounts.ranks',
+  'system.accounts.transfers',
   'system.keeper',
   'thunderbolt.bridge',
   'runtimes.mlx.python',

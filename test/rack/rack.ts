@@ -4,7 +4,13 @@ import { endAddresses } from '../../src/desired/addresses.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { FactName, FactValues } from '../../src/engine/observe/facts.ts';
-import { gatewayAccount, type MacAccounts, ownAccounts, ranksAccount } from '../../src/model/account.ts';
+import {
+  gatewayAccount,
+  type MacAccounts,
+  ownAccounts,
+  ranksAccount,
+  transfersAccount,
+} from '../../src/model/account.ts';
 import type { DesiredFleet, DesiredNode, Ipv4Network } from '../../src/model/desired.ts';
 import type {
   Facts,
@@ -63,7 +69,7 @@ export function desiredFleet(
     system: {
       wiredLimit: { kind: 'auto' },
       fileVault: 'any',
-      accounts: { ranks: ranksAccount, gateway: gatewayAccount },
+      accounts: { ranks: ranksAccount, gateway: gatewayAccount, transfers: transfersAccount },
     },
     thunderbolt: {
       bridge: 'remove',
@@ -203,7 +209,7 @@ function networkFacts(name: string, own: readonly ThunderboltReceptacle[]): Part
   };
 }
 
-/** Both of meshwright's accounts, as apply creates them. */
+/** All of meshwright's accounts, as apply creates them. */
 const ownAccountsMade: MacAccounts = {
   accounts: ownAccounts.map((name, at) => ({
     name,

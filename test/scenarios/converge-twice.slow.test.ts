@@ -64,7 +64,7 @@ describe('apply', { timeout: patience }, () => {
     const paths = Array.from({ length: 200 }, (_, index) => `model-${index}.safetensors`);
     const file = pairFile((all) => {
       const files = Object.fromEntries(paths.map((path) => [path, { sha256: 'a'.repeat(64), size: sizeBytes }]));
-      filePart(all, 'models')['vast'] = { source: 'https://models.lan/vast/', files };
+      filePart(all, 'models')['vast'] = { source: 'node:/models/vast', files };
       const chat = filePart(all, 'placements', 'chat');
       filePart(all, 'placements')['spare'] = { ...chat, model: 'vast', state: 'stopped', endpoint: { port: 8_090 } };
     });

@@ -1,4 +1,4 @@
-import { gatewayAccount, ranksAccount } from '../../model/account.ts';
+import { gatewayAccount, ranksAccount, transfersAccount } from '../../model/account.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { canonicalAddress } from '../addresses.ts';
 import { memoryLabelBytes, sizeBytes, systemBytes } from '../amounts.ts';
@@ -136,36 +136,35 @@ function badAddress(draft: Draft): readonly Finding[] {
   });
 }
 
-/** For each of the two keys, the account that it must not name, because that account is for the other key. */
-const ofOther = { ranks: gatewayAccount, gateway: ranksAccount } as const;
+/** The keys that name accounts, with the account that meshwright creates for each. */
+const accountRoles = [
+  { key: 'ranks', own: ranksAccount, who: 'the ranks' },
+  { key: 'gateway', own: gatewayAccount, who: 'the gateway' },
+  { key: 'transfers', own: transfersAccount, who: 'model transfers' },
+] as const;
 
-/** Ranks and gateway need separate accounts, and neither may be an SSH user. */
-function accounts({ accounts: { ranks, gateway }, users }: Draft): readonly Finding[] {
-  const isOne = ranks !== undefined && ranks.text !== 'login' && ranks.text === gateway?.text;
-  const shared: readonly Finding[] = isOne
-    ? [
-        {
-          code: 'node/same-account',
-          pointer: gateway.pointer,
-          detail: `The ranks and the gateway would both run as ${ranks.text}.`,
-          others: [{ pointer: ranks.pointer, detail: "The ranks' account." }],
-        },
-      ]
-    : [];
-  return [
-    ...shared,
-    ...(['ranks', 'gateway'] as const).flatMap((key): readonly Finding[] => {
-      const account = { ranks, gateway }[key];
-      if (account === undefined || (isOne && key === 'gateway')) return [];
-      const { text, pointer } = account;
-      const about = { pointer };
-      if (text === ofOther[key]) {
-        const other = key === 'ranks' ? 'the gateway' : 'the ranks';
-        return [{ ...about, code: 'node/same-account', detail: `meshwright creates ${text} for ${other}.` }];
-      }
-      return text === 'root' || users.includes(text)
-        ? [{ ...about, code: 'node/account-logs-in', detail: `The account ${text} can become root.` }]
-        : [];
-    }),
-  ];
+/** Ranks, gateway and model transfers need separate accounts, and none of them may be an SSH user. */
+function accounts({ accounts: inFile, users }: Draft): readonly Finding[] {
+  return accountRoles.flatMap(({ key }, at): readonly Finding[] => {
+    const account = inFile[key];
+    if (account === undefined || account.text === 'login') return [];
+    const { text, pointer } = account;
+    const owner = accountRoles.find((one) => one.own === text && one.key !== key);
+    if (owner !== undefined) {
+      return [{ code: 'node/same-account', pointer, detail: `meshwright creates ${text} for ${owner.who}.` }];
+    }
+    const sharing = accountRoles.slice(0, at).flatMap((earlier) => {
+      const other = inFile[earlier.key];
+      return other?.text === text ? { who: earlier.who, pointer: other.pointer } : [];
+    });
+    const [first] = sharing;
+    if (first !== undefined) {
+      const detail = `${text} would also be the account for ${first.who}.`;
+      const others = sharing.map((one) => ({ pointer: one.pointer, detail: `The account for ${one.who}.` }));
+      return [{ code: 'node/same-account', pointer, detail, others }];
+    }
+    return text === 'root' || users.includes(text)
+      ? [{ code: 'node/account-logs-in', pointer, detail: `The account ${text} can become root.` }]
+      : [];
+  });
 }

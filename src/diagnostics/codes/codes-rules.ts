@@ -100,16 +100,16 @@ export const ruleCodes = {
     hint: 'Choose one: set `system.fileVault: disabled`, or remove `system.automaticLogin`.',
   },
   'node/same-account': {
-    summary: 'The ranks and the API gateway would use the same account.',
+    summary: 'Ranks, the API gateway or model transfers would share an account.',
     cause:
-      "An attacker who breaks into a rank could then read the clients' requests and keys. The ranks and the gateway need separate accounts.",
-    hint: 'Name two accounts, such as `_meshrank` and `_meshgate`.',
+      "An attacker who breaks into one of them could then reach the other. For example, a rank could read the clients' requests and keys.",
+    hint: 'Name a different account for each key. Or remove the keys: `apply` then creates one account for each.',
   },
   'node/account-logs-in': {
-    summary: 'A rank or the API gateway would run as an account that can become root.',
+    summary: 'A rank, the API gateway or a model transfer would run as an account that can become root.',
     cause:
-      'The ssh user becomes root without a password, so an attacker who breaks into a rank or the gateway would be root on that Mac.',
-    hint: 'Name `_meshrank`, `_meshgate` or an account that cannot become root. If you accept the risk, write `login`.',
+      'The ssh user becomes root without a password, so an attacker who breaks into one of them would be root on that Mac.',
+    hint: 'Name an account that cannot become root. Or remove the key: `apply` then creates an account. If you accept the risk, write `login`.',
   },
   'version/not-text': {
     summary: 'A version is written as a number.',

@@ -269,7 +269,7 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         [...preconditions, accounts, listPackages(goal)],
       );
     case 'pull':
-      // Downloads run as the ranks' account, which is created if it is missing.
+      // Downloads run as an account of their own, which is created if it is missing.
       return narrowScope(
         desired,
         ['model', 'accounts'],

@@ -136,14 +136,14 @@ function isLeftBy(name: string | undefined, { property, nodes }: Earlier, desire
 
 /** The account that a property needs; a tree needs one only if it builds or downloads files. */
 function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: DesiredFleet): string | undefined {
-  const { ranks, gateway } = system.accounts;
+  const { ranks, gateway, transfers } = system.accounts;
   switch (kind) {
     case 'doorman':
       return gateway;
     case 'runtime':
       return runtimes.find((one) => one.name === name)?.python === undefined ? undefined : ranks;
     case 'model':
-      return models.find((one) => one.name === name)?.source.kind === 'url' ? ranks : undefined;
+      return models.find((one) => one.name === name)?.source.kind === 'url' ? transfers : undefined;
     default:
       return ranks;
   }

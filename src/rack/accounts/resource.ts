@@ -52,7 +52,7 @@ function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: Obs
   });
 }
 
-/** The accounts that run ranks and the gateway: meshwright creates its own accounts; all others have to exist. */
+/** The accounts for ranks, gateway and transfers: meshwright creates its own accounts; all others have to exist. */
 export const accounts: Resource = {
   kind: 'accounts',
   after: ['identity', 'sudo'],

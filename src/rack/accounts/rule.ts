@@ -1,6 +1,7 @@
-import { accountsOn } from '../../desired/layouts.ts';
+import { accountsOn, downloadsOn } from '../../desired/layouts.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import { ownAccounts } from '../../model/account.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodesSubject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
@@ -10,42 +11,58 @@ import { read, readValue } from '../fact.ts';
 import { type AccountState, accountState } from './account-state.ts';
 import { accountsFact } from './fact.ts';
 
-/** Ranks and gateways that the file lets run as the ssh user, who can become root. */
+/** Ranks, gateways and downloads that the file lets run as the ssh user, who can become root, or as root. */
 export const runsAsLogin = defineRule(
   {
     'accounts/login': {
       severity: 'warning',
-      summary: 'Ranks or the gateway run as the ssh user.',
+      summary: 'Ranks, the gateway or model downloads run as an account that can become root.',
       cause:
-        'The file sets login in system.accounts. The sudo rule from enroll lets the ssh user become root, so an attacker who takes over a rank or the gateway is root on that Mac.',
+        'The file sets login in system.accounts. The sudo rule from enroll lets the ssh user become root, and downloads then run as root. So an attacker who takes over a rank, the gateway or a download is root on that Mac.',
       hint: 'Remove login from system.accounts: apply then creates accounts that cannot become root.',
     },
   },
-  ({ desired: { system, placements } }) => {
+  ({ desired }) => {
+    const { system, placements } = desired;
     const running = placements.filter(({ state }) => state === 'serving');
     const asLogin = (['ranks', 'gateway'] as const).filter((role) => system.accounts[role] === undefined);
-    return asLogin.flatMap((role) => {
+    const ofPrograms = asLogin.flatMap((role): readonly Finding<'accounts/login'>[] => {
       const own = role === 'ranks' ? running : running.filter(({ publication }) => publication !== undefined);
       if (own.length === 0) return [];
       const names = own.map(({ name }) => name).join(', ');
       const gateways = own.length > 1 ? `The gateways of ${names} run` : `The gateway of ${names} runs`;
       const what = role === 'ranks' ? `The ranks of ${names} run` : gateways;
       const nodes = own.flatMap((one) => (role === 'ranks' ? one.nodes : one.nodes.slice(0, 1)));
-      return {
-        code: 'accounts/login',
-        subject: nodesSubject([...new Set(nodes)].toSorted()),
-        detail: `${what} as the ssh user, who can become root (system.accounts.${role}: login).`,
-        hint: `Remove \`${role}: login\` from system.accounts: apply then creates an account that cannot become root.`,
-      };
+      const subject = nodesSubject([...new Set(nodes)].toSorted());
+      const detail = `${what} as the ssh user, who can become root (system.accounts.${role}: login).`;
+      return [{ code: 'accounts/login', subject, detail, hint: removalHint(role) }];
     });
+    return [...ofPrograms, ...downloadsAsRoot(desired)];
   },
 );
+
+const removalHint = (role: string): string =>
+  `Remove \`${role}: login\` from system.accounts: apply then creates an account that cannot become root.`;
+
+function downloadsAsRoot(fleet: DesiredFleet): readonly Finding<'accounts/login'>[] {
+  const nodes = fleet.nodes.map(({ name }) => name).filter((node) => downloadsOn(fleet, node).length > 0);
+  if (fleet.system.accounts.transfers !== undefined || nodes.length === 0) return [];
+  const names = [...new Set(nodes.flatMap((node) => downloadsOn(fleet, node)))].toSorted().join(', ');
+  return [
+    {
+      code: 'accounts/login',
+      subject: nodesSubject(nodes),
+      detail: `Downloads of ${names} run as root (system.accounts.transfers: login).`,
+      hint: removalHint('transfers'),
+    },
+  ];
+}
 
 const codes = {
   'accounts/absent': {
     summary: 'An account that the file names does not exist on this node.',
     cause: 'meshwright creates only its own accounts. A person has to create any other account.',
-    hint: 'Create it in System Settings > Users & Groups as a standard account with its own group. Or name _meshrank or _meshgate in system.accounts, which meshwright creates.',
+    hint: 'Create it in System Settings > Users & Groups as a standard account with its own group. Or remove its key from system.accounts: apply then creates an account.',
     role: { blocks: 'accounts' },
   },
   'accounts/other': {
@@ -56,13 +73,13 @@ const codes = {
     role: { blocks: 'accounts' },
   },
   'accounts/can-become-root': {
-    summary: 'Ranks or the gateway would run as an account that can become root.',
-    cause: 'An attacker who takes over a rank or the gateway would then be root on that Mac.',
+    summary: 'Ranks, the gateway or model transfers would run as an account that can become root.',
+    cause: 'An attacker who takes over a rank, the gateway or a transfer would then be root on that Mac.',
     hint: 'Remove its administrator rights (System Settings > Users & Groups), or name another account in system.accounts.',
     role: { blocks: 'accounts' },
   },
   'accounts/shared-group': {
-    summary: 'The account for the ranks or the gateway shares its group with other accounts.',
+    summary: 'An account that the file names shares its group with other accounts.',
     cause: 'Members of its group can read its logs, and every personal account is in the group staff.',
     hint: 'Give the account its own group on the Mac, in a Terminal with Full Disk Access: `sudo dseditgroup -o create NAME`, then `sudo dscl . -create /Users/NAME PrimaryGroupID NUMBER`. Or name another account in system.accounts.',
     role: { blocks: 'accounts' },
@@ -86,7 +103,7 @@ export function accountFinding(
         : {
             code: 'accounts/absent',
             detail: `There is no account ${account}.`,
-            hint: prose`Create ${account} in System Settings > Users & Groups on ${named(node)}, as a standard account with its own group. Or name ${ownAccounts.join(' or ')} in system.accounts, which meshwright creates.`,
+            hint: prose`Create ${account} in System Settings > Users & Groups on ${named(node)}, as a standard account with its own group. Or remove its key from system.accounts: apply then creates an account.`,
           };
     case 'other':
       return {
@@ -121,7 +138,7 @@ export function accountFinding(
   }
 }
 
-/** Accounts that should run ranks or the gateway, but cannot. */
+/** Accounts that should run ranks, the gateway or model transfers, but cannot. */
 export const accounts = defineNodeRule(codes, ({ name, facts }, { desired }) => {
   const seen = readValue(facts, accountsFact);
   return accountsOn(desired, name).flatMap(

@@ -238,7 +238,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   return knownModels(fleet, target).flatMap((wanted) => {
     const property = made.find(({ about }) => about.name === wanted.name);
     const work = property && { target, property, tree: modelTree(wanted) };
-    return work === undefined ? [] : modelSteps(work, wanted, fleet.system.accounts.ranks);
+    return work === undefined ? [] : modelSteps(work, wanted, fleet.system.accounts.transfers);
   });
 }
 

@@ -43,7 +43,7 @@ const stopped = (file: FileValue): void => {
   filePart(file, 'placements', 'chat')['state'] = 'stopped';
 };
 
-/** The same change, with a separate account for the ranks, which also fetches models. */
+/** The same change, with the account of the ranks named. */
 const stoppedWithAccount = (file: FileValue): void => {
   stopped(file);
   filePart(file, 'system')['accounts'] = { ranks: ranksAccount };

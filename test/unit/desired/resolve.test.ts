@@ -15,7 +15,7 @@ describe('a resolved fleet', () => {
       nodes: [{ name: 'a', host: 'a.lan', hardware: {}, labels: {} }],
       macos: {},
       power: {},
-      system: { fileVault: 'any', accounts: { ranks: '_meshrank' }, keeper: 'auto' },
+      system: { fileVault: 'any', accounts: { ranks: '_meshrank', transfers: '_meshmove' }, keeper: 'auto' },
       thunderbolt: { bridge: 'keep', rdma: 'auto', avoid: [], links: [], networks: {}, formerNetworks: [] },
       runtimes: [],
       models: [],
@@ -54,18 +54,18 @@ describe('a resolved fleet', () => {
       wiredLimit: { kind: 'bytes', bytes: 480e9 },
       fileVault: 'disabled',
       keeper: 'auto',
-      accounts: { ranks: '_meshrank' },
+      accounts: { ranks: '_meshrank', transfers: '_meshmove' },
     });
     expect(resolveFleet({ ...smallest, system: { keeper: 'none' } }).system).toEqual({
       fileVault: 'any',
-      accounts: { ranks: '_meshrank' },
+      accounts: { ranks: '_meshrank', transfers: '_meshmove' },
     });
     const gateway = { node: './node.tar.gz' };
-    const accountsOf = (accounts: { ranks?: string; gateway?: string }) =>
+    const accountsOf = (accounts: { ranks?: string; gateway?: string; transfers?: string }) =>
       resolveFleet({ ...smallest, gateway, system: { accounts } }).system.accounts;
-    expect(accountsOf({})).toEqual({ ranks: '_meshrank', gateway: '_meshgate' });
-    expect(accountsOf({ ranks: 'login', gateway: 'gates' })).toEqual({ gateway: 'gates' });
-    expect(accountsOf({ gateway: 'login' })).toEqual({ ranks: '_meshrank' });
+    expect(accountsOf({})).toEqual({ ranks: '_meshrank', gateway: '_meshgate', transfers: '_meshmove' });
+    expect(accountsOf({ ranks: 'login', gateway: 'gates' })).toEqual({ gateway: 'gates', transfers: '_meshmove' });
+    expect(accountsOf({ gateway: 'login', transfers: 'login' })).toEqual({ ranks: '_meshrank' });
     expect(resolveFleet({ ...smallest, power: { sleep: 30 } }).power).toEqual({ sleepMinutes: 30 });
     expect(resolveFleet({ ...smallest, system: { wiredLimit: 'default' } }).system.wiredLimit).toEqual({
       kind: 'default',

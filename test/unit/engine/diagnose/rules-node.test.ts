@@ -4,6 +4,7 @@ import type { MacAccount, MacAccounts } from '../../../../src/model/account.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
 import type { Digest } from '../../../../src/model/digest.ts';
 import { identityDigest } from '../../../../src/model/facts/mac.ts';
+import { nodeName } from '../../../../src/model/node.ts';
 import { subjectText } from '../../../../src/model/subject.ts';
 import { placed } from '../../../rack/placements.ts';
 import {
@@ -225,15 +226,16 @@ describe('ranks and gateways', () => {
   const kimi = placed('kimi', ['studio-2', 'studio-3']);
   const publication = { listen: 'node', servedName: 'kimi', clientNames: ['kimi'] } as const;
 
-  it('cause a warning if they run as the ssh user', () => {
+  it('cause a warning if they run as the ssh user, and so do downloads that run as root', () => {
     const ranks = '_meshrank';
     const gateway = '_meshgate';
     const warned = (
       accounts: DesiredFleet['system']['accounts'],
       placement: Partial<DesiredPlacement> = { publication },
+      models: DesiredFleet['models'] = [],
     ) => {
       const system = { ...desiredFleet().system, accounts };
-      return findingsOf({}, { placements: [{ ...kimi, ...placement }], system })
+      return findingsOf({}, { placements: [{ ...kimi, ...placement }], models, system })
         .filter(({ code }) => code === 'accounts/login')
         .map(({ subject, detail }) => `${subjectText(subject)}: ${detail}`);
     };
@@ -244,6 +246,15 @@ describe('ranks and gateways', () => {
     expect(warned({ ranks }, {})).toEqual([]);
     expect(warned({ gateway }, { state: 'stopped' })).toEqual([]);
     expect(warned({ ranks, gateway })).toEqual([]);
+    const models = [{ name: 'kimi-k2', source: { kind: 'url', base: 'https://models.lan/' }, files: [] }] as const;
+    const downloading = {
+      state: 'stopped',
+      fallback: { nodes: [nodeName('studio-1')], contextTokens: 4_096 },
+    } as const;
+    expect(warned({ ranks, gateway }, downloading, models)).toEqual([
+      'nodes studio-1, studio-2, studio-3: Downloads of kimi-k2 run as root (system.accounts.transfers: login).',
+    ]);
+    expect(warned({ ranks, gateway, transfers: '_meshmove' }, downloading, models)).toEqual([]);
   });
 });
 

@@ -18,13 +18,13 @@ const earlier = (name: string) => ({
 function accountsFor(
   later: AddressParts,
   driver: string,
-  accounts: DesiredFleet['system']['accounts'] = { ranks: '_meshrank', gateway: '_meshgate' },
+  accounts: DesiredFleet['system']['accounts'] = { ranks: '_meshrank', gateway: '_meshgate', transfers: '_meshmove' },
 ): readonly string[] {
   const fleet = fleetOfDriver(driver);
   const url = { name: 'far', source: { kind: 'url', base: 'https://example.com/' }, files: [] } as const;
   const models = [...fleet.models, url];
   const desired = { ...fleet, models, system: { ...fleet.system, accounts } };
-  return ['_meshrank', '_meshgate'].filter((account) => isUsedBy(later, earlier(account), desired));
+  return ['_meshrank', '_meshgate', '_meshmove'].filter((account) => isUsedBy(later, earlier(account), desired));
 }
 
 describe('a placement', () => {
@@ -50,7 +50,7 @@ describe('an account', () => {
     [addressed({ kind: 'runtime', name: 'reference', part: 'old' }), 'exo', []],
     [treeAddress('runtime', 'node'), 'exo', []],
     [treeAddress('model', 'tiny'), 'mlx', []],
-    [treeAddress('model', 'far'), 'mlx', ['_meshrank']],
+    [treeAddress('model', 'far'), 'mlx', ['_meshmove']],
   ])('is needed by $0.address ($1): $2', ({ about }, driver, needed) => {
     expect(accountsFor(about, driver)).toEqual(needed);
   });
