@@ -101,7 +101,7 @@ const roles = {
   resource: {
     artifacts: [
       'adopted-copy commits/build-archive list-folders list-packages model-copies prune-models',
-      'supply-runtime tree-steps verify-models',
+      'peers/fan-out supply-runtime tree-steps verify-models',
     ].join(' '),
     contract: 'build-step define-setting resource',
     placement: [
@@ -116,7 +116,7 @@ const roles = {
     access: 'install-access',
     accounts: 'account-scripts',
     addresses: 'link-address-scripts',
-    artifacts: 'commits/commit-scripts tree-scripts',
+    artifacts: 'commits/commit-scripts peers/peer-scripts tree-scripts',
     boot: 'restart-mac',
     bridge: 'remove-bridge',
     clock: 'set-clock',

@@ -11,8 +11,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const module = 'scripts.generated.ts';
 const paths = readdirSync(join(root, 'src'), { recursive: true }).map((name) => join(root, 'src', name));
 
+const withoutComments = (text) => text.replaceAll(/^ *#.*\n/gm, '');
+
+/** A perl program `peer.pl`, as the shell variable `peer_program`. */
+const program = (path) =>
+  `${basename(path, '.pl')}_program='${withoutComments(readFileSync(path, 'utf8')).trim().replaceAll("'", String.raw`'\''`)}'`;
+
 /** The file and all files that it uses, each once and after the files that it uses itself. */
 function withUsed(path, found = new Map()) {
+  if (path.endsWith('.pl')) return found.set(path, { needs: [], text: program(path) });
   if (found.has(path)) return found;
   const [header] = /^(?:#.*\n)+/.exec(readFileSync(path, 'utf8')) ?? [''];
   if (!/^# Prints/m.test(header)) throw new Error(`${relative(root, path)} does not begin with a header`);

@@ -44,6 +44,7 @@ export interface OpenRun {
   readonly halted: AbortController;
   /** Problems of the run itself. */
   readonly problems: Diagnostic[];
+  readonly peerKey: string;
 }
 
 /**
@@ -66,7 +67,15 @@ export function openRun(options: RunOptions): OpenRun {
     onChange: (change) => tellLease(run, change),
   });
   const ways = new Map(options.ways.map(({ node, way }) => [node, way]));
-  const run: OpenRun = { options, ways, sessions: new Map(), keeper, halted: new AbortController(), problems: [] };
+  const run: OpenRun = {
+    options,
+    ways,
+    sessions: new Map(),
+    keeper,
+    halted: new AbortController(),
+    problems: [],
+    peerKey: options.newBoundary() + options.newBoundary(),
+  };
   return run;
 }
 
@@ -161,6 +170,7 @@ function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: 
   return {
     ...options,
     runId: options.journal.runId,
+    peerKey: run.peerKey,
     by: options.controller.name,
     config: shortDigest(plan.configHash),
     lookMs: options.deadlineMs,

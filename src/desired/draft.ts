@@ -122,6 +122,7 @@ export function makeDraft(root: unknown, raw: RawText) {
       fileVault: textOf(below(system, 'fileVault')),
       automaticLogin: textOf(below(system, 'automaticLogin')),
       pool: textOf(pool),
+      via: textOf(below(file, 'downloads', 'via')),
     }),
   };
 }

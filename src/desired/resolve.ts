@@ -201,7 +201,11 @@ const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredMode
 function resolveDownloads({ downloads, secrets }: ClusterSpec): DesiredDownloads | undefined {
   const token = resolveSecretSource(secrets?.huggingface);
   const found: DesiredDownloads = {
-    ...given({ mirror: downloads?.mirror, token: token?.kind === 'prompt' ? undefined : token }),
+    ...given({
+      mirror: downloads?.mirror,
+      via: downloads?.via === undefined ? undefined : nodeName(downloads.via),
+      token: token?.kind === 'prompt' ? undefined : token,
+    }),
     ...(downloads?.plainHttp === 'allowed' ? { plainHttp: true } : {}),
   };
   return Object.keys(found).length === 0 ? undefined : found;

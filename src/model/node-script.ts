@@ -2,6 +2,7 @@ import type { Digest } from './digest.ts';
 import type { GoldenRecord } from './endpoint-calls.ts';
 import type { RankRecord } from './facts/fact-values.ts';
 import type { NodeHold, StartOutcome } from './facts/node-records.ts';
+import type { NodeName } from './node.ts';
 import type { NodePath, Word } from './probe.ts';
 
 /** A published tree contains one version of a runtime, or a model. */
@@ -42,6 +43,29 @@ export type FetchSource =
     }
   /** A folder that already exists on this node. */
   | { readonly kind: 'folder'; readonly folder: NodePath };
+
+/**
+ * How a Mac exchanges the chunks of a model with other Macs, over Thunderbolt cables. A receiver in a mesh gets different
+ * chunks from each peer; in a chain it gets all of them from the first peer that answers.
+ */
+export interface PeerPlan {
+  readonly self: NodeName;
+  /** `serve`: the Mac has the model, or downloads it. */
+  readonly role: 'receive' | 'serve';
+  readonly mode: 'mesh' | 'chain';
+  /** The account that runs the program, which cannot become root; absent means the SSH user. */
+  readonly account?: string;
+  /** A TCP port, the same on all Macs of the exchange. */
+  readonly port: number;
+  /** Of `of` receivers that are cabled to a Mac with the model, this one gets every `of`th chunk from it. */
+  readonly stripe: { readonly at: number; readonly of: number };
+  /** This Mac's own addresses, on the cables to the others. */
+  readonly listen: readonly string[];
+  /** The Macs from which it gets chunks, the preferred one first. An origin gets the model from elsewhere, or has it. */
+  readonly sources: readonly { readonly node: NodeName; readonly address: string; readonly isOrigin: boolean }[];
+  /** The Macs that may get chunks from this one. It serves until they have everything. */
+  readonly feeds: readonly NodeName[];
+}
 
 /**
  * A runtime's command whose output shows whether it can use the GPU. The patterns are extended regular expressions
@@ -332,12 +356,18 @@ export interface JobArgs {
     /** Set if the folder also contains other models. */
     readonly isShared?: true;
   };
-  /** Downloads every file to staging, resuming partial files, and verifies each SHA-256. */
+  /**
+   * Downloads every file to staging, resuming partial files, and verifies each SHA-256. With `peers`, also gets chunks
+   * from other Macs, or serves them while they arrive.
+   */
   readonly 'fetch-model': {
     readonly tree: TreeId;
     readonly files: readonly TreeFile[];
     readonly source: FetchSource;
+    readonly peers?: PeerPlan;
   };
+  /** Serves a published model's chunks until no other Mac needs them. */
+  readonly 'serve-model': { readonly tree: TreeId; readonly files: readonly TreeFile[]; readonly peers: PeerPlan };
   /** Verifies the SHA-256 of every staged file from the controller. */
   readonly 'verify-model': { readonly tree: TreeId; readonly files: readonly TreeFile[] };
   /** Runs a runtime's `prepare` as the ranks' account, in a folder of the rank's files. */

@@ -136,8 +136,8 @@ const claims: Readonly<Record<string, () => void>> = {
     contains('docs/commands.md', /## Exit codes.*## Files/),
   'meshwright refuses each of these today, a command with exit code 64 and a key with exit code 65:': () =>
     provenBy('test/cli/readme-missing.test.ts'),
-  'Today each node downloads a model from Hugging Face or a URL itself, or gets it from this computer or from a folder on the node.':
-    () => contains('docs/cluster.full.yaml', /source: hf:.*source: \.\/models\/tiny.*source: node:.*source: https:/),
+  'Macs without a cable to others, and models that need a token, are not served from Mac to Mac: each such Mac downloads the model itself.':
+    () => provenBy('test/unit/rack/artifacts/fan-out.test.ts'),
   '[All pages](docs/README.md)': () => contains('docs/README.md', /cluster-yaml\.md/),
 };
 

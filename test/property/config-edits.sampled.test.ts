@@ -103,6 +103,7 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   nodes: missing(''),
   'nodes.studio-1': [
     ...linksOf('links/0', 'links/1'),
+    'topology/unknown-node /downloads/via',
     ...inPlacements(
       'node',
       'chat/nodes/1',

@@ -6,6 +6,7 @@ const boundWords: Readonly<Record<Bound, string>> = {
   controller: 'from this computer',
   uplink: 'over the uplink',
   lan: 'over the LAN',
+  cables: 'over the cables',
   disk: 'on its own disk',
   hash: 'checking SHA-256',
 };

@@ -134,7 +134,7 @@ const isComparing = (steps: readonly TrackedStep[]): boolean => steps.some(({ fr
 const leastRateMs = 3_000;
 
 /** What the bytes pass through now, as far as it is known. */
-export type Bound = 'controller' | 'uplink' | 'lan' | 'disk' | 'hash';
+export type Bound = 'controller' | 'uplink' | 'lan' | 'cables' | 'disk' | 'hash';
 
 /** The progress of a node's transfers, or of all nodes together. */
 export interface TransferProgress {

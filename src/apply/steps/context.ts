@@ -47,6 +47,8 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
   readonly unlock?: NodeUnlock;
   /** Reads the Hugging Face token, once per run; undefined if the file has no source for it. */
   readonly token?: () => Promise<ResolvedSecret | undefined>;
+  /** With this secret, the Macs of this run recognize each other when they exchange a model. */
+  readonly peerKey: string;
   readonly progress: (progress: StepProgress) => void;
 }
 

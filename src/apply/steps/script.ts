@@ -344,7 +344,8 @@ async function launch(step: StepOf<'job'>, context: StepContext): Promise<RootRe
   const { act } = step;
   const token = needsToken(act) ? await context.token?.() : undefined;
   if (token?.kind === 'missing') return failed(token.diagnostic);
-  return sendRootScript(step, context, () => launchBody(act.key, act, token?.secret.reveal()));
+  const secrets = { peerKey: context.peerKey, ...given({ token: token?.secret.reveal() }) };
+  return sendRootScript(step, context, () => launchBody(act.key, act, secrets));
 }
 
 /** Polls the job until it ends, disappears or stalls. */
@@ -402,7 +403,7 @@ async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll 
 function ending(step: StepOf<'job'>, { exit, failure, note }: JobPoll): StepResult {
   if (exit === 0) {
     // A job that only reads files has changed nothing.
-    const isReading = step.act.name === 'rehash-model' || step.act.name === 'list-folder';
+    const isReading = ['rehash-model', 'list-folder', 'serve-model'].includes(step.act.name);
     const diagnostics = note === undefined ? [] : [notAdopted(step, note)];
     return { outcome: isReading ? 'unchanged' : 'changed', diagnostics };
   }

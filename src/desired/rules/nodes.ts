@@ -41,7 +41,7 @@ function wiredLimitTooLarge({ nodes, wiredLimit }: Draft): readonly Finding[] {
   ];
 }
 
-/** Nodes in links and `avoid` must be under `nodes`. A file without nodes has its own error. */
+/** Nodes in links, `avoid` and `downloads.via` must be under `nodes`. A file without nodes has its own error. */
 function unknownNode(draft: Draft): readonly Finding[] {
   const known = draft.nodeNames;
   if (known.size === 0) return [];
@@ -57,7 +57,10 @@ function unknownNode(draft: Draft): readonly Finding[] {
     if (node === undefined || known.has(node)) return [];
     return [finding(node, { pointer, part: { start: 0, end: node.length } }, choices)];
   });
-  return [...inLinks, ...inAvoid];
+  const { via } = draft;
+  const inVia =
+    via?.isText === true && !known.has(via.text) ? [finding(via.text, { pointer: via.pointer }, choices)] : [];
+  return [...inLinks, ...inAvoid, ...inVia];
 }
 
 function finding(name: string, place: FindingPlace, choices: Choices): Finding {

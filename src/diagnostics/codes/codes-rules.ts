@@ -4,7 +4,7 @@ import type { CodeEntry } from '../code-entry.ts';
 export const ruleCodes = {
   'topology/unknown-node': {
     summary: 'This node is not in the file.',
-    cause: 'A link or `thunderbolt.avoid` names a node that is not under `nodes`.',
+    cause: 'A link, `thunderbolt.avoid` or `downloads.via` names a node that is not under `nodes`.',
     hint: 'Correct the name, or add the node under `nodes`.',
   },
   'topology/receptacle-used-twice': {

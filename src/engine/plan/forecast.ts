@@ -9,7 +9,7 @@ import { readValue } from '../../rack/fact.ts';
 import { isIntact } from '../../rack/records/trees.ts';
 import { treesFact } from '../../rack/records/trees-fact.ts';
 import type { ObservedTarget, View } from '../../rack/resource.ts';
-import { sentSteps, transferOf } from './transfers.ts';
+import { sentSteps, type TransferSource, transferOf } from './transfers.ts';
 
 /** What a plan brings to one node, and what is there already. */
 export interface NodeForecast {
@@ -17,6 +17,8 @@ export interface NodeForecast {
   readonly uplinkBytes: number;
   readonly lanBytes: number;
   readonly controllerBytes: number;
+  /** From other Macs over Thunderbolt cables. */
+  readonly cableBytes: number;
   /** Copied from another folder of the node. */
   readonly copiedBytes: number;
   /** Cloned from folders of other software on the node; absent if there are none. */
@@ -37,14 +39,11 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
   return targets.flatMap((target): readonly NodeForecast[] => {
     const node = target.desired.name;
     const transfers = sent.filter((step) => step.node === node).flatMap((step) => transferOf(step) ?? []);
-    const bytesFrom = (source: string): number =>
+    const bytesFrom = (source: TransferSource): number =>
       sum(
         transfers.filter(({ from }) => from === source),
         ({ bytes }) => bytes,
       );
-    const [uplinkBytes, lanBytes, controllerBytes, copiedBytes] = ['uplink', 'lan', 'controller', 'node'].map(
-      bytesFrom,
-    );
     const adoptedBytes = sum(
       steps.filter((step) => step.node === node),
       adoptedBy,
@@ -57,10 +56,11 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
     return [
       {
         node,
-        uplinkBytes: uplinkBytes ?? 0,
-        lanBytes: lanBytes ?? 0,
-        controllerBytes: controllerBytes ?? 0,
-        copiedBytes: copiedBytes ?? 0,
+        uplinkBytes: bytesFrom('uplink'),
+        lanBytes: bytesFrom('lan'),
+        controllerBytes: bytesFrom('controller'),
+        cableBytes: bytesFrom('cables'),
+        copiedBytes: bytesFrom('node'),
         ...(adoptedBytes === 0 ? {} : { adoptedBytes }),
         presentBytes: sum(present, sizeOf),
         isPartlyStaged: missing.some((model) => stateOn(target, model) === 'staged'),

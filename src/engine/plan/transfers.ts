@@ -2,10 +2,10 @@ import type { TreeFile } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
 
 /**
- * Where a transfer's bytes come from: this computer, a server beyond the uplink or in the local network, or a disk of the
- * node itself. `staged`: the bytes are already on the node, and the step only compares them.
+ * Where a transfer's bytes come from: this computer, a server beyond the uplink or in the local network, other Macs over
+ * Thunderbolt cables, or a disk of the node itself. `staged`: the bytes are already on the node, and the step only compares them.
  */
-export type TransferSource = 'controller' | 'uplink' | 'lan' | 'node' | 'staged';
+export type TransferSource = 'controller' | 'uplink' | 'lan' | 'cables' | 'node' | 'staged';
 
 /** The bytes that a step brings to its node or compares there. */
 export interface Transfer {
@@ -39,7 +39,8 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
     case 'fetch-source':
       return { bytes: act.args.sizeBytes, from: networkOf(act.args.url) };
     case 'fetch-model': {
-      const { files, source } = act.args;
+      const { files, source, peers } = act.args;
+      if (peers?.role === 'receive') return { bytes: sizeOf(files), from: 'cables' };
       return { bytes: sizeOf(files), from: source.kind === 'folder' ? 'node' : networkOf(source.base) };
     }
     case 'verify-model':

@@ -3,7 +3,15 @@ import { given } from '../../model/given.ts';
 import type { JobCall } from '../../model/node-script.ts';
 import type { Activity } from '../../model/step.ts';
 import { below, rootLine, shellCommand } from '../../node/paths/node-paths.ts';
-import { jobFolder, preparedMark, rankFile, stagedTree, treeFolder, verifiedMark } from '../../node/paths/own-paths.ts';
+import {
+  jobFolder,
+  peersFolder,
+  preparedMark,
+  rankFile,
+  stagedTree,
+  treeFolder,
+  verifiedMark,
+} from '../../node/paths/own-paths.ts';
 import { environmentLines } from '../../node/root-script.ts';
 import { jobBody } from './registry.ts';
 import { sh } from './scripts.generated.ts';
@@ -70,12 +78,28 @@ end 0
 /** Time limit for a job's PID, in tenths of a second. */
 const startTenths = 100;
 
-/**
- * Starts a job; the script's file says when it does not.
- * @param secret one line for the job's standard input
- */
-export const launchBody = (key: Digest, call: JobCall, secret = ''): string =>
-  sh.launchJob({ folder: jobFolder(key), ...resultOf(key, call), run: jobText(call), secret, tenths: startTenths });
+/** Values for a job that only a run has. */
+interface LaunchSecrets {
+  /** One line for the job's standard input. */
+  readonly token?: string;
+  /** The key of this run's exchanges between Macs. */
+  readonly peerKey?: string;
+}
+
+/** Starts a job; the script's file says when it does not. */
+export function launchBody(key: Digest, call: JobCall, { token = '', peerKey = '' }: LaunchSecrets = {}): string {
+  const plan = call.name === 'fetch-model' || call.name === 'serve-model' ? call.args.peers : undefined;
+  return sh.launchJob({
+    folder: jobFolder(key),
+    ...resultOf(key, call),
+    run: jobText(call),
+    secret: token,
+    peers: plan === undefined || !('tree' in call.args) ? '' : peersFolder(call.args.tree),
+    peer_key: peerKey,
+    peer_account: plan?.account ?? '',
+    tenths: startTenths,
+  });
+}
 
 /** A job's result on the node, by which a later run finds that it is complete. */
 function resultOf(key: Digest, call: JobCall) {
@@ -97,7 +121,7 @@ function resultOf(key: Digest, call: JobCall) {
     return { published: nothing, staged: nothing, verified: nothing, digest: key, about };
   }
   const { tree } = call.args;
-  const isReading = call.name === 'rehash-model';
+  const isReading = call.name === 'rehash-model' || call.name === 'serve-model';
   return {
     published: isReading ? nothing : treeFolder(tree),
     staged: isReading ? nothing : stagedTree(tree),

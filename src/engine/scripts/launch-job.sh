@@ -12,6 +12,9 @@
 # Needs about: lines of the job's file `job`; this script adds the boot session
 # Needs run: the text of the job's file `run`
 # Needs secret: a line for the job's standard input, which no file may contain; empty if the job reads none
+# Needs peers: the folder of the program that exchanges a model with other Macs; empty if the job has none
+# Needs peer_key: the key with which Macs recognize each other
+# Needs peer_account: the account that runs that program; empty for the user who called sudo
 # Needs tenths: time limit for the job's process number, in tenths of a second
 # Prints: job=attached and @unchanged, job=done and @unchanged, or job=started and @changed; fails with mkdir, write,
 # other-launch, not-started
@@ -21,6 +24,15 @@ isdone() {
   [ -d "$staged" ] && [ -e "$verified" ] && IFS= read -r x <"$verified"
   [ "${x% flushed}" = "$digest" ]
 }
+# A running program reads the new key, so that jobs of an earlier run and of this one recognize each other.
+if [ -n "$peers" ]; then
+  must mkdir "$R/bin/mkdir" -p "$peers"
+  umask 077
+  printf '%s\n' "$peer_key" >"$peers/key.$$" || failed write 'the key of the exchange could not be written'
+  umask 022
+  must chown "$R/usr/sbin/chown" "${peer_account:-${SUDO_USER:-root}}" "$peers/key.$$"
+  must write "$R/bin/mv" -f "$peers/key.$$" "$peers/key"
+fi
 if isrunning "$folder" && [ ! -e "$folder/rc" ]; then
   printf 'job=attached\n'
   unchanged

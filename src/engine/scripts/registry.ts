@@ -3,6 +3,7 @@ import { withdrawBody } from '../../node/withdraw.ts';
 import { checkAccount, makeAccount, removeAccounts } from '../../rack/accounts/account-scripts.ts';
 import { clearLinkAddress, setLinkAddress } from '../../rack/addresses/link-address-scripts.ts';
 import { buildArchive } from '../../rack/artifacts/commits/commit-scripts.ts';
+import { serveModel } from '../../rack/artifacts/peers/peer-scripts.ts';
 import {
   adoptModel,
   buildPython,
@@ -101,6 +102,7 @@ const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'verify-model': verifyModel,
   'prepare-rank': prepareRank,
   'rehash-model': rehashModel,
+  'serve-model': serveModel,
   'list-folder': listFolder,
 };
 

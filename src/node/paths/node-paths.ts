@@ -21,7 +21,10 @@ export const tool = {
   ...programsIn('/bin', 'cat chmod cp date df kill launchctl ln ls mkdir mv ps rm rmdir sh sleep'),
   ...programsIn('/sbin', 'ifconfig shutdown'),
   ...programsIn('/usr/bin', 'awk base64 cksum curl defaults ditto dscl env false fdesetup find hdiutil head id'),
-  ...programsIn('/usr/bin', 'mdutil mktemp perl pgrep plutil pmset powermetrics readlink sample shasum sntp stat'),
+  ...programsIn(
+    '/usr/bin',
+    'mdutil mkfifo mktemp perl pgrep plutil pmset powermetrics readlink sample shasum sntp stat',
+  ),
   ...programsIn('/usr/bin', 'sudo tail tar tmutil wc'),
   ...programsIn('/usr/sbin', 'chown ioclasscount ioreg ipconfig lsof netstat networksetup nvram scutil softwareupdate'),
   ...programsIn('/usr/sbin', 'sysctl visudo'),

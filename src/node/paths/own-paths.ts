@@ -26,6 +26,9 @@ export const stagingName = ({ kind, name, digest }: TreeId): string => `${kind}-
 /** The folder where a tree is prepared. Nothing is used from this folder. */
 export const stagingFolder = (tree: TreeId): NodePath => below(place.opt, `staging/${stagingName(tree)}`);
 
+/** The folder with a tree's key and plan for the exchange with other Macs, and with what was received. */
+export const peersFolder = (tree: TreeId): NodePath => below(place.opt, `peers/${stagingName(tree)}`);
+
 /** A job's folder, by the key of its result. */
 export const jobFolder = (key: Digest): NodePath => below(place.ours, `ops/${key}`);
 

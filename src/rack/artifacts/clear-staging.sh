@@ -24,7 +24,7 @@ gone() {
   [ -d "$stagings/$1" ] || return 0
   x=${1#*-}
   isused "${1%%-*} ${x%-*}" "${1##*-}" && return
-  must rm "$R/bin/rm" -rf "$opt/builds/$1".*
+  must rm "$R/bin/rm" -rf "$opt/builds/$1".* "$opt/peers/$1"
   g=$stagings/.removed-$$-$1
   must mv "$R/bin/mv" -f "$stagings/$1" "$g"
   must rm "$R/bin/rm" -rf "$g"

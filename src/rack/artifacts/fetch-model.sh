@@ -3,12 +3,16 @@
 # From a folder of this node, a clone takes neither time nor space if the file system supports clones. cp(1) of macOS: -c
 # clones, and copies if it cannot.
 #
+# If other Macs take part, this one serves what it has, and gets the files from them if `receives` is set.
+#
 # Uses staged-files.sh
 # Uses fetch-url.sh
+# Uses peers/receive-files.sh
 # Needs base: the address that file names are added to; empty for a folder
 # Needs folder: the folder of this node with the files; empty for a server
+# Needs receives: 1 to get the files from other Macs; empty for a Mac that only serves them
 # Words: path, sha256, size, and name at the source, of each file
-# Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest
+# Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest, peer-failed
 copied() {
   f=$folder/$2
   [ -f "$f" ] || failed no-source "there is no $f"
@@ -23,11 +27,19 @@ got() {
   if [ -n "$base" ]; then fetched "$1" "$base$2"; else copied "$1" "$2"; fi
 }
 refuse_root "$account"
+[ -z "$plan" ] || refuse_root "$peer_account"
 [ -z "$base" ] || room
+[ -z "$plan" ] || start_peer "$t"
+# If no other Mac answers, the rest comes from the source.
+[ -z "$receives" ] || receive "$@"
+i=0
 while [ "$#" -gt 0 ]; do
   file "$1" "$2" "$3" "$4"
+  [ -z "$receives" ] || printf 'ok %s\n' "$i" >&4
+  i=$((i + 1))
   shift 4
 done
 only
 listed
 whole
+[ -z "$plan" ] || finish_peer

@@ -19,6 +19,7 @@
 # Needs account: the account that runs curl and must not be able to become root; empty for root
 # Needs protocols: the protocols that curl may use
 # Needs volume: the volume of the staging folder
+# Needs receives: 1 if other files were received from other Macs, and are not counted as kept
 # Needs secret: 1 if the first line of standard input is a token for the server
 # Prints: nothing; fails with disk-full, fetch-failed, fetch-refused, wrong-digest
 watch() {
@@ -73,7 +74,7 @@ fetched() {
 }
 file() {
   if ischecked "$@"; then
-    kept=$((kept + $3))
+    [ -n "$receives" ] || kept=$((kept + $3))
     activity receiving
     passed "$@"
     return

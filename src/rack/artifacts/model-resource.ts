@@ -5,32 +5,34 @@ import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import { type Known, mapKnown, seenValue } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { FetchSource, TreeFile, TreeId } from '../../model/node-script.ts';
-import type { Step } from '../../model/step.ts';
+import type { FetchSource, PeerPlan, TreeFile, TreeId } from '../../model/node-script.ts';
+import type { Act, Step } from '../../model/step.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
 import { nodePath } from '../../node/paths/node-paths.ts';
 import { stagedFile, treeFolder } from '../../node/paths/own-paths.ts';
 import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
-import { buildStep } from '../build-step.ts';
+import { buildStep, scriptStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
 import { isIntact, treeAddress, treeOf, treesOf, wrongText } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import {
   type Blocker,
+  changedProperties,
   judgeProperty,
   type ObservedTarget,
   type Property,
-  perTarget,
   type Resource,
   type View,
 } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
 import { type AdoptedCopy, bestCopy, isSharedLayout, soughtModel, totalBytes } from './adopted-copy.ts';
 import { modelCopiesFact } from './model-copies-fact.ts';
+import { fanOut } from './peers/fan-out.ts';
 import {
   jobAct,
   placementsOn,
@@ -234,19 +236,93 @@ function unusedCopies({ desired, targets }: View): readonly Diagnostic[] {
   });
 }
 
-function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
-  return knownModels(fleet, target).flatMap((wanted) => {
-    const property = made.find(({ about }) => about.name === wanted.name);
-    const work = property && { target, property, tree: modelTree(wanted) };
-    return work === undefined ? [] : modelSteps(work, wanted, fleet.system.accounts.transfers);
+/**
+ * How the Macs that get a model exchange it with each other and with those that have it. The exchange is not encrypted,
+ * so a model that may be private is downloaded by each Mac.
+ */
+function exchangeOf(view: View, wanted: DesiredModel, receivers: readonly NodeName[]): ReadonlyMap<NodeName, PeerPlan> {
+  const { desired, targets, examination } = view;
+  if (wanted.source.kind !== 'url' || wanted.source.secret === true || wanted.digest === undefined) return new Map();
+  const version = shortDigest(wanted.digest);
+  const seeds = targets.filter(
+    (one) => knownModels(desired, one).includes(wanted) && seenValue(publishedVersion(one, wanted)) === version,
+  );
+  return fanOut(desired, examination.cabling.links, {
+    digest: wanted.digest,
+    receivers,
+    seeds: seeds.map(({ desired: { name } }) => name),
+    downloaders: downloadersOf(view, wanted, receivers),
+    ...given({ account: desired.system.accounts.transfers }),
   });
+}
+
+/** The Macs that get a model, the best one to download it first: the one in the file, or the one that has most of it. */
+function downloadersOf({ desired, targets }: View, wanted: DesiredModel, receivers: readonly NodeName[]) {
+  const copied = (node: NodeName): number => {
+    const target = targets.find(({ desired: { name } }) => name === node);
+    return (target && copyFor(target, wanted)?.bytes) ?? 0;
+  };
+  const via = receivers.filter((node) => node === desired.downloads?.via);
+  return [...new Set([...via, ...receivers.toSorted((one, other) => copied(other) - copied(one))])];
+}
+
+/** The steps that bring one model to the Macs that lack it, and those of the Macs that serve it meanwhile. */
+function stepsFor(view: View, wanted: DesiredModel, made: readonly Property[]): readonly Step[] {
+  const own = made.filter(({ about }) => about.name === wanted.name);
+  if (own.length === 0) return [];
+  const exchange = exchangeOf(
+    view,
+    wanted,
+    own.map(({ node }) => node),
+  );
+  const steps = view.targets.flatMap((target) => {
+    const peers = exchange.get(target.desired.name);
+    const property = own.find(({ node }) => node === target.desired.name);
+    if (property === undefined) return peers === undefined ? [] : serveSteps(propertyOf(target, wanted), wanted, peers);
+    const work = { target, property, tree: modelTree(wanted) };
+    return modelSteps(work, wanted, { account: view.desired.system.accounts.transfers, peers });
+  });
+  // Other Macs have nothing to receive before an origin has cloned the copies that it found.
+  const cloning = steps.filter(({ act, node }) => jobOf(act) === 'adopt-model' && exchange.get(node)?.role === 'serve');
+  return steps.map((step) => {
+    const isReceiving = jobOf(step.act) === 'fetch-model' && exchange.get(step.node)?.role === 'receive';
+    return isReceiving && cloning.length > 0 ? { ...step, after: cloning.map(({ id }) => id) } : step;
+  });
+}
+
+const jobOf = (act: Act): string | undefined => (act.kind === 'job' ? act.name : undefined);
+
+/** Serves a published model to other Macs; the Mac itself is not changed. */
+function serveSteps(property: Property, wanted: DesiredModel, peers: PeerPlan): readonly Step[] {
+  const { files } = wanted;
+  const tree = modelTree(wanted);
+  const act = jobAct(tree, { name: 'serve-model', args: { tree, files, peers } });
+  const serve = buildStep({
+    name: `${property.address}/serve`,
+    class: 'job',
+    act,
+    towards: [property],
+    deadlineMs: transferDeadlineMs(totalBytes(files)),
+  });
+  const clear = scriptStep({
+    name: `${property.address}/serve/clear`,
+    call: { name: 'clear-staging', args: { folders: [], jobs: act.kind === 'job' ? [act.key] : [] } },
+    towards: [property],
+    needs: [serve],
+    deadlineMs: 120_000,
+  });
+  return [serve, clear].map((one) => ({ ...one, changes: [] }));
 }
 
 /** Model files on each node; the node verifies every file before any of them is used. */
 export const model: Resource = {
   kind: 'model',
   after: ['identity', 'sudo', 'accounts'],
-  ...perTarget(propertiesOf, nodeSteps),
+  properties: (view) => view.targets.flatMap((target) => propertiesOf(view.desired, target)),
+  steps: (changes, view) => {
+    const made = changedProperties(changes, model.properties(view));
+    return { steps: view.desired.models.flatMap((wanted) => stepsFor(view, wanted, made)) };
+  },
   blockers: ({ desired, targets }) =>
     targets.flatMap((target) => [
       ...roomBlockers(desired, target),
@@ -275,13 +351,18 @@ function adoptStep({ property, tree }: TreeWork, { layout, folder, fence, files,
 }
 
 /** The node fetches the files, however long that takes, and needs no connection to the controller meanwhile. */
-function fetchSteps(work: TreeWork, files: readonly TreeFile[], source: FetchSource): readonly Step[] {
+function fetchSteps(
+  work: TreeWork,
+  files: readonly TreeFile[],
+  source: FetchSource,
+  peers?: PeerPlan,
+): readonly Step[] {
   const { property, tree } = work;
   const prepare = prepareStep(work);
   const fetch = buildStep({
     name: `${property.address}/fetch`,
     class: 'job',
-    act: jobAct(tree, { name: 'fetch-model', args: { tree, files, source } }),
+    act: jobAct(tree, { name: 'fetch-model', args: { tree, files, source, ...given({ peers }) } }),
     towards: [property],
     needs: [prepare],
     deadlineMs: transferDeadlineMs(totalBytes(files)),
@@ -310,7 +391,11 @@ function sendSteps(work: TreeWork, files: readonly TreeFile[], folder: string): 
   return [...steps, verify];
 }
 
-function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: string | undefined): readonly Step[] {
+function stagingSteps(
+  work: TreeWork,
+  { files, source }: DesiredModel,
+  { account, peers }: NetworkUse,
+): readonly Step[] {
   switch (source.kind) {
     case 'controller':
       return sendSteps(work, files, source.folder);
@@ -319,16 +404,19 @@ function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: 
     case 'hub':
       throw new Error(`the commit of ${work.tree.name} is not settled`);
     case 'url':
-      return fetchSteps(work, files, account === undefined ? source : { ...source, account });
+      return fetchSteps(work, files, account === undefined ? source : { ...source, account }, peers);
   }
 }
 
-/**
- * The steps from a model's source to the published model, which is used only after the node has verified every file.
- * @param account runs the transfers from the network; undefined means root
- */
-function modelSteps(work: TreeWork, wanted: DesiredModel, account: string | undefined): readonly Step[] {
-  const staging = stagingSteps(work, wanted, account);
+/** How a Mac gets a model from the network: the account that does it (undefined means root), and the other Macs. */
+interface NetworkUse {
+  readonly account: string | undefined;
+  readonly peers: PeerPlan | undefined;
+}
+
+/** The steps from a model's source to the published model, which is used only after the node has verified every file. */
+function modelSteps(work: TreeWork, wanted: DesiredModel, use: NetworkUse): readonly Step[] {
+  const staging = stagingSteps(work, wanted, use);
   const copy = copyFor(work.target, wanted);
   const adopt = copy === undefined ? [] : [adoptStep(work, copy)];
   const first = staging.slice(0, 1).map((one) => ({ ...one, needs: [...one.needs, ...adopt.map(({ id }) => id)] }));

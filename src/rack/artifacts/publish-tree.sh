@@ -14,7 +14,7 @@
 # Prints: @changed or @unchanged; fails with not-verified, read, not-intact
 stagings=${staging%/*}
 tidy() {
-  "$R/bin/rm" -rf "$staging" "$stagings/.replaced"-* "$stagings/.removed"-*
+  "$R/bin/rm" -rf "$staging" "${stagings%/*}/peers/${staging##*/}" "$stagings/.replaced"-* "$stagings/.removed"-*
   for k in "$@"; do cleared "$k"; done
 }
 if intact "$published" "$digest"; then

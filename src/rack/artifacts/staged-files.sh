@@ -1,9 +1,9 @@
 # For jobs that compare files; creates their folder. `ischecked PATH DIGEST SIZE` shows whether a file was compared
-# before and not written since; `checked PATH DIGEST SIZE` flushes a file and records its comparison, because a mark must
-# not outlive the bytes if the power fails. Marks of older versions are empty and do not count. `listed` writes the list
-# of the files that passed, which is published with them. `compare FILE DIGEST SIZE` compares a file;
-# `size FILE` sets `n` to its size, or to 0 if it is missing. `only` removes everything that is not listed: remains of
-# an earlier attempt, and links.
+# before and not written since; `mark PATH DIGEST` flushes a file and records its comparison, because a mark must not
+# outlive the bytes if the power fails; `checked PATH DIGEST SIZE` also counts its bytes. Marks of older versions are
+# empty and do not count. `listed` writes the list of the files that passed, which is published with them. `compare FILE
+# DIGEST SIZE` compares a file; `size FILE` sets `n` to its size, or to 0 if it is missing. `only` removes everything that
+# is not listed: remains of an earlier attempt, and links.
 #
 # Uses staged-tree.sh
 # Needs paths: the paths of all files, one per line
@@ -30,9 +30,12 @@ ischecked() {
   size "$t/$1"
   [ "$n" -eq "$3" ] && [ -z "$("$R/usr/bin/find" "$t/$1" -newer "$staging/checked/$2")" ]
 }
-checked() {
+mark() {
   flush "$t/$1"
   printf 'flushed\n' >"$staging/checked/$2" || failed write 'the mark of a comparison could not be written'
+}
+checked() {
+  mark "$@"
   passed "$@"
 }
 passed() {

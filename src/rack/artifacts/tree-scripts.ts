@@ -13,6 +13,7 @@ import {
   treeFolder,
   versionsFolder,
 } from '../../node/paths/own-paths.ts';
+import { peerValues } from './peers/peer-scripts.ts';
 import { sh } from './scripts.generated.ts';
 
 /**
@@ -34,13 +35,14 @@ const ofFiles = (tree: TreeId, files: readonly TreeFile[]) => ({
   total: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
 });
 
-export const fetchModel = ({ tree, files, source }: JobArgs['fetch-model']): string => {
+export const fetchModel = ({ tree, files, source, peers }: JobArgs['fetch-model']): string => {
   const url = source.kind === 'url' ? source : undefined;
   const nameOf = (path: string) => (url ? path.split('/').map(encodeURIComponent).join('/') : path);
   return sh.fetchModel(
     {
       ...refusalValues,
       ...ofFiles(tree, files),
+      ...peerValues(tree, files, peers),
       base: url?.base ?? '',
       folder: source.kind === 'folder' ? source.folder : '',
       account: url?.account ?? '',
@@ -71,6 +73,7 @@ function ofDownload({ path }: NodePath, { tree, ...args }: JobArgs['fetch-source
     url: args.url,
     account: args.account ?? '',
     secret: false,
+    receives: false,
     protocols: args.plainHttp ? '=http,https' : '=https',
     volume: place.dataVolume,
   };

@@ -5,7 +5,10 @@ import { everyNodeText } from '../../model/node.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
 import { hang, type Page, padEnd } from '../page.ts';
 
-type Sources = Pick<NodeForecast, 'uplinkBytes' | 'lanBytes' | 'controllerBytes' | 'copiedBytes' | 'adoptedBytes'>;
+type Sources = Pick<
+  NodeForecast,
+  'uplinkBytes' | 'lanBytes' | 'controllerBytes' | 'cableBytes' | 'copiedBytes' | 'adoptedBytes'
+>;
 
 const amount = (bytes: number, words: string): readonly string[] =>
   bytes === 0 ? [] : [`${diskText(bytes)} ${words}`];
@@ -14,6 +17,7 @@ const sourceTexts = ({ adoptedBytes = 0, ...others }: Sources): readonly string[
   ...amount(others.uplinkBytes, 'over the uplink'),
   ...amount(others.lanBytes, 'over the LAN'),
   ...amount(others.controllerBytes, 'from this computer'),
+  ...amount(others.cableBytes, 'from other Macs over the cables'),
   ...amount(others.copiedBytes, 'from its own disk'),
   ...amount(adoptedBytes, 'from copies already there'),
 ];
@@ -45,20 +49,27 @@ const totalOf = (all: readonly NodeForecast[], key: keyof Sources): number =>
 /** Shorter transfers need no forecast. */
 const worthATimeMs = 60_000;
 
+const oneGigabit = { bytesPerMs: 125_000, text: '1 Gbit/s' };
+/** The lowest rate that was reported for TCP over one Thunderbolt 5 cable between Macs: 16 Gbit/s. */
+const oneCable = { bytesPerMs: 2_000_000, text: '16 Gbit/s' };
+
 /** Which connection decides how long the transfers take. Its rate is not known before they begin. */
 function timeText(all: readonly NodeForecast[]): readonly string[] {
-  const connections: readonly (readonly [keyof Sources, string])[] = [
-    ['uplinkBytes', 'the uplink'],
-    ['lanBytes', 'the LAN'],
-    ['controllerBytes', "this computer's connection"],
+  const connections = [
+    { bytes: totalOf(all, 'uplinkBytes'), name: 'the uplink', rate: oneGigabit },
+    { bytes: totalOf(all, 'lanBytes'), name: 'the LAN', rate: oneGigabit },
+    { bytes: totalOf(all, 'controllerBytes'), name: "this computer's connection", rate: oneGigabit },
+    // Every Mac has its own cables.
+    { bytes: Math.max(...all.map(({ cableBytes }) => cableBytes)), name: 'each cable', rate: oneCable },
   ];
-  const [[bytes, connection] = [0, '']] = connections
-    .map(([key, name]) => [totalOf(all, key), name] as const)
-    .toSorted(([one], [other]) => other - one);
-  const atOneGigabitMs = (bytes * 8) / 1e6;
-  if (atOneGigabitMs < worthATimeMs) return [];
-  const bound = all.some(({ isPartlyStaged }) => isPartlyStaged) ? 'at most' : 'at least';
-  return [`${bound} ${durationText(atOneGigabitMs)} if ${connection} brings 1 Gbit/s`];
+  const [slowest] = connections
+    .map(({ bytes, name, rate }) => ({ ms: bytes / rate.bytesPerMs, name, rate }))
+    .toSorted((one, other) => other.ms - one.ms);
+  if (slowest === undefined || slowest.ms < worthATimeMs) return [];
+  // A Mac with several cables gets bytes over all of them.
+  const isLess = slowest.rate === oneCable || all.some(({ isPartlyStaged }) => isPartlyStaged);
+  const bound = isLess ? 'at most' : 'at least';
+  return [`${bound} ${durationText(slowest.ms)} if ${slowest.name} brings ${slowest.rate.text}`];
 }
 
 /** The bytes that a plan brings to each node, with the disk space that they need, their total, and the time. */
@@ -72,6 +83,7 @@ export function transferLines(all: readonly NodeForecast[], page: Page): readonl
     uplinkBytes: totalOf(all, 'uplinkBytes'),
     lanBytes: totalOf(all, 'lanBytes'),
     controllerBytes: totalOf(all, 'controllerBytes'),
+    cableBytes: totalOf(all, 'cableBytes'),
     copiedBytes: totalOf(all, 'copiedBytes'),
     adoptedBytes: totalOf(all, 'adoptedBytes'),
   });

@@ -52,7 +52,7 @@ const call: () => JobCall = () => ({
 });
 
 async function fetchWith(root: MacRoot, secret: string) {
-  const { result } = await root.runBody(launchBody(key, call(), secret));
+  const { result } = await root.runBody(launchBody(key, call(), { token: secret }));
   expect(result).toMatchObject({ kind: 'done', isChanged: true });
   return ended(root);
 }

@@ -105,7 +105,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Launches the job, and returns true if it had ended before. */
 async function launch(root: MacRoot, source: Source): Promise<boolean> {
-  const body = launchBody(key, callFor(source), source === 'folder' || source === 'release' ? '' : token);
+  const body = launchBody(key, callFor(source), source === 'folder' || source === 'release' ? {} : { token });
   const { result } = await root.runBody(body);
   expect(result).toMatchObject({ kind: 'done' });
   return result.kind === 'done' && result.said.includes('job=done');

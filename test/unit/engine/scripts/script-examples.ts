@@ -13,7 +13,8 @@ import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import { confirmBody, transactionBody } from '../../../../src/engine/scripts/transaction.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import type { RankRecord } from '../../../../src/model/facts/fact-values.ts';
-import type { JobArgs, JobCall, ScriptArgs, ScriptCall, TreeId } from '../../../../src/model/node-script.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { JobArgs, JobCall, PeerPlan, ScriptArgs, ScriptCall, TreeId } from '../../../../src/model/node-script.ts';
 import { askCommand } from '../../../../src/node/endpoint/ask-endpoint.ts';
 import {
   appendCommand,
@@ -155,6 +156,17 @@ const scripts: ScriptArgs = {
   'remove-rank': { placement: 'kimi' },
 };
 
+const peers: PeerPlan = {
+  self: nodeName('studio-1'),
+  role: 'serve',
+  mode: 'mesh',
+  port: 12_345,
+  stripe: { at: 0, of: 1 },
+  listen: ['10.77.0.1'],
+  sources: [],
+  feeds: [nodeName('studio-2')],
+};
+
 const jobs: JobArgs = {
   'unpack-runtime': {
     tree: exampleRuntime,
@@ -204,6 +216,7 @@ const jobs: JobArgs = {
     url: 'https://example.com/tool.dmg',
   },
   'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'https://models.lan/tiny/' } },
+  'serve-model': { tree: exampleModel, files, peers },
   'adopt-model': {
     tree: exampleModel,
     files: files.map((file) => ({ ...file, from: file.path })),

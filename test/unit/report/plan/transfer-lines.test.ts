@@ -60,19 +60,18 @@ describe("a plan's transfers and disk space", () => {
   it('are shown per node and in total, with what is already there', () => {
     const { transfers } = forecast('https://huggingface.co/x/', { 'studio-2': 'staged', 'studio-3': 'intact' });
     expect(transfers.map(({ node, uplinkBytes, presentBytes }) => [node, uplinkBytes, presentBytes])).toEqual([
-      ['studio-1', 100e9, 0],
-      ['studio-2', 100e9, 0],
+      ['studio-1', 0, 0],
+      ['studio-2', 0, 0],
       ['studio-3', 0, 100e9],
     ]);
     expect(lines(transfers)).toEqual([
       'Transfers',
-      '  studio-1  100 GB over the uplink, 1 kB from this computer, needs 110 GB of',
-      '            disk (2 TB free)',
-      '  studio-2  100 GB over the uplink, 1 kB from this computer, part of it already',
-      '            there, needs 110 GB of disk (2 TB free)',
+      '  studio-1  1 kB from this computer, 100 GB from other Macs over the cables,',
+      '            needs 110 GB of disk (2 TB free)',
+      '  studio-2  1 kB from this computer, 100 GB from other Macs over the cables,',
+      '            part of it already there, needs 110 GB of disk (2 TB free)',
       '  studio-3  1 kB from this computer, 100 GB of models already there',
-      '  total     200 GB over the uplink, 3 kB from this computer',
-      '  time      at most 27 min if the uplink brings 1 Gbit/s',
+      '  total     3 kB from this computer, 200 GB from other Macs over the cables',
     ]);
     for (const line of lines(transfers, 40)) expect(line.length).toBeLessThanOrEqual(40);
   });
@@ -99,9 +98,11 @@ describe("a plan's transfers and disk space", () => {
 
   it('take at least a time that the slowest connection decides, unless it is short', () => {
     const { transfers } = forecast('https://mirror.lan/x/');
-    expect(lines(transfers).at(-1)).toBe('  time         at least 40 min if the LAN brings 1 Gbit/s');
-    const small = transfers.map((one) => ({ ...one, lanBytes: 1e9 }));
+    expect(lines(transfers).at(-1)).toBe('  time        at least 13 min if the LAN brings 1 Gbit/s');
+    const small = transfers.map((one) => ({ ...one, lanBytes: 1e9, cableBytes: 0 }));
     expect(lines(small).at(-1)).toBe('  total        3 GB over the LAN, 3 kB from this computer');
+    const cabled = small.map((one) => ({ ...one, cableBytes: 735e9 }));
+    expect(lines(cabled).at(-1)).toBe('  time         at most 6.1 min if each cable brings 16 Gbit/s');
     const sent = small.map((one) => ({ ...one, controllerBytes: 9e9 }));
     expect(lines(sent).at(-1)).toBe("  time         at least 3.6 min if this computer's connection brings 1 Gbit/s");
   });

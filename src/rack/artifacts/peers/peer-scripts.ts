@@ -1,0 +1,49 @@
+import type { JobArgs, PeerPlan, TreeFile, TreeId } from '../../../model/node-script.ts';
+import { refusalValues } from '../../../node/owner-word.ts';
+import { peersFolder, treeFolder } from '../../../node/paths/own-paths.ts';
+import { sh } from './scripts.generated.ts';
+
+const mebibyte = 1_048_576;
+
+/** 64 MiB, and less for small models, so that several Macs can share the work. */
+const chunkBytes = (totalBytes: number): number =>
+  Math.min(64, Math.max(1, 2 ** Math.floor(Math.log2(totalBytes / 1_024 / mebibyte)))) * mebibyte;
+
+/**
+ * Connections per cable. Each has its own process at both ends, and perl computes SHA-256 at about 0.5 GB/s, a fifth of
+ * what a cable carries.
+ */
+const streamsFor = (totalBytes: number): number => (chunkBytes(totalBytes) < 64 * mebibyte ? 1 : 4);
+
+/** The plan of an exchange as `peer.pl` reads it. */
+export function exchangeText(plan: PeerPlan, files: readonly TreeFile[]): string {
+  const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const lines = [
+    `name ${plan.self}`,
+    `role ${plan.role}`,
+    `mode ${plan.mode}`,
+    `stripe ${plan.stripe.at} ${plan.stripe.of}`,
+    `chunk ${chunkBytes(totalBytes)}`,
+    `streams ${streamsFor(totalBytes)}`,
+    ...plan.listen.map((address) => `listen ${address} ${plan.port}`),
+    ...plan.sources.map(
+      ({ node, address, isOrigin }) => `peer ${node} ${address} ${plan.port} ${isOrigin ? 'origin' : 'relay'}`,
+    ),
+    ...plan.feeds.map((node) => `feeds ${node}`),
+    ...files.map(({ sizeBytes, path }) => `file ${sizeBytes} ${path}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The shell variables of `peers.sh`; without a plan, the job exchanges nothing. */
+export const peerValues = (tree: TreeId, files: readonly TreeFile[], plan: PeerPlan | undefined) => ({
+  peers: peersFolder(tree),
+  plan: plan === undefined ? '' : exchangeText(plan, files),
+  peer_account: plan?.account ?? '',
+  receives: plan?.role === 'receive',
+});
+
+export const serveModel = ({ tree, files, peers }: JobArgs['serve-model']): string => {
+  const { receives: _, ...values } = peerValues(tree, files, peers);
+  return sh.serveModel({ ...refusalValues, ...values, published: treeFolder(tree) });
+};

@@ -1,0 +1,727 @@
+# Moves the chunks of a model between Macs; for macOS's perl (5.34), with its core modules only. Runs on every Mac that
+# has the model or gets it, as an account that is not root, until it has every chunk and no other Mac needs one from it.
+#
+# Arguments: a folder with the files `plan` and `key` and the folder `own`, to which the account can write; the folder of
+# the model's files. Lines of `plan`:
+#   name NODE             this Mac
+#   role receive|serve    serve: this Mac gets the model from elsewhere, or has it
+#   mode mesh|chain       mesh: from all peers in parallel; chain: from the first peer in the plan that answers
+#   stripe I N            in a mesh, the chunks that this Mac gets from an origin: those whose number is I modulo N
+#   chunk BYTES, streams N
+#   listen ADDRESS PORT
+#   peer NODE ADDRESS PORT origin|relay   an origin does not get the model from a peer
+#   feeds NODE            a Mac that gets chunks from this one
+#   file BYTES PATH       in order; a file that is served may still grow as PATH.part
+# Files in `own`: `have` and `digests` have one byte and 32 bytes per chunk; `durable` is the part of `have` that survives a
+# power loss; `data/I` is a received file.
+#
+# Standard output, to root: `file I` is complete, `progress BYTES`, `peer NODE BYTES MS`, `drop NODE I` chunk I of this
+# peer was wrong, `full TEXT`, `stuck TEXT`. Standard input, from root: `ok I`, when file I is complete in the folder of the
+# model, `wrong I`, and `finish` when all are. The end of standard input ends the program.
+#
+# A connection begins with a challenge from each side, answered with an HMAC-SHA-256 of the key, so no answer can be used
+# twice. Then the client sends `have`, or
+# `news` to wait a moment for a change, and gets `have MAP`, or sends `chunk I` and gets `chunk BYTES`, the bytes and their
+# SHA-256 (or `none`), or sends `digest I` and gets `digest SHA-256`, or sends `done`.
+use strict;
+use warnings;
+use Digest::SHA qw(hmac_sha256_hex);
+use Errno qw(EINTR EAGAIN);
+use Fcntl qw(:DEFAULT :seek);
+use IO::Handle;
+use POSIX qw(:sys_wait_h);
+use Socket qw(:DEFAULT IPPROTO_TCP TCP_NODELAY);
+use Time::HiRes qw(sleep time);
+
+my ($folder, $served) = @ARGV;
+my $piece = 1_048_576;
+# Without a byte for this long, a connection is given up, and the chunk is fetched from another peer.
+my $silent = 4;
+# A less preferred peer gets requests after this time without the preferred one.
+my $grace = 1;
+# Time to wait for a Mac that has not connected yet, or whose connection broke.
+my ($first, $linger) = (120, 5);
+# Without a source for this long, the transfer fails.
+my $stuck = 120;
+my $max_strikes = 3;
+my $no_digest = "\0" x 32;
+
+my (%plan, @listen, @peers, @feeds, @files);
+for (lines("$folder/plan")) {
+  my ($what, @words) = split ' ';
+  if ($what eq 'file') {
+    my ($size, $path) = /^file ([0-9]+) (.*)/ or die "plan: $_\n";
+    push @files, { size => $size, path => $path };
+  } elsif ($what eq 'listen') { push @listen, { address => $words[0], port => $words[1] }
+  } elsif ($what eq 'peer') {
+    push @peers, { name => $words[0], address => $words[1], port => $words[2], origin => $words[3] eq 'origin' };
+  } elsif ($what eq 'feeds') { push @feeds, @words
+  } else { $plan{$what} = [@words] }
+}
+my ($self, $role, $mode) = map { $plan{$_}[0] } qw(name role mode);
+my ($stripe, $stripes) = @{ $plan{stripe} // [0, 1] };
+my ($chunk_bytes, $streams) = ($plan{chunk}[0], $plan{streams}[0] // 1);
+
+# All chunks in file order: file number, offset, length.
+my @chunks;
+for my $n (0 .. $#files) {
+  my $file = $files[$n];
+  $file->{first} = @chunks;
+  for (my $at = 0; $at < $file->{size}; $at += $chunk_bytes) {
+    my $left = $file->{size} - $at;
+    push @chunks, [$n, $at, $left < $chunk_bytes ? $left : $chunk_bytes];
+  }
+  $file->{last} = $#chunks;
+}
+
+# `have` of this Mac: one character per chunk, 0 or 1.
+my $have = '0' x @chunks;
+my $main = $$;
+my ($have_file, $digest_file);
+
+sub lines {
+  open my $file, '<', $_[0] or return;
+  my @lines = <$file>;
+  chomp @lines;
+  return @lines;
+}
+
+sub say_root { syswrite STDOUT, "@_\n" }
+
+sub path_of {
+  my ($n) = @_;
+  my ($received, $path) = ("$folder/own/data/$n", "$served/$files[$n]{path}");
+  return -e $received ? $received : $path if $role eq 'receive';
+  return -e $path ? $path : "$path.part";
+}
+
+sub digest_of {
+  my ($i) = @_;
+  sysseek $digest_file, 32 * $i, SEEK_SET;
+  my $got = sysread $digest_file, my $digest, 32;
+  return ($got // 0) == 32 ? $digest : $no_digest;
+}
+
+sub keep_digest {
+  my ($i, $digest) = @_;
+  sysseek $digest_file, 32 * $i, SEEK_SET;
+  syswrite $digest_file, $digest;
+}
+
+# The SHA-256 of a chunk as it is on this Mac; undefined if it cannot be read.
+sub hash_chunk {
+  my ($n, $at, $length) = @{ $chunks[$_[0]] };
+  open my $file, '<:raw', path_of($n) or return;
+  sysseek $file, $at, SEEK_SET;
+  my $sha = Digest::SHA->new(256);
+  while ($length > 0) {
+    my $got = sysread $file, my $bytes, $length < $piece ? $length : $piece or return;
+    $sha->add($bytes);
+    $length -= $got;
+  }
+  return $sha->digest;
+}
+
+# --- connections ---
+
+# True if the other end has bytes or has closed within this many seconds. Ends this process with the main one.
+sub ready {
+  my ($socket, $seconds) = @_;
+  my $end = time + $seconds;
+  while ((my $left = $end - time) > 0) {
+    vec(my $bits = '', fileno $socket, 1) = 1;
+    return 1 if select($bits, undef, undef, $left < 1 ? $left : 1) > 0;
+    exit 0 if $$ != $main && getppid != $main;
+  }
+  return 0;
+}
+
+# What has arrived on a connection and was not used yet, by its number.
+my %rest;
+
+sub receive {
+  my ($socket, $seconds) = @_;
+  ready($socket, $seconds) or return;
+  return sysread $socket, $rest{ fileno $socket }, $piece, length $rest{ fileno $socket };
+}
+
+# A line without its end; undefined if it does not come in time or has more bytes.
+sub read_line {
+  my ($socket, $seconds, $most) = @_;
+  my $number = fileno $socket;
+  $rest{$number} //= '';
+  while ((my $end = index $rest{$number}, "\n") < 0) {
+    return if length $rest{$number} > ($most // 100);
+    receive($socket, $seconds) or return;
+  }
+  $rest{$number} =~ s/^([^\n]*)\n// or return;
+  return $1;
+}
+
+# At most so many bytes, and at least one.
+sub read_some {
+  my ($socket, $most) = @_;
+  my $number = fileno $socket;
+  return substr $rest{$number}, 0, $most, '' if length $rest{$number};
+  ready($socket, $silent) or return;
+  my $bytes;
+  return sysread($socket, $bytes, $most) ? $bytes : undef;
+}
+
+sub send_all {
+  my ($socket, $bytes) = @_;
+  my $at = 0;
+  while ($at < length $bytes) {
+    vec(my $bits = '', fileno $socket, 1) = 1;
+    if (select(undef, $bits, undef, 1) < 1) {
+      exit 0 if $$ != $main && getppid != $main;
+      next;
+    }
+    my $sent = syswrite $socket, $bytes, length($bytes) - $at, $at;
+    return if !defined $sent && $! != EINTR && $! != EAGAIN;
+    $at += $sent // 0;
+  }
+  return 1;
+}
+
+sub nonce {
+  open my $random, '<:raw', '/dev/urandom' or die "/dev/urandom: $!\n";
+  sysread $random, my $bytes, 32;
+  return unpack 'H*', $bytes;
+}
+
+# The key of the newest run: read for each connection, so that a Mac of an earlier run can join.
+sub key { return (lines("$folder/key"))[0] // nonce() }
+
+sub admit {
+  my ($socket) = @_;
+  my $challenge = nonce();
+  send_all($socket, "meshwright 1 $challenge\n") or return;
+  my ($name, $theirs, $proof) = split ' ', read_line($socket, $silent, 400) // return;
+  my $key = key();
+  return if !defined $proof || $proof ne hmac_sha256_hex("client $name $challenge $theirs", $key);
+  send_all($socket, hmac_sha256_hex("server $theirs $challenge", $key) . "\n") or return;
+  return $name;
+}
+
+sub log_in {
+  my ($peer) = @_;
+  socket my $socket, PF_INET, SOCK_STREAM, 0 or return;
+  $rest{ fileno $socket } = '';
+  my $to = pack_sockaddr_in($peer->{port}, inet_aton($peer->{address}));
+  # A peer without power never answers.
+  my $is_open = eval {
+    local $SIG{ALRM} = sub { die "late\n" };
+    alarm 3;
+    connect $socket, $to;
+  };
+  alarm 0;
+  return if !$is_open;
+  binmode $socket;
+  setsockopt $socket, IPPROTO_TCP, TCP_NODELAY, 1;
+  my ($challenge) = (read_line($socket, $silent, 400) // return) =~ /^meshwright 1 ([0-9a-f]{64})$/ or return;
+  my ($key, $mine) = (key(), nonce());
+  send_all($socket, "$self $mine " . hmac_sha256_hex("client $self $challenge $mine", $key) . "\n") or return;
+  my $proof = read_line($socket, $silent) // return;
+  return $proof eq hmac_sha256_hex("server $mine $challenge", $key) ? $socket : undef;
+}
+
+# --- serving: one process for each connection ---
+
+sub read_have {
+  sysseek $have_file, 0, SEEK_SET;
+  sysread $have_file, my $map, scalar @chunks;
+  return $map // '';
+}
+
+sub serve {
+  my ($socket, $report) = @_;
+  my $name = admit($socket) // return;
+  syswrite $report, "client $$ $name\n";
+  my $told = '';
+  while (defined(my $line = read_line($socket, 3600))) {
+    my ($what, $i) = split ' ', $line;
+    return if !defined $what || (defined $i && ($i !~ /^[0-9]{1,9}$/ || $i > $#chunks));
+    if ($what eq 'have' || $what eq 'news') {
+      my $until = time + ($what eq 'news' ? 0.25 : 0);
+      my $map = read_have();
+      while ($map eq $told && time < $until) { sleep 0.02; $map = read_have() }
+      $told = $map;
+      send_all($socket, "have $map\n") or return;
+    } elsif ($what eq 'chunk') { send_chunk($socket, $i) or return
+    } elsif ($what eq 'digest') {
+      my $digest = digest_of($i);
+      if ($digest eq $no_digest) { $digest = hash_chunk($i) // $no_digest; keep_digest($i, $digest) }
+      send_all($socket, 'digest ' . unpack('H*', $digest) . "\n") or return;
+    } elsif ($what eq 'done') { syswrite $report, "done $$ $name\n"
+    } else { return }
+  }
+}
+
+sub send_chunk {
+  my ($socket, $i) = @_;
+  my ($n, $at, $length) = @{ $chunks[$i] };
+  my $file;
+  if (substr(read_have(), $i, 1) ne '1' || !open $file, '<:raw', path_of($n)) { return send_all($socket, "none\n") }
+  send_all($socket, "chunk $length\n") or return;
+  sysseek $file, $at, SEEK_SET;
+  my $digest = digest_of($i);
+  my $sha = $digest eq $no_digest ? Digest::SHA->new(256) : undef;
+  while ($length > 0) {
+    my $got = sysread $file, my $bytes, $length < $piece ? $length : $piece or return;
+    $sha->add($bytes) if $sha;
+    send_all($socket, $bytes) or return;
+    $length -= $got;
+  }
+  if ($sha) { $digest = $sha->digest; keep_digest($i, $digest) }
+  return send_all($socket, unpack('H*', $digest) . "\n");
+}
+
+# --- fetching: one process for each connection; it asks the main one which chunk comes next ---
+
+sub fetch {
+  my ($peer, $control) = @_;
+  my $pause = 0.25;
+  while (1) {
+    if (my $socket = log_in($peer)) {
+      $pause = 0.25;
+      talk($socket, $control);
+      delete $rest{ fileno $socket };
+      close $socket;
+    }
+    syswrite $control, "down\n";
+    read_line($control, 3600) // exit 0;
+    sleep $pause;
+    $pause *= 2 if $pause < 2;
+  }
+}
+
+sub talk {
+  my ($socket, $control) = @_;
+  my ($map, $map_at, $report) = ('', 0, '');
+  while (1) {
+    if ($report eq '' || time - $map_at > 0.05) {
+      send_all($socket, $report eq '' ? "news\n" : "have\n") or return;
+      my $line = read_line($socket, $silent, 6 + @chunks) // return;
+      ($map) = $line =~ /^have ([01]*)$/ or return;
+      return if length $map != @chunks;
+      $map_at = time;
+    }
+    syswrite $control, "map $map\n$report" . "next\n";
+    $report = '';
+    my ($what, $i) = split ' ', read_line($control, 3600) // exit 0;
+    if ($what eq 'get') { $report = get_chunk($socket, $i) // return
+    } elsif ($what eq 'compare') {
+      send_all($socket, "digest $i\n") or return;
+      my ($digest) = (read_line($socket, 60, 80) // return) =~ /^digest ([0-9a-f]{64})$/ or return;
+      $report = "compared $i $digest\n";
+    } elsif ($what eq 'done') { send_all($socket, "done\n") or return; $report = "told\n" }
+  }
+}
+
+sub get_chunk {
+  my ($socket, $i) = @_;
+  my ($n, $at, $length) = @{ $chunks[$i] };
+  my $began = time;
+  send_all($socket, "chunk $i\n") or return;
+  my $line = read_line($socket, $silent) // return;
+  return "none $i\n" if $line eq 'none';
+  return if $line ne "chunk $length";
+  sysopen my $file, "$folder/own/data/$n", O_WRONLY | O_CREAT, 0644 or return full($i);
+  binmode $file;
+  sysseek $file, $at, SEEK_SET;
+  my $sha = Digest::SHA->new(256);
+  for (my $left = $length; $left > 0;) {
+    my $bytes = read_some($socket, $left < $piece ? $left : $piece) // return;
+    $sha->add($bytes);
+    $left -= length $bytes;
+    for (my $done = 0; $done < length $bytes;) {
+      my $wrote = syswrite $file, $bytes, length($bytes) - $done, $done;
+      return full($i) if !$wrote;
+      $done += $wrote;
+    }
+  }
+  my $theirs = read_line($socket, 60, 70) // return;
+  my $digest = $sha->digest;
+  return "bad $i\n" if $theirs ne unpack 'H*', $digest;
+  keep_digest($i, $digest);
+  return "got $i " . int(1000 * (time - $began)) . "\n";
+}
+
+sub full { return "full $_[0] $!\n" }
+
+# --- the main process ---
+
+my (@workers, %in_flight, %source_of, %seen_at, %clients, %done, %strikes, %suspect, %announced);
+my ($is_finishing, $began, $last_source) = (0, time, time);
+my ($report_out, $commands) = ('', '');
+my ($is_dirty, $synced_at, $sync_pid) = (0, time, 0);
+my $done_bytes = 0;
+my ($report_read, $report_write);
+
+sub set_have {
+  my ($i, $value) = @_;
+  my $before = substr $have, $i, 1, $value;
+  return if $before eq $value;
+  $done_bytes += ($value ? 1 : -1) * $chunks[$i][2];
+  sysseek $have_file, $i, SEEK_SET;
+  syswrite $have_file, $value;
+  $is_dirty = 1 if $value;
+}
+
+sub announce_file {
+  my ($n) = @_;
+  my ($from, $to) = @{ $files[$n] }{qw(first last)};
+  return if $announced{$n} || substr($have, $from, $to - $from + 1) =~ /0/;
+  if ($from > $to) { open my $empty, '>', "$folder/own/data/$n" or return }
+  $announced{$n} = 1;
+  say_root("file $n");
+}
+
+# Chunks of an earlier run: those that were flushed, and those whose bytes still have the digest that was noted.
+sub resume {
+  my ($durable) = (lines("$folder/own/durable"))[0] // '';
+  for my $i (0 .. $#chunks) {
+    my $digest = digest_of($i);
+    next if $digest eq $no_digest || !-e "$folder/own/data/$chunks[$i][0]";
+    my $is_durable = length $durable == @chunks && substr($durable, $i, 1) eq '1';
+    if ($is_durable || (hash_chunk($i) // '') eq $digest) { set_have($i, '1') } else { keep_digest($i, $no_digest) }
+  }
+}
+
+# Flushes what has arrived, in a process of its own, and then notes that it survives a power loss.
+sub flush {
+  return if !$is_dirty || $sync_pid || time - $synced_at < 2;
+  ($is_dirty, $synced_at) = (0, time);
+  my $map = $have;
+  $sync_pid = fork // return;
+  return if $sync_pid;
+  my $last;
+  for my $n (0 .. $#files) {
+    open my $file, '<', path_of($n) or next;
+    $file->sync;
+    $last = $file;
+  }
+  # F_FULLFSYNC of macOS: the drive empties its own memory as well.
+  fcntl $last, 51, 0 if $last && $^O eq 'darwin';
+  if (open my $file, '>', "$folder/own/durable.new") {
+    print {$file} "$map\n";
+    $file->flush && $file->sync && close $file && rename "$folder/own/durable.new", "$folder/own/durable";
+  }
+  POSIX::_exit(0);
+}
+
+# What a serving Mac has by now: whole files, and the beginning of the one that is being downloaded.
+sub look_at_files {
+  for my $n (0 .. $#files) {
+    my $file = $files[$n];
+    next if $file->{is_whole};
+    my $path = "$served/$file->{path}";
+    $file->{is_whole} = -e $path;
+    my $size = -s ($file->{is_whole} ? $path : "$path.part") // 0;
+    for my $i ($file->{first} .. $file->{last}) {
+      my $is_there = $chunks[$i][1] + $chunks[$i][2] <= $size;
+      last if !$is_there && substr($have, $i, 1) eq '0';
+      # The download began again from its first byte.
+      keep_digest($i, $no_digest) if !$is_there;
+      set_have($i, $is_there ? '1' : '0');
+    }
+  }
+}
+
+sub start_worker {
+  my ($at) = @_;
+  socketpair my $ours, my $theirs, AF_UNIX, SOCK_STREAM, PF_UNSPEC or die "socketpair: $!\n";
+  my $pid = fork // die "fork: $!\n";
+  if ($pid == 0) {
+    close $ours;
+    close $_->{socket} for @workers;
+    close $_->{socket} for grep { $_->{socket} } @listen;
+    open_files();
+    fetch($peers[$at], $theirs);
+    POSIX::_exit(0);
+  }
+  close $theirs;
+  push @workers, { peer => $at, socket => $ours, pid => $pid, buffer => '', since => time, map => '' };
+}
+
+# Each process has its own file positions.
+sub open_files {
+  sysopen $have_file, "$folder/own/have", O_RDWR | O_CREAT or die "$folder/own/have: $!\n";
+  sysopen $digest_file, "$folder/own/digests", O_RDWR | O_CREAT or die "$folder/own/digests: $!\n";
+  binmode $_ for $have_file, $digest_file;
+}
+
+sub open_listeners {
+  for my $one (grep { !$_->{socket} } @listen) {
+    socket my $socket, PF_INET, SOCK_STREAM, 0 or next;
+    setsockopt $socket, SOL_SOCKET, SO_REUSEADDR, 1;
+    # The address of a cable may come later, or again.
+    next if !bind($socket, pack_sockaddr_in($one->{port}, inet_aton($one->{address}))) || !listen($socket, 64);
+    $one->{socket} = $socket;
+  }
+}
+
+sub accept_client {
+  my ($listener) = @_;
+  accept my $socket, $listener or return;
+  return close $socket if keys %clients > 200;
+  my $pid = fork // return;
+  if ($pid == 0) {
+    close $_->{socket} for @workers;
+    close $_->{socket} for grep { $_->{socket} } @listen;
+    binmode $socket;
+    setsockopt $socket, IPPROTO_TCP, TCP_NODELAY, 1;
+    open_files();
+    serve($socket, $report_write);
+    POSIX::_exit(0);
+  }
+  close $socket;
+  $clients{$pid} = { name => undef };
+}
+
+# --- which chunk comes next ---
+
+sub is_up { my ($worker) = @_; return $worker->{map} ne '' && !$peers[$worker->{peer}]{dropped} }
+
+# In a chain, the first peer of the plan that is up; a later one only after a time of grace.
+sub may_ask {
+  my ($worker) = @_;
+  return 0 if $peers[$worker->{peer}]{dropped};
+  return 1 if $mode ne 'chain';
+  for my $at (0 .. $worker->{peer} - 1) {
+    next if $peers[$at]{dropped};
+    my @same = grep { $_->{peer} == $at } @workers;
+    return 0 if grep { is_up($_) || time - $_->{since} < $grace } @same;
+  }
+  return 1;
+}
+
+sub next_chunk {
+  my ($worker) = @_;
+  my $peer = $peers[$worker->{peer}];
+  my $map = $worker->{map};
+  # Bytes of the result are 1 where the peer has a chunk that is missing here.
+  my $wanted = $map & ($have ^ "\1" x @chunks) & "\1" x @chunks;
+  my $is_sharing = $mode eq 'mesh' && $peer->{origin};
+  my ($late, $now) = (undef, time);
+  for (my $i = index $wanted, "\1"; $i >= 0; $i = index $wanted, "\1", $i + 1) {
+    if (my $flight = $in_flight{$i}) {
+      # A chunk that takes very long is fetched from another peer, too.
+      $late //= $i if $now - $flight->{at} > patience() && $flight->{peer} != $worker->{peer};
+      next;
+    }
+    return $i if !$is_sharing || $i % $stripes == $stripe;
+    next if $now - ($seen_at{$i} //= $now) < patience() || at_relay($i);
+    $late = $i;
+  }
+  return $late;
+}
+
+my ($chunk_seconds, $chunk_count) = (0, 0);
+sub patience {
+  my $usual = $chunk_count ? 6 * $chunk_seconds / $chunk_count : 1;
+  return $usual < 0.75 ? 0.75 : $usual;
+}
+
+sub at_relay {
+  my ($i) = @_;
+  for (@workers) { return 1 if !$peers[$_->{peer}]{origin} && is_up($_) && substr($_->{map}, $i, 1) eq '1' }
+  return 0;
+}
+
+sub instruct {
+  my ($worker) = @_;
+  $worker->{is_waiting} = 0;
+  my $reply = 'wait';
+  if ($is_finishing) { $reply = 'done' if !$worker->{is_told}
+  } elsif (may_ask($worker)) {
+    my ($compared) = grep { !$suspect{$_} && ($source_of{$_} // -1) != $worker->{peer} } keys %suspect;
+    ($compared) = grep { !$suspect{$_} } keys %suspect if !defined $compared && $peers[$worker->{peer}]{origin};
+    if (defined $compared && substr($worker->{map}, $compared, 1) eq '1') {
+      $suspect{$compared} = $worker->{pid};
+      $reply = "compare $compared";
+    } elsif (defined(my $i = next_chunk($worker))) {
+      $in_flight{$i} = { peer => $worker->{peer}, pid => $worker->{pid}, at => time };
+      $reply = "get $i";
+    }
+  }
+  syswrite $worker->{socket}, "$reply\n";
+}
+
+sub strike {
+  my ($at, $i) = @_;
+  my $peer = $peers[$at];
+  say_root("drop $peer->{name} $i");
+  $peer->{dropped} = 1 if ++$strikes{$at} >= $max_strikes;
+}
+
+sub leave_flight {
+  my ($pid) = @_;
+  delete $in_flight{$_} for grep { $in_flight{$_}{pid} == $pid } keys %in_flight;
+  for (keys %suspect) { $suspect{$_} = 0 if $suspect{$_} == $pid }
+}
+
+sub hear_worker {
+  my ($worker, $line) = @_;
+  my ($what, $i, $value) = split ' ', $line, 3;
+  if ($what eq 'map') {
+    ($worker->{map}, $last_source) = ($i // '', time);
+  } elsif ($what eq 'next') { $worker->{is_waiting} = 1
+  } elsif ($what eq 'down') {
+    $worker->{since} = time if $worker->{map} ne '';
+    $worker->{map} = '';
+    leave_flight($worker->{pid});
+    syswrite $worker->{socket}, "again\n";
+  } elsif ($what eq 'got') {
+    my $flight = delete $in_flight{$i};
+    return if substr($have, $i, 1) eq '1';
+    $source_of{$i} = $worker->{peer};
+    $peers[$worker->{peer}]{bytes} += $chunks[$i][2];
+    $peers[$worker->{peer}]{ms} += $value;
+    $chunk_seconds += $value / 1000;
+    $chunk_count++;
+    set_have($i, '1');
+    announce_file($chunks[$i][0]);
+  } elsif ($what eq 'bad') {
+    delete $in_flight{$i};
+    strike($worker->{peer}, $i);
+  } elsif ($what eq 'none') { delete $in_flight{$i}
+  } elsif ($what eq 'full') {
+    say_root("full $value");
+    delete $in_flight{$i};
+  } elsif ($what eq 'told') { $worker->{is_told} = 1
+  } elsif ($what eq 'compared') {
+    delete $suspect{$i};
+    if (unpack('H*', digest_of($i)) ne $value) {
+      strike($source_of{$i}, $i) if defined $source_of{$i};
+      keep_digest($i, $no_digest);
+      set_have($i, '0');
+      delete $announced{ $chunks[$i][0] };
+    }
+    settle_suspects();
+  }
+}
+
+# Announces a wrong file again as soon as its chunks were compared with another peer's and the wrong ones replaced. If no
+# chunk differs, the source is wrong, and everything is fetched again.
+my %wrong;
+sub settle_suspects {
+  for my $n (keys %wrong) {
+    my @own = $files[$n]{first} .. $files[$n]{last};
+    next if grep { exists $suspect{$_} } @own;
+    delete $wrong{$n};
+    next if !$announced{$n};
+    for my $i (@own) { keep_digest($i, $no_digest); set_have($i, '0') }
+    delete $announced{$n};
+  }
+}
+
+sub hear_root {
+  my ($what, $n) = split ' ', $_[0];
+  if ($what eq 'finish') { $is_finishing = 1
+  } elsif ($what eq 'ok') {
+    # From now on this file is served from the folder of the model.
+    set_have($_, '1') for $files[$n]{first} .. $files[$n]{last};
+    unlink "$folder/own/data/$n";
+    $announced{$n} = 1;
+  } elsif ($what eq 'wrong') {
+    $wrong{$n} = 1;
+    $suspect{$_} = 0 for $files[$n]{first} .. $files[$n]{last};
+  }
+}
+
+# True if no other Mac needs this one any more.
+sub is_free {
+  for my $name (@feeds) {
+    next if $done{$name};
+    return 0 if grep { ($_->{name} // '') eq $name } values %clients;
+    my $left = $plan{left}{$name};
+    return 0 if defined $left ? time - $left < $linger : time - $began < $first;
+  }
+  return 1;
+}
+
+sub reap {
+  while ((my $pid = waitpid -1, WNOHANG) > 0) {
+    $sync_pid = 0 if $pid == $sync_pid;
+    if (my $client = delete $clients{$pid}) {
+      $plan{left}{ $client->{name} } = time if defined $client->{name};
+      next;
+    }
+    my ($worker) = grep { $_->{pid} == $pid } @workers or next;
+    leave_flight($pid);
+    @workers = grep { $_->{pid} != $pid } @workers;
+    start_worker($worker->{peer});
+  }
+}
+
+sub take_lines {
+  my ($buffer) = @_;
+  my @lines;
+  push @lines, $1 while $$buffer =~ s/^([^\n]*)\n//;
+  return @lines;
+}
+
+sub run {
+  $SIG{PIPE} = 'IGNORE';
+  $SIG{CHLD} = 'DEFAULT';
+  mkdir "$folder/own/data";
+  open_files();
+  truncate $have_file, 0;
+  syswrite $have_file, $have;
+  truncate $digest_file, 0 if $role eq 'serve';
+  pipe $report_read, $report_write or die "pipe: $!\n";
+  if ($role eq 'receive') {
+    resume();
+    announce_file($_) for 0 .. $#files;
+    for my $at (0 .. $#peers) { start_worker($at) for 1 .. $streams }
+  }
+  my ($next_second, $told_bytes) = (0, -1);
+  while (1) {
+    my $now = time;
+    if ($now >= $next_second) {
+      $next_second = $now + 0.25;
+      reap();
+      open_listeners();
+      look_at_files() if $role eq 'serve';
+      flush() if $role eq 'receive';
+      if ($role eq 'receive' && $done_bytes != $told_bytes) {
+        say_root("progress $done_bytes");
+        $told_bytes = $done_bytes;
+      }
+      $last_source = $now if $have !~ /0/ || $role eq 'serve';
+      if ($now - $last_source > $stuck) { say_root('stuck no other Mac that has the model answers'); $last_source = $now }
+    }
+    my $is_told = !grep { $_->{map} ne '' && !$_->{is_told} } @workers;
+    last if $is_finishing && $is_told && is_free();
+    my $bits = '';
+    vec($bits, fileno $_, 1) = 1 for \*STDIN, $report_read, map { $_->{socket} } @workers, grep { $_->{socket} } @listen;
+    my $count = select $bits, undef, undef, 0.25;
+    if ($count > 0) {
+      if (vec $bits, fileno STDIN, 1) {
+        last if !sysread STDIN, $commands, 65_536, length $commands;
+        hear_root($_) for take_lines(\$commands);
+      }
+      if (vec $bits, fileno $report_read, 1) {
+        sysread $report_read, $report_out, 65_536, length $report_out;
+        for (take_lines(\$report_out)) {
+          my ($what, $pid, $name) = split ' ';
+          $clients{$pid}{name} = $name;
+          $done{$name} = 1 if $what eq 'done';
+        }
+      }
+      for (grep { $_->{socket} } @listen) { accept_client($_->{socket}) if vec $bits, fileno $_->{socket}, 1 }
+      for my $worker (@workers) {
+        next if !vec $bits, fileno $worker->{socket}, 1;
+        if (!sysread $worker->{socket}, $worker->{buffer}, 1_048_576, length $worker->{buffer}) { reap(); last }
+        hear_worker($worker, $_) for take_lines(\$worker->{buffer});
+      }
+    }
+    instruct($_) for grep { $_->{is_waiting} } @workers;
+  }
+  for my $peer (@peers) { say_root("peer $peer->{name} $peer->{bytes} $peer->{ms}") if $peer->{bytes} }
+  kill 'KILL', keys %clients, map { $_->{pid} } @workers;
+}
+
+run();

@@ -1,0 +1,41 @@
+# Exchanges the chunks of a model with other Macs, through `peer.pl`, which runs as an account that is not root.
+# `start_peer FOLDER` starts the program, which serves the files in that folder, or those that it receives. It reads its
+# commands from descriptor 4, and descriptor 3 has its reports; anything else may write to 5. `finish_peer` waits until no
+# other Mac needs this one.
+#
+# Uses peer.pl
+# Uses ../../../node/shell/refuse-root.sh
+# Needs peers: the folder of the program. The account can write only to the folder `own` in it
+# Needs plan: what it exchanges with which Macs; see peer.pl
+# Needs peer_account: the account that runs it; empty for the user who called sudo
+# Prints: nothing
+start_peer() {
+  peer_account=${peer_account:-${SUDO_USER:-root}}
+  must mkdir "$R/bin/mkdir" -p "$peers"
+  printf '%s' "$plan" >"$peers/plan" || failed write 'the plan of the exchange could not be written'
+  if [ -e "$peers/own" ] && [ -z "$("$R/usr/bin/find" "$peers/own" -prune -user "$peer_account")" ]; then
+    must rm "$R/bin/rm" -rf "$peers/own"
+  fi
+  [ -e "$peers/own" ] || {
+    must mkdir "$R/bin/mkdir" "$peers/own"
+    must chown "$R/usr/sbin/chown" "$peer_account" "$peers/own"
+  }
+  "$R/bin/rm" -f "$d/events" "$d/commands"
+  must mkfifo "$R/usr/bin/mkfifo" "$d/events" "$d/commands"
+  (
+    cd /
+    "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$peers" "$1"
+    printf 'gone\n'
+  ) <"$d/commands" >"$d/events" 2>"$d/peer" &
+  # A process that only wrote to the fifo by its name would wait forever if this one were killed.
+  exec 4>"$d/commands" 3<"$d/events" 5>"$d/events"
+}
+finish_peer() {
+  printf 'finish\n' >&4
+  x=''
+  until [ "$x" = gone ]; do
+    IFS= read -r x <&3
+    case $x in ('peer '* | 'drop '*) printf '%s\n' "$x" >>"$d/peers" ;; esac
+  done
+  wait
+}

@@ -1,0 +1,83 @@
+# `receive FILES` waits until every file was received from other Macs and compared, and returns 1 if none of them has what
+# is missing, or if a file was wrong three times. Root compares a copy of its own, because the account may still write to the received file, and it makes that
+# copy in a folder that no other account can enter, because the account could have put a link in the file's place. At most
+# four files are compared at the same time, while others arrive. A file that was compared before is not received again.
+#
+# Uses peers.sh
+# Uses ../staged-files.sh
+# Prints: nothing; fails with disk-full, peer-failed, copy
+# `place INDEX FILES` compares a received file and moves it to its place.
+place() {
+  i=$1
+  failed() {
+    printf 'failed %s %s\n' "$1" "${2%%"$N"*}" >&5
+    exit 1
+  }
+  shift $((4 * i + 1))
+  umask 077
+  g=$staging/checked/$2.own
+  must copy "$R/bin/cp" -c "$peers/own/data/$i" "$g"
+  compare "$g" "$2" "$3" || {
+    "$R/bin/rm" -f "$g"
+    printf 'wrong %s\n' "$i" >&5
+    exit
+  }
+  must chmod "$R/bin/chmod" 644 "$g"
+  umask 022
+  case $1 in (*/*) must mkdir "$R/bin/mkdir" -p "$t/${1%/*}" ;; esac
+  must mv "$R/bin/mv" -f "$g" "$t/$1"
+  mark "$1" "$2"
+  printf 'right %s\n' "$i" >&5
+}
+# Leaves the numbers of the missing files in `missing`.
+offered() {
+  i=0
+  while [ "$#" -gt 0 ]; do
+    if ischecked "$1" "$2" "$3"; then printf 'ok %s\n' "$i" >&4; else missing="$missing$i "; fi
+    i=$((i + 1))
+    shift 4
+  done
+}
+receive() {
+  must chmod "$R/bin/chmod" 700 "$staging/checked"
+  missing=' ' comparing=0 todo='' strikes='' counted=''
+  offered "$@"
+  while [ "$missing$todo$comparing" != ' 0' ]; do
+    IFS=' ' read -r e x y <&3
+    case $e in
+      (file)
+        case $missing in (*" $x "*)
+          missing="${missing%%" $x "*} ${missing#*" $x "}" todo="$todo $x"
+        ;; esac
+        ;;
+      (right)
+        comparing=$((comparing - 1))
+        printf 'ok %s\n' "$x" >&4
+        ;;
+      (wrong)
+        comparing=$((comparing - 1)) missing="$missing$x " strikes="$strikes $x "
+        case $strikes in (*" $x "*" $x "*" $x "*) return 1 ;; esac
+        printf 'wrong %s\n' "$x" >&4
+        ;;
+      (progress)
+        [ -n "$counted" ] || {
+          counted=1 kept=$x
+          activity receiving
+        }
+        progress "$x" "$total"
+        ;;
+      (drop) printf '%s %s %s\n' "$e" "$x" "$y" >>"$d/peers" ;;
+      (stuck) return 1 ;;
+      (full) failed disk-full "No space left on device: $x $y" ;;
+      (failed) failed "$x" "$y" ;;
+      (gone) failed peer-failed "$("$R/usr/bin/head" -n 1 "$d/peer")" ;;
+    esac
+    while [ -n "$todo" ] && [ "$comparing" -lt 4 ]; do
+      x=${todo# }
+      x=${x%% *}
+      todo=${todo#" $x"}
+      comparing=$((comparing + 1))
+      place "$x" "$@" 4>&- &
+    done
+  done
+}

@@ -1,0 +1,141 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBody } from '../../../../src/engine/scripts/job.ts';
+import { type NodeName, nodeName } from '../../../../src/model/node.ts';
+import type { JobCall, PeerPlan, TreeFile } from '../../../../src/model/node-script.ts';
+import { peersFolder, stagedFile, treeFolder } from '../../../../src/node/paths/own-paths.ts';
+import type { MacRoot } from './mac-root.ts';
+import { hostTool, removedAfter } from './node-root.ts';
+import { ended, isVerified, key, makeJobRoot, sha256 } from './run-job.ts';
+import { exampleModel } from './script-examples.ts';
+import { type Shell, scriptShells } from './shells.ts';
+
+const jobRoot = removedAfter(makeJobRoot);
+
+/** A Mac whose sudo runs the command as this user. */
+function newRoot(shell: Shell): MacRoot {
+  const root = jobRoot(shell);
+  root.tool('usr/bin/mkfifo', `exec ${hostTool('usr/bin/mkfifo')} "$@"`);
+  root.tool(
+    'usr/bin/sudo',
+    'while :; do case $1 in (-n | -H) shift ;; (-u) shift 2 ;; (*) break ;; esac; done\nexec "$@"',
+  );
+  return root;
+}
+
+const contents: Readonly<Record<string, Buffer>> = {
+  'config.json': Buffer.from('{}'),
+  empty: Buffer.alloc(0),
+  "odd names/it's #?.bin": Buffer.from(Array.from({ length: 3_500_000 }, (_, at) => (at * 7_919) % 251)),
+};
+const files: readonly TreeFile[] = Object.entries(contents).map(([path, bytes]) => ({
+  path,
+  sha256: sha256(bytes),
+  sizeBytes: bytes.length,
+}));
+
+const names = ['a', 'b', 'c'].map(nodeName);
+/** Every address in 127.0.0.0/8 belongs to this machine. */
+let round = 0;
+const addressOf = (at: number): string => `127.77.${round}.${at + 1}`;
+
+/** The plans of Macs that are all cabled to each other. The first one is the origin. */
+const mesh = (port: number): readonly PeerPlan[] =>
+  names.map((self, at) => ({
+    self,
+    role: at === 0 ? 'serve' : 'receive',
+    mode: 'mesh',
+    port,
+    stripe: { at: Math.max(0, at - 1), of: 2 },
+    listen: [addressOf(at)],
+    sources: names.flatMap((node, other) =>
+      at === 0 || other === at ? [] : [{ node, address: addressOf(other), isOrigin: other === 0 }],
+    ),
+    feeds: names.filter((_, other): boolean => other !== 0 && other !== at) as readonly NodeName[],
+  }));
+
+describe('an exchange of a model between Macs', () => {
+  let server: Server;
+  let base = '';
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    process.env['SUDO_USER'] = userInfo().username;
+    server = createServer((request, response) => {
+      const path = decodeURIComponent((request.url ?? '').slice(1));
+      asked.push(path);
+      response.end(contents[path]);
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  });
+  afterAll(() => {
+    delete process.env['SUDO_USER'];
+    server.close();
+  });
+
+  /** Starts a job on each Mac of the mesh, and expects that the Macs that get the model have it in the end. */
+  async function exchange(roots: readonly MacRoot[], callFor: (peers: PeerPlan) => JobCall): Promise<void> {
+    for (const [at, peers] of mesh(20_000 + (process.pid % 10_000)).entries()) {
+      const launched = launchBody(key, callFor(peers), { peerKey: 'k'.repeat(64) });
+      expect((await (roots[at] as MacRoot).runBody(launched)).result).toMatchObject({ kind: 'done' });
+    }
+    for (const root of roots) expect(await ended(root)).toMatchObject({ exit: 0 });
+    for (const root of roots.slice(1)) {
+      expect(isVerified(root, exampleModel)).toBe(true);
+      for (const { path, sha256: wanted } of files) {
+        expect(sha256(readFileSync(join(root.folder, stagedFile(exampleModel, path).path)))).toBe(wanted);
+      }
+      expect(root.has(`${peersFolder(exampleModel).path}/own/data/2`)).toBe(false);
+    }
+  }
+
+  const start = (shell: Shell): readonly MacRoot[] => {
+    round += 1;
+    asked.length = 0;
+    return names.map(() => newRoot(shell));
+  };
+  const fetch = (peers: PeerPlan): JobCall => {
+    const source = { kind: 'url', base, plainHttp: true } as const;
+    return { name: 'fetch-model', args: { tree: exampleModel, files, source, peers } };
+  };
+  const serveOrFetch = (peers: PeerPlan): JobCall =>
+    peers.role === 'serve' ? { name: 'serve-model', args: { tree: exampleModel, files, peers } } : fetch(peers);
+  const nonEmpty = Object.keys(contents).filter((path) => path !== 'empty');
+
+  /** Writes the published model of a Mac. */
+  function publish(root: MacRoot | undefined, changed: Readonly<Record<string, string>> = {}): void {
+    for (const [path, bytes] of Object.entries(contents)) {
+      const target = join(root?.folder ?? '', treeFolder(exampleModel).path, path);
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(target, changed[path] ?? bytes);
+    }
+  }
+
+  it.each(scriptShells)('downloads each file once and proves it on every Mac, with $name', async (shell) => {
+    const roots = start(shell);
+    await exchange(roots, fetch);
+    expect(isVerified(roots[0] as MacRoot, exampleModel)).toBe(true);
+    expect(asked.toSorted()).toEqual(nonEmpty.toSorted());
+  });
+
+  it('downloads nothing if a Mac has the model, and leaves nothing on that Mac', async () => {
+    const roots = start(scriptShells[0] as Shell);
+    publish(roots[0]);
+    await exchange(roots, serveOrFetch);
+    expect([asked, roots[0]?.has(peersFolder(exampleModel).path)]).toEqual([[], false]);
+  });
+
+  it('downloads a file that every other Mac has wrong', async () => {
+    const roots = start(scriptShells[0] as Shell);
+    publish(roots[0], { 'config.json': '[]' });
+    await exchange(roots, serveOrFetch);
+    expect(asked).toEqual(['config.json', 'config.json']);
+  });
+});

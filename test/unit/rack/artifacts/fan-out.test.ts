@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseLink } from '../../../../src/desired/addresses.ts';
+import type { Link } from '../../../../src/model/node.ts';
+import type { PeerPlan } from '../../../../src/model/node-script.ts';
+import { fanOut } from '../../../../src/rack/artifacts/peers/fan-out.ts';
+import { exchangeText } from '../../../../src/rack/artifacts/peers/peer-scripts.ts';
+import type { LinkJudgement } from '../../../../src/rack/cabling/judge-cabling.ts';
+import { anyDigest, nodes } from '../../../rack/plans.ts';
+
+/** A cable between two Macs by their numbers, and how it was judged. */
+type Cable = readonly [number, number, LinkJudgement['kind']?];
+
+const judged = (kind: LinkJudgement['kind']): LinkJudgement =>
+  kind === 'slow' ? { kind, bitsPerSecond: 40e9, limitedBy: [] } : { kind };
+
+interface Wish {
+  readonly receivers: readonly number[];
+  readonly seeds?: readonly number[];
+  readonly first?: number;
+}
+
+function plansFor(cables: readonly Cable[], { receivers, seeds = [], first }: Wish): readonly PeerPlan[] {
+  const links = cables.map(([one, other, kind = 'as-declared'], index) => {
+    const ends = parseLink(`studio-${one}:${other} <-> studio-${other}:${one}`);
+    if (ends === undefined) throw new Error('no link');
+    return { link: { index, ends } satisfies Link, judgement: judged(kind) };
+  });
+  const networks = Object.fromEntries(
+    cables.map((_, index) => [index, { address: `10.77.${index}.0`, prefixLength: 30 }]),
+  );
+  const getting = nodes(...receivers);
+  const wish = {
+    digest: anyDigest,
+    receivers: getting,
+    seeds: nodes(...seeds),
+    downloaders: first === undefined ? getting : nodes(first, ...receivers),
+  };
+  return [...fanOut({ thunderbolt: { networks } }, links, wish).values()];
+}
+
+const mesh: readonly Cable[] = [
+  [1, 2],
+  [1, 3],
+  [1, 4],
+  [2, 3],
+  [2, 4],
+  [3, 4],
+];
+
+/** `studio-2: receive 0/3 from studio-1*, studio-3`; a star marks an origin. */
+const words = ({ self, role, stripe, sources }: PeerPlan): string =>
+  role === 'serve'
+    ? `${self}: serve`
+    : `${self}: receive ${stripe.at}/${stripe.of} from ${sources.map(({ node, isOrigin }) => `${node}${isOrigin ? '*' : ''}`).join(', ')}`;
+
+describe('exchangeText', () => {
+  const [plan] = plansFor([[1, 2]], { receivers: [1, 2] });
+
+  it.each([
+    [128e6, 1, 1],
+    [40e9, 32, 1],
+    [735e9, 64, 4],
+  ])(
+    'cuts a model of %d bytes into chunks of %d MiB, over %d connections per cable',
+    (sizeBytes, mebibytes, streams) => {
+      const text = exchangeText(plan as PeerPlan, [{ path: 'a b.bin', sha256: anyDigest, sizeBytes }]);
+      expect(text.split('\n')).toEqual(
+        expect.arrayContaining([
+          `chunk ${mebibytes * 1_048_576}`,
+          `streams ${streams}`,
+          `listen 10.77.0.1 ${plan?.port}`,
+          `file ${sizeBytes} a b.bin`,
+        ]),
+      );
+    },
+  );
+});
+
+describe('fanOut', () => {
+  it('lets one Mac download and gives each of the others a different part from it', () => {
+    expect(plansFor(mesh, { receivers: [1, 2, 3, 4] }).map(words)).toEqual([
+      'studio-1: serve',
+      'studio-2: receive 0/3 from studio-1*, studio-3, studio-4',
+      'studio-3: receive 1/3 from studio-1*, studio-2, studio-4',
+      'studio-4: receive 2/3 from studio-1*, studio-2, studio-3',
+    ]);
+  });
+
+  it('lets the first downloader download', () => {
+    const [, second] = plansFor(mesh, { receivers: [1, 2, 3, 4], first: 2 });
+    expect(second).toMatchObject({ self: 'studio-2', role: 'serve', feeds: nodes(1, 3, 4) });
+  });
+
+  it('downloads nothing where a Mac has the model', () => {
+    expect(plansFor(mesh, { receivers: [1, 2], seeds: [3, 4] }).map(words)).toEqual([
+      'studio-1: receive 0/2 from studio-2, studio-3*, studio-4*',
+      'studio-2: receive 1/2 from studio-1, studio-3*, studio-4*',
+      'studio-3: serve',
+      'studio-4: serve',
+    ]);
+  });
+
+  it('listens on the own addresses of its cables and connects to the far ones', () => {
+    const [one, two] = plansFor([[1, 2]], { receivers: [1, 2] });
+    expect(one).toMatchObject({ listen: ['10.77.0.1'], sources: [], feeds: nodes(2) });
+    expect(two).toMatchObject({ listen: ['10.77.0.2'], feeds: [] });
+    expect(two?.sources.map(({ address }) => address)).toEqual(['10.77.0.1']);
+    expect(one?.port).toBe(two?.port);
+  });
+
+  it('passes a model along a row of cables', () => {
+    const row: readonly Cable[] = [
+      [1, 2],
+      [2, 3],
+    ];
+    expect(plansFor(row, { receivers: [1, 2, 3] }).map(words)).toEqual([
+      'studio-1: serve',
+      'studio-2: receive 0/1 from studio-1*, studio-3',
+      'studio-3: receive 0/1 from studio-2',
+    ]);
+  });
+
+  it.each(['missing', 'elsewhere', 'one-sided', 'unknown'] as const)('does not use a cable that is %s', (kind) => {
+    expect(plansFor([[1, 2, kind]], { receivers: [1, 2] })).toEqual([]);
+  });
+
+  it('uses a slow cable, which carries IP', () => {
+    expect(plansFor([[1, 2, 'slow']], { receivers: [1, 2] })).toHaveLength(2);
+  });
+
+  it('leaves out Macs that have the model if no Mac that gets it is cabled to them', () => {
+    expect(plansFor([[3, 4]], { receivers: [1, 2], seeds: [3, 4] })).toEqual([]);
+  });
+
+  it('has one origin or only Macs with the model in each group, and a way from there to every Mac', () => {
+    const anyCable = fc
+      .tuple(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 7 }))
+      .filter(([one, other]) => one < other);
+    const anyCables = fc.uniqueArray(anyCable, { selector: ([one, other]) => one * 10 + other, maxLength: 15 });
+    const roles = fc.array(fc.constantFrom('receiver', 'seed', 'other'), { minLength: 7, maxLength: 7 });
+    fc.assert(
+      fc.property(anyCables, roles, (cables, all) => {
+        const numbersOf = (role: string) => all.flatMap((one, at) => (one === role ? [at + 1] : []));
+        const plans = plansFor(cables, { receivers: numbersOf('receiver'), seeds: numbersOf('seed') });
+        const seeds = nodes(...numbersOf('seed'));
+        const reached = new Set(plans.filter(({ role }) => role === 'serve').map(({ self }) => self));
+        for (let grown = true; grown; ) {
+          const next = plans.filter(
+            (one) => !reached.has(one.self) && one.sources.some(({ node }) => reached.has(node)),
+          );
+          grown = next.length > 0;
+          for (const { self } of next) reached.add(self);
+        }
+        expect([...reached].toSorted()).toEqual(plans.map(({ self }) => self).toSorted());
+        for (const plan of plans) {
+          for (const { node } of plan.sources) {
+            expect(plans.find(({ self }) => self === node)?.feeds).toContain(plan.self);
+          }
+          // Only Macs that get chunks from an origin share the work, and each has a different part.
+          if (plan.sources.some(({ isOrigin }) => isOrigin)) expect(plan.stripe.at).toBeLessThan(plan.stripe.of);
+          const isSeed = seeds.includes(plan.self);
+          if (isSeed) expect(plan.role).toBe('serve');
+        }
+      }),
+    );
+  });
+});
