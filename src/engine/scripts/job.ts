@@ -95,7 +95,7 @@ export function launchBody(key: Digest, call: JobCall, { token = '', peerKey = '
     run: jobText(call),
     secret: token,
     peers: plan === undefined || !('tree' in call.args) ? '' : peersFolder(call.args.tree),
-    peer_key: peerKey,
+    peer_key: plan === undefined ? '' : peerKey,
     peer_account: plan?.account ?? '',
     tenths: startTenths,
   });

@@ -32,6 +32,7 @@ import {
 import { compared } from '../seen-fact.ts';
 import { type AdoptedCopy, bestCopy, isSharedLayout, soughtModel, totalBytes } from './adopted-copy.ts';
 import { modelCopiesFact } from './model-copies-fact.ts';
+import { freeLinks } from './peers/cables-in-use.ts';
 import { fanOut } from './peers/fan-out.ts';
 import {
   jobAct,
@@ -237,22 +238,50 @@ function unusedCopies({ desired, targets }: View): readonly Diagnostic[] {
 }
 
 /**
- * How the Macs that get a model exchange it with each other and with those that have it. The exchange is not encrypted,
- * so a model that may be private is downloaded by each Mac.
+ * How the Macs that get a model exchange it with each other and with those that have it, over these cables. The exchange
+ * is not encrypted, so a model that may be private is downloaded by each Mac.
  */
-function exchangeOf(view: View, wanted: DesiredModel, receivers: readonly NodeName[]): ReadonlyMap<NodeName, PeerPlan> {
-  const { desired, targets, examination } = view;
+function exchangeOf(
+  view: View,
+  wanted: DesiredModel,
+  receivers: readonly NodeName[],
+  links: View['examination']['cabling']['links'],
+): ReadonlyMap<NodeName, PeerPlan> {
+  const { desired, targets } = view;
   if (wanted.source.kind !== 'url' || wanted.source.secret === true || wanted.digest === undefined) return new Map();
   const version = shortDigest(wanted.digest);
   const seeds = targets.filter(
     (one) => knownModels(desired, one).includes(wanted) && seenValue(publishedVersion(one, wanted)) === version,
   );
-  return fanOut(desired, examination.cabling.links, {
+  return fanOut(desired, links, {
     digest: wanted.digest,
     receivers,
     seeds: seeds.map(({ desired: { name } }) => name),
     downloaders: downloadersOf(view, wanted, receivers),
     ...given({ account: desired.system.accounts.transfers }),
+  });
+}
+
+/** Macs that download a model although others are cabled to them, because a placement runs on these cables. */
+function busyCables(view: View): readonly Diagnostic[] {
+  const { targets, examination } = view;
+  const { links } = examination.cabling;
+  const free = freeLinks(links, targets);
+  if (free.length === links.length) return [];
+  return view.desired.models.flatMap((wanted) => {
+    const missing = targets.filter(
+      (one) => knownModels(view.desired, one).includes(wanted) && judgeProperty(propertyOf(one, wanted)) === 'differs',
+    );
+    const names = missing.map(({ desired: { name } }) => name);
+    const possible = exchangeOf(view, wanted, names, links);
+    const used = exchangeOf(view, wanted, names, free);
+    const alone = names.filter((name) => possible.get(name)?.role === 'receive' && used.get(name)?.role !== 'receive');
+    return alone.map((node) =>
+      diagnose('model/cables-in-use', {
+        subject: nodeSubject(node),
+        detail: `It downloads ${wanted.name} itself: a placement is running on its cables to the other Macs.`,
+      }),
+    );
   });
 }
 
@@ -274,6 +303,7 @@ function stepsFor(view: View, wanted: DesiredModel, made: readonly Property[]): 
     view,
     wanted,
     own.map(({ node }) => node),
+    freeLinks(view.examination.cabling.links, view.targets),
   );
   const steps = view.targets.flatMap((target) => {
     const peers = exchange.get(target.desired.name);
@@ -328,7 +358,7 @@ export const model: Resource = {
       ...roomBlockers(desired, target),
       ...unreadBlockers('model', usedModels(desired, target), target.desired.name),
     ]),
-  notices: (view) => [...leftovers(view), ...unusedCopies(view)],
+  notices: (view) => [...leftovers(view), ...unusedCopies(view), ...busyCables(view)],
 };
 
 /** The node clones what a folder on it has. The model's own source then provides what is missing. */

@@ -2,7 +2,7 @@ import { codes } from '../../diagnostics/diagnose.ts';
 import { declaredModels } from '../../model/declared-settings.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
-import { andThen, type Known, known, mapKnown, seenValue } from '../../model/known.ts';
+import { type Known, mapKnown, seenValue } from '../../model/known.ts';
 import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
@@ -10,11 +10,9 @@ import { addressed } from '../../model/subject.ts';
 import { prose } from '../../model/text/prose.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { scriptStep } from '../build-step.ts';
-import { read } from '../fact.ts';
-import { placementsFact } from '../placement/observed/fact.ts';
-import { isRunning, seeRank } from '../placement/rank-states.ts';
 import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { undeclaredModels } from './model-resource.ts';
+import { runningOn } from './peers/cables-in-use.ts';
 import { treeBlocker } from './tree-steps.ts';
 
 /** The models to delete by name; every model that the file does not declare if there are no names. */
@@ -28,18 +26,8 @@ const meantOn = (wish: PruneWish, fleet: DesiredFleet, { facts }: ObservedTarget
   mapKnown(undeclaredModels(fleet, facts), (trees) => trees.filter((one) => isMeant(wish, one)));
 
 /** The running placements on a node that were started with this version, or whose records do not name any. */
-function usersOf(node: NodeName, facts: Facts, { name, digest: version }: KeptTree): Known<readonly string[]> {
-  return andThen(read(facts, placementsFact), (records) => {
-    const users: string[] = [];
-    for (const { placement, declared } of records) {
-      if (declaredModels(declared)?.includes(`${name} ${version}`) === false) continue;
-      const { seen } = seeRank(node, placement, facts);
-      if (seen.kind === 'unknown') return seen;
-      if (isRunning(seen.value)) users.push(placement);
-    }
-    return known(users);
-  });
-}
+const usersOf = (node: NodeName, facts: Facts, { name, digest: version }: KeptTree): Known<readonly string[]> =>
+  runningOn(node, facts, ({ declared }) => declaredModels(declared)?.includes(`${name} ${version}`) !== false);
 
 const addressOf = ({ name, digest: version }: KeptTree) => addressed({ kind: 'model', name, version });
 

@@ -1,4 +1,4 @@
-import { aside, meshwright } from '../../../model/text/command.ts';
+import { aside, blank, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
@@ -40,6 +40,13 @@ export const planCodes = {
     cause:
       'The record of a running rank names this version of the model, or an older version of meshwright started the rank and its record names none. Deleting the files could crash the rank.',
     hint: prose`Make the placement match the file first: ${meshwright('apply')}`,
+  },
+  'model/cables-in-use': {
+    severity: 'notice',
+    summary: 'A running placement keeps Macs from sharing one download.',
+    cause:
+      'Macs get a model from each other over their cables, but not while a placement runs on these cables, because it would answer more slowly.',
+    hint: prose`To download the model only once, stop the placement first: ${meshwright('stop', blank('PLACEMENT'))}. Or wait until it is no longer needed.`,
   },
   'model/copies-unknown': {
     severity: 'notice',

@@ -127,6 +127,11 @@ const unpacks = (archive: 'dmg' | 'tar.gz', tools: Lie['tools'], slug = 'bad-arc
 /** The log of a service belongs to the ssh user. */
 const chownLogin = 'chown $' + '{SUDO_USER:-root}';
 
+const withPeers = {
+  'chown $peer_account': { needless: 'without it, the program cannot write, and the job fails' },
+  'mkfifo $d/events': { needless: 'without it, the shell cannot open the fifos, and the job ends' },
+} as const;
+
 /** By script, then by the tool call that writes. */
 export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later | Needless>>>> = {
   'set-power': {
@@ -467,7 +472,12 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   },
   'job fetch-archive': asFetch,
   'job fetch-source': asFetch,
+  'job serve-model': {
+    ...withPeers,
+    'sudo -n': { needless: 'without it, the job ends at once, and other Macs find no source' },
+  },
   'job fetch-model': {
+    ...withPeers,
     'chown -R': asUnpack,
     'chmod -R': asUnpack,
     'sudo -n': { needless: 'without it, no byte arrives, and the script compares the digest' },

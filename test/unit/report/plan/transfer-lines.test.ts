@@ -28,10 +28,16 @@ function fleetFrom(base: string): DesiredFleet {
 }
 
 /** The plan and its forecast; by node, the state of the model there; and the node on which exo has the model. */
-function forecast(base: string, states: Readonly<Record<string, KeptTree['state']>> = {}, exoOn?: string) {
+function forecast(
+  base: string,
+  states: Readonly<Record<string, KeptTree['state']>> = {},
+  exoOn?: string,
+  isServing = false,
+) {
   const desired = fleetFrom(base);
   const [model] = desired.models;
-  const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
+  const state = isServing ? 'joined' : 'absent';
+  const observation = observeMesh(desired, { ranks: threeRanks([state, state, state]) });
   const treeOn = (name: string): readonly KeptTree[] => {
     const state = states[name];
     if (state === undefined || model === undefined) return [];
@@ -74,6 +80,20 @@ describe("a plan's transfers and disk space", () => {
       '  total     3 kB from this computer, 200 GB from other Macs over the cables',
     ]);
     for (const line of lines(transfers, 40)) expect(line.length).toBeLessThanOrEqual(40);
+  });
+
+  it('do not use the cables of a running placement, and the plan says so', () => {
+    const { plan, transfers } = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, undefined, true);
+    expect(transfers.map(({ node, uplinkBytes, cableBytes }) => [node, uplinkBytes, cableBytes])).toEqual([
+      ['studio-1', 100e9, 0],
+      ['studio-2', 100e9, 0],
+      ['studio-3', 0, 0],
+    ]);
+    const notices = plan.diagnostics.filter(({ code }) => code === 'model/cables-in-use');
+    expect(notices.map(({ detail }) => detail)).toEqual([
+      'It downloads tiny itself: a placement is running on its cables to the other Macs.',
+      'It downloads tiny itself: a placement is running on its cables to the other Macs.',
+    ]);
   });
 
   it('count what a node clones from other software, which needs neither the uplink nor disk space', () => {

@@ -1,0 +1,42 @@
+import type { Facts } from '../../../model/facts/fact-values.ts';
+import { andThen, type Known, known, seenValue } from '../../../model/known.ts';
+import type { NodeName } from '../../../model/node.ts';
+import type { JudgedLink } from '../../cabling/judge-cabling.ts';
+import { read } from '../../fact.ts';
+import { placementsFact } from '../../placement/observed/fact.ts';
+import { isRunning, seeRank } from '../../placement/rank-states.ts';
+import type { ObservedTarget } from '../../resource.ts';
+
+type RecordedPlacement = Extract<ReturnType<typeof placementsOf>, { readonly kind: 'known' }>['value'][number];
+const placementsOf = (facts: Facts) => read(facts, placementsFact);
+
+/** The running placements on a node, of those whose records are meant. */
+export function runningOn(
+  node: NodeName,
+  facts: Facts,
+  isMeant: (record: RecordedPlacement) => boolean = () => true,
+): Known<readonly string[]> {
+  return andThen(placementsOf(facts), (records) => {
+    const running: string[] = [];
+    for (const record of records.filter(isMeant)) {
+      const { seen } = seeRank(node, record.placement, facts);
+      if (seen.kind === 'unknown') return seen;
+      if (isRunning(seen.value)) running.push(record.placement);
+    }
+    return known(running);
+  });
+}
+
+/** The links that no running placement uses. If the ranks of an end are unknown, one may run there. */
+export function freeLinks<L extends Pick<JudgedLink, 'link'>>(
+  links: readonly L[],
+  targets: readonly ObservedTarget[],
+): readonly L[] {
+  const running = new Map(
+    targets.map(({ desired: { name }, facts }) => [name, seenValue(runningOn(name, facts))] as const),
+  );
+  return links.filter(({ link: { ends } }) => {
+    const [own, other] = ends.map(({ node }) => running.get(node));
+    return own !== undefined && other !== undefined && !own.some((placement) => other.includes(placement));
+  });
+}
