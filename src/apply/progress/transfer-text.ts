@@ -1,4 +1,5 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
 import type { Bound, TransferProgress } from './transfers.ts';
 
@@ -18,18 +19,32 @@ export function bytesOfText(doneBytes: number, totalBytes: number): string {
   return total.endsWith(` ${unit}`) ? `${done} of ${total}` : `${done} ${unit} of ${total}`;
 }
 
+const namesText = (names: readonly NodeName[]): string =>
+  names.length < 3 ? names.join(', ') : everyNodeText(names.toSorted());
+
+/** What a complete node does for others: `serving studio-2, studio-3`. */
+export const servingText = (feeds: readonly NodeName[]): string =>
+  feeds.length === 0 ? 'waiting for other Macs' : `serving ${namesText(feeds)}`;
+
+/** What the bytes pass through; for cables, the nodes at their other ends if they are known. */
+const boundText = ({ bounds, sources }: TransferProgress): string =>
+  bounds
+    .map((bound) => (bound === 'cables' && sources !== undefined ? `from ${namesText(sources)}` : boundWords[bound]))
+    .join(', ');
+
 /** The pieces of a progress, each with its rank: when there is no room, the highest rank is left out first. */
 function piecesOf(progress: TransferProgress): readonly { readonly text: string; readonly rank: number }[] {
-  const { doneBytes, totalBytes, bytesPerSecond, msLeft, stillMs, bounds, isRunning } = progress;
+  const { doneBytes, totalBytes, bytesPerSecond, msLeft, stillMs, feeds, isRunning } = progress;
   const percent = Math.floor((100 * doneBytes) / totalBytes);
   const isRated = bytesPerSecond !== undefined && bytesPerSecond > 0;
   return [
     { text: bytesOfText(doneBytes, totalBytes), rank: 0 },
-    { text: isRunning ? `${percent} %` : '', rank: 4 },
+    { text: isRunning && feeds === undefined ? `${percent} %` : '', rank: 4 },
     { text: isRated ? `${diskText(bytesPerSecond)}/s` : '', rank: 2 },
     { text: msLeft === undefined ? '' : `${durationText(msLeft)} left`, rank: 1 },
     { text: stillMs === undefined ? '' : `no bytes for ${durationText(stillMs)}`, rank: 1 },
-    { text: bounds.map((bound) => boundWords[bound]).join(', '), rank: 3 },
+    { text: feeds === undefined ? '' : servingText(feeds), rank: 1 },
+    { text: boundText(progress), rank: 3 },
   ].filter(({ text }) => text !== '');
 }
 
@@ -49,6 +64,6 @@ export function transferText(progress: TransferProgress, columns: number): strin
 /** The same as a phrase for a line of its own: `412 of 735 GB (56 %), 2.9 GB/s, 2 min left, over the uplink`. */
 export function transferPhrase(progress: TransferProgress): string {
   const [bytes = '', ...others] = piecesOf(progress).map(({ text }) => text);
-  const [percent, ...rest] = progress.isRunning ? others : ['', ...others];
+  const [percent, ...rest] = progress.isRunning && progress.feeds === undefined ? others : ['', ...others];
   return [percent === '' ? bytes : `${bytes} (${percent})`, ...rest].join(', ');
 }

@@ -1,4 +1,5 @@
 import { type Transfer, transferOf } from '../../engine/plan/transfers.ts';
+import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Activity, Step, StepId } from '../../model/step.ts';
 import type { RunEvent } from '../run-events.ts';
@@ -12,6 +13,9 @@ interface TrackedStep extends Transfer {
   /** Of `doneBytes`, those that were on the node before the step; they do not count in the rate. */
   readonly keptBytes: number;
   readonly activity?: Activity;
+  /** The nodes that the last bytes came from, and those that this node serves. */
+  readonly sources?: readonly NodeName[];
+  readonly feeds?: readonly NodeName[];
 }
 
 /** Bytes that had arrived at a time. */
@@ -64,10 +68,11 @@ function stepAfter(step: TrackedStep, event: RunEvent): TrackedStep {
     case 'step-started':
       return { ...step, state: 'running' };
     case 'step-progress': {
-      const { activity: _, ...rest } = step;
+      const { activity: _a, sources: _s, feeds: _f, ...rest } = step;
       const doneBytes = Math.min(step.bytes, event.doneBytes ?? step.doneBytes);
       const keptBytes = Math.min(doneBytes, event.keptBytes ?? step.keptBytes);
-      return { ...rest, doneBytes, keptBytes, ...(event.activity === undefined ? {} : { activity: event.activity }) };
+      const { activity, sources, feeds } = event;
+      return { ...rest, doneBytes, keptBytes, ...given({ activity, sources, feeds }) };
     }
     case 'step-ended':
       return endedStep(step, event.outcome);
@@ -81,7 +86,7 @@ function stepAfter(step: TrackedStep, event: RunEvent): TrackedStep {
  * the node, so they do not count in the rate.
  */
 function endedStep(step: TrackedStep, outcome: Extract<RunEvent, { kind: 'step-ended' }>['outcome']): TrackedStep {
-  const { activity: _, ...ended } = { ...step, state: 'ended' as const };
+  const { activity: _a, sources: _s, feeds: _f, ...ended } = { ...step, state: 'ended' as const };
   if (outcome !== 'changed' && outcome !== 'unchanged') return ended;
   const isSent = outcome === 'changed' && step.from === 'controller';
   const unreported = isSent ? 0 : step.bytes - step.doneBytes;
@@ -150,6 +155,10 @@ export interface TransferProgress {
   readonly msLeft?: number;
   /** The time without a single byte, while bytes should arrive. */
   readonly stillMs?: number;
+  /** For one node: the nodes that its last bytes came from. */
+  readonly sources?: readonly NodeName[];
+  /** For one complete node: the nodes that still need it. Empty if it waits for them to connect. */
+  readonly feeds?: readonly NodeName[];
   readonly bounds: readonly Bound[];
 }
 
@@ -164,21 +173,33 @@ export function nodeProgress({ steps, nodes }: Transfers, node: NodeName, nowMs:
   const bounds = [...new Set(running.flatMap(boundOf))];
   const doneBytes = sum(shown, (step) => step.doneBytes);
   const totalBytes = sum(shown, (step) => step.bytes);
+  const sources = namesIn(running, (step) => step.sources);
   const progress = {
     doneBytes,
     totalBytes,
     isRunning: running.length > 0,
     isComparing: isComparing(shown),
     bounds,
+    ...(isServing(running) ? { feeds: namesIn(running, (step) => step.feeds) } : {}),
   };
   const { samples = [], movedAtMs = nowMs } = nodes.get(node) ?? {};
   const stillMs = nowMs - movedAtMs;
   if (running.length === 0 || doneBytes === totalBytes) return progress;
   if (stillMs >= stillFromMs && !bounds.includes('hash')) return { ...progress, stillMs };
+  const from = sources.length === 0 ? {} : { sources };
   const bytesPerSecond = rateOf(samples, arrived(shown), nowMs);
-  if (bytesPerSecond === undefined) return progress;
-  return { ...progress, bytesPerSecond, ...leftAt(totalBytes - doneBytes, bytesPerSecond) };
+  if (bytesPerSecond === undefined) return { ...progress, ...from };
+  return { ...progress, ...from, bytesPerSecond, ...leftAt(totalBytes - doneBytes, bytesPerSecond) };
 }
+
+/** True if a node only serves what it has. */
+const isServing = (running: readonly TrackedStep[]): boolean =>
+  running.length > 0 && running.every(({ activity }) => activity === 'serving');
+
+const namesIn = (
+  steps: readonly TrackedStep[],
+  of: (step: TrackedStep) => readonly NodeName[] | undefined,
+): readonly NodeName[] => [...new Set(steps.flatMap((step) => of(step) ?? []))];
 
 /** The average rate since the first sample in the window. */
 function rateOf(samples: readonly Sample[], bytes: number, nowMs: number): number | undefined {
@@ -190,11 +211,14 @@ function rateOf(samples: readonly Sample[], bytes: number, nowMs: number): numbe
 const leftAt = (bytes: number, bytesPerSecond: number): { readonly msLeft?: number } =>
   bytesPerSecond <= 0 ? {} : { msLeft: (bytes * 1_000) / bytesPerSecond };
 
-/** Nothing while a job has not reported what it does. */
-function boundOf({ from, activity }: TrackedStep): readonly Bound[] {
+/**
+ * Nothing while a job has not reported what it does. A node that gets its bytes from no other node may download them
+ * itself.
+ */
+function boundOf({ from, activity, sources }: TrackedStep): readonly Bound[] {
   if (activity === 'comparing' || from === 'staged') return ['hash'];
   if (from === 'controller') return ['controller'];
-  if (activity !== 'receiving') return [];
+  if (activity !== 'receiving' || (from === 'cables' && sources === undefined)) return [];
   return [from === 'node' ? 'disk' : from];
 }
 
@@ -214,13 +238,13 @@ export function wholeProgress(transfers: Transfers, nowMs: number): TransferProg
   const moved = [...transfers.steps.values()].filter(({ from }) => from !== 'staged');
   const doneBytes = sum(moved, (step) => step.doneBytes);
   const totalBytes = sum(moved, (step) => step.bytes);
-  const running = all.filter((one) => one.isRunning && !one.isComparing);
+  const running = all.filter((one) => one.isRunning && !one.isComparing && one.feeds === undefined);
   const progress = {
     doneBytes,
     totalBytes,
     isRunning: all.some((one) => one.isRunning),
     isComparing: false,
-    bounds: [...new Set(all.flatMap(({ bounds }) => bounds))],
+    bounds: wholeBounds(all),
   };
   const rates = running.flatMap(({ bytesPerSecond }) => bytesPerSecond ?? []);
   if (rates.length === 0 || doneBytes === totalBytes) return progress;
@@ -229,4 +253,23 @@ export function wholeProgress(transfers: Transfers, nowMs: number): TransferProg
   if (ends.length < running.length) return { ...progress, bytesPerSecond };
   const { msLeft = 0 } = leftAt(totalBytes - doneBytes, bytesPerSecond);
   return { ...progress, bytesPerSecond, msLeft: Math.max(msLeft, ...ends) };
+}
+
+/** Chunks arrive late by a few seconds, so that a node is a little slower than the one that it follows. */
+const followsFrom = 0.8;
+
+/**
+ * What bounds all nodes together. The nodes that get a model over cables cannot be faster than the one that downloads
+ * it: while they keep up with it, the cables bound nothing.
+ */
+function wholeBounds(all: readonly TransferProgress[]): readonly Bound[] {
+  const bounds = [...new Set(all.flatMap((one) => one.bounds))];
+  const rates = (isMeant: (bound: Bound) => boolean): readonly (number | undefined)[] =>
+    all.filter((one) => one.bounds.some(isMeant)).map(({ bytesPerSecond }) => bytesPerSecond);
+  const isNetwork = (bound: Bound): boolean => bound === 'uplink' || bound === 'lan';
+  const isCables = (bound: Bound): boolean => bound === 'cables';
+  const [downloads, cables] = [rates(isNetwork), rates(isCables)];
+  if (downloads.length === 0 || cables.length === 0 || [...downloads, ...cables].includes(undefined)) return bounds;
+  const isFollowing = Math.min(...cables.map(Number)) >= followsFrom * Math.min(...downloads.map(Number));
+  return bounds.filter((bound) => !(isFollowing ? isCables : isNetwork)(bound));
 }

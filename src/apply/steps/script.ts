@@ -16,6 +16,7 @@ import { curlReason } from '../../rack/records/gateways-fact.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { diagnoseExit, printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
+import { servingText } from '../progress/transfer-text.ts';
 import { isBroken, rootScript } from '../reach/session.ts';
 import { pause } from '../run-timing.ts';
 import {
@@ -28,6 +29,7 @@ import {
   stepName,
   subjectOf,
 } from './context.ts';
+import { exchangeFindings } from './exchange-findings.ts';
 
 /** The result of a root script, with its output. */
 export interface RootResult extends StepResult {
@@ -337,7 +339,7 @@ async function leave(step: StepOf<'job'>, context: StepContext, { outcome }: Roo
   if (context.signal.aborted) return interrupted;
   const poll = await look(step, context);
   if ('code' in poll) return { outcome: 'unknown', diagnostics: [poll] };
-  return poll.state === 'ended' && poll.exit !== 0 ? ending(step, poll) : { outcome, diagnostics: [] };
+  return poll.state === 'ended' && poll.exit !== 0 ? ending(step, poll, context) : { outcome, diagnostics: [] };
 }
 
 async function launch(step: StepOf<'job'>, context: StepContext): Promise<RootResult> {
@@ -352,7 +354,7 @@ async function launch(step: StepOf<'job'>, context: StepContext): Promise<RootRe
 async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepResult | 'gone'> {
   const deadlineMs = deadlineOf(step, context);
   let movedAtMs = performance.now();
-  let doneBytes = -1;
+  let moved = '';
   let reported = '';
   while (!context.signal.aborted) {
     const poll = await look(step, context);
@@ -365,10 +367,11 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
         reported = JSON.stringify(progress);
         context.progress(progress);
       }
-      if (poll.state === 'ended') return ending(step, poll);
+      if (poll.state === 'ended') return ending(step, poll, context);
       if (poll.state !== 'running') return 'gone';
-      if (poll.done !== undefined && poll.done !== doneBytes) {
-        doneBytes = poll.done;
+      const now = JSON.stringify([poll.done, poll.serving]);
+      if (now !== moved) {
+        moved = now;
         movedAtMs = performance.now();
       }
       if (performance.now() - movedAtMs >= deadlineMs) return failed(stalled(step, poll, deadlineMs));
@@ -378,8 +381,14 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
   return interrupted;
 }
 
-const progressOf = ({ done, total, kept, activity }: JobPoll): StepProgress | undefined =>
-  done === undefined ? undefined : { doneBytes: done, ...given({ totalBytes: total, keptBytes: kept, activity }) };
+function progressOf({ done, total, kept, activity, sources, serving }: JobPoll): StepProgress | undefined {
+  if (done === undefined && activity !== 'serving') return undefined;
+  const bytes = given({ doneBytes: done, totalBytes: total, keptBytes: kept, activity });
+  if (activity === 'receiving') return { ...bytes, ...given({ sources }) };
+  if (activity !== 'serving') return bytes;
+  const { feeds = [], sentBytes = 0 } = serving ?? {};
+  return { ...bytes, feeds, sentBytes, text: servingText(feeds) };
+}
 
 /** Polls once, as the SSH user; a diagnostic if the job could not be observed this time. */
 async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {
@@ -400,15 +409,17 @@ async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll 
   });
 }
 
-function ending(step: StepOf<'job'>, { exit, failure, note }: JobPoll): StepResult {
+function ending(step: StepOf<'job'>, { exit, failure, note, exchange }: JobPoll, context: StepContext): StepResult {
+  const findings = exchange === undefined ? [] : exchangeFindings(step.node, exchange, context.desired.thunderbolt);
   if (exit === 0) {
     // A job that only reads files has changed nothing.
     const isReading = ['rehash-model', 'list-folder', 'serve-model'].includes(step.act.name);
-    const diagnostics = note === undefined ? [] : [notAdopted(step, note)];
-    return { outcome: isReading ? 'unchanged' : 'changed', diagnostics };
+    const notes = note === undefined ? [] : [notAdopted(step, note)];
+    return { outcome: isReading ? 'unchanged' : 'changed', diagnostics: [...notes, ...findings] };
   }
   return failed(
     scriptProblem(step, failure ?? { slug: 'job-failed', text: `the job exited with ${exit ?? 'an unknown status'}` }),
+    ...findings,
   );
 }
 

@@ -98,6 +98,20 @@ export const applyCodes = {
       "Its process is alive but has not added a byte within the step's deadline: its source or its disk is not responding.",
     hint: 'Test the source from the node itself. The next run finds the job, even if it has ended by then.',
   },
+  'step/wrong-bytes': {
+    severity: 'notice',
+    summary: 'A Mac got wrong bytes of a model from another Mac.',
+    cause:
+      "Their SHA-256 differs from that of the chunk. Either the other Mac's copy or memory is damaged, or the cable changed bytes. They were not used.",
+    hint: prose`Verify the model on both Macs: ${meshwright('models verify', '--full')}. If it is intact, check the plugs, or try a different cable: ${meshwright('cables')}`,
+  },
+  'step/slow-cable': {
+    severity: 'notice',
+    summary: "A cable carried less than half of what the same Mac's other cables carried.",
+    cause:
+      'While a model was received, each request over this cable took more than twice as long per byte. Either the cable or a plug is bad, or the other Mac was busy.',
+    hint: prose`Check both plugs and the speed of the link, or try a different cable: ${meshwright('cables')}`,
+  },
   'step/job-gone': {
     summary: 'A job on a node ended repeatedly without a result.',
     cause: 'Its process disappeared three times without an exit code: something on the Mac kills it.',

@@ -1,7 +1,8 @@
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
+import type { NodeName } from '../../model/node.ts';
 import type { JobCall } from '../../model/node-script.ts';
-import type { Activity } from '../../model/step.ts';
+import { type Activity, activities } from '../../model/step.ts';
 import { below, rootLine, shellCommand } from '../../node/paths/node-paths.ts';
 import {
   jobFolder,
@@ -13,6 +14,7 @@ import {
   verifiedMark,
 } from '../../node/paths/own-paths.ts';
 import { environmentLines } from '../../node/root-script.ts';
+import { type Exchange, exchangeOf, nodeNames, type Serving, servingOf } from './exchange.ts';
 import { jobBody } from './registry.ts';
 import { sh } from './scripts.generated.ts';
 
@@ -27,6 +29,11 @@ export interface JobPoll {
   /** What the job does now, and the bytes in `done` that were on the node before; absent from older jobs. */
   readonly activity?: Activity;
   readonly kept?: number;
+  /** The Macs from which the last bytes came, if they came from other Macs. */
+  readonly sources?: readonly NodeName[];
+  readonly serving?: Serving;
+  /** Set once a job has ended that got bytes from other Macs. */
+  readonly exchange?: Exchange;
   /** The failure as a slug, with the tool's message. */
   readonly failure?: { readonly slug: string; readonly text: string };
   /** A remark of a job that succeeded. */
@@ -43,10 +50,13 @@ ${sh.pollJob({ key, folder: jobFolder(key) })}`);
 export function parseJobPoll(stdout: string): JobPoll | undefined {
   const lines = stdout.split('\n');
   if (lines.at(-1) !== '' || lines.at(-2) !== 'end') return undefined;
-  const fields = new Map(lines.slice(0, -2).map((line) => fieldOf(line)));
+  const all = lines.slice(0, -2).map((line) => fieldOf(line));
+  const fields = new Map(all);
   const state = states.find((one) => one === fields.get('state'));
   const [, done, total] = /^(\d{1,16})(?: (\d{1,16}))?$/.exec(fields.get('progress') ?? '') ?? [];
-  const [, activity, kept] = /^(receiving|comparing) (\d{1,16})$/.exec(fields.get('activity') ?? '') ?? [];
+  const [, word, kept] = /^([a-z]+) (\d{1,16})$/.exec(fields.get('activity') ?? '') ?? [];
+  const activity = activities.find((one) => one === word);
+  const sources = nodeNames(fields.get('sources') ?? '');
   const [, slug, text = ''] = /^([a-z][a-z0-9-]{0,63}) (.*)$/.exec(fields.get('failure') ?? '') ?? [];
   const exit = /^\d{1,3}$/.exec(fields.get('rc') ?? '')?.[0];
   if (state === undefined || (state === 'ended' && exit === undefined)) return undefined;
@@ -54,10 +64,15 @@ export function parseJobPoll(stdout: string): JobPoll | undefined {
     state,
     ...(done === undefined ? {} : { done: Number(done) }),
     ...(total === undefined ? {} : { total: Number(total) }),
-    ...(activity === undefined ? {} : { activity: activity as Activity, kept: Number(kept) }),
+    ...(activity === undefined ? {} : { activity, kept: Number(kept) }),
+    ...(sources === undefined ? {} : { sources }),
     ...(exit === undefined ? {} : { exit: Number(exit) }),
     ...(slug === undefined ? {} : { failure: { slug, text } }),
-    ...given({ note: fields.get('note') }),
+    ...given({
+      note: fields.get('note'),
+      serving: servingOf(fields.get('serving') ?? ''),
+      exchange: exchangeOf(all.flatMap(([name, value]) => (name === 'exchange' ? [value] : []))),
+    }),
   };
 }
 

@@ -56,7 +56,8 @@ if [ -e "$folder/pid" ]; then
     exit 1
   }
 fi
-"$R/bin/rm" -f "$old" "$folder/rc" "$folder/failure" "$folder/note" "$folder/progress" "$folder/activity"
+"$R/bin/rm" -f "$old" "$folder/rc" "$folder/failure" "$folder/note" "$folder/progress" "$folder/activity" \
+  "$folder/sources" "$folder/serving" "$folder/peers"
 write "$folder/job" "$about${N}boot=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)$N"
 write "$folder/run" "$run"
 # The builtin printf writes into a pipe, so the secret is in no argument and no file.

@@ -2,8 +2,8 @@
 #
 # Needs key: the job's key
 # Needs folder: the job's folder
-# Prints: state=absent, running, ended or gone; progress=, activity=, rc=, failure= and note=, if the job has written
-# them; end
+# Prints: state=absent, running, ended or gone; progress=, activity=, sources=, serving=, rc=, failure= and note=, if the
+# job has written them; exchange= for each line about other Macs, when the job has ended; end
 printed() {
   [ -e "$folder/$1" ] || return 0
   IFS= read -r x <"$folder/$1"
@@ -21,7 +21,16 @@ fi
 printf 'state=%s\n' "$state"
 printed progress
 printed activity
+printed sources
+printed serving
 printed rc
 printed failure
 printed note
+if [ "$state" = ended ] && [ -e "$folder/peers" ]; then
+  n=0
+  while [ "$n" -lt 64 ] && IFS= read -r x; do
+    n=$((n + 1))
+    printf 'exchange=%s\n' "$x"
+  done <"$folder/peers"
+fi
 printf 'end\n'

@@ -31,7 +31,10 @@ refuse_root "$account"
 [ -z "$base" ] || room
 [ -z "$plan" ] || start_peer "$t"
 # If no other Mac answers, the rest comes from the source.
-[ -z "$receives" ] || receive "$@"
+[ -z "$receives" ] || {
+  receive "$@"
+  "$R/bin/rm" -f "$d/sources"
+}
 i=0
 while [ "$#" -gt 0 ]; do
   file "$1" "$2" "$3" "$4"

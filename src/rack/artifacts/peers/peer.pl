@@ -15,9 +15,10 @@
 # Files in `own`: `have` and `digests` have one byte and 32 bytes per chunk; `durable` is the part of `have` that survives a
 # power loss; `data/I` is a received file.
 #
-# Standard output, to root: `file I` is complete, `progress BYTES`, `peer NODE BYTES MS`, `drop NODE I` chunk I of this
-# peer was wrong, `full TEXT`, `stuck TEXT`. Standard input, from root: `ok I`, when file I is complete in the folder of the
-# model, `wrong I`, and `finish` when all are. The end of standard input ends the program.
+# Standard output, to root: `file I` is complete, `progress BYTES NODE...` with the peers of the last chunks, `drop NODE I
+# ADDRESS` chunk I of this peer was wrong, `full TEXT`, `stuck TEXT`, after `finish` also `serving BYTES NODE...` with the
+# Macs that still need this one, and at the end `peer NODE BYTES MS ADDRESS`. Standard input, from root: `ok I`, when file I
+# is complete in the folder of the model, `wrong I`, and `finish` when all are. The end of standard input ends the program.
 #
 # A connection begins with a challenge from each side, answered with an HMAC-SHA-256 of the key, so no answer can be used
 # twice. Then the client sends `have`, or
@@ -41,6 +42,10 @@ my $silent = 4;
 my $grace = 1;
 # Time to wait for a Mac that has not connected yet, or whose connection broke.
 my ($first, $linger) = (120, 5);
+# A Mac that asks nothing for this long has no power.
+my $absent = 60;
+# A peer is named as a source for this long after a chunk from it.
+my $recent = 10;
 # Without a source for this long, the transfer fails.
 my $stuck = 120;
 my $max_strikes = 3;
@@ -239,7 +244,7 @@ sub serve {
   my $name = admit($socket) // return;
   syswrite $report, "client $$ $name\n";
   my $told = '';
-  while (defined(my $line = read_line($socket, 3600))) {
+  while (defined(my $line = read_line($socket, $absent))) {
     my ($what, $i) = split ' ', $line;
     return if !defined $what || (defined $i && ($i !~ /^[0-9]{1,9}$/ || $i > $#chunks));
     if ($what eq 'have' || $what eq 'news') {
@@ -248,7 +253,9 @@ sub serve {
       while ($map eq $told && time < $until) { sleep 0.02; $map = read_have() }
       $told = $map;
       send_all($socket, "have $map\n") or return;
-    } elsif ($what eq 'chunk') { send_chunk($socket, $i) or return
+    } elsif ($what eq 'chunk') {
+      send_chunk($socket, $i) or return;
+      syswrite $report, "sent $$ $chunks[$i][2]\n";
     } elsif ($what eq 'digest') {
       my $digest = digest_of($i);
       if ($digest eq $no_digest) { $digest = hash_chunk($i) // $no_digest; keep_digest($i, $digest) }
@@ -356,7 +363,7 @@ my (@workers, %in_flight, %source_of, %seen_at, %clients, %done, %strikes, %susp
 my ($is_finishing, $began, $last_source) = (0, time, time);
 my ($report_out, $commands) = ('', '');
 my ($is_dirty, $synced_at, $sync_pid) = (0, time, 0);
-my $done_bytes = 0;
+my ($done_bytes, $sent_bytes, $told_serving, $serving_at) = (0, 0, '', 0);
 my ($report_read, $report_write);
 
 sub set_have {
@@ -552,7 +559,7 @@ sub instruct {
 sub strike {
   my ($at, $i) = @_;
   my $peer = $peers[$at];
-  say_root("drop $peer->{name} $i");
+  say_root("drop $peer->{name} $i $peer->{address}");
   $peer->{dropped} = 1 if ++$strikes{$at} >= $max_strikes;
 }
 
@@ -567,6 +574,7 @@ sub hear_worker {
   my ($what, $i, $value) = split ' ', $line, 3;
   if ($what eq 'map') {
     ($worker->{map}, $last_source) = ($i // '', time);
+    $peers[$worker->{peer}]{is_whole} = index($worker->{map}, '0') < 0;
   } elsif ($what eq 'next') { $worker->{is_waiting} = 1
   } elsif ($what eq 'down') {
     $worker->{since} = time if $worker->{map} ne '';
@@ -579,6 +587,7 @@ sub hear_worker {
     $source_of{$i} = $worker->{peer};
     $peers[$worker->{peer}]{bytes} += $chunks[$i][2];
     $peers[$worker->{peer}]{ms} += $value;
+    $peers[$worker->{peer}]{at} = time;
     $chunk_seconds += $value / 1000;
     $chunk_count++;
     set_have($i, '1');
@@ -636,10 +645,22 @@ sub is_free {
   for my $name (@feeds) {
     next if $done{$name};
     return 0 if grep { ($_->{name} // '') eq $name } values %clients;
+    # A Mac that was complete before it connected has nothing to ask for.
+    next if grep { $_->{name} eq $name && $_->{is_whole} } @peers;
     my $left = $plan{left}{$name};
     return 0 if defined $left ? time - $left < $linger : time - $began < $first;
   }
   return 1;
+}
+
+# Reports each change. Repeats the report while a Mac needs this one, to show that both are alive.
+sub report_serving {
+  my ($now) = @_;
+  my %needs = map { $_->{name} => 1 } grep { defined $_->{name} && !$done{ $_->{name} } } values %clients;
+  my $serving = join ' ', 'serving', $sent_bytes, sort keys %needs;
+  return if $serving eq $told_serving && (!%needs || $now - $serving_at < 10);
+  ($told_serving, $serving_at) = ($serving, $now);
+  say_root($serving);
 }
 
 sub reap {
@@ -687,9 +708,11 @@ sub run {
       look_at_files() if $role eq 'serve';
       flush() if $role eq 'receive';
       if ($role eq 'receive' && $done_bytes != $told_bytes) {
-        say_root("progress $done_bytes");
+        my %from = map { $_->{name} => 1 } grep { $now - ($_->{at} // 0) < $recent } @peers;
+        say_root(join ' ', 'progress', $done_bytes, sort keys %from);
         $told_bytes = $done_bytes;
       }
+      report_serving($now) if $is_finishing;
       $last_source = $now if $have !~ /0/ || $role eq 'serve';
       if ($now - $last_source > $stuck) { say_root('stuck no other Mac that has the model answers'); $last_source = $now }
     }
@@ -706,9 +729,10 @@ sub run {
       if (vec $bits, fileno $report_read, 1) {
         sysread $report_read, $report_out, 65_536, length $report_out;
         for (take_lines(\$report_out)) {
-          my ($what, $pid, $name) = split ' ';
-          $clients{$pid}{name} = $name;
-          $done{$name} = 1 if $what eq 'done';
+          my ($what, $pid, $value) = split ' ';
+          if ($what eq 'sent') { $sent_bytes += $value; next }
+          $clients{$pid}{name} = $value;
+          $done{$value} = 1 if $what eq 'done';
         }
       }
       for (grep { $_->{socket} } @listen) { accept_client($_->{socket}) if vec $bits, fileno $_->{socket}, 1 }
@@ -720,7 +744,7 @@ sub run {
     }
     instruct($_) for grep { $_->{is_waiting} } @workers;
   }
-  for my $peer (@peers) { say_root("peer $peer->{name} $peer->{bytes} $peer->{ms}") if $peer->{bytes} }
+  for my $peer (@peers) { say_root("peer $peer->{name} $peer->{bytes} $peer->{ms} $peer->{address}") if $peer->{bytes} }
   kill 'KILL', keys %clients, map { $_->{pid} } @workers;
 }
 

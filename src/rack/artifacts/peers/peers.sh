@@ -1,7 +1,8 @@
 # Exchanges the chunks of a model with other Macs, through `peer.pl`, which runs as an account that is not root.
 # `start_peer FOLDER` starts the program, which serves the files in that folder, or those that it receives. It reads its
 # commands from descriptor 4, and descriptor 3 has its reports; anything else may write to 5. `finish_peer` waits until no
-# other Mac needs this one.
+# other Mac needs this one; the job's file `serving` then has the number of reports so far, the bytes that this Mac sent,
+# and the Macs that still need it.
 #
 # Uses peer.pl
 # Uses ../../../node/shell/refuse-root.sh
@@ -31,11 +32,18 @@ start_peer() {
   exec 4>"$d/commands" 3<"$d/events" 5>"$d/events"
 }
 finish_peer() {
+  activity serving
   printf 'finish\n' >&4
-  x=''
+  x='' reports=0
   until [ "$x" = gone ]; do
     IFS= read -r x <&3
-    case $x in ('peer '* | 'drop '*) printf '%s\n' "$x" >>"$d/peers" ;; esac
+    case $x in
+      ('peer '* | 'drop '*) printf '%s\n' "$x" >>"$d/peers" ;;
+      ('serving '*)
+        reports=$((reports + 1))
+        put serving "$reports ${x#serving }"
+        ;;
+    esac
   done
   wait
 }

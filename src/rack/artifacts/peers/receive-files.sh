@@ -2,6 +2,7 @@
 # is missing, or if a file was wrong three times. Root compares a copy of its own, because the account may still write to the received file, and it makes that
 # copy in a folder that no other account can enter, because the account could have put a link in the file's place. At most
 # four files are compared at the same time, while others arrive. A file that was compared before is not received again.
+# The job's file `sources` has the Macs from which the last bytes came.
 #
 # Uses peers.sh
 # Uses ../staged-files.sh
@@ -40,7 +41,7 @@ offered() {
 }
 receive() {
   must chmod "$R/bin/chmod" 700 "$staging/checked"
-  missing=' ' comparing=0 todo='' strikes='' counted=''
+  missing=' ' comparing=0 todo='' strikes='' counted='' sources=''
   offered "$@"
   while [ "$missing$todo$comparing" != ' 0' ]; do
     IFS=' ' read -r e x y <&3
@@ -65,6 +66,10 @@ receive() {
           activity receiving
         }
         progress "$x" "$total"
+        [ "$y" = "$sources" ] || {
+          sources=$y
+          put sources "$y"
+        }
         ;;
       (drop) printf '%s %s %s\n' "$e" "$x" "$y" >>"$d/peers" ;;
       (stuck) return 1 ;;

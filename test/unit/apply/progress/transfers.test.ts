@@ -11,16 +11,37 @@ import {
 import type { RunEvent } from '../../../../src/apply/run-events.ts';
 import { columnsOf } from '../../../../src/diagnostics/cells.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import type { FetchSource, TreeFile } from '../../../../src/model/node-script.ts';
+import type { FetchSource, PeerPlan, TreeFile } from '../../../../src/model/node-script.ts';
 import type { Step, StepOutcome, StepProgress } from '../../../../src/model/step.ts';
 import { treeOf } from '../../../../src/rack/records/trees.ts';
-import { anyDigest, aStep } from '../../../rack/plans.ts';
+import { anyDigest, aStep, nodes } from '../../../rack/plans.ts';
 
 const MB = 1_000_000;
 const tree = treeOf('model', 'kimi-k2', anyDigest);
 const files = (sizeBytes: number): readonly TreeFile[] => [{ path: 'a', sha256: anyDigest, sizeBytes }];
 const hub: FetchSource = { kind: 'url', base: 'https://example.com/kimi/' };
 
+/** A Mac that gets the model from other Macs. */
+const peers: PeerPlan = {
+  self: nodeName('studio-2'),
+  role: 'receive',
+  mode: 'mesh',
+  port: 12_288,
+  stripe: { at: 0, of: 1 },
+  listen: [],
+  sources: [],
+  feeds: [],
+};
+const receiveOn = (node: string, sizeBytes: number): Step =>
+  aStep(`${node}/fetch`, {
+    node,
+    act: {
+      kind: 'job',
+      key: anyDigest,
+      name: 'fetch-model',
+      args: { tree, files: files(sizeBytes), source: hub, peers },
+    },
+  });
 const fetchOn = (node: string, sizeBytes: number, source: FetchSource = hub): Step =>
   aStep(`${node}/fetch`, {
     node,
@@ -193,6 +214,34 @@ describe("a node's transfer progress", () => {
     });
   });
 
+  it('names the Macs that the bytes come from, but not while none arrive', () => {
+    const receive = receiveOn('studio-2', 1_000 * MB);
+    const from = (doneBytes: number): RunEvent =>
+      moved(receive, { doneBytes, keptBytes: 0, activity: 'receiving', sources: nodes(1, 3) });
+    const state = played([receive], [0, started(receive)], [10, from(100 * MB)]);
+    expect(on('studio-2', state, 10)).toMatchObject({ bounds: ['cables'], sources: nodes(1, 3) });
+    expect(on('studio-2', state, 30)).toMatchObject({ bounds: ['cables'], stillMs: 20_000 });
+    expect(on('studio-2', state, 30).sources).toBeUndefined();
+    const alone = transfersAfter(state, moved(receive, { doneBytes: 200 * MB, activity: 'receiving' }), 31_000);
+    expect(on('studio-2', alone, 31)).toMatchObject({ bounds: [] });
+    expect(on('studio-2', alone, 31).sources).toBeUndefined();
+  });
+
+  it('names the Macs that a complete Mac serves, in place of a rate or a stall', () => {
+    const serving = moved(fetch, { doneBytes: 1_000 * MB, activity: 'serving', feeds: nodes(2, 3) });
+    const state = played([fetch], [0, started(fetch)], [10, serving]);
+    expect(on('studio-1', state, 4_000)).toEqual({
+      doneBytes: 1_000 * MB,
+      totalBytes: 1_000 * MB,
+      isRunning: true,
+      isComparing: false,
+      bounds: [],
+      feeds: nodes(2, 3),
+    });
+    const done = transfersAfter(state, ended(fetch), 4_001_000);
+    expect(on('studio-1', done, 4_001).feeds).toBeUndefined();
+  });
+
   it('claims no bound for a job that does not report what it does', () => {
     const state = played([fetch], [0, started(fetch)], [10, moved(fetch, { doneBytes: 100 * MB })]);
     expect(on('studio-1', state, 10)).toMatchObject({ bytesPerSecond: 10 * MB, bounds: [] });
@@ -240,6 +289,44 @@ describe('the progress of all nodes together', () => {
     });
   });
 
+  describe('with one Mac that downloads for another', () => {
+    const receive = receiveOn('studio-2', 1_000 * MB);
+    const at10 = (downloaded: number, received: number, activity: 'receiving' | 'serving' = 'receiving') =>
+      whole(
+        played(
+          [fetch, receive],
+          [0, started(fetch)],
+          [0, started(receive)],
+          [10, moved(fetch, { doneBytes: downloaded * MB, keptBytes: 0, activity, feeds: nodes(2) })],
+          [10, moved(receive, { doneBytes: received * MB, keptBytes: 0, activity: 'receiving', sources: nodes(1) })],
+        ),
+        10,
+      );
+
+    it('is bounded by the uplink while the other keeps up, and else by the cables', () => {
+      expect(at10(500, 450)?.bounds).toEqual(['uplink']);
+      expect(at10(500, 900)?.bounds).toEqual(['uplink']);
+      expect(at10(500, 200)?.bounds).toEqual(['cables']);
+    });
+
+    it('still has a time left while the first one only serves', () => {
+      const progress = at10(1_000, 500, 'serving');
+      expect(progress).toMatchObject({ bounds: ['cables'], bytesPerSecond: 50 * MB, msLeft: 10_000 });
+    });
+
+    it('names every bound while a rate is unknown', () => {
+      expect(at10(500, 0)?.bounds).toEqual(['cables']);
+      const begun = played(
+        [fetch, receive],
+        [0, started(fetch)],
+        [9, started(receive)],
+        [10, receiving(100 * MB)],
+        [10, moved(receive, { doneBytes: 10 * MB, activity: 'receiving', sources: nodes(1) })],
+      );
+      expect(whole(begun, 10)?.bounds).toEqual(['uplink', 'cables']);
+    });
+  });
+
   it('knows no time left while one node stalls', () => {
     const state = played(
       both,
@@ -271,6 +358,26 @@ describe('the text of a transfer', () => {
     expect(transferText(progress, 5)).toBe('412 of 735 GB');
     for (const columns of [20, 24, 34, 48, 60])
       expect(columnsOf(transferText(progress, columns))).toBeLessThanOrEqual(columns);
+  });
+
+  it('names the Macs at the other ends of the cables, if there is room', () => {
+    const received: TransferProgress = { ...progress, bounds: ['cables'], sources: nodes(1, 3) };
+    expect(transferText(received, 66)).toBe('412 of 735 GB  56 %  2.9 GB/s  111 s left  from studio-1, studio-3');
+    expect(transferText(received, 64)).toBe('412 of 735 GB 56 % 2.9 GB/s 111 s left from studio-1, studio-3');
+    expect(transferText(received, 24)).toBe('412 of 735 GB 111 s left');
+    expect(transferText({ ...received, sources: nodes(3, 1, 2) }, 66)).toMatch(/ {2}from studio-1\.\.3$/);
+    expect(transferPhrase({ ...received, bounds: ['uplink', 'cables'] })).toBe(
+      '412 of 735 GB (56 %), 2.9 GB/s, 111 s left, over the uplink, from studio-1, studio-3',
+    );
+  });
+
+  it('says what a complete Mac does for others, without a percentage', () => {
+    const { bytesPerSecond: _rate, msLeft: _left, ...rest } = progress;
+    const serving: TransferProgress = { ...rest, doneBytes: 735e9, bounds: [], feeds: nodes(2, 3, 4) };
+    expect(transferText(serving, 64)).toBe('735 of 735 GB  serving studio-2..4');
+    expect(transferText(serving, 24)).toBe('735 of 735 GB');
+    expect(transferPhrase(serving)).toBe('735 of 735 GB, serving studio-2..4');
+    expect(transferPhrase({ ...serving, feeds: [] })).toBe('735 of 735 GB, waiting for other Macs');
   });
 
   it('is a phrase on a line of its own', () => {

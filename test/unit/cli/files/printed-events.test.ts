@@ -4,7 +4,7 @@ import { type LogEvent, printedEvents } from '../../../../src/cli/files/event-li
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
-import { aStep, blocker, emptyPlan } from '../../../rack/plans.ts';
+import { aStep, blocker, emptyPlan, nodes } from '../../../rack/plans.ts';
 
 const time = '2026-11-25T21:00:00.000Z';
 const node = nodeName('studio-1');
@@ -25,6 +25,9 @@ const events: { readonly [K in RunEvent['kind']]: Extract<RunEvent, { readonly k
     totalBytes: 9,
     keptBytes: 1,
     activity: 'receiving',
+    sources: nodes(1, 3),
+    feeds: nodes(2),
+    sentBytes: 4,
   },
   'step-ended': { kind: 'step-ended', step, outcome: 'failed', ms: 7, diagnostics: [failure] },
   'rescue-started': { kind: 'rescue-started', group: 'kimi' },
@@ -48,5 +51,6 @@ describe('the events for programs', () => {
   it('have the bytes of a transfer, and those that were on the node before', () => {
     const [line = ''] = printedEvents(events['step-progress'], time);
     expect(JSON.parse(line)).toMatchObject({ node, doneBytes: 3, totalBytes: 9, keptBytes: 1, activity: 'receiving' });
+    expect(JSON.parse(line)).toMatchObject({ sources: nodes(1, 3), feeds: nodes(2), sentBytes: 4 });
   });
 });

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBody } from '../../../../src/engine/scripts/job.ts';
+import { type JobPoll, launchBody } from '../../../../src/engine/scripts/job.ts';
 import { type NodeName, nodeName } from '../../../../src/model/node.ts';
 import type { JobCall, PeerPlan, TreeFile } from '../../../../src/model/node-script.ts';
-import { peersFolder, stagedFile, treeFolder } from '../../../../src/node/paths/own-paths.ts';
+import { jobFolder, peersFolder, stagedFile, treeFolder } from '../../../../src/node/paths/own-paths.ts';
 import type { MacRoot } from './mac-root.ts';
 import { hostTool, removedAfter } from './node-root.ts';
 import { ended, isVerified, key, makeJobRoot, sha256 } from './run-job.ts';
@@ -24,8 +24,12 @@ function newRoot(shell: Shell): MacRoot {
     'usr/bin/sudo',
     'while :; do case $1 in (-n | -H) shift ;; (-u) shift 2 ;; (*) break ;; esac; done\nexec "$@"',
   );
+  // Keeps each content of the file that names the sources.
+  root.tool('bin/mv', `case $3 in (*/sources) cat "$2" >>"$3.log" ;; esac\nexec ${hostTool('bin/mv')} "$@"`);
   return root;
 }
+
+const sourcesLog = `${jobFolder(key).path}/sources.log`;
 
 const contents: Readonly<Record<string, Buffer>> = {
   'config.json': Buffer.from('{}'),
@@ -38,6 +42,7 @@ const files: readonly TreeFile[] = Object.entries(contents).map(([path, bytes]) 
   sizeBytes: bytes.length,
 }));
 
+const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 const names = ['a', 'b', 'c'].map(nodeName);
 /** Every address in 127.0.0.0/8 belongs to this machine. */
 let round = 0;
@@ -81,12 +86,14 @@ describe('an exchange of a model between Macs', () => {
   });
 
   /** Starts a job on each Mac of the mesh, and expects that the Macs that get the model have it in the end. */
-  async function exchange(roots: readonly MacRoot[], callFor: (peers: PeerPlan) => JobCall): Promise<void> {
+  async function exchange(roots: readonly MacRoot[], callFor: (peers: PeerPlan) => JobCall) {
     for (const [at, peers] of mesh(20_000 + (process.pid % 10_000)).entries()) {
       const launched = launchBody(key, callFor(peers), { peerKey: 'k'.repeat(64) });
       expect((await (roots[at] as MacRoot).runBody(launched)).result).toMatchObject({ kind: 'done' });
     }
-    for (const root of roots) expect(await ended(root)).toMatchObject({ exit: 0 });
+    const ends: JobPoll[] = [];
+    for (const root of roots) ends.push(await ended(root));
+    expect(ends.map(({ exit }) => exit)).toEqual(roots.map(() => 0));
     for (const root of roots.slice(1)) {
       expect(isVerified(root, exampleModel)).toBe(true);
       for (const { path, sha256: wanted } of files) {
@@ -94,6 +101,7 @@ describe('an exchange of a model between Macs', () => {
       }
       expect(root.has(`${peersFolder(exampleModel).path}/own/data/2`)).toBe(false);
     }
+    return ends;
   }
 
   const start = (shell: Shell): readonly MacRoot[] => {
@@ -128,7 +136,14 @@ describe('an exchange of a model between Macs', () => {
   it('downloads nothing if a Mac has the model, and leaves nothing on that Mac', async () => {
     const roots = start(scriptShells[0] as Shell);
     publish(roots[0]);
-    await exchange(roots, serveOrFetch);
+    const ends = await exchange(roots, serveOrFetch);
+    const got = ends.map(({ exchange: one }) => one?.cables.map(({ node, bytes }) => ({ node, bytes })) ?? []);
+    const fromOrigin = got.map((cables) => cables.filter(({ node }) => node === 'a').length);
+    expect([got.flat().reduce((sum, { bytes }) => sum + bytes, 0), fromOrigin]).toEqual([2 * totalBytes, [0, 1, 1]]);
+    expect(ends.map(({ activity }) => activity)).toEqual(roots.map(() => 'serving'));
+    expect(ends[0]?.serving?.report).toBeGreaterThan(0);
+    const sources = roots.map((root) => new Set(root.has(sourcesLog) ? root.read(sourcesLog).split(/\s+/) : []));
+    expect(sources.map((nodes) => nodes.has('a'))).toEqual([false, true, true]);
     expect([asked, roots[0]?.has(peersFolder(exampleModel).path)]).toEqual([[], false]);
   });
 

@@ -1,0 +1,56 @@
+import { linkAddresses } from '../../desired/addresses.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { Exchange } from '../../engine/scripts/exchange.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
+import { linkSubject, nodesSubject, type Subject } from '../../model/subject.ts';
+import { named, prose } from '../../model/text/prose.ts';
+import { diskText } from '../../model/text/units.ts';
+
+type Cabling = Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'>;
+type Cable = Exchange['cables'][number];
+
+/** The rate of a cable that was used for less time says little. Requests at the same time count each. */
+const leastMs = 10_000;
+
+const rateOf = ({ bytes, ms }: Cable): number => (1_000 * bytes) / ms;
+
+/** The rate that at least half of these cables reached. */
+const usualRate = (cables: readonly Cable[]): number | undefined =>
+  cables.map(rateOf).toSorted((a, b) => b - a)[Math.floor((cables.length - 1) / 2)];
+
+/** The cable to an address, or both Macs if the file has no such cable any more. */
+function cableTo(self: NodeName, far: Pick<Cable, 'node' | 'address'>, cabling: Cabling): Subject {
+  const link = linkAddresses(cabling).find(({ address }) => address === far.address)?.link;
+  return link === undefined ? nodesSubject([self, far.node]) : linkSubject(link.ends);
+}
+
+/** What went wrong while a Mac got a model from other Macs, although the model is complete in the end. */
+export function exchangeFindings(self: NodeName, { cables, drops }: Exchange, cabling: Cabling): readonly Diagnostic[] {
+  return [...wrongBytes(self, drops, cabling), ...slowCables(self, cables, cabling)];
+}
+
+function wrongBytes(self: NodeName, drops: Exchange['drops'], cabling: Cabling): readonly Diagnostic[] {
+  const first = drops.filter(({ address }, at) => drops.findIndex((other) => other.address === address) === at);
+  return first.map((far) => {
+    const count = drops.filter(({ address }) => address === far.address).length;
+    const chunks = count === 1 ? 'one chunk' : `${count} chunks`;
+    return diagnose('step/wrong-bytes', {
+      subject: cableTo(self, far, cabling),
+      detail: prose`${named(self)} got ${chunks} of a model with wrong bytes from ${named(far.node)}, and fetched ${count === 1 ? 'it' : 'them'} again.`,
+    });
+  });
+}
+
+function slowCables(self: NodeName, cables: readonly Cable[], cabling: Cabling): readonly Diagnostic[] {
+  const measured = cables.filter(({ ms }) => ms >= leastMs);
+  return measured.flatMap((cable): readonly Diagnostic[] => {
+    const usual = usualRate(measured.filter((other) => other !== cable));
+    const rate = rateOf(cable);
+    if (usual === undefined || 2 * rate >= usual) return [];
+    const percent = Math.floor((100 * rate) / usual);
+    const detail = prose`${named(self)} got ${diskText(cable.bytes)} of a model from ${named(cable.node)} at ${percent} % of the rate of its other cables.`;
+    return [diagnose('step/slow-cable', { subject: cableTo(self, cable, cabling), detail })];
+  });
+}

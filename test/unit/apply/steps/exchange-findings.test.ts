@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { exchangeFindings } from '../../../../src/apply/steps/exchange-findings.ts';
+import { parseLink } from '../../../../src/desired/addresses.ts';
+import type { Exchange } from '../../../../src/engine/scripts/exchange.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { asText } from '../../as-text.ts';
+
+const self = nodeName('studio-1');
+const links = [2, 3, 4].map((other, index) => {
+  const ends = parseLink(`studio-1:${other} <-> studio-${other}:1`);
+  if (ends === undefined) throw new Error('no link');
+  return { index, ends };
+});
+const networks = Object.fromEntries(
+  links.map(({ index }) => [index, { address: `10.77.${index}.0`, prefixLength: 30 }]),
+);
+
+/** What came over the cable to a Mac in 20 s of requests. */
+const cable = (other: number, bytes: number, ms = 20_000): Exchange['cables'][number] => ({
+  node: nodeName(`studio-${other}`),
+  address: `10.77.${other - 2}.2`,
+  bytes,
+  ms,
+});
+const drop = (other: number): Exchange['drops'][number] => cable(other, 0);
+
+const found = (exchange: Partial<Exchange>, cabling = { links, networks }) =>
+  exchangeFindings(self, { cables: [], drops: [], ...exchange }, cabling)
+    .map(asText)
+    .map(({ code, severity, subject, detail }) => ({ code, severity, subject, detail }));
+
+describe('the findings about an exchange between Macs', () => {
+  it('name the cable that carried less than half of the others', () => {
+    expect(found({ cables: [cable(2, 8e9), cable(3, 3e9), cable(4, 7e9)] })).toEqual([
+      {
+        code: 'step/slow-cable',
+        severity: 'notice',
+        subject: { kind: 'link', ends: links[1]?.ends, text: 'studio-1:3 <-> studio-3:1' },
+        detail: 'studio-1 got 3 GB of a model from studio-3 at 37 % of the rate of its other cables.',
+      },
+    ]);
+  });
+
+  it('name both of two bad cables', () => {
+    const cables = [cable(2, 8e9), cable(3, 1e9), cable(4, 2e9)];
+    expect(found({ cables }).map(({ subject }) => subject)).toMatchObject([
+      { text: 'studio-1:3 <-> studio-3:1' },
+      { text: 'studio-1:4 <-> studio-4:1' },
+    ]);
+  });
+
+  it.each([
+    ['at half of the rate', [cable(2, 8e9), cable(3, 4e9)]],
+    ['that worked too briefly', [cable(2, 8e9), cable(3, 1e8, 9_000)]],
+    ['if the other one worked too briefly', [cable(2, 8e9, 9_000), cable(3, 1e9)]],
+    ['that is the only one', [cable(3, 1e9)]],
+  ])('leave out a cable %s', (_, cables) => {
+    expect(found({ cables })).toEqual([]);
+  });
+
+  it('count the chunks with wrong bytes by cable', () => {
+    expect(found({ drops: [drop(3), drop(4), drop(3)] })).toEqual([
+      {
+        code: 'step/wrong-bytes',
+        severity: 'notice',
+        subject: { kind: 'link', ends: links[1]?.ends, text: 'studio-1:3 <-> studio-3:1' },
+        detail: 'studio-1 got 2 chunks of a model with wrong bytes from studio-3, and fetched them again.',
+      },
+      expect.objectContaining({
+        detail: 'studio-1 got one chunk of a model with wrong bytes from studio-4, and fetched it again.',
+      }),
+    ]);
+  });
+
+  it('name both Macs if the file no longer has the cable', () => {
+    const [finding] = found({ drops: [drop(3)] }, { links, networks: {} });
+    expect(finding?.subject).toEqual({ kind: 'node', names: ['studio-1', 'studio-3'] });
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { realTiming } from '../../../../src/apply/run-timing.ts';
+import type { StepContext, StepOf } from '../../../../src/apply/steps/context.ts';
+import { runJob } from '../../../../src/apply/steps/script.ts';
+import type { PeerPlan } from '../../../../src/model/node-script.ts';
+import type { StepProgress } from '../../../../src/model/step.ts';
+import { treeOf } from '../../../../src/rack/records/trees.ts';
+import { meshFleet } from '../../../rack/placements.ts';
+import { anyDigest, aStep, nodes } from '../../../rack/plans.ts';
+
+const [self = nodes(1)[0], ...feeds] = nodes(1, 2, 3, 4);
+const deadlineMs = 300;
+const peers = { self, role: 'serve', mode: 'mesh', port: 1, stripe: { at: 0, of: 1 }, listen: [], sources: [], feeds };
+const tree = treeOf('model', 'kimi-k2', anyDigest);
+const act = { kind: 'job', key: anyDigest, name: 'serve-model', args: { tree, files: [], peers: peers as PeerPlan } };
+const step = { ...aStep('studio-1/serve', { class: 'job', deadlineMs }), act } as StepOf<'job'>;
+
+/** Follows a job whose status begins with the lines for each poll, by the time since the first one. */
+async function followed(linesAt: (ms: number) => readonly string[]) {
+  const told: StepProgress[] = [];
+  let beganAtMs: number | undefined;
+  const answer = (command: string): string => {
+    if (!command.includes('activity')) return 'job=started\n@changed\n';
+    beganAtMs ??= performance.now();
+    return [...linesAt(performance.now() - beganAtMs), 'end', ''].join('\n');
+  };
+  const ask = async (make: (root: string) => { readonly command: string }) => ({
+    kind: 'ended',
+    rootPrefix: '',
+    result: {
+      exit: { kind: 'exited', code: 0 },
+      stdout: Buffer.from(answer(make('').command)),
+      stderr: Buffer.from(''),
+    },
+  });
+  const context = {
+    runId: 'run',
+    verb: 'apply',
+    by: 'desk',
+    config: 'abc',
+    timing: { ...realTiming, jobPollMs: 5 },
+    desired: meshFleet(),
+    signal: new AbortController().signal,
+    newBoundary: () => '0'.repeat(32),
+    lease: () => ({ kind: 'leased', fencingToken: 1 }),
+    session: () => ({ user: 'mesh', isLost: () => false, ask }),
+    progress: (progress: StepProgress) => told.push(progress),
+  } as unknown as StepContext;
+  return { result: await runJob(step, context), told };
+}
+
+const serving = ['state=running', 'activity=serving 0'];
+
+describe('a job that serves a model', () => {
+  it('does not stall while another Mac needs it, even if it sends nothing', async () => {
+    const { result, told } = await followed((ms) =>
+      ms > 3 * deadlineMs
+        ? ['state=ended', 'activity=serving 0', 'rc=0']
+        : [...serving, `serving=${Math.floor(ms / 50)} 4096 studio-2 studio-3 studio-4`],
+    );
+    expect(result).toEqual({ outcome: 'unchanged', diagnostics: [] });
+    expect(told[0]).toEqual({
+      activity: 'serving',
+      keptBytes: 0,
+      feeds,
+      sentBytes: 4_096,
+      text: 'serving studio-2..4',
+    });
+  });
+
+  it('stalls if it no longer reports', async () => {
+    const { result, told } = await followed(() => serving);
+    expect(result.diagnostics).toMatchObject([{ code: 'step/stalled' }]);
+    expect(told.map(({ text }) => text)).toEqual(['waiting for other Macs']);
+  });
+
+  it('reports what went wrong between the Macs', async () => {
+    const { result } = await followed(() => ['state=ended', 'rc=0', 'exchange=drop studio-3 17 10.77.0.6']);
+    expect(result).toMatchObject({ outcome: 'unchanged', diagnostics: [{ code: 'step/wrong-bytes' }] });
+  });
+});
