@@ -14,7 +14,7 @@ import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts'
 import { anyDigest } from '../../../rack/plans.ts';
 
 /** A fleet whose model has 100 GB on a server. */
-function fleetFrom(base: string): DesiredFleet {
+function fleetFrom(base: string, more: { readonly secret?: true } = {}): DesiredFleet {
   const fleet = meshFleet();
   const files = [{ path: 'weights', sha256: anyDigest, sizeBytes: 100e9 }];
   const models = fleet.models.map((one) => ({
@@ -22,19 +22,25 @@ function fleetFrom(base: string): DesiredFleet {
     digest: anyDigest,
     files,
     repository: 'acme/tiny',
-    source: { kind: 'url' as const, base },
+    source: { kind: 'url' as const, base, ...more },
   }));
   return { ...fleet, models };
 }
 
-/** The plan and its forecast; by node, the state of the model there; and the node on which exo has the model. */
+/** A rack: the node on which exo has the model, whether the placement runs, and whether the source needs a token. */
+interface Rack {
+  readonly exoOn?: string;
+  readonly isServing?: true;
+  readonly secret?: true;
+}
+
+/** The plan and its forecast; by node, the state of the model there. */
 function forecast(
   base: string,
   states: Readonly<Record<string, KeptTree['state']>> = {},
-  exoOn?: string,
-  isServing = false,
+  { exoOn, isServing, ...source }: Rack = {},
 ) {
-  const desired = fleetFrom(base);
+  const desired = fleetFrom(base, source);
   const [model] = desired.models;
   const state = isServing ? 'joined' : 'absent';
   const observation = observeMesh(desired, { ranks: threeRanks([state, state, state]) });
@@ -83,7 +89,7 @@ describe("a plan's transfers and disk space", () => {
   });
 
   it('do not use the cables of a running placement, and the plan says so', () => {
-    const { plan, transfers } = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, undefined, true);
+    const { plan, transfers } = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, { isServing: true });
     expect(transfers.map(({ node, uplinkBytes, cableBytes }) => [node, uplinkBytes, cableBytes])).toEqual([
       ['studio-1', 100e9, 0],
       ['studio-2', 100e9, 0],
@@ -96,8 +102,17 @@ describe("a plan's transfers and disk space", () => {
     ]);
   });
 
+  it('do not use the cables for a model that needs a token', () => {
+    const { transfers } = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, { secret: true });
+    expect(transfers.map(({ uplinkBytes, cableBytes }) => [uplinkBytes, cableBytes])).toEqual([
+      [100e9, 0],
+      [100e9, 0],
+      [0, 0],
+    ]);
+  });
+
   it('count what a node clones from other software, which needs neither the uplink nor disk space', () => {
-    const { plan, transfers } = forecast('https://huggingface.co/x/', { 'studio-2': 'intact' }, 'studio-1');
+    const { plan, transfers } = forecast('https://huggingface.co/x/', { 'studio-2': 'intact' }, { exoOn: 'studio-1' });
     expect(transfers[0]).toMatchObject({ uplinkBytes: 0, adoptedBytes: 100e9, neededBytes: 0 });
     expect(lines(transfers).slice(1, 2)).toEqual([
       '  studio-1  1 kB from this computer, 100 GB from copies already there',
