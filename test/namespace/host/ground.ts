@@ -18,12 +18,14 @@ import { toolFile } from '../../../src/sim/model/node-files.ts';
 /**
  * Creates the common base for a fleet's nodes: a process with its own mount namespace, its own names of network
  * namespaces, and the office network. The namespaces and disks of all nodes depend on this process, so none of them
- * outlives it. @throws Error if the kernel refuses
+ * outlives it. @param ownsPrograms the ground also has its own process table: programs started there end with it.
+ * @throws Error if the kernel refuses
  */
-export async function openGround(runId: string) {
+export async function openGround(runId: string, ownsPrograms = false) {
   const mark = `${runId}.ground`;
   const prepare = 'mount -t tmpfs tmpfs /run\nmkdir /run/netns\necho up\nexec cat';
-  const words = ['unshare', '--mount', '--net', '--propagation', 'private', '/bin/sh', '-ec', prepare];
+  const table = ownsPrograms ? ['--pid', '--fork', '--kill-child=KILL'] : [];
+  const words = ['unshare', '--mount', '--net', ...table, '--propagation', 'private', '/bin/sh', '-ec', prepare];
   const child = startBound(words, mark, ['pipe', 'pipe', 'pipe']);
   const closed = once(child, 'close').catch(() => undefined);
   await whenUp(child, 'the ground of the simulated fleet');
@@ -131,7 +133,7 @@ export async function runProgram(path: string, args: readonly string[]): Promise
  * Starts a program that the kernel kills when this process exits for any reason. The sweep of a later run finds it by
  * its mark. The kernel watches the calling thread, so only the main thread may call this function.
  */
-const startBound = (words: readonly string[], mark: string, stdio: ('pipe' | number)[]): ChildProcess =>
+export const startBound = (words: readonly string[], mark: string, stdio: ('pipe' | number)[]): ChildProcess =>
   spawn(hostTool('setpriv') ?? 'false', ['--pdeathsig', 'KILL', ...words], {
     stdio,
     env: { ...plainEnvironment, [markVariable]: mark },
@@ -229,8 +231,8 @@ function spawnAgent({ ground, name, root, askPath, mark }: BootOptions, fds: rea
   return startBound(words, mark, [fds[0], 'pipe', 'pipe', fds[1]]);
 }
 
-/** The process on this machine that is the node's first process. */
-function firstProcess(parent: number): number | undefined {
+/** The process on this machine that another one started first, such as a node's first process. */
+export function firstProcess(parent: number): number | undefined {
   const path = `/proc/${parent}/task/${parent}/children`;
   const number = Number(readFileSync(path, 'utf8').trim().split(' ')[0]);
   return number > 0 ? number : undefined;

@@ -23,7 +23,8 @@
 # A connection begins with a challenge from each side, answered with an HMAC-SHA-256 of the key, so no answer can be used
 # twice. Then the client sends `have`, or
 # `news` to wait a moment for a change, and gets `have MAP`, or sends `chunk I` and gets `chunk BYTES`, the bytes and their
-# SHA-256 (or `none`), or sends `digest I` and gets `digest SHA-256`, or sends `done`.
+# SHA-256 (or `none`), or sends `digest I` and gets `digest SHA-256`, or sends `done`. It may
+# send its next request before an answer has arrived whole.
 use strict;
 use warnings;
 use Digest::SHA qw(hmac_sha256_hex);
@@ -134,9 +135,10 @@ sub ready {
   my ($socket, $seconds) = @_;
   my $end = time + $seconds;
   while ((my $left = $end - time) > 0) {
+    # Also while the other end never pauses.
+    exit 0 if $$ != $main && getppid != $main;
     vec(my $bits = '', fileno $socket, 1) = 1;
     return 1 if select($bits, undef, undef, $left < 1 ? $left : 1) > 0;
-    exit 0 if $$ != $main && getppid != $main;
   }
   return 0;
 }
@@ -298,42 +300,61 @@ sub fetch {
     }
     syswrite $control, "down\n";
     read_line($control, 3600) // exit 0;
-    sleep $pause;
+    # Only the end of the main process interrupts this.
+    exit 0 if ready($control, $pause);
     $pause *= 2 if $pause < 2;
   }
 }
 
 sub talk {
   my ($socket, $control) = @_;
-  my ($map, $map_at, $report) = ('', 0, '');
+  send_all($socket, "have\n") or return;
+  my $map = read_map($socket) // return;
+  my $next = ask_main($socket, $control, $map) // return;
   while (1) {
-    if ($report eq '' || time - $map_at > 0.05) {
-      send_all($socket, $report eq '' ? "news\n" : "have\n") or return;
-      my $line = read_line($socket, $silent, 6 + @chunks) // return;
-      ($map) = $line =~ /^have ([01]*)$/ or return;
-      return if length $map != @chunks;
-      $map_at = time;
-    }
-    syswrite $control, "map $map\n$report" . "next\n";
-    $report = '';
-    my ($what, $i) = split ' ', read_line($control, 3600) // exit 0;
-    if ($what eq 'get') { $report = get_chunk($socket, $i) // return
+    my ($what, $i) = @$next;
+    my $report = '';
+    undef $next;
+    if ($what eq 'get') {
+      $map = read_map($socket) // return;
+      my $line = read_line($socket, $silent) // return;
+      if ($line eq 'none') { $report = "none $i\n"
+      } else {
+        return if $line ne "chunk $chunks[$i][2]";
+        # The next request is sent while these bytes arrive, so that the cable is not idle between chunks.
+        $next = ask_main($socket, $control, $map) // return;
+        $report = take_chunk($socket, $i) // return;
+      }
     } elsif ($what eq 'compare') {
-      send_all($socket, "digest $i\n") or return;
       my ($digest) = (read_line($socket, 60, 80) // return) =~ /^digest ([0-9a-f]{64})$/ or return;
       $report = "compared $i $digest\n";
-    } elsif ($what eq 'done') { send_all($socket, "done\n") or return; $report = "told\n" }
+    } elsif ($what eq 'done') { $report = "told\n"
+    } else { $map = read_map($socket) // return }
+    syswrite $control, $report;
+    return if $report =~ /^full/;
+    $next //= ask_main($socket, $control, $map) // return;
   }
 }
 
-sub get_chunk {
+sub read_map {
+  my ($socket) = @_;
+  my ($map) = (read_line($socket, $silent, 6 + @chunks) // return) =~ /^have ([01]*)$/ or return;
+  return length $map == @chunks ? $map : undef;
+}
+
+# Gets the next command from the main process, and sends the request that belongs to it.
+my %requests = (get => "have\nchunk", compare => 'digest', done => 'done', wait => 'news');
+sub ask_main {
+  my ($socket, $control, $map) = @_;
+  syswrite $control, "map $map\nnext\n";
+  my ($what, @number) = split ' ', read_line($control, 3600) // exit 0;
+  return send_all($socket, "@{[$requests{$what}, @number]}\n") ? [$what, @number] : undef;
+}
+
+sub take_chunk {
   my ($socket, $i) = @_;
   my ($n, $at, $length) = @{ $chunks[$i] };
   my $began = time;
-  send_all($socket, "chunk $i\n") or return;
-  my $line = read_line($socket, $silent) // return;
-  return "none $i\n" if $line eq 'none';
-  return if $line ne "chunk $length";
   sysopen my $file, "$folder/own/data/$n", O_WRONLY | O_CREAT, 0644 or return full($i);
   binmode $file;
   sysseek $file, $at, SEEK_SET;
@@ -355,11 +376,14 @@ sub get_chunk {
   return "got $i " . int(1000 * (time - $began)) . "\n";
 }
 
+# The rest of the chunk is still on the way, so the connection ends.
 sub full { return "full $_[0] $!\n" }
 
 # --- the main process ---
 
-my (@workers, %in_flight, %source_of, %seen_at, %clients, %done, %strikes, %suspect, %announced);
+my (@workers, %in_flight, %source_of, %seen_at, %clients, %done, %strikes, %announced);
+# Of wrong files: their state, chunks to compare, and the only peer from which a chunk may come.
+my (%wrong, %suspect, %only);
 my ($is_finishing, $began, $last_source) = (0, time, time);
 my ($report_out, $commands) = ('', '');
 my ($is_dirty, $synced_at, $sync_pid) = (0, time, 0);
@@ -506,23 +530,39 @@ sub may_ask {
 
 sub next_chunk {
   my ($worker) = @_;
+  my $may_ask = may_ask($worker);
+  return if !$may_ask && !%only;
   my $peer = $peers[$worker->{peer}];
   my $map = $worker->{map};
   # Bytes of the result are 1 where the peer has a chunk that is missing here.
   my $wanted = $map & ($have ^ "\1" x @chunks) & "\1" x @chunks;
   my $is_sharing = $mode eq 'mesh' && $peer->{origin};
-  my ($late, $now) = (undef, time);
+  my ($late, $now, @others) = (undef, time);
   for (my $i = index $wanted, "\1"; $i >= 0; $i = index $wanted, "\1", $i + 1) {
+    next if defined $only{$i} ? $only{$i} != $worker->{peer} : !$may_ask;
     if (my $flight = $in_flight{$i}) {
       # A chunk that takes very long is fetched from another peer, too.
       $late //= $i if $now - $flight->{at} > patience() && $flight->{peer} != $worker->{peer};
       next;
     }
-    return $i if !$is_sharing || $i % $stripes == $stripe;
-    next if $now - ($seen_at{$i} //= $now) < patience() || at_relay($i);
-    $late = $i;
+    return $i if !$is_sharing || defined $only{$i} || $i % $stripes == $stripe;
+    push @others, $i;
   }
-  return $late;
+  return take_over(@others) // $late;
+}
+
+# A chunk that another Mac should get from the origin, when this one has all of its own. If that Mac is slow, it is far from
+# its last chunks; its next ones are left to it for a while.
+sub take_over {
+  my @missing = grep { !at_relay($_) } @_;
+  my ($now, $left, $chosen, %count) = (time, 3);
+  for my $i (@missing) {
+    $seen_at{$i} //= $now;
+    next if ++$count{ $i % $stripes } <= $left && $now - $seen_at{$i} < patience();
+    # Two Macs that take over do not begin with the same chunk.
+    $chosen = $i if !defined $chosen || int($i / $stripes) % $stripes == $stripe;
+  }
+  return $chosen;
 }
 
 my ($chunk_seconds, $chunk_count) = (0, 0);
@@ -542,16 +582,12 @@ sub instruct {
   $worker->{is_waiting} = 0;
   my $reply = 'wait';
   if ($is_finishing) { $reply = 'done' if !$worker->{is_told}
-  } elsif (may_ask($worker)) {
-    my ($compared) = grep { !$suspect{$_} && ($source_of{$_} // -1) != $worker->{peer} } keys %suspect;
-    ($compared) = grep { !$suspect{$_} } keys %suspect if !defined $compared && $peers[$worker->{peer}]{origin};
-    if (defined $compared && substr($worker->{map}, $compared, 1) eq '1') {
-      $suspect{$compared} = $worker->{pid};
-      $reply = "compare $compared";
-    } elsif (defined(my $i = next_chunk($worker))) {
-      $in_flight{$i} = { peer => $worker->{peer}, pid => $worker->{pid}, at => time };
-      $reply = "get $i";
-    }
+  } elsif (defined(my $compared = next_suspect($worker))) {
+    $suspect{$compared} = $worker->{pid};
+    $reply = "compare $compared";
+  } elsif (defined(my $i = next_chunk($worker))) {
+    $in_flight{$i} = { peer => $worker->{peer}, pid => $worker->{pid}, at => time };
+    $reply = "get $i";
   }
   syswrite $worker->{socket}, "$reply\n";
 }
@@ -559,6 +595,7 @@ sub instruct {
 sub strike {
   my ($at, $i) = @_;
   my $peer = $peers[$at];
+  return if $peer->{dropped};
   say_root("drop $peer->{name} $i $peer->{address}");
   $peer->{dropped} = 1 if ++$strikes{$at} >= $max_strikes;
 }
@@ -582,12 +619,12 @@ sub hear_worker {
     leave_flight($worker->{pid});
     syswrite $worker->{socket}, "again\n";
   } elsif ($what eq 'got') {
-    my $flight = delete $in_flight{$i};
-    return if substr($have, $i, 1) eq '1';
-    $source_of{$i} = $worker->{peer};
+    delete $in_flight{$i};
     $peers[$worker->{peer}]{bytes} += $chunks[$i][2];
     $peers[$worker->{peer}]{ms} += $value;
     $peers[$worker->{peer}]{at} = time;
+    return if substr($have, $i, 1) eq '1';
+    $source_of{$i} = $worker->{peer};
     $chunk_seconds += $value / 1000;
     $chunk_count++;
     set_have($i, '1');
@@ -602,27 +639,76 @@ sub hear_worker {
   } elsif ($what eq 'told') { $worker->{is_told} = 1
   } elsif ($what eq 'compared') {
     delete $suspect{$i};
-    if (unpack('H*', digest_of($i)) ne $value) {
-      strike($source_of{$i}, $i) if defined $source_of{$i};
-      keep_digest($i, $no_digest);
-      set_have($i, '0');
-      delete $announced{ $chunks[$i][0] };
-    }
-    settle_suspects();
+    my $case = $wrong{ $chunks[$i][0] } // return;
+    replace_chunk($i, $case) if substr($have, $i, 1) eq '1' && unpack('H*', digest_of($i)) ne $value;
+    end_comparison($chunks[$i][0]);
   }
 }
 
-# Announces a wrong file again as soon as its chunks were compared with another peer's and the wrong ones replaced. If no
-# chunk differs, the source is wrong, and everything is fetched again.
-my %wrong;
-sub settle_suspects {
-  for my $n (keys %wrong) {
-    my @own = $files[$n]{first} .. $files[$n]{last};
-    next if grep { exists $suspect{$_} } @own;
+# --- files that are wrong ---
+
+# A file can be wrong although every chunk arrived as it was sent: then a peer has wrong bytes. All chunks are compared with
+# one peer, and those that differ are fetched from it again. If the file is right after that, their first sources were
+# wrong; otherwise the next peer is asked. The origins come first.
+sub suspect_file {
+  my ($n) = @_;
+  my $case = $wrong{$n} //= { asked => {} };
+  my @own = $files[$n]{first} .. $files[$n]{last};
+  my ($judge) = sort { !$peers[$a]{origin} <=> !$peers[$b]{origin} || $a <=> $b }
+    grep { !$case->{asked}{$_} } map { $_->{peer} } grep { is_up($_) } @workers;
+  delete @only{@own};
+  @{$case}{qw(judge replaced)} = ($judge, {});
+  if (defined $judge) {
+    $case->{asked}{$judge} = 1;
+    $suspect{$_} = 0 for @own;
+  } else {
     delete $wrong{$n};
-    next if !$announced{$n};
+    delete @suspect{@own};
     for my $i (@own) { keep_digest($i, $no_digest); set_have($i, '0') }
     delete $announced{$n};
+  }
+}
+
+# A chunk to compare with this peer.
+sub next_suspect {
+  my ($worker) = @_;
+  for my $n (keys %wrong) {
+    next if $wrong{$n}{judge} != $worker->{peer};
+    for my $i ($files[$n]{first} .. $files[$n]{last}) {
+      return $i if defined $suspect{$i} && !$suspect{$i} && substr($worker->{map}, $i, 1) eq '1';
+    }
+  }
+  return;
+}
+
+sub replace_chunk {
+  my ($i, $case) = @_;
+  $case->{replaced}{$i} = $source_of{$i};
+  $only{$i} = $case->{judge};
+  keep_digest($i, $no_digest);
+  set_have($i, '0');
+}
+
+sub end_comparison {
+  my ($n) = @_;
+  my ($from, $to) = @{ $files[$n] }{qw(first last)};
+  return if grep { exists $suspect{$_} } $from .. $to;
+  return suspect_file($n) if substr($have, $from, $to - $from + 1) !~ /0/;
+  delete $announced{$n};
+}
+
+sub acquit_file {
+  my ($n) = @_;
+  my $case = delete $wrong{$n} // return;
+  my $replaced = $case->{replaced};
+  for my $i (sort { $a <=> $b } keys %$replaced) { strike($replaced->{$i}, $i) if defined $replaced->{$i} }
+}
+
+# A peer that is compared with may go.
+sub replace_judges {
+  for my $n (keys %wrong) {
+    my $judge = $wrong{$n}{judge};
+    suspect_file($n) if !grep { $_->{peer} == $judge && is_up($_) } @workers;
   }
 }
 
@@ -634,10 +720,8 @@ sub hear_root {
     set_have($_, '1') for $files[$n]{first} .. $files[$n]{last};
     unlink "$folder/own/data/$n";
     $announced{$n} = 1;
-  } elsif ($what eq 'wrong') {
-    $wrong{$n} = 1;
-    $suspect{$_} = 0 for $files[$n]{first} .. $files[$n]{last};
-  }
+    acquit_file($n);
+  } elsif ($what eq 'wrong') { suspect_file($n) }
 }
 
 # True if no other Mac needs this one any more.
@@ -707,6 +791,7 @@ sub run {
       open_listeners();
       look_at_files() if $role eq 'serve';
       flush() if $role eq 'receive';
+      replace_judges();
       if ($role eq 'receive' && $done_bytes != $told_bytes) {
         my %from = map { $_->{name} => 1 } grep { $now - ($_->{at} // 0) < $recent } @peers;
         say_root(join ' ', 'progress', $done_bytes, sort keys %from);
