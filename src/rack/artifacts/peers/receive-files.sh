@@ -1,7 +1,8 @@
 # `receive FILES` waits until every file was received from other Macs and compared, and returns 1 if none of them has what
-# is missing, or if a file was wrong three times. Root compares a copy of its own, because the account may still write to the received file, and it makes that
-# copy in a folder that no other account can enter, because the account could have put a link in the file's place. At most
-# four files are compared at the same time, while others arrive. A file that was compared before is not received again.
+# is missing. A file that was wrong three times is left to the download. Root compares a copy of its own, because the
+# account may still write to the received file, and it makes that copy in a folder that no other account can enter, because
+# the account could have put a link in the file's place. At most four files are compared at the same time, while others
+# arrive. A file that was compared before is not received again.
 # The job's file `sources` has the Macs from which the last bytes came.
 #
 # Uses peers.sh
@@ -56,9 +57,11 @@ receive() {
         printf 'ok %s\n' "$x" >&4
         ;;
       (wrong)
-        comparing=$((comparing - 1)) missing="$missing$x " strikes="$strikes $x "
-        case $strikes in (*" $x "*" $x "*" $x "*) return 1 ;; esac
-        printf 'wrong %s\n' "$x" >&4
+        comparing=$((comparing - 1)) strikes="$strikes $x "
+        case $strikes in (*" $x "*" $x "*" $x "*) ;; (*)
+          missing="$missing$x "
+          printf 'wrong %s\n' "$x" >&4
+        ;; esac
         ;;
       (progress)
         [ -n "$counted" ] || {
