@@ -386,8 +386,8 @@ function progressOf({ done, total, kept, activity, sources, serving }: JobPoll):
   const bytes = given({ doneBytes: done, totalBytes: total, keptBytes: kept, activity });
   if (activity === 'receiving') return { ...bytes, ...given({ sources }) };
   if (activity !== 'serving') return bytes;
-  const { feeds = [], sentBytes = 0 } = serving ?? {};
-  return { ...bytes, feeds, sentBytes, text: servingText(feeds) };
+  const { feeds = [], sentBytes } = serving ?? {};
+  return { ...bytes, feeds, ...given({ sentBytes }), text: servingText(feeds) };
 }
 
 /** Polls once, as the SSH user; a diagnostic if the job could not be observed this time. */
