@@ -215,8 +215,10 @@ const leftAt = (bytes: number, bytesPerSecond: number): { readonly msLeft?: numb
  * Nothing while a job has not reported what it does. A node that gets its bytes from no other node may download them
  * itself.
  */
-function boundOf({ from, activity, sources }: TrackedStep): readonly Bound[] {
-  if (activity === 'comparing' || from === 'staged') return ['hash'];
+function boundOf({ from, activity, sources, doneBytes, bytes }: TrackedStep): readonly Bound[] {
+  // The last files from other nodes are compared once all bytes have arrived.
+  const isLastCompared = from === 'cables' && activity === 'receiving' && doneBytes === bytes;
+  if (activity === 'comparing' || from === 'staged' || isLastCompared) return ['hash'];
   if (from === 'controller') return ['controller'];
   if (activity !== 'receiving' || (from === 'cables' && sources === undefined)) return [];
   return [from === 'node' ? 'disk' : from];

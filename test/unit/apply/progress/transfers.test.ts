@@ -225,6 +225,8 @@ describe("a node's transfer progress", () => {
     const alone = transfersAfter(state, moved(receive, { doneBytes: 200 * MB, activity: 'receiving' }), 31_000);
     expect(on('studio-2', alone, 31)).toMatchObject({ bounds: [] });
     expect(on('studio-2', alone, 31).sources).toBeUndefined();
+    const all = transfersAfter(state, from(1_000 * MB), 32_000);
+    expect(on('studio-2', all, 32)).toMatchObject({ bounds: ['hash'] });
   });
 
   it('names the Macs that a complete Mac serves, in place of a rate or a stall', () => {
