@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: observations and applies over real `sshd` processes compared with the system's ssh, memory,
- * start-up, and a gateway under hostile load. Exits with 1 only if something could not be measured; an exceeded limit
+ * start-up, a gateway under hostile load, and models that go from Mac to Mac. Exits with 1 only if something could not be measured; an exceeded limit
  * is printed, not an error.
  */
 import { spawnSync } from 'node:child_process';
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { firstApply, oneFileChange, timeNoOp } from './apply.ts';
 import { startApplyRack } from './apply-rack.ts';
+import { measureExchanges } from './exchange.ts';
 import type { Pair } from './floor.ts';
 import { measureGateway } from './gateway.ts';
 import { measureLost, startLostRack } from './lost-member.ts';
@@ -132,6 +133,9 @@ async function measure(): Promise<Measured> {
   const lost = await withRack('status, a mesh that lost a member', startLostRack, (rack) => measureLost(pairs, rack));
   say('gateway\n');
   const gateway = await measureGateway();
+  say('models between Macs ');
+  const exchanges = await measureExchanges(say);
+  say('\n');
   const largest = sizes.find((size) => size.peakBytes.length > 0);
   return {
     observation: sizes.map(({ nodes, pairs }) => ({ nodes, pairs })),
@@ -140,6 +144,7 @@ async function measure(): Promise<Measured> {
     startUp,
     lost,
     gateway,
+    exchanges,
   };
 }
 

@@ -18,6 +18,7 @@ const measured = (sixteenMs: number): Measured => ({
   memory: { nodes: 64, peakBytes: [90e6, 119e6, 100e6] },
   startUp: [{ nodeMs: 20, versionMs: 30, validateMs: 80 }],
   lost: [{ usualMs: 400, rankLostMs: 500, othersMs: 600, namedMs: 4_400 }],
+  exchanges: [{ name: 'mesh of 7', seconds: 5.5, boundSeconds: 20, limit: 0.25 }],
   gateway: { usualMs: 10, silentMs: 20, uploadsMs: 2_010, longJsonMs: 2_011, peakBytes: 450e6 },
 });
 
@@ -44,6 +45,7 @@ describe('benchmark limits', () => {
       [2, true],
       [2.001, false],
       [450, true],
+      [0.275, false],
       [119, true],
       [1.5, true],
       [4, false],
@@ -60,6 +62,7 @@ describe('benchmark limits', () => {
       'first, 16 nodes, by no-op         112.131 x   at most 6.0 x     MISSED',
       'status, others of a silent Mac      1.500 x   at most 1.3 x     MISSED',
       'gateway, later beside long JSON     2.001 s   at most 2.0 s     MISSED',
+      'model, mesh of 7                    0.275 x   at most 0.25 x    MISSED',
       'validate, by node -e 0              4.000 x   at most 3.5 x     MISSED',
     ]);
   });

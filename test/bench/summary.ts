@@ -1,3 +1,4 @@
+import type { ExchangeTime } from './exchange.ts';
 import type { Pair } from './floor.ts';
 import type { GatewayTimes } from './gateway.ts';
 import type { LostRound } from './lost-member.ts';
@@ -49,6 +50,8 @@ export interface Measured {
   readonly startUp: readonly StartUpRound[];
   readonly lost: readonly LostRound[];
   readonly gateway?: GatewayTimes;
+  /** Only on Linux, as root. */
+  readonly exchanges?: readonly ExchangeTime[];
 }
 
 /** Limits of an observation, by nodes. */
@@ -129,8 +132,11 @@ function gatewayBars(times: GatewayTimes | undefined): readonly Bar[] {
   ];
 }
 
+const exchangeBars = (exchanges: Measured['exchanges'] = []): readonly Bar[] =>
+  exchanges.map(({ name, seconds, boundSeconds, limit }) => bar(`model, ${name}`, seconds / boundSeconds, limit, 'x'));
+
 /** The limits that this run measured, in a fixed order. */
-export function barsOf({ observation, apply, memory, startUp, lost, gateway }: Measured): readonly Bar[] {
+export function barsOf({ observation, apply, memory, startUp, lost, gateway, exchanges }: Measured): readonly Bar[] {
   const peak = memory === undefined ? [] : [Math.max(...memory.peakBytes) / 1e6];
   const bare = medianOf(startUp, (round) => round.nodeMs);
   return [
@@ -138,6 +144,7 @@ export function barsOf({ observation, apply, memory, startUp, lost, gateway }: M
     ...apply.flatMap(applyBars),
     ...lostBars(lost),
     ...gatewayBars(gateway),
+    ...exchangeBars(exchanges),
     ...peak.map((value) => bar(`memory at ${memory?.nodes} nodes`, value, memoryLimitMegabytes, 'MB')),
     bar('--version, by node -e 0', medianOf(startUp, (round) => round.versionMs) / bare, 3, 'x'),
     bar('validate, by node -e 0', medianOf(startUp, (round) => round.validateMs) / bare, 3.5, 'x'),
@@ -203,6 +210,6 @@ export const barsText = (bars: readonly Bar[]): string =>
     .map(({ name, value, limit, unit, isReached }) => {
       const digits = unit === 'MB' ? 0 : 3;
       const found = `${value.toFixed(digits)} ${unit}`.padStart(10);
-      return `${name.padEnd(33)}${found}   at most ${`${limit.toFixed(1)} ${unit}`.padEnd(9)} ${isReached ? 'pass' : 'MISSED'}\n`;
+      return `${name.padEnd(33)}${found}   at most ${`${limit.toFixed(2).replace(/0$/, '')} ${unit}`.padEnd(9)} ${isReached ? 'pass' : 'MISSED'}\n`;
     })
     .join('');

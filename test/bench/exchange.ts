@@ -1,0 +1,84 @@
+import type { Topology } from '../exchange/cables.ts';
+import { makeFile, mebibyte, openExchange } from '../exchange/exchange.ts';
+
+/** One model that went from one Mac to all others, in seconds. */
+export interface ExchangeTime {
+  readonly name: string;
+  readonly seconds: number;
+  /** How long one cable, or what bounds the exchange in theory, needs for the model. */
+  readonly boundSeconds: number;
+  /** What `seconds` may be, divided by `boundSeconds`. */
+  readonly limit: number;
+}
+
+interface Case extends Topology {
+  readonly name: string;
+  readonly mebibytes: number;
+  readonly limit: number;
+  /** The bound, divided by the time that one cable needs. */
+  readonly bound?: number;
+  /** The rate at which the first Mac downloads the model in the meantime. */
+  readonly uplinkMegabits?: number;
+}
+
+/** Rates are low, so that the cables are the limit and not this machine, which computes for all Macs. */
+const cases: readonly Case[] = [
+  { name: '4 on a switch', kind: 'switch', macs: 4, megabits: 200, mebibytes: 128, limit: 1.15 },
+  { name: '7 on a switch', kind: 'switch', macs: 7, megabits: 100, mebibytes: 128, limit: 1.2 },
+  { name: 'mesh of 4', kind: 'mesh', macs: 4, megabits: 200, mebibytes: 256, limit: 0.5 },
+  { name: 'mesh of 7', kind: 'mesh', macs: 7, megabits: 50, mebibytes: 128, limit: 0.25 },
+  {
+    name: 'slow cable, by its bound',
+    kind: 'mesh',
+    macs: 4,
+    megabits: 100,
+    slow: [{ between: [1, 2], megabits: 25 }],
+    mebibytes: 128,
+    // Two cables and a quarter leave the origin.
+    bound: 1 / 2.25,
+    limit: 1.15,
+  },
+  {
+    name: 'while it downloads',
+    kind: 'mesh',
+    macs: 4,
+    megabits: 100,
+    uplinkMegabits: 200,
+    mebibytes: 128,
+    bound: 1 / 2,
+    limit: 1.1,
+  },
+];
+
+async function timeCase({
+  name,
+  mebibytes,
+  limit,
+  bound = 1,
+  uplinkMegabits,
+  ...topology
+}: Case): Promise<ExchangeTime> {
+  const files = [1, 1, 2].map((quarters, at) => makeFile(`${at}.bin`, (mebibytes / 4) * quarters * mebibyte));
+  const exchange = await openExchange({ topology, files, isGrowing: uplinkMegabits !== undefined });
+  try {
+    const begunAt = performance.now();
+    exchange.start();
+    if (uplinkMegabits !== undefined) for (const file of files) await exchange.mac(1).grow(file, uplinkMegabits);
+    await Promise.all(exchange.receivers.map((mac) => mac.complete()));
+    const seconds = (performance.now() - begunAt) / 1_000;
+    return { name, seconds, limit, boundSeconds: (bound * exchange.totalBytes * 8) / (topology.megabits * 1e6) };
+  } finally {
+    await exchange.close();
+  }
+}
+
+/** Measures exchanges one after the other; none where the kernel allows no namespaces. */
+export async function measureExchanges(say: (text: string) => void): Promise<readonly ExchangeTime[]> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return [];
+  const times: ExchangeTime[] = [];
+  for (const one of cases) {
+    say('.');
+    times.push(await timeCase(one));
+  }
+  return times;
+}
