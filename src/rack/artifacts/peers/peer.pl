@@ -450,8 +450,11 @@ sub look_at_files {
     my $path = "$served/$file->{path}";
     $file->{is_whole} = -e $path;
     my $size = -s ($file->{is_whole} ? $path : "$path.part") // 0;
-    for my $i ($file->{first} .. $file->{last}) {
+    $file->{seen} = $file->{first} if $size < ($file->{size_seen} // 0);
+    $file->{size_seen} = $size;
+    for my $i ($file->{seen} // $file->{first} .. $file->{last}) {
       my $is_there = $chunks[$i][1] + $chunks[$i][2] <= $size;
+      $file->{seen} = $i;
       last if !$is_there && substr($have, $i, 1) eq '0';
       # The download began again from its first byte.
       keep_digest($i, $no_digest) if !$is_there;
@@ -555,20 +558,21 @@ sub next_chunk {
 # its last chunks; its next ones are left to it for a while.
 sub take_over {
   my @missing = grep { !at_relay($_) } @_;
-  my ($now, $left, $chosen, %count) = (time, 3);
+  my ($now, $left, $chosen, $best, %count) = (time, 2);
   for my $i (@missing) {
     $seen_at{$i} //= $now;
     next if ++$count{ $i % $stripes } <= $left && $now - $seen_at{$i} < patience();
     # Two Macs that take over do not begin with the same chunk.
-    $chosen = $i if !defined $chosen || int($i / $stripes) % $stripes == $stripe;
+    my $order = (int($i / $stripes) - $stripe) % $stripes;
+    ($chosen, $best) = ($i, $order) if !defined $chosen || $order <= $best;
   }
   return $chosen;
 }
 
 my ($chunk_seconds, $chunk_count) = (0, 0);
 sub patience {
-  my $usual = $chunk_count ? 6 * $chunk_seconds / $chunk_count : 1;
-  return $usual < 0.75 ? 0.75 : $usual;
+  my $usual = $chunk_count ? 4 * $chunk_seconds / $chunk_count : 1;
+  return $usual < 0.5 ? 0.5 : $usual;
 }
 
 sub at_relay {
@@ -782,14 +786,17 @@ sub run {
     announce_file($_) for 0 .. $#files;
     for my $at (0 .. $#peers) { start_worker($at) for 1 .. $streams }
   }
-  my ($next_second, $told_bytes) = (0, -1);
+  my ($next_second, $next_look, $told_bytes) = (0, 0, -1);
   while (1) {
     my $now = time;
+    if ($role eq 'serve' && $now >= $next_look) {
+      $next_look = $now + 0.05;
+      look_at_files();
+    }
     if ($now >= $next_second) {
       $next_second = $now + 0.25;
       reap();
       open_listeners();
-      look_at_files() if $role eq 'serve';
       flush() if $role eq 'receive';
       replace_judges();
       if ($role eq 'receive' && $done_bytes != $told_bytes) {
@@ -805,7 +812,8 @@ sub run {
     last if $is_finishing && $is_told && is_free();
     my $bits = '';
     vec($bits, fileno $_, 1) = 1 for \*STDIN, $report_read, map { $_->{socket} } @workers, grep { $_->{socket} } @listen;
-    my $count = select $bits, undef, undef, 0.25;
+    my $is_growing = $role eq 'serve' && index($have, '0') >= 0;
+    my $count = select $bits, undef, undef, $is_growing ? 0.05 : 0.25;
     if ($count > 0) {
       if (vec $bits, fileno STDIN, 1) {
         last if !sysread STDIN, $commands, 65_536, length $commands;
