@@ -18,7 +18,7 @@ export interface Topology {
 
 export const macName = (number: number): NodeName => nodeName(`studio-${number}`);
 const numbersOf = ({ macs }: Topology): readonly number[] => Array.from({ length: macs }, (_, at) => at + 1);
-export const seedsOf = ({ seeds }: Topology): readonly number[] => seeds ?? [1];
+const seedsOf = ({ seeds }: Topology): readonly number[] => seeds ?? [1];
 
 /** Cables of a full mesh, each with its own /30, like those that the product allocates. */
 const meshCables = (topology: Topology) =>
