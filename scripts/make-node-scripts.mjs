@@ -13,9 +13,15 @@ const paths = readdirSync(join(root, 'src'), { recursive: true }).map((name) => 
 
 const withoutComments = (text) => text.replaceAll(/^ *#.*\n/gm, '');
 
+/** The text of a perl program after those of the files that it uses. */
+function perlText(path) {
+  const text = readFileSync(path, 'utf8');
+  const used = [...text.matchAll(/^# Uses (\S+)$/gm)].map(([, name]) => perlText(join(dirname(path), name)));
+  return [...used, withoutComments(text).trim()].join('\n');
+}
+
 /** A perl program `peer.pl`, as the shell variable `peer_program`. */
-const program = (path) =>
-  `${basename(path, '.pl')}_program='${withoutComments(readFileSync(path, 'utf8')).trim().replaceAll("'", String.raw`'\''`)}'`;
+const program = (path) => `${basename(path, '.pl')}_program='${perlText(path).replaceAll("'", String.raw`'\''`)}'`;
 
 /** The file and all files that it uses, each once and after the files that it uses itself. */
 function withUsed(path, found = new Map()) {

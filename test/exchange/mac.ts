@@ -19,7 +19,10 @@ import type { PeerPlan } from '../../src/model/node-script.ts';
 import { firstProcess, type Ground, startBound } from '../namespace/host/ground.ts';
 import { type ModelFile, sha256 } from './exchange.ts';
 
-const program = join(import.meta.dirname, '../../src/rack/artifacts/peers/peer.pl');
+/** The program as it is sent to a Mac. */
+const program = ['connections.pl', 'peer.pl']
+  .map((name) => readFileSync(join(import.meta.dirname, '../../src/rack/artifacts/peers', name), 'utf8'))
+  .join('');
 
 interface MacOptions {
   readonly ground: Ground;
@@ -35,7 +38,7 @@ export interface Mac {
   readonly key: string;
   /** Lines of the program's output except `progress`, since its last start. */
   readonly events: readonly string[];
-  /** Starts `peer.pl`, for the first time or again with its folder. */
+  /** Starts the program, for the first time or again with its folder. */
   readonly start: () => void;
   readonly tell: (line: string) => void;
   /** Ends the program's input. */
@@ -116,7 +119,7 @@ export function createMac({ ground, plan, files, folder, key }: MacOptions): Mac
     },
     start: () => {
       events = [];
-      child = spawnPerl([program, join(folder, 'peers'), join(folder, 'model')]);
+      child = spawnPerl(['-e', program, join(folder, 'peers'), join(folder, 'model')]);
       ended = once(child, 'close');
       if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', hear);
       child.stderr?.on('data', (bytes: Buffer) => {
