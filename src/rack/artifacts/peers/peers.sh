@@ -22,7 +22,7 @@ start_peer() {
     must chown "$R/usr/sbin/chown" "$peer_account" "$peers/own"
   }
   "$R/bin/rm" -f "$d/events" "$d/commands"
-  must mkfifo "$R/usr/bin/mkfifo" "$d/events" "$d/commands"
+  must mkfifo "$R/usr/bin/mkfifo" -m 600 "$d/events" "$d/commands"
   (
     cd /
     "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$peers" "$1"

@@ -2,8 +2,8 @@
 # is missing. A file that was wrong three times is left to the download. Root compares a copy of its own, because the
 # account may still write to the received file, and it makes that copy in a folder that no other account can enter, because
 # the account could have put a link in the file's place. At most four files are compared at the same time, while others
-# arrive. A file that was compared before is not received again.
-# The job's file `sources` has the Macs from which the last bytes came.
+# arrive. A file that was compared before is not received again. Numbers from the program are checked, because a shell can
+# run commands in an arithmetic expression. The job's file `sources` has the Macs from which the last bytes came.
 #
 # Uses peers.sh
 # Uses ../staged-files.sh
@@ -31,6 +31,9 @@ place() {
   mark "$1" "$2"
   printf 'right %s\n' "$i" >&5
 }
+isnumber() {
+  case $1 in ('' | *[!0-9]* | 0?* | ????????????????*) return 1 ;; esac
+}
 # Leaves the numbers of the missing files in `missing`.
 offered() {
   i=0
@@ -46,6 +49,7 @@ receive() {
   offered "$@"
   while [ "$missing$todo$comparing" != ' 0' ]; do
     IFS=' ' read -r e x y <&3
+    case $e in (file | right | wrong | progress) isnumber "$x" || continue ;; esac
     case $e in
       (file)
         case $missing in (*" $x "*)

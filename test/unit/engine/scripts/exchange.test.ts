@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
@@ -157,5 +157,32 @@ describe('an exchange of a model between Macs', () => {
     publish(roots[0], { 'config.json': '[]' });
     await exchange(roots, serveOrFetch);
     expect(asked).toEqual(['config.json', 'config.json']);
+  });
+
+  it.each(scriptShells)('runs nothing that the program reports, and trusts none of it, with $name', async (shell) => {
+    const [root] = start(shell);
+    const [, plan] = mesh(20_000 + (process.pid % 10_000));
+    if (root === undefined || plan === undefined) throw new Error('no Mac');
+    const reports = [
+      'progress x[$(:>"$R/../ran")] a',
+      'file x[$(:>"$R/../ran")]',
+      'right 0',
+      'wrong 08',
+      'file 99',
+      'stuck',
+    ];
+    root.tool(
+      'usr/bin/perl',
+      `case "$*" in (*/opt/meshwright/peers/*) ;; (*) exec ${hostTool('usr/bin/perl')} "$@" ;; esac
+cat <<'REPORTS'
+${reports.join('\n')}
+REPORTS
+while read -r line; do [ "$line" != finish ] || exit 0; done`,
+    );
+    const launched = launchBody(key, fetch(plan), { peerKey: 'k'.repeat(64) });
+    expect((await root.runBody(launched)).result).toMatchObject({ kind: 'done' });
+    expect(await ended(root)).toMatchObject({ exit: 0 });
+    expect([isVerified(root, exampleModel), existsSync(join(root.folder, '../ran'))]).toEqual([true, false]);
+    expect(asked.toSorted()).toEqual(nonEmpty.toSorted());
   });
 });

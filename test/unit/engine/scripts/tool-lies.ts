@@ -129,7 +129,7 @@ const chownLogin = 'chown $' + '{SUDO_USER:-root}';
 
 const withPeers = {
   'chown $peer_account': { needless: 'without it, the program cannot write, and the job fails' },
-  'mkfifo $d/events': { needless: 'without it, the shell cannot open the fifos, and the job ends' },
+  'mkfifo -m': { needless: 'without it, the shell cannot open the fifos, and the job ends' },
 } as const;
 
 /** By script, then by the tool call that writes. */
