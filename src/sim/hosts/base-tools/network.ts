@@ -183,11 +183,11 @@ while [ "$n" -gt 0 ]; do
   shift; n=$((n - 1))
   case $o in
     (-[qfsSLNI] | -[qfsSLNI][qfsSLNI]*) case $o in (*[!qfsSLNI-]*) refused "option $o: is unknown" ;; esac; set -- "$@" "$o" ;;
-    (-m | --connect-timeout | --speed-limit | --speed-time | --retry | --max-filesize | --proto | --proto-redir | -C | -r | -o | -D | -H | -K | --data-binary | -w | -X | --noproxy)
+    (-m | --connect-timeout | --speed-limit | --speed-time | --limit-rate | --retry | --max-filesize | --proto | --proto-redir | -C | -r | -o | -D | -H | -K | --data-binary | -w | -X | --noproxy)
       [ "$n" -gt 0 ] || refused "option $o: requires parameter"
       shift; n=$((n - 1))
       case $o:$v in
-        (-m:*[!0-9.]* | --connect-timeout:*[!0-9.]* | --speed-*:*[!0-9]* | --retry:*[!0-9]* | --max-filesize:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
+        (-m:*[!0-9.]* | --connect-timeout:*[!0-9.]* | --speed-*:*[!0-9]* | --limit-rate:*[!0-9]* | --retry:*[!0-9]* | --max-filesize:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
         (--proto*:=https | --proto*:=http,https) ;; (--proto*:*) refused "option $o: unsupported protocol list $v" ;;
         (-C:-) ;; (-C: | -C:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
         (-r:*[!0-9-]* | -r:*-*-* | -r:-*) refused "option $o: unsupported range $v" ;; (-r:*-*) ;; (-r:*) refused "option $o: unsupported range $v" ;;
@@ -237,7 +237,7 @@ export const networkTools: readonly ToolRow[] = [
       'curl 8.7.1 (SecureTransport) LibreSSL/3.3.6, printed by curl --version on macOS 26.6.2 and 27.0; its manual',
     ),
     forms:
-      '[-qfsSLNI] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [--max-filesize n] [--proto =list] [--proto-redir =list] [-C -|n] [-r a-b] [-o file] [-D file|-] [-H text] [-K -] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
+      '[-qfsSLNI] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--limit-rate n] [--retry n] [--max-filesize n] [--proto =list] [--proto-redir =list] [-C -|n] [-r a-b] [-o file] [-D file|-] [-H text] [-K -] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
     usage: "curl: try 'curl --help' or 'curl --manual' for more information",
     code: 2,
     body: curlBody,
