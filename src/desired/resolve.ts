@@ -198,11 +198,18 @@ const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredMode
     };
   });
 
+/** `600Mb/s` and `2.5Gb/s`, which are bits, in bytes. */
+function bytesPerSecondOf(rate: string): number {
+  const megabits = Number.parseFloat(rate) * (rate.endsWith('Gb/s') ? 1_000 : 1);
+  return Math.round(megabits * 125_000);
+}
+
 function resolveDownloads({ downloads, secrets }: ClusterSpec): DesiredDownloads | undefined {
   const token = resolveSecretSource(secrets?.huggingface);
   const found: DesiredDownloads = {
     ...given({
       mirror: downloads?.mirror,
+      maxBytesPerSecond: downloads?.maxRate === undefined ? undefined : bytesPerSecondOf(downloads.maxRate),
       via: downloads?.via === undefined ? undefined : nodeName(downloads.via),
       token: token?.kind === 'prompt' ? undefined : token,
     }),

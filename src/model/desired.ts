@@ -282,6 +282,8 @@ export interface DesiredDownloads {
   /** The server that replaces every other host; see `mirrored`. */
   readonly mirror?: string;
   readonly plainHttp?: true;
+  /** The highest rate of all nodes' model downloads together. */
+  readonly maxBytesPerSecond?: number;
   /** The Mac that downloads a model for the others to which it is cabled. */
   readonly via?: NodeName;
   /** The source of the Hugging Face token; absent if the file has none. */

@@ -40,6 +40,8 @@ export type FetchSource =
       readonly plainHttp?: true;
       readonly secret?: true;
       readonly account?: string;
+      /** The highest rate; absent if there is no limit. */
+      readonly maxBytesPerSecond?: number;
     }
   /** A folder that already exists on this node. */
   | { readonly kind: 'folder'; readonly folder: NodePath };

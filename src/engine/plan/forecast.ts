@@ -29,6 +29,8 @@ export interface NodeForecast {
   readonly isPartlyStaged: boolean;
   /** Disk space for the missing models, at most. */
   readonly neededBytes: number;
+  /** The highest rate of all nodes' downloads together; absent if the file sets none. */
+  readonly maxBytesPerSecond?: number;
   /** In the APFS container, whose volumes share their free space; absent if it was not observed. */
   readonly freeBytes?: number;
 }
@@ -68,6 +70,7 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
           missing.filter(({ name }) => made.has(name)),
           (model) => neededBytes(target, model),
         ),
+        ...given({ maxBytesPerSecond: desired.downloads?.maxBytesPerSecond }),
         ...given({ freeBytes: readValue(target.facts, diskSpaceFact)?.freeBytes }),
       },
     ];

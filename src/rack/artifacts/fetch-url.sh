@@ -20,6 +20,7 @@
 # Needs protocols: the protocols that curl may use
 # Needs volume: the volume of the staging folder
 # Needs receives: 1 if other files were received from other Macs, and are not counted as kept
+# Needs rate: the most bytes per second; empty for no limit
 # Needs secret: 1 if the first line of standard input is a token for the server
 # Prints: nothing; fails with disk-full, fetch-failed, fetch-refused, wrong-digest
 watch() {
@@ -39,6 +40,7 @@ token=''
 [ -z "$secret" ] || IFS= read -r token
 fetch() {
   set -- "$R/usr/bin/curl" -q -f -s -S -L --proto "$protocols" --proto-redir "$protocols" --connect-timeout 20 --speed-limit 1 --speed-time 60 -w '%{stderr}@%{http_code} %{num_redirects} %header{ratelimit}\n' -K - "$@"
+  [ -z "$rate" ] || set -- "$@" --limit-rate "$rate"
   [ -z "$account" ] || set -- "$R/usr/bin/sudo" -n -H -u "$account" "$@"
   printf '%s' "${token:+header = \"Authorization: Bearer $token\"}" | "$@" 2>"$d/curl"
 }

@@ -305,12 +305,15 @@ function stepsFor(view: View, wanted: DesiredModel, made: readonly Property[]): 
     own.map(({ node }) => node),
     freeLinks(view.examination.cabling.links, view.targets),
   );
+  const limit = view.desired.downloads?.maxBytesPerSecond;
+  const downloading = own.filter(({ node }) => exchange.get(node)?.role !== 'receive').length;
+  const maxBytesPerSecond = limit === undefined ? undefined : Math.ceil(limit / Math.max(1, downloading));
   const steps = view.targets.flatMap((target) => {
     const peers = exchange.get(target.desired.name);
     const property = own.find(({ node }) => node === target.desired.name);
     if (property === undefined) return peers === undefined ? [] : serveSteps(propertyOf(target, wanted), wanted, peers);
     const work = { target, property, tree: modelTree(wanted) };
-    return modelSteps(work, wanted, { account: view.desired.system.accounts.transfers, peers });
+    return modelSteps(work, wanted, { account: view.desired.system.accounts.transfers, peers, maxBytesPerSecond });
   });
   // Other Macs have nothing to receive before an origin has cloned the copies that it found.
   const cloning = steps.filter(({ act, node }) => jobOf(act) === 'adopt-model' && exchange.get(node)?.role === 'serve');
@@ -424,7 +427,7 @@ function sendSteps(work: TreeWork, files: readonly TreeFile[], folder: string): 
 function stagingSteps(
   work: TreeWork,
   { files, source }: DesiredModel,
-  { account, peers }: NetworkUse,
+  { account, peers, maxBytesPerSecond }: NetworkUse,
 ): readonly Step[] {
   switch (source.kind) {
     case 'controller':
@@ -434,12 +437,13 @@ function stagingSteps(
     case 'hub':
       throw new Error(`the commit of ${work.tree.name} is not settled`);
     case 'url':
-      return fetchSteps(work, files, account === undefined ? source : { ...source, account }, peers);
+      return fetchSteps(work, files, { ...source, ...given({ account, maxBytesPerSecond }) }, peers);
   }
 }
 
 /** How a Mac gets a model from the network: the account that does it (undefined means root), and the other Macs. */
 interface NetworkUse {
+  readonly maxBytesPerSecond: number | undefined;
   readonly account: string | undefined;
   readonly peers: PeerPlan | undefined;
 }

@@ -55,9 +55,13 @@ const oneCable = { bytesPerMs: 2_000_000, text: '16 Gbit/s' };
 
 /** Which connection decides how long the transfers take. Its rate is not known before they begin. */
 function timeText(all: readonly NodeForecast[]): readonly string[] {
+  const [{ maxBytesPerSecond } = {}] = all;
+  const bytesPerMs = (maxBytesPerSecond ?? Number.POSITIVE_INFINITY) / 1_000;
+  const isLimited = bytesPerMs < oneGigabit.bytesPerMs;
+  const download = isLimited ? { bytesPerMs, text: `${bytesPerMs / 125} Mbit/s (downloads.maxRate)` } : oneGigabit;
   const connections = [
-    { bytes: totalOf(all, 'uplinkBytes'), name: 'the uplink', rate: oneGigabit },
-    { bytes: totalOf(all, 'lanBytes'), name: 'the LAN', rate: oneGigabit },
+    { bytes: totalOf(all, 'uplinkBytes'), name: 'the uplink', rate: download },
+    { bytes: totalOf(all, 'lanBytes'), name: 'the LAN', rate: download },
     { bytes: totalOf(all, 'controllerBytes'), name: "this computer's connection", rate: oneGigabit },
     // Every Mac has its own cables.
     { bytes: Math.max(...all.map(({ cableBytes }) => cableBytes)), name: 'each cable', rate: oneCable },

@@ -47,7 +47,12 @@ const call: () => JobCall = () => ({
   args: {
     tree: exampleModel,
     files: Object.entries(contents).map(([path, bytes]) => ({ path, sha256: sha256(bytes), sizeBytes: bytes.length })),
-    source: { kind: 'url', base: `https://${hubHost}/acme/secret/resolve/${commit}/`, secret: true },
+    source: {
+      kind: 'url',
+      base: `https://${hubHost}/acme/secret/resolve/${commit}/`,
+      secret: true,
+      maxBytesPerSecond: 75_000_000,
+    },
   },
 });
 
@@ -73,7 +78,7 @@ describe('fetch-model from Hugging Face', () => {
       new Set([hubHost]),
     );
     expect(hub.count({ host: cdnHost })).toBe(1);
-    expect(everyText(root)).toContain('--speed-limit');
+    expect(everyText(root)).toContain('--limit-rate 75000000');
     expect(everyText(root)).not.toContain(token);
   });
 

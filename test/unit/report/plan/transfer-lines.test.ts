@@ -29,6 +29,7 @@ function fleetFrom(base: string, more: { readonly secret?: true } = {}): Desired
 
 /** A rack: the node on which exo has the model, whether the placement runs, and whether the source needs a token. */
 interface Rack {
+  readonly maxBytesPerSecond?: number;
   readonly exoOn?: string;
   readonly isServing?: true;
   readonly secret?: true;
@@ -38,9 +39,10 @@ interface Rack {
 function forecast(
   base: string,
   states: Readonly<Record<string, KeptTree['state']>> = {},
-  { exoOn, isServing, ...source }: Rack = {},
+  { exoOn, isServing, maxBytesPerSecond, ...source }: Rack = {},
 ) {
-  const desired = fleetFrom(base, source);
+  const downloads = maxBytesPerSecond === undefined ? {} : { downloads: { maxBytesPerSecond } };
+  const desired = { ...fleetFrom(base, source), ...downloads };
   const [model] = desired.models;
   const state = isServing ? 'joined' : 'absent';
   const observation = observeMesh(desired, { ranks: threeRanks([state, state, state]) });
@@ -140,6 +142,23 @@ describe("a plan's transfers and disk space", () => {
     expect(lines(cabled).at(-1)).toBe('  time         at most 6.1 min if each cable brings 16 Gbit/s');
     const sent = small.map((one) => ({ ...one, controllerBytes: 9e9 }));
     expect(lines(sent).at(-1)).toBe("  time         at least 3.6 min if this computer's connection brings 1 Gbit/s");
+  });
+
+  it('share the highest rate in the file among the nodes that download', () => {
+    const limit = { maxBytesPerSecond: 75e6 };
+    const shared = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, { ...limit, secret: true });
+    expect(lines(shared.transfers, 100).at(-1)).toMatch(
+      / 44 min if the uplink brings 600 Mbit\/s \(downloads.maxRate\)$/,
+    );
+    const ratesIn = ({ steps }: typeof shared.plan) =>
+      steps.flatMap(({ act }) =>
+        act.kind === 'job' && act.name === 'fetch-model' && act.args.source.kind === 'url'
+          ? [act.args.source.maxBytesPerSecond]
+          : [],
+      );
+    expect(ratesIn(shared.plan)).toEqual([37.5e6, 37.5e6]);
+    // Only one node downloads, and the other two get the model from it.
+    expect(ratesIn(forecast('https://huggingface.co/x/', {}, limit).plan)).toEqual([75e6, 75e6, 75e6]);
   });
 
   it('are in the JSON document, which a saved plan does not compare', () => {
