@@ -49,10 +49,11 @@ const content = ({ sha256, sizeBytes }: Pick<TreeFile, 'sha256' | 'sizeBytes'>):
 const fileLines = (files: readonly TreeFile[]): readonly string[] =>
   [...files].sort((a, b) => compareText(a.path, b.path)).map((file) => `    ${pair([file.path, content(file)])}`);
 
-const modelLines = ([name, { source, commit, files }]: readonly [string, LockedModel]): readonly string[] => [
+const modelLines = ([name, { source, commit, access, files }]: readonly [string, LockedModel]): readonly string[] => [
   `  ${quote(name)}:`,
   `    source: ${quote(source)}`,
   ...(commit === undefined ? [] : [`    commit: ${quote(commit)}`]),
+  ...(access === undefined ? [] : [`    access: ${access}`]),
   '    files:',
   ...fileLines(files),
 ];

@@ -41,9 +41,9 @@ function lockedThings(
         eachValue(sections.runtimeKeys, (lines) => lines.flatMap((line) => readRuntimeKeys(line, drivers))),
       shapes: sections.shapes && readShapes(sections.shapes),
     }),
-    models: eachValue(sections.models ?? {}, ({ source, commit, files }) => ({
+    models: eachValue(sections.models ?? {}, ({ source, commit, access, files }) => ({
       source,
-      ...given({ commit }),
+      ...given({ commit, access }),
       files: Object.entries(files).sort(byPath).map(file),
     })),
   };

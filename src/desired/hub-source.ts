@@ -33,7 +33,11 @@ export const fileUrl = (repository: string, commit: string, path: string): strin
   `${commitUrl(repository, commit)}${encodedPath(path)}`;
 
 /** The source from which nodes download a commit. */
-export function commitSource(repository: string, commit: string, downloads: DesiredDownloads = {}): ModelSource {
+export function commitSource(
+  repository: string,
+  commit: string,
+  downloads: DesiredDownloads = {},
+): Extract<ModelSource, { readonly kind: 'url' }> {
   const { plainHttp, token } = downloads;
   return {
     kind: 'url',

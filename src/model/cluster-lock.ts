@@ -41,6 +41,8 @@ export interface LockedModel {
   readonly source: string;
   /** The commit of a repository. */
   readonly commit?: string;
+  /** Set if everybody could download the repository when it was listed. */
+  readonly access?: 'public';
   /** Sorted by path. */
   readonly files: readonly TreeFile[];
 }

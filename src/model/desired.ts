@@ -162,9 +162,15 @@ export type ModelSource =
   | { readonly kind: 'node'; readonly folder: string }
   /**
    * A base URL that ends in `/`. Without `plainHttp`, every URL must be https, including redirects. With `secret`, the
-   * server gets the token of `secrets.huggingface`.
+   * server gets the token of `secrets.huggingface`, although it needs none if `access` is public.
    */
-  | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true; readonly secret?: true }
+  | {
+      readonly kind: 'url';
+      readonly base: string;
+      readonly plainHttp?: true;
+      readonly secret?: true;
+      readonly access?: 'public';
+    }
   /** A repository whose commit is unknown. Once settled, the source is the URL of its commit. */
   | { readonly kind: 'hub' };
 

@@ -34,7 +34,7 @@ const problem = (detail: string, hint: string): FleetError => failure('model/unr
  */
 export function resolveRepository(hub: HubSource, access: HubAccess): Promise<RepositoryFact> {
   return answered(hub, async () => {
-    const commit = await commitOf(hub, access);
+    const { commit, ...shown } = await revisionOf(hub, access);
     const all = await listed(hub, commit, access);
     const wanted = all.filter(({ path }) => isIncluded(path, hub.include));
     const several = ggufVersions(wanted.map(({ path }) => path));
@@ -54,7 +54,7 @@ export function resolveRepository(hub: HubSource, access: HubAccess): Promise<Re
         sha256: sha256 ?? (await hashed({ path, sizeBytes, gitHash }, hub, commit, access)),
       });
     });
-    return { kind: 'known', commit, files };
+    return { kind: 'known', commit, ...shown, files };
   });
 }
 
@@ -63,7 +63,7 @@ export const currentCommit = (
   hub: HubSource,
   access: HubAccess,
 ): Promise<{ readonly kind: 'known'; readonly commit: string } | UnreadSource> =>
-  answered(hub, async () => ({ kind: 'known', commit: await commitOf(hub, access) }));
+  answered(hub, async () => ({ kind: 'known', commit: (await revisionOf(hub, access)).commit }));
 
 async function answered<T>({ repository }: HubSource, ask: () => Promise<T>): Promise<T | UnreadSource> {
   try {
@@ -82,11 +82,12 @@ const mostSmallBytes = 64 * 2 ** 20;
 /** More pages than any list that can be used. */
 const mostPages = 100;
 
-async function commitOf(hub: HubSource, access: HubAccess): Promise<string> {
+/** The commit of a revision, and whether everybody may download it. */
+async function revisionOf(hub: HubSource, access: HubAccess) {
   const { body } = await get(revisionUrl(hub), mostListBytes, hub, access);
-  const sha = jsonObject(parsedJson(body.toString('utf8')))?.['sha'];
+  const { sha, private: isPrivate, gated } = jsonObject(parsedJson(body.toString('utf8'))) ?? {};
   if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) throw unexpected('the commit of the revision');
-  return sha;
+  return { commit: sha, ...(isPrivate === false && gated === false ? { access: 'public' as const } : {}) };
 }
 
 /** A file in a commit; either its SHA-256 or its Git hash is known. */

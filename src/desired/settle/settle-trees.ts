@@ -93,10 +93,10 @@ function settleHub(
     return { wanted: { ...model, unread }, ...given({ locked: before }), additions: [], diagnostics };
   }
   const files = sorted(found.files);
-  const { commit } = found;
-  const source = commitSource(hub.repository, commit, downloads);
+  const { commit, access } = found;
+  const source = { ...commitSource(hub.repository, commit, downloads), ...given({ access }) };
   const wanted = withDigest({ ...model, source, hub: { ...hub, commit } }, files);
-  const locked = { source: hub.text, commit, files };
+  const locked = { source: hub.text, commit, ...given({ access }), files };
   return { wanted, locked, additions: hubAdditions(wanted, locked, before), diagnostics: [] };
 }
 
@@ -212,7 +212,7 @@ export type ArchiveFact =
 
 /** The commit of a repository's revision, with the files that the model uses. */
 export type RepositoryFact =
-  | { readonly kind: 'known'; readonly commit: string; readonly files: readonly TreeFile[] }
+  | ({ readonly kind: 'known'; readonly commit: string } & Pick<LockedModel, 'access' | 'files'>)
   | UnreadSource;
 
 /** The files in a model's folder: on this computer, on the nodes or on a server. */

@@ -248,7 +248,9 @@ function exchangeOf(
   links: View['examination']['cabling']['links'],
 ): ReadonlyMap<NodeName, PeerPlan> {
   const { desired, targets } = view;
-  if (wanted.source.kind !== 'url' || wanted.source.secret === true || wanted.digest === undefined) return new Map();
+  const { source } = wanted;
+  if (source.kind !== 'url' || wanted.digest === undefined) return new Map();
+  if (source.secret === true && source.access !== 'public') return new Map();
   const version = shortDigest(wanted.digest);
   const seeds = targets.filter(
     (one) => knownModels(desired, one).includes(wanted) && seenValue(publishedVersion(one, wanted)) === version,
@@ -436,8 +438,12 @@ function stagingSteps(
       return fetchSteps(work, files, { kind: 'folder', folder: { kind: 'node-path', path: source.folder } });
     case 'hub':
       throw new Error(`the commit of ${work.tree.name} is not settled`);
-    case 'url':
-      return fetchSteps(work, files, { ...source, ...given({ account, maxBytesPerSecond }) }, peers);
+    case 'url': {
+      const { access: _, secret, ...url } = source;
+      // Only a Mac that downloads gets the token.
+      const token = peers?.role === 'receive' ? undefined : secret;
+      return fetchSteps(work, files, { ...url, ...given({ secret: token, account, maxBytesPerSecond }) }, peers);
+    }
   }
 }
 

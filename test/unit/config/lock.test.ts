@@ -30,6 +30,12 @@ const whole: ClusterLock = {
   runtimes: { reference: { sha256: sha('a'), sizeBytes: 123_456 } },
   takenBack: { reference: { to: sha('e'), from: sha('a') } },
   models: {
+    kimi: {
+      source: 'hf:acme/kimi',
+      commit: 'f'.repeat(40),
+      access: 'public',
+      files: [{ path: 'config.json', sha256: sha('b'), sizeBytes: 2 }],
+    },
     tiny: {
       source: './models/tiny',
       files: [
@@ -100,6 +106,12 @@ runtimes:
 takenBack:
   "reference": "${sha('e')} ${sha('a')}"
 models:
+  "kimi":
+    source: "hf:acme/kimi"
+    commit: "${'f'.repeat(40)}"
+    access: public
+    files:
+      "config.json": "${sha('b')} 2"
   "tiny":
     source: "./models/tiny"
     files:

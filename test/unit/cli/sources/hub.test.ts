@@ -79,6 +79,15 @@ describe('a repository', () => {
     expect(await resolved('hf:acme/gated', { token: 'hf_good' })).toMatchObject({ kind: 'known' });
   });
 
+  it.each([
+    ['hf:acme/tiny', 'public'],
+    ['hf:acme/secret', undefined],
+    ['hf:acme/gated', undefined],
+  ])('is public only if everybody may download it: %s', async (text, shown) => {
+    const found = await resolved(text, { token: 'hf_good' });
+    expect([found.kind, 'access' in found ? found.access : undefined]).toEqual(['known', shown]);
+  });
+
   it('is refused if a small file differs from the list', async () => {
     hub.fault({ kind: 'wrong-bytes' }, { path: /config\.json$/ });
     expect(await resolved('hf:acme/tiny')).toMatchObject({

@@ -7,6 +7,7 @@ import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { shortDigest } from '../../../../src/model/digest.ts';
 import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
 import { known } from '../../../../src/model/known.ts';
+import { needsToken } from '../../../../src/model/step.ts';
 import { transferLines } from '../../../../src/report/plan/transfer-lines.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
 import { plainPage } from '../../../rack/page.ts';
@@ -14,7 +15,7 @@ import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts'
 import { anyDigest } from '../../../rack/plans.ts';
 
 /** A fleet whose model has 100 GB on a server. */
-function fleetFrom(base: string, more: { readonly secret?: true } = {}): DesiredFleet {
+function fleetFrom(base: string, more: Pick<Rack, 'secret' | 'access'> = {}): DesiredFleet {
   const fleet = meshFleet();
   const files = [{ path: 'weights', sha256: anyDigest, sizeBytes: 100e9 }];
   const models = fleet.models.map((one) => ({
@@ -33,6 +34,7 @@ interface Rack {
   readonly exoOn?: string;
   readonly isServing?: true;
   readonly secret?: true;
+  readonly access?: 'public';
 }
 
 /** The plan and its forecast; by node, the state of the model there. */
@@ -142,6 +144,16 @@ describe("a plan's transfers and disk space", () => {
     expect(lines(cabled).at(-1)).toBe('  time         at most 6.1 min if each cable brings 16 Gbit/s');
     const sent = small.map((one) => ({ ...one, controllerBytes: 9e9 }));
     expect(lines(sent).at(-1)).toBe("  time         at least 3.6 min if this computer's connection brings 1 Gbit/s");
+  });
+
+  it('use the cables for a public model, and give the token only to the Mac that downloads', () => {
+    const { plan, transfers } = forecast('https://huggingface.co/x/', {}, { secret: true, access: 'public' });
+    expect(transfers.map(({ uplinkBytes, cableBytes }) => [uplinkBytes, cableBytes])).toEqual([
+      [100e9, 0],
+      [0, 100e9],
+      [0, 100e9],
+    ]);
+    expect(plan.steps.filter(({ act }) => needsToken(act)).map(({ node }) => node)).toEqual(['studio-1']);
   });
 
   it('share the highest rate in the file among the nodes that download', () => {
