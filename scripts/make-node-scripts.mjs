@@ -20,8 +20,12 @@ function perlText(path) {
   return [...used, withoutComments(text).trim()].join('\n');
 }
 
-/** A perl program `peer.pl`, as the shell variable `peer_program`. */
-const program = (path) => `${basename(path, '.pl')}_program='${perlText(path).replaceAll("'", String.raw`'\''`)}'`;
+/** A perl program `peer.pl`, as the shell variable `peer_program`. Its strings have double quotes. */
+function program(path) {
+  const text = perlText(path);
+  if (text.includes("'")) throw new Error(`${relative(root, path)} has a single quote`);
+  return `${basename(path, '.pl')}_program='${text}'`;
+}
 
 /** The file and all files that it uses, each once and after the files that it uses itself. */
 function withUsed(path, found = new Map()) {

@@ -68,6 +68,23 @@ describe('an exchange over cables', () => {
     expect(macs.flatMap((mac) => mac.processes())).toEqual([]);
   });
 
+  it('reports that no source is left, one Mac after the other, when the others share all that they have', async () => {
+    const planText = (text: string): string => `${text}wait 60 1 1\n`;
+    const { start, receivers, mac } = await open({ topology: mesh(3), planText });
+    start();
+    await mac(2).has(5);
+    await mac(1).kill();
+    const at = await Promise.all(
+      receivers.map(async (one) => {
+        while (!one.events.some((line) => line.startsWith('stuck '))) await pause(50);
+        return performance.now();
+      }),
+    );
+    const [two = '', three] = receivers.map((one) => one.have());
+    expect([two, two.includes('0')]).toEqual([three, true]);
+    expect(at.toSorted((one, other) => one - other)).toEqual(at);
+  });
+
   it('passes on a file that still grows at its origin', async () => {
     const { start, finish, receivers, mac, totalBytes } = await open({ topology: mesh(3), isGrowing: true });
     start();

@@ -99,7 +99,7 @@ file() {
     [ "$3" -lt 16777216 ] || watch "$g"
     [ "$n" -eq "$3" ] || got "$g" "$4"
     [ "$3" -lt 16777216 ] || unwatch
-    # What an account had open it may still write: only a copy of root's own is compared and published.
+    # What an account had open it may still write: only a copy that root owns is compared and published.
     if [ -n "$account" ]; then
       must copy "$R/bin/cp" -c "$g" "$g.own"
       must mv "$R/bin/mv" -f "$g.own" "$g"

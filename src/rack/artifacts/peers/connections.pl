@@ -29,24 +29,25 @@ my ($first, $linger) = (120, 5);
 my $absent = 60;
 # A peer is named as a source for this long after a chunk from it.
 my $recent = 10;
-# Without a source for this long, the transfer fails.
-my $stuck = 120;
 my $max_strikes = 3;
 my $no_digest = "\0" x 32;
 
 my (%plan, @listen, @peers, @feeds, @files);
 for (lines("$folder/plan")) {
-  my ($what, @words) = split ' ';
-  if ($what eq 'file') {
+  my ($what, @words) = split " ";
+  if ($what eq "file") {
     my ($size, $path) = /^file ([0-9]+) (.*)/ or die "plan: $_\n";
     push @files, { size => $size, path => $path };
-  } elsif ($what eq 'listen') { push @listen, { address => $words[0], port => $words[1] }
-  } elsif ($what eq 'peer') {
-    push @peers, { name => $words[0], address => $words[1], port => $words[2], origin => $words[3] eq 'origin' };
-  } elsif ($what eq 'feeds') { push @feeds, @words
+  } elsif ($what eq "listen") { push @listen, { address => $words[0], port => $words[1] }
+  } elsif ($what eq "peer") {
+    push @peers, { name => $words[0], address => $words[1], port => $words[2], origin => $words[3] eq "origin" };
+  } elsif ($what eq "feeds") { push @feeds, @words
   } else { $plan{$what} = [@words] }
 }
 my ($self, $role, $mode) = map { $plan{$_}[0] } qw(name role mode);
+# Without a source for this long, a Mac gives up: if there was none yet, and if there was one. Each Mac waits longer than the
+# one before, because it may get from that one what it is missing.
+my ($stuck, $lost, $turn) = @{ $plan{wait} // [120, 20, 30] };
 my ($stripe, $stripes) = @{ $plan{stripe} // [0, 1] };
 my ($chunk_bytes, $streams) = ($plan{chunk}[0], $plan{streams}[0] // 1);
 
@@ -63,12 +64,12 @@ for my $n (0 .. $#files) {
 }
 
 # `have` of this Mac: one character per chunk, 0 or 1.
-my $have = '0' x @chunks;
+my $have = "0" x @chunks;
 my $main = $$;
 my ($have_file, $digest_file);
 
 sub lines {
-  open my $file, '<', $_[0] or return;
+  open my $file, "<", $_[0] or return;
   my @lines = <$file>;
   chomp @lines;
   return @lines;
@@ -79,7 +80,7 @@ sub say_root { syswrite STDOUT, "@_\n" }
 sub path_of {
   my ($n) = @_;
   my ($received, $path) = ("$folder/own/data/$n", "$served/$files[$n]{path}");
-  return -e $received ? $received : $path if $role eq 'receive';
+  return -e $received ? $received : $path if $role eq "receive";
   return -e $path ? $path : "$path.part";
 }
 
@@ -99,7 +100,7 @@ sub keep_digest {
 # The SHA-256 of a chunk as it is on this Mac; undefined if it cannot be read.
 sub hash_chunk {
   my ($n, $at, $length) = @{ $chunks[$_[0]] };
-  open my $file, '<:raw', path_of($n) or return;
+  open my $file, "<:raw", path_of($n) or return;
   sysseek $file, $at, SEEK_SET;
   my $sha = Digest::SHA->new(256);
   while ($length > 0) {
@@ -119,7 +120,7 @@ sub ready {
   while ((my $left = $end - time) > 0) {
     # Also while the other end never pauses.
     exit 0 if $$ != $main && getppid != $main;
-    vec(my $bits = '', fileno $socket, 1) = 1;
+    vec(my $bits = "", fileno $socket, 1) = 1;
     return 1 if select($bits, undef, undef, $left < 1 ? $left : 1) > 0;
   }
   return 0;
@@ -138,7 +139,7 @@ sub receive {
 sub read_line {
   my ($socket, $seconds, $most) = @_;
   my $number = fileno $socket;
-  $rest{$number} //= '';
+  $rest{$number} //= "";
   while ((my $end = index $rest{$number}, "\n") < 0) {
     return if length $rest{$number} > ($most // 100);
     receive($socket, $seconds) or return;
@@ -151,7 +152,7 @@ sub read_line {
 sub read_some {
   my ($socket, $most) = @_;
   my $number = fileno $socket;
-  return substr $rest{$number}, 0, $most, '' if length $rest{$number};
+  return substr $rest{$number}, 0, $most, "" if length $rest{$number};
   ready($socket, $silent) or return;
   my $bytes;
   return sysread($socket, $bytes, $most) ? $bytes : undef;
@@ -161,7 +162,7 @@ sub send_all {
   my ($socket, $bytes) = @_;
   my $at = 0;
   while ($at < length $bytes) {
-    vec(my $bits = '', fileno $socket, 1) = 1;
+    vec(my $bits = "", fileno $socket, 1) = 1;
     if (select(undef, $bits, undef, 1) < 1) {
       exit 0 if $$ != $main && getppid != $main;
       next;
@@ -174,9 +175,9 @@ sub send_all {
 }
 
 sub nonce {
-  open my $random, '<:raw', '/dev/urandom' or die "/dev/urandom: $!\n";
+  open my $random, "<:raw", "/dev/urandom" or die "/dev/urandom: $!\n";
   sysread $random, my $bytes, 32;
-  return unpack 'H*', $bytes;
+  return unpack "H*", $bytes;
 }
 
 # The key of the newest run: read for each connection, so that a Mac of an earlier run can join.
@@ -186,7 +187,7 @@ sub admit {
   my ($socket) = @_;
   my $challenge = nonce();
   send_all($socket, "meshwright 1 $challenge\n") or return;
-  my ($name, $theirs, $proof) = split ' ', read_line($socket, $silent, 400) // return;
+  my ($name, $theirs, $proof) = split " ", read_line($socket, $silent, 400) // return;
   my $key = key();
   return if !defined $proof || $proof ne hmac_sha256_hex("client $name $challenge $theirs", $key);
   send_all($socket, hmac_sha256_hex("server $theirs $challenge", $key) . "\n") or return;
@@ -196,7 +197,7 @@ sub admit {
 sub log_in {
   my ($peer) = @_;
   socket my $socket, PF_INET, SOCK_STREAM, 0 or return;
-  $rest{ fileno $socket } = '';
+  $rest{ fileno $socket } = "";
   my $to = pack_sockaddr_in($peer->{port}, inet_aton($peer->{address}));
   # A peer without power never answers.
   my $is_open = eval {
@@ -220,31 +221,31 @@ sub log_in {
 sub read_have {
   sysseek $have_file, 0, SEEK_SET;
   sysread $have_file, my $map, scalar @chunks;
-  return $map // '';
+  return $map // "";
 }
 
 sub serve {
   my ($socket, $report) = @_;
   my $name = admit($socket) // return;
   syswrite $report, "client $$ $name\n";
-  my $told = '';
+  my $told = "";
   while (defined(my $line = read_line($socket, $absent))) {
-    my ($what, $i) = split ' ', $line;
+    my ($what, $i) = split " ", $line;
     return if !defined $what || (defined $i && ($i !~ /^[0-9]{1,9}$/ || $i > $#chunks));
-    if ($what eq 'have' || $what eq 'news') {
-      my $until = time + ($what eq 'news' ? 0.25 : 0);
+    if ($what eq "have" || $what eq "news") {
+      my $until = time + ($what eq "news" ? 0.25 : 0);
       my $map = read_have();
       while ($map eq $told && time < $until) { sleep 0.02; $map = read_have() }
       $told = $map;
       send_all($socket, "have $map\n") or return;
-    } elsif ($what eq 'chunk') {
+    } elsif ($what eq "chunk") {
       send_chunk($socket, $i) or return;
       syswrite $report, "sent $$ $chunks[$i][2]\n";
-    } elsif ($what eq 'digest') {
+    } elsif ($what eq "digest") {
       my $digest = digest_of($i);
       if ($digest eq $no_digest) { $digest = hash_chunk($i) // $no_digest; keep_digest($i, $digest) }
-      send_all($socket, 'digest ' . unpack('H*', $digest) . "\n") or return;
-    } elsif ($what eq 'done') { syswrite $report, "done $$ $name\n"
+      send_all($socket, "digest " . unpack("H*", $digest) . "\n") or return;
+    } elsif ($what eq "done") { syswrite $report, "done $$ $name\n"
     } else { return }
   }
 }
@@ -253,7 +254,7 @@ sub send_chunk {
   my ($socket, $i) = @_;
   my ($n, $at, $length) = @{ $chunks[$i] };
   my $file;
-  if (substr(read_have(), $i, 1) ne '1' || !open $file, '<:raw', path_of($n)) { return send_all($socket, "none\n") }
+  if (substr(read_have(), $i, 1) ne "1" || !open $file, "<:raw", path_of($n)) { return send_all($socket, "none\n") }
   send_all($socket, "chunk $length\n") or return;
   sysseek $file, $at, SEEK_SET;
   my $digest = digest_of($i);
@@ -265,7 +266,7 @@ sub send_chunk {
     $length -= $got;
   }
   if ($sha) { $digest = $sha->digest; keep_digest($i, $digest) }
-  return send_all($socket, unpack('H*', $digest) . "\n");
+  return send_all($socket, unpack("H*", $digest) . "\n");
 }
 
 # --- fetching: one process for each connection; it asks the main one which chunk comes next ---
@@ -295,22 +296,22 @@ sub talk {
   my $next = ask_main($socket, $control, $map) // return;
   while (1) {
     my ($what, $i) = @$next;
-    my $report = '';
+    my $report = "";
     undef $next;
-    if ($what eq 'get') {
+    if ($what eq "get") {
       $map = read_map($socket) // return;
       my $line = read_line($socket, $silent) // return;
-      if ($line eq 'none') { $report = "none $i\n"
+      if ($line eq "none") { $report = "none $i\n"
       } else {
         return if $line ne "chunk $chunks[$i][2]";
         # The next request is sent while these bytes arrive, so that the cable is not idle between chunks.
         $next = ask_main($socket, $control, $map) // return;
         $report = take_chunk($socket, $i) // return;
       }
-    } elsif ($what eq 'compare') {
+    } elsif ($what eq "compare") {
       my ($digest) = (read_line($socket, 60, 80) // return) =~ /^digest ([0-9a-f]{64})$/ or return;
       $report = "compared $i $digest\n";
-    } elsif ($what eq 'done') { $report = "told\n"
+    } elsif ($what eq "done") { $report = "told\n"
     } else { $map = read_map($socket) // return }
     syswrite $control, $report;
     return if $report =~ /^full/;
@@ -325,11 +326,11 @@ sub read_map {
 }
 
 # Gets the next command from the main process, and sends the request that belongs to it.
-my %requests = (get => "have\nchunk", compare => 'digest', done => 'done', wait => 'news');
+my %requests = (get => "have\nchunk", compare => "digest", done => "done", wait => "news");
 sub ask_main {
   my ($socket, $control, $map) = @_;
   syswrite $control, "map $map\nnext\n";
-  my ($what, @number) = split ' ', read_line($control, 3600) // exit 0;
+  my ($what, @number) = split " ", read_line($control, 3600) // exit 0;
   return send_all($socket, "@{[$requests{$what}, @number]}\n") ? [$what, @number] : undef;
 }
 
@@ -353,7 +354,7 @@ sub take_chunk {
   }
   my $theirs = read_line($socket, 60, 70) // return;
   my $digest = $sha->digest;
-  return "bad $i\n" if $theirs ne unpack 'H*', $digest;
+  return "bad $i\n" if $theirs ne unpack "H*", $digest;
   keep_digest($i, $digest);
   return "got $i " . int(1000 * (time - $began)) . "\n";
 }

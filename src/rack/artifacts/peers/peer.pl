@@ -10,6 +10,7 @@
 #   chunk BYTES, streams N
 #   listen ADDRESS PORT
 #   peer NODE ADDRESS PORT origin|relay   an origin does not get the model from a peer
+#   wait FIRST LOST TURN  seconds, for tests
 #   feeds NODE            a Mac that gets chunks from this one
 #   file BYTES PATH       in order; a file that is served may still grow as PATH.part
 # Files in `own`: `have` and `digests` have one byte and 32 bytes per chunk; `durable` is the part of `have` that survives a
@@ -24,10 +25,10 @@
 my (@workers, %in_flight, %source_of, %seen_at, %clients, %done, %strikes, %announced);
 # Of wrong files: their state, chunks to compare, and the only peer from which a chunk may come.
 my (%wrong, %suspect, %only);
-my ($is_finishing, $began, $last_source) = (0, time, time);
-my ($report_out, $commands) = ('', '');
+my ($is_finishing, $began, $last_source, $had_source) = (0, time, time, 0);
+my ($report_out, $commands) = ("", "");
 my ($is_dirty, $synced_at, $sync_pid) = (0, time, 0);
-my ($done_bytes, $sent_bytes, $told_serving, $serving_at) = (0, 0, '', 0);
+my ($done_bytes, $sent_bytes, $told_serving, $serving_at) = (0, 0, "", 0);
 my ($report_read, $report_write);
 
 sub set_have {
@@ -44,19 +45,19 @@ sub announce_file {
   my ($n) = @_;
   my ($from, $to) = @{ $files[$n] }{qw(first last)};
   return if $announced{$n} || substr($have, $from, $to - $from + 1) =~ /0/;
-  if ($from > $to) { open my $empty, '>', "$folder/own/data/$n" or return }
+  if ($from > $to) { open my $empty, ">", "$folder/own/data/$n" or return }
   $announced{$n} = 1;
   say_root("file $n");
 }
 
 # Chunks of an earlier run: those that were flushed, and those whose bytes still have the digest that was noted.
 sub resume {
-  my ($durable) = (lines("$folder/own/durable"))[0] // '';
+  my ($durable) = (lines("$folder/own/durable"))[0] // "";
   for my $i (0 .. $#chunks) {
     my $digest = digest_of($i);
     next if $digest eq $no_digest || !-e "$folder/own/data/$chunks[$i][0]";
-    my $is_durable = length $durable == @chunks && substr($durable, $i, 1) eq '1';
-    if ($is_durable || (hash_chunk($i) // '') eq $digest) { set_have($i, '1') } else { keep_digest($i, $no_digest) }
+    my $is_durable = length $durable == @chunks && substr($durable, $i, 1) eq "1";
+    if ($is_durable || (hash_chunk($i) // "") eq $digest) { set_have($i, "1") } else { keep_digest($i, $no_digest) }
   }
 }
 
@@ -69,13 +70,13 @@ sub flush {
   return if $sync_pid;
   my $last;
   for my $n (0 .. $#files) {
-    open my $file, '<', path_of($n) or next;
+    open my $file, "<", path_of($n) or next;
     $file->sync;
     $last = $file;
   }
   # F_FULLFSYNC of macOS: the drive empties its own memory as well.
-  fcntl $last, 51, 0 if $last && $^O eq 'darwin';
-  if (open my $file, '>', "$folder/own/durable.new") {
+  fcntl $last, 51, 0 if $last && $^O eq "darwin";
+  if (open my $file, ">", "$folder/own/durable.new") {
     print {$file} "$map\n";
     $file->flush && $file->sync && close $file && rename "$folder/own/durable.new", "$folder/own/durable";
   }
@@ -95,10 +96,10 @@ sub look_at_files {
     for my $i ($file->{seen} // $file->{first} .. $file->{last}) {
       my $is_there = $chunks[$i][1] + $chunks[$i][2] <= $size;
       $file->{seen} = $i;
-      last if !$is_there && substr($have, $i, 1) eq '0';
+      last if !$is_there && substr($have, $i, 1) eq "0";
       # The download began again from its first byte.
       keep_digest($i, $no_digest) if !$is_there;
-      set_have($i, $is_there ? '1' : '0');
+      set_have($i, $is_there ? "1" : "0");
     }
   }
 }
@@ -116,7 +117,7 @@ sub start_worker {
     POSIX::_exit(0);
   }
   close $theirs;
-  push @workers, { peer => $at, socket => $ours, pid => $pid, buffer => '', since => time, map => '' };
+  push @workers, { peer => $at, socket => $ours, pid => $pid, buffer => "", since => time, map => "" };
 }
 
 # Each process has its own file positions.
@@ -156,13 +157,13 @@ sub accept_client {
 
 # --- which chunk comes next ---
 
-sub is_up { my ($worker) = @_; return $worker->{map} ne '' && !$peers[$worker->{peer}]{dropped} }
+sub is_up { my ($worker) = @_; return $worker->{map} ne "" && !$peers[$worker->{peer}]{dropped} }
 
 # In a chain, the first peer of the plan that is up; a later one only after a time of grace.
 sub may_ask {
   my ($worker) = @_;
   return 0 if $peers[$worker->{peer}]{dropped};
-  return 1 if $mode ne 'chain';
+  return 1 if $mode ne "chain";
   for my $at (0 .. $worker->{peer} - 1) {
     next if $peers[$at]{dropped};
     my @same = grep { $_->{peer} == $at } @workers;
@@ -179,7 +180,7 @@ sub next_chunk {
   my $map = $worker->{map};
   # Bytes of the result are 1 where the peer has a chunk that is missing here.
   my $wanted = $map & ($have ^ "\1" x @chunks) & "\1" x @chunks;
-  my $is_sharing = $mode eq 'mesh' && $peer->{origin};
+  my $is_sharing = $mode eq "mesh" && $peer->{origin};
   my ($late, $now, @others) = (undef, time);
   for (my $i = index $wanted, "\1"; $i >= 0; $i = index $wanted, "\1", $i + 1) {
     next if defined $only{$i} ? $only{$i} != $worker->{peer} : !$may_ask;
@@ -217,15 +218,15 @@ sub patience {
 
 sub at_relay {
   my ($i) = @_;
-  for (@workers) { return 1 if !$peers[$_->{peer}]{origin} && is_up($_) && substr($_->{map}, $i, 1) eq '1' }
+  for (@workers) { return 1 if !$peers[$_->{peer}]{origin} && is_up($_) && substr($_->{map}, $i, 1) eq "1" }
   return 0;
 }
 
 sub instruct {
   my ($worker) = @_;
   $worker->{is_waiting} = 0;
-  my $reply = 'wait';
-  if ($is_finishing) { $reply = 'done' if !$worker->{is_told}
+  my $reply = "wait";
+  if ($is_finishing) { $reply = "done" if !$worker->{is_told}
   } elsif (defined(my $compared = next_suspect($worker))) {
     $suspect{$compared} = $worker->{pid};
     $reply = "compare $compared";
@@ -234,6 +235,14 @@ sub instruct {
     $reply = "get $i";
   }
   syswrite $worker->{socket}, "$reply\n";
+}
+
+# A source is an origin that answers, or another Mac that has something that is missing here.
+sub note_source {
+  my ($worker) = @_;
+  return if !is_up($worker);
+  return if !$peers[$worker->{peer}]{origin} && ($worker->{map} & ($have ^ "\1" x @chunks)) !~ /1/;
+  ($last_source, $had_source) = (time, 1);
 }
 
 sub strike {
@@ -252,39 +261,40 @@ sub leave_flight {
 
 sub hear_worker {
   my ($worker, $line) = @_;
-  my ($what, $i, $value) = split ' ', $line, 3;
-  if ($what eq 'map') {
-    ($worker->{map}, $last_source) = ($i // '', time);
-    $peers[$worker->{peer}]{is_whole} = index($worker->{map}, '0') < 0;
-  } elsif ($what eq 'next') { $worker->{is_waiting} = 1
-  } elsif ($what eq 'down') {
-    $worker->{since} = time if $worker->{map} ne '';
-    $worker->{map} = '';
+  my ($what, $i, $value) = split " ", $line, 3;
+  if ($what eq "map") {
+    $worker->{map} = $i // "";
+    note_source($worker);
+    $peers[$worker->{peer}]{is_whole} = index($worker->{map}, "0") < 0;
+  } elsif ($what eq "next") { $worker->{is_waiting} = 1
+  } elsif ($what eq "down") {
+    $worker->{since} = time if $worker->{map} ne "";
+    $worker->{map} = "";
     leave_flight($worker->{pid});
     syswrite $worker->{socket}, "again\n";
-  } elsif ($what eq 'got') {
+  } elsif ($what eq "got") {
     delete $in_flight{$i};
     $peers[$worker->{peer}]{bytes} += $chunks[$i][2];
     $peers[$worker->{peer}]{ms} += $value;
     $peers[$worker->{peer}]{at} = time;
-    return if substr($have, $i, 1) eq '1';
+    return if substr($have, $i, 1) eq "1";
     $source_of{$i} = $worker->{peer};
     $chunk_seconds += $value / 1000;
     $chunk_count++;
-    set_have($i, '1');
+    set_have($i, "1");
     announce_file($chunks[$i][0]);
-  } elsif ($what eq 'bad') {
+  } elsif ($what eq "bad") {
     delete $in_flight{$i};
     strike($worker->{peer}, $i);
-  } elsif ($what eq 'none') { delete $in_flight{$i}
-  } elsif ($what eq 'full') {
+  } elsif ($what eq "none") { delete $in_flight{$i}
+  } elsif ($what eq "full") {
     say_root("full $value");
     delete $in_flight{$i};
-  } elsif ($what eq 'told') { $worker->{is_told} = 1
-  } elsif ($what eq 'compared') {
+  } elsif ($what eq "told") { $worker->{is_told} = 1
+  } elsif ($what eq "compared") {
     delete $suspect{$i};
     my $case = $wrong{ $chunks[$i][0] } // return;
-    replace_chunk($i, $case) if substr($have, $i, 1) eq '1' && unpack('H*', digest_of($i)) ne $value;
+    replace_chunk($i, $case) if substr($have, $i, 1) eq "1" && unpack("H*", digest_of($i)) ne $value;
     end_comparison($chunks[$i][0]);
   }
 }
@@ -308,7 +318,7 @@ sub suspect_file {
   } else {
     delete $wrong{$n};
     delete @suspect{@own};
-    for my $i (@own) { keep_digest($i, $no_digest); set_have($i, '0') }
+    for my $i (@own) { keep_digest($i, $no_digest); set_have($i, "0") }
     delete $announced{$n};
   }
 }
@@ -319,7 +329,7 @@ sub next_suspect {
   for my $n (keys %wrong) {
     next if $wrong{$n}{judge} != $worker->{peer};
     for my $i ($files[$n]{first} .. $files[$n]{last}) {
-      return $i if defined $suspect{$i} && !$suspect{$i} && substr($worker->{map}, $i, 1) eq '1';
+      return $i if defined $suspect{$i} && !$suspect{$i} && substr($worker->{map}, $i, 1) eq "1";
     }
   }
   return;
@@ -330,7 +340,7 @@ sub replace_chunk {
   $case->{replaced}{$i} = $source_of{$i};
   $only{$i} = $case->{judge};
   keep_digest($i, $no_digest);
-  set_have($i, '0');
+  set_have($i, "0");
 }
 
 sub end_comparison {
@@ -357,22 +367,22 @@ sub replace_judges {
 }
 
 sub hear_root {
-  my ($what, $n) = split ' ', $_[0];
-  if ($what eq 'finish') { $is_finishing = 1
-  } elsif ($what eq 'ok') {
+  my ($what, $n) = split " ", $_[0];
+  if ($what eq "finish") { $is_finishing = 1
+  } elsif ($what eq "ok") {
     # From now on this file is served from the folder of the model.
-    set_have($_, '1') for $files[$n]{first} .. $files[$n]{last};
+    set_have($_, "1") for $files[$n]{first} .. $files[$n]{last};
     unlink "$folder/own/data/$n";
     $announced{$n} = 1;
     acquit_file($n);
-  } elsif ($what eq 'wrong') { suspect_file($n) }
+  } elsif ($what eq "wrong") { suspect_file($n) }
 }
 
 # True if no other Mac needs this one any more.
 sub is_free {
   for my $name (@feeds) {
     next if $done{$name};
-    return 0 if grep { ($_->{name} // '') eq $name } values %clients;
+    return 0 if grep { ($_->{name} // "") eq $name } values %clients;
     # A Mac that was complete before it connected has nothing to ask for.
     next if grep { $_->{name} eq $name && $_->{is_whole} } @peers;
     my $left = $plan{left}{$name};
@@ -385,7 +395,7 @@ sub is_free {
 sub report_serving {
   my ($now) = @_;
   my %needs = map { $_->{name} => 1 } grep { defined $_->{name} && !$done{ $_->{name} } } values %clients;
-  my $serving = join ' ', 'serving', $sent_bytes, sort keys %needs;
+  my $serving = join " ", "serving", $sent_bytes, sort keys %needs;
   return if $serving eq $told_serving && (!%needs || $now - $serving_at < 10);
   ($told_serving, $serving_at) = ($serving, $now);
   say_root($serving);
@@ -413,15 +423,15 @@ sub take_lines {
 }
 
 sub run {
-  $SIG{PIPE} = 'IGNORE';
-  $SIG{CHLD} = 'DEFAULT';
+  $SIG{PIPE} = "IGNORE";
+  $SIG{CHLD} = "DEFAULT";
   mkdir "$folder/own/data";
   open_files();
   truncate $have_file, 0;
   syswrite $have_file, $have;
-  truncate $digest_file, 0 if $role eq 'serve';
+  truncate $digest_file, 0 if $role eq "serve";
   pipe $report_read, $report_write or die "pipe: $!\n";
-  if ($role eq 'receive') {
+  if ($role eq "receive") {
     resume();
     announce_file($_) for 0 .. $#files;
     for my $at (0 .. $#peers) { start_worker($at) for 1 .. $streams }
@@ -429,7 +439,7 @@ sub run {
   my ($next_second, $next_look, $told_bytes) = (0, 0, -1);
   while (1) {
     my $now = time;
-    if ($role eq 'serve' && $now >= $next_look) {
+    if ($role eq "serve" && $now >= $next_look) {
       $next_look = $now + 0.05;
       look_at_files();
     }
@@ -437,22 +447,22 @@ sub run {
       $next_second = $now + 0.25;
       reap();
       open_listeners();
-      flush() if $role eq 'receive';
+      flush() if $role eq "receive";
       replace_judges();
-      if ($role eq 'receive' && $done_bytes != $told_bytes) {
+      if ($role eq "receive" && $done_bytes != $told_bytes) {
         my %from = map { $_->{name} => 1 } grep { $now - ($_->{at} // 0) < $recent } @peers;
-        say_root(join ' ', 'progress', $done_bytes, sort keys %from);
+        say_root(join " ", "progress", $done_bytes, sort keys %from);
         $told_bytes = $done_bytes;
       }
       report_serving($now) if $is_finishing;
-      $last_source = $now if $have !~ /0/ || $role eq 'serve';
-      if ($now - $last_source > $stuck) { say_root('stuck no other Mac that has the model answers'); $last_source = $now }
+      $last_source = $now if $have !~ /0/ || $role eq "serve";
+      if ($now - $last_source > ($had_source ? $lost : $stuck) + $turn * $stripe) { say_root("stuck no other Mac that has the model answers"); $last_source = $now }
     }
-    my $is_told = !grep { $_->{map} ne '' && !$_->{is_told} } @workers;
+    my $is_told = !grep { $_->{map} ne "" && !$_->{is_told} } @workers;
     last if $is_finishing && $is_told && is_free();
-    my $bits = '';
+    my $bits = "";
     vec($bits, fileno $_, 1) = 1 for \*STDIN, $report_read, map { $_->{socket} } @workers, grep { $_->{socket} } @listen;
-    my $is_growing = $role eq 'serve' && index($have, '0') >= 0;
+    my $is_growing = $role eq "serve" && index($have, "0") >= 0;
     my $count = select $bits, undef, undef, $is_growing ? 0.05 : 0.25;
     if ($count > 0) {
       if (vec $bits, fileno STDIN, 1) {
@@ -462,10 +472,10 @@ sub run {
       if (vec $bits, fileno $report_read, 1) {
         sysread $report_read, $report_out, 65_536, length $report_out;
         for (take_lines(\$report_out)) {
-          my ($what, $pid, $value) = split ' ';
-          if ($what eq 'sent') { $sent_bytes += $value; next }
+          my ($what, $pid, $value) = split " ";
+          if ($what eq "sent") { $sent_bytes += $value; next }
           $clients{$pid}{name} = $value;
-          $done{$value} = 1 if $what eq 'done';
+          $done{$value} = 1 if $what eq "done";
         }
       }
       for (grep { $_->{socket} } @listen) { accept_client($_->{socket}) if vec $bits, fileno $_->{socket}, 1 }
@@ -478,7 +488,7 @@ sub run {
     instruct($_) for grep { $_->{is_waiting} } @workers;
   }
   for my $peer (@peers) { say_root("peer $peer->{name} $peer->{bytes} $peer->{ms} $peer->{address}") if $peer->{bytes} }
-  kill 'KILL', keys %clients, map { $_->{pid} } @workers;
+  kill "KILL", keys %clients, map { $_->{pid} } @workers;
 }
 
 run();
