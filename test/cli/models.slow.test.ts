@@ -232,6 +232,8 @@ describe('models pull', () => {
       };
     });
     place.write('cluster.yaml', fileText(fromServer));
+    // Nothing is sent over the cables of a running placement.
+    expect((await run('stop', 'chat', '--yes')).code).toBe(0);
     web.fault({ kind: 'slow', bytesPerSecond: sizeBytes / 3 });
     const detached = await run('models', 'pull', 'tiny', '--detach', '--yes');
     expect([detached.code, detached.stdout]).toEqual([0, expect.stringContaining('models list tiny')]);
@@ -250,6 +252,12 @@ describe('models pull', () => {
       statSync(join(place.root, version, path)).size;
     const large = files.find(({ path }) => path.endsWith('.safetensors'));
     const copy = folders().find((version) => large !== undefined && sizeIn(version, large) === large.bytes.length);
+    const wrong = damage(copy);
+    expect((await run('apply', '--verify=full', '--yes', '--allow', 'interrupt')).code).toBe(0);
+    expect(web.requests.map(({ path, bytes }) => [path, bytes])).toEqual([[`/large/${wrong}`, large?.bytes.length]]);
+
+    web.reset();
+    expect((await run('stop', 'chat', '--yes')).code).toBe(0);
     damage(copy);
     expect((await run('apply', '--verify=full', '--yes', '--allow', 'interrupt')).code).toBe(0);
     expect(web.requests).toEqual([]);
