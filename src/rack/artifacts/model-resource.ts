@@ -16,7 +16,7 @@ import { nodePath } from '../../node/paths/node-paths.ts';
 import { stagedFile, treeFolder } from '../../node/paths/own-paths.ts';
 import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
-import { buildStep, scriptStep } from '../build-step.ts';
+import { buildStep } from '../build-step.ts';
 import { read, readValue } from '../fact.ts';
 import { isIntact, treeAddress, treeOf, treesOf, wrongText } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
@@ -34,6 +34,7 @@ import { type AdoptedCopy, bestCopy, isSharedLayout, soughtModel, totalBytes } f
 import { modelCopiesFact } from './model-copies-fact.ts';
 import { freeLinks } from './peers/cables-in-use.ts';
 import { fanOut } from './peers/fan-out.ts';
+import { serveSteps } from './peers/serve-steps.ts';
 import {
   jobAct,
   placementsOn,
@@ -313,7 +314,10 @@ function stepsFor(view: View, wanted: DesiredModel, made: readonly Property[]): 
   const steps = view.targets.flatMap((target) => {
     const peers = exchange.get(target.desired.name);
     const property = own.find(({ node }) => node === target.desired.name);
-    if (property === undefined) return peers === undefined ? [] : serveSteps(propertyOf(target, wanted), wanted, peers);
+    if (property === undefined)
+      return peers === undefined
+        ? []
+        : serveSteps(propertyOf(target, wanted), { tree: modelTree(wanted), files: wanted.files, peers });
     const work = { target, property, tree: modelTree(wanted) };
     return modelSteps(work, wanted, { account: view.desired.system.accounts.transfers, peers, maxBytesPerSecond });
   });
@@ -326,28 +330,6 @@ function stepsFor(view: View, wanted: DesiredModel, made: readonly Property[]): 
 }
 
 const jobOf = (act: Act): string | undefined => (act.kind === 'job' ? act.name : undefined);
-
-/** Serves a published model to other Macs; the Mac itself is not changed. */
-function serveSteps(property: Property, wanted: DesiredModel, peers: PeerPlan): readonly Step[] {
-  const { files } = wanted;
-  const tree = modelTree(wanted);
-  const act = jobAct(tree, { name: 'serve-model', args: { tree, files, peers } });
-  const serve = buildStep({
-    name: `${property.address}/serve`,
-    class: 'job',
-    act,
-    towards: [property],
-    deadlineMs: transferDeadlineMs(totalBytes(files)),
-  });
-  const clear = scriptStep({
-    name: `${property.address}/serve/clear`,
-    call: { name: 'clear-staging', args: { folders: [], jobs: act.kind === 'job' ? [act.key] : [] } },
-    towards: [property],
-    needs: [serve],
-    deadlineMs: 120_000,
-  });
-  return [serve, clear].map((one) => ({ ...one, changes: [] }));
-}
 
 /** Model files on each node; the node verifies every file before any of them is used. */
 export const model: Resource = {
