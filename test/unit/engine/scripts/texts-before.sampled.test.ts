@@ -50,7 +50,7 @@ describe('the scripts sent to nodes', () => {
 describe('the comparison of two script versions', () => {
   const steady = Object.keys(before).filter((name) => !unsteady.has(name));
 
-  // These jobs only read files and stage nothing; rehash-model.test.ts, list-folder.test.ts and exchange.test.ts run them.
+  // These jobs only read files and stage nothing; rehash-model.test.ts, list-folder.test.ts and exchange.slow.test.ts run them.
   const reading = ['job rehash-model', 'job list-folder', 'job serve-model'];
   const jobs = Object.keys(before).filter((name) => name.startsWith('job ') && !reading.includes(name));
   it.each(jobs)('completes all the work of %s', async (name) => {
