@@ -12,6 +12,7 @@ import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
 import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
 import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
 import { createServerIdentity } from '../../../../src/sim/web/certificate.ts';
+import { finished } from './finished.ts';
 
 const claims = createPortClaims();
 let folder = '';
@@ -56,19 +57,10 @@ const options = (mark = 'test.node.0') => ({
 /** Runs a script while this process continues serving. */
 async function sh(script: string, input = '') {
   const child = spawn('/bin/sh', ['-c', script], { ...options(), stdio: 'pipe' });
-  const text = { out: '', err: '' };
-  child.stdout.on('data', (chunk: Buffer) => {
-    text.out += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    text.err += chunk.toString();
-  });
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const code = await new Promise((resolve) => child.once('close', resolve));
+  const ended = await finished(child, input);
   const unknown = (await readFile(join(root, '.sim/unknown'), 'utf8')).trimEnd();
   await writeFile(join(root, '.sim/unknown'), '');
-  return { code, ...text, unknown };
+  return { ...ended, unknown };
 }
 
 describe("a simulated node's curl", () => {

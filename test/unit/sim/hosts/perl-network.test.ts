@@ -8,6 +8,7 @@ import { serveAsks } from '../../../../src/sim/hosts/control/asks.ts';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
 import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
 import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
+import { finished } from './finished.ts';
 
 const claims = createPortClaims();
 let folder = '';
@@ -52,17 +53,7 @@ const options = () => ({
 /** Runs the node's perl while this process serves. */
 async function perl(words: readonly string[], input = '') {
   const child = spawn(join(root, 'usr/bin/perl'), words, { ...options(), stdio: 'pipe' });
-  const text = { out: '', err: '' };
-  child.stdout.on('data', (chunk: Buffer) => {
-    text.out += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    text.err += chunk.toString();
-  });
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  return { code, ...text };
+  return await finished(child, input);
 }
 
 /** Opens a socket with these options and prints its names, or the error. */
