@@ -37,6 +37,7 @@ refuse_root "$account"
 }
 i=0
 while [ "$#" -gt 0 ]; do
+  [ -z "$receives" ] || ischecked "$1" "$2" "$3" || take_part "$i" "$1"
   file "$1" "$2" "$3" "$4"
   [ -z "$receives" ] || printf 'ok %s\n' "$i" >&4
   i=$((i + 1))

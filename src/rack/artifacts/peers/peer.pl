@@ -12,20 +12,22 @@
 #   peer NODE ADDRESS PORT origin|relay   an origin does not get the model from a peer
 #   wait FIRST LOST TURN  seconds, for tests
 #   feeds NODE            a Mac that gets chunks from this one
-#   file BYTES PATH       in order; a file that is served may still grow as PATH.part
+#   file BYTES PATH       in order; a file that this Mac downloads grows as PATH.part, and is served meanwhile
 # Files in `own`: `have` and `digests` have one byte and 32 bytes per chunk; `durable` is the part of `have` that survives a
 # power loss; `data/I` is a received file.
 #
 # Standard output, to root: `file I` is complete, `progress BYTES NODE...` with the peers of the last chunks, `drop NODE I
 # ADDRESS` chunk I of this peer was wrong, `full TEXT`, `stuck TEXT`, after `finish` also `serving BYTES NODE...` with the
 # Macs that still need this one, and at the end `peer NODE BYTES MS ADDRESS`. Standard input, from root: `ok I`, when file I
-# is complete in the folder of the model, `wrong I`, and `finish` when all are. The end of standard input ends the program.
+# is complete in the folder of the model, `wrong I`, and `finish` when all are. After `download I`, the file comes from
+# elsewhere: the answer `part I BYTES` is how much of its beginning is in `data/I.part`. The end of standard input ends the
+# program.
 #
 # Uses connections.pl
 my (@workers, %in_flight, %source_of, %seen_at, %clients, %done, %strikes, %announced);
 # Of wrong files: their state, chunks to compare, and the only peer from which a chunk may come.
 my (%wrong, %suspect, %only);
-my ($is_finishing, $began, $last_source, $had_source) = (0, time, time, 0);
+my ($is_finishing, $is_downloading, $began, $last_source, $had_source) = (0, 0, time, time, 0);
 my ($report_out, $commands) = ("", "");
 my ($is_dirty, $synced_at, $sync_pid) = (0, time, 0);
 my ($done_bytes, $sent_bytes, $told_serving, $serving_at) = (0, 0, "", 0);
@@ -83,11 +85,11 @@ sub flush {
   POSIX::_exit(0);
 }
 
-# What a serving Mac has by now: whole files, and the beginning of the one that is being downloaded.
+# What is in the folder of the model by now: whole files, and the beginning of the one that is being downloaded.
 sub look_at_files {
   for my $n (0 .. $#files) {
     my $file = $files[$n];
-    next if $file->{is_whole};
+    next if $file->{is_whole} || ($role eq "receive" && !$file->{is_downloaded});
     my $path = "$served/$file->{path}";
     $file->{is_whole} = -e $path;
     my $size = -s ($file->{is_whole} ? $path : "$path.part") // 0;
@@ -183,6 +185,7 @@ sub next_chunk {
   my $is_sharing = $mode eq "mesh" && $peer->{origin};
   my ($late, $now, @others) = (undef, time);
   for (my $i = index $wanted, "\1"; $i >= 0; $i = index $wanted, "\1", $i + 1) {
+    next if $files[$chunks[$i][0]]{is_downloaded};
     next if defined $only{$i} ? $only{$i} != $worker->{peer} : !$may_ask;
     if (my $flight = $in_flight{$i}) {
       # A chunk that takes very long is fetched from another peer, too.
@@ -277,7 +280,7 @@ sub hear_worker {
     $peers[$worker->{peer}]{bytes} += $chunks[$i][2];
     $peers[$worker->{peer}]{ms} += $value;
     $peers[$worker->{peer}]{at} = time;
-    return if substr($have, $i, 1) eq "1";
+    return if substr($have, $i, 1) eq "1" || $files[$chunks[$i][0]]{is_downloaded};
     $source_of{$i} = $worker->{peer};
     $chunk_seconds += $value / 1000;
     $chunk_count++;
@@ -375,7 +378,27 @@ sub hear_root {
     unlink "$folder/own/data/$n";
     $announced{$n} = 1;
     acquit_file($n);
-  } elsif ($what eq "wrong") { suspect_file($n) }
+  } elsif ($what eq "wrong") { suspect_file($n)
+  } elsif ($what eq "download") { leave_file($n) }
+}
+
+# Leaves a file to the download. The chunks before the first missing one are kept as its beginning.
+sub leave_file {
+  my ($n) = @_;
+  my ($file, $bytes) = ($files[$n], 0);
+  my @own = $file->{first} .. $file->{last};
+  for my $i (@own) {
+    last if substr($have, $i, 1) eq "0";
+    $bytes += $chunks[$i][2];
+  }
+  delete $wrong{$n};
+  delete @suspect{@own};
+  delete @only{@own};
+  # While root downloads, it reads no reports: a full pipe would stop this program.
+  $is_downloading = $file->{is_downloaded} = 1;
+  for my $i (@own) { set_have($i, "0"); keep_digest($i, $no_digest) }
+  rename "$folder/own/data/$n", "$folder/own/data/$n.part" or $bytes = 0;
+  say_root("part $n $bytes");
 }
 
 # True if no other Mac needs this one any more.
@@ -439,7 +462,7 @@ sub run {
   my ($next_second, $next_look, $told_bytes) = (0, 0, -1);
   while (1) {
     my $now = time;
-    if ($role eq "serve" && $now >= $next_look) {
+    if ($now >= $next_look) {
       $next_look = $now + 0.05;
       look_at_files();
     }
@@ -449,20 +472,20 @@ sub run {
       open_listeners();
       flush() if $role eq "receive";
       replace_judges();
-      if ($role eq "receive" && $done_bytes != $told_bytes) {
+      if ($role eq "receive" && !$is_downloading && $done_bytes != $told_bytes) {
         my %from = map { $_->{name} => 1 } grep { $now - ($_->{at} // 0) < $recent } @peers;
         say_root(join " ", "progress", $done_bytes, sort keys %from);
         $told_bytes = $done_bytes;
       }
       report_serving($now) if $is_finishing;
-      $last_source = $now if $have !~ /0/ || $role eq "serve";
+      $last_source = $now if $have !~ /0/ || $role eq "serve" || $is_downloading;
       if ($now - $last_source > ($had_source ? $lost : $stuck) + $turn * $stripe) { say_root("stuck no other Mac that has the model answers"); $last_source = $now }
     }
     my $is_told = !grep { $_->{map} ne "" && !$_->{is_told} } @workers;
     last if $is_finishing && $is_told && is_free();
     my $bits = "";
     vec($bits, fileno $_, 1) = 1 for \*STDIN, $report_read, map { $_->{socket} } @workers, grep { $_->{socket} } @listen;
-    my $is_growing = $role eq "serve" && index($have, "0") >= 0;
+    my $is_growing = index($have, "0") >= 0 && ($role eq "serve" || $is_downloading);
     my $count = select $bits, undef, undef, $is_growing ? 0.05 : 0.25;
     if ($count > 0) {
       if (vec $bits, fileno STDIN, 1) {

@@ -5,6 +5,9 @@
 # arrive. A file that was compared before is not received again. Numbers from the program are checked, because a shell can
 # run commands in an arithmetic expression. The job's file `sources` has the Macs from which the last bytes came.
 #
+# `take_part INDEX PATH` makes what other Macs have sent of a file the beginning of its download. The peer account could
+# have put a link there, so root only copies.
+#
 # Uses peers.sh
 # Uses ../staged-files.sh
 # Prints: nothing; fails with disk-full, peer-failed, copy
@@ -92,4 +95,31 @@ receive() {
       place "$x" "$@" 4>&- &
     done
   done
+}
+take_part() {
+  [ ! -e "$t/$2" ] || return 0
+  printf 'download %s\n' "$1" >&4
+  e='' x=''
+  until [ "$e $x" = "part $1" ]; do
+    IFS=' ' read -r e x y <&3
+    case $e in
+      (drop) printf '%s %s %s\n' "$e" "$x" "$y" >>"$d/peers" ;;
+      (gone)
+        printf 'gone\n' >&5
+        return
+        ;;
+    esac
+  done
+  g=$t/$2.part
+  size "$g"
+  isnumber "$y" && [ "$y" -gt "$n" ] || return 0
+  x=$staging/checked/$1.part
+  umask 077
+  must copy "$R/bin/cp" -c "$peers/own/data/$1.part" "$x"
+  umask 022
+  must truncate "$R/usr/bin/perl" -e 'truncate $ARGV[0], $ARGV[1] or die "$!\n"' "$x" "$y"
+  must chmod "$R/bin/chmod" 644 "$x"
+  case $2 in (*/*) must mkdir "$R/bin/mkdir" -p "${g%/*}" ;; esac
+  must mv "$R/bin/mv" -f "$x" "$g"
+  "$R/bin/rm" -f "$peers/own/data/$1.part"
 }
