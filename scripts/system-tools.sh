@@ -25,6 +25,7 @@ missing() {
   if [ "$(uname)" = Linux ] && [ "$(id -u)" = 0 ]; then
     [ -x /usr/bin/sudo ] || printf ' sudo'
     command -v mkfs.xfs >/dev/null || printf ' xfsprogs'
+    command -v mkfs.ext4 >/dev/null || printf ' e2fsprogs'
     command -v ip >/dev/null && command -v tc >/dev/null || printf ' iproute2'
     command -v nsenter >/dev/null && command -v setpriv >/dev/null || printf ' util-linux'
   fi

@@ -9,7 +9,8 @@ import { fanOut } from '../../src/rack/artifacts/peers/fan-out.ts';
 export interface Topology {
   readonly kind: 'mesh' | 'switch';
   readonly macs: number;
-  readonly megabits: number;
+  /** The rate of each cable, in each direction; without one, this machine is the limit. */
+  readonly megabits?: number;
   /** Cables with other rates, by the numbers of their Macs. The first Mac has number 1. */
   readonly slow?: readonly { readonly between: readonly [number, number]; readonly megabits: number }[];
   /** The Macs that have the model, by default the first. */
@@ -64,7 +65,8 @@ export function plansOf(topology: Topology): readonly PeerPlan[] {
 }
 
 /** As long as a tenth of a second of a cable can be late: a short queue, and one burst of segmented packets. */
-const paced = (megabits: number): string => `tbf rate ${megabits}mbit burst 256kb latency 50ms`;
+const paced = (megabits: number | undefined): string =>
+  megabits === undefined ? 'noqueue' : `tbf rate ${megabits}mbit burst 256kb latency 50ms`;
 
 /** The commands that create the Macs' network. */
 export function layCables(topology: Topology): string {

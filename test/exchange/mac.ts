@@ -62,6 +62,8 @@ export interface Mac {
   readonly model: (path: string) => string;
   /** Starts a perl program in the Mac's network; it ends with the exchange. */
   readonly perl: (text: string, args: readonly string[]) => ChildProcess;
+  /** The same for a shell script. */
+  readonly shell: (text: string) => ChildProcess;
   /** Living processes in the Mac's network. */
   readonly processes: () => readonly number[];
 }
@@ -70,8 +72,8 @@ export function createMac({ ground, plan, files, folder, key }: MacOptions): Mac
   const net = `/proc/${ground.pid}/root/run/netns/${plan.self}`;
   const own = (name: string): string => join(folder, 'peers', 'own', name);
   const model = (path: string): string => join(folder, 'model', path);
-  const inside = ['nsenter', `--net=${net}`, `--pid=/proc/${ground.pid}/ns/pid_for_children`, '/usr/bin/perl'];
-  const spawnPerl = (args: readonly string[]): ChildProcess => {
+  const inside = ['nsenter', `--net=${net}`, `--pid=/proc/${ground.pid}/ns/pid_for_children`];
+  const spawnInside = (args: readonly string[]): ChildProcess => {
     const child = startBound([...inside, ...args], `exchange.${process.pid}.${plan.self}`, ['pipe', 'pipe', 'pipe']);
     child.stdin?.on('error', () => undefined);
     return child;
@@ -119,7 +121,7 @@ export function createMac({ ground, plan, files, folder, key }: MacOptions): Mac
     },
     start: () => {
       events = [];
-      child = spawnPerl(['-e', program, join(folder, 'peers'), join(folder, 'model')]);
+      child = spawnInside(['/usr/bin/perl', '-e', program, join(folder, 'peers'), join(folder, 'model')]);
       ended = once(child, 'close');
       if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', hear);
       child.stderr?.on('data', (bytes: Buffer) => {
@@ -168,7 +170,8 @@ export function createMac({ ground, plan, files, folder, key }: MacOptions): Mac
     },
     own,
     model,
-    perl: (text, args) => spawnPerl(['-e', text, '--', ...args]),
+    perl: (text, args) => spawnInside(['/usr/bin/perl', '-e', text, '--', ...args]),
+    shell: (text) => spawnInside(['/bin/sh', '-c', text]),
     processes: () => processesIn(ground, plan.self),
   };
 }

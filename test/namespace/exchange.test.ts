@@ -1,4 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -19,7 +21,10 @@ const spare = 8;
 const mesh = (macs: number, more: Partial<Topology> = {}): Topology => ({ kind: 'mesh', macs, megabits: 200, ...more });
 
 let exchange: Exchange | undefined;
+let unmount = (): void => undefined;
 afterEach(async () => {
+  unmount();
+  unmount = (): void => undefined;
   await exchange?.close();
   exchange = undefined;
 });
@@ -111,16 +116,61 @@ describe('an exchange over cables', () => {
     for (const one of survivors) expect(received(one)).toBeLessThanOrEqual(totalBytes + (spare + lost) * mebibyte);
   });
 
-  it.each(moments(chunks - 2))('resumes on a Mac that is killed after %i chunks', async (moment) => {
+  const restarts = ([1, 3] as const).flatMap((victim) =>
+    Array.from({ length: chunks }, (_, at) => [victim, at + 1] as const),
+  );
+  it.each(isWhole ? restarts : drawn(restarts, isThorough ? 3 : 1))(
+    'ends well if Mac %i is killed after %i chunks and starts again',
+    async (victim, moment) => {
+      // An origin that starts when the others are complete waits for them.
+      const planText = (text: string): string => `${text}wait 3 20 30\n`;
+      const { start, finish, mac, macs, receivers, totalBytes } = await open({ topology: mesh(3), planText });
+      start();
+      await mac(3).has(moment);
+      await mac(victim).kill();
+      const had = count(mac(3).have());
+      mac(victim).start();
+      await finish();
+      expectIdentical(receivers);
+      const again = victim === 3 ? had - spare : -spare;
+      expect(received(mac(3))).toBeLessThanOrEqual(totalBytes - again * mebibyte);
+      await Promise.all(macs.map((one) => one.exited()));
+      expect(macs.flatMap((one) => one.processes())).toEqual([]);
+    },
+  );
+});
+
+describe('a Mac whose disk is full', () => {
+  /** Moves a Mac's files to a disk of this size. */
+  function onOwnDisk(mac: Mac, mebibytes: number): string {
+    const folder = dirname(dirname(mac.model('x')));
+    const [image, there] = [`${folder}.image`, `${folder}.disk`];
+    mkdirSync(there);
+    execFileSync('truncate', ['-s', `${mebibytes}M`, image]);
+    execFileSync('mkfs.ext4', ['-q', '-m', '0', image]);
+    execFileSync('mount', ['-o', 'loop', image, there]);
+    execFileSync('cp', ['-a', `${folder}/.`, there]);
+    execFileSync('umount', [there]);
+    execFileSync('mount', ['-o', 'loop', image, folder]);
+    unmount = () => void execFileSync('umount', ['-l', folder]);
+    return folder;
+  }
+
+  it('stops alone, and later gets only what is missing', async () => {
     const { start, finish, mac, receivers, totalBytes } = await open({ topology: mesh(3) });
+    const ballast = `${onOwnDisk(mac(2), 48)}/ballast`;
+    writeFileSync(ballast, Buffer.alloc(26 * mebibyte));
     start();
-    await mac(3).has(moment);
-    await mac(3).kill();
-    const had = count(mac(3).have());
-    mac(3).start();
+    while (!mac(2).events.some((line) => line === 'full No space left on device')) await pause(20);
+    await mac(2).kill();
+    const had = count(mac(2).have());
+    expect(had).toBeGreaterThan(4);
+    await mac(3).complete();
+    rmSync(ballast);
+    mac(2).start();
     await finish();
     expectIdentical(receivers);
-    expect(received(mac(3))).toBeLessThanOrEqual(totalBytes - (had - spare) * mebibyte);
+    expect(received(mac(2))).toBeLessThanOrEqual(totalBytes - (had - spare) * mebibyte);
   });
 });
 

@@ -23,8 +23,8 @@ my $piece = 1_048_576;
 my $silent = 4;
 # A less preferred peer gets requests after this time without the preferred one.
 my $grace = 1;
-# Time to wait for a Mac that has not connected yet, or whose connection broke.
-my ($first, $linger) = (120, 5);
+# Time to wait for a Mac whose connection broke.
+my $linger = 5;
 # A Mac that asks nothing for this long has no power.
 my $absent = 60;
 # A peer is named as a source for this long after a chunk from it.
@@ -45,9 +45,9 @@ for (lines("$folder/plan")) {
   } else { $plan{$what} = [@words] }
 }
 my ($self, $role, $mode) = map { $plan{$_}[0] } qw(name role mode);
-# Without a source for this long, a Mac gives up: if there was none yet, and if there was one. Each Mac waits longer than the
-# one before, because it may get from that one what it is missing.
-my ($stuck, $lost, $turn) = @{ $plan{wait} // [120, 20, 30] };
+# Time to wait for a Mac that has not connected yet, and without a source until a Mac gives up: if there was none yet, and
+# if there was one. Each Mac waits longer than the one before, because it may get from that one what it is missing.
+my ($first, $lost, $turn) = @{ $plan{wait} // [120, 20, 30] };
 my ($stripe, $stripes) = @{ $plan{stripe} // [0, 1] };
 my ($chunk_bytes, $streams) = ($plan{chunk}[0], $plan{streams}[0] // 1);
 

@@ -479,7 +479,7 @@ sub run {
       }
       report_serving($now) if $is_finishing;
       $last_source = $now if $have !~ /0/ || $role eq "serve" || $is_downloading;
-      if ($now - $last_source > ($had_source ? $lost : $stuck) + $turn * $stripe) { say_root("stuck no other Mac that has the model answers"); $last_source = $now }
+      if ($now - $last_source > ($had_source ? $lost : $first) + $turn * $stripe) { say_root("stuck no other Mac that has the model answers"); $last_source = $now }
     }
     my $is_told = !grep { $_->{map} ne "" && !$_->{is_told} } @workers;
     last if $is_finishing && $is_told && is_free();
