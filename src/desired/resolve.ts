@@ -26,7 +26,7 @@ import { given } from '../model/given.ts';
 import { compareText } from '../model/lists.ts';
 import { macModel } from '../model/macs.ts';
 import { type Link, type LinkEnd, linkEndText, nodeName } from '../model/node.ts';
-import type { TreeFile } from '../model/node-script.ts';
+import type { DownloadHours, TreeFile } from '../model/node-script.ts';
 import type { ApiKeySource, SecretSource } from '../model/secret.ts';
 import { isDayOver } from '../model/text/units.ts';
 import { parseIpv4Network, parseLink, parseLinkEnd } from './addresses.ts';
@@ -204,12 +204,19 @@ function bytesPerSecondOf(rate: string): number {
   return Math.round(megabits * 125_000);
 }
 
+/** `22:00-06:00`. */
+function hoursOf(window: string): DownloadHours {
+  const [begin = '', end = ''] = window.split('-');
+  return { begin, end };
+}
+
 function resolveDownloads({ downloads, secrets }: ClusterSpec): DesiredDownloads | undefined {
   const token = resolveSecretSource(secrets?.huggingface);
   const found: DesiredDownloads = {
     ...given({
       mirror: downloads?.mirror,
       maxBytesPerSecond: downloads?.maxRate === undefined ? undefined : bytesPerSecondOf(downloads.maxRate),
+      hours: downloads?.window === undefined ? undefined : hoursOf(downloads.window),
       via: downloads?.via === undefined ? undefined : nodeName(downloads.via),
       token: token?.kind === 'prompt' ? undefined : token,
     }),

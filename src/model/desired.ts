@@ -8,7 +8,7 @@ import type { Digest } from './digest.ts';
 import type { Known } from './known.ts';
 import type { ModelShape } from './model-shape.ts';
 import type { Link, LinkEnd, NodeName } from './node.ts';
-import type { TreeFile } from './node-script.ts';
+import type { DownloadHours, TreeFile } from './node-script.ts';
 import type { ApiKeySource, SecretSource } from './secret.ts';
 import type { Prose } from './text/prose.ts';
 
@@ -290,6 +290,8 @@ export interface DesiredDownloads {
   readonly plainHttp?: true;
   /** The highest rate of all nodes' model downloads together. */
   readonly maxBytesPerSecond?: number;
+  /** The hours of each day in which nodes may download models. */
+  readonly hours?: DownloadHours;
   /** The Mac that downloads a model for the others to which it is cabled. */
   readonly via?: NodeName;
   /** The source of the Hugging Face token; absent if the file has none. */

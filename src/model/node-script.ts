@@ -27,6 +27,12 @@ export interface CopiedFile extends TreeFile {
   readonly from: string;
 }
 
+/** Hours of each day, by the node's clock, such as `22:00` to `06:00`. They may span midnight. */
+export interface DownloadHours {
+  readonly begin: string;
+  readonly end: string;
+}
+
 /** The source from which a node fetches a model's files. */
 export type FetchSource =
   /**
@@ -42,6 +48,8 @@ export type FetchSource =
       readonly account?: string;
       /** The highest rate; absent if there is no limit. */
       readonly maxBytesPerSecond?: number;
+      /** Absent if the job may download at any time. */
+      readonly hours?: DownloadHours;
     }
   /** A folder that already exists on this node. */
   | { readonly kind: 'folder'; readonly folder: NodePath };

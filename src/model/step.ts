@@ -186,8 +186,11 @@ export interface Change {
 /** The result of a step. `unknown` is neither success nor failure: the next observation decides. */
 export type StepOutcome = 'changed' | 'unchanged' | 'failed' | 'unknown' | 'skipped' | 'blocked' | 'interrupted';
 
-/** What a transfer does now: bytes arrive, their digest is compared, or a complete node passes them on to others. */
-export const activities = ['receiving', 'comparing', 'serving'] as const;
+/**
+ * What a transfer does now: bytes arrive, it waits for the hours in which it may download, digests are compared, or a
+ * complete node passes the bytes on to others.
+ */
+export const activities = ['receiving', 'waiting', 'comparing', 'serving'] as const;
 export type Activity = (typeof activities)[number];
 
 /** A step's progress; bytes for steps that transfer data. */
@@ -197,6 +200,8 @@ export interface StepProgress {
   /** Of `doneBytes`, those that were on the node before; absent if unknown. */
   readonly keptBytes?: number;
   readonly activity?: Activity;
+  /** While waiting: the time of day, such as `22:00`, on the node that downloads. */
+  readonly until?: string;
   /** The nodes from which the last bytes came, if they came from other nodes. */
   readonly sources?: readonly NodeName[];
   /** While serving: the nodes that still need this one, and the bytes that it has sent to other nodes. */

@@ -132,13 +132,14 @@ const jobWords: Readonly<Record<NonNullable<ModelCopy['job']>, string>> = {
 
 /** `partly staged, 412.0 GB of 735.2 GB on studio-4`. */
 function stateText(
-  { state, isNeeded, reason, stagedBytes, job, ...copy }: ModelCopy,
+  { state, isNeeded, reason, stagedBytes, job, waitsUntil, ...copy }: ModelCopy,
   bytes: number | undefined,
   nodes: string,
 ): string {
   const staged =
     stagedBytes === undefined || bytes === undefined ? '' : `, ${bytesText(stagedBytes)} of ${bytesText(bytes)},`;
-  const word = (job && jobWords[job]) ?? stateWords[state];
+  const waits = waitsUntil && `waiting until ${escapeText(waitsUntil)} (downloads.window)`;
+  const word = waits ?? (job && jobWords[job]) ?? stateWords[state];
   const unused = isNeeded || state === 'unknown' ? '' : ' (no placement there uses it)';
   const why = reason === undefined ? hashText(copy) : `: ${escapeText(reason)}`;
   return `${word}${staged} on ${nodes}${unused}${why}`;

@@ -9,7 +9,6 @@ const words = [...missing.matchAll(/`([^`]+)`/g)].flatMap(([, word = '']) => wor
 
 /** Adds a key to the example, by its name in the README. */
 const edits: Readonly<Record<string, (text: string) => string>> = {
-  'downloads.window': (text) => `${text}\ndownloads: { window: 22:00-06:00 }\n`,
   pdus: (text) => `${text}\npdus: { rack: { driver: command } }\n`,
   'macos.updates.driver': (text) => text.replace('automatic: disabled', 'automatic: disabled, driver: softwareupdate'),
   'nodes.*.outlet': (text) => text.replace('host: studio-1.lan', 'host: studio-1.lan, outlet: rack/1'),

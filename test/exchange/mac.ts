@@ -20,7 +20,7 @@ import { firstProcess, type Ground, startBound } from '../namespace/host/ground.
 import { type ModelFile, sha256 } from './exchange.ts';
 
 /** The program as it is sent to a Mac. */
-const program = ['connections.pl', 'peer.pl']
+const program = ['connections.pl', 'chunks.pl', 'peer.pl']
   .map((name) => readFileSync(join(import.meta.dirname, '../../src/rack/artifacts/peers', name), 'utf8'))
   .join('');
 
@@ -112,7 +112,9 @@ export function createMac({ ground, plan, files, folder, key }: MacOptions): Mac
     }
   }
 
-  const have = (): string => (existsSync(own('have')) ? readFileSync(own('have'), 'latin1') : '');
+  /** After the chunks, the file has what this Mac knows about the Mac that downloads. */
+  const state = /\d\d(?:\d\d:\d\d|-----)$/;
+  const have = (): string => (existsSync(own('have')) ? readFileSync(own('have'), 'latin1').replace(state, '') : '');
   return {
     plan,
     key,

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { PeerPlan } from '../../src/model/node-script.ts';
 import { macName, type Topology } from '../exchange/cables.ts';
 import { type Exchange, type ExchangeOptions, makeFile, mebibyte, openExchange, sha256 } from '../exchange/exchange.ts';
 import { flippingProxy } from '../exchange/flipping-proxy.ts';
@@ -88,6 +89,26 @@ describe('an exchange over cables', () => {
     const [two = '', three] = receivers.map((one) => one.have());
     expect([two, two.includes('0')]).toEqual([three, true]);
     expect(at.toSorted((one, other) => one - other)).toEqual(at);
+  });
+
+  it('waits with the Mac that downloads, also behind another Mac', async () => {
+    // Mac 3 has no cable to the first one.
+    const planText = (text: string, { self }: PeerPlan): string => {
+      const far = self === macName(1) ? macName(3) : self === macName(3) ? macName(1) : 'none';
+      const lines = text.split('\n').filter((line) => !new RegExp(`^(?:peer|feeds) ${far}\\b`).test(line));
+      return `${lines.join('\n')}wait 2 1 0\n`;
+    };
+    const { start, finish, receivers, mac } = await open({ topology: mesh(3), isGrowing: true, planText });
+    const events = () => receivers.map((one) => one.events.filter((line) => /^(?:waiting|stuck)/.test(line)));
+    start();
+    mac(1).tell('waits 22:00');
+    await pause(5_000);
+    expect(events()).toEqual([['waiting 22:00'], ['waiting 22:00']]);
+    mac(1).tell('waits -----');
+    for (const file of model) await mac(1).grow(file, 400);
+    await finish();
+    expectIdentical(receivers);
+    expect(events()).toEqual(receivers.map(() => ['waiting 22:00', 'waiting -----']));
   });
 
   it('passes on a file that still grows at its origin', async () => {

@@ -32,9 +32,16 @@ const boundText = ({ bounds, sources }: TransferProgress): string =>
     .map((bound) => (bound === 'cables' && sources !== undefined ? `from ${namesText(sources)}` : boundWords[bound]))
     .join(', ');
 
-/** The pieces of a progress, each with its rank: when there is no room, the highest rank is left out first. */
-function piecesOf(progress: TransferProgress): readonly { readonly text: string; readonly rank: number }[] {
-  const { doneBytes, totalBytes, bytesPerSecond, msLeft, stillMs, feeds, isRunning } = progress;
+/** When there is no room, the pieces with the highest rank are left out first. */
+interface Piece {
+  readonly text: string;
+  readonly rank: number;
+  /** Belongs to the piece before it. */
+  readonly isRemark?: true;
+}
+
+function piecesOf(progress: TransferProgress): readonly Piece[] {
+  const { doneBytes, totalBytes, bytesPerSecond, msLeft, stillMs, waitsUntil, feeds, isRunning } = progress;
   const percent = Math.floor((100 * doneBytes) / totalBytes);
   const isRated = bytesPerSecond !== undefined && bytesPerSecond > 0;
   return [
@@ -43,17 +50,22 @@ function piecesOf(progress: TransferProgress): readonly { readonly text: string;
     { text: isRated ? `${diskText(bytesPerSecond)}/s` : '', rank: 2 },
     { text: msLeft === undefined ? '' : `${durationText(msLeft)} left`, rank: 1 },
     { text: stillMs === undefined ? '' : `no bytes for ${durationText(stillMs)}`, rank: 1 },
+    { text: waitsUntil === undefined ? '' : `waits until ${waitsUntil}`, rank: 1 },
+    { text: waitsUntil === undefined ? '' : '(downloads.window)', rank: 3, isRemark: true as const },
     { text: feeds === undefined ? '' : servingText(feeds), rank: 1 },
     { text: boundText(progress), rank: 3 },
   ].filter(({ text }) => text !== '');
 }
+
+const joined = (pieces: readonly Piece[], gap: string): string =>
+  pieces.map(({ text, isRemark }, at) => `${at === 0 ? '' : isRemark ? ' ' : gap}${text}`).join('');
 
 /** A progress in at most `columns`, such as `412 of 735 GB  56 %  2.9 GB/s  2 min left  over the uplink`. */
 export function transferText(progress: TransferProgress, columns: number): string {
   let pieces = piecesOf(progress);
   for (;;) {
     for (const gap of ['  ', ' ']) {
-      const text = pieces.map((piece) => piece.text).join(gap);
+      const text = joined(pieces, gap);
       if (columnsOf(text) <= columns || pieces.length === 1) return text;
     }
     const last = Math.max(...pieces.map(({ rank }) => rank));
@@ -63,7 +75,8 @@ export function transferText(progress: TransferProgress, columns: number): strin
 
 /** The same as a phrase for a line of its own: `412 of 735 GB (56 %), 2.9 GB/s, 2 min left, over the uplink`. */
 export function transferPhrase(progress: TransferProgress): string {
-  const [bytes = '', ...others] = piecesOf(progress).map(({ text }) => text);
-  const [percent, ...rest] = progress.isRunning && progress.feeds === undefined ? others : ['', ...others];
-  return [percent === '' ? bytes : `${bytes} (${percent})`, ...rest].join(', ');
+  const [bytes = { text: '', rank: 0 }, ...others] = piecesOf(progress);
+  const [percent, ...rest] = progress.isRunning && progress.feeds === undefined ? others : [undefined, ...others];
+  const first = percent === undefined ? bytes : { ...bytes, text: `${bytes.text} (${percent.text})` };
+  return joined([first, ...rest.flatMap((one) => one ?? [])], ', ');
 }

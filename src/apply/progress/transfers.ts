@@ -13,6 +13,8 @@ interface TrackedStep extends Transfer {
   /** Of `doneBytes`, those that were on the node before the step; they do not count in the rate. */
   readonly keptBytes: number;
   readonly activity?: Activity;
+  /** While waiting: the time of day at which the download continues. */
+  readonly until?: string;
   /** The nodes that the last bytes came from, and those that this node serves. */
   readonly sources?: readonly NodeName[];
   readonly feeds?: readonly NodeName[];
@@ -68,11 +70,11 @@ function stepAfter(step: TrackedStep, event: RunEvent): TrackedStep {
     case 'step-started':
       return { ...step, state: 'running' };
     case 'step-progress': {
-      const { activity: _a, sources: _s, feeds: _f, ...rest } = step;
+      const { activity: _a, until: _u, sources: _s, feeds: _f, ...rest } = step;
       const doneBytes = Math.min(step.bytes, event.doneBytes ?? step.doneBytes);
       const keptBytes = Math.min(doneBytes, event.keptBytes ?? step.keptBytes);
-      const { activity, sources, feeds } = event;
-      return { ...rest, doneBytes, keptBytes, ...given({ activity, sources, feeds }) };
+      const { activity, until, sources, feeds } = event;
+      return { ...rest, doneBytes, keptBytes, ...given({ activity, until, sources, feeds }) };
     }
     case 'step-ended':
       return endedStep(step, event.outcome);
@@ -86,7 +88,7 @@ function stepAfter(step: TrackedStep, event: RunEvent): TrackedStep {
  * the node, so they do not count in the rate.
  */
 function endedStep(step: TrackedStep, outcome: Extract<RunEvent, { kind: 'step-ended' }>['outcome']): TrackedStep {
-  const { activity: _a, sources: _s, feeds: _f, ...ended } = { ...step, state: 'ended' as const };
+  const { activity: _a, until: _u, sources: _s, feeds: _f, ...ended } = { ...step, state: 'ended' as const };
   if (outcome !== 'changed' && outcome !== 'unchanged') return ended;
   const isSent = outcome === 'changed' && step.from === 'controller';
   const unreported = isSent ? 0 : step.bytes - step.doneBytes;
@@ -155,6 +157,8 @@ export interface TransferProgress {
   readonly msLeft?: number;
   /** The time without a single byte, while bytes should arrive. */
   readonly stillMs?: number;
+  /** The time of day, such as `22:00`, until which all downloads wait for their hours. */
+  readonly waitsUntil?: string;
   /** For one node: the nodes that its last bytes came from. */
   readonly sources?: readonly NodeName[];
   /** For one complete node: the nodes that still need it. Empty if it waits for them to connect. */
@@ -185,6 +189,8 @@ export function nodeProgress({ steps, nodes }: Transfers, node: NodeName, nowMs:
   const { samples = [], movedAtMs = nowMs } = nodes.get(node) ?? {};
   const stillMs = nowMs - movedAtMs;
   if (running.length === 0 || doneBytes === totalBytes) return progress;
+  const waitsUntil = waitOf(running);
+  if (waitsUntil !== undefined) return { ...progress, waitsUntil };
   if (stillMs >= stillFromMs && !bounds.includes('hash')) return { ...progress, stillMs };
   const from = sources.length === 0 ? {} : { sources };
   const bytesPerSecond = rateOf(samples, arrived(shown), nowMs);
@@ -195,6 +201,12 @@ export function nodeProgress({ steps, nodes }: Transfers, node: NodeName, nowMs:
 /** True if a node only serves what it has. */
 const isServing = (running: readonly TrackedStep[]): boolean =>
   running.length > 0 && running.every(({ activity }) => activity === 'serving');
+
+/** Until when these transfers wait; undefined if one of them does not. */
+function waitOf(running: readonly Pick<TrackedStep, 'until'>[]): string | undefined {
+  const [{ until } = {}] = running;
+  return running.every((one) => one.until !== undefined) ? until : undefined;
+}
 
 const namesIn = (
   steps: readonly TrackedStep[],
@@ -248,6 +260,8 @@ export function wholeProgress(transfers: Transfers, nowMs: number): TransferProg
     isComparing: false,
     bounds: wholeBounds(all),
   };
+  const waitsUntil = waitOf(running.map((one) => given({ until: one.waitsUntil })));
+  if (waitsUntil !== undefined) return { ...progress, waitsUntil };
   const rates = running.flatMap(({ bytesPerSecond }) => bytesPerSecond ?? []);
   if (rates.length === 0 || doneBytes === totalBytes) return progress;
   const bytesPerSecond = rates.reduce((total, rate) => total + rate, 0);

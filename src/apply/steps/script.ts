@@ -315,7 +315,7 @@ const pollMaxBytes = 65_536;
 
 /**
  * Launches a job, or attaches to the one with its key, and polls it until it ends. The job outlives this run and its
- * connections. The deadline counts from the job's last progress.
+ * connections. The deadline counts from the job's last progress; while it waits for its hours, no time counts.
  */
 export async function runJob(step: StepOf<'job'>, context: StepContext): Promise<StepResult> {
   for (let launches = 1; launches <= maxLaunches; launches += 1) {
@@ -370,7 +370,7 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
       if (poll.state === 'ended') return ending(step, poll, context);
       if (poll.state !== 'running') return 'gone';
       const now = JSON.stringify([poll.done, poll.serving]);
-      if (now !== moved) {
+      if (now !== moved || poll.activity === 'waiting') {
         moved = now;
         movedAtMs = performance.now();
       }
@@ -381,9 +381,9 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
   return interrupted;
 }
 
-function progressOf({ done, total, kept, activity, sources, serving }: JobPoll): StepProgress | undefined {
+function progressOf({ done, total, kept, activity, until, sources, serving }: JobPoll): StepProgress | undefined {
   if (done === undefined && activity !== 'serving') return undefined;
-  const bytes = given({ doneBytes: done, totalBytes: total, keptBytes: kept, activity });
+  const bytes = given({ doneBytes: done, totalBytes: total, keptBytes: kept, activity, until });
   if (activity === 'receiving') return { ...bytes, ...given({ sources }) };
   if (activity !== 'serving') return bytes;
   const { feeds = [], sentBytes } = serving ?? {};

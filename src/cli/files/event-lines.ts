@@ -169,8 +169,8 @@ function runLines(event: RunEvent): readonly EventLine[] {
       return [{ level: 'info', event: event.kind, node, msg: `${step} started`, fields }];
     }
     case 'step-progress': {
-      const { step, text, doneBytes, totalBytes, keptBytes, activity, sources, feeds, sentBytes } = event;
-      const bytes = given({ doneBytes, totalBytes, keptBytes, activity, sources, feeds, sentBytes });
+      const { step, text, doneBytes, totalBytes, keptBytes, activity, until, sources, feeds, sentBytes } = event;
+      const bytes = given({ doneBytes, totalBytes, keptBytes, activity, until, sources, feeds, sentBytes });
       return line(event, 'debug', text ?? `${step} made progress`, { step, ...bytes });
     }
     case 'step-ended': {

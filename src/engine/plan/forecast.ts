@@ -2,6 +2,7 @@ import type { DesiredModel } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
+import type { DownloadHours } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
 import { modelTree, neededBytes, usedModels } from '../../rack/artifacts/model-resource.ts';
 import { diskSpaceFact } from '../../rack/boot/fact.ts';
@@ -31,6 +32,8 @@ export interface NodeForecast {
   readonly neededBytes: number;
   /** The highest rate of all nodes' downloads together; absent if the file sets none. */
   readonly maxBytesPerSecond?: number;
+  /** The hours of each day in which nodes download, by their own clocks; absent if the file sets none. */
+  readonly hours?: DownloadHours;
   /** In the APFS container, whose volumes share their free space; absent if it was not observed. */
   readonly freeBytes?: number;
 }
@@ -70,7 +73,7 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
           missing.filter(({ name }) => made.has(name)),
           (model) => neededBytes(target, model),
         ),
-        ...given({ maxBytesPerSecond: desired.downloads?.maxBytesPerSecond }),
+        ...given({ maxBytesPerSecond: desired.downloads?.maxBytesPerSecond, hours: desired.downloads?.hours }),
         ...given({ freeBytes: readValue(target.facts, diskSpaceFact)?.freeBytes }),
       },
     ];

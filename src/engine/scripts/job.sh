@@ -1,7 +1,7 @@
 # Begins every job. `d` is the folder that contains the job's file `run`. A job ends only through `failed SLUG TEXT` or
 # `end EXIT`, which write the exit status atomically by a rename. `progress DONE [TOTAL]` counts bytes. `activity WHAT`
-# records what the job does now (receiving, comparing, serving), and `kept`: the bytes in DONE that were on the node before. The
-# process number is linked to `pid`, which fails if a second copy runs; that copy exits.
+# records what the job does now (receiving, waiting, comparing, serving), and `kept`: the bytes in DONE that were on the node
+# before. The process number is linked to `pid`, which fails if a second copy runs; that copy exits.
 #
 # Uses ../../node/shell/must.sh
 # Prints: nothing; the exit is 1 if the script is not a job's file `run`

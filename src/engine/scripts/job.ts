@@ -29,6 +29,8 @@ export interface JobPoll {
   /** What the job does now, and the bytes in `done` that were on the node before; absent from older jobs. */
   readonly activity?: Activity;
   readonly kept?: number;
+  /** While waiting: the time of day at which it continues, such as `22:00`. */
+  readonly until?: string;
   /** The Macs from which the last bytes came, if they came from other Macs. */
   readonly sources?: readonly NodeName[];
   readonly serving?: Serving;
@@ -65,6 +67,7 @@ export function parseJobPoll(stdout: string): JobPoll | undefined {
     ...(done === undefined ? {} : { done: Number(done) }),
     ...(total === undefined ? {} : { total: Number(total) }),
     ...(activity === undefined ? {} : { activity, kept: Number(kept) }),
+    ...(activity === 'waiting' ? given({ until: timeOfDay.exec(fields.get('until') ?? '')?.[0] }) : {}),
     ...(sources === undefined ? {} : { sources }),
     ...(exit === undefined ? {} : { exit: Number(exit) }),
     ...(slug === undefined ? {} : { failure: { slug, text } }),
@@ -75,6 +78,8 @@ export function parseJobPoll(stdout: string): JobPoll | undefined {
     }),
   };
 }
+
+const timeOfDay = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 const states = ['absent', 'running', 'ended', 'gone'] as const;
 
@@ -112,8 +117,16 @@ export function launchBody(key: Digest, call: JobCall, { token = '', peerKey = '
     peers: plan === undefined || !('tree' in call.args) ? '' : peersFolder(call.args.tree),
     peer_key: plan === undefined ? '' : peerKey,
     peer_account: plan?.account ?? '',
+    hours: hoursOf(call),
     tenths: startTenths,
   });
+}
+
+/** The hours in which a job may download, as it reads them. */
+function hoursOf(call: JobCall): string {
+  if (call.name !== 'fetch-model' || call.args.source.kind !== 'url') return '';
+  const { hours } = call.args.source;
+  return hours === undefined ? '' : `${hours.begin} ${hours.end}`;
 }
 
 /** A job's result on the node, by which a later run finds that it is complete. */

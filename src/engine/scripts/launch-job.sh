@@ -15,6 +15,7 @@
 # Needs peers: the folder of the program that exchanges a model with other Macs; empty if the job has none
 # Needs peer_key: the key with which Macs recognize each other
 # Needs peer_account: the account that runs that program; empty for the user who called sudo
+# Needs hours: when a download may begin and must end each day, such as `22:00 06:00`; empty for no limit
 # Needs tenths: time limit for the job's process number, in tenths of a second
 # Prints: job=attached and @unchanged, job=done and @unchanged, or job=started and @changed; fails with mkdir, write,
 # other-launch, not-started
@@ -33,7 +34,12 @@ if [ -n "$peers" ]; then
   must chown "$R/usr/sbin/chown" "${peer_account:-${SUDO_USER:-root}}" "$peers/key.$$"
   must write "$R/bin/mv" -f "$peers/key.$$" "$peers/key"
 fi
+# A running job reads its hours again and again.
+sethours() {
+  if [ -n "$hours" ]; then write "$folder/hours" "$hours$N"; else "$R/bin/rm" -f "$folder/hours"; fi
+}
 if isrunning "$folder" && [ ! -e "$folder/rc" ]; then
+  sethours
   printf 'job=attached\n'
   unchanged
 fi
@@ -56,8 +62,9 @@ if [ -e "$folder/pid" ]; then
     exit 1
   }
 fi
+sethours
 "$R/bin/rm" -f "$old" "$folder/rc" "$folder/failure" "$folder/note" "$folder/progress" "$folder/activity" \
-  "$folder/sources" "$folder/serving" "$folder/peers"
+  "$folder/until" "$folder/sources" "$folder/serving" "$folder/peers"
 write "$folder/job" "$about${N}boot=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)$N"
 write "$folder/run" "$run"
 # The builtin printf writes into a pipe, so the secret is in no argument and no file.

@@ -2,8 +2,8 @@
 #
 # Needs key: the job's key
 # Needs folder: the job's folder
-# Prints: state=absent, running, ended or gone; progress=, activity=, sources=, serving=, rc=, failure= and note=, if the
-# job has written them; exchange= for each line about other Macs, when the job has ended; end
+# Prints: state=absent, running, ended or gone; progress=, activity=, until=, sources=, serving=, rc=, failure= and note=,
+# if the job has written them; exchange= for each line about other Macs, when the job has ended; end
 printed() {
   [ -e "$folder/$1" ] || return 0
   IFS= read -r x <"$folder/$1"
@@ -21,6 +21,7 @@ fi
 printf 'state=%s\n' "$state"
 printed progress
 printed activity
+printed until
 printed sources
 printed serving
 printed rc

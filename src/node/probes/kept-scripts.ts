@@ -80,6 +80,7 @@ const jobRecords = `  if s "$b/ops"; then
       printf "job %s\\n" "$k"
       r "$j/job"
       f progress "$j/progress"
+      f until "$j/until"
       f failure "$j/failure"
       if [ -e "$j/rc" ]; then
         f exit "$j/rc"

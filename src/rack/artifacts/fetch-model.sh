@@ -33,6 +33,7 @@ refuse_root "$account"
 # If no other Mac answers, the rest comes from the source.
 [ -z "$receives" ] || {
   receive "$@"
+  [ -z "$waits" ] || resumed
   "$R/bin/rm" -f "$d/sources"
 }
 i=0

@@ -14,8 +14,12 @@
 # 401, 403 and 404 of the server itself are final; 403 after a redirect means that a signed address has expired, so the
 # server is asked again. After 429, the script waits as long as the header says (`t=52` is 52 seconds).
 #
+# Outside the job's hours, nothing is asked for. A download stops when they end, and continues when they begin again. One
+# curl runs for an hour at most, because the clock may be changed meanwhile.
+#
 # Uses staged-files.sh
 # Uses ../../node/shell/refuse-root.sh
+# Uses ../../node/shell/download-hours.sh
 # Needs account: the account that runs curl and must not be able to become root; empty for root
 # Needs protocols: the protocols that curl may use
 # Needs volume: the volume of the staging folder
@@ -41,6 +45,7 @@ token=''
 fetch() {
   set -- "$R/usr/bin/curl" -q -f -s -S -L --proto "$protocols" --proto-redir "$protocols" --connect-timeout 20 --speed-limit 1 --speed-time 60 -w '%{stderr}@%{http_code} %{num_redirects} %header{ratelimit}\n' -K - "$@"
   [ -z "$rate" ] || set -- "$@" --limit-rate "$rate"
+  [ -z "$left" ] || set -- "$@" -m "$((left < 3600 ? left : 3600))"
   [ -z "$account" ] || set -- "$R/usr/bin/sudo" -n -H -u "$account" "$@"
   printf '%s' "${token:+header = \"Authorization: Bearer $token\"}" | "$@" 2>"$d/curl"
 }
@@ -50,6 +55,7 @@ fetched() {
     size "$1"
     # Bytes that arrived show that the server works, so the tries begin again.
     if [ "$n" -gt "$b" ]; then k=0 b=$n; fi
+    ! await_hours || k=0
     if [ "$n" -eq 0 ]; then fetch "$2" >>"$1"; else fetch -C "$n" "$2" >>"$1"; fi
     x=$?
     h=$("$R/usr/bin/awk" '/^@/ { print; exit }' "$d/curl")
@@ -58,6 +64,10 @@ fetched() {
       (0) return ;;
       (33 | 36) "$R/bin/rm" -f "$1" ;;
       (23) failed disk-full "$m" ;;
+      (28)
+        size "$1"
+        if [ -n "$left" ] && { ! inhours || [ "$n" -gt "$b" ]; }; then continue; fi
+        ;;
     esac
     case $h in
       ('@401 0 '* | '@403 0 '* | '@404 0 '*) failed fetch-refused "$m" ;;

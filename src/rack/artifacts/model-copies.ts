@@ -31,6 +31,8 @@ interface CopyState {
   readonly stagedBytes?: number;
   /** The job that prepares the copy: `done` if every file is staged and verified. Absent if no job runs or has ended. */
   readonly job?: 'running' | 'done' | 'failed';
+  /** The time of day on the node, such as `22:00`, until which the running job waits for its hours. */
+  readonly waitsUntil?: string;
 }
 
 export interface ModelCopy extends CopyState {
@@ -124,11 +126,12 @@ function hashesOf(facts: Facts, { name, digest }: KeptTree): Pick<CopyState, 'ha
 }
 
 /** The progress of the job that prepares this tree; of several, the one that runs. */
-function progressOf(facts: Facts, tree: string, bytes: number): Pick<CopyState, 'stagedBytes' | 'job'> {
+function progressOf(facts: Facts, tree: string, bytes: number): Pick<CopyState, 'stagedBytes' | 'job' | 'waitsUntil'> {
   const jobs = (readValue(facts, jobsFact) ?? []).filter(({ fields }) => fields['tree'] === tree);
   const fields = (jobs.find((one) => one.fields['state'] === 'running') ?? jobs[0])?.fields ?? {};
   const stagedBytes = fields['done'] === undefined ? undefined : Number(fields['done']);
-  return given({ stagedBytes, job: jobState(fields, stagedBytes === bytes) });
+  const waitsUntil = fields['state'] === 'running' ? fields['until'] : undefined;
+  return given({ stagedBytes, job: jobState(fields, stagedBytes === bytes), waitsUntil });
 }
 
 /** @param isWhole false for a job that adopted only some of the files; another one gets the rest */

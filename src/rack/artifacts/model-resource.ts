@@ -311,6 +311,7 @@ function stepsFor(view: View, wanted: DesiredModel, made: readonly Property[]): 
       account: view.desired.system.accounts.transfers,
       peers,
       maxBytesPerSecond,
+      hours: view.desired.downloads?.hours,
     });
   });
   // Other Macs have nothing to receive before an origin has cloned the copies that it found.

@@ -43,6 +43,23 @@ function freeText(all: readonly NodeForecast[]): string {
   return ` ${`(${isSame ? '' : 'at least '}${diskText(least)} free)`.replaceAll(' ', firmSpace)}`;
 }
 
+/** When the downloads may begin and must pause. */
+function hoursText(all: readonly NodeForecast[]): readonly string[] {
+  const hours = all.find(({ uplinkBytes, lanBytes }) => uplinkBytes + lanBytes > 0)?.hours;
+  return hours === undefined
+    ? []
+    : [`downloads only from ${hours.begin} to ${hours.end}, by each Mac's own clock (downloads.window)`];
+}
+
+const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+
+/** How many days a download takes at least, if its hours are too few for one. */
+function daysText(ms: number, { begin, end }: NonNullable<NodeForecast['hours']>): string {
+  const minutes = (minuteOf(end) - minuteOf(begin) + 1_440) % 1_440;
+  const days = Math.ceil(ms / (minutes * 60_000));
+  return days < 2 ? '' : `, on at least ${days} days`;
+}
+
 const totalOf = (all: readonly NodeForecast[], key: keyof Sources): number =>
   all.reduce((total, one) => total + (one[key] ?? 0), 0);
 
@@ -55,7 +72,7 @@ const oneCable = { bytesPerMs: 2_000_000, text: '16 Gbit/s' };
 
 /** Which connection decides how long the transfers take. Its rate is not known before they begin. */
 function timeText(all: readonly NodeForecast[]): readonly string[] {
-  const [{ maxBytesPerSecond } = {}] = all;
+  const [{ maxBytesPerSecond, hours } = {}] = all;
   const bytesPerMs = (maxBytesPerSecond ?? Number.POSITIVE_INFINITY) / 1_000;
   const isLimited = bytesPerMs < oneGigabit.bytesPerMs;
   const download = isLimited ? { bytesPerMs, text: `${bytesPerMs / 125} Mbit/s (downloads.maxRate)` } : oneGigabit;
@@ -73,7 +90,9 @@ function timeText(all: readonly NodeForecast[]): readonly string[] {
   // A Mac with several cables gets bytes over all of them.
   const isLess = slowest.rate === oneCable || all.some(({ isPartlyStaged }) => isPartlyStaged);
   const bound = isLess ? 'at most' : 'at least';
-  return [`${bound} ${durationText(slowest.ms)} if ${slowest.name} brings ${slowest.rate.text}`];
+  const isDownload = slowest.rate === download && slowest.name !== "this computer's connection";
+  const days = hours !== undefined && isDownload && !isLess ? daysText(slowest.ms, hours) : '';
+  return [`${bound} ${durationText(slowest.ms)} if ${slowest.name} brings ${slowest.rate.text}${days}`];
 }
 
 /** The bytes that a plan brings to each node, with the disk space that they need, their total, and the time. */
@@ -91,7 +110,7 @@ export function transferLines(all: readonly NodeForecast[], page: Page): readonl
     copiedBytes: totalOf(all, 'copiedBytes'),
     adoptedBytes: totalOf(all, 'adoptedBytes'),
   });
-  const times = timeText(all).map((text) => ['time', text]);
+  const times = [...hoursText(all).map((text) => ['hours', text]), ...timeText(all).map((text) => ['time', text])];
   const shown = [...rows, ...(all.length === 1 ? [] : [['total', total.join(', ')]]), ...times];
   const width = Math.max(...shown.map(([name = '']) => columnsOf(name)));
   const lines = shown.flatMap(([name = '', text = '']) => hang(`  ${padEnd(name, width)}  `, text, page.columns));

@@ -2,7 +2,8 @@
 #
 # A connection begins with a challenge from each side, answered with an HMAC-SHA-256 of the key, so no answer can be used
 # twice. The client then sends requests; it may send the next one before an answer has arrived whole.
-#   have       gets `have MAP`
+#   have       gets `have MAP HOPS UNTIL`: its chunks, its distance from a Mac that gets the model from elsewhere, and until
+#              when that Mac waits
 #   news       gets the same, after a moment unless something has changed
 #   chunk I    gets `chunk BYTES`, the bytes and their SHA-256, or `none`
 #   digest I   gets `digest SHA-256`
@@ -30,6 +31,9 @@ my $absent = 60;
 # A peer is named as a source for this long after a chunk from it.
 my $recent = 10;
 my $max_strikes = 3;
+# More Macs than this are not between two. Without a limit, two Macs would count each other as a way to one that is gone.
+my $most_hops = 30;
+my $no_wait = "-----";
 my $no_digest = "\0" x 32;
 
 my (%plan, @listen, @peers, @feeds, @files);
@@ -63,7 +67,7 @@ for my $n (0 .. $#files) {
   $file->{last} = $#chunks;
 }
 
-# `have` of this Mac: one character per chunk, 0 or 1.
+# `have` of this Mac: one character per chunk, 0 or 1. In its file, the hops and the time follow, such as `0122:00`.
 my $have = "0" x @chunks;
 my $main = $$;
 my ($have_file, $digest_file);
@@ -224,6 +228,12 @@ sub read_have {
   return $map // "";
 }
 
+sub read_state {
+  sysseek $have_file, @chunks, SEEK_SET;
+  sysread $have_file, my $state, 7;
+  return ($state // "") =~ /^([0-9]{2})([-0-9:]{5})$/ ? "$1 $2" : "99 $no_wait";
+}
+
 sub serve {
   my ($socket, $report) = @_;
   my $name = admit($socket) // return;
@@ -234,8 +244,8 @@ sub serve {
     return if !defined $what || (defined $i && ($i !~ /^[0-9]{1,9}$/ || $i > $#chunks));
     if ($what eq "have" || $what eq "news") {
       my $until = time + ($what eq "news" ? 0.25 : 0);
-      my $map = read_have();
-      while ($map eq $told && time < $until) { sleep 0.02; $map = read_have() }
+      my $map = read_have() . " " . read_state();
+      while ($map eq $told && time < $until) { sleep 0.02; $map = read_have() . " " . read_state() }
       $told = $map;
       send_all($socket, "have $map\n") or return;
     } elsif ($what eq "chunk") {
@@ -321,8 +331,8 @@ sub talk {
 
 sub read_map {
   my ($socket) = @_;
-  my ($map) = (read_line($socket, $silent, 6 + @chunks) // return) =~ /^have ([01]*)$/ or return;
-  return length $map == @chunks ? $map : undef;
+  my ($map, $state) = (read_line($socket, $silent, 16 + @chunks) // return) =~ /^have ([01]*) ([0-9]{2} [-0-9:]{5})$/ or return;
+  return length $map == @chunks ? "$map $state" : undef;
 }
 
 # Gets the next command from the main process, and sends the request that belongs to it.

@@ -1,6 +1,6 @@
 import type { DesiredModel } from '../../../model/desired.ts';
 import { given } from '../../../model/given.ts';
-import type { FetchSource, PeerPlan, TreeFile } from '../../../model/node-script.ts';
+import type { DownloadHours, FetchSource, PeerPlan, TreeFile } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
 import { nodePath } from '../../../node/paths/node-paths.ts';
 import { stagedFile } from '../../../node/paths/own-paths.ts';
@@ -71,7 +71,7 @@ function sendSteps(work: TreeWork, files: readonly TreeFile[], folder: string): 
 function stagingSteps(
   work: TreeWork,
   { files, source }: DesiredModel,
-  { account, peers, maxBytesPerSecond }: NetworkUse,
+  { account, peers, maxBytesPerSecond, hours }: NetworkUse,
 ): readonly Step[] {
   switch (source.kind) {
     case 'controller':
@@ -84,7 +84,7 @@ function stagingSteps(
       const { access: _, secret, ...url } = source;
       // Only a Mac that downloads gets the token.
       const token = peers?.role === 'receive' ? undefined : secret;
-      return fetchSteps(work, files, { ...url, ...given({ secret: token, account, maxBytesPerSecond }) }, peers);
+      return fetchSteps(work, files, { ...url, ...given({ secret: token, account, maxBytesPerSecond, hours }) }, peers);
     }
   }
 }
@@ -92,6 +92,7 @@ function stagingSteps(
 /** How a Mac gets a model from the network: the account that does it (undefined means root), and the other Macs. */
 interface NetworkUse {
   readonly maxBytesPerSecond: number | undefined;
+  readonly hours: DownloadHours | undefined;
   readonly account: string | undefined;
   readonly peers: PeerPlan | undefined;
 }

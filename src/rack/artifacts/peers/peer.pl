@@ -17,94 +17,21 @@
 # power loss; `data/I` is a received file.
 #
 # Standard output, to root: `file I` is complete, `progress BYTES NODE...` with the peers of the last chunks, `drop NODE I
-# ADDRESS` chunk I of this peer was wrong, `full TEXT`, `stuck TEXT`, after `finish` also `serving BYTES NODE...` with the
-# Macs that still need this one, and at the end `peer NODE BYTES MS ADDRESS`. Standard input, from root: `ok I`, when file I
-# is complete in the folder of the model, `wrong I`, and `finish` when all are. After `download I`, the file comes from
-# elsewhere: the answer `part I BYTES` is how much of its beginning is in `data/I.part`. The end of standard input ends the
-# program.
+# ADDRESS` chunk I of this peer was wrong, `full TEXT`, `stuck TEXT`, `waiting HH:MM` while the Mac that downloads waits and
+# `waiting -----` afterwards, after `finish` also `serving BYTES NODE...` with the Macs that still need this one, and at the
+# end `peer NODE BYTES MS ADDRESS`. Standard input, from root: `ok I`, when file I is complete in the folder of the model,
+# `wrong I`, `waits HH:MM` while this Mac waits for its hours and `waits -----` afterwards, and `finish` when all files are
+# complete. After `download I`, the file comes from elsewhere: the answer `part I BYTES` is how much of its beginning is in
+# `data/I.part`. The end of standard input ends the program.
 #
-# Uses connections.pl
-my (@workers, %in_flight, %source_of, %seen_at, %clients, %done, %strikes, %announced);
+# Uses chunks.pl
+my (%in_flight, %source_of, %seen_at, %clients, %done, %strikes);
 # Of wrong files: their state, chunks to compare, and the only peer from which a chunk may come.
 my (%wrong, %suspect, %only);
-my ($is_finishing, $is_downloading, $began, $last_source, $had_source) = (0, 0, time, time, 0);
+my ($is_finishing, $began, $last_source, $had_source) = (0, time, time, 0);
 my ($report_out, $commands) = ("", "");
-my ($is_dirty, $synced_at, $sync_pid) = (0, time, 0);
-my ($done_bytes, $sent_bytes, $told_serving, $serving_at) = (0, 0, "", 0);
+my ($sent_bytes, $told_serving, $serving_at) = (0, "", 0);
 my ($report_read, $report_write);
-
-sub set_have {
-  my ($i, $value) = @_;
-  my $before = substr $have, $i, 1, $value;
-  return if $before eq $value;
-  $done_bytes += ($value ? 1 : -1) * $chunks[$i][2];
-  sysseek $have_file, $i, SEEK_SET;
-  syswrite $have_file, $value;
-  $is_dirty = 1 if $value;
-}
-
-sub announce_file {
-  my ($n) = @_;
-  my ($from, $to) = @{ $files[$n] }{qw(first last)};
-  return if $announced{$n} || substr($have, $from, $to - $from + 1) =~ /0/;
-  if ($from > $to) { open my $empty, ">", "$folder/own/data/$n" or return }
-  $announced{$n} = 1;
-  say_root("file $n");
-}
-
-# Chunks of an earlier run: those that were flushed, and those whose bytes still have the digest that was noted.
-sub resume {
-  my ($durable) = (lines("$folder/own/durable"))[0] // "";
-  for my $i (0 .. $#chunks) {
-    my $digest = digest_of($i);
-    next if $digest eq $no_digest || !-e "$folder/own/data/$chunks[$i][0]";
-    my $is_durable = length $durable == @chunks && substr($durable, $i, 1) eq "1";
-    if ($is_durable || (hash_chunk($i) // "") eq $digest) { set_have($i, "1") } else { keep_digest($i, $no_digest) }
-  }
-}
-
-# Flushes what has arrived, in a process of its own, and then notes that it survives a power loss.
-sub flush {
-  return if !$is_dirty || $sync_pid || time - $synced_at < 2;
-  ($is_dirty, $synced_at) = (0, time);
-  my $map = $have;
-  $sync_pid = fork // return;
-  return if $sync_pid;
-  my $last;
-  for my $n (0 .. $#files) {
-    open my $file, "<", path_of($n) or next;
-    $file->sync;
-    $last = $file;
-  }
-  # F_FULLFSYNC of macOS: the drive empties its own memory as well.
-  fcntl $last, 51, 0 if $last && $^O eq "darwin";
-  if (open my $file, ">", "$folder/own/durable.new") {
-    print {$file} "$map\n";
-    $file->flush && $file->sync && close $file && rename "$folder/own/durable.new", "$folder/own/durable";
-  }
-  POSIX::_exit(0);
-}
-
-# What is in the folder of the model by now: whole files, and the beginning of the one that is being downloaded.
-sub look_at_files {
-  for my $n (0 .. $#files) {
-    my $file = $files[$n];
-    next if $file->{is_whole} || ($role eq "receive" && !$file->{is_downloaded});
-    my $path = "$served/$file->{path}";
-    $file->{is_whole} = -e $path;
-    my $size = -s ($file->{is_whole} ? $path : "$path.part") // 0;
-    $file->{seen} = $file->{first} if $size < ($file->{size_seen} // 0);
-    $file->{size_seen} = $size;
-    for my $i ($file->{seen} // $file->{first} .. $file->{last}) {
-      my $is_there = $chunks[$i][1] + $chunks[$i][2] <= $size;
-      $file->{seen} = $i;
-      last if !$is_there && substr($have, $i, 1) eq "0";
-      # The download began again from its first byte.
-      keep_digest($i, $no_digest) if !$is_there;
-      set_have($i, $is_there ? "1" : "0");
-    }
-  }
-}
 
 sub start_worker {
   my ($at) = @_;
@@ -120,13 +47,6 @@ sub start_worker {
   }
   close $theirs;
   push @workers, { peer => $at, socket => $ours, pid => $pid, buffer => "", since => time, map => "" };
-}
-
-# Each process has its own file positions.
-sub open_files {
-  sysopen $have_file, "$folder/own/have", O_RDWR | O_CREAT or die "$folder/own/have: $!\n";
-  sysopen $digest_file, "$folder/own/digests", O_RDWR | O_CREAT or die "$folder/own/digests: $!\n";
-  binmode $_ for $have_file, $digest_file;
 }
 
 sub open_listeners {
@@ -158,8 +78,6 @@ sub accept_client {
 }
 
 # --- which chunk comes next ---
-
-sub is_up { my ($worker) = @_; return $worker->{map} ne "" && !$peers[$worker->{peer}]{dropped} }
 
 # In a chain, the first peer of the plan that is up; a later one only after a time of grace.
 sub may_ask {
@@ -240,11 +158,12 @@ sub instruct {
   syswrite $worker->{socket}, "$reply\n";
 }
 
-# A source is an origin that answers, or another Mac that has something that is missing here.
+# A source is a Mac that gets the model from elsewhere, even if it waits; a Mac that is linked to one; or a Mac that has
+# something that is missing here.
 sub note_source {
   my ($worker) = @_;
   return if !is_up($worker);
-  return if !$peers[$worker->{peer}]{origin} && ($worker->{map} & ($have ^ "\1" x @chunks)) !~ /1/;
+  return if !is_linked($worker) && ($worker->{map} & ($have ^ "\1" x @chunks)) !~ /1/;
   ($last_source, $had_source) = (time, 1);
 }
 
@@ -267,6 +186,7 @@ sub hear_worker {
   my ($what, $i, $value) = split " ", $line, 3;
   if ($what eq "map") {
     $worker->{map} = $i // "";
+    @{$worker}{qw(hops until)} = split " ", $value // "99 $no_wait";
     note_source($worker);
     $peers[$worker->{peer}]{is_whole} = index($worker->{map}, "0") < 0;
   } elsif ($what eq "next") { $worker->{is_waiting} = 1
@@ -372,6 +292,7 @@ sub replace_judges {
 sub hear_root {
   my ($what, $n) = split " ", $_[0];
   if ($what eq "finish") { $is_finishing = 1
+  } elsif ($what eq "waits") { $waits = $n
   } elsif ($what eq "ok") {
     # From now on this file is served from the folder of the model.
     set_have($_, "1") for $files[$n]{first} .. $files[$n]{last};
@@ -472,6 +393,7 @@ sub run {
       open_listeners();
       flush() if $role eq "receive";
       replace_judges();
+      note_state();
       if ($role eq "receive" && !$is_downloading && $done_bytes != $told_bytes) {
         my %from = map { $_->{name} => 1 } grep { $now - ($_->{at} // 0) < $recent } @peers;
         say_root(join " ", "progress", $done_bytes, sort keys %from);

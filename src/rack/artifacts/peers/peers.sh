@@ -30,6 +30,7 @@ start_peer() {
   ) <"$d/commands" >"$d/events" 2>"$d/peer" &
   # A process that only wrote to the fifo by its name would wait forever if this one were killed.
   exec 4>"$d/commands" 3<"$d/events" 5>"$d/events"
+  peered=1
 }
 finish_peer() {
   activity serving

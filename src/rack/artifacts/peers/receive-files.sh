@@ -73,13 +73,16 @@ receive() {
       (progress)
         [ -n "$counted" ] || {
           counted=1 kept=$x
-          activity receiving
+          [ -n "$waits" ] || activity receiving
         }
         progress "$x" "$total"
         [ "$y" = "$sources" ] || {
           sources=$y
           put sources "$y"
         }
+        ;;
+      (waiting)
+        case $x in ([0-2][0-9]:[0-5][0-9]) waiting "$x" ;; (*) resumed ;; esac
         ;;
       (drop) printf '%s %s %s\n' "$e" "$x" "$y" >>"$d/peers" ;;
       (stuck) return 1 ;;

@@ -144,6 +144,36 @@ describe("a node's transfer progress", () => {
     expect(progress.bounds).toEqual(['uplink', 'controller']);
   });
 
+  it('waits for its hours without a rate, a time left or a stall', () => {
+    const other = receiveOn('studio-2', 1_000 * MB);
+    const until = { activity: 'waiting', until: '22:00' } as const;
+    const waiting = played(
+      [fetch, other],
+      [0, started(fetch)],
+      [0, started(other)],
+      [10, receiving(100 * MB)],
+      [20, moved(fetch, { doneBytes: 100 * MB, keptBytes: 0, ...until })],
+      [20, moved(other, { doneBytes: 90 * MB, keptBytes: 0, ...until })],
+    );
+    const progress = on('studio-1', waiting, 9_000);
+    expect(progress).toEqual({
+      doneBytes: 100 * MB,
+      totalBytes: 1_000 * MB,
+      isRunning: true,
+      isComparing: false,
+      bounds: [],
+      waitsUntil: '22:00',
+    });
+    expect(transferText(progress, 80)).toBe('100 MB of 1 GB  10 %  waits until 22:00 (downloads.window)');
+    expect(transferText(progress, 36)).toBe('100 MB of 1 GB  waits until 22:00');
+    expect(transferPhrase(progress)).toBe('100 MB of 1 GB (10 %), waits until 22:00 (downloads.window)');
+    const whole = wholeProgress(waiting, 9_000_000);
+    expect(whole && transferPhrase(whole)).toBe('190 MB of 2 GB (9 %), waits until 22:00 (downloads.window)');
+    const resumed = transfersAfter(waiting, receiving(100 * MB), 9_000_000);
+    expect(on('studio-1', resumed, 9_001).waitsUntil).toBeUndefined();
+    expect(wholeProgress(resumed, 9_001_000)?.waitsUntil).toBeUndefined();
+  });
+
   it('reports a stall in place of a rate and a time left', () => {
     const state = played([fetch], [0, started(fetch)], [10, receiving(100 * MB)]);
     const { bytesPerSecond, msLeft, stillMs } = on('studio-1', state, 40);

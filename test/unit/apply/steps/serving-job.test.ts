@@ -74,6 +74,17 @@ describe('a job that serves a model', () => {
     expect(told.map(({ text }) => text)).toEqual(['waiting for other Macs']);
   });
 
+  it('does not stall while it waits for its hours, and stalls without them', async () => {
+    const waiting = ['state=running', 'progress=7 9', 'activity=waiting 7', 'until=22:00'];
+    const { result, told } = await followed((ms) =>
+      ms > 3 * deadlineMs ? ['state=ended', 'progress=9 9', 'rc=0'] : waiting,
+    );
+    expect(result.outcome).toBe('unchanged');
+    expect(told[0]).toEqual({ doneBytes: 7, totalBytes: 9, keptBytes: 7, activity: 'waiting', until: '22:00' });
+    const silent = await followed(() => ['state=running', 'progress=7 9', 'activity=receiving 7']);
+    expect(silent.result.diagnostics).toMatchObject([{ code: 'step/stalled' }]);
+  });
+
   it('reports what went wrong between the Macs', async () => {
     const { result } = await followed(() => ['state=ended', 'rc=0', 'exchange=drop studio-3 17 10.77.0.6']);
     expect(result).toMatchObject({ outcome: 'unchanged', diagnostics: [{ code: 'step/wrong-bytes' }] });

@@ -10,7 +10,7 @@ import type { JobCall, PeerPlan, TreeFile } from '../../../../src/model/node-scr
 import { jobFolder, peersFolder, stagedFile, treeFolder } from '../../../../src/node/paths/own-paths.ts';
 import type { MacRoot } from './mac-root.ts';
 import { hostTool, removedAfter } from './node-root.ts';
-import { ended, isVerified, key, makeJobRoot, sha256 } from './run-job.ts';
+import { ended, isVerified, key, makeJobRoot, poll, sha256 } from './run-job.ts';
 import { exampleModel } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
@@ -182,6 +182,28 @@ describe('an exchange of a model between Macs', () => {
     }
     await exchange(roots, fetch, '1 1 8');
     expect([asked.toSorted(), sentBytes]).toEqual([nonEmpty.toSorted(), 2 + bytes.length - 2 * 1_048_576]);
+  });
+
+  it('waits with all Macs for the hours of the one that downloads, until a run removes them', async () => {
+    const roots = start(scriptShells[0] as Shell);
+    const hours = { begin: '22:00', end: '06:00' };
+    const withHours = (peers: PeerPlan): JobCall => {
+      const source = { kind: 'url', base, plainHttp: true, hours } as const;
+      return { name: 'fetch-model', args: { tree: exampleModel, files, source, peers } };
+    };
+    const [origin] = roots as [MacRoot];
+    for (const root of roots) root.tool('bin/date', '[ "$*" = +%H%M%S ] || exec /bin/date "$@"; echo 120000');
+    origin.tool('bin/sleep', 'exec /bin/sleep 0.2');
+    const done = exchange(roots, withHours);
+    const waiting = { state: 'running', activity: 'waiting', until: '22:00' };
+    for (const root of roots) await expect.poll(async () => poll(root), { timeout: 20_000 }).toMatchObject(waiting);
+    expect(asked).toEqual([]);
+    const [first] = mesh(20_000 + (process.pid % 10_000));
+    const again = launchBody(key, fetch(first as PeerPlan), { peerKey: 'k'.repeat(64) });
+    expect((await origin.runBody(again)).result).toMatchObject({ isChanged: false, said: ['job=attached'] });
+    const ends = await done;
+    expect(ends.map(({ activity, until }) => [activity, until])).toEqual(roots.map(() => ['serving', undefined]));
+    expect(asked.toSorted()).toEqual(nonEmpty.toSorted());
   });
 
   it('downloads a file that every other Mac has wrong', async () => {

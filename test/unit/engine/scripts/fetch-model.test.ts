@@ -3,12 +3,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobArgs, JobCall, TreeFile } from '../../../../src/model/node-script.ts';
+import type { FetchSource, JobArgs, JobCall, TreeFile } from '../../../../src/model/node-script.ts';
 import { nodePath } from '../../../../src/node/paths/node-paths.ts';
 import { stagedFile, stagingFolder } from '../../../../src/node/paths/own-paths.ts';
 import { rulesTool } from './directory-tool.ts';
 import type { MacRoot } from './mac-root.ts';
-import { removedAfter } from './node-root.ts';
+import { hostTool, removedAfter } from './node-root.ts';
 import { isVerified, makeJobRoot, runJob, sha256 } from './run-job.ts';
 import { exampleModel } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
@@ -23,7 +23,7 @@ const newRoot = (shell: Shell): MacRoot => {
 
 /** The server's behavior in one test, and the requests received, each with the first byte of the answer. */
 interface Shelf {
-  readonly answer: 'whole' | 'spoilt' | 'broken-off' | 'without-ranges' | 'missing' | 'sent-on';
+  readonly answer: 'whole' | 'silent-after-a-part' | 'spoilt' | 'broken-off' | 'without-ranges' | 'missing' | 'sent-on';
   readonly asked: string[];
 }
 
@@ -65,7 +65,8 @@ describe('fetch-model', () => {
         'content-length': rest.length,
         ...(from > 0 ? { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` } : {}),
       });
-      if (answer === 'broken-off' && rest.length > 1_000_000) {
+      if (answer === 'silent-after-a-part' && rest.length > 2_000_000) response.write(sent.subarray(0, 1_000_000));
+      else if (answer === 'broken-off' && rest.length > 1_000_000) {
         response.write(sent.subarray(0, 1_000_000), () => response.destroy());
       } else response.end(sent);
     });
@@ -110,6 +111,28 @@ describe('fetch-model', () => {
       again.root.file(`${bigFile.path}.part`, big.subarray(0, 12_345).toString());
       expect(await runJob(again.root, again.call)).toMatchObject({ exit: 0 });
       expect(again.asked).toContain('/tiny/odd%20names/it%27s%20%23%3F.bin 12345');
+    });
+
+    it('stops when its hours end, waits, and continues when they begin again', async () => {
+      const { root, call, asked } = start(shell, 'silent-after-a-part');
+      const { args } = call as Extract<JobCall, { name: 'fetch-model' }>;
+      const source = { ...args.source, hours: { begin: '22:00', end: '06:00' } } as FetchSource;
+      // The clock goes on with each look at it.
+      root.file('../clock', '215930\n220000\n055958\n060000\n060001\n100000\n220000\n');
+      root.tool(
+        'bin/date',
+        '[ "$*" = +%H%M%S ] || exec /bin/date "$@"; f=$R/../clock; IFS= read -r x <"$f"; tail -n +2 "$f" >"$f.new"; [ ! -s "$f.new" ] || mv "$f.new" "$f"; echo "$x"',
+      );
+      root.recorded('usr/bin/curl', `exec ${hostTool('usr/bin/curl')} "$@"`);
+      root.tool(
+        'bin/sleep',
+        'cat "$R"/Library/*/meshwright/ops/*/until >>"$R/../waits" 2>/dev/null; exec /bin/sleep 0.02',
+      );
+      expect(await runJob(root, { ...call, args: { ...args, source } } as JobCall)).toMatchObject({ exit: 0 });
+      expect(root.read(bigFile.path)).toBe(big.toString());
+      expect(asked.slice(1)).toEqual([0, 1_000_000].map((from) => `/tiny/odd%20names/it%27s%20%23%3F.bin ${from}`));
+      expect(root.calls().flatMap((line) => / -m (\d+)/.exec(line)?.[1] ?? [])).toEqual(['3600', '2', '3600']);
+      expect(root.read('../waits').split('\n').filter(Boolean)).toEqual(['22:00', '22:00', '22:00']);
     });
 
     it('does not verify files again that were verified before an interruption', async () => {

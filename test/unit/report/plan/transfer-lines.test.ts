@@ -6,7 +6,9 @@ import { viewOf } from '../../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { shortDigest } from '../../../../src/model/digest.ts';
 import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import { given } from '../../../../src/model/given.ts';
 import { known } from '../../../../src/model/known.ts';
+import type { DownloadHours } from '../../../../src/model/node-script.ts';
 import { needsToken } from '../../../../src/model/step.ts';
 import { transferLines } from '../../../../src/report/plan/transfer-lines.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
@@ -31,6 +33,7 @@ function fleetFrom(base: string, more: Pick<Rack, 'secret' | 'access'> = {}): De
 /** A rack: the node on which exo has the model, whether the placement runs, and whether the source needs a token. */
 interface Rack {
   readonly maxBytesPerSecond?: number;
+  readonly hours?: DownloadHours;
   readonly exoOn?: string;
   readonly isServing?: true;
   readonly secret?: true;
@@ -41,9 +44,9 @@ interface Rack {
 function forecast(
   base: string,
   states: Readonly<Record<string, KeptTree['state']>> = {},
-  { exoOn, isServing, maxBytesPerSecond, ...source }: Rack = {},
+  { exoOn, isServing, maxBytesPerSecond, hours, ...source }: Rack = {},
 ) {
-  const downloads = maxBytesPerSecond === undefined ? {} : { downloads: { maxBytesPerSecond } };
+  const downloads = { downloads: given({ maxBytesPerSecond, hours }) };
   const desired = { ...fleetFrom(base, source), ...downloads };
   const [model] = desired.models;
   const state = isServing ? 'joined' : 'absent';
@@ -171,6 +174,19 @@ describe("a plan's transfers and disk space", () => {
     expect(ratesIn(shared.plan)).toEqual([37.5e6, 37.5e6]);
     // Only one node downloads, and the other two get the model from it.
     expect(ratesIn(forecast('https://huggingface.co/x/', {}, limit).plan)).toEqual([75e6, 75e6, 75e6]);
+  });
+
+  it('show the hours in the file, and on how many days the download then is', () => {
+    const hours = { begin: '23:30', end: '00:00' };
+    const { plan, transfers } = forecast('https://huggingface.co/x/', {}, { hours, maxBytesPerSecond: 5e6 });
+    expect(lines(transfers, 200).slice(-2)).toEqual([
+      "  hours       downloads only from 23:30 to 00:00, by each Mac's own clock (downloads.window)",
+      '  time        at least 5.6 h if the uplink brings 40 Mbit/s (downloads.maxRate), on at least 12 days',
+    ]);
+    const hoursIn = plan.steps.flatMap(({ act }) =>
+      act.kind === 'job' && act.name === 'fetch-model' && act.args.source.kind === 'url' ? [act.args.source.hours] : [],
+    );
+    expect(hoursIn).toEqual([hours, hours, hours]);
   });
 
   it('are in the JSON document, which a saved plan does not compare', () => {

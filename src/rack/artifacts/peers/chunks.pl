@@ -1,0 +1,111 @@
+# The second part of `peer.pl`: the chunks and files of this Mac, and what it tells the others about itself.
+#
+# Uses connections.pl
+my (@workers, %announced);
+my ($is_dirty, $synced_at, $sync_pid, $done_bytes) = (0, time, 0, 0);
+# Whether this Mac downloads the rest itself, and until when it waits; what the others know of both, and the last report
+# about waiting.
+my ($is_downloading, $waits, $state, $told_waits) = (0, $no_wait, "", $no_wait);
+
+# Each process has its own file positions.
+sub open_files {
+  sysopen $have_file, "$folder/own/have", O_RDWR | O_CREAT or die "$folder/own/have: $!\n";
+  sysopen $digest_file, "$folder/own/digests", O_RDWR | O_CREAT or die "$folder/own/digests: $!\n";
+  binmode $_ for $have_file, $digest_file;
+}
+
+sub set_have {
+  my ($i, $value) = @_;
+  my $before = substr $have, $i, 1, $value;
+  return if $before eq $value;
+  $done_bytes += ($value ? 1 : -1) * $chunks[$i][2];
+  sysseek $have_file, $i, SEEK_SET;
+  syswrite $have_file, $value;
+  $is_dirty = 1 if $value;
+}
+
+sub announce_file {
+  my ($n) = @_;
+  my ($from, $to) = @{ $files[$n] }{qw(first last)};
+  return if $announced{$n} || substr($have, $from, $to - $from + 1) =~ /0/;
+  if ($from > $to) { open my $empty, ">", "$folder/own/data/$n" or return }
+  $announced{$n} = 1;
+  say_root("file $n");
+}
+
+# Chunks of an earlier run: those that were flushed, and those whose bytes still have the digest that was noted.
+sub resume {
+  my ($durable) = (lines("$folder/own/durable"))[0] // "";
+  for my $i (0 .. $#chunks) {
+    my $digest = digest_of($i);
+    next if $digest eq $no_digest || !-e "$folder/own/data/$chunks[$i][0]";
+    my $is_durable = length $durable == @chunks && substr($durable, $i, 1) eq "1";
+    if ($is_durable || (hash_chunk($i) // "") eq $digest) { set_have($i, "1") } else { keep_digest($i, $no_digest) }
+  }
+}
+
+# Flushes what has arrived, in a process of its own, and then notes that it survives a power loss.
+sub flush {
+  return if !$is_dirty || $sync_pid || time - $synced_at < 2;
+  ($is_dirty, $synced_at) = (0, time);
+  my $map = $have;
+  $sync_pid = fork // return;
+  return if $sync_pid;
+  my $last;
+  for my $n (0 .. $#files) {
+    open my $file, "<", path_of($n) or next;
+    $file->sync;
+    $last = $file;
+  }
+  # F_FULLFSYNC of macOS: the drive empties its own memory as well.
+  fcntl $last, 51, 0 if $last && $^O eq "darwin";
+  if (open my $file, ">", "$folder/own/durable.new") {
+    print {$file} "$map\n";
+    $file->flush && $file->sync && close $file && rename "$folder/own/durable.new", "$folder/own/durable";
+  }
+  POSIX::_exit(0);
+}
+
+# What is in the folder of the model by now: whole files, and the beginning of the one that is being downloaded.
+sub look_at_files {
+  for my $n (0 .. $#files) {
+    my $file = $files[$n];
+    next if $file->{is_whole} || ($role eq "receive" && !$file->{is_downloaded});
+    my $path = "$served/$file->{path}";
+    $file->{is_whole} = -e $path;
+    my $size = -s ($file->{is_whole} ? $path : "$path.part") // 0;
+    $file->{seen} = $file->{first} if $size < ($file->{size_seen} // 0);
+    $file->{size_seen} = $size;
+    for my $i ($file->{seen} // $file->{first} .. $file->{last}) {
+      my $is_there = $chunks[$i][1] + $chunks[$i][2] <= $size;
+      $file->{seen} = $i;
+      last if !$is_there && substr($have, $i, 1) eq "0";
+      # The download began again from its first byte.
+      keep_digest($i, $no_digest) if !$is_there;
+      set_have($i, $is_there ? "1" : "0");
+    }
+  }
+}
+
+# --- what this Mac tells the others ---
+
+sub is_up { my ($worker) = @_; return $worker->{map} ne "" && !$peers[$worker->{peer}]{dropped} }
+
+# True if a Mac gets the model from elsewhere, or is linked to one that does.
+sub is_linked { return $_[0]{hops} < $most_hops }
+
+# The nearest Mac that gets the model from elsewhere, as it is known here: its distance, and until when it waits.
+sub note_state {
+  my ($hops, $until) = (0, $waits);
+  if ($role eq "receive" && !$is_downloading) {
+    my ($nearest) = sort { $a->{hops} <=> $b->{hops} } grep { is_up($_) } @workers;
+    ($hops, $until) = $nearest && is_linked($nearest) ? ($nearest->{hops} + 1, $nearest->{until}) : (99, $no_wait);
+    say_root("waiting $until") if $until ne $told_waits;
+    $told_waits = $until;
+  }
+  my $now = sprintf "%02d%s", $hops, $until;
+  return if $now eq $state;
+  $state = $now;
+  sysseek $have_file, @chunks, SEEK_SET;
+  syswrite $have_file, $state;
+}
