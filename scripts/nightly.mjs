@@ -1,8 +1,8 @@
 /**
- * `npm run nightly -- [--minutes 60] [--seed N] [--only properties,enumerations,soak]`: runs more tests than the gates
- * of a change, for the given time. Properties run with new seeds for a third of the time, every enumeration runs once
- * in full on racks with a different seed, and a serving rack is observed for the rest of the time. Exits with 1 if
- * anything failed. In any case, it records the tested commit and the results in `docs/nightly.md`.
+ * `npm run nightly -- [--minutes 60] [--seed N] [--only properties,enumerations,exchanges,soak]`: runs more tests than
+ * the gates of a change, for the given time. Properties run with new seeds for a third of the time, every enumeration
+ * runs once in full on racks with a different seed, and a serving rack is observed for the rest of the time. Exits with
+ * 1 if anything failed. In any case, it records the tested commit and the results in `docs/nightly.md`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
-    only: { type: 'string', default: 'properties,enumerations,soak' },
+    only: { type: 'string', default: 'properties,enumerations,exchanges,soak' },
   },
 });
 const minutes = Number(options.minutes);
@@ -32,6 +32,7 @@ const enumerated = [
   'test/cli/blind-follower',
   'test/cli/skeletons',
   'test/unit/engine/scripts/lease-interleaved',
+  'test/unit/engine/scripts/fetch-killed',
 ];
 
 const running = new Set();
@@ -85,16 +86,17 @@ async function properties(endMs) {
   return { isGreen, text: `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, each with new seeds` };
 }
 
-async function enumerations() {
-  const folder = join(results, 'enumerations');
+/** Runs tests once with every case. Those of exchanges need network namespaces. */
+async function whole(name, files) {
+  const folder = join(results, name);
   mkdirSync(folder);
   const env = {
     MESHWRIGHT_DEPTH: 'whole',
-    MESHWRIGHT_TESTS: 'all',
+    MESHWRIGHT_TESTS: name === 'exchanges' ? 'namespace' : 'all',
     MESHWRIGHT_SEED: options.seed,
     MESHWRIGHT_RESULTS: join(folder, 'all.json'),
   };
-  const { code } = await vitest(enumerated, env);
+  const { code } = await vitest(files, env);
   const counts = countTests(folder);
   return { isGreen: code === 0, text: `${counts.passed} tests passed, ${counts.failed} failed` };
 }
@@ -116,7 +118,8 @@ const startMs = performance.now();
 const leftMinutes = () => minutes - (performance.now() - startMs) / 60_000;
 const parts = {
   properties: () => properties(startMs + (minutes * 60_000) / 3),
-  enumerations,
+  enumerations: () => whole('enumerations', enumerated),
+  exchanges: () => whole('exchanges', ['test/namespace/exchange', 'test/namespace/fan-out']),
   soak: () => soak(Math.max(0.5, leftMinutes())),
 };
 const chosen = Object.keys(parts).filter((name) => options.only.split(',').includes(name));
