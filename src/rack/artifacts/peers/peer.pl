@@ -124,9 +124,10 @@ sub take_over {
   for my $i (@missing) {
     $seen_at{$i} //= $now;
     next if ++$count{ $i % $stripes } <= $left && $now - $seen_at{$i} < patience();
-    # Two Macs that take over do not begin with the same chunk.
-    my $order = (int($i / $stripes) - $stripe) % $stripes;
-    ($chosen, $best) = ($i, $order) if !defined $chosen || $order <= $best;
+    # Each Mac that takes over begins with other chunks, and then has an order of its own: two Macs that ask in the same
+    # order get each chunk twice, because the news of a chunk comes after it.
+    my $order = 65_536 * ((int($i / $stripes) - $stripe) % $stripes) + $i * 7_919 * (2 * $stripe + 1) % 65_536;
+    ($chosen, $best) = ($i, $order) if !defined $chosen || $order < $best;
   }
   return $chosen;
 }
