@@ -1,8 +1,11 @@
 /** The largest number of files in one model, so that the lock remains small enough to be read. */
 export const mostTreeFiles = 2_048;
 
-/** The form of a path inside a model, as in the schema. It excludes meshwright's own seal. */
-const form = /^(?!\.meshwright)(?!(.*\/)?\.{1,2}(\/|$))[A-Za-z0-9._+@=,-]+(\/[A-Za-z0-9._+@=,-]+)*$/;
+/**
+ * The form of a path inside a model, as in the schema. It excludes meshwright's own seal, and names to which `.part.own`
+ * cannot be added: a name on APFS has at most 255 bytes.
+ */
+const form = /^(?!\.meshwright)(?!(.*\/)?\.{1,2}(\/|$))[A-Za-z0-9._+@=,-]{1,240}(\/[A-Za-z0-9._+@=,-]{1,240})*$/;
 const longestPath = 512;
 
 /** True if a path is valid for a file inside a model. */

@@ -356,7 +356,7 @@ export const settleCodes = {
   'model/bad-file-name': {
     summary: "One of a model's files has a name that cannot be used.",
     cause:
-      'Names become part of URLs and of paths on the nodes. They may contain letters, digits, slashes and `. _ + @ = , -`, and be at most 512 characters long.',
+      'Names become part of URLs and of paths on the nodes. They may contain letters, digits, slashes and `. _ + @ = , -`, and have at most 512 characters, and 240 between slashes.',
     hint: 'Rename the file, or remove it from the folder.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -286,6 +286,7 @@ describe('a model', () => {
     ['model/bad-file-name', ['two words']],
     ['model/bad-file-name', ['../a']],
     ['model/bad-file-name', ['.meshwright-seal']],
+    ['model/bad-file-name', ['x'.repeat(241)]],
     ['model/path-collision', ['Config.json', 'config.json']],
     ['model/path-collision', ['a/b', 'A']],
     ['model/too-many-files', Array.from({ length: 2_049 }, (_, index) => `part-${index}`)],
