@@ -130,6 +130,7 @@ export function createMac({ ground, plan, files, folder, key }: MacOptions): Mac
         errors += bytes.toString('utf8');
       });
       for (const number of files.keys()) if (!missing.has(number)) tell(`ok ${number}`);
+      tell('begin');
     },
     tell,
     hangUp: () => void child?.stdin?.end(),

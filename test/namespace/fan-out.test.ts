@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { textOf } from '../architecture/sources.ts';
+import type { Ran } from '../rack/running.ts';
 import { type FileValue, filePart } from '../scenarios/converge-file.ts';
 import { leftIn, patience } from '../scenarios/converge-rack.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
@@ -42,6 +44,7 @@ const makeFiles = sizes
   .join('\n');
 
 let rack: NamespaceRack;
+let digests: Ran;
 
 beforeAll(async () => {
   const file = parse(textOf('test/rack/reference.yaml')) as FileValue;
@@ -49,7 +52,7 @@ beforeAll(async () => {
   filePart(file, 'placements', 'chat')['state'] = 'stopped';
   rack = await startNamespaceRack('fan-out', file);
   await rack.asRoot(server, `mkdir -p /tmp/shelf\n${makeFiles}`);
-  const digests = await rack.asRoot(server, 'cd /tmp/shelf && shasum -a 256 *.bin');
+  digests = await rack.asRoot(server, 'cd /tmp/shelf && shasum -a 256 *.bin');
   const address = await rack.asRoot(server, 'ifconfig en0 | awk \'$1 == "inet" { print $2 }\'');
   const started = await rack.asRoot(
     server,
@@ -78,5 +81,29 @@ describe('a model on Macs that are cabled to each other', { timeout: patience },
     const log = await rack.asRoot(server, 'cat /tmp/shelf.log');
     expect(log.stdout.trim().split('\n').toSorted()).toEqual(sizes.map((size, at) => `${at}.bin ${size}`));
     expect(leftIn(await rack.plan())).toEqual([]);
+  });
+
+  it('costs one chunk and no download where one byte has flipped', async () => {
+    const before = await rack.asRoot(server, 'cat /tmp/shelf.log');
+    const published = '/opt/meshwright/models/far/*/0.bin';
+    const flip = `f=$(echo ${published})
+stat -f '%i' "$f"
+touch -r "$f" /tmp/times
+perl -e 'open my $file, "+<:raw", $ARGV[0] or die; seek $file, 2500000, 0; read $file, my $byte, 1; seek $file, 2500000, 0; print $file chr(ord($byte) ^ 1)' "$f"
+touch -r /tmp/times "$f"`;
+    const inode = await rack.asRoot('studio-1', flip);
+    const { report } = await rack.converge();
+    expect(report?.diagnostics.map(({ code, detail }) => [code, plainText(detail)])).toEqual([
+      ['step/not-adopted', expect.stringContaining('1 left out: 0.bin has different contents')],
+      [
+        'step/repaired-model',
+        expect.stringMatching(/^studio-1 repaired 1 file of a model: 1 MB came over the cables from studio-\d\.$/),
+      ],
+    ]);
+    const after = await rack.asRoot(server, 'cat /tmp/shelf.log');
+    expect(after.stdout).toBe(before.stdout);
+    const other = await rack.asRoot('studio-1', `stat -f '%i' ${published}; shasum -a 256 ${published}`);
+    expect(other.stdout.split('\n')[0]).not.toBe(inode.stdout.trim());
+    expect(other.stdout).toContain(digests.stdout.slice(0, 64));
   });
 });

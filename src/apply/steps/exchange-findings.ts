@@ -3,8 +3,8 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Exchange } from '../../engine/scripts/exchange.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { NodeName } from '../../model/node.ts';
-import { linkSubject, nodesSubject, type Subject } from '../../model/subject.ts';
+import { everyNodeText, type NodeName } from '../../model/node.ts';
+import { linkSubject, nodeSubject, nodesSubject, type Subject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { diskText } from '../../model/text/units.ts';
 
@@ -26,9 +26,19 @@ function cableTo(self: NodeName, far: Pick<Cable, 'node' | 'address'>, cabling: 
   return link === undefined ? nodesSubject([self, far.node]) : linkSubject(link.ends);
 }
 
-/** What went wrong while a Mac got a model from other Macs, although the model is complete in the end. */
-export function exchangeFindings(self: NodeName, { cables, drops }: Exchange, cabling: Cabling): readonly Diagnostic[] {
-  return [...wrongBytes(self, drops, cabling), ...slowCables(self, cables, cabling)];
+/** What is worth knowing about a model that a Mac got from other Macs, although the model is complete in the end. */
+export function exchangeFindings(self: NodeName, exchange: Exchange, cabling: Cabling): readonly Diagnostic[] {
+  const { cables, drops } = exchange;
+  return [...repairs(self, exchange), ...wrongBytes(self, drops, cabling), ...slowCables(self, cables, cabling)];
+}
+
+function repairs(self: NodeName, { cables, repairedFiles: files }: Exchange): readonly Diagnostic[] {
+  if (files === undefined) return [];
+  const bytes = cables.reduce((sum, cable) => sum + cable.bytes, 0);
+  const names = [...new Set(cables.map(({ node }) => node))];
+  const from = names.length === 0 ? '' : ` from ${everyNodeText(names.toSorted())}`;
+  const detail = prose`${named(self)} repaired ${files === 1 ? '1 file' : `${files} files`} of a model: ${diskText(bytes)} came over the cables${from}.`;
+  return [diagnose('step/repaired-model', { subject: nodeSubject(self), detail })];
 }
 
 function wrongBytes(self: NodeName, drops: Exchange['drops'], cabling: Cabling): readonly Diagnostic[] {

@@ -98,6 +98,13 @@ export const applyCodes = {
       "Its process is alive but has not added a byte within the step's deadline: its source or its disk is not responding.",
     hint: 'Test the source from the node itself. The next run finds the job, even if it has ended by then.',
   },
+  'step/repaired-model': {
+    severity: 'notice',
+    summary: 'Only the wrong chunks of a changed model were fetched.',
+    cause:
+      'The other chunks of its files were still right. All bytes that the Mac received are counted, also those of files that were missing.',
+    hint: prose`Nothing to do. If it happens again on the same Mac, its disk may be failing: ${meshwright('models verify', '--full')}`,
+  },
   'step/wrong-bytes': {
     severity: 'notice',
     summary: 'A Mac got wrong bytes of a model from another Mac.',

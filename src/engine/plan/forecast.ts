@@ -1,10 +1,11 @@
+import { chunkBytes } from '../../model/chunk-bytes.ts';
 import type { DesiredModel } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { DownloadHours } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
-import { modelTree, neededBytes, usedModels } from '../../rack/artifacts/model-resource.ts';
+import { diskFor, modelTree, neededBytes, usedModels, wrongFilesOn } from '../../rack/artifacts/model-resource.ts';
 import { diskSpaceFact } from '../../rack/boot/fact.ts';
 import { readValue } from '../../rack/fact.ts';
 import { isIntact } from '../../rack/records/trees.ts';
@@ -18,8 +19,10 @@ export interface NodeForecast {
   readonly uplinkBytes: number;
   readonly lanBytes: number;
   readonly controllerBytes: number;
-  /** From other Macs over Thunderbolt cables. */
+  /** From other Macs over Thunderbolt cables; of a published file with wrong contents, at least one chunk. */
   readonly cableBytes: number;
+  /** The number of these files; absent if there are none. */
+  readonly repairedFiles?: number;
   /** Copied from another folder of the node. */
   readonly copiedBytes: number;
   /** Cloned from folders of other software on the node; absent if there are none. */
@@ -43,6 +46,8 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
   const sent = sentSteps(steps);
   return targets.flatMap((target): readonly NodeForecast[] => {
     const node = target.desired.name;
+    const repairs = sent.filter((step) => step.node === node).flatMap((step) => repairOf(step, desired.models, target));
+    const keptBytes = sum(repairs, (one) => one.keptBytes);
     const transfers = sent.filter((step) => step.node === node).flatMap((step) => transferOf(step) ?? []);
     const bytesFrom = (source: TransferSource): number =>
       sum(
@@ -64,15 +69,17 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
         uplinkBytes: bytesFrom('uplink'),
         lanBytes: bytesFrom('lan'),
         controllerBytes: bytesFrom('controller'),
-        cableBytes: bytesFrom('cables'),
+        cableBytes: bytesFrom('cables') - keptBytes,
+        ...(repairs.length === 0 ? {} : { repairedFiles: repairs.length }),
         copiedBytes: bytesFrom('node'),
         ...(adoptedBytes === 0 ? {} : { adoptedBytes }),
         presentBytes: sum(present, sizeOf),
         isPartlyStaged: missing.some((model) => stateOn(target, model) === 'staged'),
-        neededBytes: sum(
-          missing.filter(({ name }) => made.has(name)),
-          (model) => neededBytes(target, model),
-        ),
+        neededBytes:
+          sum(
+            missing.filter(({ name }) => made.has(name)),
+            (model) => neededBytes(target, model),
+          ) - diskFor(keptBytes),
         ...given({ maxBytesPerSecond: desired.downloads?.maxBytesPerSecond, hours: desired.downloads?.hours }),
         ...given({ freeBytes: readValue(target.facts, diskSpaceFact)?.freeBytes }),
       },
@@ -83,6 +90,18 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
 const sum = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((total, one) => total + of(one), 0);
 
 const sizeOf = ({ files }: DesiredModel): number => sum(files, ({ sizeBytes }) => sizeBytes);
+
+/** The files of which a step gets only wrong chunks from other Macs, and what it keeps of them if one chunk is wrong. */
+function repairOf({ act }: Step, models: readonly DesiredModel[], target: ObservedTarget) {
+  if (act.kind !== 'job' || act.name !== 'fetch-model' || act.args.peers?.role !== 'receive') return [];
+  const { tree, files } = act.args;
+  const model = models.find(({ name }) => name === tree.name);
+  if (model === undefined) return [];
+  const wrong = wrongFilesOn(target, model);
+  const chunk = chunkBytes(sizeOf(model));
+  const repaired = files.filter(({ path }) => wrong.includes(path));
+  return repaired.map(({ sizeBytes }) => ({ keptBytes: Math.max(0, sizeBytes - chunk) }));
+}
 
 /** The bytes that a step clones from a folder of other software. */
 const adoptedBy = ({ act }: Step): number =>

@@ -19,6 +19,8 @@ export interface Exchange {
   }[];
   /** The other end of a cable, once for each chunk with wrong bytes. */
   readonly drops: readonly { readonly node: NodeName; readonly address: string }[];
+  /** The number of published files of which only wrong chunks were fetched; absent if there were none. */
+  readonly repairedFiles?: number;
 }
 
 /** More Macs than this are not cabled to one. */
@@ -55,5 +57,7 @@ export function exchangeOf(lines: readonly string[]): Exchange | undefined {
     const [, node, far] = dropForm.exec(line) ?? [];
     return node === undefined || far === undefined ? [] : [{ node: nodeName(node), address: far }];
   });
-  return cables.length + drops.length === 0 ? undefined : { cables, drops };
+  const [repaired] = lines.flatMap((line) => /^repaired (\d{1,6})$/.exec(line)?.[1] ?? []);
+  if (cables.length + drops.length === 0 && repaired === undefined) return undefined;
+  return { cables, drops, ...(repaired === undefined ? {} : { repairedFiles: Number(repaired) }) };
 }

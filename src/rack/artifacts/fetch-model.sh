@@ -29,7 +29,7 @@ got() {
 refuse_root "$account"
 [ -z "$plan" ] || refuse_root "$peer_account"
 [ -z "$base" ] || room
-[ -z "$plan" ] || start_peer "$t"
+[ -z "$plan" ] || start_peer "$t" "$published"
 # If no other Mac answers, the rest comes from the source.
 [ -z "$receives" ] || {
   receive "$@"

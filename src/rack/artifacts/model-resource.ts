@@ -87,8 +87,10 @@ const isChanged = (target: ObservedTarget, wanted: DesiredModel): boolean =>
 function copyFor(target: ObservedTarget, wanted: DesiredModel): AdoptedCopy | undefined {
   if (!isChanged(target, wanted)) return bestCopy(wanted, target.facts);
   const folder = treeFolder(modelTree(wanted)).path;
-  const bytes = totalBytes(wanted.files);
-  const files = wanted.files.map((file) => ({ ...file, from: file.path }));
+  const wrong = wrongFilesOn(target, wanted);
+  const files = wanted.files.filter(({ path }) => !wrong.includes(path)).map((file) => ({ ...file, from: file.path }));
+  if (files.length === 0) return bestCopy(wanted, target.facts);
+  const bytes = totalBytes(files);
   return { layout: 'named', folder, fence: folder, files, bytes, clonedBytes: bytes };
 }
 
@@ -103,10 +105,18 @@ function copyWords({ folder, bytes, clonedBytes, files }: AdoptedCopy, wanted: D
     : `from ${folder} (${what} of ${files.length} of ${wanted.files.length} files, ${cost}; the rest from its source)`;
 }
 
+function ownTree(target: Pick<ObservedTarget, 'facts'>, wanted: DesiredModel): KeptTree | undefined {
+  const tree = modelTree(wanted);
+  return seenValue(treesOf(target, tree))?.find(({ digest }) => digest === shortDigest(tree.digest));
+}
+
+/** Paths of the published files that were hashed and are wrong. */
+export const wrongFilesOn = (target: Pick<ObservedTarget, 'facts'>, wanted: DesiredModel): readonly string[] =>
+  ownTree(target, wanted)?.wrongFiles ?? [];
+
 /** `changed since publication: wrong contents in a.bin (found on 2026-11-20)`. */
 function changedWords(target: ObservedTarget, wanted: DesiredModel): string {
-  const tree = modelTree(wanted);
-  const own = seenValue(treesOf(target, tree))?.find(({ digest }) => digest === shortDigest(tree.digest));
+  const own = ownTree(target, wanted);
   const wrong = own && wrongText(own);
   return wrong === undefined ? treeWords('changed') : `${treeWords('changed')}: ${wrong}`;
 }
@@ -115,7 +125,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   const version = shortDigest(modelTree(wanted).digest);
   const observed = publishedVersion(target, wanted);
   const copy = observed.kind === 'known' && observed.value !== version ? copyFor(target, wanted) : undefined;
-  const kept = isChanged(target, wanted) ? 'keeping the files that are still right' : copy && copyWords(copy, wanted);
+  const kept = isChanged(target, wanted) ? 'keeping what is still right' : copy && copyWords(copy, wanted);
   const to = kept === undefined ? treeWords(version) : `${treeWords(version)}, ${kept}`;
   return {
     node: target.desired.name,
@@ -135,9 +145,12 @@ function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
   return trees.some(({ name, digest, state }) => name === wanted.name && digest === version && state === 'staged');
 }
 
-/** Bytes that a copy needs: its files plus a tenth. Clones need none. */
+/** The disk space for files of this size: a tenth more. */
+export const diskFor = (bytes: number): number => Math.ceil(bytes * 1.1);
+
+/** Bytes that a copy needs. Clones need none. */
 export const neededBytes = (target: ObservedTarget, wanted: DesiredModel): number =>
-  Math.ceil((totalBytes(wanted.files) - (copyFor(target, wanted)?.clonedBytes ?? 0)) * 1.1);
+  diskFor(totalBytes(wanted.files) - (copyFor(target, wanted)?.clonedBytes ?? 0));
 
 function noRoom(target: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {
   const { name } = wanted;

@@ -7,17 +7,19 @@ import { hang, type Page, padEnd } from '../page.ts';
 
 type Sources = Pick<
   NodeForecast,
-  'uplinkBytes' | 'lanBytes' | 'controllerBytes' | 'cableBytes' | 'copiedBytes' | 'adoptedBytes'
+  'uplinkBytes' | 'lanBytes' | 'controllerBytes' | 'cableBytes' | 'copiedBytes' | 'adoptedBytes' | 'repairedFiles'
 >;
 
 const amount = (bytes: number, words: string): readonly string[] =>
   bytes === 0 ? [] : [`${diskText(bytes)} ${words}`];
 
-const sourceTexts = ({ adoptedBytes = 0, ...others }: Sources): readonly string[] => [
+const sourceTexts = ({ adoptedBytes = 0, repairedFiles = 0, ...others }: Sources): readonly string[] => [
   ...amount(others.uplinkBytes, 'over the uplink'),
   ...amount(others.lanBytes, 'over the LAN'),
   ...amount(others.controllerBytes, 'from this computer'),
-  ...amount(others.cableBytes, 'from other Macs over the cables'),
+  ...amount(others.cableBytes, 'from other Macs over the cables').map((text) =>
+    repairedFiles > 0 ? `at least ${text}` : text,
+  ),
   ...amount(others.copiedBytes, 'from its own disk'),
   ...amount(adoptedBytes, 'from copies already there'),
 ];
@@ -107,6 +109,7 @@ export function transferLines(all: readonly NodeForecast[], page: Page): readonl
     lanBytes: totalOf(all, 'lanBytes'),
     controllerBytes: totalOf(all, 'controllerBytes'),
     cableBytes: totalOf(all, 'cableBytes'),
+    repairedFiles: totalOf(all, 'repairedFiles'),
     copiedBytes: totalOf(all, 'copiedBytes'),
     adoptedBytes: totalOf(all, 'adoptedBytes'),
   });

@@ -2,6 +2,8 @@
 #
 # Uses connections.pl
 my (@workers, %announced);
+# Chunks of earlier files, which no other Mac may get before their file is proven.
+my %hidden;
 my ($is_dirty, $synced_at, $sync_pid, $done_bytes) = (0, time, 0, 0);
 # Whether this Mac downloads the rest itself, and until when it waits; what the others know of both, and the last report
 # about waiting.
@@ -17,8 +19,8 @@ sub open_files {
 sub set_have {
   my ($i, $value) = @_;
   my $before = substr $have, $i, 1, $value;
-  return if $before eq $value;
-  $done_bytes += ($value ? 1 : -1) * $chunks[$i][2];
+  return if !delete $hidden{$i} && $before eq $value;
+  $done_bytes += ($value - $before) * $chunks[$i][2];
   sysseek $have_file, $i, SEEK_SET;
   syswrite $have_file, $value;
   $is_dirty = 1 if $value;
@@ -42,6 +44,24 @@ sub resume {
     my $is_durable = length $durable == @chunks && substr($durable, $i, 1) eq "1";
     if ($is_durable || (hash_chunk($i) // "") eq $digest) { set_have($i, "1") } else { keep_digest($i, $no_digest) }
   }
+}
+
+# Begins with an earlier file: only its chunks that differ from those of a peer are fetched. A part from an earlier run
+# is kept, because some of its chunks were already fetched.
+sub begin_with {
+  my ($n) = @_;
+  my ($file, $data) = ($files[$n], "$folder/own/data/$n");
+  if (!-e $data) {
+    system($cp, "-c", "$earlier/$file->{path}", $data) == 0 or return unlink $data;
+    chmod 0644, $data;
+  }
+  truncate $data, $file->{size} if -s $data > $file->{size};
+  for my $i ($file->{first} .. $file->{last}) {
+    next if substr($have, $i, 1) eq "1" || $chunks[$i][1] + $chunks[$i][2] > -s $data;
+    $hidden{$i} = substr $have, $i, 1, "1";
+    $done_bytes += $chunks[$i][2];
+  }
+  announce_file($n);
 }
 
 # Flushes what has arrived, in a process of its own, and then notes that it survives a power loss.

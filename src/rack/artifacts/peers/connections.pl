@@ -1,4 +1,4 @@
-# The first part of `peer.pl`, which describes both: its plan and its files, and the processes at both ends of a connection.
+# The first part of `peer.pl`, which describes it: its plan and its files, and the processes at both ends of a connection.
 #
 # A connection begins with a challenge from each side, answered with an HMAC-SHA-256 of the key, so no answer can be used
 # twice. The client then sends requests; it may send the next one before an answer has arrived whole.
@@ -18,7 +18,7 @@ use POSIX qw(:sys_wait_h);
 use Socket qw(:DEFAULT IPPROTO_TCP TCP_NODELAY);
 use Time::HiRes qw(sleep time);
 
-my ($folder, $served) = @ARGV;
+my ($folder, $served, $earlier, $cp) = @ARGV;
 my $piece = 1_048_576;
 # Without a byte for this long, a connection is given up, and the chunk is fetched from another peer.
 my $silent = 4;
@@ -320,6 +320,8 @@ sub talk {
       }
     } elsif ($what eq "compare") {
       my ($digest) = (read_line($socket, 60, 80) // return) =~ /^digest ([0-9a-f]{64})$/ or return;
+      # A chunk of an earlier file was never hashed.
+      keep_digest($i, hash_chunk($i) // $no_digest) if digest_of($i) eq $no_digest;
       $report = "compared $i $digest\n";
     } elsif ($what eq "done") { $report = "told\n"
     } else { $map = read_map($socket) // return }

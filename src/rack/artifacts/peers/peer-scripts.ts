@@ -1,19 +1,14 @@
+import { chunkBytes, mostChunkBytes } from '../../../model/chunk-bytes.ts';
 import type { JobArgs, PeerPlan, TreeFile, TreeId } from '../../../model/node-script.ts';
 import { refusalValues } from '../../../node/owner-word.ts';
 import { peersFolder, treeFolder } from '../../../node/paths/own-paths.ts';
 import { sh } from './scripts.generated.ts';
 
-const mebibyte = 1_048_576;
-
-/** 64 MiB, and less for small models, so that several Macs can share the work. */
-const chunkBytes = (totalBytes: number): number =>
-  Math.min(64, Math.max(1, 2 ** Math.floor(Math.log2(totalBytes / 1_024 / mebibyte)))) * mebibyte;
-
 /**
  * Connections per cable. Each has its own process at both ends, and perl computes SHA-256 at about 0.5 GB/s, a fifth of
  * what a cable carries.
  */
-const streamsFor = (totalBytes: number): number => (chunkBytes(totalBytes) < 64 * mebibyte ? 1 : 4);
+const streamsFor = (totalBytes: number): number => (chunkBytes(totalBytes) < mostChunkBytes ? 1 : 4);
 
 /** The plan of an exchange as `peer.pl` reads it. */
 export function exchangeText(plan: PeerPlan, files: readonly TreeFile[]): string {
@@ -38,6 +33,7 @@ export function exchangeText(plan: PeerPlan, files: readonly TreeFile[]): string
 /** The shell variables of `peers.sh`; without a plan, the job exchanges nothing. */
 export const peerValues = (tree: TreeId, files: readonly TreeFile[], plan: PeerPlan | undefined) => ({
   peers: peersFolder(tree),
+  published: treeFolder(tree),
   plan: plan === undefined ? '' : exchangeText(plan, files),
   peer_account: plan?.account ?? '',
   receives: plan?.role === 'receive',
@@ -45,5 +41,5 @@ export const peerValues = (tree: TreeId, files: readonly TreeFile[], plan: PeerP
 
 export const serveModel = ({ tree, files, peers }: JobArgs['serve-model']): string => {
   const { receives: _, ...values } = peerValues(tree, files, peers);
-  return sh.serveModel({ ...refusalValues, ...values, published: treeFolder(tree) });
+  return sh.serveModel({ ...refusalValues, ...values });
 };

@@ -2,7 +2,7 @@
 # has the model or gets it, as an account that is not root, until it has every chunk and no other Mac needs one from it.
 #
 # Arguments: a folder with the files `plan` and `key` and the folder `own`, to which the account can write; the folder of
-# the model's files. Lines of `plan`:
+# the model's files; the folder of earlier files and the path of cp(1), for `earlier I`. Lines of `plan`:
 #   name NODE             this Mac
 #   role receive|serve    serve: this Mac gets the model from elsewhere, or has it
 #   mode mesh|chain       mesh: from all peers in parallel; chain: from the first peer in the plan that answers
@@ -19,16 +19,17 @@
 # Standard output, to root: `file I` is complete, `progress BYTES NODE...` with the peers of the last chunks, `drop NODE I
 # ADDRESS` chunk I of this peer was wrong, `full TEXT`, `stuck TEXT`, `waiting HH:MM` while the Mac that downloads waits and
 # `waiting -----` afterwards, after `finish` also `serving BYTES NODE...` with the Macs that still need this one, and at the
-# end `peer NODE BYTES MS ADDRESS`. Standard input, from root: `ok I`, when file I is complete in the folder of the model,
-# `wrong I`, `waits HH:MM` while this Mac waits for its hours and `waits -----` afterwards, and `finish` when all files are
-# complete. After `download I`, the file comes from elsewhere: the answer `part I BYTES` is how much of its beginning is in
-# `data/I.part`. The end of standard input ends the program.
+# end `peer NODE BYTES MS ADDRESS`. Standard input, from root: `ok I`, when file I is complete in the folder of the model;
+# `earlier I`, when the folder of earlier files has a file I that may be wrong; `begin` after the first of these, before
+# anything is received; `wrong I`, `waits HH:MM` while this Mac waits for its hours and `waits -----` afterwards, and
+# `finish` when all files are complete. After `download I`, the file comes from elsewhere: the answer `part I BYTES` is how
+# much of its beginning is in `data/I.part`. The end of standard input ends the program.
 #
 # Uses chunks.pl
 my (%in_flight, %source_of, %seen_at, %clients, %done, %strikes);
 # Of wrong files: their state, chunks to compare, and the only peer from which a chunk may come.
 my (%wrong, %suspect, %only);
-my ($is_finishing, $began, $last_source, $had_source) = (0, time, time, 0);
+my ($is_finishing, $is_told_all, $began, $last_source, $had_source) = (0, 0, time, time, 0);
 my ($report_out, $commands) = ("", "");
 my ($sent_bytes, $told_serving, $serving_at) = (0, "", 0);
 my ($report_read, $report_write);
@@ -217,6 +218,7 @@ sub hear_worker {
   } elsif ($what eq "told") { $worker->{is_told} = 1
   } elsif ($what eq "compared") {
     delete $suspect{$i};
+    ($last_source, $had_source) = (time, 1);
     my $case = $wrong{ $chunks[$i][0] } // return;
     replace_chunk($i, $case) if substr($have, $i, 1) eq "1" && unpack("H*", digest_of($i)) ne $value;
     end_comparison($chunks[$i][0]);
@@ -227,18 +229,27 @@ sub hear_worker {
 
 # A file can be wrong although every chunk arrived as it was sent: then a peer has wrong bytes. All chunks are compared with
 # one peer, and those that differ are fetched from it again. If the file is right after that, their first sources were
-# wrong; otherwise the next peer is asked. The origins come first.
+# wrong; otherwise the next peer is asked. The origins come first. An earlier file may be wrong before any peer has answered:
+# then it waits for the first one that has the file.
+my $no_judge = -1;
+sub has_file {
+  my ($worker, $n) = @_;
+  my ($from, $to) = @{ $files[$n] }{qw(first last)};
+  return substr($worker->{map}, $from, $to - $from + 1) !~ /0/;
+}
+
 sub suspect_file {
   my ($n) = @_;
   my $case = $wrong{$n} //= { asked => {} };
   my @own = $files[$n]{first} .. $files[$n]{last};
   my ($judge) = sort { !$peers[$a]{origin} <=> !$peers[$b]{origin} || $a <=> $b }
-    grep { !$case->{asked}{$_} } map { $_->{peer} } grep { is_up($_) } @workers;
+    grep { !$case->{asked}{$_} } map { $_->{peer} } grep { is_up($_) && has_file($_, $n) } @workers;
   delete @only{@own};
   @{$case}{qw(judge replaced)} = ($judge, {});
   if (defined $judge) {
     $case->{asked}{$judge} = 1;
     $suspect{$_} = 0 for @own;
+  } elsif (!%{ $case->{asked} }) { $case->{judge} = $no_judge
   } else {
     delete $wrong{$n};
     delete @suspect{@own};
@@ -301,7 +312,12 @@ sub hear_root {
     $announced{$n} = 1;
     acquit_file($n);
   } elsif ($what eq "wrong") { suspect_file($n)
-  } elsif ($what eq "download") { leave_file($n) }
+  } elsif ($what eq "earlier") { begin_with($n)
+  } elsif ($what eq "download") { leave_file($n)
+  } elsif ($what eq "begin") {
+    $is_told_all = 1;
+    for my $at (0 .. $#peers) { start_worker($at) for 1 .. $streams }
+  }
 }
 
 # Leaves a file to the download. The chunks before the first missing one are kept as its beginning.
@@ -310,7 +326,7 @@ sub leave_file {
   my ($file, $bytes) = ($files[$n], 0);
   my @own = $file->{first} .. $file->{last};
   for my $i (@own) {
-    last if substr($have, $i, 1) eq "0";
+    last if $hidden{$i} || substr($have, $i, 1) eq "0";
     $bytes += $chunks[$i][2];
   }
   delete $wrong{$n};
@@ -379,7 +395,6 @@ sub run {
   if ($role eq "receive") {
     resume();
     announce_file($_) for 0 .. $#files;
-    for my $at (0 .. $#peers) { start_worker($at) for 1 .. $streams }
   }
   my ($next_second, $next_look, $told_bytes) = (0, 0, -1);
   while (1) {
@@ -395,13 +410,14 @@ sub run {
       flush() if $role eq "receive";
       replace_judges();
       note_state();
-      if ($role eq "receive" && !$is_downloading && $done_bytes != $told_bytes) {
+      if ($is_told_all && !$is_downloading && $done_bytes != $told_bytes) {
         my %from = map { $_->{name} => 1 } grep { $now - ($_->{at} // 0) < $recent } @peers;
         say_root(join " ", "progress", $done_bytes, sort keys %from);
         $told_bytes = $done_bytes;
       }
       report_serving($now) if $is_finishing;
-      $last_source = $now if $have !~ /0/ || $role eq "serve" || $is_downloading;
+      my $is_waiting = grep { $_->{judge} == $no_judge } values %wrong;
+      $last_source = $now if ($have !~ /0/ && !$is_waiting) || $role eq "serve" || $is_downloading;
       if ($now - $last_source > ($had_source ? $lost : $first) + $turn * $stripe) { say_root("stuck no other Mac that has the model answers"); $last_source = $now }
     }
     my $is_told = !grep { $_->{map} ne "" && !$_->{is_told} } @workers;

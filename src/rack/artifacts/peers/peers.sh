@@ -1,5 +1,6 @@
 # Exchanges the chunks of a model with other Macs, through `peer.pl`, which runs as an account that is not root.
-# `start_peer FOLDER` starts the program, which serves the files in that folder, or those that it receives. It reads its
+# `start_peer FOLDER [EARLIER]` starts the program, which serves the files in that folder, or those that it receives; the
+# second folder may have an earlier version of some of them. It reads its
 # commands from descriptor 4, and descriptor 3 has its reports; anything else may write to 5. `finish_peer` waits until no
 # other Mac needs this one; the job's file `serving` then has the number of reports so far, the bytes that this Mac sent,
 # and the Macs that still need it.
@@ -25,7 +26,7 @@ start_peer() {
   must mkfifo "$R/usr/bin/mkfifo" -m 600 "$d/events" "$d/commands"
   (
     cd /
-    "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$peers" "$1"
+    "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$peers" "$1" "${2-}" "$R/bin/cp"
     printf 'gone\n'
   ) <"$d/commands" >"$d/events" 2>"$d/peer" &
   # A process that only wrote to the fifo by its name would wait forever if this one were killed.

@@ -5,11 +5,16 @@
 # arrive. A file that was compared before is not received again. Numbers from the program are checked, because a shell can
 # run commands in an arithmetic expression. The job's file `sources` has the Macs from which the last bytes came.
 #
+# If the model is published but has changed, only the wrong chunks of its files are received: the program begins with a
+# copy of each published file that was not compared before. If that copy is wrong, this does not count as one of three
+# times. The job's file `peers` has their number: `repaired COUNT`.
+#
 # `take_part INDEX PATH` makes what other Macs have sent of a file the beginning of its download. The peer account could
 # have put a link there, so root only copies.
 #
 # Uses peers.sh
 # Uses ../staged-files.sh
+# Needs published: the folder of the published model
 # Prints: nothing; fails with disk-full, peer-failed, copy
 # `place INDEX FILES` compares a received file and moves it to its place.
 place() {
@@ -37,18 +42,27 @@ place() {
 isnumber() {
   case $1 in ('' | *[!0-9]* | 0?* | ????????????????*) return 1 ;; esac
 }
-# Leaves the numbers of the missing files in `missing`.
+# Leaves the numbers of the missing files in `missing`, and of those that the program has in an earlier version in `earlier`.
 offered() {
   i=0
   while [ "$#" -gt 0 ]; do
-    if ischecked "$1" "$2" "$3"; then printf 'ok %s\n' "$i" >&4; else missing="$missing$i "; fi
+    if ischecked "$1" "$2" "$3"; then
+      printf 'ok %s\n' "$i" >&4
+    else
+      missing="$missing$i "
+      if [ -s "$published/$1" ] && [ -f "$published/$1" ] && [ ! -h "$published/$1" ]; then
+        earlier="$earlier$i "
+        printf 'earlier %s\n' "$i" >&4
+      fi
+    fi
     i=$((i + 1))
     shift 4
   done
+  printf 'begin\n' >&4
 }
 receive() {
   must chmod "$R/bin/chmod" 700 "$staging/checked"
-  missing=' ' comparing=0 todo='' strikes='' counted='' sources=''
+  missing=' ' earlier=' ' repaired='' comparing=0 todo='' strikes='' counted='' sources=''
   offered "$@"
   while [ "$missing$todo$comparing" != ' 0' ]; do
     IFS=' ' read -r e x y <&3
@@ -64,7 +78,11 @@ receive() {
         printf 'ok %s\n' "$x" >&4
         ;;
       (wrong)
-        comparing=$((comparing - 1)) strikes="$strikes $x "
+        comparing=$((comparing - 1))
+        case $earlier in
+          (*" $x "*) earlier="${earlier%%" $x "*} ${earlier#*" $x "}" repaired=x$repaired ;;
+          (*) strikes="$strikes $x " ;;
+        esac
         case $strikes in (*" $x "*" $x "*" $x "*) ;; (*)
           missing="$missing$x "
           printf 'wrong %s\n' "$x" >&4
@@ -98,6 +116,7 @@ receive() {
       place "$x" "$@" 4>&- &
     done
   done
+  [ -z "$repaired" ] || printf 'repaired %s\n' "${#repaired}" >>"$d/peers"
 }
 take_part() {
   [ ! -e "$t/$2" ] || return 0

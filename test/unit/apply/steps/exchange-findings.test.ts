@@ -41,6 +41,16 @@ describe('the findings about an exchange between Macs', () => {
     ]);
   });
 
+  it('count the bytes that repaired a model', () => {
+    const repaired = { cables: [cable(2, 64e6, 100), cable(3, 64e6, 100)], repairedFiles: 2 };
+    expect(found(repaired)).toMatchObject([
+      {
+        code: 'step/repaired-model',
+        detail: 'studio-1 repaired 2 files of a model: 128 MB came over the cables from studio-2,3.',
+      },
+    ]);
+  });
+
   it('name both of two bad cables', () => {
     const cables = [cable(2, 8e9), cable(3, 1e9), cable(4, 2e9)];
     expect(found({ cables }).map(({ subject }) => subject)).toMatchObject([

@@ -42,8 +42,9 @@ const files: readonly TreeFile[] = Object.entries(contents).map(([path, bytes]) 
   sizeBytes: bytes.length,
 }));
 
+const mebibyte = 1_048_576;
 const chunkDigest = (bytes: Buffer, chunk: number): Buffer =>
-  Buffer.from(sha256(bytes.subarray(chunk * 1_048_576, (chunk + 1) * 1_048_576)), 'hex');
+  Buffer.from(sha256(bytes.subarray(chunk * mebibyte, (chunk + 1) * mebibyte)), 'hex');
 const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 const names = ['a', 'b', 'c'].map(nodeName);
 /** Every address in 127.0.0.0/8 belongs to this machine. */
@@ -133,7 +134,7 @@ describe('an exchange of a model between Macs', () => {
   const nonEmpty = Object.keys(contents).filter((path) => path !== 'empty');
 
   /** Writes the published model of a Mac. */
-  function publish(root: MacRoot | undefined, changed: Readonly<Record<string, string>> = {}): void {
+  function publish(root: MacRoot | undefined, changed: Readonly<Record<string, string | Buffer>> = {}): void {
     for (const [path, bytes] of Object.entries(contents)) {
       const target = join(root?.folder ?? '', treeFolder(exampleModel).path, path);
       mkdirSync(dirname(target), { recursive: true });
@@ -175,13 +176,71 @@ describe('an exchange of a model between Macs', () => {
       const own = join(root.folder, peersFolder(exampleModel).path, 'own');
       mkdirSync(join(own, 'data'), { recursive: true });
       // The first has two chunks from an earlier run, and the other one has the first of these.
-      const had = bytes.subarray(0, (2 - at) * 1_048_576);
+      const had = bytes.subarray(0, (2 - at) * mebibyte);
       writeFileSync(join(own, 'data/2'), had);
       const digests = [Buffer.alloc(32), ...(at === 0 ? [0, 1] : [0]).map((chunk) => chunkDigest(bytes, chunk))];
       writeFileSync(join(own, 'digests'), Buffer.concat(digests));
     }
     await exchange(roots, fetch, '1 1 8');
-    expect([asked.toSorted(), sentBytes]).toEqual([nonEmpty.toSorted(), 2 + bytes.length - 2 * 1_048_576]);
+    expect([asked.toSorted(), sentBytes]).toEqual([nonEmpty.toSorted(), 2 + bytes.length - 2 * mebibyte]);
+  });
+
+  it.each(scriptShells)('gets only the wrong chunks of published files, with $name', async (shell) => {
+    const roots = start(shell);
+    const [path = ''] = nonEmpty.slice(-1);
+    const flipped = (at: number): Buffer => {
+      const bytes = Buffer.from(contents[path] as Buffer);
+      bytes[at] = 255;
+      return bytes;
+    };
+    const shorter = contents[path]?.subarray(0, -1) as Buffer;
+    const longer = Buffer.concat([flipped(mebibyte), flipped(0)]);
+    const cases = [
+      { two: flipped(2_500_000), three: longer, bytes: [mebibyte, mebibyte], repaired: [1, 1] },
+      // Of a file that is too short, the rest is fetched before it is compared.
+      {
+        two: shorter,
+        three: flipped(0),
+        left: flipped(mebibyte),
+        bytes: [3_500_000 % mebibyte, mebibyte],
+        repaired: [undefined, 1],
+      },
+    ];
+    const { two, three, left, bytes, repaired } = cases[
+      scriptShells.indexOf(shell) % cases.length
+    ] as (typeof cases)[number];
+    publish(roots[0]);
+    publish(roots[1], { [path]: two });
+    publish(roots[2], { [path]: three });
+    if (left !== undefined) {
+      // A job that was killed has left its copy of the published file.
+      const data = join(roots[2]?.folder ?? '', peersFolder(exampleModel).path, 'own/data');
+      mkdirSync(data, { recursive: true });
+      writeFileSync(join(data, '2'), left);
+    }
+    const ends = await exchange(roots, serveOrFetch);
+    const got = ends.map(({ exchange: one }) => one?.cables.reduce((sum, cable) => sum + cable.bytes, 0) ?? 0);
+    expect([asked, ends.map(({ exchange: one }) => one?.drops.length ?? 0)]).toEqual([[], [0, 0, 0]]);
+    expect(got).toEqual([0, ...bytes]);
+    expect(ends.map(({ exchange: one }) => one?.repairedFiles)).toEqual([undefined, ...repaired]);
+    // The published file has not changed, because a reader may have it open.
+    const published = readFileSync(join(roots[1]?.folder ?? '', treeFolder(exampleModel).path, path));
+    expect(sha256(published)).toBe(sha256(two));
+  });
+
+  it('downloads a published file that has changed if no other Mac answers', async () => {
+    const [, root] = start(scriptShells[0] as Shell);
+    const [, plan] = mesh(20_000 + (process.pid % 10_000));
+    if (root === undefined || plan === undefined) throw new Error('no Mac');
+    publish(root, { 'config.json': '[]' });
+    root.tool(
+      'usr/bin/perl',
+      `[ ! -e "$4/plan" ] || echo wait 1 1 0 >>"$4/plan"\nexec ${hostTool('usr/bin/perl')} "$@"`,
+    );
+    const launched = launchBody(key, fetch({ ...plan, feeds: [] }), { peerKey: 'k'.repeat(64) });
+    expect((await root.runBody(launched)).result).toMatchObject({ kind: 'done' });
+    expect(await ended(root)).toMatchObject({ exit: 0 });
+    expect([isVerified(root, exampleModel), asked]).toEqual([true, ['config.json']]);
   });
 
   it('waits with all Macs for the hours of the one that downloads, until a run removes them', async () => {

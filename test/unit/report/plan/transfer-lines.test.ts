@@ -54,7 +54,7 @@ function forecast(
   const treeOn = (name: string): readonly KeptTree[] => {
     const state = states[name];
     if (state === undefined || model === undefined) return [];
-    const whole = state === 'intact' ? { whole: anyDigest } : {};
+    const whole = state === 'intact' ? { whole: anyDigest } : state === 'changed' ? { wrongFiles: ['weights'] } : {};
     return [{ kind: 'model', name: model.name, digest: shortDigest(anyDigest), isCurrent: false, state, ...whole }];
   };
   const nodes = Object.fromEntries(
@@ -93,6 +93,22 @@ describe("a plan's transfers and disk space", () => {
       '  total     3 kB from this computer, 200 GB from other Macs over the cables',
     ]);
     for (const line of lines(transfers, 40)) expect(line.length).toBeLessThanOrEqual(40);
+  });
+
+  it('count one chunk of a file with wrong contents that another Mac has', () => {
+    const { plan, transfers } = forecast('https://huggingface.co/x/', { 'studio-1': 'changed', 'studio-3': 'intact' });
+    expect(lines(transfers.slice(0, 1))).toEqual([
+      'Transfers',
+      '  studio-1  1 kB from this computer, at least 67 MB from other Macs over the',
+      '            cables, needs 74 MB of disk (2 TB free)',
+    ]);
+    const document: unknown = JSON.parse(planDocument(plan, { isSimulated: false, additions: [], transfers }));
+    expect(schemaCheck('plan')(document)).toEqual([]);
+  });
+
+  it('download a whole file with wrong contents if no other Mac has the model', () => {
+    const { transfers } = forecast('https://huggingface.co/x/', { 'studio-1': 'changed' });
+    expect(transfers[0]).toMatchObject({ uplinkBytes: 100e9, cableBytes: 0 });
   });
 
   it('do not use the cables of a running placement, and the plan says so', () => {

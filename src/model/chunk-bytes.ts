@@ -1,0 +1,9 @@
+const mebibyte = 1_048_576;
+export const mostChunkBytes = 64 * mebibyte;
+
+/**
+ * The size of the chunks in which Macs exchange a model: 64 MiB, and less for small models, so that all Macs can share
+ * the work.
+ */
+export const chunkBytes = (totalBytes: number): number =>
+  Math.min(mostChunkBytes, Math.max(1, 2 ** Math.floor(Math.log2(totalBytes / 1_024 / mebibyte))) * mebibyte);
