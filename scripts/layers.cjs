@@ -101,7 +101,7 @@ const roles = {
   resource: {
     artifacts: [
       'adopted-copy commits/build-archive list-folders list-packages model-copies prune-models',
-      'peers/cables-in-use peers/fan-out peers/model-steps peers/serve-steps supply-runtime tree-steps verify-models',
+      'peers/cable-rate peers/cables-in-use peers/fan-out peers/model-steps peers/serve-steps supply-runtime tree-steps verify-models',
     ].join(' '),
     contract: 'build-step define-setting resource',
     placement: [

@@ -78,6 +78,14 @@ export interface PeerPlan {
 }
 
 /**
+ * Bytes per second over each cable after a first restart during an exchange: 2 Gbit/s, an eighth of the lowest rate that
+ * was reported for a cable, and still more than an uplink of 1 Gbit/s. Each further restart halves it.
+ */
+export const firstCableRate = 250_000_000;
+/** At a lower rate, the Macs at the other ends would take a connection for broken. */
+export const leastCableRate = 16_000_000;
+
+/**
  * A runtime's command whose output shows whether it can use the GPU. The patterns are extended regular expressions
  * (POSIX).
  */

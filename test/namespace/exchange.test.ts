@@ -91,6 +91,17 @@ describe('an exchange over cables', () => {
     expect(at.toSorted((one, other) => one - other)).toEqual(at);
   });
 
+  it.each([1, 2])('keeps the rate of a Mac that restarted: Mac %i of two', async (slow) => {
+    const planText = (text: string, { self }: PeerPlan): string =>
+      self === macName(slow) ? `${text}rate 8000000\n` : text;
+    const { start, finish, receivers, totalBytes } = await open({ topology: mesh(2), planText });
+    const beganAt = performance.now();
+    start();
+    await finish();
+    expect(totalBytes / 8_000).toBeLessThan(performance.now() - beganAt);
+    expectIdentical(receivers);
+  });
+
   it('waits with the Mac that downloads, also behind another Mac', async () => {
     // Mac 3 has no cable to the first one.
     const planText = (text: string, { self }: PeerPlan): string => {

@@ -12,6 +12,7 @@ import { place } from '../../node/paths/node-paths.ts';
 import { gatewayLog } from '../../node/paths/own-paths.ts';
 import { mutatingScript, readScriptResult, type ScriptEnd } from '../../node/root-script.ts';
 import { withdrawBody } from '../../node/withdraw.ts';
+import { slowedExchange } from '../../rack/artifacts/peers/cable-rate.ts';
 import { curlReason } from '../../rack/records/gateways-fact.ts';
 import { diagnoseSudo } from '../../remote/keys/password-login.ts';
 import { diagnoseExit, printedText } from '../../remote/remote.ts';
@@ -322,15 +323,22 @@ export async function runJob(step: StepOf<'job'>, context: StepContext): Promise
     const launched = await launch(step, context);
     const isElsewhere = launched.slug === 'other-launch';
     if (launched.outcome !== 'changed' && launched.outcome !== 'unchanged' && !isElsewhere) return launched;
+    const notes = launches === 1 ? [] : slowedNotes(step, launched.said);
     if (launched.said?.includes('job=done')) return { outcome: 'unchanged', diagnostics: [] };
     if (step.act.isDetached === true) return leave(step, context, launched);
     const followed = await follow(step, context);
-    if (followed !== 'gone') return followed;
+    if (followed !== 'gone') return { ...followed, diagnostics: [...notes, ...followed.diagnostics] };
     await pause(context.timing.retryMs, context.signal);
     if (context.signal.aborted) return interrupted;
   }
   const detail = prose`${stepName(step)}: its process on ${named(step.node)} disappeared ${maxLaunches} times without a result.`;
   return failed(diagnose('step/job-gone', { subject: subjectOf(step), detail }));
+}
+
+/** The plan has reported a restart before this run. */
+function slowedNotes({ node, act }: StepOf<'job'>, said: readonly string[] = []): readonly Diagnostic[] {
+  const rate = Number(saidAt(said, 'cable_rate') ?? '0');
+  return rate > 0 && 'tree' in act.args ? [slowedExchange(node, act.args.tree.name, rate)] : [];
 }
 
 /** Polls a job once, so that one that fails immediately is reported, and leaves it running. */

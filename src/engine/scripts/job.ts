@@ -1,7 +1,7 @@
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { JobCall } from '../../model/node-script.ts';
+import { firstCableRate, type JobCall, leastCableRate } from '../../model/node-script.ts';
 import { type Activity, activities } from '../../model/step.ts';
 import { below, rootLine, shellCommand } from '../../node/paths/node-paths.ts';
 import {
@@ -118,6 +118,8 @@ export function launchBody(key: Digest, call: JobCall, { token = '', peerKey = '
     peer_key: plan === undefined ? '' : peerKey,
     peer_account: plan?.account ?? '',
     hours: hoursOf(call),
+    first_rate: firstCableRate,
+    least_rate: leastCableRate,
     tenths: startTenths,
   });
 }

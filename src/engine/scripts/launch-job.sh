@@ -16,8 +16,10 @@
 # Needs peer_key: the key with which Macs recognize each other
 # Needs peer_account: the account that runs that program; empty for the user who called sudo
 # Needs hours: when a download may begin and must end each day, such as `22:00 06:00`; empty for no limit
+# Needs first_rate: the bytes per second over each cable after a first restart of the Mac during an exchange
+# Needs least_rate: the lowest rate after further restarts
 # Needs tenths: time limit for the job's process number, in tenths of a second
-# Prints: job=attached and @unchanged, job=done and @unchanged, or job=started and @changed; fails with mkdir, write,
+# Prints: cable_rate=BYTES if the job exchanges at a lower rate; job=attached and @unchanged, job=done and @unchanged, or job=started and @changed; fails with mkdir, write,
 # other-launch, not-started
 isdone() {
   intact "$published" "$digest" && return
@@ -63,7 +65,22 @@ if [ -e "$folder/pid" ]; then
   }
 fi
 sethours
-"$R/bin/rm" -f "$old" "$folder/rc" "$folder/failure" "$folder/note" "$folder/progress" "$folder/activity" \
+# A Mac that restarted while it exchanged, and was not shut down in order, may have panicked under the load.
+cable_rate=0
+if [ -n "$peers" ] && [ -e "$folder/exchanging" ]; then
+  IFS=' ' read -r cable_rate x <"$folder/exchanging"
+  case $cable_rate in ('' | *[!0-9]* | 0?* | ????????????*) cable_rate=0 ;; esac
+  if [ "$x" != stopped ] && [ "$x" != "$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)" ] && [ ! -e "$folder/rc" ]; then
+    cable_rate=$((cable_rate == 0 ? first_rate : cable_rate / 2 < least_rate ? least_rate : cable_rate / 2))
+  fi
+fi
+if [ "$cable_rate" -gt 0 ]; then
+  write "$folder/rate" "$cable_rate$N"
+  printf 'cable_rate=%s\n' "$cable_rate"
+else
+  "$R/bin/rm" -f "$folder/rate"
+fi
+"$R/bin/rm" -f "$old" "$folder/exchanging" "$folder/rc" "$folder/failure" "$folder/note" "$folder/progress" "$folder/activity" \
   "$folder/until" "$folder/sources" "$folder/serving" "$folder/peers"
 write "$folder/job" "$about${N}boot=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)$N"
 write "$folder/run" "$run"

@@ -81,6 +81,7 @@ const jobRecords = `  if s "$b/ops"; then
       r "$j/job"
       f progress "$j/progress"
       f until "$j/until"
+      f exchanging "$j/exchanging"
       f failure "$j/failure"
       if [ -e "$j/rc" ]; then
         f exit "$j/rc"

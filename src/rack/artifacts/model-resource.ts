@@ -30,6 +30,7 @@ import {
 import { compared } from '../seen-fact.ts';
 import { type AdoptedCopy, bestCopy, soughtModel, totalBytes } from './adopted-copy.ts';
 import { modelCopiesFact } from './model-copies-fact.ts';
+import { cableRate, slowedExchange } from './peers/cable-rate.ts';
 import { freeLinks } from './peers/cables-in-use.ts';
 import { fanOut } from './peers/fan-out.ts';
 import { modelSteps } from './peers/model-steps.ts';
@@ -266,6 +267,25 @@ function exchangeOf(
   });
 }
 
+const missingOn = ({ desired, targets }: View, wanted: DesiredModel): readonly NodeName[] =>
+  targets
+    .filter((one) => knownModels(desired, one).includes(wanted) && judgeProperty(propertyOf(one, wanted)) === 'differs')
+    .map((one) => one.desired.name);
+
+/** Macs that restarted while they exchanged a model, and continue at a lower rate. */
+function slowedExchanges(view: View): readonly Diagnostic[] {
+  const { desired, targets, examination } = view;
+  return desired.models.flatMap((wanted) => {
+    const names = missingOn(view, wanted);
+    if (names.length === 0) return [];
+    const exchange = exchangeOf(view, wanted, names, freeLinks(examination.cabling.links, targets));
+    return targets.flatMap(({ desired: { name }, facts }) => {
+      const rate = exchange.has(name) ? cableRate(facts, modelTree(wanted)) : undefined;
+      return rate === undefined ? [] : [slowedExchange(name, wanted.name, rate)];
+    });
+  });
+}
+
 /** Macs that download a model although others are cabled to them, because a placement runs on these cables. */
 function busyCables(view: View): readonly Diagnostic[] {
   const { targets, examination } = view;
@@ -273,10 +293,7 @@ function busyCables(view: View): readonly Diagnostic[] {
   const free = freeLinks(links, targets);
   if (free.length === links.length) return [];
   return view.desired.models.flatMap((wanted) => {
-    const missing = targets.filter(
-      (one) => knownModels(view.desired, one).includes(wanted) && judgeProperty(propertyOf(one, wanted)) === 'differs',
-    );
-    const names = missing.map(({ desired: { name } }) => name);
+    const names = missingOn(view, wanted);
     const possible = exchangeOf(view, wanted, names, links);
     const used = exchangeOf(view, wanted, names, free);
     const alone = names.filter((name) => possible.get(name)?.role === 'receive' && used.get(name)?.role !== 'receive');
@@ -351,7 +368,7 @@ export const model: Resource = {
       ...roomBlockers(desired, target),
       ...unreadBlockers('model', usedModels(desired, target), target.desired.name),
     ]),
-  notices: (view) => [...leftovers(view), ...unusedCopies(view), ...busyCables(view)],
+  notices: (view) => [...leftovers(view), ...unusedCopies(view), ...busyCables(view), ...slowedExchanges(view)],
 };
 
 /** The models that are brought to their nodes, by name. */

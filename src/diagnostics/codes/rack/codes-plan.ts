@@ -48,6 +48,13 @@ export const planCodes = {
       'Macs get a model from each other over their cables, but not while a placement runs on these cables, because it would answer more slowly.',
     hint: prose`To download the model only once, stop the placement first: ${meshwright('stop', blank('PLACEMENT'))}. Or wait until it is no longer needed.`,
   },
+  'model/exchange-slowed': {
+    severity: 'notice',
+    summary: 'A Mac restarted while it exchanged a model, and continues at a lower rate.',
+    cause:
+      'Kernel panics have been reported under heavy TCP load over Thunderbolt. A restart that was no orderly shutdown may have been such a panic. Each further restart halves the rate. After the exchange, the limit ends.',
+    hint: prose`See whether it was a panic, and what to do about it: ${meshwright('doctor')}`,
+  },
   'model/copies-unknown': {
     severity: 'notice',
     summary: 'A node may have a copy of a model that meshwright cannot see.',

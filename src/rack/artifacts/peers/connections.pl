@@ -53,7 +53,7 @@ my ($self, $role, $mode) = map { $plan{$_}[0] } qw(name role mode);
 # if there was one. Each Mac waits longer than the one before, because it may get from that one what it is missing.
 my ($first, $lost, $turn) = @{ $plan{wait} // [120, 20, 30] };
 my ($stripe, $stripes) = @{ $plan{stripe} // [0, 1] };
-my ($chunk_bytes, $streams) = ($plan{chunk}[0], $plan{streams}[0] // 1);
+my ($chunk_bytes, $streams, $rate) = ($plan{chunk}[0], $plan{streams}[0] // 1, $plan{rate}[0] // 0);
 
 # All chunks in file order: file number, offset, length.
 my @chunks;
@@ -178,6 +178,13 @@ sub send_all {
   return 1;
 }
 
+# Keeps a connection to its part of the rate of a cable, after so many bytes since a time.
+sub pace {
+  my ($began, $bytes) = @_;
+  my $ahead = $rate ? $bytes * $streams / $rate - (time - $began) : 0;
+  sleep $ahead if $ahead > 0;
+}
+
 sub nonce {
   open my $random, "<:raw", "/dev/urandom" or die "/dev/urandom: $!\n";
   sysread $random, my $bytes, 32;
@@ -269,11 +276,13 @@ sub send_chunk {
   sysseek $file, $at, SEEK_SET;
   my $digest = digest_of($i);
   my $sha = $digest eq $no_digest ? Digest::SHA->new(256) : undef;
+  my ($began, $sent) = (time, 0);
   while ($length > 0) {
     my $got = sysread $file, my $bytes, $length < $piece ? $length : $piece or return;
     $sha->add($bytes) if $sha;
     send_all($socket, $bytes) or return;
     $length -= $got;
+    pace($began, $sent += $got);
   }
   if ($sha) { $digest = $sha->digest; keep_digest($i, $digest) }
   return send_all($socket, unpack("H*", $digest) . "\n");
@@ -363,6 +372,7 @@ sub take_chunk {
       return full($i) if !$wrote;
       $done += $wrote;
     }
+    pace($began, $length - $left);
   }
   my $theirs = read_line($socket, 60, 70) // return;
   my $digest = $sha->digest;

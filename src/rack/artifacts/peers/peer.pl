@@ -8,6 +8,7 @@
 #   mode mesh|chain       mesh: from all peers in parallel; chain: from the first peer in the plan that answers
 #   stripe I N            in a mesh, the chunks that this Mac gets from an origin: those whose number is I modulo N
 #   chunk BYTES, streams N
+#   rate BYTES            the most bytes per second over each cable, in each direction; 0: no limit
 #   listen ADDRESS PORT
 #   peer NODE ADDRESS PORT origin|relay   an origin does not get the model from a peer
 #   wait FIRST LOST TURN  seconds, for tests

@@ -5,6 +5,9 @@
 # other Mac needs this one; the job's file `serving` then has the number of reports so far, the bytes that this Mac sent,
 # and the Macs that still need it.
 #
+# The job's file `exchanging` remains if the Mac restarts meanwhile: then `launch-job` lets the next job exchange at a lower
+# rate, in its file `rate`.
+#
 # Uses peer.pl
 # Uses ../../../node/shell/refuse-root.sh
 # Needs peers: the folder of the program. The account can write only to the folder `own` in it
@@ -14,7 +17,12 @@
 start_peer() {
   peer_account=${peer_account:-${SUDO_USER:-root}}
   must mkdir "$R/bin/mkdir" -p "$peers"
-  printf '%s' "$plan" >"$peers/plan" || failed write 'the plan of the exchange could not be written'
+  cable_rate=0
+  [ ! -e "$d/rate" ] || IFS= read -r cable_rate <"$d/rate"
+  put exchanging "$cable_rate $("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)"
+  # An orderly shutdown is no reason for a lower rate.
+  trap 'put exchanging "$cable_rate stopped"; exit 143' TERM
+  printf 'rate %s\n%s' "$cable_rate" "$plan" >"$peers/plan" || failed write 'the plan of the exchange could not be written'
   if [ -e "$peers/own" ] && [ -z "$("$R/usr/bin/find" "$peers/own" -prune -user "$peer_account")" ]; then
     must rm "$R/bin/rm" -rf "$peers/own"
   fi
@@ -48,4 +56,5 @@ finish_peer() {
     esac
   done
   wait
+  "$R/bin/rm" -f "$d/exchanging" "$d/rate"
 }

@@ -265,6 +265,36 @@ describe('an exchange of a model between Macs', () => {
     expect(asked.toSorted()).toEqual(nonEmpty.toSorted());
   });
 
+  it('lowers the rate of a Mac that restarted meanwhile, unless it was shut down in order', async () => {
+    const root = newRoot(scriptShells[0] as Shell);
+    const [, plan] = mesh(20_000 + (process.pid % 10_000));
+    const folder = jobFolder(key).path;
+    const isSeen = async (name: string, text: string) =>
+      expect
+        .poll(() => root.has(`${folder}/${name}`) && root.read(`${folder}/${name}`), { timeout: 10_000 })
+        .toBe(text);
+    const restart = async (boot: string, signal: NodeJS.Signals): Promise<readonly string[]> => {
+      process.kill(Number(root.read(`${folder}/pid`)), signal);
+      await expect.poll(async () => (await poll(root)).state, { timeout: 10_000 }).toBe('gone');
+      root.tool('usr/sbin/sysctl', `echo ${boot}`);
+      const { result } = await root.runBody(launchBody(key, fetch(plan as PeerPlan), { peerKey: 'k'.repeat(64) }));
+      return result.kind === 'done' ? result.said : [];
+    };
+    root.tool('usr/sbin/sysctl', 'echo one');
+    await root.runBody(launchBody(key, fetch(plan as PeerPlan), { peerKey: 'k'.repeat(64) }));
+    await isSeen('exchanging', '0 one\n');
+    expect(await restart('one', 'SIGKILL')).toEqual(['job=started']);
+    await isSeen('exchanging', '0 one\n');
+    expect(await restart('two', 'SIGKILL')).toEqual(['cable_rate=250000000', 'job=started']);
+    await isSeen('exchanging', '250000000 two\n');
+    expect(root.read(`${peersFolder(exampleModel).path}/plan`)).toMatch(/^rate 250000000$/m);
+    expect(await restart('three', 'SIGTERM')).toEqual(['cable_rate=250000000', 'job=started']);
+    await isSeen('exchanging', '250000000 three\n');
+    expect(await restart('four', 'SIGKILL')).toEqual(['cable_rate=125000000', 'job=started']);
+    await isSeen('exchanging', '125000000 four\n');
+    process.kill(Number(root.read(`${folder}/pid`)), 'SIGKILL');
+  });
+
   it('downloads a file that every other Mac has wrong', async () => {
     const roots = start(scriptShells[0] as Shell);
     publish(roots[0], { 'config.json': '[]' });

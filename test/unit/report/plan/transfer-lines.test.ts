@@ -8,8 +8,10 @@ import { shortDigest } from '../../../../src/model/digest.ts';
 import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
 import { given } from '../../../../src/model/given.ts';
 import { known } from '../../../../src/model/known.ts';
+import { nodeName } from '../../../../src/model/node.ts';
 import type { DownloadHours } from '../../../../src/model/node-script.ts';
 import { needsToken } from '../../../../src/model/step.ts';
+import { nodeSubject } from '../../../../src/model/subject.ts';
 import { transferLines } from '../../../../src/report/plan/transfer-lines.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
 import { plainPage } from '../../../rack/page.ts';
@@ -35,6 +37,8 @@ interface Rack {
   readonly maxBytesPerSecond?: number;
   readonly hours?: DownloadHours;
   readonly exoOn?: string;
+  /** A node that restarted during an exchange of the model. */
+  readonly restarted?: string;
   readonly isServing?: true;
   readonly secret?: true;
   readonly access?: 'public';
@@ -44,7 +48,7 @@ interface Rack {
 function forecast(
   base: string,
   states: Readonly<Record<string, KeptTree['state']>> = {},
-  { exoOn, isServing, maxBytesPerSecond, hours, ...source }: Rack = {},
+  { exoOn, restarted, isServing, maxBytesPerSecond, hours, ...source }: Rack = {},
 ) {
   const downloads = { downloads: given({ maxBytesPerSecond, hours }) };
   const desired = { ...fleetFrom(base, source), ...downloads };
@@ -57,13 +61,24 @@ function forecast(
     const whole = state === 'intact' ? { whole: anyDigest } : state === 'changed' ? { wrongFiles: ['weights'] } : {};
     return [{ kind: 'model', name: model.name, digest: shortDigest(anyDigest), isCurrent: false, state, ...whole }];
   };
+  const tree = `model ${model?.name} ${shortDigest(anyDigest)}`;
+  const fields = { name: 'fetch-model', tree, state: 'gone', exchanging: '0 F2B1C3D4-0000-4000-8000-000000000001' };
+  const crashed = {
+    jobs: known([{ key: anyDigest, fields }]),
+    'boot-session': known({ uuid: 'F2B1C3D4-0000-4000-8000-000000000002', bootedAtEpochSeconds: 1 }),
+  };
   const nodes = Object.fromEntries(
     Object.entries(observation.nodes).map(([name, node]) => {
       const free = known({ totalBytes: 8e12, freeBytes: 2e12 });
       const stored = [{ path: 'weights', sizeBytes: 100e9, isOnVolume: true }];
       const folder = { model: model?.name ?? '', layout: 'exo' as const, folder: '/Users/ana/tiny', files: stored };
       const copies = known({ folders: name === exoOn ? [folder] : [], unreadable: [] });
-      const own = { trees: known(treeOn(name)), 'disk-space': free, 'model-copies': copies };
+      const own = {
+        trees: known(treeOn(name)),
+        'disk-space': free,
+        'model-copies': copies,
+        ...(name === restarted ? crashed : {}),
+      };
       return [name, { ...node, facts: { ...node.facts, ...own } }];
     }),
   );
@@ -190,6 +205,16 @@ describe("a plan's transfers and disk space", () => {
     expect(ratesIn(shared.plan)).toEqual([37.5e6, 37.5e6]);
     // Only one node downloads, and the other two get the model from it.
     expect(ratesIn(forecast('https://huggingface.co/x/', {}, limit).plan)).toEqual([75e6, 75e6, 75e6]);
+  });
+
+  it('name a Mac that restarted during the exchange, and the rate of its cables', () => {
+    const { plan } = forecast('https://huggingface.co/x/', {}, { restarted: 'studio-2' });
+    const found = plan.diagnostics.filter(({ code }) => code === 'model/exchange-slowed');
+    expect(found.map(({ subject }) => subject)).toEqual([nodeSubject(nodeName('studio-2'))]);
+    expect(found[0]?.detail).toContain('at most 250 MB/s');
+    // Without its cables, it exchanges nothing.
+    const isolated = forecast('https://huggingface.co/x/', {}, { restarted: 'studio-2', secret: true }).plan;
+    expect(isolated.diagnostics.map(({ code }) => code)).not.toContain('model/exchange-slowed');
   });
 
   it('show the hours in the file, and on how many days the download then is', () => {
