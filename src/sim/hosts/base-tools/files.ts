@@ -48,6 +48,13 @@ export const fileTools: readonly ToolRow[] = [
     body: passFiles({ letters: 'dfRrv', isChanging: true, extra: noteDeletion }),
   },
   {
+    path: '/bin/sync',
+    forms: 'no argument: simulated disks lose nothing',
+    host: 'none',
+    usage: 'usage: sync',
+    body: () => `[ $# -eq 0 ] || refused ''`,
+  },
+  {
     path: '/bin/rmdir',
     forms: 'directory ...',
     usage: 'usage: rmdir [-pv] directory ...',
