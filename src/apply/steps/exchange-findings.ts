@@ -1,6 +1,7 @@
 import { linkAddresses } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
 import type { Exchange } from '../../engine/scripts/exchange.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
@@ -28,8 +29,13 @@ function cableTo(self: NodeName, far: Pick<Cable, 'node' | 'address'>, cabling: 
 
 /** What is worth knowing about a model that a Mac got from other Macs, although the model is complete in the end. */
 export function exchangeFindings(self: NodeName, exchange: Exchange, cabling: Cabling): readonly Diagnostic[] {
-  const { cables, drops } = exchange;
-  return [...repairs(self, exchange), ...wrongBytes(self, drops, cabling), ...slowCables(self, cables, cabling)];
+  const { cables, drops, perl } = exchange;
+  return [
+    ...noPerl(self, perl),
+    ...repairs(self, exchange),
+    ...wrongBytes(self, drops, cabling),
+    ...slowCables(self, cables, cabling),
+  ];
 }
 
 function repairs(self: NodeName, { cables, repairedFiles: files }: Exchange): readonly Diagnostic[] {
@@ -39,6 +45,13 @@ function repairs(self: NodeName, { cables, repairedFiles: files }: Exchange): re
   const from = names.length === 0 ? '' : ` from ${everyNodeText(names.toSorted())}`;
   const detail = prose`${named(self)} repaired ${files === 1 ? '1 file' : `${files} files`} of a model: ${diskText(bytes)} came over the cables${from}.`;
   return [diagnose('step/repaired-model', { subject: nodeSubject(self), detail })];
+}
+
+function noPerl(self: NodeName, error: string | undefined): readonly Diagnostic[] {
+  if (error === undefined) return [];
+  const why = error.trim() === '' ? 'it failed without a message' : escapeText(error.trim());
+  const detail = prose`${named(self)} exchanged no model with other Macs, because /usr/bin/perl does not work there: ${why}.`;
+  return [diagnose('step/no-perl', { subject: nodesSubject([self]), detail })];
 }
 
 function wrongBytes(self: NodeName, drops: Exchange['drops'], cabling: Cabling): readonly Diagnostic[] {

@@ -112,6 +112,13 @@ export const applyCodes = {
       "Their SHA-256 differs from that of the chunk. Either the other Mac's copy or memory is damaged, or the cable changed bytes. They were not used.",
     hint: prose`Verify the model on both Macs: ${meshwright('models verify', '--full')}. If it is intact, check the plugs, or try a different cable: ${meshwright('cables')}`,
   },
+  'step/no-perl': {
+    severity: 'notice',
+    summary: 'A Mac exchanged no model with other Macs, because its perl does not work.',
+    cause:
+      'Macs exchange models with a program for the perl of macOS. Without it, a Mac downloads a model from its source, and serves it to no other Mac.',
+    hint: 'The model is complete. Run `/usr/bin/perl -v` on that Mac, and compare the answer with that of another Mac.',
+  },
   'step/slow-cable': {
     severity: 'notice',
     summary: "A cable carried less than half of what the same Mac's other cables carried.",

@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import { type NodeName, nodeName } from '../../model/node.ts';
 
 /** A job that passes a model on. `report` changes while other Macs need this one. */
@@ -17,6 +18,8 @@ export interface Exchange {
     readonly bytes: number;
     readonly ms: number;
   }[];
+  /** Why the Mac exchanged nothing, if its perl did not work: the first line of the error, which may be empty. */
+  readonly perl?: string;
   /** The other end of a cable, once for each chunk with wrong bytes. */
   readonly drops: readonly { readonly node: NodeName; readonly address: string }[];
   /** The number of published files of which only wrong chunks were fetched; absent if there were none. */
@@ -58,6 +61,8 @@ export function exchangeOf(lines: readonly string[]): Exchange | undefined {
     return node === undefined || far === undefined ? [] : [{ node: nodeName(node), address: far }];
   });
   const [repaired] = lines.flatMap((line) => /^repaired (\d{1,6})$/.exec(line)?.[1] ?? []);
-  if (cables.length + drops.length === 0 && repaired === undefined) return undefined;
-  return { cables, drops, ...(repaired === undefined ? {} : { repairedFiles: Number(repaired) }) };
+  const repairedFiles = repaired === undefined ? undefined : Number(repaired);
+  const perl = lines.find((line) => /^perl(?: |$)/.test(line))?.slice('perl '.length, 300);
+  const isEmpty = cables.length + drops.length === 0 && repairedFiles === undefined && perl === undefined;
+  return isEmpty ? undefined : { cables, drops, ...given({ repairedFiles, perl }) };
 }

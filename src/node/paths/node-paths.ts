@@ -18,7 +18,7 @@ const programsIn = <Names extends string>(folder: `/${string}`, names: Names) =>
  * Tools of stock macOS by absolute path: over SSH a Mac's PATH is short, and a user's own PATH may contain other tools.
  */
 export const tool = {
-  ...programsIn('/bin', 'cat chmod cp date df kill launchctl ln ls mkdir mv ps rm rmdir sh sleep'),
+  ...programsIn('/bin', 'cat chmod cp date df kill launchctl ln ls mkdir mv ps rm rmdir sh sleep sync'),
   ...programsIn('/sbin', 'ifconfig shutdown'),
   ...programsIn('/usr/bin', 'awk base64 cksum curl defaults ditto dscl env false fdesetup find hdiutil head id'),
   ...programsIn(

@@ -8,12 +8,22 @@
 # The job's file `exchanging` remains if the Mac restarts meanwhile: then `launch-job` lets the next job exchange at a lower
 # rate, in its file `rate`.
 #
+# `has_perl` returns 1 if the perl of this Mac cannot run the program, and adds the reason to the job's file `peers`. It has
+# perl compute a digest, because a program of that name may do anything.
+#
 # Uses peer.pl
 # Uses ../../../node/shell/refuse-root.sh
 # Needs peers: the folder of the program. The account can write only to the folder `own` in it
 # Needs plan: what it exchanges with which Macs; see peer.pl
 # Needs peer_account: the account that runs it; empty for the user who called sudo
 # Prints: nothing
+has_perl() {
+  peer_account=${peer_account:-${SUDO_USER:-root}}
+  x=$(cd / && "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -MDigest::SHA=sha1_hex -MSocket -MTime::HiRes -e 'print sha1_hex("meshwright"), " $]\n"' 2>"$d/peer")
+  case $x in ('d878173647ca558469669c3ba6a1ccd0fa6e07b3 5.'[0-9]*) return ;; esac
+  printf 'perl %s\n' "$("$R/usr/bin/head" -n 1 "$d/peer")" >>"$d/peers"
+  return 1
+}
 start_peer() {
   peer_account=${peer_account:-${SUDO_USER:-root}}
   must mkdir "$R/bin/mkdir" -p "$peers"

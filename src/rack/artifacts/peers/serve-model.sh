@@ -5,6 +5,8 @@
 # Prints: nothing; fails with not-published
 if [ ! -d "$published" ] || [ -h "$published" ]; then failed not-published 'the model is not published'; fi
 refuse_root "$peer_account"
-start_peer "$published"
-finish_peer
+if has_perl; then
+  start_peer "$published"
+  finish_peer
+fi
 "$R/bin/rm" -rf "$peers"

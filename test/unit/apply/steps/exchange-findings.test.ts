@@ -51,6 +51,19 @@ describe('the findings about an exchange between Macs', () => {
     ]);
   });
 
+  it.each([
+    ['sh: /usr/bin/perl: not found', 'sh: /usr/bin/perl: not found'],
+    ['', 'it failed without a message'],
+  ])('say why a Mac exchanged nothing: %s', (perl, why) => {
+    expect(found({ perl })).toMatchObject([
+      {
+        code: 'step/no-perl',
+        severity: 'notice',
+        detail: `studio-1 exchanged no model with other Macs, because /usr/bin/perl does not work there: ${why}.`,
+      },
+    ]);
+  });
+
   it('name both of two bad cables', () => {
     const cables = [cable(2, 8e9), cable(3, 1e9), cable(4, 2e9)];
     expect(found({ cables }).map(({ subject }) => subject)).toMatchObject([

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
@@ -19,6 +19,7 @@ const jobRoot = removedAfter(makeJobRoot);
 /** A Mac whose sudo runs the command as this user. */
 function newRoot(shell: Shell): MacRoot {
   const root = jobRoot(shell);
+  root.recorded('bin/sync', 'exit 0');
   root.tool('usr/bin/mkfifo', `exec ${hostTool('usr/bin/mkfifo')} "$@"`);
   root.tool(
     'usr/bin/sudo',
@@ -263,6 +264,31 @@ describe('an exchange of a model between Macs', () => {
     const ends = await done;
     expect(ends.map(({ activity, until }) => [activity, until])).toEqual(roots.map(() => ['serving', undefined]));
     expect(asked.toSorted()).toEqual(nonEmpty.toSorted());
+  });
+
+  // Undefined: there is no perl.
+  it.each([
+    [
+      { body: undefined, why: /./, synced: true },
+      { body: 'echo "$*" >&2; echo "This is perl, v4"', why: /sha1_hex/, synced: false },
+    ],
+    [
+      { body: 'exit 1', why: /^$/, synced: true },
+      { body: 'exit 0', why: /^$/, synced: false },
+    ],
+  ])('downloads the model itself on Macs whose perl is missing, old, or does nothing: %#', async (...cases) => {
+    const roots = start(scriptShells[0] as Shell);
+    for (const [at, { body }] of cases.entries()) {
+      const root = roots[at + 1] as MacRoot;
+      if (body === undefined) rmSync(join(root.folder, 'usr/bin/perl'));
+      else root.tool('usr/bin/perl', body);
+    }
+    const ends = await exchange(roots, fetch, '1 1 8');
+    expect(asked.toSorted()).toEqual(roots.flatMap(() => nonEmpty).toSorted());
+    const reasons = ends.map(({ exchange: one }) => one?.perl);
+    expect(reasons).toEqual([undefined, ...cases.map(({ why }) => expect.stringMatching(why))]);
+    const synced = roots.slice(1).map((root) => root.calls().some((line) => line.startsWith('sync')));
+    expect(synced).toEqual(cases.map((one) => one.synced));
   });
 
   it('lowers the rate of a Mac that restarted meanwhile, unless it was shut down in order', async () => {

@@ -19,6 +19,7 @@ const sameTools = [
   'bin/ln',
   'bin/mkdir',
   'bin/rmdir',
+  'bin/sync',
   'usr/bin/awk',
   'usr/bin/base64',
   'usr/bin/cksum',
