@@ -1,5 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { createKeyText } from '../../src/sim/hosts/ssh/host-keys.ts';
 import {
   bareModel,
   connect,
@@ -82,6 +87,57 @@ describe('a simulated node reached by the ssh command', () => {
   it('does not forward ports', async () => {
     const ran = await openSsh(fleet, 'studio-1', ['-W127.0.0.1:22']);
     expect(ran.code).toBe(255);
+  });
+});
+
+describe('a simulated node reached from another node with a key for one command', () => {
+  const { privateText, publicText } = createKeyText('');
+  /** Runs studio-2's ssh to studio-1, whose line for the key has these options. */
+  async function tunnel(line: string, { hostKey = fleet.nodes['studio-1']?.hostKey, less = '' } = {}) {
+    const keys = `${root('studio-1')}/Users/mesh/.ssh/authorized_keys`;
+    const before = await readFile(keys, 'utf8');
+    await appendFile(keys, `${line} ${publicText} exchange\n`);
+    await writeFile(`${root('studio-2')}/key`, privateText, { mode: 0o600 });
+    await writeFile(`${root('studio-2')}/hosts`, `studio-1 ${hostKey}\n`);
+    const options = [
+      'BatchMode=yes IdentitiesOnly=yes StrictHostKeyChecking=yes UserKnownHostsFile=hosts LogLevel=ERROR',
+      'GlobalKnownHostsFile=/dev/null HostKeyAlias=studio-1',
+    ].flatMap((all) => all.split(' '));
+    const words = options.filter((one) => one !== less).flatMap((one) => ['-o', one]);
+    const own = ['-F', '/dev/null', '-T', '-i', 'key', '-c', 'aes128-gcm@openssh.com'];
+    const to = ['-p', String(fleet.nodes['studio-1']?.port), '-l', 'mesh', '127.0.0.1', '/usr/bin/false'];
+    const child = spawn(`${root('studio-2')}/usr/bin/ssh`, [...own, ...words, ...to], { cwd: root('studio-2') });
+    child.stdin.on('error', () => undefined).end('from the client\n');
+    const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    await writeFile(keys, before);
+    return { code, stdout };
+  }
+  const only = 'restrict,command="cat; echo forced"';
+
+  it('runs that command instead of the one that the client wants', async () => {
+    expect(await tunnel(`${only},expiry-time="299912312359"`)).toMatchObject({
+      code: 0,
+      stdout: 'from the client\nforced\n',
+    });
+  });
+
+  it.each([
+    ['an expired line', `${only},expiry-time="202001010000"`, {}],
+    ['options that are not simulated', 'command="cat"', {}],
+    [
+      'a host key that the client does not know',
+      `${only},expiry-time="299912312359"`,
+      { hostKey: createKeyText('').publicText },
+    ],
+  ])('refuses %s', async (_, line, more) => {
+    expect((await tunnel(line, more)).code).toBe(255);
+    expect((await fleet.unknown())['studio-2']).toEqual([]);
+  });
+
+  it("records a command line without one of the client's own checks", async () => {
+    const less = 'StrictHostKeyChecking=yes';
+    expect((await tunnel(`${only},expiry-time="299912312359"`, { less })).code).toBe(255);
+    expect((await fleet.unknown())['studio-2']).toEqual([expect.stringContaining('/usr/bin/ssh')]);
   });
 });
 

@@ -211,10 +211,19 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
         }
         await writeAll();
       }),
-    /** Updates the tables after cables, addresses or bridges changed. */
-    update: (wanted: Reaches): Promise<void> =>
+    /**
+     * Updates the tables after cables, addresses or bridges changed. The sshd of each node has the same port at all of
+     * its addresses.
+     */
+    update: (wanted: Reaches, sshPorts: ReadonlyMap<string, number> = new Map()): Promise<void> =>
       inTurn(async () => {
         reaches = wanted;
+        for (const [node, loopbackPort] of sshPorts) {
+          for (const host of reaches.get(node)?.own ?? []) {
+            const address = `${host}:${loopbackPort}`;
+            pairs.set(`${node} ${address}`, { node, address, loopbackPort });
+          }
+        }
         await writeAll();
       }),
     close: (): Promise<void> => inTurn(claims.close),

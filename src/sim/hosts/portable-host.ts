@@ -27,7 +27,10 @@ export const portableHost = {
     return {
       createNode: (node: HostedNode) => createPortableNode({ ...run, links, pipes, groups, starter, watch }, node),
       update: (nodes: readonly SimulatedNode[]) =>
-        links.update(new Map(nodes.map((node) => [node.name, node.view().reach]))),
+        links.update(
+          new Map(nodes.map((node) => [node.name, node.view().reach])),
+          new Map(nodes.map(({ name, run: { port } }) => [name, port])),
+        ),
       groupCount: groups.count,
       onExec: watch.add,
       close: async (): Promise<void> => {

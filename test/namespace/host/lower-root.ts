@@ -8,7 +8,7 @@ import { dataFile, type NodeFile, nodeProgramPath, programsPath, toolFile } from
 import { runProgram } from './ground.ts';
 
 /** These tools are real here, so they need no wrapper. */
-const realTools = ['/usr/bin/sudo', '/usr/sbin/visudo'];
+const realTools = ['/usr/bin/ssh', '/usr/bin/sudo', '/usr/sbin/visudo'];
 
 const wrapped = baseTools.filter(({ path }) => !realTools.includes(path));
 
@@ -45,6 +45,7 @@ const systemFiles: readonly NodeFile[] = [
 const placed = [
   { path: '/bin/sh', names: ['dash', 'sh'] },
   { path: '/usr/bin/perl', names: ['perl'] },
+  { path: '/usr/bin/ssh', names: ['ssh'] },
   { path: '/usr/bin/sudo', names: ['sudo'] },
   { path: '/usr/sbin/visudo', names: ['visudo'] },
   { path: '/usr/sbin/sshd', names: ['sshd'] },

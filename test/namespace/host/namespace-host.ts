@@ -332,7 +332,7 @@ function accountFiles(
   return [
     dataFile(
       '/private/etc/passwd',
-      `root:*:0:0:System Administrator:/var/root:/bin/sh\n${privilegeUser}\n${user}:x:${userId}:${groupId}:${user}:/Users/${user}:/bin/sh\n${others.users}`,
+      `root:*:0:0:System Administrator:/var/root:/bin/sh\n${privilegeUser}\n${user}:x:${userId}:${groupId}:${user}:/Users/${user}:/.sim/exec\n${others.users}`,
     ),
     dataFile('/private/etc/shadow', `root:*:1:0:99999:7:::\nsshd:*:1:0:99999:7:::\n${user}:${hash}:1:0:99999:7:::\n`),
     dataFile(
@@ -381,8 +381,10 @@ const always = (key: keyof NodeKeys): readonly string[] => [
   'KbdInteractiveAuthentication no',
 ];
 
+const prebootCommand = 'exec /.sim/preboot';
+
 /** @see apple_ssh_and_filevault(7): password only, no keys */
-const locked = ['PubkeyAuthentication no', `Banner ${banner}`, 'ForceCommand exec /.sim/preboot'];
+const locked = ['PubkeyAuthentication no', `Banner ${banner}`, `ForceCommand ${prebootCommand}`];
 
 /** A login here means that the password was correct: it notifies the simulator, which boots macOS. */
 const prebootText = `#!/bin/sh
@@ -393,15 +395,16 @@ printf '%s' '${unlockedText}'
 const unlocked = (mark: string): readonly string[] => [
   'PubkeyAuthentication yes',
   `SetEnv PATH=/usr/bin:/bin:/usr/sbin:/sbin MW_SIM=${mark}`,
-  'ForceCommand exec /.sim/exec',
 ];
 
-/** Records the client's command, then executes it. */
+/**
+ * The login shell: records the command, from the client or of its key, then executes it. sshd's ForceCommand would take
+ * the place of a key's command.
+ */
 const execText = `#!/bin/sh
-c=$SSH_ORIGINAL_COMMAND
-unset SSH_ORIGINAL_COMMAND
-printf '%s' "$c" >${execsPath}/$$
-exec /bin/sh -c "$c"
+SHELL=/bin/sh
+[ "\${2-}" = '${prebootCommand}' ] || printf '%s' "\${2-}" >${execsPath}/$$
+exec /bin/sh -c "\${2-}"
 `;
 
 /** A node's sshd settings. Every connection starts an sshd that reads them again. */

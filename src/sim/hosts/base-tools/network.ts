@@ -221,7 +221,51 @@ limited ${shellQuote(host)} "$@" <<CONFIG
 $c
 CONFIG`;
 
+/** ssh's options, each exactly once, and the Mac's values for them. */
+const sshBody = ({ host }: WrapperContext): string => `f= t= i= o= c= p= u=
+while [ $# -gt 2 ]; do
+  case $1:\${2-} in
+    (-F:/dev/null) f=$f.; shift 2 ;;
+    (-T:*) t=$t.; shift ;;
+    (-i:*) inside "$2"; i=$2; shift 2 ;;
+    (-c:aes128-gcm@openssh.com) c=$c.; shift 2 ;;
+    (-p:) refused "Bad port ''" ;;
+    (-p:*[!0-9]*) refused "Bad port '$2'" ;;
+    (-p:*) p=$2; shift 2 ;;
+    (-l:?*) u=$2; shift 2 ;;
+    (-o:BatchMode=yes | -o:IdentitiesOnly=yes | -o:IdentityAgent=none | -o:PreferredAuthentications=publickey | \\
+      -o:StrictHostKeyChecking=yes | -o:GlobalKnownHostsFile=/dev/null | -o:HostKeyAlias=?* | -o:UpdateHostKeys=no | \\
+      -o:ConnectTimeout=[0-9]* | -o:ServerAliveInterval=[0-9]* | -o:LogLevel=ERROR) ;;
+    (-o:UserKnownHostsFile=*) inside "\${2#*=}" ;;
+    (*) refused "unknown option -- $1 \${2-}" ;;
+  esac
+  case $1 in (-o) o="$o $2"; shift 2 ;; esac
+done
+[ $# = 2 ] && [ "$2" = /usr/bin/false ] || refused 'only the command /usr/bin/false is simulated'
+[ "$f$t$c" = ... ] && [ -n "$i" ] && [ -n "$u" ] && [ -n "$p" ] || refused 'an option is missing'
+for q in BatchMode IdentitiesOnly StrictHostKeyChecking GlobalKnownHostsFile HostKeyAlias UserKnownHostsFile; do
+  case $o in (*" $q="*) ;; (*) refused "the option $q is missing" ;; esac
+done
+# A cable leads to a place on this machine; other addresses are those of this machine itself.
+q=
+while read -r h v; do [ "$h" != "$1:$p" ] || q=\${v##*:}; done <"$R${linkTablePath}"
+case $1:$q in (127.0.0.1:) q=$p ;; (*:) echo "ssh: connect to host $1 port $p: Operation timed out" >&2; exit 255 ;; esac
+set -f
+set -- -l "$u" 127.0.0.1
+for h in $o; do set -- -o "$h" "$@"; done
+exec ${shellQuote(host)} -F /dev/null -T -i "$i" -c aes128-gcm@openssh.com -p "$q" "$@" /usr/bin/false`;
+
 export const networkTools: readonly ToolRow[] = [
+  {
+    path: '/usr/bin/ssh',
+    source: from.published('ssh(1) and ssh_config(5) of OpenSSH 9.9, as macOS 15 and later have it'),
+    forms:
+      '-F /dev/null -T -i file -o BatchMode=yes -o IdentitiesOnly=yes … -c aes128-gcm@openssh.com -p port -l user address /usr/bin/false',
+    host: 'ssh',
+    usage: 'usage: ssh [-46AaCfGgKkMNnqsTtVvXxYy] [-B bind_interface] [-b bind_address]',
+    code: 255,
+    body: sshBody,
+  },
   {
     path: '/usr/sbin/netstat',
     source: from.unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),

@@ -42,6 +42,8 @@ interface SessionClient {
   /** `address port` */
   readonly from: string;
   readonly to: string;
+  /** After the login, the only command that the key may run, if there is one. */
+  readonly login: { readonly command?: string | undefined };
 }
 
 /** sshd's MaxSessions. A session counts until its command has exited, even if its channel closed long before. */
@@ -115,7 +117,7 @@ function answer(session: Session, one: OneSession): void {
   session.once('close', () => close(one));
   session.once('exec', (accept, _reject, { command }) => {
     const channel = accept();
-    startExec(channel, command, one).catch((error: unknown) => {
+    startExec(channel, one.client.login.command ?? command, one).catch((error: unknown) => {
       channel.stderr.write(`simulated node: ${error instanceof Error ? error.message : String(error)}\n`);
       channel.exit(255);
       channel.end();

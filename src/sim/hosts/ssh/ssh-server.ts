@@ -45,9 +45,9 @@ export function serveSsh(node: ServedMac, socket: Socket, connection: number): v
   server.on('connection', (client, { header }) => {
     client.on('error', () => undefined);
     client.once('ready', () => clearTimeout(grace));
-    authenticate(client, node, isLocked);
+    const login = authenticate(client, node, isLocked);
     if (isLocked) client.once('ready', () => servePreboot(client, node.unlock));
-    else serveSessions(client, node, { software: header.versions.software, connection, from, to });
+    else serveSessions(client, node, { software: header.versions.software, connection, from, to, login });
   });
   server.injectSocket(socket);
 }
@@ -55,21 +55,43 @@ export function serveSsh(node: ServedMac, socket: Socket, connection: number): v
 /** Permission bits for writing by the group or by all users. */
 const othersMayWrite = 0o022;
 
+/** A key that may log in (`ssh-ed25519 AAAA…`), and the only command that it may run. */
+interface AuthorizedKey {
+  readonly key: string;
+  readonly command?: string;
+}
+
 /**
- * The keys that may log in (`ssh-ed25519 AAAA…`), read at each login like sshd. Empty if other users can write the file
+ * Reads a line without options, or with those for one command. Any other options are not simulated, so the line counts
+ * as invalid.
+ *
+ * @see sshd(8): expiry-time has the form YYYYMMDDHHMM in the system's time zone
+ */
+function authorizedKey(line: string): readonly AuthorizedKey[] {
+  const plain = /^(?:ssh|ecdsa)-\S+ \S+/u.exec(line)?.[0];
+  if (plain !== undefined) return [{ key: plain }];
+  const [, command, expiry = '', key] =
+    /^restrict,command="([^"\\]+)",expiry-time="(\d{12})" ((?:ssh|ecdsa)-\S+ \S+)/u.exec(line) ?? [];
+  if (command === undefined || key === undefined) return [];
+  const [, ...numbers] = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)$/u.exec(expiry) ?? [];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = numbers.map(Number);
+  return new Date(year, month - 1, day, hour, minute).getTime() > Date.now() ? [{ key, command }] : [];
+}
+
+/**
+ * The keys that may log in, read at each login like sshd. Empty if other users can write the file
  * or a folder in its path (`StrictModes`, the default in macOS's sshd_config).
  *
- * @see sshd(8) of macOS, AUTHORIZED_KEYS FILE FORMAT; lines with options are not simulated
+ * @see sshd(8) of macOS, AUTHORIZED_KEYS FILE FORMAT
  */
-async function authorizedKeys(root: string, user: string): Promise<readonly string[]> {
+async function authorizedKeys(root: string, user: string): Promise<readonly AuthorizedKey[]> {
   const file = join(homeOf(root, user), '.ssh/authorized_keys');
   try {
     const modes = await Promise.all(
       [file, dirname(file), dirname(dirname(file))].map(async (path) => (await stat(path)).mode),
     );
     if (modes.some((mode) => (mode & othersMayWrite) !== 0)) return [];
-    const lines = (await readFile(file, 'utf8')).split('\n');
-    return lines.filter((line) => /^(?:ssh|ecdsa)-\S+ \S+/u.test(line));
+    return (await readFile(file, 'utf8')).split('\n').flatMap(authorizedKey);
   } catch {
     return [];
   }
@@ -92,24 +114,31 @@ const askPassword = (context: KeyboardAuthContext): Promise<string | undefined> 
     context.prompt([{ prompt: 'Password:', echo: false }], ([answer]) => resolve(answer));
   });
 
-/** Whether a login succeeds. Before FileVault is unlocked, sshd accepts no keys and only prompts for the password. */
+/** What a client may do: everything, or one command. */
+export interface Login {
+  command?: string | undefined;
+}
+
+/** A login that succeeds, otherwise undefined. Before FileVault is unlocked, sshd accepts no keys and only prompts for the password. */
 async function mayLogIn(
   context: AuthContext,
   { root, user, view, onPrebootPassword }: ServedMac,
   isLocked: boolean,
-): Promise<boolean> {
+): Promise<Login | undefined> {
   const isUser = context.username === user;
   const { password } = view();
+  const whole = (isIn: boolean): Login | undefined => (isIn ? {} : undefined);
   switch (context.method) {
     case 'publickey':
-      return !isLocked && isUser && (await authorizedKeys(root, user)).some((key) => isAccepted(context, key));
+      if (isLocked || !isUser) return undefined;
+      return (await authorizedKeys(root, user)).find(({ key }) => isAccepted(context, key));
     case 'password':
       if (isLocked) onPrebootPassword();
-      return isUser && context.password === password;
+      return whole(isUser && context.password === password);
     case 'keyboard-interactive':
-      return !isLocked && (await askPassword(context)) === password && isUser;
+      return whole(!isLocked && (await askPassword(context)) === password && isUser);
     default:
-      return false;
+      return undefined;
   }
 }
 
@@ -117,7 +146,8 @@ async function mayLogIn(
  * Accepts the only user with one of the keys or the password, by either of a Mac's two password methods. Closes the
  * connection after six refusals. Passwords are never recorded.
  */
-function authenticate(client: Connection, node: ServedMac, isLocked: boolean): void {
+function authenticate(client: Connection, node: ServedMac, isLocked: boolean): Login {
+  const login: Login = {};
   const methods: AuthenticationType[] = isLocked ? ['password'] : ['publickey', 'password', 'keyboard-interactive'];
   let refused = 0;
   const refuse = (context: AuthContext): void => {
@@ -128,13 +158,15 @@ function authenticate(client: Connection, node: ServedMac, isLocked: boolean): v
   client.on('authentication', (context: AuthContext) => {
     node.records.count('authAttempts');
     mayLogIn(context, node, isLocked).then(
-      (isIn) => {
-        if (isIn) context.accept();
-        else refuse(context);
+      (made) => {
+        if (made === undefined) return refuse(context);
+        login.command = made.command;
+        context.accept();
       },
       () => refuse(context),
     );
   });
+  return login;
 }
 
 /**
