@@ -15,6 +15,7 @@ import { isSameSubject, nodeSubject } from '../model/subject.ts';
 import { labelled, named, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
 import type { FleetObservation } from '../rack/examination.ts';
+import { type KeyPair, makeKeyPair } from '../remote/keys/exchange-key.ts';
 import { forEachLimited } from '../remote/limit-parallel.ts';
 import { onAbort } from '../remote/on-abort.ts';
 import { printedText } from '../remote/remote.ts';
@@ -45,6 +46,7 @@ export interface OpenRun {
   /** Problems of the run itself. */
   readonly problems: Diagnostic[];
   readonly peerKey: string;
+  readonly exchangeKeys: StepContext['exchangeKeys'];
 }
 
 /**
@@ -66,6 +68,7 @@ export function openRun(options: RunOptions): OpenRun {
     session: (node) => sessionOf(run, node),
     onChange: (change) => tellLease(run, change),
   });
+  let keys: KeyPair | undefined;
   const ways = new Map(options.ways.map(({ node, way }) => [node, way]));
   const run: OpenRun = {
     options,
@@ -75,6 +78,10 @@ export function openRun(options: RunOptions): OpenRun {
     halted: new AbortController(),
     problems: [],
     peerKey: options.newBoundary() + options.newBoundary(),
+    exchangeKeys: () => {
+      keys ??= makeKeyPair();
+      return keys;
+    },
   };
   return run;
 }
@@ -171,6 +178,7 @@ function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: 
     ...options,
     runId: options.journal.runId,
     peerKey: run.peerKey,
+    exchangeKeys: run.exchangeKeys,
     by: options.controller.name,
     config: shortDigest(plan.configHash),
     lookMs: options.deadlineMs,

@@ -45,6 +45,8 @@ export type FetchSource =
       readonly base: string;
       readonly plainHttp?: true;
       readonly secret?: true;
+      /** Set if the server wants the token, but this job gets the files from other Macs: then it never asks the server. */
+      readonly isWithheld?: true;
       readonly account?: string;
       /** The highest rate; absent if there is no limit. */
       readonly maxBytesPerSecond?: number;
@@ -55,8 +57,8 @@ export type FetchSource =
   | { readonly kind: 'folder'; readonly folder: NodePath };
 
 /**
- * How a Mac exchanges the chunks of a model with other Macs, over Thunderbolt cables. A receiver in a mesh gets different
- * chunks from each peer; in a chain it gets all of them from the first peer that answers.
+ * How a Mac exchanges the chunks of a model with other Macs, over Thunderbolt cables or Ethernet. A receiver in a mesh gets
+ * different chunks from each peer; in a chain it gets all of them from the first peer that answers.
  */
 export interface PeerPlan {
   readonly self: NodeName;
@@ -69,12 +71,23 @@ export interface PeerPlan {
   readonly port: number;
   /** Of `of` receivers that are cabled to a Mac with the model, this one gets every `of`th chunk from it. */
   readonly stripe: { readonly at: number; readonly of: number };
-  /** This Mac's own addresses, on the cables to the others. */
+  /** This Mac's own addresses, on the cables to the others; the loopback address if others reach it through its sshd. */
   readonly listen: readonly string[];
-  /** The Macs from which it gets chunks, the preferred one first. An origin gets the model from elsewhere, or has it. */
-  readonly sources: readonly { readonly node: NodeName; readonly address: string; readonly isOrigin: boolean }[];
+  /** The Macs from which it gets chunks, the preferred one first. */
+  readonly sources: readonly PeerSource[];
   /** The Macs that may get chunks from this one. It serves until they have everything. */
   readonly feeds: readonly NodeName[];
+}
+
+/** A Mac from which another one gets chunks. */
+export interface PeerSource {
+  readonly node: NodeName;
+  /** Its address on a cable; absent for the address of its sshd in the office network. */
+  readonly address?: string;
+  /** An origin gets the model from elsewhere, or has it. */
+  readonly isOrigin: boolean;
+  /** Set if the bytes are encrypted, by SSH. */
+  readonly isOverSsh?: true;
 }
 
 /**

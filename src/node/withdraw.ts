@@ -3,8 +3,11 @@ import { pathWord, place, tool } from './paths/node-paths.ts';
 /** The last word of the key line that enroll adds to an account. */
 export const keyMark = 'meshwright';
 
+/** Begins the last word of a line that lets other Macs get a model from this one. */
+const exchangeMark = 'meshwright-exchange-';
+
 /**
- * Removes meshwright's folder with the lease in it, then enroll's key, and finally the sudo rule. This is the last
+ * Removes meshwright's folder with the lease in it, then enroll's key and those of exchanges, and finally the sudo rule. This is the last
  * script on a node. It first prepares the account's other keys next to their file. If the keys cannot be written, the
  * account can still become root, so that a later run can remove the rest. The keys are written through a link, which
  * remains a link, by a single tool that a lost connection does not stop. Nothing is written afterwards.
@@ -16,7 +19,7 @@ rest=''
 isours=''
 if [ -r "$k" ]; then
   while IFS= read -r x || [ -n "$x" ]; do
-    case $x in (*" ${keyMark}") isours=1 ;; (*) rest=$rest$x$N ;; esac
+    case $x in (*" ${keyMark}" | restrict,*" ${exchangeMark}"*) isours=1 ;; (*) rest=$rest$x$N ;; esac
   done <"$k"
 fi
 cd "$R/" || exit 1

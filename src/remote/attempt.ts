@@ -215,12 +215,15 @@ export function logIn(
 
 /** Returns the connection of a successful attempt; otherwise closes the socket and returns undefined. */
 export function connectionOf(
-  { client, socket }: Attempt,
+  { client, socket, record }: Attempt,
   target: Target,
   { onRemote }: ConnectLimits,
   connectMs?: number,
 ): Remote | undefined {
-  if (connectMs !== undefined) return new SshRemote(client, socket, { target, connectMs, ...given({ onRemote }) });
+  const { verdict } = record.failure();
+  const hostKey = verdict?.kind === 'accepted' ? verdict.seen : undefined;
+  const login = { target, ...given({ hostKey, onRemote }) };
+  if (connectMs !== undefined) return new SshRemote(client, socket, { ...login, connectMs });
   socket.destroy();
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { HostKey } from '../model/cluster-lock.ts';
 import type { Exit } from '../model/probe.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { labelled, prose } from '../model/text/prose.ts';
@@ -124,6 +125,8 @@ export interface Remote {
   readonly rootPrefix: string;
   /** Milliseconds from the start of the name lookup to the end of the login. */
   readonly connectMs: number;
+  /** The host key that the node showed. */
+  readonly hostKey?: HostKey;
   /** Runs one command line in the ssh user's login shell. Never rejects because of the node. */
   exec(command: string, limits: ExecLimits): Promise<ExecResult>;
   /** Closes the connection immediately; running commands get an unknown exit. */

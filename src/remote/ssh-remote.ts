@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Client, ClientCallback, ClientChannel } from 'ssh2';
+import type { HostKey } from '../model/cluster-lock.ts';
 import { given } from '../model/given.ts';
 import type { Exit } from '../model/probe.ts';
 import { onAbort } from './on-abort.ts';
@@ -32,7 +33,7 @@ const unaskedBytes = 32 * 1024 * 1024;
 const bytesPerAskedByte = 64;
 
 /** Data from a connection's login. */
-interface Login extends Pick<Remote, 'connectMs'> {
+interface Login extends Pick<Remote, 'connectMs' | 'hostKey'> {
   readonly target: Pick<Target, 'label' | 'rootPrefix'>;
   readonly onRemote?: RemoteListener;
 }
@@ -41,6 +42,7 @@ interface Login extends Pick<Remote, 'connectMs'> {
 export class SshRemote implements Remote {
   readonly rootPrefix: string;
   readonly connectMs: number;
+  readonly hostKey?: HostKey;
   readonly #login: Login;
   readonly #client: Client;
   readonly #socket: Socket;
@@ -57,6 +59,7 @@ export class SshRemote implements Remote {
   constructor(client: Client, socket: Socket, login: Login) {
     this.rootPrefix = login.target.rootPrefix;
     this.connectMs = login.connectMs;
+    if (login.hostKey !== undefined) this.hostKey = login.hostKey;
     this.#login = login;
     this.#client = client;
     this.#socket = socket;

@@ -20,7 +20,7 @@ import { firstProcess, type Ground, startBound } from '../namespace/host/ground.
 import { type ModelFile, sha256 } from './exchange.ts';
 
 /** The program as it is sent to a Mac. */
-const program = ['connections.pl', 'chunks.pl', 'peer.pl']
+const program = ['connections.pl', 'ssh.pl', 'chunks.pl', 'peer.pl']
   .map((name) => readFileSync(join(import.meta.dirname, '../../src/rack/artifacts/peers', name), 'utf8'))
   .join('');
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import type { RunReport } from '../../src/apply/open-run.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
+import type { ResolvedSecret } from '../../src/secrets/resolve-secret.ts';
 import { textOf } from '../architecture/sources.ts';
 import type { Ran } from '../rack/running.ts';
 import { type FileValue, filePart } from '../scenarios/converge-file.ts';
@@ -30,11 +32,18 @@ while (my $client = $server->accept) {
   printf $client "HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", $from ? '206 Partial Content' : '200 OK', $left;
   seek $file, $from, 0;
   my $sent = 0;
-  while (read $file, my $bytes, 65536) { print $client $bytes or last; $sent += length $bytes }
+  while (read $file, my $bytes, 65536) {
+    print $client $bytes or last;
+    $sent += length $bytes;
+  }
   open my $log, '>>', '/tmp/shelf.log';
   syswrite $log, "$path $sent\n";
   exit;
 }`;
+
+const allFiles = sizes.map((size, at) => `${at}.bin ${size}`);
+
+const token = { kind: 'resolved' as const, secret: { reveal: () => 'hf_hidden' } } as ResolvedSecret;
 
 const makeFiles = sizes
   .map(
@@ -45,9 +54,10 @@ const makeFiles = sizes
 
 let rack: NamespaceRack;
 let digests: Ran;
+let file: FileValue;
 
 beforeAll(async () => {
-  const file = parse(textOf('test/rack/reference.yaml')) as FileValue;
+  file = parse(textOf('test/rack/reference.yaml')) as FileValue;
   filePart(file, 'nodes')[server] = { host: `${server}.lan` };
   filePart(file, 'placements', 'chat')['state'] = 'stopped';
   rack = await startNamespaceRack('fan-out', file);
@@ -74,12 +84,39 @@ beforeAll(async () => {
 }, patience);
 afterAll(() => rack?.stop());
 
+/** A different model with the same files, which needs a token. */
+async function declarePrivate(name: string): Promise<void> {
+  filePart(file, 'models')[name] = filePart(file, 'models')['far'];
+  filePart(file, 'placements', 'chat')['model'] = name;
+  expect(await rack.declare(file)).toEqual([]);
+  const source = rack.desired().models.find((one) => one.name === name)?.source;
+  Object.assign(source ?? {}, { secret: true });
+}
+
+const sentFiles = async (): Promise<readonly string[]> => {
+  const log = await rack.asRoot(server, 'cat /tmp/shelf.log; rm /tmp/shelf.log');
+  return log.stdout.trim().split('\n').toSorted();
+};
+
+const macs = ['studio-1', 'studio-2'];
+
+async function expectNothingLeft(mac: string): Promise<void> {
+  const left = await rack.asRoot(
+    mac,
+    'cat /Users/*/.ssh/authorized_keys; ls /opt/meshwright/peers; ps -axww -o command= | grep -E "[s]sh -F|[t]unnel"',
+  );
+  expect(left.stdout).toMatch(/^ssh-ed25519 \S+ simulated\n$/);
+}
+
+const modelSteps = (report: RunReport | undefined, name: string): readonly string[] => [
+  ...new Set(report?.steps.filter(({ step }) => step.id.includes(`model/${name}/fetch`)).map(({ outcome }) => outcome)),
+];
+
 describe('a model on Macs that are cabled to each other', { timeout: patience }, () => {
   it('crosses the uplink once', async () => {
     const { report } = await rack.converge();
     expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
-    const log = await rack.asRoot(server, 'cat /tmp/shelf.log');
-    expect(log.stdout.trim().split('\n').toSorted()).toEqual(sizes.map((size, at) => `${at}.bin ${size}`));
+    expect(await sentFiles()).toEqual(allFiles);
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
@@ -105,5 +142,23 @@ touch -r /tmp/times "$f"`;
     const other = await rack.asRoot('studio-1', `stat -f '%i' ${published}; shasum -a 256 ${published}`);
     expect(other.stdout.split('\n')[0]).not.toBe(inode.stdout.trim());
     expect(other.stdout).toContain(digests.stdout.slice(0, 64));
+  });
+
+  it('crosses the cables over SSH if it is private, and leaves no key and no process', async () => {
+    await declarePrivate('hidden');
+    const { report } = await rack.converge({ token: () => Promise.resolve(token) });
+    expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
+    expect(await sentFiles()).toEqual(allFiles);
+    for (const mac of macs) await expectNothingLeft(mac);
+  });
+
+  it('crosses Ethernet in a chain where no cable leads to the other Mac', async () => {
+    await rack.fleet().setFault(['cable-missing', 'studio-1:2']);
+    await declarePrivate('uncabled');
+    const { report } = await rack.apply({ token: () => Promise.resolve(token) });
+    expect(modelSteps(report, 'uncabled')).toEqual(['changed']);
+    expect(await sentFiles()).toEqual(allFiles);
+    for (const mac of macs) await expectNothingLeft(mac);
+    await rack.fleet().clearFault(['cable-missing']);
   });
 });

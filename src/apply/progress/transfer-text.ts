@@ -8,6 +8,7 @@ const boundWords: Readonly<Record<Bound, string>> = {
   uplink: 'over the uplink',
   lan: 'over the LAN',
   cables: 'over the cables',
+  ssh: 'over SSH',
   disk: 'on its own disk',
   hash: 'checking SHA-256',
 };
@@ -26,10 +27,12 @@ const namesText = (names: readonly NodeName[]): string =>
 export const servingText = (feeds: readonly NodeName[]): string =>
   feeds.length === 0 ? 'waiting for other Macs' : `serving ${namesText(feeds)}`;
 
-/** What the bytes pass through; for cables, the nodes at their other ends if they are known. */
+const isFromNodes = (bound: Bound): boolean => bound === 'cables' || bound === 'ssh';
+
+/** What the bytes pass through, or the nodes that they come from if these are known. */
 const boundText = ({ bounds, sources }: TransferProgress): string =>
   bounds
-    .map((bound) => (bound === 'cables' && sources !== undefined ? `from ${namesText(sources)}` : boundWords[bound]))
+    .map((bound) => (isFromNodes(bound) && sources !== undefined ? `from ${namesText(sources)}` : boundWords[bound]))
     .join(', ');
 
 /** When there is no room, the pieces with the highest rank are left out first. */

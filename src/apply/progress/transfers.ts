@@ -141,7 +141,7 @@ const isComparing = (steps: readonly TrackedStep[]): boolean => steps.some(({ fr
 const leastRateMs = 3_000;
 
 /** What the bytes pass through now, as far as it is known. */
-export type Bound = 'controller' | 'uplink' | 'lan' | 'cables' | 'disk' | 'hash';
+export type Bound = 'controller' | 'uplink' | 'lan' | 'cables' | 'ssh' | 'disk' | 'hash';
 
 /** The progress of a node's transfers, or of all nodes together. */
 export interface TransferProgress {
@@ -229,10 +229,11 @@ const leftAt = (bytes: number, bytesPerSecond: number): { readonly msLeft?: numb
  */
 function boundOf({ from, activity, sources, doneBytes, bytes }: TrackedStep): readonly Bound[] {
   // The last files from other nodes are compared once all bytes have arrived.
-  const isLastCompared = from === 'cables' && activity === 'receiving' && doneBytes === bytes;
+  const isFromNodes = from === 'cables' || from === 'ssh';
+  const isLastCompared = isFromNodes && activity === 'receiving' && doneBytes === bytes;
   if (activity === 'comparing' || from === 'staged' || isLastCompared) return ['hash'];
   if (from === 'controller') return ['controller'];
-  if (activity !== 'receiving' || (from === 'cables' && sources === undefined)) return [];
+  if (activity !== 'receiving' || (isFromNodes && sources === undefined)) return [];
   return [from === 'node' ? 'disk' : from];
 }
 
@@ -275,7 +276,7 @@ export function wholeProgress(transfers: Transfers, nowMs: number): TransferProg
 const followsFrom = 0.8;
 
 /**
- * What bounds all nodes together. The nodes that get a model over cables cannot be faster than the one that downloads
+ * What bounds all nodes together. The nodes that get a model from others cannot be faster than the one that downloads
  * it: while they keep up with it, the cables bound nothing.
  */
 function wholeBounds(all: readonly TransferProgress[]): readonly Bound[] {
@@ -283,7 +284,7 @@ function wholeBounds(all: readonly TransferProgress[]): readonly Bound[] {
   const rates = (isMeant: (bound: Bound) => boolean): readonly (number | undefined)[] =>
     all.filter((one) => one.bounds.some(isMeant)).map(({ bytesPerSecond }) => bytesPerSecond);
   const isNetwork = (bound: Bound): boolean => bound === 'uplink' || bound === 'lan';
-  const isCables = (bound: Bound): boolean => bound === 'cables';
+  const isCables = (bound: Bound): boolean => bound === 'cables' || bound === 'ssh';
   const [downloads, cables] = [rates(isNetwork), rates(isCables)];
   if (downloads.length === 0 || cables.length === 0 || [...downloads, ...cables].includes(undefined)) return bounds;
   const isFollowing = Math.min(...cables.map(Number)) >= followsFrom * Math.min(...downloads.map(Number));

@@ -1,5 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError, type NonEmpty } from '../../diagnostics/diagnostic.ts';
+import type { HostKey } from '../../model/cluster-lock.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
@@ -160,7 +161,7 @@ export async function runCommand(
 /** The result of a request to a node over its session. */
 export type SessionAnswer =
   /** The command was sent; its exit status can be unknown. */
-  | { readonly kind: 'ended'; readonly result: ExecResult }
+  | { readonly kind: 'ended'; readonly result: ExecResult; readonly hostKey?: HostKey }
   /** Nothing was sent. */
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
@@ -254,7 +255,7 @@ export function openSession({ node, way }: NodeTarget, options: SessionOptions):
       const result = await made.value.exec(command, limits);
       if (isBroken(result)) leave(used, [givenUp(node)]);
       else state.attempts = 1;
-      return { kind: 'ended', result };
+      return { kind: 'ended', result, ...given({ hostKey: made.value.hostKey }) };
     },
     isLost: () => state.isLost,
     forget: () => {

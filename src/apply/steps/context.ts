@@ -5,6 +5,7 @@ import type { Step, StepProgress } from '../../model/step.ts';
 import { nodeSubject, type Subject } from '../../model/subject.ts';
 import { named, type Prose, prose } from '../../model/text/prose.ts';
 import type { ScriptNote } from '../../node/root-script.ts';
+import type { KeyPair } from '../../remote/keys/exchange-key.ts';
 import type { ResolvedSecret } from '../../secrets/resolve-secret.ts';
 import type { StepResult } from '../execute.ts';
 import type { Session, SshTarget } from '../reach/session.ts';
@@ -49,6 +50,8 @@ export interface StepContext extends Omit<ScriptNote, 'step'> {
   readonly token?: () => Promise<ResolvedSecret | undefined>;
   /** With this secret, the Macs of this run recognize each other when they exchange a model. */
   readonly peerKey: string;
+  /** The key pair with which they log in to each other, the same one at each call. */
+  readonly exchangeKeys: () => KeyPair;
   readonly progress: (progress: StepProgress) => void;
 }
 

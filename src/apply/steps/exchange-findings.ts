@@ -11,6 +11,7 @@ import { diskText } from '../../model/text/units.ts';
 
 type Cabling = Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'>;
 type Cable = Exchange['cables'][number];
+type Drop = Exchange['drops'][number];
 
 /** The rate of a cable that was used for less time says little. Requests at the same time count each. */
 const leastMs = 10_000;
@@ -43,7 +44,8 @@ function repairs(self: NodeName, { cables, repairedFiles: files }: Exchange): re
   const bytes = cables.reduce((sum, cable) => sum + cable.bytes, 0);
   const names = [...new Set(cables.map(({ node }) => node))];
   const from = names.length === 0 ? '' : ` from ${everyNodeText(names.toSorted())}`;
-  const detail = prose`${named(self)} repaired ${files === 1 ? '1 file' : `${files} files`} of a model: ${diskText(bytes)} came over the cables${from}.`;
+  const way = cables.some(({ address }) => address === '-') ? 'over Ethernet' : 'over the cables';
+  const detail = prose`${named(self)} repaired ${files === 1 ? '1 file' : `${files} files`} of a model: ${diskText(bytes)} came ${way}${from}.`;
   return [diagnose('step/repaired-model', { subject: nodeSubject(self), detail })];
 }
 
@@ -55,9 +57,10 @@ function noPerl(self: NodeName, error: string | undefined): readonly Diagnostic[
 }
 
 function wrongBytes(self: NodeName, drops: Exchange['drops'], cabling: Cabling): readonly Diagnostic[] {
-  const first = drops.filter(({ address }, at) => drops.findIndex((other) => other.address === address) === at);
+  const isSame = (one: Drop, other: Drop): boolean => one.address === other.address && one.node === other.node;
+  const first = drops.filter((one, at) => drops.findIndex((other) => isSame(one, other)) === at);
   return first.map((far) => {
-    const count = drops.filter(({ address }) => address === far.address).length;
+    const count = drops.filter((one) => isSame(one, far)).length;
     const chunks = count === 1 ? 'one chunk' : `${count} chunks`;
     return diagnose('step/wrong-bytes', {
       subject: cableTo(self, far, cabling),
@@ -67,7 +70,7 @@ function wrongBytes(self: NodeName, drops: Exchange['drops'], cabling: Cabling):
 }
 
 function slowCables(self: NodeName, cables: readonly Cable[], cabling: Cabling): readonly Diagnostic[] {
-  const measured = cables.filter(({ ms }) => ms >= leastMs);
+  const measured = cables.filter(({ ms, address }) => ms >= leastMs && address !== '-');
   return measured.flatMap((cable): readonly Diagnostic[] => {
     const usual = usualRate(measured.filter((other) => other !== cable));
     const rate = rateOf(cable);

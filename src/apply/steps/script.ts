@@ -1,7 +1,7 @@
 import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { type JobPoll, launchBody, parseJobPoll, pollJobCommand } from '../../engine/scripts/job.ts';
+import { type JobPoll, launchBody, parseJobPoll, peerPlanOf, pollJobCommand } from '../../engine/scripts/job.ts';
 import { confirmBody, transactionBody } from '../../engine/scripts/transaction.ts';
 import { given } from '../../model/given.ts';
 import type { Exit } from '../../model/probe.ts';
@@ -30,6 +30,7 @@ import {
   stepName,
   subjectOf,
 } from './context.ts';
+import { exchangeAccess } from './exchange-access.ts';
 import { exchangeFindings } from './exchange-findings.ts';
 
 /** The result of a root script, with its output. */
@@ -139,6 +140,8 @@ const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
       'Check the address in `source`. For a private or gated repository, accept its terms and set `secrets: { huggingface: { env: HF_TOKEN } }` to a token that may read it.',
     'being-written':
       'Wait until nothing writes to the folder. If nothing does, delete what an interrupted download has left there. Then run the command again.',
+    'token-needed':
+      'Run the same command again: if no other Mac has the rest then, this one downloads it with the token.',
     'no-source': 'The source in the file is a folder on the node itself: check that this path exists there.',
     'adopt-gone':
       'The copy of the model was there a moment ago. Run the same command again: it searches the node again.',
@@ -319,15 +322,17 @@ const pollMaxBytes = 65_536;
  * connections. The deadline counts from the job's last progress; while it waits for its hours, no time counts.
  */
 export async function runJob(step: StepOf<'job'>, context: StepContext): Promise<StepResult> {
+  let current = step;
   for (let launches = 1; launches <= maxLaunches; launches += 1) {
-    const launched = await launch(step, context);
+    const launched = await launch(current, context);
     const isElsewhere = launched.slug === 'other-launch';
     if (launched.outcome !== 'changed' && launched.outcome !== 'unchanged' && !isElsewhere) return launched;
     const notes = launches === 1 ? [] : slowedNotes(step, launched.said);
     if (launched.said?.includes('job=done')) return { outcome: 'unchanged', diagnostics: [] };
     if (step.act.isDetached === true) return leave(step, context, launched);
     const followed = await follow(step, context);
-    if (followed !== 'gone') return { ...followed, diagnostics: [...notes, ...followed.diagnostics] };
+    if (followed === 'token-needed') current = downloading(step);
+    else if (followed !== 'gone') return { ...followed, diagnostics: [...notes, ...followed.diagnostics] };
     await pause(context.timing.retryMs, context.signal);
     if (context.signal.aborted) return interrupted;
   }
@@ -354,12 +359,26 @@ async function launch(step: StepOf<'job'>, context: StepContext): Promise<RootRe
   const { act } = step;
   const token = needsToken(act) ? await context.token?.() : undefined;
   if (token?.kind === 'missing') return failed(token.diagnostic);
-  const secrets = { peerKey: context.peerKey, ...given({ token: token?.secret.reveal() }) };
+  const ssh = await exchangeAccess(peerPlanOf(act), context);
+  const secrets = { peerKey: context.peerKey, ...given({ token: token?.secret.reveal(), ssh }) };
   return sendRootScript(step, context, () => launchBody(act.key, act, secrets));
 }
 
+/** True if a job without the token found no other Mac that has the rest of a model. */
+const isTokenNeeded = ({ failure }: JobPoll): boolean => failure?.slug === 'token-needed';
+
+/** The same job on a Mac that downloads the model itself, with the token, and serves it. */
+function downloading(step: StepOf<'job'>): StepOf<'job'> {
+  const { act } = step;
+  if (act.name !== 'fetch-model' || act.args.source.kind !== 'url') return step;
+  const { isWithheld: _, ...source } = act.args.source;
+  const peers = act.args.peers && { ...act.args.peers, role: 'serve' as const, sources: [] };
+  const args = { ...act.args, source: { ...source, secret: true as const }, ...given({ peers }) };
+  return { ...step, act: { ...act, args } };
+}
+
 /** Polls the job until it ends, disappears or stalls. */
-async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepResult | 'gone'> {
+async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepResult | 'gone' | 'token-needed'> {
   const deadlineMs = deadlineOf(step, context);
   let movedAtMs = performance.now();
   let moved = '';
@@ -375,7 +394,7 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
         reported = JSON.stringify(progress);
         context.progress(progress);
       }
-      if (poll.state === 'ended') return ending(step, poll, context);
+      if (poll.state === 'ended') return isTokenNeeded(poll) ? 'token-needed' : ending(step, poll, context);
       if (poll.state !== 'running') return 'gone';
       const now = JSON.stringify([poll.done, poll.serving]);
       if (now !== moved || poll.activity === 'waiting') {

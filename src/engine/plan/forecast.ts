@@ -21,6 +21,8 @@ export interface NodeForecast {
   readonly controllerBytes: number;
   /** From other Macs over Thunderbolt cables; of a published file with wrong contents, at least one chunk. */
   readonly cableBytes: number;
+  /** From other Macs over SSH; absent if there are none. */
+  readonly sshBytes?: number;
   /** The number of these files; absent if there are none. */
   readonly repairedFiles?: number;
   /** Copied from another folder of the node. */
@@ -46,13 +48,21 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
   const sent = sentSteps(steps);
   return targets.flatMap((target): readonly NodeForecast[] => {
     const node = target.desired.name;
-    const repairs = sent.filter((step) => step.node === node).flatMap((step) => repairOf(step, desired.models, target));
+    const repairs = sent
+      .filter((step) => step.node === node)
+      .flatMap((step) =>
+        repairOf(step, desired.models, target).map((one) => ({ ...one, from: transferOf(step)?.from })),
+      );
     const keptBytes = sum(repairs, (one) => one.keptBytes);
     const transfers = sent.filter((step) => step.node === node).flatMap((step) => transferOf(step) ?? []);
     const bytesFrom = (source: TransferSource): number =>
       sum(
         transfers.filter(({ from }) => from === source),
         ({ bytes }) => bytes,
+      ) -
+      sum(
+        repairs.filter(({ from }) => from === source),
+        (one) => one.keptBytes,
       );
     const adoptedBytes = sum(
       steps.filter((step) => step.node === node),
@@ -69,7 +79,8 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
         uplinkBytes: bytesFrom('uplink'),
         lanBytes: bytesFrom('lan'),
         controllerBytes: bytesFrom('controller'),
-        cableBytes: bytesFrom('cables') - keptBytes,
+        cableBytes: bytesFrom('cables'),
+        ...given({ sshBytes: bytesFrom('ssh') || undefined }),
         ...(repairs.length === 0 ? {} : { repairedFiles: repairs.length }),
         copiedBytes: bytesFrom('node'),
         ...(adoptedBytes === 0 ? {} : { adoptedBytes }),

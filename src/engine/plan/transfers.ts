@@ -3,9 +3,9 @@ import type { Step } from '../../model/step.ts';
 
 /**
  * Where a transfer's bytes come from: this computer, a server beyond the uplink or in the local network, other Macs over
- * Thunderbolt cables, or a disk of the node itself. `staged`: the bytes are already on the node, and the step only compares them.
+ * Thunderbolt cables without encryption or over SSH, or a disk of the node itself. `staged`: the bytes are already on the node, and the step only compares them.
  */
-export type TransferSource = 'controller' | 'uplink' | 'lan' | 'cables' | 'node' | 'staged';
+export type TransferSource = 'controller' | 'uplink' | 'lan' | 'cables' | 'ssh' | 'node' | 'staged';
 
 /** The bytes that a step brings to its node or compares there. */
 export interface Transfer {
@@ -40,7 +40,10 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
       return { bytes: act.args.sizeBytes, from: networkOf(act.args.url) };
     case 'fetch-model': {
       const { files, source, peers } = act.args;
-      if (peers?.role === 'receive') return { bytes: sizeOf(files), from: 'cables' };
+      if (peers?.role === 'receive') {
+        const isOverSsh = peers.sources.some((one) => one.isOverSsh === true);
+        return { bytes: sizeOf(files), from: isOverSsh ? 'ssh' : 'cables' };
+      }
       return { bytes: sizeOf(files), from: source.kind === 'folder' ? 'node' : networkOf(source.base) };
     }
     case 'verify-model':

@@ -11,7 +11,7 @@ export interface Serving {
 
 /** How the exchange of a model with other Macs went. */
 export interface Exchange {
-  /** What came over each cable: the address of its other end, and the duration of all requests together. */
+  /** What came over each cable: the address of its other end, or `-` for Ethernet, and the duration of all requests together. */
   readonly cables: readonly {
     readonly node: NodeName;
     readonly address: string;
@@ -30,7 +30,7 @@ export interface Exchange {
 const mostNames = 32;
 const form = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const name = '([a-z0-9][a-z0-9-]{0,62})';
-const address = '(\\d{1,3}(?:\\.\\d{1,3}){3})';
+const address = '(\\d{1,3}(?:\\.\\d{1,3}){3}|-)';
 
 /** Names of nodes with blanks between them; undefined for anything else. */
 export function nodeNames(text: string): readonly NodeName[] | undefined {

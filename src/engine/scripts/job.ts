@@ -1,7 +1,7 @@
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
-import { firstCableRate, type JobCall, leastCableRate } from '../../model/node-script.ts';
+import { firstCableRate, type JobCall, leastCableRate, type PeerPlan } from '../../model/node-script.ts';
 import { type Activity, activities } from '../../model/step.ts';
 import { below, rootLine, shellCommand } from '../../node/paths/node-paths.ts';
 import {
@@ -14,6 +14,7 @@ import {
   verifiedMark,
 } from '../../node/paths/own-paths.ts';
 import { environmentLines } from '../../node/root-script.ts';
+import { servesOverSsh } from '../../rack/artifacts/peers/peer-scripts.ts';
 import { type Exchange, exchangeOf, nodeNames, type Serving, servingOf } from './exchange.ts';
 import { jobBody } from './registry.ts';
 import { sh } from './scripts.generated.ts';
@@ -104,11 +105,35 @@ interface LaunchSecrets {
   readonly token?: string;
   /** The key of this run's exchanges between Macs. */
   readonly peerKey?: string;
+  readonly ssh?: ExchangeAccess;
 }
 
+/** How the Macs of this run's exchanges reach each other over SSH. */
+export interface ExchangeAccess {
+  /** A key pair in OpenSSH's formats. */
+  readonly privateKey: string;
+  readonly publicKey: string;
+  /** The Macs from which this one gets chunks, as far as their host keys are known. */
+  readonly doors: readonly SshDoor[];
+}
+
+/** Where a Mac's sshd listens, with the host key that the controller has verified. */
+export interface SshDoor {
+  readonly node: NodeName;
+  readonly user: string;
+  readonly address: string;
+  readonly port: number;
+  /** Type and base64. */
+  readonly hostKey: string;
+}
+
+/** A job's plan for exchanging a model with other Macs, if it has one. */
+export const peerPlanOf = (call: JobCall): PeerPlan | undefined =>
+  call.name === 'fetch-model' || call.name === 'serve-model' ? call.args.peers : undefined;
+
 /** Starts a job; the script's file says when it does not. */
-export function launchBody(key: Digest, call: JobCall, { token = '', peerKey = '' }: LaunchSecrets = {}): string {
-  const plan = call.name === 'fetch-model' || call.name === 'serve-model' ? call.args.peers : undefined;
+export function launchBody(key: Digest, call: JobCall, { token = '', peerKey = '', ssh }: LaunchSecrets = {}): string {
+  const plan = peerPlanOf(call);
   return sh.launchJob({
     folder: jobFolder(key),
     ...resultOf(key, call),
@@ -120,6 +145,7 @@ export function launchBody(key: Digest, call: JobCall, { token = '', peerKey = '
     hours: hoursOf(call),
     first_rate: firstCableRate,
     least_rate: leastCableRate,
+    ...accessValues(plan, ssh),
     tenths: startTenths,
   });
 }
@@ -129,6 +155,18 @@ function hoursOf(call: JobCall): string {
   if (call.name !== 'fetch-model' || call.args.source.kind !== 'url') return '';
   const { hours } = call.args.source;
   return hours === undefined ? '' : `${hours.begin} ${hours.end}`;
+}
+
+/** The private key is only for a Mac that gets chunks over SSH, the public key only for one that sends them. */
+function accessValues(plan: PeerPlan | undefined, ssh: ExchangeAccess | undefined) {
+  const doors = ssh?.doors ?? [];
+  return {
+    ssh_key: doors.length === 0 ? '' : (ssh?.privateKey.trimEnd() ?? ''),
+    ssh_hosts: doors.map(({ node, hostKey }) => `${node} ${hostKey}`).join('\n'),
+    ssh_peers: doors.map(({ node, user, address, port }) => `${node} ${user} ${address} ${port}`).join('\n'),
+    granted_key: plan !== undefined && servesOverSsh(plan) ? (ssh?.publicKey ?? '') : '',
+    peer_port: plan?.port ?? '',
+  };
 }
 
 /** A job's result on the node, by which a later run finds that it is complete. */

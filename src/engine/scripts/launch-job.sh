@@ -4,6 +4,7 @@
 #
 # Uses ../../rack/artifacts/sealed-tree.sh
 # Uses ../../node/shell/job-folders.sh
+# Uses ../../rack/artifacts/peers/exchange-keys.sh
 # Needs folder: the job's folder
 # Needs published: the final folder of the tree
 # Needs staged: the folder where the tree is prepared
@@ -18,6 +19,11 @@
 # Needs hours: when a download may begin and must end each day, such as `22:00 06:00`; empty for no limit
 # Needs first_rate: the bytes per second over each cable after a first restart of the Mac during an exchange
 # Needs least_rate: the lowest rate after further restarts
+# Needs ssh_key: the private key with which that program logs in to other Macs; empty if it uses no ssh
+# Needs ssh_hosts: the host keys of these Macs
+# Needs ssh_peers: their names, users, addresses and ports
+# Needs granted_key: the public key with which other Macs may reach that program over ssh; empty if none may
+# Needs peer_port: where it listens
 # Needs tenths: time limit for the job's process number, in tenths of a second
 # Prints: cable_rate=BYTES if the job exchanges at a lower rate; job=attached and @unchanged, job=done and @unchanged, or job=started and @changed; fails with mkdir, write,
 # other-launch, not-started
@@ -27,21 +33,34 @@ isdone() {
   [ -d "$staged" ] && [ -e "$verified" ] && IFS= read -r x <"$verified"
   [ "${x% flushed}" = "$digest" ]
 }
-# A running program reads the new key, so that jobs of an earlier run and of this one recognize each other.
+# A running program reads the new keys, so that jobs of an earlier run and of this one recognize each other.
+keep_key() {
+  umask 077
+  printf '%s\n' "$2" >"$peers/$1.$$" || failed write 'the key of the exchange could not be written'
+  umask 022
+  must chown "$R/usr/sbin/chown" "${peer_account:-${SUDO_USER:-root}}" "$peers/$1.$$"
+  must write "$R/bin/mv" -f "$peers/$1.$$" "$peers/$1"
+}
 if [ -n "$peers" ]; then
   must mkdir "$R/bin/mkdir" -p "$peers"
-  umask 077
-  printf '%s\n' "$peer_key" >"$peers/key.$$" || failed write 'the key of the exchange could not be written'
-  umask 022
-  must chown "$R/usr/sbin/chown" "${peer_account:-${SUDO_USER:-root}}" "$peers/key.$$"
-  must write "$R/bin/mv" -f "$peers/key.$$" "$peers/key"
+  keep_key key "$peer_key"
+  if [ -n "$ssh_key" ]; then
+    keep_key ssh-key "$ssh_key"
+    keep_key ssh-hosts "$ssh_hosts"
+    keep_key ssh-peers "$ssh_peers"
+  fi
 fi
 # A running job reads its hours again and again.
 sethours() {
   if [ -n "$hours" ]; then write "$folder/hours" "$hours$N"; else "$R/bin/rm" -f "$folder/hours"; fi
 }
+# Without the line, the other Macs cannot reach this one, and get the model elsewhere.
+open_to_others() {
+  [ -z "$granted_key" ] || grant "$peers" "$peer_port" "$granted_key"
+}
 if isrunning "$folder" && [ ! -e "$folder/rc" ]; then
   sethours
+  open_to_others
   printf 'job=attached\n'
   unchanged
 fi
@@ -84,6 +103,7 @@ fi
   "$folder/until" "$folder/sources" "$folder/serving" "$folder/peers"
 write "$folder/job" "$about${N}boot=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)$N"
 write "$folder/run" "$run"
+open_to_others
 # The builtin printf writes into a pipe, so the secret is in no argument and no file.
 if [ -n "$secret" ]; then printf '%s\n' "$secret"; fi | (
   trap '' HUP

@@ -25,7 +25,7 @@ export const tool = {
     '/usr/bin',
     'mdutil mkfifo mktemp perl pgrep plutil pmset powermetrics readlink sample shasum sntp stat',
   ),
-  ...programsIn('/usr/bin', 'sudo tail tar tmutil wc'),
+  ...programsIn('/usr/bin', 'ssh sudo tail tar tmutil wc'),
   ...programsIn('/usr/sbin', 'chown ioclasscount ioreg ipconfig lsof netstat networksetup nvram scutil softwareupdate'),
   ...programsIn('/usr/sbin', 'sysctl visudo'),
   ibvDevices: nodePath('/usr/bin/ibv_devices'),

@@ -10,9 +10,10 @@
 # Uses peers/receive-files.sh
 # Needs base: the address that file names are added to; empty for a folder
 # Needs folder: the folder of this node with the files; empty for a server
+# Needs withheld: 1 if the server wants a token that this job does not have; empty otherwise
 # Needs receives: 1 to get the files from other Macs; empty for a Mac that only serves them
 # Words: path, sha256, size, and name at the source, of each file
-# Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest, peer-failed
+# Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest, peer-failed, token-needed
 copied() {
   f=$folder/$2
   [ -f "$f" ] || failed no-source "there is no $f"
@@ -26,10 +27,23 @@ copied() {
 got() {
   if [ -n "$base" ]; then fetched "$1" "$base$2"; else copied "$1" "$2"; fi
 }
+leave_to_download() {
+  i=0 unsent=''
+  while [ "$#" -gt 0 ]; do
+    ischecked "$1" "$2" "$3" || {
+      take_part "$i" "$1"
+      unsent=1
+    }
+    i=$((i + 1))
+    shift 4
+  done
+  [ -z "$unsent" ] || failed token-needed 'no other Mac has the rest of the model'
+}
 refuse_root "$account"
 [ -z "$plan" ] || refuse_root "$peer_account"
 # Without perl, this Mac exchanges nothing, and the source has everything.
 [ -z "$plan" ] || has_perl || plan='' receives=''
+[ -z "$withheld" ] || [ -n "$receives" ] || failed token-needed 'this Mac gets nothing from other Macs'
 [ -z "$base" ] || room
 [ -z "$plan" ] || start_peer "$t" "$published"
 # If no other Mac answers, the rest comes from the source.
@@ -37,6 +51,7 @@ refuse_root "$account"
   receive "$@"
   [ -z "$waits" ] || resumed
   "$R/bin/rm" -f "$d/sources"
+  [ -z "$withheld" ] || leave_to_download "$@"
 }
 i=0
 while [ "$#" -gt 0 ]; do

@@ -32,8 +32,8 @@ import { type AdoptedCopy, bestCopy, soughtModel, totalBytes } from './adopted-c
 import { modelCopiesFact } from './model-copies-fact.ts';
 import { cableRate, slowedExchange } from './peers/cable-rate.ts';
 import { freeLinks } from './peers/cables-in-use.ts';
-import { fanOut } from './peers/fan-out.ts';
-import { modelSteps } from './peers/model-steps.ts';
+import { fanOut, usesCables } from './peers/fan-out.ts';
+import { isPrivate, modelSteps } from './peers/model-steps.ts';
 import { serveSteps } from './peers/serve-steps.ts';
 import { placementsOn, treeBlocker, treeWords, unreadBlockers } from './tree-steps.ts';
 
@@ -241,8 +241,7 @@ function unusedCopies({ desired, targets }: View): readonly Diagnostic[] {
 }
 
 /**
- * How the Macs that get a model exchange it with each other and with those that have it, over these cables. The exchange
- * is not encrypted, so a model that may be private is downloaded by each Mac.
+ * How the Macs that get a model exchange it with each other and with those that have it, over these cables or Ethernet.
  */
 function exchangeOf(
   view: View,
@@ -253,7 +252,6 @@ function exchangeOf(
   const { desired, targets } = view;
   const { source } = wanted;
   if (source.kind !== 'url' || wanted.digest === undefined) return new Map();
-  if (source.secret === true && source.access !== 'public') return new Map();
   const version = shortDigest(wanted.digest);
   const seeds = targets.filter(
     (one) => knownModels(desired, one).includes(wanted) && seenValue(publishedVersion(one, wanted)) === version,
@@ -263,7 +261,7 @@ function exchangeOf(
     receivers,
     seeds: seeds.map(({ desired: { name } }) => name),
     downloaders: downloadersOf(view, wanted, receivers),
-    ...given({ account: desired.system.accounts.transfers }),
+    ...given({ account: desired.system.accounts.transfers, isPrivate: isPrivate(source) || undefined }),
   });
 }
 
@@ -280,13 +278,14 @@ function slowedExchanges(view: View): readonly Diagnostic[] {
     if (names.length === 0) return [];
     const exchange = exchangeOf(view, wanted, names, freeLinks(examination.cabling.links, targets));
     return targets.flatMap(({ desired: { name }, facts }) => {
-      const rate = exchange.has(name) ? cableRate(facts, modelTree(wanted)) : undefined;
+      const plan = exchange.get(name);
+      const rate = plan !== undefined && usesCables(plan) ? cableRate(facts, modelTree(wanted)) : undefined;
       return rate === undefined ? [] : [slowedExchange(name, wanted.name, rate)];
     });
   });
 }
 
-/** Macs that download a model although others are cabled to them, because a placement runs on these cables. */
+/** Macs that get a model over Ethernet although others are cabled to them, because a placement runs on these cables. */
 function busyCables(view: View): readonly Diagnostic[] {
   const { targets, examination } = view;
   const { links } = examination.cabling;
@@ -296,11 +295,13 @@ function busyCables(view: View): readonly Diagnostic[] {
     const names = missingOn(view, wanted);
     const possible = exchangeOf(view, wanted, names, links);
     const used = exchangeOf(view, wanted, names, free);
-    const alone = names.filter((name) => possible.get(name)?.role === 'receive' && used.get(name)?.role !== 'receive');
-    return alone.map((node) =>
+    const isCabled = (one: PeerPlan | undefined): boolean =>
+      one?.role === 'receive' && one.sources.some(({ address }) => address !== undefined);
+    const slower = names.filter((name) => isCabled(possible.get(name)) && !isCabled(used.get(name)));
+    return slower.map((node) =>
       diagnose('model/cables-in-use', {
         subject: nodeSubject(node),
-        detail: `It downloads ${wanted.name} itself: a placement is running on its cables to the other Macs.`,
+        detail: `A placement is running on its cables to the other Macs, so ${wanted.name} does not use them.`,
       }),
     );
   });

@@ -4,6 +4,7 @@
 # jobs are also removed.
 #
 # Uses sealed-tree.sh
+# Uses peers/exchange-keys.sh
 # Uses ../../node/shell/job-folders.sh
 # Uses ../../node/shell/flush.sh
 # Needs staging: the folder for everything that making the tree needs
@@ -14,6 +15,7 @@
 # Prints: @changed or @unchanged; fails with not-verified, read, not-intact
 stagings=${staging%/*}
 tidy() {
+  revoke "${stagings%/*}/peers/${staging##*/}"
   "$R/bin/rm" -rf "$staging" "${stagings%/*}/peers/${staging##*/}" "$stagings/.replaced"-* "$stagings/.removed"-*
   for k in "$@"; do cleared "$k"; done
 }

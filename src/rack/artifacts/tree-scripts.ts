@@ -48,6 +48,7 @@ export const fetchModel = ({ tree, files, source, peers }: JobArgs['fetch-model'
       account: url?.account ?? '',
       protocols: url?.plainHttp ? '=http,https' : '=https',
       secret: url?.secret === true,
+      withheld: url?.isWithheld === true,
       rate: url?.maxBytesPerSecond ?? '',
       volume: place.dataVolume,
     },

@@ -7,19 +7,27 @@ import { hang, type Page, padEnd } from '../page.ts';
 
 type Sources = Pick<
   NodeForecast,
-  'uplinkBytes' | 'lanBytes' | 'controllerBytes' | 'cableBytes' | 'copiedBytes' | 'adoptedBytes' | 'repairedFiles'
+  | 'uplinkBytes'
+  | 'lanBytes'
+  | 'controllerBytes'
+  | 'cableBytes'
+  | 'sshBytes'
+  | 'copiedBytes'
+  | 'adoptedBytes'
+  | 'repairedFiles'
 >;
 
 const amount = (bytes: number, words: string): readonly string[] =>
   bytes === 0 ? [] : [`${diskText(bytes)} ${words}`];
 
-const sourceTexts = ({ adoptedBytes = 0, repairedFiles = 0, ...others }: Sources): readonly string[] => [
+const sourceTexts = ({ adoptedBytes = 0, sshBytes = 0, repairedFiles = 0, ...others }: Sources): readonly string[] => [
   ...amount(others.uplinkBytes, 'over the uplink'),
   ...amount(others.lanBytes, 'over the LAN'),
   ...amount(others.controllerBytes, 'from this computer'),
-  ...amount(others.cableBytes, 'from other Macs over the cables').map((text) =>
-    repairedFiles > 0 ? `at least ${text}` : text,
-  ),
+  ...[
+    ...amount(others.cableBytes, 'from other Macs over the cables'),
+    ...amount(sshBytes, 'from other Macs over SSH'),
+  ].map((text) => (repairedFiles > 0 ? `at least ${text}` : text)),
   ...amount(others.copiedBytes, 'from its own disk'),
   ...amount(adoptedBytes, 'from copies already there'),
 ];
@@ -84,6 +92,7 @@ function timeText(all: readonly NodeForecast[]): readonly string[] {
     { bytes: totalOf(all, 'controllerBytes'), name: "this computer's connection", rate: oneGigabit },
     // Every Mac has its own cables.
     { bytes: Math.max(...all.map(({ cableBytes }) => cableBytes)), name: 'each cable', rate: oneCable },
+    { bytes: Math.max(...all.map(({ sshBytes = 0 }) => sshBytes)), name: 'SSH from Mac to Mac', rate: oneGigabit },
   ];
   const [slowest] = connections
     .map(({ bytes, name, rate }) => ({ ms: bytes / rate.bytesPerMs, name, rate }))
@@ -110,6 +119,7 @@ export function transferLines(all: readonly NodeForecast[], page: Page): readonl
     controllerBytes: totalOf(all, 'controllerBytes'),
     cableBytes: totalOf(all, 'cableBytes'),
     repairedFiles: totalOf(all, 'repairedFiles'),
+    sshBytes: totalOf(all, 'sshBytes'),
     copiedBytes: totalOf(all, 'copiedBytes'),
     adoptedBytes: totalOf(all, 'adoptedBytes'),
   });

@@ -43,10 +43,10 @@ export const planCodes = {
   },
   'model/cables-in-use': {
     severity: 'notice',
-    summary: 'A running placement keeps Macs from sharing one download.',
+    summary: 'A model does not use the cables of a running placement.',
     cause:
-      'Macs get a model from each other over their cables, but not while a placement runs on these cables, because it would answer more slowly.',
-    hint: prose`To download the model only once, stop the placement first: ${meshwright('stop', blank('PLACEMENT'))}. Or wait until it is no longer needed.`,
+      'Macs get a model from each other over their cables, but not while a placement runs on these cables, because it would answer more slowly. They use Ethernet instead, which takes longer.',
+    hint: prose`To use the cables, stop the placement first: ${meshwright('stop', blank('PLACEMENT'))}. Or wait until it is no longer needed.`,
   },
   'model/exchange-slowed': {
     severity: 'notice',

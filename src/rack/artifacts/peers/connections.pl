@@ -18,7 +18,7 @@ use POSIX qw(:sys_wait_h);
 use Socket qw(:DEFAULT IPPROTO_TCP TCP_NODELAY);
 use Time::HiRes qw(sleep time);
 
-my ($folder, $served, $earlier, $cp) = @ARGV;
+my ($folder, $served, $earlier, $cp, $ssh) = @ARGV;
 my $piece = 1_048_576;
 # Without a byte for this long, a connection is given up, and the chunk is fetched from another peer.
 my $silent = 4;
@@ -44,7 +44,7 @@ for (lines("$folder/plan")) {
     push @files, { size => $size, path => $path };
   } elsif ($what eq "listen") { push @listen, { address => $words[0], port => $words[1] }
   } elsif ($what eq "peer") {
-    push @peers, { name => $words[0], address => $words[1], port => $words[2], origin => $words[3] eq "origin" };
+    push @peers, { name => $words[0], address => $words[1], port => $words[2], origin => $words[3] eq "origin", ssh => $words[4] };
   } elsif ($what eq "feeds") { push @feeds, @words
   } else { $plan{$what} = [@words] }
 }
@@ -205,10 +205,9 @@ sub admit {
   return $name;
 }
 
-sub log_in {
+sub open_tcp {
   my ($peer) = @_;
   socket my $socket, PF_INET, SOCK_STREAM, 0 or return;
-  $rest{ fileno $socket } = "";
   my $to = pack_sockaddr_in($peer->{port}, inet_aton($peer->{address}));
   # A peer without power never answers.
   my $is_open = eval {
@@ -218,13 +217,33 @@ sub log_in {
   };
   alarm 0;
   return if !$is_open;
-  binmode $socket;
   setsockopt $socket, IPPROTO_TCP, TCP_NODELAY, 1;
-  my ($challenge) = (read_line($socket, $silent, 400) // return) =~ /^meshwright 1 ([0-9a-f]{64})$/ or return;
+  return $socket;
+}
+
+sub log_in {
+  my ($peer) = @_;
+  my $socket = ($peer->{ssh} ? open_ssh($peer) : open_tcp($peer)) // return;
+  binmode $socket;
+  $rest{ fileno $socket } = "";
+  return $socket if is_trusted($socket, $peer->{ssh} ? 15 : $silent);
+  hang_up($socket);
+  return;
+}
+
+# True if the other end has the key. What a login shell prints before the challenge is skipped.
+sub is_trusted {
+  my ($socket, $seconds) = @_;
+  my $challenge;
+  for (1 .. 20) {
+    my $line = read_line($socket, $seconds, 400) // return;
+    last if ($challenge) = $line =~ /^meshwright 1 ([0-9a-f]{64})$/;
+  }
   my ($key, $mine) = (key(), nonce());
+  return if !defined $challenge;
   send_all($socket, "$self $mine " . hmac_sha256_hex("client $self $challenge $mine", $key) . "\n") or return;
-  my $proof = read_line($socket, $silent) // return;
-  return $proof eq hmac_sha256_hex("server $mine $challenge", $key) ? $socket : undef;
+  my $proof = read_line($socket, $seconds) // return;
+  return $proof eq hmac_sha256_hex("server $mine $challenge", $key);
 }
 
 # --- serving: one process for each connection ---
@@ -297,8 +316,7 @@ sub fetch {
     if (my $socket = log_in($peer)) {
       $pause = 0.25;
       talk($socket, $control);
-      delete $rest{ fileno $socket };
-      close $socket;
+      hang_up($socket);
     }
     syswrite $control, "down\n";
     read_line($control, 3600) // exit 0;

@@ -68,6 +68,10 @@ function sendSteps(work: TreeWork, files: readonly TreeFile[], folder: string): 
   return [...steps, verify];
 }
 
+/** True if not everybody may read the files, as far as the lock shows. */
+export const isPrivate = ({ secret, access }: Extract<DesiredModel['source'], { kind: 'url' }>): boolean =>
+  secret === true && access !== 'public';
+
 function stagingSteps(
   work: TreeWork,
   { files, source }: DesiredModel,
@@ -83,8 +87,9 @@ function stagingSteps(
     case 'url': {
       const { access: _, secret, ...url } = source;
       // Only a Mac that downloads gets the token.
-      const token = peers?.role === 'receive' ? undefined : secret;
-      return fetchSteps(work, files, { ...url, ...given({ secret: token, account, maxBytesPerSecond, hours }) }, peers);
+      const isReceiving = peers?.role === 'receive';
+      const token = isReceiving ? { isWithheld: isPrivate(source) || undefined } : { secret };
+      return fetchSteps(work, files, { ...url, ...given({ ...token, account, maxBytesPerSecond, hours }) }, peers);
     }
   }
 }

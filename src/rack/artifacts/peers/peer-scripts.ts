@@ -4,6 +4,12 @@ import { refusalValues } from '../../../node/owner-word.ts';
 import { peersFolder, treeFolder } from '../../../node/paths/own-paths.ts';
 import { sh } from './scripts.generated.ts';
 
+/** Where a program listens that other Macs reach through the sshd of its own Mac. */
+export const loopback = '127.0.0.1';
+
+/** True if a Mac lets others log in to get chunks. */
+export const servesOverSsh = ({ listen }: PeerPlan): boolean => listen.includes(loopback);
+
 /**
  * Connections per cable. Each has its own process at both ends, and perl computes SHA-256 at about 0.5 GB/s, a fifth of
  * what a cable carries.
@@ -22,7 +28,8 @@ export function exchangeText(plan: PeerPlan, files: readonly TreeFile[]): string
     `streams ${streamsFor(totalBytes)}`,
     ...plan.listen.map((address) => `listen ${address} ${plan.port}`),
     ...plan.sources.map(
-      ({ node, address, isOrigin }) => `peer ${node} ${address} ${plan.port} ${isOrigin ? 'origin' : 'relay'}`,
+      ({ node, address = '-', isOrigin, isOverSsh }) =>
+        `peer ${node} ${address} ${plan.port} ${isOrigin ? 'origin' : 'relay'}${isOverSsh ? ' ssh' : ''}`,
     ),
     ...plan.feeds.map((node) => `feeds ${node}`),
     ...files.map(({ sizeBytes, path }) => `file ${sizeBytes} ${path}`),

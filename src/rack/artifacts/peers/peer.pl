@@ -2,7 +2,7 @@
 # has the model or gets it, as an account that is not root, until it has every chunk and no other Mac needs one from it.
 #
 # Arguments: a folder with the files `plan` and `key` and the folder `own`, to which the account can write; the folder of
-# the model's files; the folder of earlier files and the path of cp(1), for `earlier I`. Lines of `plan`:
+# the model's files; the folder of earlier files and the path of cp(1), for `earlier I`; the path of ssh. Lines of `plan`:
 #   name NODE             this Mac
 #   role receive|serve    serve: this Mac gets the model from elsewhere, or has it
 #   mode mesh|chain       mesh: from all peers in parallel; chain: from the first peer in the plan that answers
@@ -10,7 +10,7 @@
 #   chunk BYTES, streams N
 #   rate BYTES            the most bytes per second over each cable, in each direction; 0: no limit
 #   listen ADDRESS PORT
-#   peer NODE ADDRESS PORT origin|relay   an origin does not get the model from a peer
+#   peer NODE ADDRESS PORT origin|relay [ssh]   an origin does not get the model from a peer; ssh: see ssh.pl
 #   wait FIRST LOST TURN  seconds, for tests
 #   feeds NODE            a Mac that gets chunks from this one
 #   file BYTES PATH       in order; a file that this Mac downloads grows as PATH.part, and is served meanwhile
@@ -27,6 +27,7 @@
 # much of its beginning is in `data/I.part`. The end of standard input ends the program.
 #
 # Uses chunks.pl
+# Uses ssh.pl
 my (%in_flight, %source_of, %seen_at, %clients, %done, %strikes);
 # Of wrong files: their state, chunks to compare, and the only peer from which a chunk may come.
 my (%wrong, %suspect, %only);

@@ -11,12 +11,17 @@
 # `has_perl` returns 1 if the perl of this Mac cannot run the program, and adds the reason to the job's file `peers`. It has
 # perl compute a digest, because a program of that name may do anything.
 #
+# Other Macs may reach it through sshd. However the job ends, they can no longer do so then.
+#
 # Uses peer.pl
+# Uses tunnel.pl
+# Uses exchange-keys.sh
 # Uses ../../../node/shell/refuse-root.sh
 # Needs peers: the folder of the program. The account can write only to the folder `own` in it
 # Needs plan: what it exchanges with which Macs; see peer.pl
 # Needs peer_account: the account that runs it; empty for the user who called sudo
 # Prints: nothing
+[ -z "$plan" ] || trap 'revoke "$peers"' EXIT
 has_perl() {
   peer_account=${peer_account:-${SUDO_USER:-root}}
   x=$(cd / && "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -MDigest::SHA=sha1_hex -MSocket -MTime::HiRes -e 'print sha1_hex("meshwright"), " $]\n"' 2>"$d/peer")
@@ -33,6 +38,7 @@ start_peer() {
   # An orderly shutdown is no reason for a lower rate.
   trap 'put exchanging "$cable_rate stopped"; exit 143' TERM
   printf 'rate %s\n%s' "$cable_rate" "$plan" >"$peers/plan" || failed write 'the plan of the exchange could not be written'
+  printf '%s\n' "$tunnel_program" >"$peers/tunnel.pl" || failed write 'the program of the exchange could not be written'
   if [ -e "$peers/own" ] && [ -z "$("$R/usr/bin/find" "$peers/own" -prune -user "$peer_account")" ]; then
     must rm "$R/bin/rm" -rf "$peers/own"
   fi
@@ -44,7 +50,8 @@ start_peer() {
   must mkfifo "$R/usr/bin/mkfifo" -m 600 "$d/events" "$d/commands"
   (
     cd /
-    "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$peers" "$1" "${2-}" "$R/bin/cp"
+    "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$peers" "$1" "${2-}" "$R/bin/cp" \
+      "$R/usr/bin/ssh"
     printf 'gone\n'
   ) <"$d/commands" >"$d/events" 2>"$d/peer" &
   # A process that only wrote to the fifo by its name would wait forever if this one were killed.
@@ -67,4 +74,5 @@ finish_peer() {
   done
   wait
   "$R/bin/rm" -f "$d/exchanging" "$d/rate"
+  revoke "$peers"
 }

@@ -16,7 +16,11 @@ const act = { kind: 'job', key: anyDigest, name: 'serve-model', args: { tree, fi
 const step = { ...aStep('studio-1/serve', { class: 'job', deadlineMs }), act } as StepOf<'job'>;
 
 /** Follows a job whose status begins with the lines for each poll, by the time since the first one. */
-async function followed(linesAt: (ms: number) => readonly string[]) {
+async function followed(
+  linesAt: (ms: number) => readonly string[],
+  job = step,
+  answerTo?: (command: string, script?: string) => string,
+) {
   const told: StepProgress[] = [];
   let beganAtMs: number | undefined;
   const answer = (command: string): string => {
@@ -24,29 +28,37 @@ async function followed(linesAt: (ms: number) => readonly string[]) {
     beganAtMs ??= performance.now();
     return [...linesAt(performance.now() - beganAtMs), 'end', ''].join('\n');
   };
-  const ask = async (make: (root: string) => { readonly command: string }) => ({
-    kind: 'ended',
-    rootPrefix: '',
-    result: {
-      exit: { kind: 'exited', code: 0 },
-      stdout: Buffer.from(answer(make('').command)),
-      stderr: Buffer.from(''),
-    },
-  });
+  const ask = async (make: (root: string) => { readonly command: string; readonly script?: string }) => {
+    const { command, script } = make('');
+    return {
+      kind: 'ended',
+      rootPrefix: '',
+      hostKey: { type: 'ssh-ed25519', base64: 'AAAA' },
+      result: {
+        exit: { kind: 'exited', code: 0 },
+        stdout: Buffer.from((answerTo ?? answer)(command, script)),
+        stderr: Buffer.from(''),
+      },
+    };
+  };
   const context = {
     runId: 'run',
     verb: 'apply',
     by: 'desk',
     config: 'abc',
-    timing: { ...realTiming, jobPollMs: 5 },
+    timing: { ...realTiming, jobPollMs: 5, retryMs: 5 },
     desired: meshFleet(),
     signal: new AbortController().signal,
     newBoundary: () => '0'.repeat(32),
     lease: () => ({ kind: 'leased', fencingToken: 1 }),
     session: () => ({ user: 'mesh', isLost: () => false, ask }),
+    way: () => ({ kind: 'no-way' }),
+    peerKey: 'key',
+    exchangeKeys: () => ({ privateKey: 'private', publicKey: 'ssh-ed25519 BBBB' }),
+    token: async () => ({ kind: 'resolved', secret: { reveal: () => 'hf_token' } }),
     progress: (progress: StepProgress) => told.push(progress),
   } as unknown as StepContext;
-  return { result: await runJob(step, context), told };
+  return { result: await runJob(job, context), told };
 }
 
 const serving = ['state=running', 'activity=serving 0'];
@@ -88,5 +100,35 @@ describe('a job that serves a model', () => {
   it('reports what went wrong between the Macs', async () => {
     const { result } = await followed(() => ['state=ended', 'rc=0', 'exchange=drop studio-3 17 10.77.0.6']);
     expect(result).toMatchObject({ outcome: 'unchanged', diagnostics: [{ code: 'step/wrong-bytes' }] });
+  });
+});
+
+describe('a job that gets a private model from other Macs', () => {
+  it('is started again with the token if no other Mac has the rest, and serves what it downloads', async () => {
+    const launched: string[] = [];
+    const source = { kind: 'url', base: 'https://huggingface.co/x/', isWithheld: true };
+    const origin = nodes(2)[0] ?? self;
+    const sources = [{ node: origin, isOrigin: true, isOverSsh: true }];
+    const args = { tree, files: [], source, peers: { ...peers, role: 'receive', mode: 'chain', sources } };
+    const receiving = { ...step, act: { ...act, name: 'fetch-model', args } } as unknown as StepOf<'job'>;
+    const answer = (command: string, script = ''): string => {
+      if (command.includes('SSH_CONNECTION')) return '10.0.0.9 50000 10.0.0.2 22\n';
+      if (command.includes('activity')) {
+        return launched.length > 1
+          ? 'state=ended\nrc=0\nend\n'
+          : 'state=ended\nrc=1\nfailure=token-needed no other Mac\nend\n';
+      }
+      launched.push(script);
+      return 'job=started\n@changed\n';
+    };
+    const { result } = await followed(() => [], receiving, answer);
+    expect(result).toMatchObject({ outcome: 'changed', diagnostics: [] });
+    const [first = '', second = '', ...more] = launched;
+    expect(more).toEqual([]);
+    const access = ['studio-2 mesh 10.0.0.2 22', 'studio-2 ssh-ed25519 AAAA', 'ssh_key=private'];
+    expect(access.map((words) => [first.includes(words), second.includes(words)])).toEqual(
+      access.map(() => [true, false]),
+    );
+    expect([first.includes('hf_token'), second.includes('hf_token')]).toEqual([false, true]);
   });
 });

@@ -18,9 +18,10 @@ interface Wish {
   readonly receivers: readonly number[];
   readonly seeds?: readonly number[];
   readonly first?: number;
+  readonly isPrivate?: true;
 }
 
-function plansFor(cables: readonly Cable[], { receivers, seeds = [], first }: Wish): readonly PeerPlan[] {
+function plansFor(cables: readonly Cable[], { receivers, seeds = [], first, isPrivate }: Wish): readonly PeerPlan[] {
   const links = cables.map(([one, other, kind = 'as-declared'], index) => {
     const ends = parseLink(`studio-${one}:${other} <-> studio-${other}:${one}`);
     if (ends === undefined) throw new Error('no link');
@@ -35,6 +36,7 @@ function plansFor(cables: readonly Cable[], { receivers, seeds = [], first }: Wi
     receivers: getting,
     seeds: nodes(...seeds),
     downloaders: first === undefined ? getting : nodes(first, ...receivers),
+    ...(isPrivate === undefined ? {} : { isPrivate }),
   };
   return [...fanOut({ thunderbolt: { networks } }, links, wish).values()];
 }
@@ -48,11 +50,11 @@ const mesh: readonly Cable[] = [
   [3, 4],
 ];
 
-/** `studio-2: receive 0/3 from studio-1*, studio-3`; a star marks an origin. */
+/** `studio-2: receive 0/3 from studio-1*, studio-3`; a star marks an origin, `ssh` a source over SSH. */
 const words = ({ self, role, stripe, sources }: PeerPlan): string =>
   role === 'serve'
     ? `${self}: serve`
-    : `${self}: receive ${stripe.at}/${stripe.of} from ${sources.map(({ node, isOrigin }) => `${node}${isOrigin ? '*' : ''}`).join(', ')}`;
+    : `${self}: receive ${stripe.at}/${stripe.of} from ${sources.map(({ node, isOrigin, isOverSsh }) => `${isOverSsh ? 'ssh ' : ''}${node}${isOrigin ? '*' : ''}`).join(', ')}`;
 
 describe('exchangeText', () => {
   const [plan] = plansFor([[1, 2]], { receivers: [1, 2] });
@@ -122,27 +124,79 @@ describe('fanOut', () => {
   });
 
   it.each(['missing', 'elsewhere', 'one-sided', 'unknown'] as const)('does not use a cable that is %s', (kind) => {
-    expect(plansFor([[1, 2, kind]], { receivers: [1, 2] })).toEqual([]);
+    const plans = plansFor([[1, 2, kind]], { receivers: [1, 2] });
+    expect(plans.map(({ listen }) => listen)).toEqual([['127.0.0.1'], []]);
+    expect(plans[1]?.sources).toEqual([{ node: 'studio-1', isOrigin: true, isOverSsh: true }]);
+  });
+
+  it('passes a model from Mac to Mac in a chain where there are no cables', () => {
+    const plans = plansFor([], { receivers: [1, 2, 3, 4, 5], first: 2 });
+    expect(plans.map(words)).toEqual([
+      'studio-1: receive 1/5 from ssh studio-2*',
+      'studio-2: serve',
+      'studio-3: receive 2/5 from ssh studio-1, ssh studio-2*',
+      'studio-4: receive 3/5 from ssh studio-3, ssh studio-1, ssh studio-2*',
+      'studio-5: receive 4/5 from ssh studio-4, ssh studio-3, ssh studio-2*',
+    ]);
+    expect(plans.map(({ mode }) => mode)).toEqual(['chain', 'mesh', 'chain', 'chain', 'chain']);
+  });
+
+  it('brings a model to a second group of cabled Macs over Ethernet, once', () => {
+    const pairs: readonly Cable[] = [
+      [1, 2],
+      [3, 4],
+    ];
+    const plans = plansFor(pairs, { receivers: [1, 2, 3, 4] });
+    expect(plans.map(words)).toEqual([
+      'studio-1: serve',
+      'studio-2: receive 0/1 from studio-1*',
+      'studio-3: receive 1/2 from ssh studio-1*',
+      'studio-4: receive 0/1 from studio-3*',
+    ]);
+    expect(plans.map(({ listen }) => listen.includes('127.0.0.1'))).toEqual([true, false, false, false]);
+  });
+
+  it('uses the cables for a private model, over SSH', () => {
+    const [one, two] = plansFor([[1, 2]], { receivers: [1, 2], isPrivate: true });
+    expect(one).toMatchObject({ listen: ['127.0.0.1'], feeds: nodes(2) });
+    expect(two).toMatchObject({ listen: [], mode: 'mesh' });
+    expect(two?.sources).toEqual([{ node: 'studio-1', address: '10.77.0.1', isOrigin: true, isOverSsh: true }]);
+    const text = exchangeText(two as PeerPlan, []);
+    expect(text).toContain(`\npeer studio-1 10.77.0.1 ${two?.port} origin ssh\n`);
   });
 
   it('uses a slow cable, which carries IP', () => {
     expect(plansFor([[1, 2, 'slow']], { receivers: [1, 2] })).toHaveLength(2);
   });
 
-  it('leaves out Macs that have the model if no Mac that gets it is cabled to them', () => {
-    expect(plansFor([[3, 4]], { receivers: [1, 2], seeds: [3, 4] })).toEqual([]);
+  it('needs only one of the Macs that have the model where no cable leads to them', () => {
+    expect(plansFor([[3, 4]], { receivers: [1, 2], seeds: [3, 4] }).map(words)).toEqual([
+      'studio-1: receive 1/3 from ssh studio-3*',
+      'studio-2: receive 2/3 from ssh studio-1, ssh studio-3*',
+      'studio-3: serve',
+    ]);
   });
 
-  it('has one origin or only Macs with the model in each group, and a way from there to every Mac', () => {
+  it('leaves out Macs if no other one gets the model', () => {
+    expect(plansFor([[3, 4]], { receivers: [1] })).toEqual([]);
+    expect(plansFor([[3, 4]], { receivers: [], seeds: [3, 4] })).toEqual([]);
+  });
+
+  it('has one Mac that downloads or only those with the model, and a way from there to every Mac', () => {
     const anyCable = fc
       .tuple(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 7 }))
       .filter(([one, other]) => one < other);
     const anyCables = fc.uniqueArray(anyCable, { selector: ([one, other]) => one * 10 + other, maxLength: 15 });
     const roles = fc.array(fc.constantFrom('receiver', 'seed', 'other'), { minLength: 7, maxLength: 7 });
     fc.assert(
-      fc.property(anyCables, roles, (cables, all) => {
+      fc.property(anyCables, roles, fc.constantFrom(true as const, undefined), (cables, all, isPrivate) => {
         const numbersOf = (role: string) => all.flatMap((one, at) => (one === role ? [at + 1] : []));
-        const plans = plansFor(cables, { receivers: numbersOf('receiver'), seeds: numbersOf('seed') });
+        const receivers = numbersOf('receiver');
+        const wish = { receivers, seeds: numbersOf('seed'), ...(isPrivate === undefined ? {} : { isPrivate }) };
+        const plans = plansFor(cables, wish);
+        const getting = plans.filter(({ role }) => role === 'receive').map(({ self }) => self);
+        const missing = nodes(...receivers).filter((one) => !getting.includes(one));
+        expect(missing.length).toBe(receivers.length > 0 && wish.seeds.length === 0 ? 1 : 0);
         const seeds = nodes(...numbersOf('seed'));
         const reached = new Set(plans.filter(({ role }) => role === 'serve').map(({ self }) => self));
         for (let grown = true; grown; ) {
@@ -154,8 +208,11 @@ describe('fanOut', () => {
         }
         expect([...reached].toSorted()).toEqual(plans.map(({ self }) => self).toSorted());
         for (const plan of plans) {
-          for (const { node } of plan.sources) {
-            expect(plans.find(({ self }) => self === node)?.feeds).toContain(plan.self);
+          for (const { node, address, isOverSsh } of plan.sources) {
+            const source = plans.find(({ self }) => self === node);
+            expect(source?.feeds).toContain(plan.self);
+            expect(source?.listen).toContain(isOverSsh ? '127.0.0.1' : address);
+            if (isPrivate || address === undefined) expect(isOverSsh).toBe(true);
           }
           // Only Macs that get chunks from an origin share the work, and each has a different part.
           if (plan.sources.some(({ isOrigin }) => isOrigin)) expect(plan.stripe.at).toBeLessThan(plan.stripe.of);

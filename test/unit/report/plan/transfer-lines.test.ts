@@ -128,25 +128,32 @@ describe("a plan's transfers and disk space", () => {
 
   it('do not use the cables of a running placement, and the plan says so', () => {
     const { plan, transfers } = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, { isServing: true });
-    expect(transfers.map(({ node, uplinkBytes, cableBytes }) => [node, uplinkBytes, cableBytes])).toEqual([
-      ['studio-1', 100e9, 0],
-      ['studio-2', 100e9, 0],
-      ['studio-3', 0, 0],
+    expect(transfers.map(({ uplinkBytes, cableBytes, sshBytes }) => [uplinkBytes, cableBytes, sshBytes])).toEqual([
+      [0, 0, 100e9],
+      [0, 0, 100e9],
+      [0, 0, undefined],
     ]);
     const notices = plan.diagnostics.filter(({ code }) => code === 'model/cables-in-use');
     expect(notices.map(({ detail }) => detail)).toEqual([
-      'It downloads tiny itself: a placement is running on its cables to the other Macs.',
-      'It downloads tiny itself: a placement is running on its cables to the other Macs.',
+      'A placement is running on its cables to the other Macs, so tiny does not use them.',
+      'A placement is running on its cables to the other Macs, so tiny does not use them.',
     ]);
   });
 
-  it('do not use the cables for a model that needs a token', () => {
-    const { transfers } = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, { secret: true });
-    expect(transfers.map(({ uplinkBytes, cableBytes }) => [uplinkBytes, cableBytes])).toEqual([
-      [100e9, 0],
-      [100e9, 0],
-      [0, 0],
+  it('use SSH between Macs for a model that needs a token, which only the Mac that downloads gets', () => {
+    const { plan, transfers } = forecast('https://huggingface.co/x/', {}, { secret: true });
+    expect(lines(transfers).slice(1)).toEqual([
+      '  studio-1    100 GB over the uplink, 1 kB from this computer, needs 110 GB of',
+      '              disk (2 TB free)',
+      '  studio-2,3  1 kB from this computer, 100 GB from other Macs over SSH, needs',
+      '              110 GB of disk (2 TB free)',
+      '  total       100 GB over the uplink, 3 kB from this computer, 200 GB from other',
+      '              Macs over SSH',
+      '  time        at least 13 min if the uplink brings 1 Gbit/s',
     ]);
+    expect(plan.steps.filter(({ act }) => needsToken(act)).map(({ node }) => node)).toEqual(['studio-1']);
+    const document: unknown = JSON.parse(planDocument(plan, { isSimulated: false, additions: [], transfers }));
+    expect(schemaCheck('plan')(document)).toEqual([]);
   });
 
   it('count what a node clones from other software, which needs neither the uplink nor disk space', () => {
@@ -192,19 +199,15 @@ describe("a plan's transfers and disk space", () => {
 
   it('share the highest rate in the file among the nodes that download', () => {
     const limit = { maxBytesPerSecond: 75e6 };
-    const shared = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, { ...limit, secret: true });
-    expect(lines(shared.transfers, 100).at(-1)).toMatch(
-      / 44 min if the uplink brings 600 Mbit\/s \(downloads.maxRate\)$/,
+    const one = forecast('https://huggingface.co/x/', {}, limit);
+    expect(lines(one.transfers, 100).at(-1)).toMatch(/ 22 min if the uplink brings 600 Mbit\/s \(downloads.maxRate\)$/);
+    const rates = one.plan.steps.flatMap(({ act }) =>
+      act.kind === 'job' && act.name === 'fetch-model' && act.args.source.kind === 'url'
+        ? [act.args.source.maxBytesPerSecond]
+        : [],
     );
-    const ratesIn = ({ steps }: typeof shared.plan) =>
-      steps.flatMap(({ act }) =>
-        act.kind === 'job' && act.name === 'fetch-model' && act.args.source.kind === 'url'
-          ? [act.args.source.maxBytesPerSecond]
-          : [],
-      );
-    expect(ratesIn(shared.plan)).toEqual([37.5e6, 37.5e6]);
     // Only one node downloads, and the other two get the model from it.
-    expect(ratesIn(forecast('https://huggingface.co/x/', {}, limit).plan)).toEqual([75e6, 75e6, 75e6]);
+    expect(rates).toEqual([75e6, 75e6, 75e6]);
   });
 
   it('name a Mac that restarted during the exchange, and the rate of its cables', () => {
@@ -212,9 +215,9 @@ describe("a plan's transfers and disk space", () => {
     const found = plan.diagnostics.filter(({ code }) => code === 'model/exchange-slowed');
     expect(found.map(({ subject }) => subject)).toEqual([nodeSubject(nodeName('studio-2'))]);
     expect(found[0]?.detail).toContain('at most 250 MB/s');
-    // Without its cables, it exchanges nothing.
-    const isolated = forecast('https://huggingface.co/x/', {}, { restarted: 'studio-2', secret: true }).plan;
-    expect(isolated.diagnostics.map(({ code }) => code)).not.toContain('model/exchange-slowed');
+    // Over Ethernet, there is nothing to slow down.
+    const uncabled = forecast('https://huggingface.co/x/', {}, { restarted: 'studio-2', isServing: true }).plan;
+    expect(uncabled.diagnostics.map(({ code }) => code)).not.toContain('model/exchange-slowed');
   });
 
   it('show the hours in the file, and on how many days the download then is', () => {

@@ -1,0 +1,21 @@
+# `grant FOLDER PORT KEY` lets the Macs that have this key reach the program of an exchange, whose folder is FOLDER, through
+# sshd: a line in the `authorized_keys` file of the ssh user allows only `tunnel.pl` with this port, and sshd ignores it
+# after two days. `revoke FOLDER` removes the line. The file `granted` in the folder names the changed file.
+#
+# sudo(8), ENVIRONMENT: sudoers of macOS keep HOME. sshd(8), AUTHORIZED_KEYS FILE FORMAT: `restrict` forbids forwarding
+# and terminals.
+#
+# Uses keys.pl
+# Prints: nothing
+grant() {
+  printf '%s\n' "$HOME/.ssh/authorized_keys" >"$1/granted"
+  "$R/usr/bin/perl" -e "$keys_program" -- "$HOME/.ssh/authorized_keys" "meshwright-exchange-${1##*/}" 172800 \
+    "'$R/usr/bin/perl' '$1/tunnel.pl' $2" "$3" 2>/dev/null
+}
+revoke() {
+  [ -e "$1/granted" ] || return 0
+  keys=''
+  IFS= read -r keys <"$1/granted"
+  "$R/usr/bin/perl" -e "$keys_program" -- "$keys" "meshwright-exchange-${1##*/}" 2>/dev/null
+  "$R/bin/rm" -f "$1/granted"
+}

@@ -1,0 +1,51 @@
+# Connections of `connections.pl` to another Mac's program through its sshd, with the ssh of macOS. There, the program
+# listens on the loopback interface only, and the line of the key in `authorized_keys` runs `tunnel.pl` and nothing else.
+#
+# Files in the folder, new in every run and read for each connection: `ssh-key`, the private key; `ssh-hosts`, the host
+# keys by the names of the Macs; `ssh-peers`, lines of NODE USER ADDRESS PORT. The account writes `own/ssh`, the errors of
+# the last connection.
+my %ssh_of;
+
+sub open_ssh {
+  my ($peer) = @_;
+  my ($line) = grep { /^\Q$peer->{name}\E / } lines("$folder/ssh-peers");
+  my (undef, $user, $address, $port) = split " ", $line // return;
+  $address = $peer->{address} if $peer->{address} ne "-";
+  socketpair my $ours, my $theirs, AF_UNIX, SOCK_STREAM, PF_UNSPEC or return;
+  my $pid = fork // return;
+  if ($pid == 0) {
+    open STDIN, "<&", $theirs;
+    open STDOUT, ">&", $theirs;
+    open STDERR, ">", "$folder/own/ssh";
+    # ssh reads a blank in the name of a file of host keys as its end.
+    chdir $folder or POSIX::_exit(127);
+    my %options = (
+      BatchMode => "yes", IdentitiesOnly => "yes", IdentityAgent => "none", PreferredAuthentications => "publickey",
+      StrictHostKeyChecking => "yes", UserKnownHostsFile => "ssh-hosts", GlobalKnownHostsFile => "/dev/null",
+      HostKeyAlias => $peer->{name}, UpdateHostKeys => "no", ConnectTimeout => 3, ServerAliveInterval => 5, LogLevel => "ERROR",
+    );
+    my @options = map { ("-o", "$_=$options{$_}") } sort keys %options;
+    exec { $ssh } $ssh, "-F", "/dev/null", "-T", "-i", "ssh-key", @options, "-c", "aes128-gcm\@openssh.com",
+      "-p", $port, "-l", $user, $address, "/usr/bin/false";
+    POSIX::_exit(127);
+  }
+  close $theirs;
+  $ssh_of{ fileno $ours } = $pid;
+  return $ours;
+}
+
+# Ends a connection. The ssh of this end exits by itself when it has sent what it got, also if this process is killed.
+sub hang_up {
+  my ($socket) = @_;
+  my $number = fileno $socket;
+  my $pid = delete $ssh_of{$number};
+  delete $rest{$number};
+  close $socket;
+  return if !$pid;
+  for (1 .. 40) {
+    return if waitpid($pid, WNOHANG) != 0;
+    sleep 0.05;
+  }
+  kill "KILL", $pid;
+  waitpid $pid, 0;
+}
