@@ -66,6 +66,8 @@ function createTransferLines() {
     if (before === undefined) told.set(name, { atMs: nowMs, line: '', nextAfterMs: progressEveryMs });
     if (before === undefined || !isDue(before, nowMs)) return [];
     const line = `${name} ${transferPhrase(progress)}`;
+    // Hours may pass until a download may begin.
+    if (progress.waitsUntil !== undefined && line === before.line) return [];
     told.set(name, toldAgain(before, line, progress.stillMs !== undefined, nowMs));
     return [line];
   }

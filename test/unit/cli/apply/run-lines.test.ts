@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../../src/apply/run-events.ts';
 import { createRunLines } from '../../../../src/cli/apply/run-lines.ts';
 import type { Step } from '../../../../src/model/step.ts';
+import { treeOf } from '../../../../src/rack/records/trees.ts';
 import { anyDigest, aStep } from '../../../rack/plans.ts';
 
 const sendTo = (node: string): Step =>
@@ -53,6 +54,22 @@ describe('the lines of a run without a terminal', () => {
       '10 studio-1 100 MB of 1 GB (10 %), 10 MB/s, 90 s left, from this computer',
       '10 studio-2 0 B of 1 GB (0 %), from this computer',
       '10 total 100 MB of 2 GB (5 %), 10 MB/s, from this computer',
+    ]);
+  });
+
+  it('report only once that a transfer waits for its hours, until it continues', () => {
+    const tree = treeOf('model', 'kimi', anyDigest);
+    const files = [{ path: 'a', sha256: anyDigest, sizeBytes: 1e9 }];
+    const args = { tree, files, source: { kind: 'url' as const, base: 'https://example.com/' } };
+    const fetch = aStep('studio-1/fetch', {
+      node: 'studio-1',
+      act: { kind: 'job', key: anyDigest, name: 'fetch-model', args },
+    });
+    const held: RunEvent = { ...sent(fetch, 1e8), activity: 'waiting', until: '22:00' } as RunEvent;
+    const ticks = Array.from({ length: 3_000 }, (_, index): [number] => [index + 2]);
+    expect(printed([fetch], [0, started(fetch)], [1, held], ...ticks, [3_010, sent(fetch, 2e8)])).toEqual([
+      '10 studio-1 100 MB of 1 GB (10 %), waits until 22:00 (downloads.window)',
+      expect.stringMatching(/^3010 studio-1 200 MB of 1 GB \(20 %\)/),
     ]);
   });
 
