@@ -50,8 +50,8 @@ start_peer() {
   must mkfifo "$R/usr/bin/mkfifo" -m 600 "$d/events" "$d/commands"
   (
     cd /
-    "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$peers" "$1" "${2-}" "$R/bin/cp" \
-      "$R/usr/bin/ssh"
+    set -- "$peers" "$1" "${2-}" "$R/bin/cp" "$R/usr/bin/ssh"
+    "$R/usr/bin/sudo" -n -H -u "$peer_account" "$R/usr/bin/perl" -e "$peer_program" -- "$@"
     printf 'gone\n'
   ) <"$d/commands" >"$d/events" 2>"$d/peer" &
   # A process that only wrote to the fifo by its name would wait forever if this one were killed.
