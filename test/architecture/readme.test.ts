@@ -136,8 +136,6 @@ const claims: Readonly<Record<string, () => void>> = {
     contains('docs/commands.md', /## Exit codes.*## Files/),
   'meshwright refuses each of these today, a command with exit code 64 and a key with exit code 65:': () =>
     provenBy('test/cli/readme-missing.test.ts'),
-  'Macs without a cable to others download each model themselves, and so do all Macs if its repository is private or gated.':
-    () => provenBy('test/unit/report/plan/transfer-lines.test.ts'),
   '[All pages](docs/README.md)': () => contains('docs/README.md', /cluster-yaml\.md/),
 };
 
