@@ -1,4 +1,5 @@
-import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../model/desired.ts';
+import { leastExchangeBytes } from '../model/chunk-bytes.ts';
+import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement } from '../model/desired.ts';
 import { neverHasRdma } from '../model/macs.ts';
 import type { NodeName } from '../model/node.ts';
 
@@ -24,13 +25,25 @@ export function downloadsOn({ placements, models }: DesiredFleet, node: NodeName
   );
 }
 
-/** The accounts that a node needs: one for ranks, one for a gateway and one for downloads, if it has them. */
+/** True if Macs can get the model from each other. One that this computer sends has to be large enough. */
+export const isExchanged = ({ source: { kind }, files }: DesiredModel): boolean =>
+  kind === 'url' || kind === 'hub' || (kind === 'controller' && totalSize(files) >= leastExchangeBytes);
+
+const totalSize = (files: DesiredModel['files']): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+/** True if a node's placements load a model that Macs can get from each other. */
+function hasExchange({ placements, models }: DesiredFleet, node: NodeName): boolean {
+  const loaded = placements.filter((one) => everyNode(one).includes(node)).flatMap(loadedModels);
+  return models.some((one) => loaded.includes(one.name) && isExchanged(one));
+}
+
+/** The accounts that a node needs: one for ranks, one for a gateway and one for transfers of models, if it has them. */
 export function accountsOn(fleet: DesiredFleet, node: NodeName): readonly string[] {
   const { ranks, gateway, transfers } = fleet.system.accounts;
   const needed = [
     ranks,
     hasGateway(fleet, node) ? gateway : undefined,
-    downloadsOn(fleet, node).length > 0 ? transfers : undefined,
+    hasExchange(fleet, node) ? transfers : undefined,
   ];
   return needed.flatMap((one) => one ?? []);
 }

@@ -1,4 +1,8 @@
 const mebibyte = 1_048_576;
+
+/** A smaller model is sent from this computer to each Mac, because an exchange takes a few seconds. */
+export const leastExchangeBytes = 128 * mebibyte;
+
 export const mostChunkBytes = 64 * mebibyte;
 
 /**

@@ -54,7 +54,9 @@ export type FetchSource =
       readonly hours?: DownloadHours;
     }
   /** A folder that already exists on this node. */
-  | { readonly kind: 'folder'; readonly folder: NodePath };
+  | { readonly kind: 'folder'; readonly folder: NodePath }
+  /** Only the other Macs of the exchange, one of which gets the files from the controller. */
+  | { readonly kind: 'peers' };
 
 /**
  * How a Mac exchanges the chunks of a model with other Macs, over Thunderbolt cables or Ethernet. A receiver in a mesh gets
@@ -399,8 +401,11 @@ export interface JobArgs {
   };
   /** Serves a published model's chunks until no other Mac needs them. */
   readonly 'serve-model': { readonly tree: TreeId; readonly files: readonly TreeFile[]; readonly peers: PeerPlan };
-  /** Verifies the SHA-256 of every staged file from the controller. */
-  readonly 'verify-model': { readonly tree: TreeId; readonly files: readonly TreeFile[] };
+  /**
+   * Verifies the SHA-256 of every staged file from the controller. With `peers`, first waits until all have arrived, and
+   * serves them to other Macs.
+   */
+  readonly 'verify-model': { readonly tree: TreeId; readonly files: readonly TreeFile[]; readonly peers?: PeerPlan };
   /** Runs a runtime's `prepare` as the ranks' account, in a folder of the rank's files. */
   readonly 'prepare-rank': {
     readonly placement: string;
@@ -414,7 +419,7 @@ export interface JobArgs {
     readonly argv: readonly (readonly Word[])[];
   };
   /** Hashes every file of a published model, and marks the model as changed if one is wrong. */
-  readonly 'rehash-model': JobArgs['verify-model'];
+  readonly 'rehash-model': Omit<JobArgs['verify-model'], 'peers'>;
   /** Lists the files of a folder with their SHA-256, for the lock; fails if there are more than `most`. */
   readonly 'list-folder': { readonly model: string; readonly folder: NodePath; readonly most: number };
 }

@@ -142,6 +142,8 @@ const hints: ReadonlyMap<string, Prose> = new Map<string, Prose>(
       'Wait until nothing writes to the folder. If nothing does, delete what an interrupted download has left there. Then run the command again.',
     'token-needed':
       'Run the same command again: if no other Mac has the rest then, this one downloads it with the token.',
+    'no-peer': 'Run the same command again: this computer then sends what is missing. What has arrived is kept.',
+    'not-arriving': 'Run the same command again: the transfer from this computer resumes.',
     'no-source': 'The source in the file is a folder on the node itself: check that this path exists there.',
     'adopt-gone':
       'The copy of the model was there a moment ago. Run the same command again: it searches the node again.',

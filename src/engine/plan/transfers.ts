@@ -44,9 +44,11 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
         const isOverSsh = peers.sources.some((one) => one.isOverSsh === true);
         return { bytes: sizeOf(files), from: isOverSsh ? 'ssh' : 'cables' };
       }
-      return { bytes: sizeOf(files), from: source.kind === 'folder' ? 'node' : networkOf(source.base) };
+      return { bytes: sizeOf(files), from: source.kind === 'url' ? networkOf(source.base) : 'node' };
     }
     case 'verify-model':
+      // A later step compares them.
+      if (act.isDetached === true) return undefined;
       return { bytes: sizeOf(act.args.files), from: 'staged' };
     default:
       return undefined;

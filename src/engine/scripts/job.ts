@@ -128,8 +128,7 @@ export interface SshDoor {
 }
 
 /** A job's plan for exchanging a model with other Macs, if it has one. */
-export const peerPlanOf = (call: JobCall): PeerPlan | undefined =>
-  call.name === 'fetch-model' || call.name === 'serve-model' ? call.args.peers : undefined;
+export const peerPlanOf = (call: JobCall): PeerPlan | undefined => ('peers' in call.args ? call.args.peers : undefined);
 
 /** Starts a job; the script's file says when it does not. */
 export function launchBody(key: Digest, call: JobCall, { token = '', peerKey = '', ssh }: LaunchSecrets = {}): string {

@@ -3,7 +3,8 @@
 # From a folder of this node, a clone takes neither time nor space if the file system supports clones. cp(1) of macOS: -c
 # clones, and copies if it cannot.
 #
-# If other Macs take part, this one serves what it has, and gets the files from them if `receives` is set.
+# If other Macs take part, this one serves what it has, and gets the files from them if `receives` is set. Without a folder
+# and a server, they are the only source.
 #
 # Uses staged-files.sh
 # Uses fetch-url.sh
@@ -13,8 +14,9 @@
 # Needs withheld: 1 if the server wants a token that this job does not have; empty otherwise
 # Needs receives: 1 to get the files from other Macs; empty for a Mac that only serves them
 # Words: path, sha256, size, and name at the source, of each file
-# Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest, peer-failed, token-needed
+# Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest, peer-failed, token-needed, no-peer
 copied() {
+  [ -n "$folder" ] || failed no-peer "no other Mac has the right bytes of $2"
   f=$folder/$2
   [ -f "$f" ] || failed no-source "there is no $f"
   size "$1"
@@ -48,7 +50,7 @@ refuse_root "$account"
 [ -z "$plan" ] || start_peer "$t" "$published"
 # If no other Mac answers, the rest comes from the source.
 [ -z "$receives" ] || {
-  receive "$@"
+  receive "$@" || [ -n "$base$folder" ] || failed no-peer 'no other Mac has the rest of the model'
   [ -z "$waits" ] || resumed
   "$R/bin/rm" -f "$d/sources"
   [ -z "$withheld" ] || leave_to_download "$@"

@@ -1,4 +1,4 @@
-import { layoutsOf, loadedModels } from '../../desired/layouts.ts';
+import { isExchanged, layoutsOf, loadedModels } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../drivers/registry.ts';
@@ -16,6 +16,7 @@ import { treeFolder } from '../../node/paths/own-paths.ts';
 import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import { diskSpaceFact } from '../boot/fact.ts';
 import { read, readValue } from '../fact.ts';
+import { jobsFact } from '../records/jobs-fact.ts';
 import { isIntact, treeAddress, treeOf, treesOf, wrongText } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import {
@@ -35,7 +36,7 @@ import { freeLinks } from './peers/cables-in-use.ts';
 import { fanOut, usesCables } from './peers/fan-out.ts';
 import { isPrivate, modelSteps } from './peers/model-steps.ts';
 import { serveSteps } from './peers/serve-steps.ts';
-import { placementsOn, treeBlocker, treeWords, unreadBlockers } from './tree-steps.ts';
+import { jobKey, placementsOn, treeBlocker, treeWords, unreadBlockers } from './tree-steps.ts';
 
 export const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
 
@@ -251,17 +252,24 @@ function exchangeOf(
 ): ReadonlyMap<NodeName, PeerPlan> {
   const { desired, targets } = view;
   const { source } = wanted;
-  if (source.kind !== 'url' || wanted.digest === undefined) return new Map();
+  if (wanted.digest === undefined || !isExchanged(wanted)) return new Map();
   const version = shortDigest(wanted.digest);
   const seeds = targets.filter(
     (one) => knownModels(desired, one).includes(wanted) && seenValue(publishedVersion(one, wanted)) === version,
   );
+  // The Macs that have such a model are its only source, so a Mac that failed to get it from them gets it from here.
+  const isSent = source.kind === 'controller' && seeds.length > 0;
+  const failed = isSent ? targets.filter((one) => hasFailed(one, wanted)).map(({ desired: { name } }) => name) : [];
   return fanOut(desired, links, {
     digest: wanted.digest,
-    receivers,
+    receivers: receivers.filter((node) => !failed.includes(node)),
     seeds: seeds.map(({ desired: { name } }) => name),
     downloaders: downloadersOf(view, wanted, receivers),
-    ...given({ account: desired.system.accounts.transfers, isPrivate: isPrivate(source) || undefined }),
+    ...given({
+      account: desired.system.accounts.transfers,
+      isPrivate: (source.kind === 'url' && isPrivate(source)) || undefined,
+      isCabledOnly: source.kind === 'controller' || undefined,
+    }),
   });
 }
 
@@ -283,6 +291,13 @@ function slowedExchanges(view: View): readonly Diagnostic[] {
       return rate === undefined ? [] : [slowedExchange(name, wanted.name, rate)];
     });
   });
+}
+
+/** True if the last job that should get the model from other Macs failed. */
+function hasFailed({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
+  const own = jobKey(modelTree(wanted), 'fetch-model');
+  const jobs = readValue(facts, jobsFact) ?? [];
+  return jobs.some(({ key, fields }) => key === own && fields['state'] === 'ended' && fields['exit'] !== '0');
 }
 
 /** Macs that get a model over Ethernet although others are cabled to them, because a placement runs on these cables. */
@@ -347,9 +362,14 @@ function stepsFor(view: View, wanted: DesiredModel, made: readonly Property[]): 
   });
   // Other Macs have nothing to receive before an origin has cloned the copies that it found.
   const cloning = steps.filter(({ act, node }) => jobOf(act) === 'adopt-model' && exchange.get(node)?.role === 'serve');
+  // Without a source of their own, they need a Mac that serves what this computer sends.
+  const serving = steps.filter(({ act }) => jobOf(act) === 'verify-model' && act.kind === 'job' && act.isDetached);
+  const ids = (all: readonly Step[]) => all.map(({ id }) => id);
   return steps.map((step) => {
     const isReceiving = jobOf(step.act) === 'fetch-model' && exchange.get(step.node)?.role === 'receive';
-    return isReceiving && cloning.length > 0 ? { ...step, after: cloning.map(({ id }) => id) } : step;
+    if (!isReceiving) return step;
+    const needs = [...step.needs, ...ids(serving)];
+    return { ...step, needs, ...(cloning.length > 0 ? { after: ids(cloning) } : {}) };
   });
 }
 

@@ -88,11 +88,16 @@ export const adoptModel = ({ tree, files, folder, fence, isShared }: JobArgs['ad
     files.flatMap(({ path, sha256, sizeBytes, from }) => [path, sha256, String(sizeBytes), from]),
   );
 
-export const verifyModel = ({ tree, files }: JobArgs['verify-model']): string =>
-  sh.verifyModel(
-    ofFiles(tree, files),
+/** The longest time without a byte from the controller, in tenths of a second, before a job gives up. */
+const mostStillTenths = 3_000;
+
+export const verifyModel = ({ tree, files, peers }: JobArgs['verify-model']): string => {
+  const { receives: _, ...values } = peerValues(tree, files, peers);
+  return sh.verifyModel(
+    { ...refusalValues, ...values, ...ofFiles(tree, files), tenths: mostStillTenths },
     files.flatMap(({ path, sha256, sizeBytes }) => [path, sha256, String(sizeBytes)]),
   );
+};
 
 export const rehashModel = ({ tree, files }: JobArgs['rehash-model']): string =>
   sh.rehashModel(

@@ -26,7 +26,7 @@ const problems: Readonly<Record<string, string>> = { absent: 'missing', changed:
 export const treeWords = (value: string): string => problems[value] ?? `version ${value}`;
 
 /** A job's key is derived from what the job makes, so that the next run finds the job on the node. */
-const jobKey = ({ kind, name, digest }: TreeId, job: JobName): Digest =>
+export const jobKey = ({ kind, name, digest }: TreeId, job: JobName): Digest =>
   digestOf({ address: treeAddress(kind, name).address, digest, name: job });
 
 export const jobAct = (tree: TreeId, call: JobCall): Act => ({ kind: 'job', key: jobKey(tree, call.name), ...call });

@@ -1,9 +1,10 @@
 # Compares every staged file that the controller has sent, at a time when only root can change it. Wrong files are
-# deleted, so that they are sent again; the others are kept.
+# deleted, so that they are sent again; the others are kept. If other Macs take part, this one serves the files to them.
 #
+# Uses peers/arriving-files.sh
 # Uses staged-files.sh
 # Words: path, sha256 and size of each file
-# Prints: nothing; fails with wrong-digest and the first wrong file
+# Prints: nothing; fails with not-arriving, and with wrong-digest and the first wrong file
 w=''
 while [ "$#" -gt 0 ]; do
   if ischecked "$1" "$2" "$3"; then
@@ -20,3 +21,4 @@ done
 only
 listed
 whole
+[ -z "$plan" ] || finish_peer

@@ -92,8 +92,9 @@ sub look_at_files {
     my $file = $files[$n];
     next if $file->{is_whole} || ($role eq "receive" && !$file->{is_downloaded});
     my $path = "$served/$file->{path}";
-    $file->{is_whole} = -e $path;
-    my $size = -s ($file->{is_whole} ? $path : "$path.part") // 0;
+    my $size = -s (-e $path ? $path : "$path.part") // 0;
+    # What the controller sends grows under its own name.
+    $file->{is_whole} = -e $path && $size >= $file->{size};
     $file->{seen} = $file->{first} if $size < ($file->{size_seen} // 0);
     $file->{size_seen} = $size;
     for my $i ($file->{seen} // $file->{first} .. $file->{last}) {

@@ -18,6 +18,8 @@ export interface FanOutWish {
   readonly account?: string;
   /** Set if the bytes must be encrypted. */
   readonly isPrivate?: true;
+  /** Set if Macs without a cable to others take no part, because they have a source of their own. */
+  readonly isCabledOnly?: true;
 }
 
 /** A cable from a Mac: its own address and the other Mac's. */
@@ -92,7 +94,7 @@ export function fanOut(fleet: Wired, links: JudgedLinks, wish: FanOutWish): Read
     const origins = having.length > 0 ? having : downloaders.filter((one) => nodes.includes(one)).slice(0, 1);
     return { nodes, origins, taking: nodes.filter((one) => receivers.includes(one) && !origins.includes(one)) };
   });
-  const chain = chainOf(groups, wish);
+  const chain = wish.isCabledOnly === true ? [] : chainOf(groups, wish);
   const plans = new Map<NodeName, PeerPlan>();
   for (const group of groups) {
     for (const self of group.nodes) {

@@ -47,23 +47,46 @@ function fetchSteps(
   return [prepare, fetch];
 }
 
-/** Sends one file at a time, so that each gets the whole bandwidth; the node verifies them afterwards. */
-function sendSteps(work: TreeWork, files: readonly TreeFile[], folder: string): readonly Step[] {
+/**
+ * Sends one file at a time, so that each gets the whole bandwidth; the node verifies them afterwards. If other Macs get
+ * the files from this one, the job that verifies them is launched first, and serves them while they arrive.
+ */
+function sendSteps(
+  work: TreeWork,
+  files: readonly TreeFile[],
+  folder: string,
+  peers: PeerPlan | undefined,
+): readonly Step[] {
   const { property, tree } = work;
+  const act = jobAct(tree, { name: 'verify-model', args: { tree, files, ...given({ peers }) } });
+  const verifyMs = transferDeadlineMs(totalBytes(files));
   const steps: Step[] = [prepareStep(work)];
+  if (peers !== undefined) {
+    const serve = buildStep({
+      name: `${property.address}/serve`,
+      class: 'job',
+      towards: [property],
+      act: act.kind === 'job' ? { ...act, isDetached: true } : act,
+      needs: steps.slice(-1),
+      deadlineMs: verifyMs,
+    });
+    steps.push(serve);
+  }
   for (const { path, sha256, sizeBytes } of files) {
-    const act = { kind: 'send', source: `${folder}/${path}`, to: stagedFile(tree, path), sha256, sizeBytes } as const;
+    const send = { kind: 'send', source: `${folder}/${path}`, to: stagedFile(tree, path), sha256, sizeBytes } as const;
     const name = `${property.address}/send/${path}`;
     const deadlineMs = transferDeadlineMs(sizeBytes);
-    steps.push(buildStep({ name, class: 'converge', act, towards: [property], needs: steps.slice(-1), deadlineMs }));
+    steps.push(
+      buildStep({ name, class: 'converge', act: send, towards: [property], needs: steps.slice(-1), deadlineMs }),
+    );
   }
   const verify = buildStep({
     name: `${property.address}/verify`,
     class: 'job',
     towards: [property],
-    act: jobAct(tree, { name: 'verify-model', args: { tree, files } }),
+    act,
     needs: steps.slice(-1),
-    deadlineMs: transferDeadlineMs(totalBytes(files)),
+    deadlineMs: verifyMs,
   });
   return [...steps, verify];
 }
@@ -79,7 +102,8 @@ function stagingSteps(
 ): readonly Step[] {
   switch (source.kind) {
     case 'controller':
-      return sendSteps(work, files, source.folder);
+      if (peers?.role === 'receive') return fetchSteps(work, files, { kind: 'peers' }, peers);
+      return sendSteps(work, files, source.folder, peers);
     case 'node':
       return fetchSteps(work, files, { kind: 'folder', folder: { kind: 'node-path', path: source.folder } });
     case 'hub':

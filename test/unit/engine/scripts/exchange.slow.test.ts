@@ -1,12 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JobPoll, launchBody } from '../../../../src/engine/scripts/job.ts';
 import { type NodeName, nodeName } from '../../../../src/model/node.ts';
-import type { JobCall, PeerPlan, TreeFile } from '../../../../src/model/node-script.ts';
+import type { JobCall, PeerPlan, TreeFile, TreeId } from '../../../../src/model/node-script.ts';
 import { jobFolder, peersFolder, stagedFile, treeFolder } from '../../../../src/node/paths/own-paths.ts';
 import type { MacRoot } from './mac-root.ts';
 import { hostTool, removedAfter } from './node-root.ts';
@@ -44,6 +45,7 @@ const files: readonly TreeFile[] = Object.entries(contents).map(([path, bytes]) 
 }));
 
 const mebibyte = 1_048_576;
+const otherModel: TreeId = { ...exampleModel, name: 'other' };
 const chunkDigest = (bytes: Buffer, chunk: number): Buffer =>
   Buffer.from(sha256(bytes.subarray(chunk * mebibyte, (chunk + 1) * mebibyte)), 'hex');
 const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -242,6 +244,38 @@ describe('an exchange of a model between Macs', () => {
     expect((await root.runBody(launched)).result).toMatchObject({ kind: 'done' });
     expect(await ended(root)).toMatchObject({ exit: 0 });
     expect([isVerified(root, exampleModel), asked]).toEqual([true, ['config.json']]);
+    // A model that this computer sends has no other source.
+    const only: JobCall = {
+      name: 'fetch-model',
+      args: { tree: otherModel, files, source: { kind: 'peers' }, peers: plan },
+    };
+    expect((await root.runBody(launchBody(key, only, { peerKey: 'k'.repeat(64) }))).result).toMatchObject({
+      kind: 'done',
+    });
+    expect(await ended(root)).toMatchObject({ exit: 1, failure: { slug: 'no-peer' } });
+  });
+
+  it('passes on the files that the controller sends while they arrive', async () => {
+    const roots = start(scriptShells[0] as Shell);
+    const verifyOrFetch = (peers: PeerPlan): JobCall =>
+      peers.role === 'serve'
+        ? { name: 'verify-model', args: { tree: exampleModel, files, peers } }
+        : { name: 'fetch-model', args: { tree: exampleModel, files, source: { kind: 'peers' }, peers } };
+    for (const path of Object.keys(contents)) {
+      mkdirSync(dirname(join(roots[0]?.folder ?? '', stagedFile(exampleModel, path).path)), { recursive: true });
+    }
+    const sent = (async () => {
+      for (const [path, bytes] of Object.entries(contents)) {
+        const target = join(roots[0]?.folder ?? '', stagedFile(exampleModel, path).path);
+        for (let at = 0; at <= bytes.length; at += mebibyte) {
+          appendFileSync(target, bytes.subarray(at, at + mebibyte));
+          await pause(300);
+        }
+      }
+    })();
+    const ends = await exchange(roots, verifyOrFetch);
+    await sent;
+    expect([isVerified(roots[0] as MacRoot, exampleModel), ends[0]?.activity]).toEqual([true, 'serving']);
   });
 
   it('waits with all Macs for the hours of the one that downloads, until a run removes them', async () => {

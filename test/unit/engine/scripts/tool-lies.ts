@@ -87,6 +87,7 @@ const oneAccount = 'a rehearsal has only one account, and on a Mac the same tool
 
 const keeps: Later = { later: 'the next round compares again, a minute later', fact: 'keeper' };
 const asUnpack: Needless = { needless: 'the same lines as in unpack-runtime' };
+const asTree = { 'chown -R': asUnpack, 'chmod -R': asUnpack };
 const asFetch: Readonly<Record<string, Needless>> = {
   'chmod -R': { needless: 'the script does not call it: the job that unpacks the archive sets the modes' },
   'chown -R': asUnpack,
@@ -131,6 +132,8 @@ const withPeers = {
   'chown $peer_account': { needless: 'without it, the program cannot write, and the job fails' },
   'mkfifo -m': { needless: 'without it, the shell cannot open the fifos, and the job ends' },
 } as const;
+
+const withoutPeers: Needless = { needless: 'without it, the job serves nothing, and other Macs find no source' };
 
 /** By script, then by the tool call that writes. */
 export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later | Needless>>>> = {
@@ -472,18 +475,14 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   },
   'job fetch-archive': asFetch,
   'job fetch-source': asFetch,
-  'job serve-model': {
-    ...withPeers,
-    'sudo -n': { needless: 'without it, the job ends at once, and other Macs find no source' },
-  },
+  'job serve-model': { ...withPeers, 'sudo -n': withoutPeers },
   'job fetch-model': {
     ...withPeers,
-    'chown -R': asUnpack,
-    'chmod -R': asUnpack,
+    ...asTree,
     'sudo -n': { needless: 'without it, no byte arrives, and the script compares the digest' },
   },
-  'job adopt-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
-  'job verify-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
+  'job adopt-model': asTree,
+  'job verify-model': { ...withPeers, ...asTree, 'sudo -n': withoutPeers },
   'job prepare-rank': {
     'chown $2': { needless: 'without it, the account cannot write its results, and its program fails' },
     'sudo -n': {

@@ -12,6 +12,7 @@ import { nodeName } from '../../../../src/model/node.ts';
 import type { DownloadHours } from '../../../../src/model/node-script.ts';
 import { needsToken } from '../../../../src/model/step.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
+import { jobKey } from '../../../../src/rack/artifacts/tree-steps.ts';
 import { transferLines } from '../../../../src/report/plan/transfer-lines.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
 import { plainPage } from '../../../rack/page.ts';
@@ -27,10 +28,18 @@ function fleetFrom(base: string, more: Pick<Rack, 'secret' | 'access'> = {}): De
     digest: anyDigest,
     files,
     repository: 'acme/tiny',
-    source: { kind: 'url' as const, base, ...more },
+    source: base.startsWith('/')
+      ? { kind: 'controller' as const, folder: base }
+      : { kind: 'url' as const, base, ...more },
   }));
   return { ...fleet, models };
 }
+
+/** The job that gets the model from other Macs. */
+const failedJob = {
+  key: jobKey({ kind: 'model', name: 'tiny', digest: anyDigest }, 'fetch-model'),
+  fields: { state: 'ended', exit: '1' },
+};
 
 /** A rack: the node on which exo has the model, whether the placement runs, and whether the source needs a token. */
 interface Rack {
@@ -39,6 +48,8 @@ interface Rack {
   readonly exoOn?: string;
   /** A node that restarted during an exchange of the model. */
   readonly restarted?: string;
+  /** A node on which the last exchange of the model failed. */
+  readonly failed?: string | undefined;
   readonly isServing?: true;
   readonly secret?: true;
   readonly access?: 'public';
@@ -48,7 +59,7 @@ interface Rack {
 function forecast(
   base: string,
   states: Readonly<Record<string, KeptTree['state']>> = {},
-  { exoOn, restarted, isServing, maxBytesPerSecond, hours, ...source }: Rack = {},
+  { exoOn, failed, restarted, isServing, maxBytesPerSecond, hours, ...source }: Rack = {},
 ) {
   const downloads = { downloads: given({ maxBytesPerSecond, hours }) };
   const desired = { ...fleetFrom(base, source), ...downloads };
@@ -77,6 +88,7 @@ function forecast(
         trees: known(treeOn(name)),
         'disk-space': free,
         'model-copies': copies,
+        jobs: known(name === failed ? [failedJob] : []),
         ...(name === restarted ? crashed : {}),
       };
       return [name, { ...node, facts: { ...node.facts, ...own } }];
@@ -124,6 +136,31 @@ describe("a plan's transfers and disk space", () => {
   it('download a whole file with wrong contents if no other Mac has the model', () => {
     const { transfers } = forecast('https://huggingface.co/x/', { 'studio-1': 'changed' });
     expect(transfers[0]).toMatchObject({ uplinkBytes: 100e9, cableBytes: 0 });
+  });
+
+  it('send a model from this computer to one Mac, and from there over the cables', () => {
+    const { plan, transfers } = forecast('/models/tiny');
+    const [first, ...others] = transfers.map(({ controllerBytes, cableBytes }) => [controllerBytes, cableBytes]);
+    expect([first, others]).toEqual([
+      [100e9 + 1_000, 0],
+      [
+        [1_000, 100e9],
+        [1_000, 100e9],
+      ],
+    ]);
+    const fetches = plan.steps.filter(({ act }) => act.kind === 'job' && act.name === 'fetch-model');
+    expect(fetches.map(({ needs }) => needs.at(-1))).toEqual([
+      'studio-1/model/tiny/serve',
+      'studio-1/model/tiny/serve',
+    ]);
+  });
+
+  it('send it directly to a Mac that failed to get it from those that have it', () => {
+    const sent = (failed?: string) => {
+      const { transfers } = forecast('/models/tiny', { 'studio-2': 'intact', 'studio-3': 'intact' }, { failed });
+      return transfers[0]?.controllerBytes;
+    };
+    expect([sent(), sent('studio-1')]).toEqual([1_000, 100e9 + 1_000]);
   });
 
   it('do not use the cables of a running placement, and the plan says so', () => {

@@ -1,0 +1,25 @@
+# Serves the files that the controller sends to this Mac, while they arrive, and waits until all have arrived. They still
+# belong to the SSH user, so nothing is compared yet. Does nothing without a plan of an exchange.
+#
+# Uses peers.sh
+# Uses ../../../node/shell/refuse-root.sh
+# Needs staging: the folder for everything that making the tree needs
+# Needs total: the bytes of all files
+# Needs tenths: the longest time without a new byte, in tenths of a second
+# Prints: nothing; fails with not-arriving
+arrived() {
+  "$R/usr/bin/find" "$staging/tree" -type f ! -name '*.part' ! -name '*.clone' ! -name .meshwright-files -exec "$R/usr/bin/stat" -f %z '{}' + | "$R/usr/bin/awk" '{ s += $1 } END { printf "%.0f", s }'
+}
+if [ -n "$plan" ] && [ -d "$staging/tree" ]; then
+  refuse_root "$peer_account"
+  # Without perl, this Mac serves nothing, and the next run sends the files to the others.
+  if has_perl; then start_peer "$staging/tree"; else plan=''; fi
+  k=0 b=-1
+  while n=$(arrived) && [ "$n" -lt "$total" ]; do
+    k=$((k + 5))
+    if [ "$n" -ne "$b" ]; then k=0 b=$n; fi
+    [ "$k" -lt "$tenths" ] || failed not-arriving "only $n of $total bytes have arrived"
+    progress "$n" "$total"
+    "$R/bin/sleep" 0.5
+  done
+fi
