@@ -19,7 +19,7 @@ import { serviceOrder } from '../../rack/network/service-order-rule.ts';
 import { unconfirmedChange } from '../../rack/network/transaction/rule.ts';
 import { rdmaKernelRule } from '../../rack/rdma/kernel-rule.ts';
 import { rdma } from '../../rack/rdma/rule.ts';
-import { damagedModels } from '../../rack/records/trees-rule.ts';
+import { damagedModels, preparedModels } from '../../rack/records/trees-rule.ts';
 import { backgroundServices } from '../../rack/settings/background-services.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { unknownFactsRule } from './unknown-facts.ts';
@@ -56,6 +56,7 @@ const listed = [
   clock,
   disk,
   damagedModels,
+  preparedModels,
 ] as const;
 
 type Listed = (typeof listed)[number] | Extract<(typeof settings)[number], { readonly codes: unknown }>;

@@ -413,3 +413,31 @@ describe('a model with wrong contents', () => {
     expect(told(only({ trees: [damaged] }), desired)).toEqual([]);
   });
 });
+
+describe('a model that a job prepares', () => {
+  const digest = 'ab'.repeat(32) as Digest;
+  const desired = {
+    models: [{ name: 'kimi', digest, files: [], source: { kind: 'controller', folder: '/kimi' } }],
+  } as const;
+  const fields = { name: 'fetch-model', tree: `model kimi ${digest.slice(0, 16)}`, state: 'running' };
+  const shown = (more: Readonly<Record<string, string>>): readonly (readonly [string, string])[] =>
+    findingsOf(only({ jobs: [{ key: 'k', fields: { ...fields, ...more } }] }), desired).map((one) => [
+      one.code,
+      one.detail ?? '',
+    ]);
+
+  it('is a notice with the bytes that it has, and until when it waits', () => {
+    expect(shown({})).toEqual([['model/being-prepared', 'A job on studio-3 prepares kimi.']]);
+    expect(shown({ done: '412000000000', total: '735000000000', until: '22:00' })).toEqual([
+      [
+        'model/being-prepared',
+        'A job on studio-3 prepares kimi: it has 412.0 GB of 735.0 GB, and waits until 22:00 (downloads.window).',
+      ],
+    ]);
+    expect([shown({ state: 'ended' }), shown({ name: 'serve-model' }), shown({ tree: 'model old 01' })]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+  });
+});
