@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const most = { files: 170, bytes: 6_000_000 };
+const most = { files: 180, bytes: 6_250_000 };
 
 const run = (command, ...words) => spawnSync(command, words, { encoding: 'utf8', maxBuffer: 2 ** 26 });
 const packed = JSON.parse(run('npm', 'pack', '--dry-run', '--json', '--ignore-scripts').stdout)[0];
