@@ -103,6 +103,7 @@ async function comparePipeline(rounds: number): Promise<ExchangeTime | undefined
       exchange.start();
       await to.has(file.bytes.length / mebibyte / 64);
       times.push({ own: performance.now() - ownAt, stock });
+      await to.complete();
     } finally {
       await exchange.close();
     }
