@@ -1,4 +1,4 @@
-import type { ExchangeAccess, SshDoor } from '../../engine/scripts/job.ts';
+import type { ExchangeAccess, PeerLogin } from '../../engine/scripts/job.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { PeerPlan } from '../../model/node-script.ts';
 import { isSuccess } from '../../model/probe.ts';
@@ -13,8 +13,8 @@ export async function exchangeAccess(
 ): Promise<ExchangeAccess | undefined> {
   const over = (plan?.sources ?? []).filter(({ isOverSsh }) => isOverSsh === true);
   if (plan === undefined || (over.length === 0 && !servesOverSsh(plan))) return undefined;
-  const doors = await Promise.all(over.map(({ node }) => doorOf(node, context)));
-  return { ...context.exchangeKeys(), doors: doors.flatMap((door) => door ?? []) };
+  const logins = await Promise.all(over.map(({ node }) => loginTo(node, context)));
+  return { ...context.exchangeKeys(), logins: logins.flatMap((login) => login ?? []) };
 }
 
 /**
@@ -23,7 +23,7 @@ export async function exchangeAccess(
  *
  * @see sshd(8), ENVIRONMENT: SSH_CONNECTION has the client's address and port, then the server's
  */
-async function doorOf(node: NodeName, context: StepContext): Promise<SshDoor | undefined> {
+async function loginTo(node: NodeName, context: StepContext): Promise<PeerLogin | undefined> {
   const session = context.session(node);
   const limits = { name: 'ssh-connection', deadlineMs: context.lookMs, maxBytes: 1_024 };
   const answer = await session.ask(() => ({ ...limits, command: 'printf "%s\\n" "$SSH_CONNECTION"' }));

@@ -114,11 +114,11 @@ export interface ExchangeAccess {
   readonly privateKey: string;
   readonly publicKey: string;
   /** The Macs from which this one gets chunks, as far as their host keys are known. */
-  readonly doors: readonly SshDoor[];
+  readonly logins: readonly PeerLogin[];
 }
 
 /** Where a Mac's sshd listens, with the host key that the controller has verified. */
-export interface SshDoor {
+export interface PeerLogin {
   readonly node: NodeName;
   readonly user: string;
   readonly address: string;
@@ -158,11 +158,11 @@ function hoursOf(call: JobCall): string {
 
 /** The private key is only for a Mac that gets chunks over SSH, the public key only for one that sends them. */
 function accessValues(plan: PeerPlan | undefined, ssh: ExchangeAccess | undefined) {
-  const doors = ssh?.doors ?? [];
+  const logins = ssh?.logins ?? [];
   return {
-    ssh_key: doors.length === 0 ? '' : (ssh?.privateKey.trimEnd() ?? ''),
-    ssh_hosts: doors.map(({ node, hostKey }) => `${node} ${hostKey}`).join('\n'),
-    ssh_peers: doors.map(({ node, user, address, port }) => `${node} ${user} ${address} ${port}`).join('\n'),
+    ssh_key: logins.length === 0 ? '' : (ssh?.privateKey.trimEnd() ?? ''),
+    ssh_hosts: logins.map(({ node, hostKey }) => `${node} ${hostKey}`).join('\n'),
+    ssh_peers: logins.map(({ node, user, address, port }) => `${node} ${user} ${address} ${port}`).join('\n'),
     granted_key: plan !== undefined && servesOverSsh(plan) ? (ssh?.publicKey ?? '') : '',
     peer_port: plan?.port ?? '',
   };
