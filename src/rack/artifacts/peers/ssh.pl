@@ -26,8 +26,7 @@ sub open_ssh {
     );
     my @options = map { ("-o", "$_=$options{$_}") } sort keys %options;
     exec { $ssh } $ssh, "-F", "/dev/null", "-T", "-i", "ssh-key", @options, "-c", "aes128-gcm\@openssh.com",
-      "-p", $port, "-l", $user, $address, "/usr/bin/false";
-    POSIX::_exit(127);
+      "-p", $port, "-l", $user, $address, "/usr/bin/false" or POSIX::_exit(127);
   }
   close $theirs;
   $ssh_of{ fileno $ours } = $pid;
