@@ -103,11 +103,7 @@ describe('apply --verify=full', () => {
     expect(plan).toMatchObject({ hashes: works });
     const applied = await run('apply', '--verify=full', '--yes', '--json');
     const report = json(applied);
-    expect([applied.code, schemaCheck('report')(report), codesOf(report)]).toEqual([
-      0,
-      [],
-      ['model/wrong-files', 'step/not-adopted'],
-    ]);
+    expect([applied.code, schemaCheck('report')(report), codesOf(report)]).toEqual([0, [], ['model/wrong-files']]);
     expect(report).toMatchObject({ counts: { failed: 0 }, hashed: [{ state: 'wrong' }, { state: 'right' }] });
     expect(applied.stdout).toContain(name);
 
@@ -252,15 +248,13 @@ describe('models pull', () => {
       statSync(join(place.root, version, path)).size;
     const large = files.find(({ path }) => path.endsWith('.safetensors'));
     const copy = folders().find((version) => large !== undefined && sizeIn(version, large) === large.bytes.length);
-    const wrong = damage(copy);
-    expect((await run('apply', '--verify=full', '--yes', '--allow', 'interrupt')).code).toBe(0);
-    expect(web.requests.map(({ path, bytes }) => [path, bytes])).toEqual([[`/large/${wrong}`, large?.bytes.length]]);
-
-    web.reset();
-    expect((await run('stop', 'chat', '--yes')).code).toBe(0);
-    damage(copy);
-    expect((await run('apply', '--verify=full', '--yes', '--allow', 'interrupt')).code).toBe(0);
-    expect(web.requests).toEqual([]);
+    // While the placement runs, over Ethernet and SSH; after that over the cables.
+    for (const verb of [[], ['stop', 'chat', '--yes']]) {
+      if (verb.length > 0) expect((await run(...verb)).code).toBe(0);
+      damage(copy);
+      expect((await run('apply', '--verify=full', '--yes', '--allow', 'interrupt')).code).toBe(0);
+      expect(web.requests).toEqual([]);
+    }
     expect((await run('models', 'verify', '--full')).code).toBe(0);
     place.write('cluster.yaml', fileText(pairFile()));
     expect((await run('models', 'pull', 'tiny', '--detach', '--yes')).code).toBe(64);
