@@ -67,8 +67,12 @@ const withoutNew = (value: unknown): unknown =>
     }),
   );
 
-/** True for a change that the decision record allows, its steps, their ids, its address, and its line about the lock. */
+/**
+ * True for a change that the decision record allows, its steps, their ids, its address, and its line about the lock, and
+ * for a finding that it allows.
+ */
 const isAllowed = (entry: unknown): boolean =>
+  (isObject(entry) && allowed.names.includes(String(entry['code']))) ||
   allowed.changes.some((address) => {
     if (isObject(entry)) return entry['resource'] === address || String(entry['id']).includes(`/${address}/`);
     const line = `${address.replace('/', ' ')}: `;
