@@ -79,8 +79,8 @@ function authorizedKey(line: string): readonly AuthorizedKey[] {
 }
 
 /**
- * The keys that may log in, read at each login like sshd. Empty if other users can write the file
- * or a folder in its path (`StrictModes`, the default in macOS's sshd_config).
+ * The keys that may log in, read at each login like sshd. Empty if other users can write the file or a folder in its
+ * path (`StrictModes`, the default in macOS's sshd_config).
  *
  * @see sshd(8) of macOS, AUTHORIZED_KEYS FILE FORMAT
  */
@@ -119,7 +119,10 @@ export interface Login {
   command?: string | undefined;
 }
 
-/** A login that succeeds, otherwise undefined. Before FileVault is unlocked, sshd accepts no keys and only prompts for the password. */
+/**
+ * A login that succeeds, otherwise undefined. Before FileVault is unlocked, sshd accepts no keys and only prompts for the
+ * password.
+ */
 async function mayLogIn(
   context: AuthContext,
   { root, user, view, onPrebootPassword }: ServedMac,
