@@ -1,6 +1,6 @@
-import { leastExchangeBytes } from '../model/chunk-bytes.ts';
 import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement } from '../model/desired.ts';
 import { neverHasRdma } from '../model/macs.ts';
+import { leastExchangeBytes, totalBytes } from '../model/model-bytes.ts';
 import type { NodeName } from '../model/node.ts';
 
 /** The account that runs a node's ranks; undefined means the ssh user. */
@@ -27,9 +27,7 @@ export function downloadsOn({ placements, models }: DesiredFleet, node: NodeName
 
 /** True if Macs can get the model from each other. One that this computer sends has to be large enough. */
 export const isExchanged = ({ source: { kind }, files }: DesiredModel): boolean =>
-  kind === 'url' || kind === 'hub' || (kind === 'controller' && totalSize(files) >= leastExchangeBytes);
-
-const totalSize = (files: DesiredModel['files']): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  kind === 'url' || kind === 'hub' || (kind === 'controller' && totalBytes(files) >= leastExchangeBytes);
 
 /** True if a node's placements load a model that Macs can get from each other. */
 function hasExchange({ placements, models }: DesiredFleet, node: NodeName): boolean {

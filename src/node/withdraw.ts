@@ -7,8 +7,8 @@ export const keyMark = 'meshwright';
 const exchangeMark = 'meshwright-exchange-';
 
 /**
- * Removes meshwright's folder with the lease in it, then enroll's key and those of exchanges, and finally the sudo rule. This is the last
- * script on a node. It first prepares the account's other keys next to their file. If the keys cannot be written, the
+ * Removes meshwright's folder with the lease in it, then enroll's key and those of exchanges, and finally the sudo
+ * rule. This is the last script on a node. It first prepares the account's other keys next to their file. If the keys cannot be written, the
  * account can still become root, so that a later run can remove the rest. The keys are written through a link, which
  * remains a link, by a single tool that a lost connection does not stop. Nothing is written afterwards.
  *

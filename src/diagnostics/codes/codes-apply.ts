@@ -117,7 +117,7 @@ export const applyCodes = {
     summary: 'A Mac exchanged no model with other Macs, because its perl does not work.',
     cause:
       'Macs exchange models with a program for the perl of macOS. Without it, a Mac downloads a model from its source, and serves it to no other Mac.',
-    hint: 'The model is complete. Run `/usr/bin/perl -v` on that Mac, and compare the answer with that of another Mac.',
+    hint: 'Run `/usr/bin/perl -v` on that Mac, and compare the answer with that of another Mac.',
   },
   'step/slow-cable': {
     severity: 'notice',

@@ -1,7 +1,7 @@
-import { chunkBytes } from '../../model/chunk-bytes.ts';
 import type { DesiredModel } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
+import { chunkBytes, totalBytes } from '../../model/model-bytes.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { DownloadHours } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
@@ -48,21 +48,17 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
   const sent = sentSteps(steps);
   return targets.flatMap((target): readonly NodeForecast[] => {
     const node = target.desired.name;
-    const repairs = sent
+    const transfers = sent
       .filter((step) => step.node === node)
-      .flatMap((step) =>
-        repairOf(step, desired.models, target).map((one) => ({ ...one, from: transferOf(step)?.from })),
-      );
-    const keptBytes = sum(repairs, (one) => one.keptBytes);
-    const transfers = sent.filter((step) => step.node === node).flatMap((step) => transferOf(step) ?? []);
+      .flatMap((step) => {
+        const transfer = transferOf(step);
+        return transfer === undefined ? [] : [{ ...transfer, kept: repairOf(step, desired.models, target) }];
+      });
+    const kept = transfers.flatMap((one) => one.kept);
     const bytesFrom = (source: TransferSource): number =>
       sum(
         transfers.filter(({ from }) => from === source),
-        ({ bytes }) => bytes,
-      ) -
-      sum(
-        repairs.filter(({ from }) => from === source),
-        (one) => one.keptBytes,
+        (one) => one.bytes - sum(one.kept, Number),
       );
     const adoptedBytes = sum(
       steps.filter((step) => step.node === node),
@@ -81,7 +77,7 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
         controllerBytes: bytesFrom('controller'),
         cableBytes: bytesFrom('cables'),
         ...given({ sshBytes: bytesFrom('ssh') || undefined }),
-        ...(repairs.length === 0 ? {} : { repairedFiles: repairs.length }),
+        ...(kept.length === 0 ? {} : { repairedFiles: kept.length }),
         copiedBytes: bytesFrom('node'),
         ...(adoptedBytes === 0 ? {} : { adoptedBytes }),
         presentBytes: sum(present, sizeOf),
@@ -90,7 +86,7 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
           sum(
             missing.filter(({ name }) => made.has(name)),
             (model) => neededBytes(target, model),
-          ) - diskFor(keptBytes),
+          ) - diskFor(sum(kept, Number)),
         ...given({ maxBytesPerSecond: desired.downloads?.maxBytesPerSecond, hours: desired.downloads?.hours }),
         ...given({ freeBytes: readValue(target.facts, diskSpaceFact)?.freeBytes }),
       },
@@ -100,23 +96,22 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
 
 const sum = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((total, one) => total + of(one), 0);
 
-const sizeOf = ({ files }: DesiredModel): number => sum(files, ({ sizeBytes }) => sizeBytes);
+const sizeOf = ({ files }: DesiredModel): number => totalBytes(files);
 
-/** The files of which a step gets only wrong chunks from other Macs, and what it keeps of them if one chunk is wrong. */
-function repairOf({ act }: Step, models: readonly DesiredModel[], target: ObservedTarget) {
+/** What a step keeps of each file of which it gets only wrong chunks from other Macs, if one chunk is wrong. */
+function repairOf({ act }: Step, models: readonly DesiredModel[], target: ObservedTarget): readonly number[] {
   if (act.kind !== 'job' || act.name !== 'fetch-model' || act.args.peers?.role !== 'receive') return [];
   const { tree, files } = act.args;
   const model = models.find(({ name }) => name === tree.name);
   if (model === undefined) return [];
   const wrong = wrongFilesOn(target, model);
   const chunk = chunkBytes(sizeOf(model));
-  const repaired = files.filter(({ path }) => wrong.includes(path));
-  return repaired.map(({ sizeBytes }) => ({ keptBytes: Math.max(0, sizeBytes - chunk) }));
+  return files.filter(({ path }) => wrong.includes(path)).map(({ sizeBytes }) => Math.max(0, sizeBytes - chunk));
 }
 
 /** The bytes that a step clones from a folder of other software. */
 const adoptedBy = ({ act }: Step): number =>
-  act.kind === 'job' && act.name === 'adopt-model' ? sum(act.args.files, ({ sizeBytes }) => sizeBytes) : 0;
+  act.kind === 'job' && act.name === 'adopt-model' ? totalBytes(act.args.files) : 0;
 
 /** The model that a step publishes. */
 const modelIn = ({ act }: Step): string | undefined =>

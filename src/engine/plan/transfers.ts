@@ -1,9 +1,10 @@
-import type { TreeFile } from '../../model/node-script.ts';
+import { totalBytes } from '../../model/model-bytes.ts';
 import type { Step } from '../../model/step.ts';
 
 /**
  * Where a transfer's bytes come from: this computer, a server beyond the uplink or in the local network, other Macs over
- * Thunderbolt cables without encryption or over SSH, or a disk of the node itself. `staged`: the bytes are already on the node, and the step only compares them.
+ * Thunderbolt cables without encryption or over SSH, or a disk of the node itself. `staged`: the bytes are already on the
+ * node, and the step only compares them.
  */
 export type TransferSource = 'controller' | 'uplink' | 'lan' | 'cables' | 'ssh' | 'node' | 'staged';
 
@@ -12,8 +13,6 @@ export interface Transfer {
   readonly bytes: number;
   readonly from: TransferSource;
 }
-
-const sizeOf = (files: readonly TreeFile[]): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
 /** The steps without the files that the node first clones from other software: the source sends only the others. */
 export function sentSteps(steps: readonly Step[]): readonly Step[] {
@@ -42,14 +41,14 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
       const { files, source, peers } = act.args;
       if (peers?.role === 'receive') {
         const isOverSsh = peers.sources.some((one) => one.isOverSsh === true);
-        return { bytes: sizeOf(files), from: isOverSsh ? 'ssh' : 'cables' };
+        return { bytes: totalBytes(files), from: isOverSsh ? 'ssh' : 'cables' };
       }
-      return { bytes: sizeOf(files), from: source.kind === 'url' ? networkOf(source.base) : 'node' };
+      return { bytes: totalBytes(files), from: source.kind === 'url' ? networkOf(source.base) : 'node' };
     }
     case 'verify-model':
       // A later step compares them.
       if (act.isDetached === true) return undefined;
-      return { bytes: sizeOf(act.args.files), from: 'staged' };
+      return { bytes: totalBytes(act.args.files), from: 'staged' };
     default:
       return undefined;
   }

@@ -25,8 +25,8 @@
 # Needs granted_key: the public key with which other Macs may reach that program over ssh; empty if none may
 # Needs peer_port: where it listens
 # Needs tenths: time limit for the job's process number, in tenths of a second
-# Prints: cable_rate=BYTES if the job exchanges at a lower rate; job=attached and @unchanged, job=done and @unchanged, or job=started and @changed; fails with mkdir, write,
-# other-launch, not-started
+# Prints: cable_rate=BYTES if the job exchanges at a lower rate; job=attached and @unchanged, job=done and @unchanged, or
+# job=started and @changed; fails with mkdir, write, other-launch, not-started
 isdone() {
   intact "$published" "$digest" && return
   x=''

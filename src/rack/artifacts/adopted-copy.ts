@@ -1,6 +1,7 @@
 import type { DesiredModel } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
 import type { Facts, ModelCopy } from '../../model/facts/fact-values.ts';
+import { totalBytes } from '../../model/model-bytes.ts';
 import type { CopiedFile, TreeFile } from '../../model/node-script.ts';
 import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import { readValue } from '../fact.ts';
@@ -115,6 +116,3 @@ function namedFiles({ repository = '' }: DesiredModel, { layout, files }: ModelC
     return byPath.get(path) ?? byPath.get(base);
   };
 }
-
-export const totalBytes = (files: readonly Pick<TreeFile, 'sizeBytes'>[]): number =>
-  files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

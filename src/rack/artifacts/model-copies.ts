@@ -3,6 +3,7 @@ import { shortDigest } from '../../model/digest.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
 import type { NodeJob } from '../../model/facts/node-records.ts';
 import { given } from '../../model/given.ts';
+import { totalBytes } from '../../model/model-bytes.ts';
 import type { NodeName } from '../../model/node.ts';
 import { dayOf } from '../../model/text/units.ts';
 import { type FleetObservation, observedNodes } from '../examination.ts';
@@ -10,7 +11,7 @@ import { read, readValue } from '../fact.ts';
 import { keeperFact } from '../keeper/fact.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
-import { type FoundCopy, foundCopies, soughtModel, totalBytes } from './adopted-copy.ts';
+import { type FoundCopy, foundCopies, soughtModel } from './adopted-copy.ts';
 import { modelCopiesFact } from './model-copies-fact.ts';
 import { undeclaredModels, usedModels } from './model-resource.ts';
 

@@ -7,6 +7,7 @@ import { shortDigest } from '../../model/digest.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
 import { type Known, mapKnown, seenValue } from '../../model/known.ts';
+import { totalBytes } from '../../model/model-bytes.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { PeerPlan, TreeId } from '../../model/node-script.ts';
 import type { Act, Step } from '../../model/step.ts';
@@ -29,10 +30,10 @@ import {
   type View,
 } from '../resource.ts';
 import { compared } from '../seen-fact.ts';
-import { type AdoptedCopy, bestCopy, soughtModel, totalBytes } from './adopted-copy.ts';
+import { type AdoptedCopy, bestCopy, soughtModel } from './adopted-copy.ts';
 import { modelCopiesFact } from './model-copies-fact.ts';
 import { cableRate, slowedExchange } from './peers/cable-rate.ts';
-import { freeLinks } from './peers/cables-in-use.ts';
+import { freeLinks, linkUse } from './peers/cables-in-use.ts';
 import { fanOut, usesCables } from './peers/fan-out.ts';
 import { isPrivate, modelSteps } from './peers/model-steps.ts';
 import { serveSteps } from './peers/serve-steps.ts';
@@ -300,12 +301,18 @@ function hasFailed({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
   return jobs.some(({ key, fields }) => key === own && fields['state'] === 'ended' && fields['exit'] !== '0');
 }
 
-/** Macs that get a model over Ethernet although others are cabled to them, because a placement runs on these cables. */
+/**
+ * Macs that get a model over Ethernet although others are cabled to them, because a placement runs on these cables, or
+ * because the ranks of a Mac are unknown.
+ */
 function busyCables(view: View): readonly Diagnostic[] {
   const { targets, examination } = view;
   const { links } = examination.cabling;
   const free = freeLinks(links, targets);
   if (free.length === links.length) return [];
+  const isUsed = linkUse(targets);
+  const mayRun = (node: NodeName): boolean =>
+    links.every(({ link }) => !link.ends.some((end) => end.node === node) || isUsed(link) !== true);
   return view.desired.models.flatMap((wanted) => {
     const names = missingOn(view, wanted);
     const possible = exchangeOf(view, wanted, names, links);
@@ -316,7 +323,7 @@ function busyCables(view: View): readonly Diagnostic[] {
     return slower.map((node) =>
       diagnose('model/cables-in-use', {
         subject: nodeSubject(node),
-        detail: `A placement is running on its cables to the other Macs, so ${wanted.name} does not use them.`,
+        detail: `A placement ${mayRun(node) ? 'may be' : 'is'} running on its cables to the other Macs, so ${wanted.name} does not use them.`,
       }),
     );
   });

@@ -1,13 +1,13 @@
 import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
 import { digestOf } from '../../model/digest.ts';
 import { mapKnown, seenValue } from '../../model/known.ts';
+import { totalBytes } from '../../model/model-bytes.ts';
 import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../records/trees.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
-import { totalBytes } from './adopted-copy.ts';
 import { transferDeadlineMs } from './tree-steps.ts';
 
 /** The models whose files are hashed, by name. */

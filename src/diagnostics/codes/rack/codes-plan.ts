@@ -52,7 +52,7 @@ export const planCodes = {
     severity: 'notice',
     summary: 'A Mac restarted while it exchanged a model, and continues at a lower rate.',
     cause:
-      'Kernel panics have been reported under heavy TCP load over Thunderbolt. A restart that was no orderly shutdown may have been such a panic. Each further restart halves the rate. After the exchange, the limit ends.',
+      'Kernel panics have been reported under heavy TCP load over Thunderbolt. A restart without an orderly shutdown may have been such a panic. Each further restart halves the rate. After the exchange, the limit ends.',
     hint: prose`See whether it was a panic, and what to do about it: ${meshwright('doctor')}`,
   },
   'model/copies-unknown': {

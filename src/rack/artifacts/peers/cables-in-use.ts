@@ -1,6 +1,6 @@
 import type { Facts } from '../../../model/facts/fact-values.ts';
 import { andThen, type Known, known, seenValue } from '../../../model/known.ts';
-import type { NodeName } from '../../../model/node.ts';
+import type { Link, NodeName } from '../../../model/node.ts';
 import type { JudgedLink } from '../../cabling/judge-cabling.ts';
 import { read } from '../../fact.ts';
 import { placementsFact } from '../../placement/observed/fact.ts';
@@ -28,15 +28,21 @@ export function runningOn(
 }
 
 /** The links that no running placement uses. If the ranks of an end are unknown, one may run there. */
-export function freeLinks<L extends Pick<JudgedLink, 'link'>>(
+export const freeLinks = <L extends Pick<JudgedLink, 'link'>>(
   links: readonly L[],
   targets: readonly ObservedTarget[],
-): readonly L[] {
+): readonly L[] => {
+  const isUsed = linkUse(targets);
+  return links.filter(({ link }) => isUsed(link) === false);
+};
+
+/** Whether a running placement has ranks at both ends of a link; undefined if the ranks of an end are unknown. */
+export function linkUse(targets: readonly ObservedTarget[]): (link: Pick<Link, 'ends'>) => boolean | undefined {
   const running = new Map(
     targets.map(({ desired: { name }, facts }) => [name, seenValue(runningOn(name, facts))] as const),
   );
-  return links.filter(({ link: { ends } }) => {
+  return ({ ends }) => {
     const [own, other] = ends.map(({ node }) => running.get(node));
-    return own !== undefined && other !== undefined && !own.some((placement) => other.includes(placement));
-  });
+    return own && other && own.some((placement) => other.includes(placement));
+  };
 }

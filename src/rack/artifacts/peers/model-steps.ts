@@ -1,11 +1,12 @@
 import type { DesiredModel } from '../../../model/desired.ts';
 import { given } from '../../../model/given.ts';
+import { totalBytes } from '../../../model/model-bytes.ts';
 import type { DownloadHours, FetchSource, PeerPlan, TreeFile } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
 import { nodePath } from '../../../node/paths/node-paths.ts';
 import { stagedFile } from '../../../node/paths/own-paths.ts';
 import { buildStep } from '../../build-step.ts';
-import { type AdoptedCopy, isSharedLayout, totalBytes } from '../adopted-copy.ts';
+import { type AdoptedCopy, isSharedLayout } from '../adopted-copy.ts';
 import { jobAct, prepareStep, publishStep, type TreeWork, transferDeadlineMs, treeGate } from '../tree-steps.ts';
 
 /** The node clones what a folder on it has. The model's own source then provides what is missing. */

@@ -1,4 +1,4 @@
-import { chunkBytes, mostChunkBytes } from '../../../model/chunk-bytes.ts';
+import { chunkBytes, mostChunkBytes, totalBytes } from '../../../model/model-bytes.ts';
 import type { JobArgs, PeerPlan, TreeFile, TreeId } from '../../../model/node-script.ts';
 import { refusalValues } from '../../../node/owner-word.ts';
 import { peersFolder, treeFolder } from '../../../node/paths/own-paths.ts';
@@ -14,18 +14,18 @@ export const servesOverSsh = ({ listen }: PeerPlan): boolean => listen.includes(
  * Connections per cable. Each has its own process at both ends, and perl computes SHA-256 at about 0.5 GB/s, a fifth of
  * what a cable carries.
  */
-const streamsFor = (totalBytes: number): number => (chunkBytes(totalBytes) < mostChunkBytes ? 1 : 4);
+const streamsFor = (bytes: number): number => (chunkBytes(bytes) < mostChunkBytes ? 1 : 4);
 
 /** The plan of an exchange as `peer.pl` reads it. */
 export function exchangeText(plan: PeerPlan, files: readonly TreeFile[]): string {
-  const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const bytes = totalBytes(files);
   const lines = [
     `name ${plan.self}`,
     `role ${plan.role}`,
     `mode ${plan.mode}`,
     `stripe ${plan.stripe.at} ${plan.stripe.of}`,
-    `chunk ${chunkBytes(totalBytes)}`,
-    `streams ${streamsFor(totalBytes)}`,
+    `chunk ${chunkBytes(bytes)}`,
+    `streams ${streamsFor(bytes)}`,
     ...plan.listen.map((address) => `listen ${address} ${plan.port}`),
     ...plan.sources.map(
       ({ node, address = '-', isOrigin, isOverSsh }) =>

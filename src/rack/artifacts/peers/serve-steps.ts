@@ -1,8 +1,8 @@
+import { totalBytes } from '../../../model/model-bytes.ts';
 import type { JobArgs } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
 import { buildStep, scriptStep } from '../../build-step.ts';
 import type { Property } from '../../resource.ts';
-import { totalBytes } from '../adopted-copy.ts';
 import { jobAct, transferDeadlineMs } from '../tree-steps.ts';
 
 /** Serves a published model to other Macs; the Mac itself is not changed. */

@@ -7,7 +7,7 @@ import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { shortDigest } from '../../../../src/model/digest.ts';
 import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
 import { given } from '../../../../src/model/given.ts';
-import { known } from '../../../../src/model/known.ts';
+import { known, unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { DownloadHours } from '../../../../src/model/node-script.ts';
 import { needsToken } from '../../../../src/model/step.ts';
@@ -51,6 +51,8 @@ interface Rack {
   /** A node on which the last exchange of the model failed. */
   readonly failed?: string | undefined;
   readonly isServing?: true;
+  /** True if no node has said which placements it runs. */
+  readonly isUnseen?: true;
   readonly secret?: true;
   readonly access?: 'public';
 }
@@ -59,7 +61,7 @@ interface Rack {
 function forecast(
   base: string,
   states: Readonly<Record<string, KeptTree['state']>> = {},
-  { exoOn, failed, restarted, isServing, maxBytesPerSecond, hours, ...source }: Rack = {},
+  { exoOn, failed, restarted, isServing, isUnseen, maxBytesPerSecond, hours, ...source }: Rack = {},
 ) {
   const downloads = { downloads: given({ maxBytesPerSecond, hours }) };
   const desired = { ...fleetFrom(base, source), ...downloads };
@@ -90,6 +92,7 @@ function forecast(
         'model-copies': copies,
         jobs: known(name === failed ? [failedJob] : []),
         ...(name === restarted ? crashed : {}),
+        ...(isUnseen ? { placements: unknown('truncated', 'the answer ended early') } : {}),
       };
       return [name, { ...node, facts: { ...node.facts, ...own } }];
     }),
@@ -174,6 +177,15 @@ describe("a plan's transfers and disk space", () => {
     expect(notices.map(({ detail }) => detail)).toEqual([
       'A placement is running on its cables to the other Macs, so tiny does not use them.',
       'A placement is running on its cables to the other Macs, so tiny does not use them.',
+    ]);
+  });
+
+  it('do not use cables if the ranks of a Mac are unknown, and the plan does not claim that they run', () => {
+    const { plan } = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, { isUnseen: true });
+    const notices = plan.diagnostics.filter(({ code }) => code === 'model/cables-in-use');
+    expect(notices.map(({ detail }) => detail)).toEqual([
+      'A placement may be running on its cables to the other Macs, so tiny does not use them.',
+      'A placement may be running on its cables to the other Macs, so tiny does not use them.',
     ]);
   });
 
