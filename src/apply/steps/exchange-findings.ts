@@ -30,9 +30,10 @@ function cableTo(self: NodeName, far: Pick<Cable, 'node' | 'address'>, cabling: 
 
 /** What is worth knowing about a model that a Mac got from other Macs, although the model is complete in the end. */
 export function exchangeFindings(self: NodeName, exchange: Exchange, cabling: Cabling): readonly Diagnostic[] {
-  const { cables, drops, perl } = exchange;
+  const { cables, drops, perl, refusals = [] } = exchange;
   return [
     ...noPerl(self, perl),
+    ...noSsh(self, refusals),
     ...repairs(self, exchange),
     ...wrongBytes(self, drops, cabling),
     ...slowCables(self, cables, cabling),
@@ -54,6 +55,16 @@ function noPerl(self: NodeName, error: string | undefined): readonly Diagnostic[
   const why = error.trim() === '' ? 'it failed without a message' : escapeText(error.trim());
   const detail = prose`${named(self)} exchanged no model with other Macs, because /usr/bin/perl does not work there: ${why}.`;
   return [diagnose('step/no-perl', { subject: nodesSubject([self]), detail })];
+}
+
+/** Two cables to the same Mac are one reason. */
+function noSsh(self: NodeName, refusals: NonNullable<Exchange['refusals']>): readonly Diagnostic[] {
+  return [...new Map(refusals.map((one) => [one.node, one])).values()].map(({ node, why }) =>
+    diagnose('step/no-ssh-to-mac', {
+      subject: nodesSubject([self, node]),
+      detail: prose`${named(self)} could not get a model from ${named(node)} over SSH: ${escapeText(why.replace(/\.$/u, ''))}.`,
+    }),
+  );
 }
 
 function wrongBytes(self: NodeName, drops: Exchange['drops'], cabling: Cabling): readonly Diagnostic[] {

@@ -119,6 +119,13 @@ export const applyCodes = {
       'Macs exchange models with a program for the perl of macOS. Without it, a Mac downloads a model from its source, and serves it to no other Mac.',
     hint: 'Run `/usr/bin/perl -v` on that Mac, and compare the answer with that of another Mac.',
   },
+  'step/no-ssh-to-mac': {
+    severity: 'notice',
+    summary: 'A Mac could not get a model from another Mac over SSH.',
+    cause:
+      "The text is the last line that ssh printed on the Mac that gets the model. Either no connection is possible between the two Macs, or a different host answers at that address, or the SSH user's `~/.ssh/authorized_keys` on the other Mac is missing or a link, so that it has no line for the transfer. The model came from its source instead, or the transfer failed.",
+    hint: 'Check that the Mac reaches the other one: `ssh -v USER@ADDRESS` with the address at which this computer reaches it.',
+  },
   'step/slow-cable': {
     severity: 'notice',
     summary: "A cable carried less than half of what the same Mac's other cables carried.",

@@ -25,6 +25,8 @@ export interface Exchange {
   readonly perl?: string;
   /** The other end of a cable, once for each chunk with wrong bytes. */
   readonly drops: readonly { readonly node: NodeName; readonly address: string }[];
+  /** The Macs that SSH did not reach, with the last line of its errors; absent if there were none. */
+  readonly refusals?: readonly { readonly node: NodeName; readonly why: string }[];
   /** The number of published files of which only wrong chunks were fetched; absent if there were none. */
   readonly repairedFiles?: number;
 }
@@ -50,6 +52,7 @@ export function servingOf(line: string): Serving | undefined {
 }
 
 const peerForm = new RegExp(`^peer ${name} (\\d{1,16}) (\\d{1,16}) ${address}$`);
+const refusedForm = new RegExp(`^refused ${name} (.{1,300})`);
 const dropForm = new RegExp(`^drop ${name} \\d{1,9} ${address}$`);
 
 /** Reads the lines about other Macs, and ignores all other lines; undefined if there are none. */
@@ -63,9 +66,15 @@ export function exchangeOf(lines: readonly string[]): Exchange | undefined {
     const [, node, far] = dropForm.exec(line) ?? [];
     return node === undefined || far === undefined ? [] : [{ node: nodeName(node), address: far }];
   });
+  const unreached = lines.flatMap((line) => {
+    const [, node, why] = refusedForm.exec(line) ?? [];
+    return node === undefined || why === undefined ? [] : [{ node: nodeName(node), why }];
+  });
+  const refusals = unreached.length === 0 ? undefined : unreached;
   const [repaired] = lines.flatMap((line) => /^repaired (\d{1,6})$/.exec(line)?.[1] ?? []);
   const repairedFiles = repaired === undefined ? undefined : Number(repaired);
   const perl = lines.find((line) => /^perl(?: |$)/.test(line))?.slice('perl '.length, 300);
-  const isEmpty = cables.length + drops.length === 0 && repairedFiles === undefined && perl === undefined;
-  return isEmpty ? undefined : { cables, drops, ...given({ repairedFiles, perl }) };
+  const rest = given({ repairedFiles, perl, refusals });
+  const isEmpty = cables.length + drops.length + Object.keys(rest).length === 0;
+  return isEmpty ? undefined : { cables, drops, ...rest };
 }

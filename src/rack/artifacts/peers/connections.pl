@@ -50,7 +50,8 @@ for (lines("$folder/plan")) {
 }
 my ($self, $role, $mode) = map { $plan{$_}[0] } qw(name role mode);
 # Time to wait for a Mac that has not connected yet, and without a source until a Mac gives up: if there was none yet, and
-# if there was one. Each Mac waits longer than the one before, because it may get from that one what it is missing.
+# if there was one or SSH reached none. Each Mac waits longer than the one before, because it may get from that one what it
+# is missing.
 my ($first, $lost, $turn) = @{ $plan{wait} // [120, 20, 30] };
 my ($stripe, $stripes) = @{ $plan{stripe} // [0, 1] };
 my ($chunk_bytes, $streams, $rate) = ($plan{chunk}[0], $plan{streams}[0] // 1, $plan{rate}[0] // 0);
@@ -313,12 +314,13 @@ sub fetch {
   my ($peer, $control) = @_;
   my $pause = 0.25;
   while (1) {
+    my $refusal = "";
     if (my $socket = log_in($peer)) {
       $pause = 0.25;
       talk($socket, $control);
       hang_up($socket);
-    }
-    syswrite $control, "down\n";
+    } elsif ($peer->{ssh}) { $refusal = refusal() }
+    syswrite $control, "down $refusal\n";
     read_line($control, 3600) // exit 0;
     # Only the end of the main process interrupts this.
     exit 0 if ready($control, $pause);

@@ -17,14 +17,15 @@
 # Files in `own`: `have` and `digests` have one byte and 32 bytes per chunk; `durable` is the part of `have` that survives a
 # power loss; `data/I` is a received file.
 #
-# Standard output, to root: `file I` is complete, `progress BYTES NODE...` with the peers of the last chunks, `drop NODE I
-# ADDRESS` chunk I of this peer was wrong, `full TEXT`, `stuck TEXT`, `waiting HH:MM` while the Mac that downloads waits and
-# `waiting -----` afterwards, after `finish` also `serving BYTES NODE...` with the Macs that still need this one, and at the
-# end `peer NODE BYTES MS ADDRESS`. Standard input, from root: `ok I`, when file I is complete in the folder of the model;
-# `earlier I`, when the folder of earlier files has a file I that may be wrong; `begin` after the first of these, before
-# anything is received; `wrong I`, `waits HH:MM` while this Mac waits for its hours and `waits -----` afterwards, and
-# `finish` when all files are complete. After `download I`, the file comes from elsewhere: the answer `part I BYTES` is how
-# much of its beginning is in `data/I.part`. The end of standard input ends the program.
+# Standard output, to root: `file I` is complete, `progress BYTES NODE...` with the peers of the last chunks, `drop NODE
+# I ADDRESS` chunk I of this peer was wrong, `full TEXT`, `stuck TEXT` after `refused NODE WHY` for each Mac that SSH
+# does not reach, `waiting HH:MM` while the Mac that downloads waits and `waiting -----` afterwards, after `finish` also
+# `serving BYTES NODE...` with the Macs that still need this one, and at the end `peer NODE BYTES MS ADDRESS`. Standard
+# input, from root: `ok I`, when file I is complete in the folder of the model; `earlier I`, when the folder of earlier
+# files has a file I that may be wrong; `begin` after the first of these, before anything is received; `wrong I`, `waits
+# HH:MM` while this Mac waits for its hours and `waits -----` afterwards, and `finish` when all files are complete.
+# After `download I`, the file comes from elsewhere: the answer `part I BYTES` is how much of its beginning is in
+# `data/I.part`. The end of standard input ends the program.
 #
 # Uses chunks.pl
 # Uses ssh.pl
@@ -171,6 +172,24 @@ sub note_source {
   ($last_source, $had_source) = (time, 1);
 }
 
+# True if a Mac is not expected to send anything any more. A Mac that SSH does not reach may only start a little later.
+sub is_lost {
+  my ($peer) = @_;
+  return $peer->{dropped} || ($peer->{refused_at} && time - $peer->{refused_at} > $lost);
+}
+
+# How long this Mac waits for a source.
+sub most_wait {
+  return 1 if !grep { !is_lost($_) } @peers;
+  my $is_cut_off = grep { $_->{origin} && is_lost($_) } @peers;
+  return ($had_source || $is_cut_off ? $lost : $first) + $turn * $stripe;
+}
+
+sub give_up {
+  for my $peer (grep { $_->{refused_at} } @peers) { say_root("refused $peer->{name} $peer->{refusal}") }
+  say_root("stuck no other Mac that has the model answers");
+}
+
 sub strike {
   my ($at, $i) = @_;
   my $peer = $peers[$at];
@@ -193,10 +212,15 @@ sub hear_worker {
     @{$worker}{qw(hops until)} = split " ", $value // "99 $no_wait";
     note_source($worker);
     $peers[$worker->{peer}]{is_whole} = index($worker->{map}, "0") < 0;
+    delete $peers[$worker->{peer}]{refused_at};
   } elsif ($what eq "next") { $worker->{is_waiting} = 1
   } elsif ($what eq "down") {
     $worker->{since} = time if $worker->{map} ne "";
     $worker->{map} = "";
+    if (my ($refusal) = $line =~ /^down (.+)/) {
+      $peers[$worker->{peer}]{refused_at} //= time;
+      $peers[$worker->{peer}]{refusal} = $refusal;
+    }
     leave_flight($worker->{pid});
     syswrite $worker->{socket}, "again\n";
   } elsif ($what eq "got") {
@@ -420,7 +444,7 @@ sub run {
       report_serving($now) if $is_finishing;
       my $is_waiting = grep { $_->{judge} == $no_judge } values %wrong;
       $last_source = $now if ($have !~ /0/ && !$is_waiting) || $role eq "serve" || $is_downloading;
-      if ($now - $last_source > ($had_source ? $lost : $first) + $turn * $stripe) { say_root("stuck no other Mac that has the model answers"); $last_source = $now }
+      if ($now - $last_source > most_wait()) { give_up(); $last_source = $now }
     }
     my $is_told = !grep { $_->{map} ne "" && !$_->{is_told} } @workers;
     last if $is_finishing && $is_told && is_free();

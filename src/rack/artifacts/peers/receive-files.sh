@@ -102,7 +102,7 @@ receive() {
       (waiting)
         case $x in ([0-2][0-9]:[0-5][0-9]) waiting "$x" ;; (*) resumed ;; esac
         ;;
-      (drop) printf '%s %s %s\n' "$e" "$x" "$y" >>"$d/peers" ;;
+      (drop | refused) printf '%s %s %s\n' "$e" "$x" "$y" >>"$d/peers" ;;
       (stuck) return 1 ;;
       (full) failed disk-full "No space left on device: $x $y" ;;
       (failed) failed "$x" "$y" ;;

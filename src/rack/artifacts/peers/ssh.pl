@@ -2,8 +2,8 @@
 # listens on the loopback interface only, and the line of the key in `authorized_keys` runs `tunnel.pl` and nothing else.
 #
 # Files in the folder, new in every run and read for each connection: `ssh-key`, the private key; `ssh-hosts`, the host
-# keys by the names of the Macs; `ssh-peers`, lines of NODE USER ADDRESS PORT. The account writes `own/ssh`, the errors of
-# the last connection.
+# keys by the names of the Macs; `ssh-peers`, lines of NODE USER ADDRESS PORT. Each process writes `own/ssh-PID`, the errors
+# of its last connection.
 my %ssh_of;
 
 sub open_ssh {
@@ -11,12 +11,13 @@ sub open_ssh {
   my ($line) = grep { /^\Q$peer->{name}\E / } lines("$folder/ssh-peers");
   my (undef, $user, $address, $port) = split " ", $line // return;
   $address = $peer->{address} if $peer->{address} ne "-";
+  my $errors = "$folder/own/ssh-$$";
   socketpair my $ours, my $theirs, AF_UNIX, SOCK_STREAM, PF_UNSPEC or return;
   my $pid = fork // return;
   if ($pid == 0) {
     open STDIN, "<&", $theirs;
     open STDOUT, ">&", $theirs;
-    open STDERR, ">", "$folder/own/ssh";
+    open STDERR, ">", $errors;
     # ssh reads a blank in the name of a file of host keys as its end.
     chdir $folder or POSIX::_exit(127);
     my %options = (
@@ -31,6 +32,12 @@ sub open_ssh {
   close $theirs;
   $ssh_of{ fileno $ours } = $pid;
   return $ours;
+}
+
+# Why the last connection was not made. ssh ends its lines with a carriage return.
+sub refusal {
+  my ($last) = reverse grep { /\S/ } lines("$folder/own/ssh-$$");
+  return ($last // "no answer") =~ s/\s+$//r;
 }
 
 # Ends a connection. The ssh of this end exits by itself when it has sent what it got, also if this process is killed.

@@ -64,6 +64,20 @@ describe('the findings about an exchange between Macs', () => {
     ]);
   });
 
+  it('say why SSH did not reach a Mac', () => {
+    const why = 'Host key verification failed.\u001b[2J.';
+    const refusals = [why, why].map((one) => ({ node: nodeName('studio-2'), why: one }));
+    expect(found({ refusals })).toMatchObject([
+      {
+        code: 'step/no-ssh-to-mac',
+        severity: 'notice',
+        detail: expect.stringMatching(
+          /^studio-1 could not get a model from studio-2 over SSH: Host key verification failed\.[^\u001b]+\.$/u,
+        ),
+      },
+    ]);
+  });
+
   it('name both of two bad cables', () => {
     const cables = [cable(2, 8e9), cable(3, 1e9), cable(4, 2e9)];
     expect(found({ cables }).map(({ subject }) => subject)).toMatchObject([

@@ -33,11 +33,14 @@ describe("the lines of a job's status about other Macs", () => {
         'exchange=peer studio-2 4096 12',
         'exchange=drop ../x 17 10.77.0.6',
         'exchange=drop studio-3 17 localhost',
+        'exchange=refused studio-4 Host key verification failed.',
+        'exchange=refused ../x Permission denied',
         'exchange=hello',
       )?.exchange,
     ).toEqual({
       cables: [{ node: 'studio-2', address: '10.77.0.2', bytes: 4_096, ms: 12 }],
       drops: [{ node: 'studio-3', address: '10.77.0.6' }],
+      refusals: [{ node: 'studio-4', why: 'Host key verification failed.' }],
     });
     expect(polled('exchange=hello')).toEqual({ state: 'running' });
   });

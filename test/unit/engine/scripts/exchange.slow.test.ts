@@ -9,6 +9,8 @@ import { type JobPoll, launchBody } from '../../../../src/engine/scripts/job.ts'
 import { type NodeName, nodeName } from '../../../../src/model/node.ts';
 import type { JobCall, PeerPlan, TreeFile, TreeId } from '../../../../src/model/node-script.ts';
 import { jobFolder, peersFolder, stagedFile, treeFolder } from '../../../../src/node/paths/own-paths.ts';
+import { makeKeyPair } from '../../../../src/remote/keys/exchange-key.ts';
+import { hasSshd, startSshd } from '../../../sshd/start-sshd.ts';
 import type { MacRoot } from './mac-root.ts';
 import { hostTool, removedAfter } from './node-root.ts';
 import { ended, isVerified, key, makeJobRoot, poll, sha256 } from './run-job.ts';
@@ -253,6 +255,42 @@ describe('an exchange of a model between Macs', () => {
       kind: 'done',
     });
     expect(await ended(root)).toMatchObject({ exit: 1, failure: { slug: 'no-peer' } });
+  });
+
+  it.skipIf(!hasSshd())('downloads a model soon if SSH reaches no other Mac, and reports why', async () => {
+    const keys = makeKeyPair();
+    const sshd = await startSshd({ userKeys: [] });
+    const { type, base64 } = sshd.hostKey;
+    const cases = [
+      { hostKey: keys.publicKey, port: sshd.port, why: 'Host key verification failed.' },
+      { hostKey: `${type} ${base64}`, port: sshd.port, why: 'Permission denied (publickey).' },
+      { hostKey: `${type} ${base64}`, port: 1, why: 'Connection refused' },
+    ];
+    const roots = start(scriptShells[0] as Shell);
+    const [, plan] = mesh(20_000 + (process.pid % 10_000)) as [PeerPlan, PeerPlan];
+    const [node] = names as [NodeName];
+    try {
+      for (const [at, { hostKey, port }] of cases.entries()) {
+        const root = roots[at] as MacRoot;
+        root.tool('usr/bin/ssh', `exec ${hostTool('usr/bin/ssh')} "$@"`);
+        const peers: PeerPlan = {
+          ...plan,
+          listen: [],
+          feeds: [],
+          sources: [{ node, isOrigin: true, isOverSsh: true }],
+        };
+        const login = { node, user: sshd.user, address: '127.0.0.1', port, hostKey };
+        const text = launchBody(key, fetch(peers), { peerKey: 'k'.repeat(64), ssh: { ...keys, logins: [login] } });
+        await root.runBody(text.replace('\nstreams 1\n', '\nstreams 1\nwait 600 1 600\n'));
+      }
+      for (const [at, { why }] of cases.entries()) {
+        const refusals = [{ node, why: expect.stringContaining(why) }];
+        expect(await ended(roots[at] as MacRoot)).toMatchObject({ exit: 0, exchange: { refusals } });
+        expect(isVerified(roots[at] as MacRoot, exampleModel)).toBe(true);
+      }
+    } finally {
+      await sshd.stop();
+    }
   });
 
   it('passes on the files that the controller sends while they arrive', async () => {
