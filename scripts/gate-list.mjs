@@ -15,7 +15,7 @@ function readmeCommand(pattern) {
 }
 
 /** Makes tests fail, instead of being skipped, if a program that they need is missing. */
-const everything = { MESHWRIGHT_SSHD: 'required', MESHWRIGHT_SHELLCHECK: 'required' };
+const everything = { MESHWRIGHT_SSHD: 'required', MESHWRIGHT_SHELLCHECK: 'required', MESHWRIGHT_NATIVE: 'required' };
 
 const checks = [
   { name: 'generated files', command: 'npm run -s check:generated', minutes: 2 },

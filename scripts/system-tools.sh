@@ -21,6 +21,8 @@ missing() {
   command -v xz >/dev/null || printf ' xz-utils'
   has_browser || printf ' chromium'
   command -v dot >/dev/null || printf ' graphviz'
+  command -v c++ >/dev/null && command -v cc >/dev/null || printf ' g++'
+  [ "$(uname)" != Linux ] || /sbin/ldconfig -p | grep -q 'libibverbs[.]so[.]1 ' || printf ' libibverbs1'
   # Simulated Macs in namespaces need root on Linux.
   if [ "$(uname)" = Linux ] && [ "$(id -u)" = 0 ]; then
     [ -x /usr/bin/sudo ] || printf ' sudo'
@@ -47,4 +49,4 @@ fi
 
 packages=$(missing)
 [ -z "$packages" ] || { printf 'still missing:%s\n' "$packages" >&2; exit 1; }
-printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps, xz, Chromium, dot and the tools for namespaces are available\n'
+printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps, xz, Chromium, dot, a C++ compiler and the tools for namespaces are available\n'

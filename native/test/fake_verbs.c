@@ -1,0 +1,263 @@
+/*
+ * A fake verbs library for the tests, with the devices of the text file in MESHWRIGHT_FAKE_VERBS. It describes the
+ * structs itself, from the manual pages of rdma-core, and shares no header with the probe.
+ *
+ * The file has one statement per line. `device HEX` begins a device; HEX are the bytes of its name. `gid INDEX HEX` adds
+ * an entry to its GID table. `set FIELD NUMBER` sets a field of the device, or of the library before the first device.
+ *
+ * When the process ends, the library writes to the file in MESHWRIGHT_FAKE_VERBS_COUNTS how many objects of each kind
+ * were opened, and how many of them are still open.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ibv_device {
+	void *dummy_open, *dummy_close;
+	int node_type;
+	int transport_type;
+	char name[64];
+	char dev_name[64];
+	char dev_path[256];
+	char ibdev_path[256];
+};
+
+struct ibv_device_attr {
+	char fw_ver[64];
+	uint8_t node_guid[8], sys_image_guid[8];
+	uint64_t max_mr_size, page_size_cap;
+	uint32_t vendor_id, vendor_part_id, hw_ver;
+	int max_qp, max_qp_wr, device_cap_flags, max_sge, max_sge_rd, max_cq, max_cqe, max_mr, max_pd;
+	int max_qp_rd_atom, max_ee_rd_atom, max_res_rd_atom, max_qp_init_rd_atom, max_ee_init_rd_atom;
+	int atomic_cap, max_ee, max_rdd, max_mw, max_raw_ipv6_qp, max_raw_ethy_qp;
+	int max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
+	int max_ah, max_fmr, max_map_per_fmr, max_srq, max_srq_wr, max_srq_sge;
+	uint16_t max_pkeys;
+	uint8_t local_ca_ack_delay, phys_port_cnt;
+};
+
+struct ibv_port_attr {
+	int state, max_mtu, active_mtu, gid_tbl_len;
+	uint32_t port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr;
+	uint16_t pkey_tbl_len, lid, sm_lid;
+	uint8_t lmc, max_vl_num, sm_sl, subnet_timeout, init_type_reply;
+	uint8_t active_width, active_speed, phys_state, link_layer, flags;
+};
+
+enum { most_devices = 70, most_gids = 1024 };
+
+/* What `set` can change. The errors of a call are returned as rdma-core does: as a number, or as -1 or null in errno. */
+struct settings {
+	int transport, phys_port_cnt, max_qp, max_cq, max_pd, max_mr, fw_ver_endless;
+	int state, max_mtu, active_mtu, gid_tbl_len, active_width, active_speed, link_layer;
+	int open_error, close_error, query_device_error, query_port_error, query_gid_error;
+	int device_shift; /* a library whose struct has this many more bytes at its start, or fewer */
+	int port_shift;
+	int longer; /* a library whose structs have this many more bytes at the end, or fewer */
+	int silent; /* every query succeeds and writes nothing */
+	int silent_gid;
+	int null_name;
+};
+
+struct device {
+	uint8_t name[64];
+	uint8_t guid[8];
+	struct settings set;
+	uint8_t gids[most_gids][16];
+};
+
+struct ibv_context {
+	const struct device *device;
+};
+
+static const struct { const char *name; size_t at; } fields[] = {
+#define FIELD(name) {#name, offsetof(struct settings, name)}
+	FIELD(transport), FIELD(phys_port_cnt), FIELD(max_qp), FIELD(max_cq), FIELD(max_pd), FIELD(max_mr),
+	FIELD(fw_ver_endless), FIELD(state), FIELD(max_mtu), FIELD(active_mtu), FIELD(gid_tbl_len),
+	FIELD(active_width), FIELD(active_speed), FIELD(link_layer), FIELD(open_error), FIELD(close_error),
+	FIELD(query_device_error), FIELD(query_port_error), FIELD(query_gid_error), FIELD(device_shift),
+	FIELD(port_shift), FIELD(longer), FIELD(silent), FIELD(silent_gid), FIELD(null_name),
+};
+
+static const struct settings usual = {
+	.transport = 100, .phys_port_cnt = 1, .max_qp = 11, .max_cq = 11, .max_pd = 11, .max_mr = 100,
+	.state = 1, .max_mtu = 5, .active_mtu = 5, .gid_tbl_len = 1024,
+	.active_width = 4, .active_speed = 4, .link_layer = 100,
+};
+
+static struct device devices[most_devices];
+static int count, list_error, is_null_list, miscounted;
+static struct { const char *name; int opened, open; } kinds[] = {
+	{"lists", 0, 0}, {"contexts", 0, 0}, {"protectionDomains", 0, 0}, {"completionQueues", 0, 0}, {"queuePairs", 0, 0},
+};
+enum { lists, contexts, protection_domains, completion_queues, queue_pairs };
+
+static void *opened(int kind, void *object)
+{
+	kinds[kind].opened++;
+	kinds[kind].open++;
+	return object;
+}
+
+static void from_hex(const char *hex, uint8_t *bytes, size_t most)
+{
+	unsigned byte;
+	for (size_t at = 0; at < most && sscanf(hex + 2 * at, "%2x", &byte) == 1; at++)
+		bytes[at] = (uint8_t)byte;
+}
+
+static void set(const char *field, int value)
+{
+	if (strcmp(field, "list_error") == 0) { list_error = value; is_null_list = 1; return; }
+	if (strcmp(field, "miscounted") == 0) { miscounted = value; return; }
+	for (size_t at = 0; at < sizeof fields / sizeof *fields; at++)
+		if (count > 0 && strcmp(field, fields[at].name) == 0) {
+			memcpy((char *)&devices[count - 1].set + fields[at].at, &value, sizeof value);
+			return;
+		}
+	fprintf(stderr, "fake verbs: no field %s\n", field);
+	abort();
+}
+
+__attribute__((constructor)) static void read_devices(void)
+{
+	char line[256], word[64], rest[160];
+	int number;
+	const char *path = getenv("MESHWRIGHT_FAKE_VERBS");
+	FILE *file = path == NULL ? NULL : fopen(path, "r");
+	if (file == NULL) abort();
+	while (fgets(line, sizeof line, file) != NULL) {
+		if (sscanf(line, "device %159s", rest) == 1 && count < most_devices) {
+			devices[count].set = usual;
+			from_hex(rest, devices[count++].name, 64);
+		} else if (sscanf(line, "guid %159s", rest) == 1 && count > 0) {
+			from_hex(rest, devices[count - 1].guid, 8);
+		} else if (sscanf(line, "gid %d %159s", &number, rest) == 2 && count > 0 && number < most_gids) {
+			from_hex(rest, devices[count - 1].gids[number], 16);
+		} else if (sscanf(line, "set %63s %d", word, &number) == 2) {
+			set(word, number);
+		} else {
+			abort();
+		}
+	}
+	fclose(file);
+}
+
+__attribute__((destructor)) static void write_counts(void)
+{
+	const char *path = getenv("MESHWRIGHT_FAKE_VERBS_COUNTS");
+	FILE *file = path == NULL ? NULL : fopen(path, "w");
+	if (file == NULL) return;
+	for (size_t at = 0; at < sizeof kinds / sizeof *kinds; at++)
+		fprintf(file, "%s\"%s\":{\"opened\":%d,\"open\":%d}", at == 0 ? "{" : ",", kinds[at].name, kinds[at].opened, kinds[at].open);
+	fputs("}\n", file);
+	fclose(file);
+}
+
+/* Each list has its own copies, so that a device that is used after its list was freed is an error of the sanitizer. */
+struct ibv_device **ibv_get_device_list(int *number)
+{
+	if (is_null_list) { errno = list_error; return NULL; }
+	struct ibv_device **list = calloc((size_t)count + 1, sizeof *list);
+	for (int at = 0; at < count; at++) {
+		list[at] = calloc(1, sizeof **list);
+		list[at]->transport_type = devices[at].set.transport;
+		memcpy(list[at]->name, devices[at].name, 64);
+		snprintf(list[at]->dev_name, 64, "%d", at);
+	}
+	*number = count + miscounted;
+	return opened(lists, list);
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	for (int at = 0; list[at] != NULL; at++) free(list[at]);
+	free(list);
+	kinds[lists].open--;
+}
+
+static const struct device *behind(const struct ibv_device *device) { return &devices[atoi(device->dev_name)]; }
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+	return behind(device)->set.null_name ? NULL : device->name;
+}
+
+uint64_t ibv_get_device_guid(struct ibv_device *device)
+{
+	uint64_t guid;
+	memcpy(&guid, behind(device)->guid, sizeof guid);
+	return guid;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	const struct device *asked = behind(device);
+	if (asked->set.open_error != 0) { errno = asked->set.open_error < 0 ? 0 : asked->set.open_error; return NULL; }
+	struct ibv_context *context = malloc(sizeof *context);
+	context->device = asked;
+	return opened(contexts, context);
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+	const int error = context->device->set.close_error;
+	free(context);
+	kinds[contexts].open--;
+	return error;
+}
+
+/* Writes an answer, with the layout of the variant. */
+static int answer(const struct settings *set, int shift, void *to, const void *from, size_t size)
+{
+	uint8_t bytes[1024] = {0};
+	if (set->silent) return 0;
+	if (shift >= 0) memcpy(bytes + shift, from, size);
+	else memcpy(bytes, (const uint8_t *)from - shift, size + (size_t)shift);
+	memcpy(to, bytes, (size_t)((int)size + (shift > 0 ? shift : 0) + set->longer));
+	return 0;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attributes)
+{
+	const struct device *device = context->device;
+	const struct settings *set = &device->set;
+	struct ibv_device_attr own = {
+		.max_mr_size = 0xfa0000, .max_qp = set->max_qp, .max_qp_wr = 4095, .max_cq = set->max_cq, .max_cqe = 4095,
+		.max_mr = set->max_mr, .max_pd = set->max_pd, .max_pkeys = 1, .phys_port_cnt = (uint8_t)set->phys_port_cnt,
+	};
+	if (set->query_device_error != 0) return set->query_device_error;
+	memcpy(own.node_guid, device->guid, 8);
+	if (set->fw_ver_endless) memset(own.fw_ver, 'x', sizeof own.fw_ver);
+	return answer(set, set->device_shift, attributes, &own, sizeof own);
+}
+
+int ibv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attributes)
+{
+	const struct settings *set = &context->device->set;
+	const struct ibv_port_attr own = {
+		.state = set->state, .max_mtu = set->max_mtu, .active_mtu = set->active_mtu,
+		.gid_tbl_len = set->gid_tbl_len, .lid = 1, .sm_lid = 1, .active_width = (uint8_t)set->active_width,
+		.active_speed = (uint8_t)set->active_speed, .link_layer = (uint8_t)set->link_layer,
+	};
+	if (set->query_port_error != 0) return set->query_port_error;
+	if (port < 1 || port > set->phys_port_cnt) return EINVAL;
+	return answer(set, set->port_shift, attributes, &own, sizeof own);
+}
+
+int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, uint8_t *gid)
+{
+	const struct settings *set = &context->device->set;
+	if (set->query_gid_error != 0) { errno = set->query_gid_error; return -1; }
+	if (port < 1 || port > set->phys_port_cnt || index < 0 || index >= set->gid_tbl_len) { errno = EINVAL; return -1; }
+	if (!set->silent_gid) memcpy(gid, context->device->gids[index], 16);
+	return 0;
+}
+
+/* The probe must call none of these. */
+void *ibv_alloc_pd(struct ibv_context *context) { return opened(protection_domains, context); }
+void *ibv_create_cq(struct ibv_context *context) { return opened(completion_queues, context); }
+void *ibv_create_qp(void *domain) { return opened(queue_pairs, domain); }

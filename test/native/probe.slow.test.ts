@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ipv6Groups } from '../../src/model/ip-address.ts';
+import { seenValue } from '../../src/model/known.ts';
+import { rdmaDevicesFact, rdmaPortsFact } from '../../src/rack/rdma/devices-fact.ts';
+import { answer, asked, loadFactCases } from '../unit/engine/observe/fact-cases.ts';
+import { buildProbe, type Counts, type FakeDevice, hasCompiler, type ReportedDevice } from './fake-verbs.ts';
+
+const cases = loadFactCases().flatMap(({ title, printed }) => {
+  const answers = ['ibv-devinfo', 'ibv-devices'].map((name) => {
+    const text = printed.get(name);
+    return text === undefined ? undefined : answer(name, text);
+  });
+  const ports = seenValue(rdmaPortsFact.parse(answers, asked));
+  const text = printed.get('ibv-devinfo')?.stdout ?? '';
+  if (!title.startsWith('rdma-') || ports === undefined) return [];
+  return [{ title, text, ports, devices: seenValue(rdmaDevicesFact.parse([answers[1], answers[0]], asked)) ?? [] }];
+});
+
+/** The sixteen bytes of a GID in any notation. */
+const bytesOf = (gid: string): Buffer => {
+  const bytes = Buffer.alloc(16);
+  for (const [at, group] of (ipv6Groups(gid) ?? []).entries()) bytes.writeUInt16BE(group, 2 * at);
+  return bytes;
+};
+
+/** The numbers that `ibv_devinfo` prints in parentheses or alone: the probe's name for each, and the fake library's. */
+const shown = [
+  { key: 'transport', name: 'transportCode', field: 'transport' },
+  { key: 'state', name: 'stateCode', field: 'state' },
+  { key: 'active_width', name: 'activeWidthCode', field: 'active_width' },
+  { key: 'active_speed', name: 'activeSpeedCode', field: 'active_speed' },
+  { key: 'gid_tbl_len', name: 'gidTableLength', field: 'gid_tbl_len' },
+];
+
+/** The printed numbers of a device. */
+const numbersOf = (text: string, device: string): ReadonlyMap<string, number> => {
+  const block = text.split(/^(?=hca_id:)/m).find((one) => new RegExp(`^hca_id:\\s+${device}\\s`).test(one)) ?? '';
+  return new Map(
+    shown.flatMap(({ key }) => {
+      const number = new RegExp(`\\s${key}:\\s+(?:[^\\n(]*\\()?(\\d+)\\)?\\s`).exec(block)?.[1];
+      return number === undefined ? [] : [[key, Number(number)]];
+    }),
+  );
+};
+
+const noDomainOrQueue = (counts: Counts) => {
+  for (const kind of ['protectionDomains', 'completionQueues', 'queuePairs'])
+    expect(counts[kind]).toEqual({ opened: 0, open: 0 });
+  for (const kind of ['lists', 'contexts']) expect(counts[kind]).toMatchObject({ open: 0 });
+};
+
+const healthy: FakeDevice = { name: 'rdma_en2', set: { state: 4 } };
+
+describe.skipIf(!hasCompiler())('the native probe', () => {
+  let built: ReturnType<typeof buildProbe>;
+  beforeAll(() => {
+    built = buildProbe();
+  });
+  afterAll(() => built.remove());
+
+  /** Probes one device, and checks that nothing remains open. */
+  const probeOne = (set: Readonly<Record<string, number>>, name: FakeDevice['name'] = 'rdma_en2'): ReportedDevice => {
+    const { report, counts } = built.probe([
+      { name, set },
+      { ...healthy, name: 'rdma_en3' },
+    ]);
+    noDomainOrQueue(counts);
+    const [first, second, ...others] = report.value ?? [];
+    expect(second).toMatchObject({ device: 'rdma_en3', ports: [{ state: 'active' }] });
+    expect(others).toEqual([]);
+    if (first === undefined) throw new Error(`no device: ${JSON.stringify(report)}`);
+    return first;
+  };
+
+  it('is compared with captures of several Macs', () => {
+    expect(cases.length).toBeGreaterThan(6);
+    expect(cases.filter(({ ports }) => ports.some(({ gids }) => gids.length > 0)).length).toBeGreaterThan(1);
+  });
+
+  it.each(cases)('reports the same devices, states, GIDs and limits as ibv_devinfo: $title', (one) => {
+    const devices = one.ports.map(({ device, gids, maxQueuePairs, maxProtectionDomains }): FakeDevice => {
+      const numbers = numbersOf(one.text, device);
+      const guid = one.devices.find(({ name }) => name === device)?.guid;
+      const printed = shown.flatMap(({ key, field }) => (numbers.has(key) ? [[field, numbers.get(key)]] : []));
+      return {
+        name: device,
+        ...(guid === undefined ? {} : { guid }),
+        gids: new Map(gids.map(({ index, gid }) => [index, bytesOf(gid)])),
+        set: {
+          ...Object.fromEntries(printed),
+          ...(maxQueuePairs === undefined ? {} : { max_qp: maxQueuePairs }),
+          ...(maxProtectionDomains === undefined ? {} : { max_pd: maxProtectionDomains }),
+        },
+      };
+    });
+    const { report, counts } = built.probe(devices);
+    const seen = report.value ?? [];
+    expect(seen.map(({ device }) => device)).toEqual(one.ports.map(({ device }) => device));
+    for (const [at, { device, state, gids, ...limits }] of one.ports.entries()) {
+      const [port, ...morePorts] = seen[at]?.ports ?? [];
+      expect(morePorts).toEqual([]);
+      expect(port?.state).toBe(state);
+      const sameNotation = gids.map((entry) => ({ ...entry, gid: bytesOf(entry.gid) }));
+      expect(port?.gids.map((entry) => ({ ...entry, gid: bytesOf(entry.gid) }))).toEqual(sameNotation);
+      expect(port?.mappedGidIndex).toBe(gids.find(({ ipv4 }) => ipv4 !== undefined)?.index);
+      expect(seen[at]).toMatchObject(limits);
+      const numbers = numbersOf(one.text, device);
+      for (const { key, name } of shown)
+        if (numbers.has(key)) expect({ ...seen[at], ...port }[name]).toBe(numbers.get(key));
+    }
+    for (const { name, guid } of one.devices) expect(seen.find(({ device }) => device === name)?.guid).toBe(guid);
+    noDomainOrQueue(counts);
+    expect(counts['contexts']?.opened).toBe(devices.length);
+  });
+
+  it('reports limits, MTU, speed and several ports of a device', () => {
+    const set = { phys_port_cnt: 2, max_qp: 3, max_cq: 4, max_pd: 5, max_mr: 6, active_mtu: 4, active_width: 2 };
+    expect(probeOne({ ...set, active_speed: 32, link_layer: 2, state: 3 })).toMatchObject({
+      maxQueuePairs: 3,
+      maxCompletionQueues: 4,
+      maxProtectionDomains: 5,
+      maxMemoryRegions: 6,
+      ports: [1, 2].map((port) => ({
+        ...{ port, state: 'other', stateCode: 3, maxMtuBytes: 4096, activeMtuBytes: 2048 },
+        ...{ linkLayerCode: 2, activeWidthCode: 2, activeSpeedCode: 32 },
+      })),
+    });
+  });
+
+  it('lists only the entries of a full-length GID table that are not empty, with the first IPv4-mapped one', () => {
+    const gids = new Map([
+      [7, bytesOf('fe80::')],
+      [9, bytesOf('fe80::1')],
+      [500, bytesOf('::ffff:192.0.2.1')],
+      [1023, bytesOf('::ffff:192.0.2.2')],
+    ]);
+    const { report } = built.probe([{ ...healthy, gids }]);
+    const port = report.value?.[0]?.ports?.[0];
+    expect(port?.gids.map(({ index }) => index)).toEqual([9, 500, 1023]);
+    expect(port?.mappedGidIndex).toBe(500);
+  });
+
+  it.each([16, 22, 60, 96, 102])('names the call that failed with error %i, and closes every device', (error) => {
+    const calls = {
+      open: 'open_device',
+      close: 'close_device',
+      query_device: 'query_device',
+      query_port: 'query_port',
+    };
+    for (const [field, call] of Object.entries(calls)) {
+      const unknown = { unknown: 'failed', detail: `ibv_${call} failed with error ${error}` };
+      expect(probeOne({ [`${field}_error`]: error })).toMatchObject({ device: 'rdma_en2', ...unknown });
+    }
+    const detail = `ibv_query_gid failed with error ${error} for index 0`;
+    expect(probeOne({ query_gid_error: error })).toMatchObject({ unknown: 'failed', detail });
+  });
+
+  it('reports null answers as failed calls', () => {
+    const noNumber = 'failed without an error number';
+    expect(probeOne({ open_error: -1 })).toMatchObject({ unknown: 'failed', detail: `ibv_open_device ${noNumber}` });
+    expect(probeOne({ null_name: 1 })).toMatchObject({ unknown: 'failed', detail: `ibv_get_device_name ${noNumber}` });
+    const { report, counts } = built.probe([healthy], ['set list_error 38']);
+    expect(report).toMatchObject({ unknown: 'failed', detail: 'ibv_get_device_list failed with error 38' });
+    noDomainOrQueue(counts);
+  });
+
+  it.each([
+    { set: { phys_port_cnt: 0 }, detail: 'phys_port_cnt is 0' },
+    { set: { phys_port_cnt: 9 }, detail: 'phys_port_cnt is 9' },
+    { set: { state: 6 }, detail: 'state is 6 at port 1' },
+    { set: { state: -1 }, detail: 'state is 4294967295 at port 1' },
+    { set: { max_qp: 0 }, detail: 'max_qp is 0' },
+    { set: { max_pd: -1 }, detail: 'max_pd is -1' },
+    { set: { max_mr: 2 ** 30 }, detail: 'max_mr is 1073741824' },
+    { set: { max_cq: 0 }, detail: 'max_cq is 0' },
+    { set: { gid_tbl_len: 1025 }, detail: 'gid_tbl_len is 1025 at port 1' },
+    { set: { gid_tbl_len: -1 }, detail: 'gid_tbl_len is -1 at port 1' },
+    { set: { max_mtu: 6 }, detail: 'max_mtu is 6 at port 1' },
+    { set: { max_mtu: 4 }, detail: 'active_mtu is 5 at port 1' },
+    { set: { active_width: 3 }, detail: 'active_width is 3 at port 1' },
+    { set: { fw_ver_endless: 1 }, detail: 'fw_ver does not end' },
+  ])('does not believe a device whose $detail', ({ set, detail }) => {
+    expect(probeOne(set)).toMatchObject({ device: 'rdma_en2', unknown: 'garbled', detail });
+    expect(probeOne(set)).not.toHaveProperty('ports');
+  });
+
+  it.each(
+    ['device_shift', 'port_shift'].flatMap((struct) =>
+      [-16, -8, -4, -1, 1, 4, 8, 16, 64].map((by) => ({ struct, by })),
+    ),
+  )('notices a struct with a different beginning: $struct of $by bytes', ({ struct, by }) => {
+    expect(probeOne({ [struct]: by, state: 4 })).toMatchObject({ device: 'rdma_en2', unknown: 'garbled' });
+  });
+
+  it('notices queries that succeed without an answer', () => {
+    const noAnswer = 'succeeded without an answer';
+    expect(probeOne({ silent: 1 })).toMatchObject({ unknown: 'garbled', detail: `ibv_query_device ${noAnswer}` });
+    const detail = `ibv_query_gid ${noAnswer} for index 0`;
+    expect(probeOne({ silent_gid: 1 })).toMatchObject({ unknown: 'garbled', detail });
+  });
+
+  it('notices structs that are too short, and reads longer ones', () => {
+    const detail = 'link_layer is 165 at port 1';
+    expect(probeOne({ longer: -4 })).toMatchObject({ device: 'rdma_en2', unknown: 'garbled', detail });
+    expect(probeOne({ longer: 512 })).toMatchObject({ device: 'rdma_en2', ports: [{ state: 'down' }] });
+  });
+
+  it.each([
+    { what: 'quotes', name: 'a "quoted" \\ name' },
+    { what: 'escape codes', name: '\u001b[31mred\u0007\n' },
+    { what: 'bytes that are not UTF-8', name: Buffer.from([0xff, 0xc3, 0x28, 0x7f]) },
+    { what: '63 bytes', name: `${'x'.repeat(62)}"` },
+  ])('prints a name with $what as valid JSON', ({ name }) => {
+    expect(probeOne({}, name).device).toBe(Buffer.from(name).toString('latin1'));
+  });
+
+  it.each([
+    { name: 'x'.repeat(64), detail: 'the name of a device does not end' },
+    { name: '', detail: 'the name of a device is empty' },
+  ])('reports a device without a usable name as unknown: $detail', ({ name, detail }) => {
+    const device = probeOne({}, name);
+    expect(device).toMatchObject({ unknown: 'garbled', detail });
+    expect(device.device).toBeUndefined();
+  });
+
+  it('lists up to 64 devices, and more of them count as garbled', () => {
+    const devices = Array.from({ length: 65 }, (_, at) => ({ ...healthy, name: `rdma_en${at}` }));
+    expect(built.probe(devices.slice(1)).report.value?.map(({ device }) => device)).toEqual(
+      devices.slice(1).map(({ name }) => name),
+    );
+    const { report, counts } = built.probe(devices);
+    expect(report).toMatchObject({ unknown: 'garbled', detail: 'ibv_get_device_list returned 65 devices' });
+    expect(report.value).toBeUndefined();
+    noDomainOrQueue(counts);
+  });
+
+  it.each([-2, -1, 1])('does not believe a device list whose count is wrong by %i', (by) => {
+    const { report, counts } = built.probe([healthy], [`set miscounted ${by}`]);
+    expect(report).toMatchObject({ unknown: 'garbled' });
+    noDomainOrQueue(counts);
+  });
+
+  it('reports an empty list as known', () => {
+    expect(built.probe([]).report).toMatchObject({ value: [] });
+  });
+
+  it('reports a library that is missing, and a function that is missing in it', () => {
+    const absent = built.reportOf({ MESHWRIGHT_VERBS_LIBRARY: 'no-such-library.so' });
+    expect(absent).toMatchObject({ unknown: 'no-library', detail: expect.stringContaining('no-such-library.so') });
+    const { report, counts } = built.probe([healthy], [], 'fake-verbs-without-query-gid');
+    expect(report).toMatchObject({ unknown: 'no-symbol', detail: expect.stringContaining('ibv_query_gid') });
+    expect(counts['lists']).toEqual({ opened: 0, open: 0 });
+  });
+
+  it('reads the verbs library of this computer, or says why it cannot', () => {
+    const report = built.reportOf({});
+    expect(report.value === undefined ? ['no-library', 'failed'] : [undefined]).toContain(report.unknown);
+    if (process.platform === 'linux' && process.env['MESHWRIGHT_NATIVE'] === 'required')
+      expect(report.library).toBe('libibverbs.so.1');
+  });
+
+  it('prints its help and its version, and refuses other arguments with exit code 64', () => {
+    expect(built.run({}, '--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Usage: /) });
+    expect(built.run({}, '--version')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^meshwright-probe \d/),
+    });
+    expect(built.run({}, '--devices')).toMatchObject({
+      status: 64,
+      stdout: '',
+      stderr: expect.stringMatching(/^Unknown/),
+    });
+    expect(built.run({}, '--help', '--version')).toMatchObject({ status: 64, stdout: '' });
+  });
+});
