@@ -29,6 +29,7 @@ import {
   type LeaseRefusal,
   leaseHeld,
 } from './lease/lease-keeper.ts';
+import { meterFor, type TransferMeter } from './progress/transfer-meter.ts';
 import { observeSessions } from './reach/observe.ts';
 import { type NodeTarget, openSession, type Session, type SshTarget, type UseLimits } from './reach/session.ts';
 import type { RunListener } from './run-events.ts';
@@ -47,6 +48,8 @@ export interface OpenRun {
   readonly problems: Diagnostic[];
   readonly peerKey: string;
   readonly exchangeKeys: StepContext['exchangeKeys'];
+  /** The running transfers. */
+  readonly meters: Map<Step, TransferMeter>;
 }
 
 /**
@@ -82,6 +85,7 @@ export function openRun(options: RunOptions): OpenRun {
       keys ??= makeKeyPair();
       return keys;
     },
+    meters: new Map(),
   };
   return run;
 }
@@ -174,6 +178,8 @@ function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: 
   if (!isWritten && rescues === undefined) return undefined;
   keeper.setPhase(step.id);
   options.onEvent({ kind: 'step-started', step, ...given({ rescues }) });
+  const meter = meterFor(step);
+  if (meter !== undefined) run.meters.set(step, meter);
   return {
     ...options,
     runId: options.journal.runId,
@@ -190,8 +196,10 @@ function beginStep(step: Step, { signal, rescues }: StepStart, plan: Plan, run: 
     loseLease: keeper.lose,
     suspend: keeper.suspend,
     resume: keeper.resume,
-    progress: (progress: StepProgress) =>
-      options.onEvent({ kind: 'step-progress', step: step.id, node: step.node, ...progress }),
+    progress: (progress: StepProgress) => {
+      meter?.add(progress, performance.now());
+      options.onEvent({ kind: 'step-progress', step: step.id, node: step.node, ...progress });
+    },
   };
 }
 
@@ -212,8 +220,10 @@ function tellIntent(step: Step, rescues: string | undefined, run: OpenRun): bool
 function tellEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, run: OpenRun): void {
   if (ms > 0 && step.act.kind !== 'hands') {
     const problems = diagnostics.map(({ code, detail }) => ({ code, detail: plainText(detail) }));
-    record(run, { phase: 'outcome', step: step.id, node: step.node, outcome, ms, problems });
+    const transfer = run.meters.get(step)?.measured();
+    record(run, { phase: 'outcome', step: step.id, node: step.node, outcome, ms, ...given({ transfer }), problems });
   }
+  run.meters.delete(step);
   run.problems.push(...diagnostics);
   run.options.onEvent({ kind: 'step-ended', step, outcome, ms, diagnostics, ...given({ rescues }) });
 }

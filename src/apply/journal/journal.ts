@@ -143,15 +143,16 @@ export interface RecordedRun extends ReadRecords {
 }
 
 /**
- * All recorded runs in a cluster's folder, newest first; empty if the folder does not exist. For each journal that
+ * The recorded runs in a cluster's folder, newest first; empty if the folder does not exist. For each journal that
  * cannot be read, `problems` contains a `journal/cannot-read`.
  * @throws FleetError `journal/cannot-read` if the folder cannot be read
  */
-export function readJournals(folder: string) {
+export function readJournals(folder: string, most?: number) {
   const names = listed(folder)
     .filter((name) => name.endsWith(journalSuffix))
     .sort()
-    .reverse();
+    .reverse()
+    .slice(0, most);
   const found = names.map((name) => readOne(join(folder, name), name.slice(0, -journalSuffix.length)));
   return {
     runs: found.flatMap((one) => ('runId' in one ? [one] : [])),

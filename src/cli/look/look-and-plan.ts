@@ -1,3 +1,4 @@
+import { readRates } from '../../apply/journal/measured-rates.ts';
 import { linkText } from '../../desired/addresses.ts';
 import { nodesToSee } from '../../desired/layouts.ts';
 import { settleLinks, withGivenNetworks } from '../../desired/settle/settle-links.ts';
@@ -14,6 +15,7 @@ import type { FleetObservation } from '../../rack/examination.ts';
 import { launchBudgets, type NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
+import { journalsOf } from '../files/places.ts';
 import type { Run } from '../verb.ts';
 import { type ObserveExtent, observeNodes } from './observe-fleet.ts';
 
@@ -97,7 +99,7 @@ export async function lookAndSettle(
   const around = settleAround(cluster, looked.observation);
   return around === cluster
     ? { cluster, looked }
-    : { cluster: around, looked: planFrom(looked.observation, { ...wish, fleet: around.fleet }) };
+    : { cluster: around, looked: planFrom(run, looked.observation, { ...wish, fleet: around.fleet }) };
 }
 
 /** The goal, targets and SSH targets of a plan. */
@@ -125,12 +127,14 @@ export interface LookedPlan {
 export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan> {
   const { fleet, targets, ways, extent } = wish;
   const modelsOn = (node: NodeName) => soughtOn(fleet, node);
-  return planFrom(await observeNodes(run, nodesToSee(fleet, targets), ways, { modelsOn, ...extent }), wish);
+  return planFrom(run, await observeNodes(run, nodesToSee(fleet, targets), ways, { modelsOn, ...extent }), wish);
 }
 
 /** Makes the plan from an existing observation. */
-function planFrom(observation: FleetObservation, { fleet, goal, targets }: PlanWish): LookedPlan {
+function planFrom(run: Run, observation: FleetObservation, { fleet, goal, targets }: PlanWish): LookedPlan {
   const plan = makePlan({ goal, desired: fleet, observation, targets });
   const view = viewOf({ desired: fleet, observation, targets });
-  return { plan, observation, budgets: launchBudgets(view), transfers: forecastTransfers(plan.steps, view) };
+  const transfers = forecastTransfers(plan.steps, view);
+  const rates = transfers.length === 0 ? {} : readRates(journalsOf(run.env, fleet.name, run.console));
+  return { plan, observation, budgets: launchBudgets(view), transfers: transfers.map((one) => ({ ...one, rates })) };
 }

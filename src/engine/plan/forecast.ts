@@ -11,7 +11,7 @@ import { readValue } from '../../rack/fact.ts';
 import { isIntact } from '../../rack/records/trees.ts';
 import { treesFact } from '../../rack/records/trees-fact.ts';
 import type { ObservedTarget, View } from '../../rack/resource.ts';
-import { sentSteps, type TransferSource, transferOf } from './transfers.ts';
+import { type MeasuredRates, sentSteps, type TransferSource, transferOf } from './transfers.ts';
 
 /** What a plan brings to one node, and what is there already. */
 export interface NodeForecast {
@@ -39,6 +39,8 @@ export interface NodeForecast {
   readonly maxBytesPerSecond?: number;
   /** The hours of each day in which nodes download, by their own clocks; absent if the file sets none. */
   readonly hours?: DownloadHours;
+  /** The rates of earlier runs, of all nodes; absent if there are none. */
+  readonly rates?: MeasuredRates;
   /** In the APFS container, whose volumes share their free space; absent if it was not observed. */
   readonly freeBytes?: number;
 }

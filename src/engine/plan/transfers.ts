@@ -14,6 +14,18 @@ export interface Transfer {
   readonly from: TransferSource;
 }
 
+/**
+ * The rate that each kind of source reached when it was last measured: for cables and SSH that of the slowest receiving
+ * node, for the others that of all nodes together.
+ */
+export type MeasuredRates = Partial<Readonly<Record<TransferSource, MeasuredRate>>>;
+
+export interface MeasuredRate {
+  readonly bytesPerSecond: number;
+  /** ISO 8601 timestamp of the run. */
+  readonly at: string;
+}
+
 /** The steps without the files that the node first clones from other software: the source sends only the others. */
 export function sentSteps(steps: readonly Step[]): readonly Step[] {
   const clones = steps.flatMap(({ node, act }) =>

@@ -1,5 +1,6 @@
 import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import type { NodeForecast } from '../../engine/plan/forecast.ts';
+import type { TransferSource } from '../../engine/plan/transfers.ts';
 import { groupBy } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
@@ -76,34 +77,51 @@ const totalOf = (all: readonly NodeForecast[], key: keyof Sources): number =>
 /** Shorter transfers need no forecast. */
 const worthATimeMs = 60_000;
 
-const oneGigabit = { bytesPerMs: 125_000, text: '1 Gbit/s' };
-/** The lowest rate that was reported for TCP over one Thunderbolt 5 cable between Macs: 16 Gbit/s. */
-const oneCable = { bytesPerMs: 2_000_000, text: '16 Gbit/s' };
+interface Rate {
+  readonly bytesPerMs: number;
+  readonly text: string;
+}
 
-/** Which connection decides how long the transfers take. Its rate is not known before they begin. */
+const oneGigabit: Rate = { bytesPerMs: 125_000, text: '1 Gbit/s' };
+/** The lowest rate that was reported for TCP over one Thunderbolt 5 cable between Macs: 16 Gbit/s. */
+const oneCable: Rate = { bytesPerMs: 2_000_000, text: '16 Gbit/s' };
+
+function bitsText(bytesPerMs: number): string {
+  const [amount, unit] = bytesPerMs < 125_000 ? [bytesPerMs / 125, 'Mbit/s'] : [bytesPerMs / 125_000, 'Gbit/s'];
+  return `${Number(amount.toPrecision(3))} ${unit}`;
+}
+
+/** Which connection decides how long the transfers take, at the rate that an earlier run measured or at an assumed one. */
 function timeText(all: readonly NodeForecast[]): readonly string[] {
-  const [{ maxBytesPerSecond, hours } = {}] = all;
-  const bytesPerMs = (maxBytesPerSecond ?? Number.POSITIVE_INFINITY) / 1_000;
-  const isLimited = bytesPerMs < oneGigabit.bytesPerMs;
-  const download = isLimited ? { bytesPerMs, text: `${bytesPerMs / 125} Mbit/s (downloads.maxRate)` } : oneGigabit;
-  const connections = [
-    { bytes: totalOf(all, 'uplinkBytes'), name: 'the uplink', rate: download },
-    { bytes: totalOf(all, 'lanBytes'), name: 'the LAN', rate: download },
-    { bytes: totalOf(all, 'controllerBytes'), name: "this computer's connection", rate: oneGigabit },
+  const [{ maxBytesPerSecond = Number.POSITIVE_INFINITY, hours, rates = {} } = {}] = all;
+  const limit = maxBytesPerSecond / 1_000;
+  const time = (from: TransferSource, words: string, bytes: number, assumed: Rate, isDownload = false) => {
+    const { bytesPerSecond, at = '' } = rates[from] ?? {};
+    const measured = bytesPerSecond === undefined ? undefined : bytesPerSecond / 1_000;
+    const isLimited = isDownload && limit < (measured ?? assumed.bytesPerMs);
+    const bytesPerMs = isLimited ? limit : (measured ?? assumed.bytesPerMs);
+    const rateText = measured === undefined ? assumed.text : `${bitsText(measured)}, as on ${at.slice(0, 10)}`;
+    const text = `${words} ${isLimited ? `${limit / 125} Mbit/s (downloads.maxRate)` : rateText}`;
+    return { from, isDownload, isMeasured: measured !== undefined && !isLimited, ms: bytes / bytesPerMs, text };
+  };
+  const cableBytes = Math.max(...all.map((one) => one.cableBytes));
+  const sshBytes = Math.max(...all.map((one) => one.sshBytes ?? 0));
+  const cables = rates.cables === undefined ? 'each cable brings' : "each Mac's cables bring";
+  const [slowest] = [
+    time('uplink', 'the uplink brings', totalOf(all, 'uplinkBytes'), oneGigabit, true),
+    time('lan', 'the LAN brings', totalOf(all, 'lanBytes'), oneGigabit, true),
+    time('controller', "this computer's connection brings", totalOf(all, 'controllerBytes'), oneGigabit),
     // Every Mac has its own cables.
-    { bytes: Math.max(...all.map(({ cableBytes }) => cableBytes)), name: 'each cable', rate: oneCable },
-    { bytes: Math.max(...all.map(({ sshBytes = 0 }) => sshBytes)), name: 'SSH from Mac to Mac', rate: oneGigabit },
-  ];
-  const [slowest] = connections
-    .map(({ bytes, name, rate }) => ({ ms: bytes / rate.bytesPerMs, name, rate }))
-    .toSorted((one, other) => other.ms - one.ms);
+    time('cables', cables, cableBytes, oneCable),
+    time('ssh', 'SSH from Mac to Mac brings', sshBytes, oneGigabit),
+  ].toSorted((one, other) => other.ms - one.ms);
   if (slowest === undefined || slowest.ms < worthATimeMs) return [];
+  const { from, isDownload, isMeasured, ms, text } = slowest;
   // A Mac with several cables gets bytes over all of them.
-  const isLess = slowest.rate === oneCable || all.some(({ isPartlyStaged }) => isPartlyStaged);
-  const bound = isLess ? 'at most' : 'at least';
-  const isDownload = slowest.rate === download && slowest.name !== "this computer's connection";
-  const days = hours !== undefined && isDownload && !isLess ? daysText(slowest.ms, hours) : '';
-  return [`${bound} ${durationText(slowest.ms)} if ${slowest.name} brings ${slowest.rate.text}${days}`];
+  const isLess = (from === 'cables' && !isMeasured) || all.some(({ isPartlyStaged }) => isPartlyStaged);
+  const bound = isLess ? 'at most' : isMeasured ? 'about' : 'at least';
+  const days = hours !== undefined && isDownload && !isLess ? daysText(ms, hours) : '';
+  return [`${bound} ${durationText(ms)} if ${text}${days}`];
 }
 
 /** The bytes that a plan brings to each node, with the disk space that they need, their total, and the time. */
@@ -133,5 +151,5 @@ export function transferLines(all: readonly NodeForecast[], page: Page): readonl
 /** The same for programs, by node name. */
 export const transfersJson = (all: readonly NodeForecast[]) =>
   Object.fromEntries(
-    all.map(({ node, isPartlyStaged, ...bytes }) => [node, { ...bytes, partlyStaged: isPartlyStaged }]),
+    all.map(({ node, isPartlyStaged, rates: _rates, ...bytes }) => [node, { ...bytes, partlyStaged: isPartlyStaged }]),
   );

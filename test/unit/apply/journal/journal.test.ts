@@ -21,6 +21,7 @@ import {
   parseJournal,
   readJournals,
 } from '../../../../src/apply/journal/journal.ts';
+import { readRates } from '../../../../src/apply/journal/measured-rates.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { runModule } from '../../own-process.ts';
 
@@ -195,5 +196,49 @@ describe('the journal reader', () => {
     mkdirSync(join(file, '..'), { recursive: true });
     writeFileSync(file, '');
     expect(codeOf(() => readJournals(file))).toBe('journal/cannot-read');
+  });
+});
+
+describe('the rates for the next plan', () => {
+  type Transfer = readonly [node: string, from: string, bytes: number, ms?: number];
+
+  /** Writes a run with these transfers. */
+  function recordRun(folder: string, runId: string, transfers: readonly Transfer[]): void {
+    const journal = openJournal(folder, runId);
+    journal.write(begin);
+    for (const [node, from, bytes, ms = 10_000] of transfers) {
+      const transfer = { from, bytes, ms };
+      journal.write({ phase: 'outcome', step: `${node}/x`, node, outcome: 'changed', ms, transfer, problems: [] });
+    }
+    journal.close();
+  }
+
+  it('are those of the newest run that measured them: of all nodes together, or of the slowest over cables', () => {
+    const folder = freshFolder();
+    recordRun(folder, '20261124T100000-aa', [
+      ['studio-1', 'uplink', 9e9],
+      ['studio-1', 'lan', 3e9],
+    ]);
+    recordRun(folder, '20261125T100000-bb', [
+      ['studio-1', 'uplink', 1e9],
+      ['studio-2', 'uplink', 2e9, 20_000],
+      ['studio-3', 'cables', 5e9],
+    ]);
+    recordRun(folder, '20261126T100000-cc', [
+      ['studio-2', 'cables', 20e9],
+      ['studio-3', 'cables', 30e9],
+    ]);
+    recordRun(folder, '20261127T100000-dd', []);
+    const rates = Object.entries(readRates(folder)).map(([from, rate]) => [from, rate.bytesPerSecond]);
+    // On the 25th, studio-3 could be no faster than the downloads.
+    expect(Object.fromEntries(rates)).toEqual({ uplink: 150e6, lan: 300e6, cables: 2e9 });
+  });
+
+  it('are unknown without journals, or if their folder cannot be read', () => {
+    const folder = freshFolder();
+    expect(readRates(folder)).toEqual({});
+    mkdirSync(join(folder, '..'), { recursive: true });
+    writeFileSync(folder, '');
+    expect(readRates(folder)).toEqual({});
   });
 });

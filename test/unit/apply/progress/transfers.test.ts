@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { meterFor } from '../../../../src/apply/progress/transfer-meter.ts';
 import { bytesOfText, transferPhrase, transferText } from '../../../../src/apply/progress/transfer-text.ts';
 import {
   nodeProgress,
@@ -421,5 +422,61 @@ describe('the text of a transfer', () => {
 
   it('names both units if they differ', () => {
     expect(bytesOfText(900e6, 1.2e9)).toBe('900 MB of 1.2 GB');
+  });
+});
+
+describe('a transfer meter', () => {
+  /** What is measured from these progress reports at these seconds. */
+  const measured = (step: Step, ...reports: readonly (readonly [second: number, progress: StepProgress])[]) => {
+    const meter = meterFor(step);
+    for (const [second, progress] of reports) meter?.add(progress, second * 1_000);
+    return meter?.measured();
+  };
+  const fetch = fetchOn('studio-1', 900 * MB);
+  const got = (doneBytes: number, more: StepProgress = {}): StepProgress => ({
+    doneBytes: doneBytes * MB,
+    activity: 'receiving',
+    ...more,
+  });
+
+  it('counts the time until the last byte, with pauses between bytes, but no bytes from before', () => {
+    const kept = { keptBytes: 100 * MB };
+    const reports = [
+      [5, got(100, kept)],
+      [15, got(300, kept)],
+      [20, got(300, kept)],
+      [25, got(900, kept)],
+    ] as const;
+    expect(measured(fetch, ...reports, [90, got(900, kept)])).toEqual({ from: 'uplink', bytes: 800 * MB, ms: 20_000 });
+  });
+
+  it('counts neither the hours in which a download waits nor a comparison', () => {
+    const wait = { ...got(300), until: '22:00' };
+    const compare: StepProgress = { activity: 'comparing' };
+    expect(
+      measured(fetch, [0, got(0)], [10, got(300)], [20, wait], [9_000, got(300)], [9_010, got(500)], [9_020, compare]),
+    ).toEqual({ from: 'uplink', bytes: 500 * MB, ms: 20_000 });
+  });
+
+  it('counts bytes from other nodes only if these are their source', () => {
+    const step = receiveOn('studio-2', 900 * MB);
+    const sources = [nodeName('studio-1')];
+    const own = [
+      [20, got(400)],
+      [50, got(800)],
+    ] as const;
+    expect(measured(step, [0, got(0, { sources })], [10, got(400, { sources })], ...own)).toEqual({
+      from: 'cables',
+      bytes: 400 * MB,
+      ms: 10_000,
+    });
+    expect(measured(step, ...own)).toBeUndefined();
+  });
+
+  it('measures what this computer sends, but nothing short, and nothing on the node itself', () => {
+    const send = sendTo('studio-1', 'archive', 900 * MB);
+    expect(measured(send, [0, { doneBytes: 0 }], [30, { doneBytes: 900 * MB }])).toMatchObject({ from: 'controller' });
+    expect(measured(send, [0, { doneBytes: 0 }], [9, { doneBytes: 900 * MB }])).toBeUndefined();
+    expect(meterFor(verifyOn('studio-1', 900 * MB))).toBeUndefined();
   });
 });

@@ -236,6 +236,24 @@ describe("a plan's transfers and disk space", () => {
     expect(lines(sent).at(-1)).toBe("  time         at least 3.6 min if this computer's connection brings 1 Gbit/s");
   });
 
+  it('take about the time at the rate that an earlier run measured, or at a lower one in the file', () => {
+    const at = '2026-11-24T10:00:00Z';
+    const rates = { uplink: { bytesPerSecond: 57.3e6, at }, cables: { bytesPerSecond: 4.12e9, at } };
+    const timeIn = (change: object, limit = {}): string | undefined => {
+      const { transfers } = forecast('https://huggingface.co/x/', {}, limit);
+      return lines(
+        transfers.map((one) => ({ ...one, rates, ...change })),
+        100,
+      ).at(-1);
+    };
+    expect(timeIn({})).toBe('  time        about 29 min if the uplink brings 458 Mbit/s, as on 2026-11-24');
+    const cabled = { uplinkBytes: 0, cableBytes: 735e9 };
+    expect(timeIn(cabled)).toMatch(/about 3 min if each Mac's cables bring 33 Gbit\/s, as on 2026-11-24$/);
+    expect(timeIn({ isPartlyStaged: true })).toContain('at most 29 min');
+    expect(timeIn({}, { maxBytesPerSecond: 5e6 })).toMatch(/at least 5.6 h if the uplink brings 40 Mbit\/s \(/);
+    expect(timeIn({}, { maxBytesPerSecond: 75e6 })).toContain('458 Mbit/s, as on 2026-11-24');
+  });
+
   it('use the cables for a public model, and give the token only to the Mac that downloads', () => {
     const { plan, transfers } = forecast('https://huggingface.co/x/', {}, { secret: true, access: 'public' });
     expect(transfers.map(({ uplinkBytes, cableBytes }) => [uplinkBytes, cableBytes])).toEqual([

@@ -1,0 +1,55 @@
+import { FleetError } from '../../diagnostics/diagnostic.ts';
+import type { MeasuredRate, MeasuredRates, TransferSource } from '../../engine/plan/transfers.ts';
+import { groupBy } from '../../model/lists.ts';
+import { type JournalRecord, type RecordedRun, readJournals } from './journal.ts';
+
+interface Measured {
+  readonly node: string;
+  readonly transfer: NonNullable<Extract<JournalRecord, { phase: 'outcome' }>['transfer']>;
+}
+
+const sources: readonly TransferSource[] = ['uplink', 'lan', 'controller', 'cables', 'ssh'];
+
+/** As many newest runs may measure a rate for the next plan. */
+const readRuns = 10;
+
+/** Of each source, the rate in the newest run of a cluster that measured it; none if its journals cannot be read. */
+export function readRates(folder: string): MeasuredRates {
+  try {
+    return measuredRates(readJournals(folder, readRuns).runs);
+  } catch (error) {
+    if (!(error instanceof FleetError)) throw error;
+    return {};
+  }
+}
+
+function measuredRates(runs: readonly Pick<RecordedRun, 'records'>[]): MeasuredRates {
+  const rates = runs.toReversed().flatMap(({ records: [first, ...records] }) => {
+    const measured = records.flatMap((one): readonly Measured[] =>
+      one.phase === 'outcome' && one.transfer !== undefined ? [{ node: one.node, transfer: one.transfer }] : [],
+    );
+    return sources.flatMap((source): readonly [TransferSource, MeasuredRate][] => {
+      const bytesPerSecond = rateOf(source, measured);
+      return bytesPerSecond === undefined || first === undefined ? [] : [[source, { bytesPerSecond, at: first.at }]];
+    });
+  });
+  return Object.fromEntries(rates);
+}
+
+function rateOf(source: TransferSource, measured: readonly Measured[]): number | undefined {
+  const isFromNodes = (from: string): boolean => from === 'cables' || from === 'ssh';
+  // While a node downloads what it serves, its download decides the rate.
+  if (isFromNodes(source) && !measured.every(({ transfer }) => isFromNodes(transfer.from))) return undefined;
+  const nodes = groupBy(
+    measured.filter(({ transfer }) => transfer.from === source),
+    ({ node }) => node,
+  );
+  if (nodes.size === 0) return undefined;
+  const sums = [...nodes.values()].map((all) => ({
+    bytes: all.reduce((total, { transfer }) => total + transfer.bytes, 0),
+    ms: all.reduce((total, { transfer }) => total + transfer.ms, 0),
+  }));
+  if (isFromNodes(source)) return Math.min(...sums.map(({ bytes, ms }) => (1_000 * bytes) / ms));
+  const bytes = sums.reduce((total, one) => total + one.bytes, 0);
+  return (1_000 * bytes) / Math.max(...sums.map(({ ms }) => ms));
+}
