@@ -5,9 +5,9 @@ import { type NodeName, nodeName } from '../../src/model/node.ts';
 import type { PeerPlan } from '../../src/model/node-script.ts';
 import { fanOut } from '../../src/rack/artifacts/peers/fan-out.ts';
 
-/** Macs that are all cabled to each other, or that share a switch with one network interface each. */
+/** Macs that are all cabled to each other, or that share a switch with one network interface each, also with SSH. */
 export interface Topology {
-  readonly kind: 'mesh' | 'switch';
+  readonly kind: 'mesh' | 'switch' | 'ssh';
   readonly macs: number;
   /** The rate of each cable, in each direction; without one, this machine is the limit. */
   readonly megabits?: number;
@@ -23,8 +23,8 @@ const seedsOf = ({ seeds }: Topology): readonly number[] => seeds ?? [1];
 
 /** Cables of a full mesh, each with its own /30, like those that the product allocates. */
 const meshCables = (topology: Topology) =>
-  numbersOf(topology)
-    .flatMap((one) => numbersOf(topology).flatMap((other) => (one < other ? [[one, other] as const] : [])))
+  (topology.kind === 'mesh' ? numbersOf(topology) : [])
+    .flatMap((one, _, all) => all.flatMap((other) => (one < other ? [[one, other] as const] : [])))
     .map((macs, index) => {
       const [one, other] = macs;
       const ends = parseLink(`studio-${one}:${other} <-> studio-${other}:${one}`);
@@ -33,14 +33,14 @@ const meshCables = (topology: Topology) =>
       return { macs, link: { index, ends } satisfies Link, network, ends: endAddresses(ends, network) };
     });
 
-const switchAddress = (number: number): string => `10.78.0.${number}`;
+export const switchAddress = (number: number | NodeName): string => `10.78.0.${`${number}`.replace('studio-', '')}`;
 const port = 12_345;
 
-/** The plan of each Mac: in a mesh from the product, on a switch a chain from the Mac with the model to the last one. */
+/** The plan of each Mac: from the product, or on a switch without SSH a chain from the Mac with the model to the last. */
 export function plansOf(topology: Topology): readonly PeerPlan[] {
   const macs = numbersOf(topology);
   const seeds = seedsOf(topology).map(macName);
-  if (topology.kind === 'mesh') {
+  if (topology.kind !== 'switch') {
     const cables = meshCables(topology);
     const receivers = macs.map(macName).filter((name) => !seeds.includes(name));
     const networks = Object.fromEntries(cables.map(({ link, network }) => [link.index, network]));

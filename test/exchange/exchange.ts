@@ -7,6 +7,7 @@ import type { PeerPlan } from '../../src/model/node-script.ts';
 import { exchangeText } from '../../src/rack/artifacts/peers/peer-scripts.ts';
 import { type Ground, openGround } from '../namespace/host/ground.ts';
 import { layCables, macName, plansOf, type Topology } from './cables.ts';
+import { openLogins } from './logins.ts';
 import { createMac, type Mac } from './mac.ts';
 
 export const mebibyte = 1_048_576;
@@ -77,6 +78,7 @@ export async function openExchange({ topology, files, planText, isGrowing }: Exc
     if (plan.role === 'serve' && !isGrowing) for (const file of files) mac.write(file.path, file.bytes);
     return mac;
   });
+  if (topology.kind === 'ssh') openLogins(macs);
   const receivers = macs.filter(({ plan }) => plan.role === 'receive');
   const origins = macs.filter(({ plan }) => plan.role === 'serve');
   return {

@@ -66,6 +66,8 @@ export interface Mac {
   readonly shell: (text: string) => ChildProcess;
   /** Living processes in the Mac's network. */
   readonly processes: () => readonly number[];
+  /** Their command lines. */
+  readonly commands: () => readonly string[];
 }
 
 export function createMac({ ground, plan, files, folder, key }: MacOptions): Mac {
@@ -123,7 +125,8 @@ export function createMac({ ground, plan, files, folder, key }: MacOptions): Mac
     },
     start: () => {
       events = [];
-      child = spawnInside(['/usr/bin/perl', '-e', program, join(folder, 'peers'), join(folder, 'model')]);
+      const args = [join(folder, 'peers'), join(folder, 'model'), '', '/bin/cp', '/usr/bin/ssh'];
+      child = spawnInside(['/usr/bin/perl', '-e', program, ...args]);
       ended = once(child, 'close');
       if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', hear);
       child.stderr?.on('data', (bytes: Buffer) => {
@@ -176,19 +179,26 @@ export function createMac({ ground, plan, files, folder, key }: MacOptions): Mac
     perl: (text, args) => spawnInside(['/usr/bin/perl', '-e', text, '--', ...args]),
     shell: (text) => spawnInside(['/bin/sh', '-c', text]),
     processes: () => processesIn(ground, plan.self),
+    commands: () =>
+      processesIn(ground, plan.self).map((pid) =>
+        unlessGone(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')),
+      ),
   };
+}
+
+/** What can be read of a process; empty if it has ended. */
+function unlessGone(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
 }
 
 /** Living processes in a network; those that have ended and were not reaped have none. */
 function processesIn(ground: Ground, name: string): readonly number[] {
   const table = readdirSync('/proc').filter((one) => /^[0-9]+$/u.test(one));
-  const networkOf = (pid: string): string => {
-    try {
-      return readlinkSync(`/proc/${pid}/ns/net`);
-    } catch {
-      return '';
-    }
-  };
+  const networkOf = (pid: string): string => unlessGone(() => readlinkSync(`/proc/${pid}/ns/net`));
   const wanted = `net:[${statSync(`/proc/${ground.pid}/root/run/netns/${name}`).ino}]`;
   return table.filter((pid) => networkOf(pid) === wanted).map(Number);
 }

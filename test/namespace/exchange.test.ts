@@ -10,6 +10,7 @@ import { type Exchange, type ExchangeOptions, makeFile, mebibyte, openExchange, 
 import { flippingProxy } from '../exchange/flipping-proxy.ts';
 import type { Mac } from '../exchange/mac.ts';
 import { drawn, isThorough, isWhole } from '../sample.ts';
+import { hasSshd } from '../sshd/start-sshd.ts';
 
 const chunks = 24;
 const files = [makeFile('config.json', 600), makeFile('empty', 0), makeFile("odd names/it's #?.bin", 7 * mebibyte - 1)];
@@ -170,6 +171,34 @@ describe('an exchange over cables', () => {
       expect(macs.flatMap((one) => one.processes())).toEqual([]);
     },
   );
+});
+
+describe.skipIf(!hasSshd())('an exchange over Ethernet', () => {
+  const ssh = (macs: number, megabits = 200): Topology => ({ kind: 'ssh', macs, megabits });
+  /** Logins from other Macs, and to others. */
+  const logins = (mac: Mac, form = /^\/usr\/bin\/perl \S*tunnel\.pl|^sshd: root|^\/usr\/bin\/ssh /): number =>
+    mac.commands().filter((line) => form.test(line)).length;
+
+  it('brings each byte to the first Mac of an SSH chain once, and from there to the others', async () => {
+    const { start, finish, receivers, macs, totalBytes, mac } = await open({ topology: ssh(4), isGrowing: true });
+    start();
+    const tunnels = () => macs.map((one) => logins(one, /^\/usr\/bin\/perl \S*tunnel\.pl/));
+    await expect.poll(tunnels, { timeout: 30_000 }).toEqual([3, 2, 1, 0]);
+    for (const { path, bytes } of model) mac(1).write(path, bytes);
+    await finish();
+    expectIdentical(receivers);
+    expect(total(receivers, 1)).toBeLessThanOrEqual(totalBytes + spare * mebibyte);
+    await expect.poll(() => macs.map((one) => logins(one)), { timeout: 10_000 }).toEqual([0, 0, 0, 0]);
+  });
+
+  it('leaves no ssh and no tunnel on either Mac if the one that gets the model is killed', async () => {
+    const { start, mac, macs } = await open({ topology: ssh(2, 20) });
+    start();
+    await mac(2).has(2);
+    expect(macs.every((one) => logins(one) > 0)).toBe(true);
+    await mac(2).kill();
+    await expect.poll(() => macs.map((one) => logins(one)), { timeout: 10_000 }).toEqual([0, 0]);
+  });
 });
 
 describe('a Mac whose disk is full', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 // The path of OpenSSH's server on Linux and macOS.
-const sshdPath = '/usr/sbin/sshd';
+export const sshdPath = '/usr/sbin/sshd';
 const startDeadlineMs = 60_000;
 
 /**
@@ -107,7 +107,7 @@ function stopChild(child: ChildProcess): Promise<void> {
 /**
  * As root, sshd needs its privilege separation folder. Installing the package creates this folder; a reboot removes it.
  */
-function ensurePrivsepFolder(): void {
+export function ensurePrivsepFolder(): void {
   if (process.getuid?.() === 0 && existsSync('/run') && !existsSync('/run/sshd')) {
     execFileSync('mkdir', ['-p', '-m', '0755', '/run/sshd']);
   }
@@ -132,13 +132,20 @@ function withOwnHome(folder: string, extra: readonly string[]): readonly string[
   return extra.map((line) => (line.startsWith('SetEnv ') ? `${line} ${home}` : line));
 }
 
-function configText(folder: string, port: number, hostKeys: readonly KeyPair[], extra: readonly string[]): string {
+/** The configuration of an sshd whose files are in a folder, with files of host keys and further lines. */
+export function sshdConfig(
+  folder: string,
+  port: number,
+  hostKeys: readonly string[],
+  config: readonly string[],
+): string {
+  const extra = withOwnHome(folder, config);
   const keyword = (line: string): string => line.split(/\s/u)[0]?.toLowerCase() ?? '';
   const given = new Set(extra.map(keyword));
   const defaults = [
     `Port ${port}`,
     'ListenAddress 127.0.0.1',
-    ...hostKeys.map((key) => `HostKey ${key.file}`),
+    ...hostKeys.map((key) => `HostKey ${key}`),
     `PidFile ${join(folder, 'pid')}`,
     `AuthorizedKeysFile ${join(folder, 'authorized_keys')}`,
     'StrictModes no',
@@ -179,7 +186,8 @@ async function startOn(port: number, options: SshdOptions): Promise<Sshd> {
   const hostKeys = given.length > 0 ? given : [hostKey];
   const config = join(folder, 'sshd_config');
   writeFileSync(join(folder, 'authorized_keys'), `${options.userKeys.join('\n')}\n`, { mode: 0o600 });
-  writeFileSync(config, configText(folder, port, hostKeys, withOwnHome(folder, options.config ?? [])));
+  const hostKeyFiles = hostKeys.map(({ file }) => file);
+  writeFileSync(config, sshdConfig(folder, port, hostKeyFiles, options.config ?? []));
   const logFile = join(folder, 'log');
   const log = (): string => (existsSync(logFile) ? readFileSync(logFile, 'utf8') : '');
   const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', ...options.env };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mutatingScript } from '../../../../src/node/root-script.ts';
 import { withdrawBody } from '../../../../src/node/withdraw.ts';
+import { sh } from '../../../../src/rack/artifacts/peers/scripts.generated.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { exampleFence } from './script-examples.ts';
@@ -170,9 +171,15 @@ describe.each(scriptShells)('uninstall scripts in $name', (shell) => {
   });
 
   describe('withdraw-node', () => {
-    it('removes its folder, lease, sudo rule and key, and keeps other keys', async () => {
+    it('removes its folder, lease, sudo rule and keys, and keeps other keys', async () => {
       const root = newRoot(shell);
-      root.file(keys, 'ssh-ed25519 AAAA ana@desk\nssh-ed25519 BBBB meshwright\n# meshwright was here once');
+      const lines = ['ssh-ed25519 AAAA ana@desk', 'ssh-ed25519 BBBB meshwright', '# meshwright was here once'];
+      root.file(keys, lines.join('\n'));
+      // A run that was killed has left the key of an exchange.
+      const leave = `${sh.exchangeKeys({})}\nHOME="$R/Users/mesh"\ngrant "$R/opt/meshwright/peers/tiny-1" 14567 'ssh-ed25519 CCCC'`;
+      mkdirSync(join(root.folder, 'opt/meshwright/peers/tiny-1'), { recursive: true });
+      await root.runBody(`${leave}\nchanged`);
+      expect(root.read(keys)).toMatch(/^restrict,.* ssh-ed25519 CCCC meshwright-exchange-tiny-1$/m);
       root.file(dropIn, 'mesh ALL=...');
       root.file('etc/sudoers.d/theirs', 'theirs');
       const end = await withdraw(root);
