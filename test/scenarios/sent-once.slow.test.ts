@@ -1,13 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/engine/plan/plan.ts';
 import { leastExchangeBytes } from '../../src/model/model-bytes.ts';
-import { filePart, first, pairFile, second } from './converge-file.ts';
+import type { Step } from '../../src/model/step.ts';
+import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
 let rack: ConvergeRack;
+let file: FileValue;
 beforeAll(async () => {
-  const file = pairFile((value) => {
+  file = pairFile((value) => {
     for (const one of Object.values(filePart(value, 'placements')))
       (one as Record<string, unknown>)['state'] = 'stopped';
   });
@@ -23,6 +26,11 @@ beforeAll(async () => {
 }, patience);
 afterAll(() => rack?.stop());
 
+const sendsOf = ({ steps }: Plan): readonly string[] =>
+  steps.flatMap(({ node, act }) => (act.kind === 'send' ? `${node} ${act.source.slice(-11)}` : []));
+const fetchOf = ({ steps }: Plan): Step | undefined =>
+  steps.find(({ act, node }) => node === second && act.kind === 'job' && act.name === 'fetch-model');
+
 describe('a large model in a folder on this computer', { timeout: patience }, () => {
   it('is sent to one Mac, from which the other one gets it over the cable, also after an interruption', async () => {
     const interrupt = new AbortController();
@@ -34,15 +42,27 @@ describe('a large model in a folder on this computer', { timeout: patience }, ()
     });
     expect(cut?.isInterrupted).toBe(true);
     const { plan, report } = await rack.converge();
-    const names = plan.steps.flatMap(({ node, act }) =>
-      act.kind === 'send' ? `${node} ${act.source.slice(-11)}` : [],
-    );
-    expect(names).toEqual([`${first} config.json`, `${first} weights.bin`]);
-    const fetch = plan.steps.find(
-      ({ act, node }) => node === second && act.kind === 'job' && act.name === 'fetch-model',
-    );
-    expect(fetch?.act).toMatchObject({ args: { source: { kind: 'peers' }, peers: { role: 'receive' } } });
+    expect(sendsOf(plan)).toEqual([`${first} config.json`, `${first} weights.bin`]);
+    expect(fetchOf(plan)?.act).toMatchObject({ args: { source: { kind: 'peers' }, peers: { role: 'receive' } } });
     expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
     expect(leftIn(await rack.plan())).toEqual([]);
+  });
+
+  it('reaches the other one over Ethernet if no cable leads there', async () => {
+    await rack.fleet().setFault(['cable-missing', 'studio-1:4']);
+    filePart(file, 'models')['more'] = { source: './shelf' };
+    for (const one of Object.values(filePart(file, 'placements'))) (one as Record<string, unknown>)['model'] = 'more';
+    writeFileSync(join(rack.folder, 'shelf/config.json'), '{"more": 1}');
+    expect(await rack.declare(file)).toEqual([]);
+    const { plan, report } = await rack.apply();
+    expect(sendsOf(plan)).toEqual([`${first} config.json`, `${first} weights.bin`]);
+    const sources = [{ node: first, isOrigin: true, isOverSsh: true }];
+    expect(fetchOf(plan)?.act).toMatchObject({ args: { source: { kind: 'peers' }, peers: { sources } } });
+    const steps = report?.steps.filter(({ step }) => step.id.includes('/model/more/')) ?? [];
+    expect([steps.length, new Set(steps.map(({ outcome }) => outcome))]).toEqual([
+      11,
+      new Set(['changed', 'unchanged']),
+    ]);
+    await rack.fleet().clearFault(['cable-missing']);
   });
 });

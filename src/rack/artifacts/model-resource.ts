@@ -269,7 +269,6 @@ function exchangeOf(
     ...given({
       account: desired.system.accounts.transfers,
       isPrivate: (source.kind === 'url' && isPrivate(source)) || undefined,
-      isCabledOnly: source.kind === 'controller' || undefined,
     }),
   });
 }

@@ -18,8 +18,6 @@ export interface FanOutWish {
   readonly account?: string;
   /** Set if the bytes must be encrypted. */
   readonly isPrivate?: true;
-  /** Set if Macs without a cable to others take no part, because they have a source of their own. */
-  readonly isCabledOnly?: true;
 }
 
 /** A cable from a Mac: its own address and the other Mac's. */
@@ -79,7 +77,7 @@ interface Group {
 
 /**
  * How Macs get a model from each other. In each group of cabled Macs, those that have the model serve it; if there are
- * none, one Mac gets it first and serves what has arrived. In one group, that Mac downloads the model if no Mac has it.
+ * none, one Mac gets it first and serves what has arrived. In one group, that Mac gets it from its source if no Mac has it.
  * In each further group, it gets the model over Ethernet, through SSH: in a chain, because a Mac has one network
  * interface for all others. Over cables, the bytes of a public model are not encrypted.
  *
@@ -94,7 +92,7 @@ export function fanOut(fleet: Wired, links: JudgedLinks, wish: FanOutWish): Read
     const origins = having.length > 0 ? having : downloaders.filter((one) => nodes.includes(one)).slice(0, 1);
     return { nodes, origins, taking: nodes.filter((one) => receivers.includes(one) && !origins.includes(one)) };
   });
-  const chain = wish.isCabledOnly === true ? [] : chainOf(groups, wish);
+  const chain = chainOf(groups, wish);
   const plans = new Map<NodeName, PeerPlan>();
   for (const group of groups) {
     for (const self of group.nodes) {

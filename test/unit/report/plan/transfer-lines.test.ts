@@ -141,16 +141,13 @@ describe("a plan's transfers and disk space", () => {
     expect(transfers[0]).toMatchObject({ uplinkBytes: 100e9, cableBytes: 0 });
   });
 
-  it('send a model from this computer to one Mac, and from there over the cables', () => {
-    const { plan, transfers } = forecast('/models/tiny');
-    const [first, ...others] = transfers.map(({ controllerBytes, cableBytes }) => [controllerBytes, cableBytes]);
-    expect([first, others]).toEqual([
-      [100e9 + 1_000, 0],
-      [
-        [1_000, 100e9],
-        [1_000, 100e9],
-      ],
-    ]);
+  it.each([
+    ['the cables', {}, 100e9, undefined],
+    ['Ethernet if a placement runs', { isServing: true }, 0, 100e9],
+  ] as const)('send a model from this computer to one Mac, and from there over %s', (_, rack, cableBytes, sshBytes) => {
+    const { plan, transfers } = forecast('/models/tiny', {}, rack);
+    const other = { controllerBytes: 1_000, cableBytes, ...given({ sshBytes }) };
+    expect(transfers).toMatchObject([{ controllerBytes: 100e9 + 1_000, cableBytes: 0 }, other, other]);
     const fetches = plan.steps.filter(({ act }) => act.kind === 'job' && act.name === 'fetch-model');
     expect(fetches.map(({ needs }) => needs.at(-1))).toEqual([
       'studio-1/model/tiny/serve',
