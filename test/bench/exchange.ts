@@ -1,8 +1,11 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Topology } from '../exchange/cables.ts';
+import { makeKeyPair } from '../../src/remote/keys/exchange-key.ts';
+import { switchAddress, type Topology } from '../exchange/cables.ts';
 import { makeFile, mebibyte, openExchange } from '../exchange/exchange.ts';
+import type { Mac } from '../exchange/mac.ts';
+import { hasSshd } from '../sshd/start-sshd.ts';
 
 /** One model that went from one Mac to all others, in seconds. */
 export interface ExchangeTime {
@@ -76,29 +79,72 @@ async function timeCase({
   }
 }
 
+/** A way to copy one file from a Mac to another with programs that every Mac has. */
+interface Pipeline {
+  readonly name: string;
+  readonly kind: Topology['kind'];
+  readonly limit: number;
+  /** Resolves to the milliseconds that it took. */
+  readonly copy: (path: string, from: Mac, to: Mac) => Promise<number>;
+}
+
+const listenPort = 9_999;
+
+/** `nc` sends the file, `tee` writes it, and `shasum` hashes it at both ends. */
+const byNc: Pipeline = {
+  name: 'one cable without a limit, by nc and shasum',
+  kind: 'mesh',
+  limit: 1.25,
+  copy: async (path, from, to) => {
+    const receiver = to.shell(`nc -l ${listenPort} | tee '${to.model('copy')}' | shasum -a 256 >&2`);
+    await pause(500);
+    const beganAt = performance.now();
+    from.shell(`bash -c "tee >(shasum -a 256 >&2) <'${from.model(path)}' | nc -N ${to.plan.listen[0]} ${listenPort}"`);
+    await once(receiver, 'close');
+    return performance.now() - beganAt;
+  },
+};
+
 /**
- * One file over a cable without a limit, and the same with programs that every Mac has: `nc` sends it, `tee` writes it,
- * and `shasum` hashes it at both ends. @returns how often the exchange takes the time of the other, at the median of rounds
+ * `ssh` sends the file with the cipher of the exchange, and nothing hashes it. The exchange hashes it at both ends, which
+ * costs more than the cipher, and here both ends share the same cores.
  */
-async function comparePipeline(rounds: number): Promise<ExchangeTime | undefined> {
-  if (!existsSync('/usr/bin/nc')) return undefined;
-  const [file, listenPort] = [makeFile('model.bin', 512 * mebibyte), 9_999];
+const bySsh: Pipeline = {
+  name: 'over SSH, by ssh and cat',
+  kind: 'ssh',
+  limit: 3,
+  copy: async (path, from, to) => {
+    const key = makeKeyPair();
+    const identity = to.own('copy-key');
+    writeFileSync(identity, key.privateKey, { mode: 0o600 });
+    appendFileSync(from.own('../../sshd/authorized_keys'), `${key.publicKey}\n`);
+    const options = ['BatchMode=yes', `UserKnownHostsFile=${to.own('../ssh-hosts')}`, `HostKeyAlias=${from.plan.self}`];
+    const words = options.map((one) => `-o '${one}'`).join(' ');
+    const ssh = `ssh -F /dev/null -c aes128-gcm@openssh.com -i '${identity}' ${words} root@${switchAddress(from.plan.self)}`;
+    // sshd starts meanwhile.
+    await pause(1_000);
+    const beganAt = performance.now();
+    const [code] = await once(to.shell(`${ssh} "cat '${from.model(path)}'" >'${to.model('copy')}'`), 'close');
+    if (code !== 0) throw new Error(`ssh exited with ${code}`);
+    return performance.now() - beganAt;
+  },
+};
+
+/**
+ * One file between two Macs by the exchange, and by other programs in the same network. @returns how often the
+ * exchange takes the time of the other, at the median of rounds
+ */
+async function comparePipeline({ name, kind, limit, copy }: Pipeline, rounds: number): Promise<ExchangeTime> {
+  const file = makeFile('model.bin', 512 * mebibyte);
   // As for a large model.
   const planText = (text: string): string =>
     text.replace(/^chunk .*/mu, `chunk ${64 * mebibyte}`).replace(/^streams .*/mu, 'streams 4');
   const times: { readonly own: number; readonly stock: number }[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const exchange = await openExchange({ topology: { kind: 'mesh', macs: 2 }, files: [file], planText });
+    const exchange = await openExchange({ topology: { kind, macs: 2 }, files: [file], planText });
     try {
       const [from, to] = [exchange.mac(1), exchange.mac(2)];
-      const receiver = to.shell(`nc -l ${listenPort} | tee '${to.model('copy')}' | shasum -a 256 >&2`);
-      await pause(500);
-      const stockAt = performance.now();
-      from.shell(
-        `bash -c "tee >(shasum -a 256 >&2) <'${from.model(file.path)}' | nc -N ${to.plan.listen[0]} ${listenPort}"`,
-      );
-      await once(receiver, 'close');
-      const stock = performance.now() - stockAt;
+      const stock = await copy(file.path, from, to);
       const ownAt = performance.now();
       exchange.start();
       await to.has(file.bytes.length / mebibyte / 64);
@@ -111,12 +157,7 @@ async function comparePipeline(rounds: number): Promise<ExchangeTime | undefined
   const { own, stock } = times.toSorted((one, other) => one.own / one.stock - other.own / other.stock)[
     Math.floor(rounds / 2)
   ] as { own: number; stock: number };
-  return {
-    name: 'one cable without a limit, by nc and shasum',
-    seconds: own / 1_000,
-    boundSeconds: stock / 1_000,
-    limit: 1.25,
-  };
+  return { name, seconds: own / 1_000, boundSeconds: stock / 1_000, limit };
 }
 
 /** Measures exchanges one after the other; none where the kernel allows no namespaces. */
@@ -127,7 +168,9 @@ export async function measureExchanges(say: (text: string) => void): Promise<rea
     say('.');
     times.push(await timeCase(one));
   }
-  say('.');
-  const pipeline = await comparePipeline(3);
-  return pipeline === undefined ? times : [...times, pipeline];
+  for (const one of [...(existsSync('/usr/bin/nc') ? [byNc] : []), ...(hasSshd() ? [bySsh] : [])]) {
+    say('.');
+    times.push(await comparePipeline(one, 3));
+  }
+  return times;
 }
