@@ -60,13 +60,14 @@ export function baseToolFiles(user: string): readonly NodeFile[] {
 }
 
 /**
- * Checks that this machine has all programs that simulated Macs need.
+ * Checks that this machine has all programs that simulated Macs need. Optional ones may be missing.
  *
  * @param find returns the path of a program, or undefined
  * @throws FleetError `sim/missing-programs`, with their names
  */
 export function requirePrograms(find: (name: string) => string | undefined = hostTool): void {
-  const names = new Set([...baseTools.map(({ host }) => host), ...linkedTools.map((path) => basename(path))]);
+  const needed = baseTools.filter(({ isOptional }) => isOptional !== true);
+  const names = new Set([...needed.map(({ host }) => host), ...linkedTools.map((path) => basename(path))]);
   const missing = [...names].filter((name) => name !== 'none' && find(name) === undefined).sort();
   if (missing.length === 0) return;
   throw new FleetError([diagnose('sim/missing-programs', { detail: `Not found: ${missing.join(', ')}.` })]);

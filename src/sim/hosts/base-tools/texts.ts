@@ -173,4 +173,13 @@ esac`,
     usage: 'Type shasum -h for help',
     body: passFiles({ letters: 'a:c' }),
   },
+  {
+    path: '/sbin/sha256sum',
+    source: from.apple("md5.c and md5_variant_links.sh of Apple's text_cmds-190 (macOS 15)"),
+    forms: '[file ...]',
+    isOptional: true,
+    usage: 'usage: sha256sum [-bctwz] [files ...]',
+    // Apple's tool prints every name unchanged; GNU marks a name that has a backslash.
+    body: passFiles({ letters: '', extra: refuseTexts(['\\'], 'a name with a backslash is not simulated') }),
+  },
 ];

@@ -30,6 +30,8 @@ export interface BaseTool {
   readonly forms: string;
   /** Name on the host machine; `none` if the wrapper needs no other program. */
   readonly host: string;
+  /** True for a tool that older Macs lack: a host machine without it simulates such Macs. */
+  readonly isOptional?: boolean;
   /** Usage text, printed after the message about an invalid option. */
   readonly usage: string;
   readonly code: number;

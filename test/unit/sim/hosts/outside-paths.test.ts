@@ -74,6 +74,7 @@ describe('a base tool with a path outside the node', () => {
     'sort -o "$O" /dev/null',
     'cmp "$O" /dev/null',
     'shasum "$O"',
+    'sha256sum "$O"',
     'tar -cf here.tar "$O"',
     'tar -cf "$O" here',
     'tar -cf here.tar -C / x',
@@ -93,9 +94,9 @@ describe('a base tool with a path outside the node', () => {
     'rm /dev/null/x',
   ])('is rejected and recorded, and changes nothing: %s', async (script) => {
     const ran = await sh(script);
-    expect(ran.err).toMatch(/^[a-z]+: .*: simulated: below this node's root only$/m);
+    expect(ran.err).toMatch(/^[a-z0-9]+: .*: simulated: below this node's root only$/m);
     expect([ran.out, ran.code === 0]).toEqual(['', false]);
-    expect(ran.unknown).toMatch(/^\/(usr\/)?bin\/[a-z0-9]+ \d+:/);
+    expect(ran.unknown).toMatch(/^\/(usr\/)?s?bin\/[a-z0-9]+ \d+:/);
     expect(await readFile(outside, 'utf8')).toBe('precious');
     expect((await readdir(folder)).sort()).toEqual(['node 1', 'outside']);
   });

@@ -23,6 +23,10 @@ describe('the programs required for simulated Macs', () => {
     expect(refusals('gcc', 'python3', 'none')).toEqual([]);
   });
 
+  it('exclude a tool that older Macs lack', () => {
+    expect(refusals('sha256sum')).toEqual([]);
+  });
+
   it('all exist on this machine', () => {
     expect(() => requirePrograms()).not.toThrow();
   });
