@@ -1,5 +1,6 @@
 import type { NodePath } from '../model/probe.ts';
 import { pathWord, rootLine, shellCommand, tool } from './paths/node-paths.ts';
+import { sh } from './shell/scripts.generated.ts';
 
 /**
  * The command line for a script that runs as the ssh user, who owns the staging folder until its content is verified.
@@ -20,12 +21,11 @@ export const stagedSizeCommand = (path: NodePath, rootPrefix: string): string =>
 
 /** Prints the SHA-256 of a file's first bytes as `sha256 DIGEST`. */
 export const prefixDigestCommand = (path: NodePath, bytes: number, rootPrefix: string): string =>
-  shellCommand(
-    asUser(rootPrefix, path, digested(`${pathWord(tool.head)} -c ${bytes} "$f" | ${pathWord(tool.shasum)} -a 256`)),
-  );
+  shellCommand(asUser(rootPrefix, path, digested(`${pathWord(tool.head)} -c ${bytes} "$f" | sha256`)));
 
-const digested = (command: string): string => `s=$(${command}) || exit 1
-printf 'sha256 %s\\n' "\${s%% *}"`;
+const digested = (command: string): string => `${sh.sha256({})}
+s=$(${command}) || exit 1
+printf 'sha256 %s\\n' "$s"`;
 
 /** Where {@link appendCommand} starts to write, and how. */
 export interface AppendStart {
@@ -59,7 +59,7 @@ if [ "$n" -ne ${offset} ]; then
 fi
 ${pathWord(tool.cat)} >>"$f" || exit 1
 ${measured}
-printf 'size %s\\n' "$n"${digests ? `\n${digested(`${pathWord(tool.shasum)} -a 256 <"$f"`)}` : ''}`,
+printf 'size %s\\n' "$n"${digests ? `\n${digested('sha256 <"$f"')}` : ''}`,
     ),
   );
 

@@ -108,11 +108,12 @@ describe('apply --verify=full', () => {
     expect(applied.stdout).toContain(name);
 
     const [path = ''] = folders();
-    const shasum = join(place.root, path.slice(0, path.indexOf('/opt/meshwright/')), 'usr/bin/shasum');
-    const before = readFileSync(shasum);
-    writeFileSync(shasum, '#!/bin/sh\nexit 1\n');
+    const mac = join(place.root, path.slice(0, path.indexOf('/opt/meshwright/')));
+    const tools = ['sbin/sha256sum', 'usr/bin/shasum'].map((name) => join(mac, name));
+    const before = tools.map((tool) => readFileSync(tool));
+    for (const tool of tools) writeFileSync(tool, '#!/bin/sh\nexit 1\n');
     const unreadable = await run('apply', '--verify=full', '--yes');
-    writeFileSync(shasum, before);
+    for (const [at, tool] of tools.entries()) writeFileSync(tool, before[at] ?? '');
     expect([unreadable.code, unreadable.stdout]).toEqual([4, expect.stringContaining('nothing else was changed')]);
     expect((await run('apply', '--yes')).code).toBe(0);
   });

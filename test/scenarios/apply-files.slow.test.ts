@@ -203,7 +203,7 @@ describe('a job', () => {
     const model = aModel(Buffer.from('weights'));
     await run([prepare(model)]);
     writeFileSync(model.staged, model.bytes);
-    const go = holdTool('/usr/bin/shasum');
+    const go = holdTool('/sbin/sha256sum');
     const person = new AbortController();
     const step = { ...verify(model), needs: [] };
     const first = await runPlan(planOf([step]), {

@@ -19,7 +19,7 @@ const programsIn = <Names extends string>(folder: `/${string}`, names: Names) =>
  */
 export const tool = {
   ...programsIn('/bin', 'cat chmod cp date df kill launchctl ln ls mkdir mv ps rm rmdir sh sleep sync'),
-  ...programsIn('/sbin', 'ifconfig shutdown'),
+  ...programsIn('/sbin', 'ifconfig sha256sum shutdown'),
   ...programsIn('/usr/bin', 'awk base64 cksum curl defaults ditto dscl env false fdesetup find hdiutil head id'),
   ...programsIn(
     '/usr/bin',

@@ -57,8 +57,8 @@ adopted() {
   must mkdir "$R/bin/mkdir" -p "${g%/*}"
   "$R/bin/rm" -f "$g"
   must copy "$R/bin/cp" -c "$f" "$g"
-  x=$("$R/usr/bin/shasum" -a 256 "$g" 2>/dev/null)
-  if [ "${x%% *}" != "$2" ]; then
+  x=$(sha256 2>/dev/null <"$g")
+  if [ "$x" != "$2" ]; then
     "$R/bin/rm" -f "$g"
     if [ -z "$x" ]; then left "$4 cannot be read"; else left "$4 has different contents"; fi
     return

@@ -3,6 +3,7 @@
 # earlier run is not read again. Names that begin with a dot are left out; links to files are followed. Reading begins
 # two seconds after the first look, so that every later write changes the state.
 #
+# Uses ../../node/shell/sha256.sh
 # Needs folder: the folder
 # Needs most: the largest number of files
 # Prints: nothing; fails with no-source, being-written, not-a-file, odd-name, too-many-files, find, shasum
@@ -34,8 +35,7 @@ while IFS= read -r x; do
   f=${x#* * * * * } n=${x#* * }
   n=${n%% *}
   if [ "$h" = - ]; then
-    h=$("$R/usr/bin/shasum" -a 256 <"$f") || failed shasum "$f could not be read"
-    h=${h%% *}
+    h=$(sha256 <"$f") || failed shasum "$f could not be read"
     printf '%s %s\n' "$h" "$x" >>"$d/list" || failed write 'the list could not be written'
   fi
   printf '%s %s\n' "$h" "$x" >>"$d/list.new" || failed write 'the list could not be written'

@@ -45,8 +45,8 @@ uv packages pip compile --generate-hashes --no-build --no-header --no-annotate $
 take "$build/list" "$most" "$list"
 must chmod "$R/bin/chmod" 755 "$staging"
 if [ -n "$v" ]; then
-  x=$("$R/usr/bin/shasum" -a 256 "$wheel.new") || failed shasum 'the sha256 of the wheel could not be read'
-  printf '%s==%s \\\n    --hash=sha256:%s\n' "$package" "$v" "${x%% *}" >>"$list.new" || failed write 'the list could not be written'
+  x=$(sha256 <"$wheel.new") || failed shasum 'the sha256 of the wheel could not be read'
+  printf '%s==%s \\\n    --hash=sha256:%s\n' "$package" "$v" "$x" >>"$list.new" || failed write 'the list could not be written'
   publish "$wheel"
 fi
 publish "$list"

@@ -3,6 +3,7 @@
 # model counts as changed and the next apply replaces it.
 #
 # Uses ../../node/shell/flush.sh
+# Uses ../../node/shell/sha256.sh
 # Needs published: the folder of the published model
 # Needs seal: the name of its seal
 # Needs total: the bytes of all files
@@ -12,8 +13,8 @@ if [ ! -d "$published" ] || [ -h "$published" ]; then failed not-published 'the 
 must mkdir "$R/bin/mkdir" -p "$d/compared"
 issame() {
   if [ ! -f "$1" ] || [ -h "$1" ]; then return 1; fi
-  x=$("$R/usr/bin/shasum" -a 256 "$1") || failed shasum 'the sha256 of a file could not be read'
-  [ "${x%% *}" = "$2" ]
+  x=$(sha256 <"$1") || failed shasum 'the sha256 of a file could not be read'
+  [ "$x" = "$2" ]
 }
 iscompared() {
   [ -f "$1" ] && [ -e "$d/compared/$2" ] || return 1

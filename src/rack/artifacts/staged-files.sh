@@ -6,6 +6,7 @@
 # is not listed: remains of an earlier attempt, and links.
 #
 # Uses staged-tree.sh
+# Uses ../../node/shell/sha256.sh
 # Needs paths: the paths of all files, one per line
 # Needs total: the bytes of all files
 # Prints: nothing
@@ -19,8 +20,8 @@ compare() {
   [ -f "$1" ] && [ ! -h "$1" ] || return 1
   size "$1"
   [ "$n" -eq "$3" ] || return 1
-  x=$("$R/usr/bin/shasum" -a 256 "$1") || failed shasum 'the sha256 of a file could not be read'
-  [ "${x%% *}" = "$2" ]
+  x=$(sha256 <"$1") || failed shasum 'the sha256 of a file could not be read'
+  [ "$x" = "$2" ]
 }
 ischecked() {
   [ -f "$t/$1" ] && [ ! -h "$t/$1" ] && [ -e "$staging/checked/$2" ] || return 1

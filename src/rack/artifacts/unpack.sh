@@ -10,6 +10,7 @@
 # the owner of links unchanged. stat(1) of macOS: %i inode, %l hard links.
 #
 # Uses staged-tree.sh
+# Uses ../../node/shell/sha256.sh
 # Needs archive: the file; one that ends in .dmg is a disk image
 # Needs sha256: of the archive
 # Prints: nothing; fails with no-archive, wrong-digest, bad-archive, unsafe-archive
@@ -74,10 +75,10 @@ unpack() {
   owned "$staging"
   bytes=$("$R/usr/bin/stat" -f %z "$archive")
   progress 0 "$bytes"
-  x=$("$R/usr/bin/shasum" -a 256 "$archive") || failed shasum 'the sha256 of the archive could not be read'
-  [ "${x%% *}" = "$sha256" ] || {
+  x=$(sha256 <"$archive") || failed shasum 'the sha256 of the archive could not be read'
+  [ "$x" = "$sha256" ] || {
     "$R/bin/rm" -f "$archive"
-    failed wrong-digest "the archive has the sha256 ${x%% *}"
+    failed wrong-digest "the archive has the sha256 $x"
   }
   case $archive in (*.dmg) from_image ;; (*) from_tar ;; esac
   [ -n "$("$R/usr/bin/find" "$new" ! -type d)" ] || failed bad-archive 'the archive contained no file'
@@ -86,8 +87,8 @@ unpack() {
 extra() {
   e=$staging/extra/$1
   if [ ! -f "$e" ] || [ -h "$e" ]; then failed no-archive "$e is missing"; fi
-  x=$("$R/usr/bin/shasum" -a 256 "$e") || failed shasum 'the sha256 of a file could not be read'
-  [ "${x%% *}" = "$2" ] || failed wrong-digest "$e has the sha256 ${x%% *}"
+  x=$(sha256 <"$e") || failed shasum 'the sha256 of a file could not be read'
+  [ "$x" = "$2" ] || failed wrong-digest "$e has the sha256 $x"
   must cp "$R/bin/cp" "$e" "$new/"
 }
 finish() {

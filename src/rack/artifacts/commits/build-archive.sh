@@ -99,8 +99,8 @@ export COPYFILE_DISABLE=1
 must tar "$R/usr/bin/tar" -czf "$built.new" -C "$p" bin
 n=$("$R/usr/bin/stat" -f %z "$built.new") || failed stat 'the size of the archive could not be read'
 [ "$n" -le "$most" ] || failed too-long "the archive of the build has $n bytes, more than $most"
-x=$("$R/usr/bin/shasum" -a 256 "$built.new") || failed shasum 'the sha256 of the archive could not be read'
-printf '%s\n' "${x%% *}" >"$list.new" || failed write 'the sha256 could not be written'
+x=$(sha256 <"$built.new") || failed shasum 'the sha256 of the archive could not be read'
+printf '%s\n' "$x" >"$list.new" || failed write 'the sha256 could not be written'
 must chmod "$R/bin/chmod" 755 "$staging"
 publish "$built"
 publish "$list"

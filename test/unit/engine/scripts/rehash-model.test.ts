@@ -47,9 +47,12 @@ describe('the job that hashes a published model', () => {
     expect(problem.code).toBe('model/wrong-files');
   });
 
-  it('does not call a file wrong that cannot be read', async () => {
+  it.each([
+    ['fails', 'exit 1'],
+    ['prints no digest', "printf 'shasum: an error\\n'"],
+  ])('does not call a file wrong if the tool that hashes it %s', async (_how, body) => {
     const root = published();
-    root.tool('usr/bin/shasum', 'exit 1');
+    root.tool('usr/bin/shasum', body);
     expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'shasum' } });
     expect(root.read(seal)).toBe(`digest=${exampleModel.digest}\nfiles=2\n`);
   });

@@ -79,6 +79,28 @@ describe.each(scriptShells)('appending to a sent file in $name', (shell) => {
     expect(parseSent(`${stdout}more`)).toEqual({ size: undefined, sha256: undefined });
   });
 
+  /** Tools that hash right once, for the digest of `abc`. */
+  const once = (then: string) => `if mkdir "$R/../asked" 2>/dev/null; then exec sha256sum "$@"; fi\n${then}`;
+  const other = `printf '${'0'.repeat(64)}  -\\n'`;
+  it.each([
+    ['works', 'exec sha256sum "$@"', 'sha256sum sha256sum'],
+    ['fails', 'exit 1', 'sha256sum shasum'],
+    ['prints something else', "printf 'usage: sha256sum\\n'", 'sha256sum shasum'],
+    ['prints a wrong digest', other, 'sha256sum shasum'],
+    ['later fails', once('sha256sum; exit 1'), 'sha256sum sha256sum', 1],
+    ['later prints nothing', once('exit 0'), 'sha256sum sha256sum', 1],
+    ['later prints something else', once(`${other.replace('0', 'x')}`), 'sha256sum sha256sum', 1],
+    ['later prints a part of a digest', once("printf 'ba78  -\\n'"), 'sha256sum sha256sum', 1],
+  ])('hashes right or not at all if sha256sum %s', async (_how, body, used, code = 0) => {
+    const root = newRoot(shell);
+    root.file(path.path, 'first second');
+    root.tool('sbin/sha256sum', body);
+    const sum = await exec(prefixDigestCommand(path, 6, root.folder));
+    expect(sum).toEqual({ code, stdout: code === 0 ? `sha256 ${sha256('first ')}\n` : '' });
+    const tools = root.started().map(({ tool }) => tool.replace(/.*\//, ''));
+    expect(tools.filter((tool) => tool.startsWith('sha')).join(' ')).toBe(used);
+  });
+
   it('fails when the disk is full', async () => {
     const root = newRoot(shell);
     root.tool('bin/cat', 'printf "cat: stdout: No space left on device\\n" >&2; exit 1');
