@@ -172,10 +172,11 @@ sub note_source {
   ($last_source, $had_source) = (time, 1);
 }
 
-# True if a Mac is not expected to send anything any more. A Mac that SSH does not reach may only start a little later.
+# True if a Mac is not expected to send anything any more. It may start a little later, and refuses the key until then.
 sub is_lost {
   my ($peer) = @_;
-  return $peer->{dropped} || ($peer->{refused_at} && time - $peer->{refused_at} > $lost);
+  return 1 if $peer->{dropped};
+  return $peer->{refused_at} && $peer->{refusal} !~ /Permission denied/ && time - $peer->{refused_at} > $lost;
 }
 
 # How long this Mac waits for a source.

@@ -262,15 +262,16 @@ describe('an exchange of a model between Macs', () => {
     const sshd = await startSshd({ userKeys: [] });
     const { type, base64 } = sshd.hostKey;
     const cases = [
-      { hostKey: keys.publicKey, port: sshd.port, why: 'Host key verification failed.' },
-      { hostKey: `${type} ${base64}`, port: sshd.port, why: 'Permission denied (publickey).' },
-      { hostKey: `${type} ${base64}`, port: 1, why: 'Connection refused' },
+      { hostKey: keys.publicKey, port: sshd.port, first: 600, why: 'Host key verification failed.' },
+      // A Mac that has not started its transfer yet refuses the key, too.
+      { hostKey: `${type} ${base64}`, port: sshd.port, first: 1, why: 'Permission denied (publickey).' },
+      { hostKey: `${type} ${base64}`, port: 1, first: 600, why: 'Connection refused' },
     ];
     const roots = start(scriptShells[0] as Shell);
     const [, plan] = mesh(20_000 + (process.pid % 10_000)) as [PeerPlan, PeerPlan];
     const [node] = names as [NodeName];
     try {
-      for (const [at, { hostKey, port }] of cases.entries()) {
+      for (const [at, { hostKey, port, first }] of cases.entries()) {
         const root = roots[at] as MacRoot;
         root.tool('usr/bin/ssh', `exec ${hostTool('usr/bin/ssh')} "$@"`);
         const peers: PeerPlan = {
@@ -281,7 +282,7 @@ describe('an exchange of a model between Macs', () => {
         };
         const login = { node, user: sshd.user, address: '127.0.0.1', port, hostKey };
         const text = launchBody(key, fetch(peers), { peerKey: 'k'.repeat(64), ssh: { ...keys, logins: [login] } });
-        await root.runBody(text.replace('\nstreams 1\n', '\nstreams 1\nwait 600 1 600\n'));
+        await root.runBody(text.replace('\nstreams 1\n', `\nstreams 1\nwait ${first} 1 ${first}\n`));
       }
       for (const [at, { why }] of cases.entries()) {
         const refusals = [{ node, why: expect.stringContaining(why) }];
