@@ -12,6 +12,7 @@ import { firstApply, oneFileChange, timeNoOp } from './apply.ts';
 import { startApplyRack } from './apply-rack.ts';
 import { measureExchanges } from './exchange.ts';
 import type { Pair } from './floor.ts';
+import { measureFnv } from './fnv.ts';
 import { measureGateway } from './gateway.ts';
 import { measureLost, startLostRack } from './lost-member.ts';
 import { observationMemory, timePair } from './observation.ts';
@@ -135,7 +136,8 @@ async function measure(): Promise<Measured> {
   const gateway = await measureGateway();
   say('models between Macs ');
   const exchanges = await measureExchanges(say);
-  say('\n');
+  say('\nfnv\n');
+  const fnv = measureFnv();
   const largest = sizes.find((size) => size.peakBytes.length > 0);
   return {
     observation: sizes.map(({ nodes, pairs }) => ({ nodes, pairs })),
@@ -145,6 +147,7 @@ async function measure(): Promise<Measured> {
     lost,
     gateway,
     exchanges,
+    ...(fnv === undefined ? {} : { fnv }),
   };
 }
 

@@ -19,6 +19,10 @@ const measured = (sixteenMs: number): Measured => ({
   startUp: [{ nodeMs: 20, versionMs: 30, validateMs: 80 }],
   lost: [{ usualMs: 400, rankLostMs: 500, othersMs: 600, namedMs: 4_400 }],
   exchanges: [{ name: 'mesh of 7', seconds: 5.5, boundSeconds: 20, limit: 0.25 }],
+  fnv: [
+    { native: 2, plainC: 2, bigInt: 30 },
+    { native: 3, plainC: 4, bigInt: 50 },
+  ],
   gateway: { usualMs: 10, silentMs: 20, uploadsMs: 2_010, longJsonMs: 2_011, peakBytes: 450e6 },
 });
 
@@ -46,6 +50,8 @@ describe('benchmark limits', () => {
       [2.001, false],
       [450, true],
       [0.275, false],
+      [1, true],
+      [2 / 30, false],
       [119, true],
       [1.5, true],
       [4, false],
@@ -63,6 +69,7 @@ describe('benchmark limits', () => {
       'status, others of a silent Mac      1.500 x   at most 1.3 x     MISSED',
       'gateway, later beside long JSON     2.001 s   at most 2.0 s     MISSED',
       'model, mesh of 7                    0.275 x   at most 0.25 x    MISSED',
+      'fnv, by big integers                0.067 x   at most 0.05 x    MISSED',
       'validate, by node -e 0              4.000 x   at most 3.5 x     MISSED',
     ]);
   });

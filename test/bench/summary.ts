@@ -1,5 +1,6 @@
 import type { ExchangeTime } from './exchange.ts';
 import type { Pair } from './floor.ts';
+import type { FnvRound } from './fnv.ts';
 import type { GatewayTimes } from './gateway.ts';
 import type { LostRound } from './lost-member.ts';
 import type { StartUpRound } from './start-up.ts';
@@ -52,6 +53,8 @@ export interface Measured {
   readonly gateway?: GatewayTimes;
   /** Only on Linux, as root. */
   readonly exchanges?: readonly ExchangeTime[];
+  /** Only with a C++ compiler. */
+  readonly fnv?: readonly FnvRound[];
 }
 
 /** Limits of an observation, by nodes. */
@@ -135,8 +138,27 @@ function gatewayBars(times: GatewayTimes | undefined): readonly Bar[] {
 const exchangeBars = (exchanges: Measured['exchanges'] = []): readonly Bar[] =>
   exchanges.map(({ name, seconds, boundSeconds, limit }) => bar(`model, ${name}`, seconds / boundSeconds, limit, 'x'));
 
+/** The native hash runs at 95 % of a plain C loop's rate or faster, and at twenty times the rate of big integers. */
+function fnvBars(rounds: Measured['fnv']): readonly Bar[] {
+  if (rounds === undefined) return [];
+  const least = (way: keyof FnvRound): number => spreadOf(rounds.map((round) => round[way])).min;
+  return [
+    bar('fnv, by a plain C loop', least('native') / least('plainC'), 1 / 0.95, 'x'),
+    bar('fnv, by big integers', least('native') / least('bigInt'), 1 / 20, 'x'),
+  ];
+}
+
 /** The limits that this run measured, in a fixed order. */
-export function barsOf({ observation, apply, memory, startUp, lost, gateway, exchanges }: Measured): readonly Bar[] {
+export function barsOf({
+  observation,
+  apply,
+  memory,
+  startUp,
+  lost,
+  gateway,
+  exchanges,
+  fnv,
+}: Measured): readonly Bar[] {
   const peak = memory === undefined ? [] : [Math.max(...memory.peakBytes) / 1e6];
   const bare = medianOf(startUp, (round) => round.nodeMs);
   return [
@@ -145,6 +167,7 @@ export function barsOf({ observation, apply, memory, startUp, lost, gateway, exc
     ...lostBars(lost),
     ...gatewayBars(gateway),
     ...exchangeBars(exchanges),
+    ...fnvBars(fnv),
     ...peak.map((value) => bar(`memory at ${memory?.nodes} nodes`, value, memoryLimitMegabytes, 'MB')),
     bar('--version, by node -e 0', medianOf(startUp, (round) => round.versionMs) / bare, 3, 'x'),
     bar('validate, by node -e 0', medianOf(startUp, (round) => round.validateMs) / bare, 3.5, 'x'),

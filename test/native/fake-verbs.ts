@@ -81,7 +81,7 @@ export function buildProbe() {
     return { report, counts: JSON.parse(readFileSync(counts, 'utf8')) as Counts };
   };
 
-  return { run, reportOf, probe, remove: () => rmSync(folder, { recursive: true }) };
+  return { folder, run, reportOf, probe, remove: () => rmSync(folder, { recursive: true }) };
 }
 
 const linesOf = ({ name, guid = '0200000000000001', gids = new Map(), set = {} }: FakeDevice): readonly string[] => [

@@ -1,7 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cacheProgram } from '../../src/drivers/llamacpp/configure.ts';
 import { ipv6Groups } from '../../src/model/ip-address.ts';
 import { seenValue } from '../../src/model/known.ts';
 import { rdmaDevicesFact, rdmaPortsFact } from '../../src/rack/rdma/devices-fact.ts';
+import { fnv1a64 } from '../unit/drivers/llamacpp/fnv1a64.ts';
 import { answer, asked, loadFactCases } from '../unit/engine/observe/fact-cases.ts';
 import { buildProbe, type Counts, type FakeDevice, hasCompiler, type ReportedDevice } from './fake-verbs.ts';
 
@@ -51,13 +57,16 @@ const noDomainOrQueue = (counts: Counts) => {
 
 const healthy: FakeDevice = { name: 'rdma_en2', set: { state: 4 } };
 
-describe.skipIf(!hasCompiler())('the native probe', () => {
-  let built: ReturnType<typeof buildProbe>;
-  beforeAll(() => {
-    built = buildProbe();
-  });
-  afterAll(() => built.remove());
+const isHere = hasCompiler();
+let built: ReturnType<typeof buildProbe>;
+beforeAll(() => {
+  if (isHere) built = buildProbe();
+});
+afterAll(() => {
+  if (isHere) built.remove();
+});
 
+describe.skipIf(!isHere)('the native probe', () => {
   /** Probes one device, and checks that nothing remains open. */
   const probeOne = (set: Readonly<Record<string, number>>, name: FakeDevice['name'] = 'rdma_en2'): ReportedDevice => {
     const { report, counts } = built.probe([
@@ -271,5 +280,59 @@ describe.skipIf(!hasCompiler())('the native probe', () => {
       stderr: expect.stringMatching(/^Unknown/),
     });
     expect(built.run({}, '--help', '--version')).toMatchObject({ status: 64, stdout: '' });
+  });
+});
+
+describe.skipIf(!isHere)('fnv of the native probe', () => {
+  /** Writes files, and returns the printed hash of each. */
+  const hashesOf = (contents: readonly Uint8Array[]): readonly string[] => {
+    const names = contents.map((_, at) => join(built.folder, `tensor ${at}`));
+    for (const [at, content] of contents.entries()) writeFileSync(names[at] ?? '', content);
+    const { status, stdout, stderr } = built.run({}, 'fnv', ...names);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const lines = stdout.split('\n').slice(0, -1);
+    expect(lines.map((line) => line.slice(16))).toEqual(names.map((name) => `  ${name}`));
+    return lines.map((line) => line.slice(0, 16));
+  };
+
+  it('prints the published values', () => {
+    expect(hashesOf(['', 'a', 'b', 'foobar'].map((text) => Buffer.from(text)))).toEqual([
+      'cbf29ce484222325',
+      'af63dc4c8601ec8c',
+      'af63df4c8601f1a5',
+      '85944171f73967e8',
+    ]);
+  });
+
+  it('equals the version in TypeScript for any bytes, also across the ends of its reads', () => {
+    const any = fc.sample(fc.uint8Array({ maxLength: 300 }), 50);
+    const contents = [...any, ...[-1, 0, 1].map((more) => Buffer.alloc((1 << 20) + more, 'tensor'))];
+    expect(hashesOf(contents)).toEqual(contents.map(fnv1a64));
+  });
+
+  it('agrees with the program that verifies the cache of a worker', () => {
+    const contents = [0, 1, 65_537, (1 << 20) + 17].map((size) => Buffer.alloc(size, 'weights'));
+    const names = hashesOf(contents);
+    const cache = join(built.folder, 'cache');
+    mkdirSync(join(cache, 'rpc'), { recursive: true });
+    writeFileSync(join(cache, 'model'), 'digest');
+    for (const [at, name] of names.entries()) writeFileSync(join(cache, 'rpc', name), contents[at] ?? '');
+    writeFileSync(join(cache, 'rpc', '0123456789abcdef'), 'changed');
+    expect(spawnSync('perl', ['-', cache, 'digest', 'true'], { input: cacheProgram }).status).toBe(0);
+    expect(readdirSync(join(cache, 'rpc')).sort()).toEqual([...names].sort());
+  });
+
+  it('names the files that it cannot read, and hashes the others', () => {
+    const [name, missing] = [join(built.folder, 'readable'), join(built.folder, 'missing')];
+    writeFileSync(name, 'a');
+    const { status, stdout, stderr } = built.run({}, 'fnv', missing, built.folder, 'line\nbreak', name);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: `af63dc4c8601ec8c  ${name}\n` });
+    expect(stderr.split('\n')).toEqual([
+      `"${missing}": No such file or directory`,
+      `"${built.folder}": Is a directory`,
+      '"line\\u000abreak": The name has a control character',
+      '',
+    ]);
+    expect(built.run({}, 'fnv')).toMatchObject({ status: 64, stdout: '' });
   });
 });
