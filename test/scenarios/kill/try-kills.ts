@@ -1,4 +1,4 @@
-import { isThorough } from '../../sample.ts';
+import { isWhole } from '../../sample.ts';
 import { aftermath, type Expected, quiet } from './aftermath.ts';
 import type { Kill } from './choose-kills.ts';
 import { killAt, type Rehearsal, rehearse } from './kill-points.ts';
@@ -36,8 +36,8 @@ interface Lane {
   isUsable: boolean;
 }
 
-/** In thorough runs, one controller works while the controller of another rack waits. */
-const laneCount = isThorough ? 2 : 1;
+/** In `npm run nightly`, one controller works while the controller of another rack waits. A few kills are not worth a rack. */
+const laneCount = isWhole ? 2 : 1;
 
 /** Converges a rack to the file and the faults of a scenario. */
 async function prepare({ rack, file, jobs }: KillRack, scenario: KillScenario): Promise<void> {
