@@ -27,12 +27,15 @@ const results = mkdtempSync(join(tmpdir(), 'meshwright-nightly-'));
 
 /** Tests that run only a sample in everyday runs. */
 const enumerated = [
-  ...['kill', 'start-phases', 'converge', 'hostile', 'recipes'].map((name) => `test/scenarios/${name}`),
+  ...['apply-transaction', 'converge', 'gateway-raw', 'hostile', 'kill', 'mlx-mesh', 'recipes', 'start-phases'].map(
+    (name) => `test/scenarios/${name}`,
+  ),
   'test/cli/kill',
   'test/cli/blind-follower',
   'test/cli/skeletons',
   'test/unit/engine/scripts/lease-interleaved',
   'test/unit/engine/scripts/fetch-killed',
+  'test/unit/engine/scripts/texts-before',
 ];
 
 const running = new Set();
