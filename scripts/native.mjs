@@ -20,7 +20,8 @@ const sanitizers = ['-g', '-O1', '-fsanitize=address,undefined', '-fno-sanitize-
 const probeFlags = ['-std=c++20', '-O2', ...warnings, `-DMESHWRIGHT_VERSION="${version}"`];
 // Before glibc 2.34, dlopen is in a library of its own.
 const libraries = process.platform === 'linux' ? ['-ldl'] : [];
-const fake = [...warnings, ...sanitizers, '-shared', '-fPIC', 'native/test/fake_verbs.c'];
+const fakeSources = ['native/test/fake_verbs.c', 'native/test/fake_wire.c'];
+const fake = [...warnings, ...sanitizers, '-shared', '-fPIC', '-pthread', ...fakeSources];
 
 const commands = isChecked
   ? [

@@ -1,9 +1,11 @@
 /*
  * A fake verbs library for the tests, with the devices of the text file in MESHWRIGHT_FAKE_VERBS. It describes the
- * structs itself, from the manual pages of rdma-core, and shares no header with the probe.
+ * structs itself, from the manual pages of rdma-core, and shares no header with the probe. `fake_wire.c` carries the
+ * messages.
  *
  * The file has one statement per line. `device HEX` begins a device; HEX are the bytes of its name. `gid INDEX HEX` adds
- * an entry to its GID table. `set FIELD NUMBER` sets a field of the device, or of the library before the first device.
+ * an entry to its GID table. `peer HEX` adds a GID that the device can reach; without this statement it reaches every
+ * GID. `set FIELD NUMBER` sets a field of the device, or of the library before the first device.
  *
  * When the process ends, the library writes to the file in MESHWRIGHT_FAKE_VERBS_COUNTS how many objects of each kind
  * were opened, and how many of them are still open.
@@ -14,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fake_verbs.h"
 
 struct ibv_device {
 	void *dummy_open, *dummy_close;
@@ -47,32 +51,6 @@ struct ibv_port_attr {
 	uint8_t active_width, active_speed, phys_state, link_layer, flags;
 };
 
-enum { most_devices = 70, most_gids = 1024 };
-
-/* What `set` can change. The errors of a call are returned as rdma-core does: as a number, or as -1 or null in errno. */
-struct settings {
-	int transport, phys_port_cnt, max_qp, max_cq, max_pd, max_mr, fw_ver_endless;
-	int state, max_mtu, active_mtu, gid_tbl_len, active_width, active_speed, link_layer;
-	int open_error, close_error, query_device_error, query_port_error, query_gid_error;
-	int device_shift; /* a library whose struct has this many more bytes at its start, or fewer */
-	int port_shift;
-	int longer; /* a library whose structs have this many more bytes at the end, or fewer */
-	int silent; /* every query succeeds and writes nothing */
-	int silent_gid;
-	int null_name;
-};
-
-struct device {
-	uint8_t name[64];
-	uint8_t guid[8];
-	struct settings set;
-	uint8_t gids[most_gids][16];
-};
-
-struct ibv_context {
-	const struct device *device;
-};
-
 static const struct { const char *name; size_t at; } fields[] = {
 #define FIELD(name) {#name, offsetof(struct settings, name)}
 	FIELD(transport), FIELD(phys_port_cnt), FIELD(max_qp), FIELD(max_cq), FIELD(max_pd), FIELD(max_mr),
@@ -80,6 +58,10 @@ static const struct { const char *name; size_t at; } fields[] = {
 	FIELD(active_width), FIELD(active_speed), FIELD(link_layer), FIELD(open_error), FIELD(close_error),
 	FIELD(query_device_error), FIELD(query_port_error), FIELD(query_gid_error), FIELD(device_shift),
 	FIELD(port_shift), FIELD(longer), FIELD(silent), FIELD(silent_gid), FIELD(null_name),
+	FIELD(alloc_pd_error), FIELD(create_cq_error), FIELD(create_qp_error), FIELD(reg_mr_error),
+	FIELD(destroy_qp_error), FIELD(init_error), FIELD(rtr_error), FIELD(rts_error), FIELD(post_send_error),
+	FIELD(post_recv_error), FIELD(poll_error), FIELD(send_status), FIELD(lose_every), FIELD(flip_every),
+	FIELD(delay_us), FIELD(rate_mbit),
 };
 
 static const struct settings usual = {
@@ -92,15 +74,17 @@ static struct device devices[most_devices];
 static int count, list_error, is_null_list, miscounted;
 static struct { const char *name; int opened, open; } kinds[] = {
 	{"lists", 0, 0}, {"contexts", 0, 0}, {"protectionDomains", 0, 0}, {"completionQueues", 0, 0}, {"queuePairs", 0, 0},
+	{"memoryRegions", 0, 0},
 };
-enum { lists, contexts, protection_domains, completion_queues, queue_pairs };
 
-static void *opened(int kind, void *object)
+void *fake_opened(enum kind kind, void *object)
 {
 	kinds[kind].opened++;
 	kinds[kind].open++;
 	return object;
 }
+
+void fake_closed(enum kind kind) { kinds[kind].open--; }
 
 static void from_hex(const char *hex, uint8_t *bytes, size_t most)
 {
@@ -137,6 +121,8 @@ __attribute__((constructor)) static void read_devices(void)
 			from_hex(rest, devices[count - 1].guid, 8);
 		} else if (sscanf(line, "gid %d %159s", &number, rest) == 2 && count > 0 && number < most_gids) {
 			from_hex(rest, devices[count - 1].gids[number], 16);
+		} else if (sscanf(line, "peer %159s", rest) == 1 && count > 0 && devices[count - 1].peer_count < most_peers) {
+			from_hex(rest, devices[count - 1].peers[devices[count - 1].peer_count++], 16);
 		} else if (sscanf(line, "set %63s %d", word, &number) == 2) {
 			set(word, number);
 		} else {
@@ -169,17 +155,17 @@ struct ibv_device **ibv_get_device_list(int *number)
 		snprintf(list[at]->dev_name, 64, "%d", at);
 	}
 	*number = count + miscounted;
-	return opened(lists, list);
+	return fake_opened(lists, list);
 }
 
 void ibv_free_device_list(struct ibv_device **list)
 {
 	for (int at = 0; list[at] != NULL; at++) free(list[at]);
 	free(list);
-	kinds[lists].open--;
+	fake_closed(lists);
 }
 
-static const struct device *behind(const struct ibv_device *device) { return &devices[atoi(device->dev_name)]; }
+static struct device *behind(const struct ibv_device *device) { return &devices[atoi(device->dev_name)]; }
 
 const char *ibv_get_device_name(struct ibv_device *device)
 {
@@ -195,19 +181,30 @@ uint64_t ibv_get_device_guid(struct ibv_device *device)
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	const struct device *asked = behind(device);
+	struct device *asked = behind(device);
 	if (asked->set.open_error != 0) { errno = asked->set.open_error < 0 ? 0 : asked->set.open_error; return NULL; }
-	struct ibv_context *context = malloc(sizeof *context);
+	struct context *context = calloc(1, sizeof *context);
+	context->verbs = (struct ibv_context){
+		.device = device, .ops = fake_operations, .cmd_fd = -1, .async_fd = -1, .num_comp_vectors = 1,
+	};
 	context->device = asked;
-	return opened(contexts, context);
+	return fake_opened(contexts, context);
 }
 
-int ibv_close_device(struct ibv_context *context)
+/* Objects that are still open keep the memory of their context, so that a later call with them can abort. */
+int ibv_close_device(struct ibv_context *verbs)
 {
+	struct context *context = (struct context *)verbs;
 	const int error = context->device->set.close_error;
-	free(context);
-	kinds[contexts].open--;
+	context->is_closed = 1;
+	if (context->objects == 0) free(context);
+	fake_closed(contexts);
 	return error;
+}
+
+static const struct device *opened_by(const struct ibv_context *context)
+{
+	return ((const struct context *)context)->device;
 }
 
 /* Writes an answer, with the layout of the variant. */
@@ -223,7 +220,7 @@ static int answer(const struct settings *set, int shift, void *to, const void *f
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attributes)
 {
-	const struct device *device = context->device;
+	const struct device *device = opened_by(context);
 	const struct settings *set = &device->set;
 	struct ibv_device_attr own = {
 		.max_mr_size = 0xfa0000, .max_qp = set->max_qp, .max_qp_wr = 4095, .max_cq = set->max_cq, .max_cqe = 4095,
@@ -237,7 +234,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attrib
 
 int ibv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attributes)
 {
-	const struct settings *set = &context->device->set;
+	const struct settings *set = &opened_by(context)->set;
 	const struct ibv_port_attr own = {
 		.state = set->state, .max_mtu = set->max_mtu, .active_mtu = set->active_mtu,
 		.gid_tbl_len = set->gid_tbl_len, .lid = 1, .sm_lid = 1, .active_width = (uint8_t)set->active_width,
@@ -250,14 +247,9 @@ int ibv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_at
 
 int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, uint8_t *gid)
 {
-	const struct settings *set = &context->device->set;
+	const struct settings *set = &opened_by(context)->set;
 	if (set->query_gid_error != 0) { errno = set->query_gid_error; return -1; }
 	if (port < 1 || port > set->phys_port_cnt || index < 0 || index >= set->gid_tbl_len) { errno = EINVAL; return -1; }
-	if (!set->silent_gid) memcpy(gid, context->device->gids[index], 16);
+	if (!set->silent_gid) memcpy(gid, opened_by(context)->gids[index], 16);
 	return 0;
 }
-
-/* The probe must call none of these. */
-void *ibv_alloc_pd(struct ibv_context *context) { return opened(protection_domains, context); }
-void *ibv_create_cq(struct ibv_context *context) { return opened(completion_queues, context); }
-void *ibv_create_qp(void *domain) { return opened(queue_pairs, domain); }

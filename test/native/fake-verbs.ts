@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../architecture/sources.ts';
 
-/** A device of the fake library. `set` has the fields of `struct settings` in native/test/fake_verbs.c. */
+/** A device of the fake library. `set` has the fields of `struct settings` in native/test/fake_verbs.h. */
 export interface FakeDevice {
   readonly name: string | Buffer;
   readonly guid?: string;
   readonly gids?: ReadonlyMap<number, Buffer>;
+  readonly peers?: readonly Buffer[];
   readonly set?: Readonly<Record<string, number>>;
 }
 
@@ -84,9 +85,16 @@ export function buildProbe() {
   return { folder, run, reportOf, probe, remove: () => rmSync(folder, { recursive: true }) };
 }
 
-const linesOf = ({ name, guid = '0200000000000001', gids = new Map(), set = {} }: FakeDevice): readonly string[] => [
+export const linesOf = ({
+  name,
+  guid = '0200000000000001',
+  gids = new Map(),
+  peers = [],
+  set = {},
+}: FakeDevice): readonly string[] => [
   `device ${Buffer.from(name).toString('hex')}00`,
   `guid ${guid}`,
   ...Object.entries(set).map(([field, value]) => `set ${field} ${value}`),
   ...[...gids].map(([index, gid]) => `gid ${index} ${gid.toString('hex')}`),
+  ...peers.map((gid) => `peer ${gid.toString('hex')}`),
 ];
