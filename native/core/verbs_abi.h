@@ -1,9 +1,8 @@
 /**
- * The verbs ABI as far as the probe reads it: 64-bit, as in rdma-core's libibverbs/verbs.h and its manual pages
- * ibv_get_device_list(3), ibv_query_device(3), ibv_query_port(3) and ibv_query_gid(3). Whether Apple's librdma.dylib has
- * the same layout is unconfirmed (docs/unverified.md). `layout_check.cc` has a second description, and
- * `answers_check.h` notices a different layout at run time. `ibv_context` stays opaque: the probe reads none of its
- * fields.
+ * The verbs ABI as far as the core uses it: 64-bit, as in rdma-core's libibverbs/verbs.h and its manual pages, of which
+ * each struct names its own. Whether Apple's librdma.dylib has the same layout is unconfirmed (docs/unverified.md);
+ * mlx uses the same structs there, from the header of Apple's SDK (jaccl/rdma.cpp). `layout_check.cc` has a second
+ * description, and `answers_check.h` notices a different layout at run time.
  */
 #pragma once
 
@@ -11,7 +10,9 @@
 
 namespace meshwright::abi {
 
-struct Context;  // struct ibv_context
+struct Context;
+struct CompletionQueue;   // struct ibv_cq, opaque
+struct ProtectionDomain;  // struct ibv_pd, opaque
 
 /** The beginning of struct ibv_device. The paths after the name are not read. */
 struct Device {
@@ -96,6 +97,148 @@ struct PortAttributes {
 /** union ibv_gid: the sixteen bytes of an IPv6 address. */
 struct Gid {
   unsigned char raw[16];
+};
+
+/** struct ibv_sge, ibv_post_send(3): a piece of a registered memory region. */
+struct ScatterEntry {
+  std::uint64_t addr;
+  std::uint32_t length;
+  std::uint32_t lkey;
+};
+
+/** struct ibv_send_wr, ibv_post_send(3). What follows `imm_data` is for operations other than a plain send. */
+struct SendRequest {
+  std::uint64_t wr_id;
+  SendRequest* next;
+  ScatterEntry* sg_list;
+  std::int32_t num_sge;
+  std::uint32_t opcode;      // IBV_WR_SEND is 2
+  std::uint32_t send_flags;  // IBV_SEND_SIGNALED is 2
+  std::uint32_t imm_data;
+  unsigned char other[88];
+};
+
+/** struct ibv_recv_wr, ibv_post_recv(3). */
+struct ReceiveRequest {
+  std::uint64_t wr_id;
+  ReceiveRequest* next;
+  ScatterEntry* sg_list;
+  std::int32_t num_sge;
+};
+
+/** struct ibv_wc, ibv_poll_cq(3). */
+struct Completion {
+  std::uint64_t wr_id;
+  std::uint32_t status;  // IBV_WC_SUCCESS is 0
+  std::uint32_t opcode;  // IBV_WC_SEND is 0, IBV_WC_RECV is 128
+  std::uint32_t vendor_err;
+  std::uint32_t byte_len;
+  std::uint32_t imm_data;
+  std::uint32_t qp_num;
+  std::uint32_t src_qp;
+  std::uint32_t wc_flags;
+  std::uint16_t pkey_index;
+  std::uint16_t slid;
+  std::uint8_t sl;
+  std::uint8_t dlid_path_bits;
+};
+
+/** The beginning of struct ibv_qp, ibv_create_qp(3). */
+struct QueuePair {
+  Context* context;
+  void* qp_context;
+  ProtectionDomain* pd;
+  CompletionQueue* send_cq;
+  CompletionQueue* recv_cq;
+  void* srq;
+  std::uint32_t handle;
+  std::uint32_t qp_num;
+};
+
+/** The beginning of struct ibv_context. The three functions are not exported by the library; verbs.h calls them here. */
+struct Context {
+  Device* device;
+  void* before_poll_cq[11];
+  int (*poll_cq)(CompletionQueue* queue, int count, Completion* completions);
+  void* before_post_send[13];
+  int (*post_send)(QueuePair* pair, SendRequest* request, SendRequest** bad);
+  int (*post_recv)(QueuePair* pair, ReceiveRequest* request, ReceiveRequest** bad);
+};
+
+/** struct ibv_mr, ibv_reg_mr(3). */
+struct MemoryRegion {
+  Context* context;
+  ProtectionDomain* pd;
+  void* addr;
+  std::uint64_t length;
+  std::uint32_t handle;
+  std::uint32_t lkey;
+  std::uint32_t rkey;
+};
+
+/** struct ibv_qp_cap, ibv_create_qp(3). */
+struct QueuePairLimits {
+  std::uint32_t max_send_wr;
+  std::uint32_t max_recv_wr;
+  std::uint32_t max_send_sge;
+  std::uint32_t max_recv_sge;
+  std::uint32_t max_inline_data;
+};
+
+/** struct ibv_qp_init_attr, ibv_create_qp(3). */
+struct QueuePairInit {
+  void* qp_context;
+  CompletionQueue* send_cq;
+  CompletionQueue* recv_cq;
+  void* srq;
+  QueuePairLimits cap;
+  std::uint32_t qp_type;  // IBV_QPT_UC is 3; Thunderbolt has no other connected type (errno 102 for RC)
+  std::int32_t sq_sig_all;
+};
+
+/** struct ibv_ah_attr with its struct ibv_global_route, ibv_create_ah(3). */
+struct AddressVector {
+  alignas(8) Gid dgid;
+  std::uint32_t flow_label;
+  std::uint8_t sgid_index;
+  std::uint8_t hop_limit;
+  std::uint8_t traffic_class;
+  alignas(8) std::uint16_t dlid;
+  std::uint8_t sl;
+  std::uint8_t src_path_bits;
+  std::uint8_t static_rate;
+  std::uint8_t is_global;
+  std::uint8_t port_num;
+};
+
+/** struct ibv_qp_attr, ibv_modify_qp(3). */
+struct QueuePairAttributes {
+  std::uint32_t qp_state;  // enum ibv_qp_state: INIT is 1, RTR is 2, RTS is 3
+  std::uint32_t cur_qp_state;
+  std::uint32_t path_mtu;  // enum ibv_mtu
+  std::uint32_t path_mig_state;
+  std::uint32_t qkey;
+  std::uint32_t rq_psn;
+  std::uint32_t sq_psn;
+  std::uint32_t dest_qp_num;
+  std::uint32_t qp_access_flags;  // IBV_ACCESS_LOCAL_WRITE is 1
+  QueuePairLimits cap;
+  AddressVector ah_attr;
+  AddressVector alt_ah_attr;
+  std::uint16_t pkey_index;
+  std::uint16_t alt_pkey_index;
+  std::uint8_t en_sqd_async_notify;
+  std::uint8_t sq_draining;
+  std::uint8_t max_rd_atomic;
+  std::uint8_t max_dest_rd_atomic;
+  std::uint8_t min_rnr_timer;
+  std::uint8_t port_num;
+  std::uint8_t timeout;
+  std::uint8_t retry_cnt;
+  std::uint8_t rnr_retry;
+  std::uint8_t alt_port_num;
+  std::uint8_t alt_timeout;
+  std::uint32_t rate_limit;
 };
 
 }  // namespace meshwright::abi

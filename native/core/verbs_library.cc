@@ -2,52 +2,24 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <type_traits>
+
+#include "room.h"
 
 namespace meshwright {
 namespace {
 
-/**
- * Room for the answer of a call. A library with a longer struct writes into the spare bytes. A field that the library
- * does not write keeps a value that is impossible in every field that is checked; zero could be taken for an answer.
- */
-template <typename Answer>
-class Room {
- public:
-  Room() { bytes_.fill(unwritten); }
-  Answer* pointer() { return reinterpret_cast<Answer*>(bytes_.data()); }
-  [[nodiscard]] bool is_written() const {
-    return std::any_of(bytes_.begin(), bytes_.begin() + sizeof(Answer), [](auto byte) { return byte != unwritten; });
-  }
-  [[nodiscard]] Answer answer() const {
-    Answer copy;
-    std::memcpy(&copy, bytes_.data(), sizeof copy);
-    return copy;
-  }
-
- private:
-  static_assert(std::is_trivially_copyable_v<Answer>);
-  static constexpr unsigned char unwritten = 0xa5;
-  alignas(Answer) std::array<unsigned char, sizeof(Answer) + 1024> bytes_;
-};
-
-Unknown failed(const char* call, int number) {
-  if (number == 0) return {Reason::failed, std::string(call) + " failed without an error number"};
-  return {Reason::failed, std::string(call) + " failed with error " + std::to_string(number)};
-}
-
-/** Verbs return an error number, or -1 with the number in errno. */
 template <typename Answer>
 Known<Answer> answer_of(const char* call, int status, const Room<Answer>& room) {
-  if (status > 0) return failed(call, status);
-  if (status < 0) return failed(call, errno == 0 ? -status : errno);
+  if (const auto failure = failure_of(call, status)) return *failure;
   if (!room.is_written()) return Unknown{Reason::garbled, std::string(call) + " succeeded without an answer"};
   return room.answer();
+}
+
+Unknown no_function(const std::string& library, const std::string& function) {
+  return {Reason::no_symbol, library + " has no function " + function};
 }
 
 template <typename Function>
@@ -59,7 +31,19 @@ bool resolve(void* library, const char* symbol, Function*& function, std::string
 
 }  // namespace
 
-VerbsLibrary::VerbsLibrary(std::string name, VerbsFunctions functions) : name_(std::move(name)), verbs_(functions) {}
+Unknown failed(const char* call, int number) {
+  if (number == 0) return {Reason::failed, std::string(call) + " failed without an error number"};
+  return {Reason::failed, std::string(call) + " failed with error " + std::to_string(number)};
+}
+
+std::optional<Unknown> failure_of(const char* call, int status) {
+  if (status == 0) return std::nullopt;
+  if (status > 0) return failed(call, status);
+  return failed(call, errno == 0 ? -status : errno);
+}
+
+VerbsLibrary::VerbsLibrary(std::string name, void* library, VerbsFunctions functions)
+    : name_(std::move(name)), library_(library), verbs_(functions) {}
 
 Known<VerbsLibrary> VerbsLibrary::load() {
   const char* only = std::getenv("MESHWRIGHT_VERBS_LIBRARY");
@@ -90,8 +74,24 @@ Known<VerbsLibrary> VerbsLibrary::load() {
   resolve(library, "ibv_query_device", verbs.query_device, missing);
   resolve(library, "ibv_query_port", verbs.query_port, missing);
   resolve(library, "ibv_query_gid", verbs.query_gid, missing);
-  if (!missing.empty()) return Unknown{Reason::no_symbol, name + " has no function " + missing};
-  return VerbsLibrary(name, verbs);
+  if (!missing.empty()) return no_function(name, missing);
+  return VerbsLibrary(name, library, verbs);
+}
+
+Known<LinkFunctions> VerbsLibrary::link_functions() const {
+  LinkFunctions link{};
+  std::string missing;
+  resolve(library_, "ibv_alloc_pd", link.alloc_pd, missing);
+  resolve(library_, "ibv_dealloc_pd", link.dealloc_pd, missing);
+  resolve(library_, "ibv_reg_mr", link.reg_mr, missing);
+  resolve(library_, "ibv_dereg_mr", link.dereg_mr, missing);
+  resolve(library_, "ibv_create_cq", link.create_cq, missing);
+  resolve(library_, "ibv_destroy_cq", link.destroy_cq, missing);
+  resolve(library_, "ibv_create_qp", link.create_qp, missing);
+  resolve(library_, "ibv_modify_qp", link.modify_qp, missing);
+  resolve(library_, "ibv_destroy_qp", link.destroy_qp, missing);
+  if (!missing.empty()) return no_function(name_, missing);
+  return link;
 }
 
 Known<DeviceList> VerbsLibrary::get_device_list() const {

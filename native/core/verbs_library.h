@@ -1,7 +1,8 @@
-/** The verbs library of this computer, loaded at run time, and every call that the probe makes. */
+/** The verbs library of this computer, loaded at run time, and every call that the probe makes. `queue_pair.cc` has those of the link test. */
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,25 @@ struct VerbsFunctions {
   int (*query_port)(abi::Context* context, std::uint8_t port, abi::PortAttributes* attributes);
   int (*query_gid)(abi::Context* context, std::uint8_t port, int index, abi::Gid* gid);
 };
+
+/** The exported functions that only the link test calls. */
+struct LinkFunctions {
+  abi::ProtectionDomain* (*alloc_pd)(abi::Context* context);
+  int (*dealloc_pd)(abi::ProtectionDomain* domain);
+  abi::MemoryRegion* (*reg_mr)(abi::ProtectionDomain* domain, void* memory, std::size_t length, int access);
+  int (*dereg_mr)(abi::MemoryRegion* region);
+  abi::CompletionQueue* (*create_cq)(abi::Context* context, int entries, void* own, void* channel, int vector);
+  int (*destroy_cq)(abi::CompletionQueue* queue);
+  abi::QueuePair* (*create_qp)(abi::ProtectionDomain* domain, abi::QueuePairInit* init);
+  int (*modify_qp)(abi::QueuePair* pair, abi::QueuePairAttributes* attributes, int mask);
+  int (*destroy_qp)(abi::QueuePair* pair);
+};
+
+/** Why a call failed, with its error number if it gave one. */
+Unknown failed(const char* call, int number);
+
+/** The failure of a call with this result; nothing if it succeeded. Verbs return an error number, or -1 and errno. */
+std::optional<Unknown> failure_of(const char* call, int status);
 
 class VerbsLibrary;
 
@@ -67,6 +87,8 @@ class OpenDevice {
   [[nodiscard]] Known<abi::PortAttributes> query_port(std::uint8_t port) const;
   [[nodiscard]] Known<abi::Gid> query_gid(std::uint8_t port, int index) const;
   [[nodiscard]] Known<std::monostate> close();
+  /** For the calls of the link test; valid until the device is closed. */
+  [[nodiscard]] abi::Context* context() const { return context_; }
 
  private:
   const VerbsLibrary& library_;
@@ -88,14 +110,16 @@ class VerbsLibrary {
   /** Read from the struct, unless the name is in a different place there: then this struct has a different layout. */
   [[nodiscard]] std::optional<std::int32_t> transport_type(const abi::Device* device) const;
   [[nodiscard]] Known<OpenDevice> open_device(abi::Device* device) const;
+  [[nodiscard]] Known<LinkFunctions> link_functions() const;
 
  private:
   friend class DeviceList;
   friend class OpenDevice;
 
-  VerbsLibrary(std::string name, VerbsFunctions functions);
+  VerbsLibrary(std::string name, void* library, VerbsFunctions functions);
 
   std::string name_;
+  void* library_;
   VerbsFunctions verbs_;
 };
 
