@@ -36,6 +36,7 @@ const enumerated = [
   'test/unit/engine/scripts/lease-interleaved',
   'test/unit/engine/scripts/fetch-killed',
   'test/unit/engine/scripts/texts-before',
+  'test/native/probe',
 ];
 
 const running = new Set();

@@ -39,7 +39,7 @@ Unknown failed(const char* call, int number) {
 std::optional<Unknown> failure_of(const char* call, int status) {
   if (status == 0) return std::nullopt;
   if (status > 0) return failed(call, status);
-  return failed(call, errno == 0 ? -status : errno);
+  return failed(call, errno == 0 ? status : errno);
 }
 
 VerbsLibrary::VerbsLibrary(std::string name, void* library, VerbsFunctions functions)

@@ -1,15 +1,26 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cacheProgram } from '../../src/drivers/llamacpp/configure.ts';
 import { ipv6Groups } from '../../src/model/ip-address.ts';
 import { seenValue } from '../../src/model/known.ts';
 import { rdmaDevicesFact, rdmaPortsFact } from '../../src/rack/rdma/devices-fact.ts';
+import { isThorough, isWhole, sampleSeed } from '../sample.ts';
 import { fnv1a64 } from '../unit/drivers/llamacpp/fnv1a64.ts';
 import { answer, asked, loadFactCases } from '../unit/engine/observe/fact-cases.ts';
-import { buildProbe, type Counts, type FakeDevice, hasCompiler, type ReportedDevice } from './fake-verbs.ts';
+import {
+  buildProbe,
+  type Counts,
+  type FakeDevice,
+  hasCompiler,
+  linesOf,
+  type Report,
+  type ReportedDevice,
+} from './fake-verbs.ts';
 
 const cases = loadFactCases().flatMap(({ title, printed }) => {
   const answers = ['ibv-devinfo', 'ibv-devices'].map((name) => {
@@ -280,6 +291,39 @@ describe.skipIf(!isHere)('the native probe', () => {
       stderr: expect.stringMatching(/^Unknown/),
     });
     expect(built.run({}, '--help', '--version')).toMatchObject({ status: 64, stdout: '' });
+  });
+});
+
+describe.skipIf(!isHere)('the native probe with a library that answers at random', () => {
+  const seconds = isWhole ? 300 : isThorough ? 60 : 2;
+
+  it('makes no error of memory or arithmetic, and prints valid JSON', { timeout: (seconds + 60) * 1_000 }, async () => {
+    const devices = [2, 3, 4].map((at) => ({
+      name: `rdma_en${at}`,
+      gids: new Map([[1, bytesOf(`::ffff:192.0.2.${at}`)]]),
+      set: { state: 4, gid_tbl_len: 8 },
+    }));
+    writeFileSync(join(built.folder, 'devices'), [...devices.flatMap(linesOf), ''].join('\n'));
+    const env = {
+      MESHWRIGHT_VERBS_LIBRARY: join(built.folder, 'mutated-verbs.so'),
+      MESHWRIGHT_FUZZED_VERBS: join(built.folder, 'fake-verbs.so'),
+      MESHWRIGHT_FAKE_VERBS: join(built.folder, 'devices'),
+      MESHWRIGHT_FUZZ_SEED: String(sampleSeed),
+    };
+    const fuzzer = spawn(join(built.folder, 'fuzz'), [String(seconds)], { env });
+    const [printed, errors, [status]] = await Promise.all([
+      text(fuzzer.stdout),
+      text(fuzzer.stderr),
+      once(fuzzer, 'close'),
+    ]);
+    expect([status, errors]).toEqual([0, '']);
+    const lines = printed.split('\n').slice(0, -1);
+    expect(Number(lines.at(-1))).toBeGreaterThan(100);
+    const all = lines.slice(0, -1).flatMap((line) => (JSON.parse(line) as Report).value ?? []);
+    // Otherwise, the answers would be changed too much or too little.
+    expect(all.filter(({ ports }) => ports !== undefined).length).toBeGreaterThan(all.length / 20);
+    expect(all.filter(({ unknown }) => unknown !== undefined).length).toBeGreaterThan(all.length / 20);
+    for (const { ports, unknown } of all) expect(ports === undefined).toBe(unknown !== undefined);
   });
 });
 
