@@ -69,9 +69,10 @@ worker=$("$R/usr/bin/awk" '$2 == "llama-server" { s = 1 } $2 ~ /^(ggml-)?rpc-ser
 # The other half of the processors is left to ranks that serve meanwhile.
 n=$("$R/usr/sbin/sysctl" -n hw.ncpu)
 case $n in ('' | *[!0-9]*) n=2 ;; esac
+# The end of the build kills this loop, and then awk reports that nothing reads its output.
 (
   while "$R/bin/sleep" 1 && kill -0 "$$" 2>/dev/null; do
-    x=$("$R/usr/bin/tail" -n 50 "$d/cmake" | "$R/usr/bin/awk" '/^\[ *[0-9]+%\]/ { p = $0; gsub(/^\[ *|%.*$/, "", p) } END { print p + 0 }')
+    x=$("$R/usr/bin/tail" -n 50 "$d/cmake" | "$R/usr/bin/awk" '/^\[ *[0-9]+%\]/ { p = $0; gsub(/^\[ *|%.*$/, "", p) } END { print p + 0 }' 2>/dev/null)
     progress "$((bytes * x / 100))" "$bytes"
   done
 ) &
