@@ -95,7 +95,8 @@ class End {
     std::uint64_t lost = 0;
     int lost_in_a_row = 0;
     const auto end = Clock::now() + length_;
-    for (std::uint64_t number = 0; !is_over() && Clock::now() < end && samples.size() < most_samples; ++number) {
+    const auto has_time = [&] { return samples.empty() || (Clock::now() < end && samples.size() < most_samples); };
+    for (std::uint64_t number = 0; !is_over() && has_time(); ++number) {
       const auto sent_at = Clock::now();
       send(Kind::ping, number, sizeof(Header));
       const bool is_answered = await_message(Kind::pong, number, sent_at + patience);
@@ -105,7 +106,6 @@ class End {
       if (is_answered) samples.push_back(nanoseconds(time).count() / 2);
       if (lost_in_a_row >= most_lost) fail("no message arrived");
     }
-    if (samples.empty()) fail("no message was answered in time");
     if (is_over()) return;
     // The first tenth warms up the caches.
     samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 10));
@@ -158,9 +158,11 @@ class End {
     auto first_at = Clock::now(), last_at = first_at;
     // After the last message was sent, the last ones may still be on their way.
     std::optional<Clock::time_point> end;
-    while (!is_over() && !(end && Clock::now() > *end)) {
+    while (!is_over()) {
       if (!end && has_heard("sent")) end = Clock::now() + patience;
       const auto message = receive();
+      // Only a poll without a message ends the stream, because this program may have been stopped for a while.
+      if (!message && end && Clock::now() > *end) break;
       if (!message || message->header.kind != Kind::data) continue;
       last_at = Clock::now();
       if (messages == 0) first_at = last_at;
