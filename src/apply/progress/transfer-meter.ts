@@ -18,15 +18,16 @@ export function meterFor(step: Step) {
   const { from = 'node' } = transferOf(step) ?? {};
   if (from === 'node' || from === 'staged') return undefined;
   let last: { readonly arrived: number; readonly atMs: number } | undefined;
-  let [bytes, ms] = [0, 0];
+  let [bytes, ms, kept] = [0, 0, 0];
   return {
     add: (progress: StepProgress, atMs: number): void => {
-      const { doneBytes, keptBytes = 0 } = progress;
+      const { doneBytes, keptBytes = kept } = progress;
+      kept = keptBytes;
       if (doneBytes === undefined || !isArriving(from, progress)) {
         last = undefined;
         return;
       }
-      const arrived = doneBytes - keptBytes;
+      const arrived = doneBytes - kept;
       // A pause counts once bytes arrive again, so the comparison after the last byte does not count.
       if (last !== undefined && arrived <= last.arrived) return;
       if (last !== undefined) [bytes, ms] = [bytes + arrived - last.arrived, ms + atMs - last.atMs];

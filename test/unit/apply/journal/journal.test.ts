@@ -228,7 +228,8 @@ describe('the rates for the next plan', () => {
       ['studio-2', 'cables', 20e9],
       ['studio-3', 'cables', 30e9],
     ]);
-    recordRun(folder, '20261127T100000-dd', []);
+    // A rate of zero would make a plan endless.
+    recordRun(folder, '20261127T100000-dd', [['studio-1', 'uplink', 0]]);
     const rates = Object.entries(readRates(folder)).map(([from, rate]) => [from, rate.bytesPerSecond]);
     // On the 25th, studio-3 could be no faster than the downloads.
     expect(Object.fromEntries(rates)).toEqual({ uplink: 150e6, lan: 300e6, cables: 2e9 });

@@ -447,7 +447,8 @@ describe('a transfer meter', () => {
       [20, got(300, kept)],
       [25, got(900, kept)],
     ] as const;
-    expect(measured(fetch, ...reports, [90, got(900, kept)])).toEqual({ from: 'uplink', bytes: 800 * MB, ms: 20_000 });
+    // A report may leave out what was there before.
+    expect(measured(fetch, ...reports, [90, got(900)])).toEqual({ from: 'uplink', bytes: 800 * MB, ms: 20_000 });
   });
 
   it('counts neither the hours in which a download waits nor a comparison', () => {
