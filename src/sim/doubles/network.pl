@@ -8,7 +8,7 @@
 # every call reads both files again.
 package SimulatedNetwork;
 use strict;
-use Errno qw(EADDRNOTAVAIL ECONNREFUSED EHOSTUNREACH EINTR);
+use Errno qw(EADDRINUSE EADDRNOTAVAIL ECONNREFUSED EHOSTUNREACH EINTR);
 use Socket qw(AF_INET INADDR_LOOPBACK PF_UNIX SOCK_STREAM SOL_SOCKET SO_TYPE);
 use Symbol ();
 our ($folder, $simulator);
@@ -63,19 +63,35 @@ sub announce {
     1 until defined sysread($asked, my $answer, 16) || $! != EINTR;
 }
 
-# A port that the system chooses (0) is for the near end of a connection: no other process of the rack reaches it.
+# The loopback port that represents an address of this Mac, which gets one if it has none.
+sub place_at {
+    my ($address, $port) = @_;
+    my $is_any = $address eq '0.0.0.0';
+    my $place = $is_any ? undef : place_of($address, $port);
+    return $place if defined $place;
+    announce("$address:$port");
+    return place_of($is_any ? $loopback : $address, $port);
+}
+
+# Binds to a port that the system chooses. @see the sysctl net.inet.ip.portrange.first of macOS: the first one
+sub bind_free {
+    my ($socket, $address) = @_;
+    for my $port (49_152 .. 65_535) {
+        my $place = place_at($address, $port) // return failed(EADDRNOTAVAIL);
+        return 1 if CORE::bind($socket, at_loopback($place));
+        return if $! != EADDRINUSE;
+    }
+    return;
+}
+
+# No other Mac reaches a port that the system chooses (0) for the loopback address or for all addresses.
 sub redirected_bind {
     my ($socket, $packed) = (handle_of($_[0]), $_[1]);
     my ($address, $port) = named($socket, $packed) or return CORE::bind($socket, $packed);
-    my $is_any = $address eq '0.0.0.0';
-    return failed(EADDRNOTAVAIL) if !$is_any && $address ne $loopback && !has(own => $address);
-    return CORE::bind($socket, at_loopback(0)) if $port == 0;
-    my $place = $is_any ? undef : place_of($address, $port);
-    if (!defined $place) {
-        announce("$address:$port");
-        $place = place_of($is_any ? $loopback : $address, $port) // return failed(EADDRNOTAVAIL);
-    }
-    return CORE::bind($socket, at_loopback($place));
+    my $is_own = $address ne '0.0.0.0' && $address ne $loopback;
+    return failed(EADDRNOTAVAIL) if $is_own && !has(own => $address);
+    return $is_own ? bind_free($socket, $address) : CORE::bind($socket, at_loopback(0)) if $port == 0;
+    return CORE::bind($socket, at_loopback(place_at($address, $port) // return failed(EADDRNOTAVAIL)));
 }
 
 # A Mac refuses a connection to a port on which no process listens. Where no cable leads, it reports "No route to host"
@@ -89,7 +105,7 @@ sub redirected_connect {
     return failed($address eq $loopback || has('(?:own|far)', $address) ? ECONNREFUSED : EHOSTUNREACH);
 }
 
-# The name of a loopback port in this Mac's table. The far end of an accepted connection has none.
+# The name of a loopback port in this Mac's table. The far end of an accepted connection has one only if it was bound.
 sub renamed {
     my ($socket, $packed) = @_;
     my ($address, $port) = named($socket, $packed) or return $packed;

@@ -16,6 +16,7 @@ let root = '';
 let asks: Awaited<ReturnType<typeof serveAsks>>;
 /** The addresses that programs have announced. */
 const announced: string[] = [];
+let table = '';
 let listening = 0;
 const server = createServer((client) => client.end('said'));
 
@@ -23,10 +24,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "mw it's "));
   root = join(folder, 'node 1');
   const askPath = join(folder, 'ask.sock');
-  const place = await claims.take();
   asks = await serveAsks(askPath, async ({ tool, args: [word = '', address = ''] }) => {
     announced.push(`${tool} ${word} ${address}`);
-    await tableWith(`${address.replace('0.0.0.0', '127.0.0.1')} 127.0.0.1:${place}\n`);
+    await tableWith(`${table}${address.replace('0.0.0.0', '127.0.0.1')} 127.0.0.1:${await claims.take()}\n`);
     return { stdout: '', stderr: '', exitCode: 0 };
   });
   await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA', askPath }).then((node) => node.update([]));
@@ -41,9 +41,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** This node reaches only a port of the Mac at the far end. */
-const tableWith = (line: string): Promise<void> =>
-  writeFile(join(root, '.sim/link-table'), `10.77.0.2:52000 127.0.0.1:${listening}\n${line}`);
+/** This node reaches only a port of the Mac at the far end, and these addresses. */
+function tableWith(lines: string): Promise<void> {
+  table = lines;
+  return writeFile(join(root, '.sim/link-table'), `10.77.0.2:52000 127.0.0.1:${listening}\n${lines}`);
+}
 
 const options = () => ({
   cwd: homeOf(root, 'mesh'),
@@ -124,6 +126,18 @@ print IO::Socket::INET->new('10.77.0.1:51000')->getline; wait`;
     announced.splice(0);
     expect((await listen(`LocalAddr => "${address}:51001"`, 'print "bound"')).out).toBe('bound');
     expect(announced).toEqual([`note listen ${address}:51001`]);
+  });
+
+  it('gets a free port of an own address, and sees the address of a connection from such a port', async () => {
+    await tableWith('');
+    announced.splice(0);
+    const then = `my $far = IO::Socket::INET->new(PeerAddr => $s->sockhost, PeerPort => $s->sockport, LocalAddr => '10.77.0.1')
+  or die $!;
+my $near = $s->accept;
+print join ' ', map { ($_->sockhost, $_->sockport, $_->peerhost, $_->peerport) } $near, $far`;
+    const ends = '10.77.0.1 49152 10.77.0.1 49153 10.77.0.1 49153 10.77.0.1 49152';
+    expect(await listen('LocalAddr => "10.77.0.1"', then)).toEqual({ code: 0, out: ends, err: '' });
+    expect(announced).toEqual(['note listen 10.77.0.1:49152', 'note listen 10.77.0.1:49153']);
   });
 
   it('cannot use the address of a different Mac', async () => {
