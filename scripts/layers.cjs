@@ -119,6 +119,7 @@ const roles = {
     artifacts: 'commits/commit-scripts peers/peer-scripts tree-scripts',
     boot: 'restart-mac',
     bridge: 'remove-bridge',
+    cables: 'measure-tcp',
     clock: 'set-clock',
     'foreign-daemon': 'daemon-scripts',
     hold: 'script',

@@ -1,10 +1,10 @@
 /**
  * Generates a `scripts.generated.ts` next to the `.sh` files of each folder in `src`: their texts as functions of the
- * variables in their headers (docs/adr/0020-node-scripts-are-files.md). These modules are not in git, so each is
- * written if it is missing or outdated. Needs only Node.
+ * variables in their headers (docs/adr/0020-node-scripts-are-files.md), and the texts of the perl programs that are not
+ * part of a script. These modules are not in git, so each is written if it is missing or outdated. Needs only Node.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, posix, relative } from 'node:path';
+import { basename, dirname, extname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,21 +38,30 @@ function withUsed(path, found = new Map()) {
   return found.set(path, { needs, text: readFileSync(path, 'utf8').slice(header.length).trim() });
 }
 
+/** A perl program with a header like a script's is a file on the node, not a part of a script. */
+const isProgram = (path) => path.endsWith('.pl') && /^# Prints/m.test(readFileSync(path, 'utf8'));
+
+const nameOf = (path) => basename(path, extname(path)).replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase());
+
 /** `publish-tree.sh` as a member of its folder's object. */
 function member(path) {
   const all = [...withUsed(path).values()];
   const needs = [...new Set(all.flatMap((one) => one.needs))].map((name) => `'${name}'`);
-  const name = basename(path, '.sh').replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase());
   const text = JSON.stringify(all.map((one) => one.text).join('\n'));
-  return `  ${name}: shellScript<${needs.join(' | ') || 'never'}>(\n    ${text},\n  ),\n`;
+  return `  ${nameOf(path)}: shellScript<${needs.join(' | ') || 'never'}>(\n    ${text},\n  ),\n`;
 }
 
 function moduleOf(folder, scripts) {
+  const programs = paths.filter((path) => dirname(path) === folder && isProgram(path)).sort();
+  const texts = programs.map((path) => `  ${nameOf(path)}: ${JSON.stringify(`${perlText(path)}\n`)},\n`);
   const from = posix.relative(folder, join(root, 'src/node/shell/shell-script.ts'));
   return [
     '// Generated from the .sh files of this folder by scripts/make-node-scripts.mjs; never edited by hand.',
     `import { shellScript } from '${from.startsWith('.') ? from : `./${from}`}';\n`,
     `/** The scripts of this folder. */\nexport const sh = {\n${scripts.map(member).join('')}};\n`,
+    ...(texts.length === 0
+      ? []
+      : [`/** The perl programs of this folder. */\nexport const pl = {\n${texts.join('')}};\n`]),
   ].join('\n');
 }
 
