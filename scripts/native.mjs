@@ -1,6 +1,6 @@
 /**
- * Compiles the native probe into `native/build`. With `--checked FOLDER`, it compiles into that folder what the tests
- * need: the probe and its fuzzer with sanitizers, and the fake verbs library in three variants.
+ * Compiles the native probe and the addon into `native/build`. With `--checked FOLDER`, it compiles into that folder what
+ * the tests need: the probe, its fuzzer and the addon with sanitizers, and the fake verbs library in three variants.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -16,22 +16,36 @@ const to = isChecked ? folder : join(root, 'native/build');
 const core = readdirSync(join(root, 'native/core')).filter((name) => name.endsWith('.cc'));
 const sources = core.map((name) => join(root, 'native/core', name));
 const objects = core.map((name) => join(to, name.replace(/cc$/, 'o')));
-const [probeMain, fuzzMain] = ['native/probe_main.cc', 'native/test/fuzz_main.cc'].map((path) => join(root, path));
+const [probeMain, fuzzMain, addonMain] = ['probe_main.cc', 'test/fuzz_main.cc', 'addon.cc'].map((path) =>
+  join(root, 'native', path),
+);
 const warnings = ['-Wall', '-Wextra', '-Werror'];
 const sanitizers = ['-g', '-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
-const probeFlags = ['-std=c++20', '-O2', ...warnings, `-DMESHWRIGHT_VERSION="${version}"`];
+const flags = ['-std=c++20', '-O2', '-fPIC', ...warnings, `-DMESHWRIGHT_VERSION="${version}"`];
+const isLinux = process.platform === 'linux';
 // Before glibc 2.34, dlopen is in a library of its own.
-const libraries = process.platform === 'linux' ? ['-ldl'] : [];
+const libraries = isLinux ? ['-ldl'] : [];
+// The program also runs on computers without a C++ library. The addon uses the library that Node needs.
+const ownLibraries = isLinux ? ['-static-libstdc++', '-static-libgcc'] : [];
+const withoutNames = isLinux ? '-s' : '-Wl,-x';
+const addonFlags = [
+  ...['node-addon-api', 'node-api-headers/include'].flatMap((name) => ['-isystem', join(root, 'node_modules', name)]),
+  ...['-DNAPI_VERSION=8', '-DNODE_ADDON_API_CPP_EXCEPTIONS', '-DNODE_ADDON_API_CPP_EXCEPTIONS_ALL'],
+  ...(isLinux ? ['-shared'] : ['-bundle', '-undefined', 'dynamic_lookup']),
+];
 const library = [...warnings, ...sanitizers, '-shared', '-fPIC'];
 const fake = ['fake_verbs.c', 'fake_wire.c'].map((name) => join(root, 'native/test', name));
 const mutated = join(root, 'native/test/mutated_verbs.c');
 
 const probe = join(to, 'meshwright-probe');
+const toProbe = [probeMain, ...objects, ...libraries, '-o', probe];
+const toAddon = [...addonFlags, addonMain, ...objects, ...libraries, '-o', join(to, 'meshwright.node')];
 const commands = isChecked
   ? [
-      ['c++', ...probeFlags, ...sanitizers, '-c', ...sources],
-      ['c++', ...probeFlags, ...sanitizers, probeMain, ...objects, ...libraries, '-o', probe],
-      ['c++', ...probeFlags, ...sanitizers, fuzzMain, ...objects, ...libraries, '-o', join(to, 'fuzz')],
+      ['c++', ...flags, ...sanitizers, '-c', ...sources],
+      ['c++', ...flags, ...sanitizers, ...toProbe],
+      ['c++', ...flags, ...sanitizers, ...toAddon],
+      ['c++', ...flags, ...sanitizers, fuzzMain, ...objects, ...libraries, '-o', join(to, 'fuzz')],
       ['cc', ...library, '-pthread', ...fake, '-o', join(to, 'fake-verbs.so')],
       [
         'cc',
@@ -44,7 +58,11 @@ const commands = isChecked
       ],
       ['cc', ...library, mutated, ...libraries, '-o', join(to, 'mutated-verbs.so')],
     ]
-  : [['c++', ...probeFlags, ...sources, probeMain, ...libraries, '-o', probe]];
+  : [
+      ['c++', ...flags, '-c', ...sources],
+      ['c++', ...flags, withoutNames, ...ownLibraries, ...toProbe],
+      ['c++', ...flags, withoutNames, ...toAddon],
+    ];
 
 if (option !== undefined && !(isChecked && folder)) fail('Usage: node scripts/native.mjs [--checked FOLDER]', 64);
 mkdirSync(to, { recursive: true });

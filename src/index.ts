@@ -41,6 +41,15 @@ export type { Facts, NodeObservation } from './model/facts/fact-values.ts';
 export type { Known, UnknownReason } from './model/known.ts';
 export { type Subject, subjectText } from './model/subject.ts';
 export type { Prose } from './model/text/prose.ts';
+export { fnvOfFile } from './native/fnv.ts';
+export {
+  probeVerbs,
+  type VerbsDevice,
+  type VerbsDeviceDetails,
+  type VerbsGid,
+  type VerbsPort,
+  type VerbsReport,
+} from './native/verbs-report.ts';
 export type { DesiredFleet, Diagnostic, FleetObservation, GuardedEffect, Plan, ReportDocument };
 
 /** The cluster file to use, and the Macs to reach. */

@@ -49,7 +49,7 @@ export async function runCommandLine(
     return exit;
   };
   try {
-    if (head.includes('--version')) return showVersion(console, wantsJson);
+    if (head.includes('--version')) return await showVersion(console, wantsJson);
     const line = parseCommandLine(verbs, console, head);
     if (line.kind !== 'verb') return withoutVerb(console, line, wantsJson);
     if (folder === undefined)
@@ -73,9 +73,12 @@ export async function runCommandLine(
   }
 }
 
-function showVersion(console: Console, wantsJson: boolean): ExitCode {
-  if (wantsJson) showJsonText(console, `${jsonText({ meshwright: readVersion(), node: process.versions.node })}\n`);
-  else console.out(`meshwright ${readVersion()}\n`);
+async function showVersion(console: Console, wantsJson: boolean): Promise<ExitCode> {
+  if (wantsJson) {
+    const { nativeParts } = await import('../native/load-native.ts');
+    const versions = { meshwright: readVersion(), node: process.versions.node, native: nativeParts() };
+    showJsonText(console, `${jsonText(versions)}\n`);
+  } else console.out(`meshwright ${readVersion()}\n`);
   return exitCode.done;
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fnv1a64 } from '../../src/native/fnv.ts';
 import { root } from '../architecture/sources.ts';
 import { hasCompiler } from '../native/fake-verbs.ts';
 
@@ -10,15 +11,16 @@ import { hasCompiler } from '../native/fake-verbs.ts';
 export interface FnvRound {
   readonly native: number;
   readonly plainC: number;
+  readonly javaScript: number;
   readonly bigInt: number;
 }
 
 const fileBytes = 256 << 20;
-/** Big integers take some thirty times as long per byte. */
-const bigIntBytes = 4 << 20;
+/** Big integers take some twenty-five times as long per byte. */
+const partBytes = 4 << 20;
 const rounds = 7;
 
-/** Times `fnv` of the native probe, a plain C loop and big integers. Undefined without a compiler. */
+/** Times `fnv` of the native probe, a plain C loop, the version without the addon, and big integers. Undefined without a compiler. */
 export function measureFnv(): readonly FnvRound[] | undefined {
   if (!hasCompiler()) return undefined;
   execFileSync(process.execPath, ['scripts/native.mjs'], { cwd: root, stdio: 'pipe' });
@@ -28,7 +30,7 @@ export function measureFnv(): readonly FnvRound[] | undefined {
     execFileSync('cc', ['-O2', '-o', plainC, 'native/test/plain_fnv.c'], { cwd: root });
     const bytes = randomBytes(fileBytes);
     writeFileSync(file, bytes);
-    return Array.from({ length: rounds }, () => timeRound(plainC, file, bytes.subarray(0, bigIntBytes)));
+    return Array.from({ length: rounds }, () => timeRound(plainC, file, bytes.subarray(0, partBytes)));
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -38,10 +40,13 @@ function timeRound(plainC: string, file: string, part: Uint8Array): FnvRound {
   const ours = timeProgram([join(root, 'native/build/meshwright-probe'), 'fnv', file]);
   const theirs = timeProgram([plainC, file]);
   if (ours.hash !== theirs.hash) throw new Error(`the hashes differ: ${ours.hash}, ${theirs.hash}`);
-  const before = process.cpuUsage();
-  withBigIntegers(part);
-  const { user, system } = process.cpuUsage(before);
-  return { native: ours.time, plainC: theirs.time, bigInt: ((user + system) * 1e3) / part.length };
+  const [javaScript = 0, bigInt = 0] = [fnv1a64, withBigIntegers].map((hash) => {
+    const before = process.cpuUsage();
+    hash(part);
+    const { user, system } = process.cpuUsage(before);
+    return ((user + system) * 1e3) / part.length;
+  });
+  return { native: ours.time, plainC: theirs.time, javaScript, bigInt };
 }
 
 /** The shell's second line of `times` has the processor time of the program, in user mode and in the kernel. */

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { nativeParts } from '../../src/native/load-native.ts';
 import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
 import { makePlace } from './place.ts';
 
@@ -105,11 +106,15 @@ describe('meshwright --help', () => {
 });
 
 describe('meshwright --version', () => {
-  it('prints one line, or one JSON document with the Node version', async () => {
+  it('prints one line, or one JSON document with the Node version and the native parts', async () => {
     const [plain, asJson] = await Promise.all([run('--version'), run('--version', '--json')]);
     expect(plain).toMatchObject({ code: 0, stderr: '' });
     expect(plain.stdout).toMatch(/^meshwright \d+\.\d+\.\d+\n$/);
-    expect(json(asJson)).toEqual({ meshwright: plain.stdout.trim().split(' ')[1], node: process.versions.node });
+    expect(json(asJson)).toEqual({
+      meshwright: plain.stdout.trim().split(' ')[1],
+      node: process.versions.node,
+      native: nativeParts(),
+    });
   });
 });
 

@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readVerbsReport } from '../../src/native/verbs-report.ts';
 import { root } from '../architecture/sources.ts';
 
 /** A device of the fake library. `set` has the fields of `struct settings` in native/test/fake_verbs.h. */
@@ -52,6 +53,14 @@ export function hasCompiler(): boolean {
   return false;
 }
 
+/** The printed report. @throws if meshwright cannot read it */
+export function reportIn(text: string): Report {
+  const report = JSON.parse(text) as Report;
+  const seen = readVerbsReport(text);
+  if (seen.kind === 'unknown' && seen.detail !== report.detail) throw new Error(`${seen.detail}: ${text}`);
+  return report;
+}
+
 /** The compiled programs, in a folder that `remove` deletes. */
 export function buildProbe() {
   const folder = mkdtempSync(join(tmpdir(), 'native-'));
@@ -66,7 +75,7 @@ export function buildProbe() {
   const reportOf = (env: Readonly<Record<string, string>>): Report => {
     const { status, stdout, stderr } = run(env);
     if (status !== 0 || stderr !== '') throw new Error(`the probe exited with ${status}: ${stderr}`);
-    return JSON.parse(stdout) as Report;
+    return reportIn(stdout);
   };
 
   /** Probes the fake library with these devices. */
@@ -82,7 +91,21 @@ export function buildProbe() {
     return { report, counts: JSON.parse(readFileSync(counts, 'utf8')) as Counts };
   };
 
-  return { folder, run, reportOf, probe, remove: () => rmSync(folder, { recursive: true }) };
+  /** Runs a module that imports from src, in a process that can load the addon with its sanitizers (Linux). */
+  const runWithAddon = (code: string, env: Readonly<Record<string, string>>) => {
+    const preload = execFileSync('c++', ['-print-file-name=libasan.so'], { encoding: 'utf8' }).trim();
+    // Node itself does not free everything at its end.
+    const sanitizers = { LD_PRELOAD: preload, ASAN_OPTIONS: 'detect_leaks=0' };
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '-e', code], {
+      cwd: root,
+      env: { ...process.env, ...sanitizers, ...env },
+      encoding: 'utf8',
+    });
+    if (status !== 0 || stderr !== '') throw new Error(`the process exited with ${status}: ${stderr}`);
+    return JSON.parse(stdout) as unknown;
+  };
+
+  return { folder, run, reportOf, runWithAddon, probe, remove: () => rmSync(folder, { recursive: true }) };
 }
 
 export const linesOf = ({

@@ -1,6 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cacheProgram } from '../../src/drivers/llamacpp/configure.ts';
 import { ipv6Groups } from '../../src/model/ip-address.ts';
 import { seenValue } from '../../src/model/known.ts';
+import { fnv1a64 } from '../../src/native/fnv.ts';
 import { rdmaDevicesFact, rdmaPortsFact } from '../../src/rack/rdma/devices-fact.ts';
 import { isThorough, isWhole, sampleSeed } from '../sample.ts';
-import { fnv1a64 } from '../unit/drivers/llamacpp/fnv1a64.ts';
 import { answer, asked, loadFactCases } from '../unit/engine/observe/fact-cases.ts';
 import {
   buildProbe,
@@ -18,8 +18,8 @@ import {
   type FakeDevice,
   hasCompiler,
   linesOf,
-  type Report,
   type ReportedDevice,
+  reportIn,
 } from './fake-verbs.ts';
 
 const cases = loadFactCases().flatMap(({ title, printed }) => {
@@ -70,9 +70,10 @@ const healthy: FakeDevice = { name: 'rdma_en2', set: { state: 4 } };
 
 const isHere = hasCompiler();
 let built: ReturnType<typeof buildProbe>;
+// On a busy machine, compiling with sanitizers takes minutes.
 beforeAll(() => {
   if (isHere) built = buildProbe();
-});
+}, 600_000);
 afterAll(() => {
   if (isHere) built.remove();
 });
@@ -319,7 +320,7 @@ describe.skipIf(!isHere)('the native probe with a library that answers at random
     expect([status, errors]).toEqual([0, '']);
     const lines = printed.split('\n').slice(0, -1);
     expect(Number(lines.at(-1))).toBeGreaterThan(100);
-    const all = lines.slice(0, -1).flatMap((line) => (JSON.parse(line) as Report).value ?? []);
+    const all = lines.slice(0, -1).flatMap((line) => reportIn(line).value ?? []);
     // Otherwise, the answers would be changed too much or too little.
     expect(all.filter(({ ports }) => ports !== undefined).length).toBeGreaterThan(all.length / 20);
     expect(all.filter(({ unknown }) => unknown !== undefined).length).toBeGreaterThan(all.length / 20);
@@ -378,5 +379,77 @@ describe.skipIf(!isHere)('fnv of the native probe', () => {
       '',
     ]);
     expect(built.run({}, 'fnv')).toMatchObject({ status: 64, stdout: '' });
+  });
+});
+
+describe.skipIf(!isHere || process.platform !== 'linux')('the native addon', () => {
+  const path = (): string => JSON.stringify(join(built.folder, 'meshwright.node'));
+  const load = (): string => `
+    import { loadNative } from './src/native/load-native.ts';
+    const { addon } = loadNative(${path()});
+    const settled = async (...calls) => (await Promise.allSettled(calls)).map((one) => one.value ?? one.reason.message);
+  `;
+
+  it('hashes files like the version in TypeScript, for any bytes', () => {
+    const contents = [...fc.sample(fc.uint8Array({ maxLength: 300 }), 50), Buffer.alloc((1 << 20) + 1, 'tensor')];
+    const names = contents.map((_, at) => join(built.folder, `file ${at}`));
+    for (const [at, content] of contents.entries()) writeFileSync(names[at] ?? '', content);
+    const code = `${load()}
+      console.log(JSON.stringify(await settled(...${JSON.stringify(names)}.map(addon.fnv))));`;
+    expect(built.runWithAddon(code, {})).toEqual(contents.map(fnv1a64));
+  });
+
+  it('hashes a file while the event loop continues: the same process writes it', () => {
+    const pipe = join(built.folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const code = `${load()}
+      import { writeFile } from 'node:fs/promises';
+      const hash = addon.fnv(${JSON.stringify(pipe)});
+      await writeFile(${JSON.stringify(pipe)}, 'foobar');
+      console.log(JSON.stringify(await hash));`;
+    expect(built.runWithAddon(code, {})).toBe('85944171f73967e8');
+  });
+
+  it('rejects a call that fails, and throws if the path is no text', () => {
+    const code = `${load()}
+      const thrown = [[], [1], [null]].map((words) => {
+        try { return addon.fnv(...words); } catch (error) { return String(error); }
+      });
+      const rejected = await settled(addon.fnv('missing'), addon.fnv('src'));
+      console.log(JSON.stringify([...thrown, ...rejected]));`;
+    const wrong = 'TypeError: Expected the path of a file.';
+    expect(built.runWithAddon(code, {})).toEqual([wrong, wrong, wrong, 'No such file or directory', 'Is a directory']);
+  });
+
+  it('reports the devices, the limits and the GIDs that the program reports', () => {
+    const gids = new Map([[1, bytesOf('::ffff:192.0.2.1')]]);
+    const devices = [
+      { ...healthy, gids },
+      { name: 'rdma_en3', set: { query_port_error: 60 } },
+    ];
+    const { report } = built.probe(devices);
+    const code = `${load()}
+      import { probeVerbs } from './src/native/verbs-report.ts';
+      console.log(JSON.stringify(await probeVerbs(loadNative(${path()}))));`;
+    const [library, input] = ['fake-verbs.so', 'input'].map((name) => join(built.folder, name));
+    const counts = join(built.folder, 'counts');
+    const env = {
+      MESHWRIGHT_VERBS_LIBRARY: library ?? '',
+      MESHWRIGHT_FAKE_VERBS: input ?? '',
+      MESHWRIGHT_FAKE_VERBS_COUNTS: counts,
+    };
+    const { device, guid, ['transportCode']: transportCode, ...details } = report.value?.[0] ?? { guid: '' };
+    const failed = { kind: 'unknown', reason: 'failed', detail: 'ibv_query_port failed with error 60' };
+    expect(built.runWithAddon(code, env)).toMatchObject({
+      kind: 'known',
+      value: {
+        library,
+        devices: [
+          { name: device, guid, transportCode, details: { kind: 'known', value: details } },
+          { name: 'rdma_en3', details: failed },
+        ],
+      },
+    });
+    noDomainOrQueue(JSON.parse(readFileSync(counts, 'utf8')) as Counts);
   });
 });

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cacheProgram } from '../../src/drivers/llamacpp/configure.ts';
+import { fnv1a64 } from '../../src/native/fnv.ts';
 import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { cachedShape, meshAnswer, soloAnswer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
-import { fnv1a64 } from '../unit/drivers/llamacpp/fnv1a64.ts';
 
 const found = findLlamaPackages();
 let folder: string;

@@ -32,9 +32,11 @@ describe('the library', () => {
     expect(Object.keys(library).sort()).toEqual([
       'FleetError',
       'codes',
+      'fnvOfFile',
       'loadCluster',
       'openCluster',
       'plainText',
+      'probeVerbs',
       'proseText',
       'readFact',
       'renderDiagnostics',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fnv1a64 } from './fnv1a64.ts';
+import { fnv1a64 } from '../../../src/native/fnv.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
