@@ -35,6 +35,8 @@ const addonFlags = [
 ];
 const library = [...warnings, ...sanitizers, '-shared', '-fPIC'];
 const fake = ['fake_verbs.c', 'fake_wire.c'].map((name) => join(root, 'native/test', name));
+// The verbs library of simulated Macs.
+const simulated = [...warnings, '-O2', '-shared', '-fPIC', '-pthread'];
 const mutated = join(root, 'native/test/mutated_verbs.c');
 
 const probe = join(to, 'meshwright-probe');
@@ -62,6 +64,7 @@ const commands = isChecked
       ['c++', ...flags, '-c', ...sources],
       ['c++', ...flags, withoutNames, ...ownLibraries, ...toProbe],
       ['c++', ...flags, withoutNames, ...toAddon],
+      ['cc', ...simulated, ...fake, ...libraries, '-o', join(to, 'simulated-verbs.so')],
     ];
 
 if (option !== undefined && !(isChecked && folder)) fail('Usage: node scripts/native.mjs [--checked FOLDER]', 64);

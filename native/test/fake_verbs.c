@@ -1,7 +1,8 @@
 /*
- * A fake verbs library for the tests, with the devices of the text file in MESHWRIGHT_FAKE_VERBS. It describes the
- * structs itself, from the manual pages of rdma-core, and shares no header with the probe. `fake_wire.c` carries the
- * messages.
+ * A fake verbs library for the tests and for simulated Macs, with the devices of the text file in MESHWRIGHT_FAKE_VERBS.
+ * Without this variable, the library must be a simulated Mac's librdma.dylib, and reads the file `verbs-devices` of that
+ * Mac's simulator, if there is one. It describes the structs itself, from the manual pages of rdma-core, and shares no
+ * header with the probe. `fake_wire.c` carries the messages.
  *
  * The file has one statement per line. `device HEX` begins a device; HEX are the bytes of its name. `gid INDEX HEX` adds
  * an entry to its GID table. `peer HEX` adds a GID that the device can reach; without this statement it reaches every
@@ -10,12 +11,16 @@
  * When the process ends, the library writes to the file in MESHWRIGHT_FAKE_VERBS_COUNTS how many objects of each kind
  * were opened, and how many of them are still open.
  */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake_verbs.h"
 
@@ -77,14 +82,65 @@ static struct { const char *name; int opened, open; } kinds[] = {
 	{"memoryRegions", 0, 0},
 };
 
+static char simulator[PATH_MAX]; /* the folder of the simulator's files on a simulated Mac, or empty */
+
+static const char *simulated(const char *name)
+{
+	static char path[PATH_MAX + 64];
+	snprintf(path, sizeof path, "%s/%s", simulator, name);
+	return path;
+}
+
+const char *fake_wire(void)
+{
+	static char folder[PATH_MAX];
+	return simulator[0] == 0 ? getenv("MESHWRIGHT_FAKE_VERBS_WIRE") : realpath(simulated("wire"), folder);
+}
+
+/* The name of this process in `ps`. */
+static void print_name(FILE *file)
+{
+#ifdef __APPLE__
+	fprintf(file, "%s\n", getprogname());
+#else
+	char name[64] = "";
+	FILE *own = fopen("/proc/self/comm", "r");
+	if (own == NULL) return;
+	if (fgets(name, sizeof name, own) != NULL) fputs(name, file);
+	fclose(own);
+#endif
+}
+
+/* A simulated kernel counts the objects of each process, from a file named after the process. */
+static void show_kernel(void)
+{
+	char name[64];
+	FILE *file = NULL;
+	if (simulator[0] == 0) return;
+	snprintf(name, sizeof name, "rdma-clients/%d", (int)getpid());
+	for (int at = 0; at < count; at++) {
+		if (devices[at].pds == 0) continue;
+		if (file == NULL && (file = fopen(simulated(name), "w")) == NULL) return;
+		if (ftell(file) == 0) print_name(file);
+		fprintf(file, "%s %d %d\n", (const char *)devices[at].name, devices[at].pds, devices[at].qps);
+	}
+	if (file == NULL) unlink(simulated(name));
+	else fclose(file);
+}
+
 void *fake_opened(enum kind kind, void *object)
 {
 	kinds[kind].opened++;
 	kinds[kind].open++;
+	show_kernel();
 	return object;
 }
 
-void fake_closed(enum kind kind) { kinds[kind].open--; }
+void fake_closed(enum kind kind)
+{
+	kinds[kind].open--;
+	show_kernel();
+}
 
 static void from_hex(const char *hex, uint8_t *bytes, size_t most)
 {
@@ -106,13 +162,31 @@ static void set(const char *field, int value)
 	abort();
 }
 
+/* Opens the text file with the devices; null on a simulated Mac without devices. */
+static FILE *open_devices(void)
+{
+	static const char own[] = "/usr/lib/librdma.dylib";
+	const char *path = getenv("MESHWRIGHT_FAKE_VERBS");
+	Dl_info library = {0};
+	if (path == NULL) {
+		dladdr(simulator, &library);
+		const char *end = library.dli_fname == NULL ? NULL : strstr(library.dli_fname, own);
+		if (end == NULL || end[sizeof own - 1] != 0) abort();
+		snprintf(simulator, sizeof simulator, "%.*s/.sim", (int)(end - library.dli_fname), library.dli_fname);
+		while (access(simulated("verbs-hung"), F_OK) == 0) pause();
+		return fopen(simulated("verbs-devices"), "r");
+	}
+	FILE *file = fopen(path, "r");
+	if (file == NULL) abort();
+	return file;
+}
+
 __attribute__((constructor)) static void read_devices(void)
 {
 	char line[256], word[64], rest[160];
 	int number;
-	const char *path = getenv("MESHWRIGHT_FAKE_VERBS");
-	FILE *file = path == NULL ? NULL : fopen(path, "r");
-	if (file == NULL) abort();
+	FILE *file = open_devices();
+	if (file == NULL) return;
 	while (fgets(line, sizeof line, file) != NULL) {
 		if (sscanf(line, "device %159s", rest) == 1 && count < most_devices) {
 			devices[count].set = usual;
@@ -136,6 +210,8 @@ __attribute__((destructor)) static void write_counts(void)
 {
 	const char *path = getenv("MESHWRIGHT_FAKE_VERBS_COUNTS");
 	FILE *file = path == NULL ? NULL : fopen(path, "w");
+	for (int at = 0; at < count; at++) devices[at].pds = 0;
+	show_kernel();
 	if (file == NULL) return;
 	for (size_t at = 0; at < sizeof kinds / sizeof *kinds; at++)
 		fprintf(file, "%s\"%s\":{\"opened\":%d,\"open\":%d}", at == 0 ? "{" : ",", kinds[at].name, kinds[at].opened, kinds[at].open);

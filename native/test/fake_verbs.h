@@ -80,4 +80,7 @@ enum kind { lists, contexts, protection_domains, completion_queues, queue_pairs,
 void *fake_opened(enum kind kind, void *object);
 void fake_closed(enum kind kind);
 
+/* The folder of the sockets, or null. */
+const char *fake_wire(void);
+
 extern const struct ibv_context_ops fake_operations;

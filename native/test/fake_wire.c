@@ -1,6 +1,7 @@
 /*
  * The objects and messages of the fake verbs library. A queue pair is a Unix datagram socket in the folder
- * MESHWRIGHT_FAKE_VERBS_WIRE, named after its GID and its number; a message is cut into segments.
+ * MESHWRIGHT_FAKE_VERBS_WIRE, on a simulated Mac in `wire` of its simulator. It is named after its GID and its number; a
+ * message is cut into segments.
  *
  * The library is stricter than a driver. An invalid call returns an error number. If its effect in a driver would be
  * undefined, it aborts the process.
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -616,12 +618,12 @@ static void start_thread(void)
 
 static void set_path(struct sockaddr_un *address, const uint8_t gid[16], uint32_t number)
 {
-	const char *folder = getenv("MESHWRIGHT_FAKE_VERBS_WIRE");
-	if (folder == NULL) die("MESHWRIGHT_FAKE_VERBS_WIRE is not set");
+	const char *folder = fake_wire();
+	if (folder == NULL) die("no folder for the sockets");
 	address->sun_family = AF_UNIX;
 	const int length = snprintf(address->sun_path, sizeof address->sun_path, "%s/%02x%02x%02x%02x-%06x", folder,
 		(unsigned)gid[12], (unsigned)gid[13], (unsigned)gid[14], (unsigned)gid[15], (unsigned)number);
-	if (length >= (int)sizeof address->sun_path) die("the path of MESHWRIGHT_FAKE_VERBS_WIRE is too long");
+	if (length >= (int)sizeof address->sun_path) die("the path of the sockets is too long");
 }
 
 static void open_socket(struct queue_pair *pair)
@@ -633,6 +635,7 @@ static void open_socket(struct queue_pair *pair)
 	setsockopt(pair->socket, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 	setsockopt(pair->socket, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
 	if (bind(pair->socket, (struct sockaddr *)&pair->own, sizeof pair->own) != 0) die(strerror(errno));
+	chmod(pair->own.sun_path, 0666); /* the account at the other end may be a different one */
 	start_thread();
 	wake_thread();
 }
