@@ -17,7 +17,7 @@ const layers = {
   report: ['model', 'diagnostics', 'rack', 'engine'],
   remote: ['model', 'diagnostics', 'node'],
   native: ['model', 'diagnostics', 'node'],
-  sim: ['model', 'diagnostics'],
+  sim: ['model', 'diagnostics', 'native'],
   gateway: ['model'],
   secrets: ['model', 'diagnostics'],
 };

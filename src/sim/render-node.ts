@@ -1,14 +1,15 @@
 import type { Word } from '../model/probe.ts';
 import { accountsPath, accountsText } from './model/directory.ts';
-import { type MacState, macBehind, type Panic, peerAt, type SimulatedFleet } from './model/fleet.ts';
+import { type MacState, macBehind, type Panic, type SimulatedFleet } from './model/fleet.ts';
 import { isBridged, liveAddress, preferencesPath } from './model/network.ts';
 import { dataFile, type NodeFile, shellQuote as quote, toolFile } from './model/node-files.ts';
 import { type PlistDict, plistText } from './model/plist.ts';
-import { isPortActive, isPortDead, rdmaDevice, rdmaReceptacles } from './model/rdma.ts';
+import { isPortActive, rdmaDevice, rdmaPeer, rdmaReceptacles } from './model/rdma.ts';
 import { seededUuid } from './model/seed.ts';
 import { formPattern } from './tools/forms.ts';
 import { routesPath, routesText } from './tools/ifconfig.ts';
 import { rdmaKernelFiles } from './tools/io-registry.ts';
+import { verbsFiles } from './tools/rdma-tools.ts';
 import { tools } from './tools/registry.ts';
 import type { NamedValue, Row, Tool, View } from './tools/tool.ts';
 
@@ -36,6 +37,7 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
     ...(mac.ailments.panicsUnderTcp ? [dataFile('/.sim/tcp-panics', '')] : []),
     ...rdmaKernelFiles(mac),
     dataFile(rdmaCablesPath, rdmaCablesText({ fleet, mac })),
+    ...verbsFiles({ fleet, mac }),
     ...panicReportFiles(mac),
     dataFile(routesPath, routesText({ fleet, mac })),
     ...tools.flatMap((tool) => toolFiles(tool, { fleet, mac })),
@@ -127,9 +129,7 @@ const rdmaCablesText = ({ fleet, mac }: View): string =>
     .map((receptacle) => {
       const address = isBridged(mac, receptacle.device) ? undefined : liveAddress(fleet, mac, receptacle)?.address;
       const isActive = isPortActive(fleet, mac, receptacle);
-      const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
-      const isThrough = isActive && !isPortDead(mac, receptacle) && peer !== undefined;
-      const far = isThrough && !isPortDead(peer.mac, peer.receptacle) ? peer : undefined;
+      const far = rdmaPeer(fleet, mac, receptacle);
       const end = far === undefined ? `${none} ${none}` : `${far.mac.name} ${rdmaDevice(far.receptacle)}`;
       return `${rdmaDevice(receptacle)} ${address ?? none} ${isActive ? 'active' : 'down'} ${mac.name} ${end}\n`;
     })

@@ -1,14 +1,27 @@
-import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { nativeFile } from '../../native/program.ts';
 import { buildToolFiles } from '../doubles/build-tools.ts';
 import { preferencesPath } from '../model/network.ts';
 import { dataFile, type NodeFile, perlQuote, toolFile } from '../model/node-files.ts';
-import { rdmaClientsPath } from '../model/rdma.ts';
+import { rdmaClientsPath, verbsDevicesPath, verbsWirePath } from '../model/rdma.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
 import { doubleFiles } from './base-tools/archives.ts';
 import { perlFiles, perlPath } from './base-tools/perl.ts';
 import { replaceFile } from './replace-file.ts';
-import { homeOf, sudoRulesPath } from './ssh/ssh-user.ts';
+import { homeOf, sudoRulesPath, verbsLibraryPath } from './ssh/ssh-user.ts';
 
 interface NodeRootOptions {
   /** Absolute path of the folder that represents `/`. */
@@ -19,6 +32,8 @@ interface NodeRootOptions {
   readonly owner?: { readonly userId: number; readonly groupId: number };
   /** Socket through which the tools reach the simulator. Absent: `/.sim/socket` on a node with its own root. */
   readonly askPath?: string;
+  /** The folder behind {@link verbsWirePath}. Absent: the host mounts it. */
+  readonly wire?: string;
   /** The Mac's tools that do not depend on the model. Absent: wrappers around this machine's tools. */
   readonly baseFiles?: readonly NodeFile[];
   /** Whether the existing files are reused as this Mac's disk. Otherwise they are removed first. */
@@ -145,6 +160,24 @@ async function link(target: string, path: string): Promise<void> {
   await symlink(target, path);
 }
 
+async function makeFolders({ root, user, wire }: NodeRootOptions): Promise<void> {
+  for (const folder of [...folders, `/Users/${user}`]) await mkdir(join(root, folder), { recursive: true });
+  for (const name of privateLinks) await link(`private/${name}`, join(root, name));
+  await clearVolatile(root);
+  for (const folder of ['/private/tmp', '/private/var/tmp', rdmaClientsPath]) await chmod(join(root, folder), 0o1777);
+  if (wire !== undefined) await link(wire, join(root, verbsWirePath));
+}
+
+/** Installs the verbs library, if it was compiled, on a Mac that has one. */
+async function placeVerbsLibrary(root: string, isPresent: boolean): Promise<void> {
+  const path = join(root, verbsLibraryPath);
+  await rm(path, { force: true });
+  const compiled = isPresent ? nativeFile('simulated-verbs.so', process) : undefined;
+  if (compiled === undefined) return;
+  await mkdir(dirname(path), { recursive: true });
+  await copyFile(compiled, path);
+}
+
 /**
  * Creates a node's root: the folders that every Mac has, the ssh user's home, and the base tools. An existing disk
  * keeps everything that survives a boot.
@@ -153,10 +186,7 @@ export async function createNodeRoot(options: NodeRootOptions) {
   const { root, user, askPath, isKept } = options;
   if (isKept === true) await removeRendered(root);
   else await rm(root, { recursive: true, force: true });
-  for (const folder of [...folders, `/Users/${user}`]) await mkdir(join(root, folder), { recursive: true });
-  for (const name of privateLinks) await link(`private/${name}`, join(root, name));
-  await clearVolatile(root);
-  for (const folder of ['/private/tmp', '/private/var/tmp', rdmaClientsPath]) await chmod(join(root, folder), 0o1777);
+  await makeFolders(options);
   const isPrefixed = options.baseFiles === undefined;
   const perl = (isPrefixed ? hostTool('perl') : undefined) ?? perlPath;
   for (const path of isPrefixed ? linkedTools : []) {
@@ -207,6 +237,8 @@ export async function createNodeRoot(options: NodeRootOptions) {
       await writeKey(options, hasKey);
       const wanted = new Map([...base, ...files, ...dropInFiles(files, user)].map((file) => [file.path, file]));
       const before = present;
+      const hasVerbs = wanted.has(verbsDevicesPath);
+      if (before?.has(verbsDevicesPath) !== hasVerbs) await placeVerbsLibrary(root, hasVerbs);
       const changed = [...wanted.values()].filter((file) => isNewDisk || !isSame(before?.get(file.path), file));
       const gone = [...(before?.keys() ?? [])].filter((path) => !wanted.has(path));
       const parents = new Set(changed.map((file) => dirname(join(root, checkedPath(file.path)))));

@@ -1,5 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { chooseSocketPath, removeSocket } from './control/control.ts';
 import { createNode, type HostedNode, type HostRun, type SimulatedNode } from './fleet-host.ts';
 import { startBelow } from './launchd-process.ts';
 import { createLinkTables, type LinkTables } from './link-table.ts';
@@ -24,8 +25,11 @@ export const portableHost = {
     const groups = createProcessGroups(lifeline);
     const starter = createProcessStarter();
     const watch = createExecWatch();
+    const wire = await chooseSocketPath(folder, 'wire', '0a4d0001-0abcde');
+    await mkdir(wire, { recursive: true });
     return {
-      createNode: (node: HostedNode) => createPortableNode({ ...run, links, pipes, groups, starter, watch }, node),
+      createNode: (node: HostedNode) =>
+        createPortableNode({ ...run, links, pipes, groups, starter, watch, wire }, node),
       update: (nodes: readonly SimulatedNode[]) =>
         links.update(
           new Map(nodes.map((node) => [node.name, node.view().reach])),
@@ -38,6 +42,7 @@ export const portableHost = {
         await sweepMarked(runId);
         await links.close();
         await pipes.close();
+        await removeSocket(wire);
         await starter.close();
         await lifeline.close();
       },
@@ -61,13 +66,13 @@ function countPasswords(scaledMs: HostedNode['scaledMs'], records: NodeRecords):
 
 /** Creates one node on disk and on the loopback interface. This process serves the node's clients. */
 async function createPortableNode(
-  on: HostRun & ExecParts & { readonly links: LinkTables },
+  on: HostRun & ExecParts & { readonly links: LinkTables; readonly wire: string },
   options: HostedNode,
 ): Promise<SimulatedNode> {
-  const { runId, folder, userKey, askPath, links, groups } = on;
+  const { runId, folder, userKey, askPath, links, groups, wire } = on;
   const { name, user, isKept, scaledMs } = options;
   const root = join(folder, 'roots', name);
-  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, askPath, isKept });
+  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, askPath, wire, isKept });
   const keys = await loadNodeKeys(folder, name);
   return createNode(options, {
     ...{ runId, disk: root, root, files, keys },

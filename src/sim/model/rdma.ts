@@ -1,4 +1,4 @@
-import { type MacState, peerAt, type ReceptacleState, type SimulatedFleet } from './fleet.ts';
+import { type MacState, peerAt, type ReceptacleState, type Seen, type SimulatedFleet } from './fleet.ts';
 import { hasRdmaTools } from './macos-builds.ts';
 
 /**
@@ -28,6 +28,13 @@ export function isPortActive(fleet: SimulatedFleet, mac: MacState, receptacle: R
 export const isPortDead = ({ ailments }: MacState, { number }: ReceptacleState): boolean =>
   ailments.isRdmaHung || ailments.deadReceptacles.includes(number);
 
+/** The Mac and receptacle to which a receptacle's RDMA device can send; undefined if its cable carries nothing. */
+export function rdmaPeer(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): Seen | undefined {
+  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+  if (peer === undefined || !isPortActive(fleet, mac, receptacle) || isPortDead(mac, receptacle)) return undefined;
+  return isPortDead(peer.mac, peer.receptacle) ? undefined : peer;
+}
+
 /** Limit for queue pairs, completion queues and protection domains per device, as reported by this macOS. */
 export const rdmaLimit = ({ macos }: MacState): number => (Number(macos.version.split('.')[0]) >= 27 ? 3 : 11);
 
@@ -37,7 +44,13 @@ export const rdmaLimit = ({ macos }: MacState): number => (Number(macos.version.
  */
 export const rdmaClientsPath = '/.sim/rdma-clients';
 
-/** This file exists while verbs tools hang. */
+/** File with the devices for the verbs library of this Mac, in the form of `native/test/fake_verbs.c`. */
+export const verbsDevicesPath = '/.sim/verbs-devices';
+
+/** Folder in which the verbs libraries of all Macs exchange messages. */
+export const verbsWirePath = '/.sim/wire';
+
+/** This file exists while verbs tools, and programs that load the verbs library, hang. */
 export const verbsHungPath = '/.sim/verbs-hung';
 
 /**

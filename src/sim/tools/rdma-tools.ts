@@ -1,8 +1,20 @@
-import { peerAt, type ReceptacleState } from '../model/fleet.ts';
+import { ipv6Groups } from '../../model/ip-address.ts';
+import { cableAt, megabitsPerGigabit } from '../model/cables.ts';
+import { linkSpeed, peerAt, type ReceptacleState } from '../model/fleet.ts';
 import { linkLocalText } from '../model/ip-text.ts';
 import { hasRdmaTools } from '../model/macos-builds.ts';
 import { isBridged, liveAddress } from '../model/network.ts';
-import { isPortActive, nodeGuid, rdmaDevice, rdmaLimit, rdmaReceptacles, verbsHungPath } from '../model/rdma.ts';
+import { dataFile, type NodeFile } from '../model/node-files.ts';
+import {
+  isPortActive,
+  nodeGuid,
+  rdmaDevice,
+  rdmaLimit,
+  rdmaPeer,
+  rdmaReceptacles,
+  verbsDevicesPath,
+  verbsHungPath,
+} from '../model/rdma.ts';
 import { from, lines, type Pattern, type Row, row, type Tool, unconfirmedUsage, usage, type View } from './tool.ts';
 
 const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
@@ -32,6 +44,41 @@ function gidsOf({ fleet, mac }: View, receptacle: ReceptacleState): readonly str
   const own = receptacle.linkLocal;
   return receptacle.isMappedGidFirst ? [first, ...mapped, own] : [first, own, ...mapped];
 }
+
+const gidBytes = (gid: string): string =>
+  (ipv6Groups(gid) ?? []).map((group) => group.toString(16).padStart(4, '0')).join('');
+
+/** Error numbers of macOS: ENOMEM if no protection domain is left, ETIMEDOUT if the cable carries nothing. */
+const [noMemory, timedOut] = [12, 60];
+
+/** One device for the verbs library. */
+function verbsDevice(view: View, receptacle: ReceptacleState): readonly string[] {
+  const { fleet, mac } = view;
+  const limit = rdmaLimit(mac);
+  const peer = rdmaPeer(fleet, mac, receptacle);
+  const cable = cableAt(fleet.cables, { node: mac.name, receptacle: receptacle.number });
+  const settings = {
+    ...{ state: isPortActive(fleet, mac, receptacle) ? 4 : 1, max_qp: limit, max_cq: limit, max_pd: limit },
+    ...(mac.ailments.lacksDomains && { alloc_pd_error: noMemory }),
+    ...(peer === undefined && { rtr_error: timedOut }),
+    ...(cable !== undefined && { rate_mbit: linkSpeed(fleet, cable) * megabitsPerGigabit }),
+  };
+  return [
+    `device ${Buffer.from(`${rdmaDevice(receptacle)}\0`).toString('hex')}`,
+    `guid ${nodeGuid(receptacle)}`,
+    ...Object.entries(settings).map(([field, value]) => `set ${field} ${value}`),
+    ...gidsOf(view, receptacle).map((gid, index) => `gid ${index} ${gidBytes(gid)}`),
+    ...(peer === undefined ? [] : gidsOf({ fleet, mac: peer.mac }, peer.receptacle)).map(
+      (gid) => `peer ${gidBytes(gid)}`,
+    ),
+  ];
+}
+
+/** The devices for the verbs library of a Mac; empty for a macOS without that library. */
+export const verbsFiles = (view: View): readonly NodeFile[] =>
+  hasRdmaTools(view.mac.macos.version)
+    ? [dataFile(verbsDevicesPath, lines(...rdmaReceptacles(view.mac).flatMap((one) => verbsDevice(view, one))))]
+    : [];
 
 function deviceBlock({ fleet, mac }: View, receptacle: ReceptacleState, isVerbose: boolean): string {
   const guid = grouped(nodeGuid(receptacle));

@@ -14,6 +14,7 @@ import { homeOf, markVariable } from '../../../src/sim/hosts/ssh/ssh-user.ts';
 import { createTurns } from '../../../src/sim/hosts/turns.ts';
 import type { JobDefinition } from '../../../src/sim/launchd/job-definition.ts';
 import { toolFile } from '../../../src/sim/model/node-files.ts';
+import { verbsWirePath } from '../../../src/sim/model/rdma.ts';
 
 /**
  * Creates the common base for a fleet's nodes: a process with its own mount namespace, its own names of network
@@ -166,6 +167,8 @@ interface BootOptions {
   readonly root: string;
   /** The simulator's socket, in the mount namespace of the ground. */
   readonly askPath: string;
+  /** The folder with the messages of all nodes' verbs libraries, in the mount namespace of the ground. */
+  readonly wire: string;
   /** A folder for pipes that is private to the node. */
   readonly folder: string;
   readonly mark: string;
@@ -224,10 +227,26 @@ function startLine(job: JobDefinition, mark: string): string {
   return `start ${[...head, ...job.words, ...Object.entries(environment).flat()].map(hex).join(' ')}\n`;
 }
 
-function spawnAgent({ ground, name, root, askPath, mark }: BootOptions, fds: readonly [number, number]): ChildProcess {
+function spawnAgent(
+  { ground, name, root, askPath, wire, mark }: BootOptions,
+  fds: readonly [number, number],
+): ChildProcess {
   const own = [`--net=/proc/${ground.pid}/root/run/netns/${name}`, `--mount=/proc/${ground.pid}/ns/mnt`];
   const unshared = ['--mount', '--uts', '--ipc', '--pid', '--fork', '--kill-child=KILL', '--propagation', 'private'];
-  const words = ['nsenter', ...own, 'unshare', ...unshared, '/bin/sh', '-c', bootProgram, 'sh', root, name, askPath];
+  const words = [
+    'nsenter',
+    ...own,
+    'unshare',
+    ...unshared,
+    '/bin/sh',
+    '-c',
+    bootProgram,
+    'sh',
+    root,
+    name,
+    askPath,
+    wire,
+  ];
   return startBound(words, mark, [fds[0], 'pipe', 'pipe', fds[1]]);
 }
 
@@ -296,10 +315,10 @@ export async function startBoot(options: BootOptions) {
 /**
  * This program becomes the first process of a boot. It runs in its own namespaces, still with the programs of this
  * machine. It sets up the node's name, processes, devices and the simulator's socket, then switches to the node's root.
- * Arguments: the root, the name, the socket.
+ * Arguments: the root, the name, the socket, the folder with messages.
  */
 const bootProgram = `set -eu
-root=$1 name=$2 socket=$3
+root=$1 name=$2 socket=$3 wire=$4
 mount -t proc proc "$root/proc"
 printf '%s' "$name" >"$root/proc/sys/kernel/hostname"
 mount -t tmpfs -o mode=755,size=64k devices "$root/dev"
@@ -313,6 +332,7 @@ ln -s pts/ptmx "$root/dev/ptmx"
 ln -s /proc/self/fd "$root/dev/fd"
 for one in 'stdin 0' 'stdout 1' 'stderr 2'; do ln -s "/proc/self/fd/\${one#* }" "$root/dev/\${one% *}"; done
 mount --bind "$socket" "$root/.sim/socket"
+mount --bind "$wire" "$root${verbsWirePath}"
 cd "$root"
 pivot_root . .sim/outside
 /.sim/programs/umount -l /.sim/outside

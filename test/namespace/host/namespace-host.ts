@@ -23,6 +23,7 @@ import { prebootBanner, unlockedText } from '../../../src/sim/hosts/ssh/ssh-serv
 import { accountsPath } from '../../../src/sim/model/directory.ts';
 import type { ConnectionState } from '../../../src/sim/model/fleet.ts';
 import { dataFile, type NodeFile, programsPath, toolFile } from '../../../src/sim/model/node-files.ts';
+import { verbsWirePath } from '../../../src/sim/model/rdma.ts';
 import type { Wiring } from '../../../src/sim/model/wiring.ts';
 import { agentFile, type Ground, openGround, runProgram, startBoot, startForwarder } from './ground.ts';
 import { buildLowerRoot, nodeTools } from './lower-root.ts';
@@ -102,11 +103,14 @@ const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost<OpenHo
     ]);
     const close = async (): Promise<void> => {
       await ground.close();
-      for (const one of ['lower', 'work', 'mounts', 'pipes', ownerName]) {
+      for (const one of ['lower', 'work', 'mounts', 'pipes', 'wire', ownerName]) {
         await rm(join(folder, one), { recursive: true, force: true });
       }
     };
     try {
+      // The account at the other end of a cable may have a different number.
+      await mkdir(join(folder, 'wire'), { recursive: true });
+      await chmod(join(folder, 'wire'), 0o777);
       await mountDisks(ground, run, model.isKept);
       const network = await openNetwork(ground, names, (node) => wiringFrom(model, node));
       const dialPath = await chooseSocketPath(folder, 'dial.sock');
@@ -173,7 +177,7 @@ async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise
     execs: () => readExecs(disk, name),
     startProcesses: async (mark) => {
       await mkdir(own, { recursive: true, mode: 0o700 });
-      processes = await startBoot({ ground, name, root, askPath, folder: own, mark });
+      processes = await startBoot({ ground, name, root, askPath, wire: join(folder, 'wire'), folder: own, mark });
       await network.setPower(name, true);
     },
     endProcesses: async () => {
@@ -241,7 +245,7 @@ async function prepareDisk(disk: string, { folder, userKey }: HostRun, { name, u
     await appendFile(disk + path, '');
     await chmod(disk + path, 0o666);
   }
-  await mkdir(disk + execsPath, { recursive: true });
+  for (const path of [execsPath, verbsWirePath]) await mkdir(disk + path, { recursive: true });
   await chmod(disk + execsPath, 0o1777);
   await mkdir(`${disk}/.sim/sshd`, { recursive: true });
   const keys = await loadNodeKeys(folder, name);

@@ -1,4 +1,5 @@
 import { createTurns } from '../../../src/sim/hosts/turns.ts';
+import { megabitsPerGigabit } from '../../../src/sim/model/cables.ts';
 import type { Wiring } from '../../../src/sim/model/wiring.ts';
 import type { Ground } from './ground.ts';
 
@@ -49,12 +50,6 @@ const office = 'office';
 
 /** Jumbo frames, as on a cable between two Macs. */
 const cableMtu = 9000;
-
-/**
- * Megabits per gigabit of a real cable: 80 Gb/s become 800 Mb/s, which this machine can transfer without much load. A
- * slow cable stays half as fast as a good one.
- */
-const megabitsPerGigabit = 10;
 
 /** The size of one burst of segmented packets, and a packet's longest wait. */
 const bucket = 'burst 256kb latency 50ms';

@@ -2,7 +2,14 @@ import { developerFolder } from '../../doubles/build-tools.ts';
 import { accountsPath } from '../../model/directory.ts';
 import { shellQuote } from '../../model/node-files.ts';
 import { from } from '../../tools/tool.ts';
-import { accountVariable, markVariable, rootMarkVariable, sudoRulesPath } from '../ssh/ssh-user.ts';
+import {
+  accountVariable,
+  markVariable,
+  rootMarkVariable,
+  sudoRulesPath,
+  verbsLibraryPath,
+  verbsLibraryVariable,
+} from '../ssh/ssh-user.ts';
 import type { ToolRow, WrapperContext } from './wrapper.ts';
 
 /** sh condition for root: the simulated sudo's mark or, on a node with its own users, the real user ID. */
@@ -117,6 +124,9 @@ if [ -z "$f" ]; then printf 'User %s is not allowed to run sudo on mac.\\n' "$4"
 else printf 'User %s may run the following commands on mac:\\n%s\\n' "$4" "$f"; fi
 exit 0`;
 
+/** Sets the variable for sudo's command if the file `$d` exists. */
+const verbsLibrary = `\${d:+${verbsLibraryVariable}="$d"}`;
+
 /** `-u NAME` for root, who may use every account. */
 const asAccount = `if [ -n "$a" ]; then
   [ -n "$${rootMarkVariable}" ] && [ -n "$H" ] || refused 'a different account needs root and -H'
@@ -126,13 +136,15 @@ const asAccount = `if [ -n "$a" ]; then
   case $a in (_*) h=$R/var/empty ;; esac
   starts "$@"
   exec /usr/bin/env -i PATH="$PATH" HOME="$h" SHELL="$R/bin/sh" USER="$a" LOGNAME="$a" SUDO_USER=root SUDO_UID=0 \\
-    ${markVariable}="$${markVariable}" ${accountVariable}="$a" "$@"
+    ${verbsLibrary} ${markVariable}="$${markVariable}" ${accountVariable}="$a" "$@"
 fi`;
 
 const sudoBody = (user: string): string => `case $#:\${1-}:\${2-}:\${3-} in (4:-l:-n:-U)
 ${listRules} ;;
 esac
 w=; read -r w <"$R/.sim/sudo"
+d=$R${verbsLibraryPath}
+[ -e "$d" ] || d=
 n= S= H= a=
 while [ $# -gt 0 ]; do
   case $1 in
@@ -173,7 +185,7 @@ case $w:$free:$n:$S in
 esac
 starts "$@"
 exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
-  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER="$e" SUDO_UID=501 ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
+  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER="$e" SUDO_UID=501 ${verbsLibrary} ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
 
 /** One rule per line, in the form that {@link sudoBody} supports; anything else is a syntax error. */
 const visudoBody = `case $#:\${1-} in (2:-cf) ;; (*) refused 'only -cf with one file is supported' ;; esac

@@ -30,17 +30,20 @@ const temporaryPrefix = 'mw-sim-';
 
 const fits = (path: string): boolean => Buffer.byteLength(path) <= maxSocketPathBytes;
 
-/** Returns the path of a socket in the folder, or in a short temporary folder if the path would be too long. */
-export async function chooseSocketPath(folder: string, name: string): Promise<string> {
+/**
+ * Returns the path of a socket in the folder, or in a short temporary folder if the path would be too long. For a folder
+ * of sockets, `longest` is their longest name.
+ */
+export async function chooseSocketPath(folder: string, name: string, longest = ''): Promise<string> {
   const inside = join(folder, name);
-  if (fits(inside)) return inside;
-  const base = fits(join(tmpdir(), `${temporaryPrefix}XXXXXX`, name)) ? tmpdir() : '/tmp';
+  if (fits(join(inside, longest))) return inside;
+  const base = fits(join(tmpdir(), `${temporaryPrefix}XXXXXX`, name, longest)) ? tmpdir() : '/tmp';
   return join(await mkdtemp(join(base, temporaryPrefix)), name);
 }
 
-/** Removes a socket, and also its folder if that was created for the socket. */
+/** Removes a socket or a folder of sockets, and also its folder if that was created for it. */
 export async function removeSocket(path: string): Promise<void> {
-  await rm(path, { force: true });
+  await rm(path, { recursive: true, force: true });
   if (basename(dirname(path)).startsWith(temporaryPrefix)) await rm(dirname(path), { recursive: true, force: true });
 }
 

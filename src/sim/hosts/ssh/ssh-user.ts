@@ -1,3 +1,11 @@
+import { existsSync } from 'node:fs';
+
+/** The verbs library of a Mac. Only Macs with RDMA tools have it, and only if it was compiled. */
+export const verbsLibraryPath = '/usr/lib/librdma.dylib';
+
+/** Stands for the dynamic linker, which finds {@link verbsLibraryPath} on a Mac with its own root. */
+export const verbsLibraryVariable = 'MESHWRIGHT_VERBS_LIBRARY';
+
 /** Folder with additional sudo rules. */
 export const sudoRulesPath = '/private/etc/sudoers.d';
 
@@ -51,6 +59,7 @@ export function execEnvironment(options: EnvironmentOptions): Readonly<Record<st
       SSH_CLIENT: `${connection.client} ${connection.server.split(' ')[1] ?? ''}`,
       SSH_CONNECTION: `${connection.client} ${connection.server}`,
     }),
+    ...(existsSync(root + verbsLibraryPath) && { [verbsLibraryVariable]: root + verbsLibraryPath }),
     [markVariable]: mark,
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FaultName, faultNames } from '../../../../src/sim/faults/faults.ts';
+import { verbsDevicesPath } from '../../../../src/sim/model/rdma.ts';
 import { rdmaCablesPath } from '../../../../src/sim/render-node.ts';
 import { broken, filesOf, simulated } from '../../../rack/rack.ts';
 
@@ -298,8 +299,8 @@ function changedFiles(fault: FaultName, target: string, node: string): readonly 
   const after = filesOf(broken(healthy, { fault, target }), node);
   return (
     [...new Set([...before.keys(), ...after.keys()])]
-      // No tool shows this file; simulated runtimes read cable traffic from it.
-      .filter((path) => path !== rdmaCablesPath && before.get(path) !== after.get(path))
+      // No tool shows these files. Simulated runtimes and the verbs library read from them what cables carry.
+      .filter((path) => path !== rdmaCablesPath && path !== verbsDevicesPath && before.get(path) !== after.get(path))
       .map((path) => (after.has(path) ? (before.has(path) ? path : `+ ${path}`) : `- ${path}`))
       .sort()
   );
