@@ -1,6 +1,7 @@
 /**
- * Compiles the native probe and the addon into `native/build`. With `--checked FOLDER`, it compiles into that folder what
- * the tests need: the probe, its fuzzer and the addon with sanitizers, and the fake verbs library in three variants.
+ * Compiles the native probe, the addon and the verbs library of simulated Macs into `native/build`. With `--checked
+ * FOLDER`, it compiles into that folder what the tests need: the probe, its fuzzer and the addon with sanitizers, and the
+ * fake verbs library in three variants.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -35,7 +36,6 @@ const addonFlags = [
 ];
 const library = [...warnings, ...sanitizers, '-shared', '-fPIC'];
 const fake = ['fake_verbs.c', 'fake_wire.c'].map((name) => join(root, 'native/test', name));
-// The verbs library of simulated Macs.
 const simulated = [...warnings, '-O2', '-shared', '-fPIC', '-pthread'];
 const mutated = join(root, 'native/test/mutated_verbs.c');
 

@@ -4,6 +4,7 @@ import { connect, eventually, openSsh } from '../rack/running.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 import { accessBehaviours } from './access-behaviours.ts';
 import type { ContractRack } from './contract-rack.ts';
+import { verbsBehaviours } from './verbs-behaviours.ts';
 
 /** A behavior of a simulated rack on every host. */
 export interface Behaviour {
@@ -293,4 +294,5 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   ...accessBehaviours,
+  ...verbsBehaviours,
 ];
