@@ -22,6 +22,7 @@ const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit
   'cable-extra': { target: 'studio-1:5,studio-3:6', exit: 0 },
   'cable-foreign': { target: 'studio-1:5', exit: 0 },
   'cable-missing': { target: 'studio-1:3', exit: 3 },
+  'cable-slow': { target: 'studio-1:2', exit: 0 },
   'cable-swapped': { target: 'studio-4', exit: 3 },
   'clock-skew': { target: 'studio-3', exit: 0 },
   'connection-drop': { target: 'studio-2', exit: 4 },

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { FaultName } from '../../src/sim/faults/faults.ts';
+import { type FaultName, faults } from '../../src/sim/faults/faults.ts';
 import { faultCures } from '../contract/fault-cures.ts';
 import { json, meshwright } from './meshwright.ts';
 import type { Place } from './place.ts';
@@ -10,12 +10,12 @@ const mostSteps = 6;
 export function targetOf(fault: FaultName): string {
   const cure = faultCures[fault];
   if (cure.kind !== 'verb') return cure.target;
-  return fault === 'idle-dead-port' ? 'studio-1:4' : 'studio-4';
+  return faults[fault].targets === 'NODE:RECEPTACLE' ? 'studio-1:4' : 'studio-4';
 }
 
 /** Sets faults one after another; returns false if the fleet refuses a fault because of the earlier ones. */
-export async function setFaults(place: Place, faults: readonly FaultName[]): Promise<boolean> {
-  for (const fault of faults) {
+export async function setFaults(place: Place, names: readonly FaultName[]): Promise<boolean> {
+  for (const fault of names) {
     const { code } = await meshwright(place, ['sim', 'fault', fault, targetOf(fault)]);
     if (code !== 0) return false;
   }

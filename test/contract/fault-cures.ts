@@ -19,6 +19,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'cable-extra': { kind: 'hands', target: 'studio-1:5,studio-4:6' },
   'cable-foreign': { kind: 'hands', target: 'studio-1:5' },
   'cable-missing': { kind: 'hands', target: 'studio-1:4' },
+  'cable-slow': {
+    kind: 'verb',
+    what: 'measure the cable with the native probe, and replace it',
+    tried: 'test/contract/verbs-behaviours.ts',
+  },
   'cable-swapped': { kind: 'hands', target: 'studio-4:2,studio-4:3' },
   'clock-skew': { kind: 'person', target: 'studio-4', what: 'set the clock of that Mac' },
   'connection-drop': {

@@ -29,6 +29,8 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   },
   'cable-foreign': { target: 'studio-1:5', findings: ['warning cabling/foreign-mac receptacle studio-1:5'] },
   'cable-missing': { target: 'studio-1:3', findings: ['error cabling/missing link studio-1:3 <-> studio-3:2'] },
+  // Only a measurement can find it.
+  'cable-slow': { target: 'studio-1:2', findings: [] },
   'cable-swapped': {
     target: 'studio-4',
     findings: [

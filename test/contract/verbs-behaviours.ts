@@ -52,7 +52,7 @@ async function startEnd({ fleet }: ContractRack, node: string, words: string) {
 
 /** Measures the cable, from root on the first Mac to the ssh user on the second. */
 async function measure(rack: ContractRack, gids: readonly number[], whileOpen = async (): Promise<void> => undefined) {
-  const words = (at: 0 | 1, role: string) => `${program} measure ${device} ${gids[at]} ${role} 0.1`;
+  const words = (at: 0 | 1, role: string) => `${program} measure ${device} ${gids[at]} ${role} 0.2`;
   const ends = [
     await startEnd(rack, nodes[0], `"$R/usr/bin/sudo" -n ${words(0, 'lead')}`),
     await startEnd(rack, nodes[1], words(1, 'follow')),
@@ -76,8 +76,11 @@ const expectCounts = async ({ user }: ContractRack, count: number): Promise<void
   }
 };
 
-const wordsOf = ({ stdout }: Pick<Ran, 'stdout'>): readonly (readonly string[])[] =>
-  stdout.split('\n').map((line) => line.split(' '));
+/** The megabits per second that an end received, or 0. */
+function rateOf({ stdout }: Pick<Ran, 'stdout'>): number {
+  const [, bytes = 0, ns = 1] = /^received \d+ (\d+) (\d+) 0$/m.exec(stdout)?.map(Number) ?? [];
+  return (8_000 * bytes) / ns;
+}
 
 /** Without the compiled files, these behaviors are not tested, unless `MESHWRIGHT_NATIVE=required`. */
 const isTested =
@@ -93,8 +96,11 @@ const measuring: Behaviour = {
       { code: 0, stderr: '' },
       { code: 0, stderr: '' },
     ]);
-    for (const end of ends) expect(Number(wordsOf(end).find(([word]) => word === 'received')?.[1])).toBeGreaterThan(0);
+    for (const end of ends) expect(rateOf(end)).toBeGreaterThan(0);
     await expectCounts(rack, 0);
+    await rack.fleet.setFault(['cable-slow', cable]);
+    // A tenth of 800 Mb/s. On a busy machine, the first message can arrive late.
+    for (const end of await measure(rack, gids)) expect(rateOf(end)).toBeLessThan(160);
     await rack.fleet.setFault(['idle-dead-port', cable]);
     const [dead] = await measure(rack, gids);
     expect(dead?.stdout).toMatch(/\nfailed ibv_modify_qp to RTR failed with error 60\n$/);

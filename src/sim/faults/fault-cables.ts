@@ -23,13 +23,17 @@ const withCable = (fleet: SimulatedFleet, ends: Cable['ends']): SimulatedFleet =
   cables: [...fleet.cables, { ends, gigabitsPerSecond: 80 }],
 });
 
+const withChanged = (fleet: SimulatedFleet, cable: Cable, change: Partial<Cable>): SimulatedFleet => ({
+  ...fleet,
+  cables: fleet.cables.map((one): Cable => (one === cable ? { ...one, ...change } : one)),
+});
+
 /** Defines a fault with a dock at this end of a cable. */
 const defineDock = (summary: string, isBlind: boolean): Fault =>
   defineCabling(summary, aims.cable, (fleet, end) => {
     const cable = cableAt(fleet.cables, end);
-    if (cable?.dock !== undefined) return 'the cable already has a dock';
-    const cables = fleet.cables.map((one): Cable => (one === cable ? { ...one, dock: { at: end, isBlind } } : one));
-    return { ...fleet, cables };
+    if (cable === undefined || cable.dock !== undefined) return 'the cable already has a dock';
+    return withChanged(fleet, cable, { dock: { at: end, isBlind } });
   });
 
 /** Faults of cables and links. */
@@ -105,8 +109,19 @@ export const cableFaults = {
     (fleet, end) => {
       const cable = cableAt(fleet.cables, end);
       if (cable === undefined || linkSpeed(fleet, cable) === 40) return 'the link already runs at 40 Gb/s';
-      const cables = fleet.cables.map((one): Cable => (one === cable ? { ...one, gigabitsPerSecond: 40 } : one));
-      return { ...fleet, cables };
+      return withChanged(fleet, cable, { gigabitsPerSecond: 40 });
+    },
+  ),
+
+  /** A cable that passes every check but a measurement. */
+  'cable-slow': defineCabling(
+    'the cable carries a tenth of what the others carry, although its link speed reads the same',
+    aims.cable,
+    (fleet, end) => {
+      const cable = cableAt(fleet.cables, end);
+      return cable === undefined || cable.isSlow
+        ? 'the cable is already slow'
+        : withChanged(fleet, cable, { isSlow: true });
     },
   ),
 

@@ -253,7 +253,7 @@ function cableWork({ cables: before, hanging }: SimulatedFleet, after: readonly 
       const old = inPlace(cable, before);
       if (old === undefined) return [`plugged in ${cableText(cable)}`];
       if (old.dock !== undefined && cable.dock === undefined) return [`removed the dock from ${cableText(cable)}`];
-      return old.gigabitsPerSecond === cable.gigabitsPerSecond
+      return old.gigabitsPerSecond === cable.gigabitsPerSecond && old.isSlow === cable.isSlow
         ? []
         : [`plugged in a cable of ${cable.gigabitsPerSecond} Gb/s at ${cableText(cable)}`];
     }),

@@ -5,6 +5,8 @@ export interface Cable {
   readonly ends: readonly [LinkEnd, LinkEnd];
   /** The cable's own limit; a link is as fast as its slowest part. */
   readonly gigabitsPerSecond: 40 | 80;
+  /** The cable carries a tenth of its link speed. */
+  readonly isSlow?: true;
   /** A dock or hub between the two ends. */
   readonly dock?: {
     /** The end whose Mac sees the dock and the far Mac one level deeper; the other end sees its peer directly. */
@@ -68,8 +70,8 @@ export function withSwap({ cables, hanging }: Cabling, one: LinkEnd, other: Link
 /** Cables as sorted texts, regardless of the order in which they were plugged in. */
 export const plugged = (cables: readonly Cable[]): readonly string[] =>
   cables
-    .map(({ ends, gigabitsPerSecond, dock }) => {
+    .map(({ ends, gigabitsPerSecond, isSlow, dock }) => {
       const at = dock === undefined ? '' : `${linkEndText(dock.at)} ${dock.isBlind}`;
-      return `${ends.map(linkEndText).sort().join(' ')} ${gigabitsPerSecond} ${at}`;
+      return `${ends.map(linkEndText).sort().join(' ')} ${gigabitsPerSecond}${isSlow ? ' slow' : ''} ${at}`;
     })
     .sort();

@@ -192,6 +192,10 @@ const macAtCable = (fleet: SimulatedFleet, { node }: LinkEnd): MacState | undefi
 export const linkSpeed = (fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Cable): Cable['gigabitsPerSecond'] =>
   ends.every((end) => macAtCable(fleet, end)?.model.thunderbolt === 5) ? gigabitsPerSecond : 40;
 
+/** The gigabits per second that this cable really carries. */
+export const carriedSpeed = (fleet: SimulatedFleet, cable: Cable): number =>
+  linkSpeed(fleet, cable) / (cable.isSlow ? 10 : 1);
+
 /** The Mac and receptacle at the far end of this receptacle's cable; undefined without a cable. */
 export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
   const far = farEnd(fleet.cables, end);

@@ -1,8 +1,8 @@
 import { given } from '../../model/given.ts';
 import { cableAt } from './cables.ts';
 import {
+  carriedSpeed,
   type InterfaceAddress,
-  linkSpeed,
   type MacState,
   macNamed,
   peerAt,
@@ -75,7 +75,7 @@ function farOf(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState
   const cable = cableAt(fleet.cables, end);
   const peer = peerAt(fleet, end);
   if (cable === undefined || peer === undefined) return undefined;
-  return { mac: peer.mac.name, device: peer.receptacle.device, gigabitsPerSecond: linkSpeed(fleet, cable) };
+  return { mac: peer.mac.name, device: peer.receptacle.device, gigabitsPerSecond: carriedSpeed(fleet, cable) };
 }
 
 /**

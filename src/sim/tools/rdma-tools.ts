@@ -1,6 +1,6 @@
 import { ipv6Groups } from '../../model/ip-address.ts';
 import { cableAt, megabitsPerGigabit } from '../model/cables.ts';
-import { linkSpeed, peerAt, type ReceptacleState } from '../model/fleet.ts';
+import { carriedSpeed, peerAt, type ReceptacleState } from '../model/fleet.ts';
 import { linkLocalText } from '../model/ip-text.ts';
 import { hasRdmaTools } from '../model/macos-builds.ts';
 import { isBridged, liveAddress } from '../model/network.ts';
@@ -61,7 +61,7 @@ function verbsDevice(view: View, receptacle: ReceptacleState): readonly string[]
     ...{ state: isPortActive(fleet, mac, receptacle) ? 4 : 1, max_qp: limit, max_cq: limit, max_pd: limit },
     ...(mac.ailments.lacksDomains && { alloc_pd_error: noMemory }),
     ...(peer === undefined && { rtr_error: timedOut }),
-    ...(cable !== undefined && { rate_mbit: linkSpeed(fleet, cable) * megabitsPerGigabit }),
+    ...(cable !== undefined && { rate_mbit: carriedSpeed(fleet, cable) * megabitsPerGigabit }),
   };
   return [
     `device ${Buffer.from(`${rdmaDevice(receptacle)}\0`).toString('hex')}`,

@@ -125,6 +125,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
       'studio-2': [...thunderbolt, ...portStates('en3'), ...interfaces('en3'), ...routes],
     },
   ],
+  'cable-slow': ['studio-1:2', {}],
   'cable-swapped': ['studio-1', { 'studio-1': thunderbolt, 'studio-2': thunderbolt, 'studio-3': thunderbolt }],
   'clock-skew': ['studio-1', { 'studio-1': ['/.sim/clock-offset', '/usr/sbin/sysctl'] }],
   'connection-drop': ['studio-1', {}],

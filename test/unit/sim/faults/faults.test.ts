@@ -17,6 +17,7 @@ const fixedTargets: Partial<Readonly<Record<FaultName, string>>> = {
   'cable-extra': 'studio-1:5,studio-4:5',
   'cable-foreign': 'studio-2:1',
   'cable-missing': 'studio-2:3',
+  'cable-slow': 'studio-2:3',
   'cable-swapped': 'studio-2:2,studio-2:4',
   'hub-between': 'studio-1:3',
   'hub-hides-peer': 'studio-1:4',

@@ -42,6 +42,10 @@ describe('the network of namespace nodes', () => {
     expect(changed(['cable-40g studio-1:2'])).toEqual({ 'pace c0en3': '40', 'pace c1en3': '40' });
   });
 
+  it('slows both ends of a cable that carries less than its link speed', () => {
+    expect(changed(['cable-slow studio-1:2'])).toEqual({ 'pace c0en3': '8', 'pace c1en3': '8' });
+  });
+
   it('blocks a link that idled too long', () => {
     expect(changed(['idle-dead-port studio-1:2'])).toEqual({ 'pace c0en3': 'nothing', 'pace c1en3': 'nothing' });
   });

@@ -32,6 +32,7 @@ const targets: Readonly<Record<string, string>> = {
   'cable-40g': 'studio-2:3',
   'cable-doubled': 'studio-2:3',
   'cable-missing': 'studio-2:3',
+  'cable-slow': 'studio-2:3',
   'cable-swapped': 'studio-1:2,studio-4:4',
   'internet-sharing': 'studio-2:3',
 };
