@@ -68,7 +68,7 @@ describe.skipIf(!isHere)('the native link test', () => {
   });
 
   it('goes on after lost messages, and counts wrong ones', async () => {
-    const [lead, follow] = await measure({ lose_every: 7 }, {}, { flip_every: 5 });
+    const [lead, follow] = await measure({ lose_every: 3 }, { seconds: 0.2 }, { flip_every: 5 });
     expect([lead.status, follow.status]).toEqual([0, 0]);
     expect(numbersAfter('latency', lead)[1]).toBeGreaterThan(0);
     expect(numbersAfter('received', follow)[3]).toBe(0);
