@@ -73,6 +73,7 @@ std::optional<meshwright::MeasureOptions> measure_options(const std::vector<std:
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): only a lack of memory throws, and then the program may end
 int main(int count, char** arguments) {
   if (count <= 1) return print(meshwright::report_json(meshwright::probe()) + "\n");
   const std::string argument = arguments[1];

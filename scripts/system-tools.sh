@@ -22,6 +22,7 @@ missing() {
   has_browser || printf ' chromium'
   command -v dot >/dev/null || printf ' graphviz'
   command -v c++ >/dev/null && command -v cc >/dev/null || printf ' g++'
+  command -v clang-tidy >/dev/null || printf ' clang-tidy'
   [ "$(uname)" != Linux ] || /sbin/ldconfig -p | grep -q 'libibverbs[.]so[.]1 ' || printf ' libibverbs1'
   # Simulated Macs in namespaces need root on Linux.
   if [ "$(uname)" = Linux ] && [ "$(id -u)" = 0 ]; then
@@ -49,4 +50,4 @@ fi
 
 packages=$(missing)
 [ -z "$packages" ] || { printf 'still missing:%s\n' "$packages" >&2; exit 1; }
-printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps, xz, Chromium, dot, a C++ compiler and the tools for namespaces are available\n'
+printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps, xz, Chromium, dot, a C++ compiler, clang-tidy and the tools for namespaces are available\n'

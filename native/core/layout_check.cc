@@ -9,6 +9,7 @@
 namespace meshwright::abi {
 namespace {
 
+// NOLINTBEGIN(bugprone-sizeof-expression): some of the fields are pointers
 #define IS_AT(type, field, offset, size) \
   static_assert(offsetof(type, field) == (offset) && sizeof(type::field) == (size), #type "." #field)
 
@@ -111,6 +112,7 @@ IS_AT(QueuePairAttributes, pkey_index, 120, 2);
 IS_AT(QueuePairAttributes, port_num, 129, 1);
 IS_AT(QueuePairAttributes, rate_limit, 136, 4);
 static_assert(sizeof(QueuePairAttributes) == 144, "padded to 64 bits");
+// NOLINTEND(bugprone-sizeof-expression)
 
 }  // namespace
 }  // namespace meshwright::abi
