@@ -133,7 +133,7 @@ const asAccount = `if [ -n "$a" ]; then
   h= s=
   while read -r c s; do [ "$c" != "$a" ] || h=$R/Users/$a; done <"$R${accountsPath}"
   if [ -z "$h" ]; then printf 'sudo: unknown user %s\\n' "$a" >&2; exit 1; fi
-  case $a in (_*) h=$R/var/empty ;; esac
+  case $a in (_* | 'nobody') h=$R/var/empty ;; esac
   starts "$@"
   exec /usr/bin/env -i PATH="$PATH" HOME="$h" SHELL="$R/bin/sh" USER="$a" LOGNAME="$a" SUDO_USER=root SUDO_UID=0 \\
     ${verbsLibrary} ${markVariable}="$${markVariable}" ${accountVariable}="$a" "$@"
