@@ -14,11 +14,11 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 84_000 },
+  lines: { bar: 84_500 },
   files: { bar: 850 },
   folder: { bar: 35 },
   file: { bar: 500 },
-  exports: { bar: 640 },
+  exports: { bar: 660 },
   crossings: { bar: 10 },
 };
 

@@ -66,6 +66,11 @@ const unusableFiles: ReadonlySet<string> = new Set([
 ]);
 /** Problems that end a run before it has changed anything, because a person has to decide first. */
 const unagreed: ReadonlySet<string> = new Set([
+  'cables/in-use',
+  'cables/kernel-unseen',
+  'cables/no-program',
+  'cables/no-reserve',
+  'cables/probe-differs',
   'cli/needs-yes',
   'launch/held',
   'launch/hold-unseen',

@@ -65,16 +65,19 @@ Examples:
     options: [
       { flags: '--watch', text: 'guide you through the cabling, live, until every link matches the file' },
       { flags: '--identify', text: 'show which receptacle was just plugged in, until Ctrl-C' },
+      { flags: '--measure', text: 'measure latency and rate of every declared cable, over RDMA and TCP' },
+      { flags: '--seconds <seconds>', text: 'for --measure: time per value (default 1, max 60)' },
     ],
     more: `Shows each cable with its two receptacles, its speed and its state. Moves are listed in an order in which each receptacle is free by the time its cable is needed there. Do not touch a cable that a placement uses before the placement is stopped, and do not plug in a cable before the Thunderbolt Bridges are removed.
 --watch shows the next move, wrong connections and correct links. You can work in any order. With --json, it prints only the final state.
 --identify needs no links in the file.
-Exit codes: 0 all links match the file, 3 manual steps are needed, 4 some cables could not be checked or cannot be fixed by hand, 1 no node was observed, 130 interrupted.
+--measure uploads a small program to both Macs of each cable, runs it as the account of the ranks, and removes it. It measures one cable after another. It is refused while a placement runs on one of the Macs, or if their RDMA devices have no room for two more starts. Results are recorded, and later shown by \`cables\`.
+Exit codes: 0 all links match the file, 3 manual steps are needed, 4 some cables could not be checked or cannot be fixed by hand, 1 no node was observed, 130 interrupted. With --measure: 0 every cable was measured and none is slow, 4 some are slow, dead or not measured, 1 none was measured, 5 refused.
 
 Examples:
   meshwright cables
   meshwright cables --watch
-  meshwright cables --identify`,
+  meshwright cables --measure`,
     load: async () => (await import('./look/cables.ts')).cables,
   },
   {
@@ -97,7 +100,7 @@ Examples:
   },
   {
     name: 'bench',
-    summary: 'measure how fast a placement answers under load',
+    summary: 'measure how fast a placement or the cables are',
     words: '[placement]',
     uses: ['file', 'reach', 'json'],
     options: [
@@ -108,13 +111,18 @@ Examples:
       { flags: '--runs <count>', text: 'runs for each count in --requests (default 3)' },
       { flags: '--max-tokens <count>', text: 'maximum length of each answer (default 128)' },
       { flags: '--words <count>', text: 'approximate words per question (default 400, less for a short context)' },
+      { flags: '--cables', text: 'measure the cables instead of a placement' },
+      { flags: '--seconds <seconds>', text: 'for --cables: time per value (default 1, max 60)' },
+      { flags: '--out <file>', text: 'for --cables: also draw the rack with the results, as SVG' },
     ],
     more: `If the file has only one placement, its name can be omitted. Sends one warm-up request and then the measured requests over SSH to the endpoint on the leader. During this time, other clients get slower answers. Every question begins with different words, so that no cache can answer it. The medians are shown next to published results for the same model on the same number of Macs. Power use is shown if powermetrics is allowed to run.
-Exit codes: 0 every request was answered, 4 some were, 1 none was (the reason is shown).
+--cables measures like \`cables --measure\` and prints a table to publish: latency and rate of each cable, RDMA beside TCP.
+Exit codes: 0 every request was answered, 4 some were, 1 none was (the reason is shown). With --cables: as for \`cables --measure\`.
 
 Examples:
   meshwright bench kimi
-  meshwright bench kimi --requests 1,8 --max-tokens 512 --deadline 5m`,
+  meshwright bench kimi --requests 1,8 --max-tokens 512 --deadline 5m
+  meshwright bench --cables --out rack.svg`,
     load: async () => (await import('./bench/bench.ts')).bench,
   },
   {

@@ -2,6 +2,7 @@ import type { DesiredFleet } from '../model/desired.ts';
 import type { GraphDocument } from '../model/documents.generated.ts';
 import { given } from '../model/given.ts';
 import { type CasePlace, macModel } from '../model/macs.ts';
+import { type KeptMeasurement, measurementOf } from '../model/measured-cable.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../model/node.ts';
 import { modelAt, placeAt } from '../rack/cables/receptacle-place.ts';
 import { listWords, viewText } from '../rack/cabling/cabling-text.ts';
@@ -91,8 +92,18 @@ function drawn(examination: Examination, acts: readonly CableStep[], isDeclaredO
 }
 
 /** The drawing of an observed rack. `acts` are the manual steps in order. Text from nodes is not yet escaped. */
-export const rackGraph = (examination: Examination, acts: readonly CableStep[]): RackGraph =>
-  drawn(examination, acts, false);
+export function rackGraph(
+  examination: Examination,
+  acts: readonly CableStep[],
+  measured: readonly KeptMeasurement[] = [],
+): RackGraph {
+  const graph = drawn(examination, acts, false);
+  const cables = graph.cables.map((cable) => ({
+    ...cable,
+    ...given({ measured: measurementOf(measured, cable.ends) }),
+  }));
+  return { ...graph, cables };
+}
 
 /** A drawing of the file only: declared links without observed states. */
 export const declaredGraph = (desired: DesiredFleet): RackGraph =>
@@ -183,9 +194,11 @@ export interface GraphCable {
   readonly bitsPerSecond?: number;
   /** Numbers of the manual steps for this cable. */
   readonly moves: readonly number[];
+  /** The cable's newest measurement. */
+  readonly measured?: KeptMeasurement;
 }
 
-type Line = Omit<GraphCable, 'moves'>;
+type Line = Omit<GraphCable, 'moves' | 'measured'>;
 
 const pairKey = (ends: GraphCable['ends']): string => ends.map(linkEndText).join(' ');
 

@@ -9,12 +9,14 @@ import type { DesiredFleet } from '../model/desired.ts';
 import type { CablesDocument } from '../model/documents.generated.ts';
 import { given } from '../model/given.ts';
 import { groupBy } from '../model/lists.ts';
+import type { KeptMeasurement } from '../model/measured-cable.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/node.ts';
 import { subjectName } from '../model/subject.ts';
 import { type Command, meshwright } from '../model/text/command.ts';
 import { upperFirst } from '../model/text/prose.ts';
 import { speedText } from '../model/text/units.ts';
 import { findingLines, mergeFindings } from './findings.ts';
+import { measuredText } from './measured-cables.ts';
 import { counted, fitLines, flow, hang, headLines, type Page, padEnd, pageText, type Tone } from './page.ts';
 import { marks } from './status/status-text.ts';
 
@@ -27,16 +29,16 @@ interface CablesJsonInput {
 
 /** The JSON form of `cables`. Text from nodes is unescaped: print the result with `jsonText`. */
 export function cablesJson({ desired, work, diagnostics }: CablesJsonInput, reader: Reader): CablesDocument {
-  const { cables, nodes } = rackGraph(work.examination, work.acts);
+  const { cables, nodes } = rackGraph(work.examination, work.acts, work.measured);
   return {
     ...documentHead(reader, { cluster: desired.name }),
-    cables: cables.map(({ ends, isDeclared, isSeen, state, bitsPerSecond, moves }) => ({
+    cables: cables.map(({ ends, isDeclared, isSeen, state, bitsPerSecond, moves, measured }) => ({
       ends: [linkEndText(ends[0]), linkEndText(ends[1])],
       declared: isDeclared,
       seen: isSeen,
       // `declared` occurs only in a drawing from the file without an observation.
       state: state === 'declared' ? 'unknown' : state,
-      ...given({ bitsPerSecond }),
+      ...given({ bitsPerSecond, measured: measuredJson(measured) }),
       moves,
     })),
     nodes: Object.fromEntries(
@@ -62,6 +64,12 @@ export function cablesJson({ desired, work, diagnostics }: CablesJsonInput, read
     })),
     diagnostics: diagnostics.map((one) => diagnosticJson(one, reader)),
   };
+}
+
+function measuredJson(kept: KeptMeasurement | undefined) {
+  if (kept === undefined) return undefined;
+  const { ends: _ends, ...result } = kept.cable;
+  return { at: kept.at, ...result };
 }
 
 /** A receptacle for people at the rack: `studio-2 receptacle 4`. */
@@ -186,18 +194,27 @@ const states: Readonly<Record<GraphCableState, { readonly means: string; readonl
 
 /** Every declared or seen cable, then the manual steps; rings of bridged Macs come first. */
 export function cablesText(desired: DesiredFleet, work: CableWork, page: Page): string {
-  const graph = rackGraph(work.examination, work.acts);
+  const graph = rackGraph(work.examination, work.acts, work.measured);
   const [declared, met] = countsOf(work);
   const about = `${counted(declared, 'link')}, ${met} as declared`;
   return pageText([
     headLines(desired.name, about, page),
     ...mergeFindings(work.loops).map((finding) => findingLines(finding, page)),
     [...cableRows(graph.cables, page), ...strayLines(graph, page)],
+    measuredRows(graph.cables, page),
     placeLines(graph, page),
     ...actBlocks(work.acts, page),
     ...mergeFindings(work.findings).map((finding) => findingLines(finding, page)),
     verdictLines(work, page),
   ]);
+}
+
+/** The newest measurement of each cable. */
+function measuredRows(cables: readonly GraphCable[], page: Page): readonly string[] {
+  const rows = cables.flatMap(({ ends, measured }) =>
+    measured === undefined ? [] : hang(margin, `${pairText(ends)}: ${measuredText(measured)}`, page.columns),
+  );
+  return rows.length === 0 ? [] : [page.paint('strong', 'Last measured'), ...rows];
 }
 
 function cableRows(cables: readonly GraphCable[], page: Page): readonly string[] {

@@ -63,6 +63,26 @@ describe('cables', () => {
     }
   });
 
+  it.each([
+    [['--measure', '--watch'], 'cannot be combined'],
+    [['--measure', '--seconds', '0'], 'from 0.1 to 60'],
+    [['--measure', '--seconds', '61'], 'from 0.1 to 60'],
+    [['--seconds', '1'], '--seconds is only for --measure'],
+  ])('refuses cables with %j', async (words, text) => {
+    const ran = await run('cables', ...words, '--sim');
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([64, '', expect.stringContaining(text)]);
+  });
+
+  it.each([
+    [['chat', '--cables'], '--cables measures cables'],
+    [['--cables', '--runs', '2'], '--cables measures cables'],
+    [['--cables', '--seconds', 'x'], 'not a valid number for --seconds'],
+    [['--out', 'rack.svg'], 'only for --cables'],
+  ])('refuses bench with %j', async (words, text) => {
+    const ran = await run('bench', ...words, '--sim');
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([64, '', expect.stringContaining(text)]);
+  });
+
   it('does not accept node names, since a cable has two ends', async () => {
     const rans = await Promise.all([run('cables', 'studio-1'), run('cables', '--nodes', 'studio-1')]);
     expect(rans.map(({ code }) => code)).toEqual([64, 64]);

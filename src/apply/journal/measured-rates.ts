@@ -2,6 +2,7 @@ import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { MeasuredRate, MeasuredRates, TransferSource } from '../../engine/plan/transfers.ts';
 import { groupBy } from '../../model/lists.ts';
 import { type JournalRecord, type RecordedRun, readJournals } from './journal.ts';
+import { readMeasuredCables } from './measured-cables.ts';
 
 interface Measured {
   readonly node: string;
@@ -16,11 +17,20 @@ const readRuns = 10;
 /** Of each source, the rate in the newest run of a cluster that measured it; none if its journals cannot be read. */
 export function readRates(folder: string): MeasuredRates {
   try {
-    return measuredRates(readJournals(folder, readRuns).runs);
+    return { ...cableRate(folder), ...measuredRates(readJournals(folder, readRuns).runs) };
   } catch (error) {
     if (!(error instanceof FleetError)) throw error;
     return {};
   }
+}
+
+/** TCP over the slowest of the measured cables, because models go over all cables at once. */
+function cableRate(folder: string): MeasuredRates {
+  const rates = readMeasuredCables(folder).flatMap(({ at, cable: { tcp } }) =>
+    tcp === undefined ? [] : [{ at, bytesPerSecond: Math.min(...tcp.bytesPerSecond) }],
+  );
+  const [slowest] = rates.toSorted((a, b) => a.bytesPerSecond - b.bytesPerSecond);
+  return slowest === undefined ? {} : { oneCable: slowest };
 }
 
 function measuredRates(runs: readonly Pick<RecordedRun, 'records'>[]): MeasuredRates {

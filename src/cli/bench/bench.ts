@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Session } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
@@ -28,6 +29,7 @@ import { openCluster } from '../cluster/open-cluster.ts';
 import { closeAll, openSessions, openTargets } from '../cluster/ssh-targets.ts';
 import { partsOf, placementsNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { measureCables, readSeconds } from '../look/measure-cables.ts';
 import { fleetAsItRuns } from '../ranks/where-they-run.ts';
 import { diagnosticsJson, logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
 import { endedOnAbort, exitOfSignal } from '../terminal/signals.ts';
@@ -38,6 +40,10 @@ const mostAtOnce = 8;
 
 /** `bench PLACEMENT`: measures how fast a placement answers one request and several in parallel. */
 export const bench: VerbBody = async (run) => {
+  if (run.own['cables'] === true) return benchCables(run);
+  if (run.own['out'] !== undefined || run.own['seconds'] !== undefined) {
+    throw usageError('--seconds and --out are only for --cables.', 'Leave them out, or add --cables.');
+  }
   const typed = readTyped(run);
   const cluster = openCluster(run);
   const { fleet } = cluster;
@@ -54,6 +60,25 @@ export const bench: VerbBody = async (run) => {
     () => measure(run, { wish, placement, fleet, sessions }),
   );
 };
+
+/** @throws FleetError `cli/usage` */
+function benchCables(run: Run): Promise<ExitCode> {
+  const others = ['requests', 'runs', 'maxTokens', 'words'].filter((name) => run.own[name] !== undefined);
+  if (run.words.length > 0 || others.length > 0) {
+    throw usageError('--cables measures cables, not a placement.', 'Use it only with --seconds and --out.');
+  }
+  const out = textOption(run, 'out');
+  const seconds = readSeconds(run, true);
+  const cluster = openCluster(run);
+  const ways = openTargets(run, cluster);
+  return measureCables(run, {
+    cluster,
+    ways,
+    seconds,
+    isTable: true,
+    ...(out === undefined ? {} : { out: resolve(run.folder, out) }),
+  });
+}
 
 function readTyped(run: Run): Partial<BenchWish> {
   const text = textOption(run, 'requests');

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
 import { observeSessions } from '../../apply/reach/observe.ts';
 import { type NodeTarget, openSession, type Session, type UseLimits } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
@@ -30,17 +31,23 @@ import { hang, type Page } from '../../report/page.ts';
 import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type ExitCode, exitCode, type NodeVerdict, verdictOf } from '../exit-codes.ts';
+import { journalsOf } from '../files/places.ts';
 import { isLive, liveBlock, pageFor, showJson, withProgress } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { timingFor } from '../use-limits.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { measureCables, readSeconds } from './measure-cables.ts';
 import { observeLimits, observeNodes, shownOnly } from './observe-fleet.ts';
 
 /** `cables`: shows declared and observed cables and the moves that make them match the file; live with its options. */
 export const cables: VerbBody = async (run) => {
   const isWatch = run.own['watch'] === true;
   const isIdentify = run.own['identify'] === true;
-  if (isWatch && isIdentify) throw usageError('--watch and --identify cannot be combined.', 'Leave one of them out.');
+  const isMeasure = run.own['measure'] === true;
+  if ([isWatch, isIdentify, isMeasure].filter(Boolean).length > 1) {
+    throw usageError('--watch, --identify and --measure cannot be combined.', 'Use only one of them.');
+  }
+  const seconds = readSeconds(run, isMeasure);
   if (isIdentify && run.options.json === true) {
     throw usageError('--identify runs until Ctrl-C, so it cannot print one JSON document.', 'Leave out --json.');
   }
@@ -48,8 +55,10 @@ export const cables: VerbBody = async (run) => {
   const ways = openTargets(run, cluster);
   if (isWatch) return guideHands(run, cluster, ways);
   if (isIdentify) return identifyPlugs(run, cluster, ways);
+  if (isMeasure) return measureCables(run, { cluster, ways, seconds });
   const observation = await lookAtCables(run, cluster, ways);
-  const work = cableWork(cluster.fleet, observation);
+  const measured = readMeasuredCables(journalsOf(run.env, cluster.fleet.name, run.console));
+  const work = cableWork(cluster.fleet, observation, measured);
   showCables(run, cluster, work);
   return codeForCables(cluster.fleet, observation, work);
 };

@@ -1,4 +1,5 @@
 import { extname, resolve } from 'node:path';
+import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { cableWork } from '../../engine/cables/cable-work.ts';
@@ -18,6 +19,7 @@ import { type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type ExitCode, exitCode, verdictOf } from '../exit-codes.ts';
+import { journalsOf } from '../files/places.ts';
 import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { diagnosticsJson, showResult } from '../terminal/console.ts';
@@ -95,12 +97,13 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const targets: readonly NodeName[] = nodes.map(({ name }) => name);
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets });
   const placements = surveyPlacements(view).map(({ name, nodes: members, state }) => ({ name, nodes: members, state }));
-  const work = cableWork(cluster.fleet, observation);
+  const measured = readMeasuredCables(journalsOf(run.env, cluster.fleet.name, run.console));
+  const work = cableWork(cluster.fleet, observation, measured);
   // A ring of bridged Macs brings down the network, so this warning comes first.
   const told = [...work.loops, ...targets.flatMap((name) => observation.failures[name] ?? [])];
   return {
     picture: {
-      graph: rackGraph(work.examination, work.acts),
+      graph: rackGraph(work.examination, work.acts, measured),
       placements,
       isSimulated: run.console.isSimulated,
       warnings: work.loops.map((loop) => alarmText(loop, run.console)),

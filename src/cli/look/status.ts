@@ -1,4 +1,5 @@
 import { type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
+import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
@@ -104,7 +105,8 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
   const observation = withShutdowns(run, desired.name, observed);
   const view = viewOf({ desired: locked, observation, targets: names });
   const placements = surveyPlacements(view);
-  const broken = fleetFindings(desired, observation);
+  const measured = readMeasuredCables(journalsOf(run.env, desired.name, run.console));
+  const broken = fleetFindings(desired, observation, measured);
   const found = withoutConsequences([...broken, ...placementFindings(view, placements)], placements);
   logFindings(run, found);
   return {

@@ -2,6 +2,7 @@ import { needsFastLink } from '../../desired/layouts.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
+import type { KeptMeasurement } from '../../model/measured-cable.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { subjectEnds } from '../../model/subject.ts';
 import { appliedBefore, bridgesBefore } from '../../rack/cables/before-cables.ts';
@@ -50,10 +51,16 @@ export interface CableWork {
   readonly acts: readonly CableAct[];
   /** Problems that no step fixes: cables, identities, and unobserved nodes. */
   readonly findings: readonly Diagnostic[];
+  /** The newest measurement of each cable that was measured. */
+  readonly measured: readonly KeptMeasurement[];
 }
 
 /** The cable work derived from one observation of the rack (its {@link cableFacts}). */
-export function cableWork(desired: DesiredFleet, observation: FleetObservation): CableWork {
+export function cableWork(
+  desired: DesiredFleet,
+  observation: FleetObservation,
+  measured: readonly KeptMeasurement[] = [],
+): CableWork {
   const examination = examine(desired, observation);
   const rack = { examination, running: runningPlacements(desired.placements, observation.nodes) };
   const moved = examination.moves.flatMap((group) => groupActs(rack, group));
@@ -61,15 +68,16 @@ export function cableWork(desired: DesiredFleet, observation: FleetObservation):
     moved.some(({ ends }) => ends.some((end) => link.ends.some((one) => isSameEnd(one, end))));
   const others = examination.cabling.links.filter((judged) => !isMoved(judged));
   const acts = [...moved, ...others.flatMap((judged) => cureActs(rack, judged))];
-  const found = fleetFindings(desired, observation);
+  const found = fleetFindings(desired, observation, measured);
   const failures = new Set(Object.values(observation.failures).flatMap((all) => all.map(({ code }) => code)));
   const isTold = (one: Diagnostic): boolean =>
-    one.code.startsWith('identity/') || (one.code.startsWith('cabling/') && !isCured(one, acts));
+    one.code.startsWith('identity/') || (/^(?:cabling|cables)\//.test(one.code) && !isCured(one, acts));
   return {
     examination,
     acts: acts.toSorted((a, b) => Number(b.isFree) - Number(a.isFree)),
     loops: found.filter(({ code }) => code === 'bridge/loop'),
     findings: found.filter((one) => isTold(one) || failures.has(one.code)),
+    measured,
   };
 }
 

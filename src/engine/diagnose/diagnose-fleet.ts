@@ -4,6 +4,7 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { compareText } from '../../model/lists.ts';
+import type { KeptMeasurement } from '../../model/measured-cable.ts';
 import type { LinkEnd, NodeName } from '../../model/node.ts';
 import {
   isSameSubject,
@@ -21,6 +22,7 @@ import { takenEnds } from '../../rack/cabling/moves.ts';
 import { isSameEnd } from '../../rack/cabling/receptacle-view.ts';
 import { type Examination, examine, type FleetObservation } from '../../rack/examination.ts';
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/rank-states.ts';
+import { measuredFindings } from './measured-findings.ts';
 import { roleOf, rules } from './rules.ts';
 
 /** Findings with a hint that can ask a person to unplug a cable. */
@@ -33,6 +35,9 @@ const pulling: readonly string[] = [
   'cabling/no-answer',
   'cabling/undeclared',
   'cabling/doubled',
+  'cables/measured-dead',
+  'cables/measured-slow',
+  'cables/measured-wrong',
 ];
 
 /** The pairs of nodes whose shared cables a finding asks a person to unplug. */
@@ -66,11 +71,22 @@ function behindStops(examination: Examination, running: readonly RunningPlacemen
   return { ...finding, hint: prose`${withCommands(why, isForPerson ? stops.map(aside) : stops)}\nThen: ${next}` };
 }
 
-/** All doctor findings. Before one asks to unplug a placement's cable, it explains how to stop the placement. */
-export function fleetFindings(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
+/**
+ * All doctor findings, including those of the cables' newest measurements. Before one asks to unplug a placement's cable, it explains how to stop the placement.
+ */
+export function fleetFindings(
+  desired: DesiredFleet,
+  observation: FleetObservation,
+  measured: readonly KeptMeasurement[] = [],
+): readonly Diagnostic[] {
   const examination = examine(desired, observation);
   const running = runningPlacements(desired.placements, observation.nodes);
-  return ofRightMacs(diagnoseFleet(desired, observation)).map((finding) => behindStops(examination, running, finding));
+  // A measurement says nothing about a cable that is no longer where it was measured.
+  const plugged = examination.cabling.links.flatMap(({ link, judgement }) =>
+    judgement.kind === 'as-declared' || judgement.kind === 'slow' ? [link] : [],
+  );
+  const found = [...ofRightMacs(diagnoseFleet(desired, observation)), ...measuredFindings(plugged, measured)];
+  return found.map((finding) => behindStops(examination, running, finding));
 }
 
 /** On nodes that are a different Mac, drops findings that apply would fix, because apply changes nothing there. */

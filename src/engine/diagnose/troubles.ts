@@ -52,7 +52,7 @@ function stageOf({ code, severity }: Diagnostic): Stage {
   if (code === 'ssh/locked-at-filevault') return 'unlock';
   if (severity === 'notice') return 'told';
   if (code.startsWith('bridge/')) return 'bridges';
-  return code.startsWith('cabling/') ? 'cables' : 'nodes';
+  return code.startsWith('cabling/') || code.startsWith('cables/') ? 'cables' : 'nodes';
 }
 
 /** Areas whose errors are enough to prevent placements from starting on their nodes. */
@@ -153,6 +153,7 @@ export interface Evidence {
 
 /** The facts behind codes that no rule produces: codes for placements and endpoints. */
 const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
+  cables: ['thunderbolt', 'rdma-ports'],
   endpoint: ['files', 'services', 'doormen'],
   mesh: ['placements', 'services'],
 };

@@ -16,9 +16,9 @@ export interface Transfer {
 
 /**
  * The rate that each kind of source reached when it was last measured: for cables and SSH that of the slowest receiving
- * node, for the others that of all nodes together.
+ * node, for the others that of all nodes together. `oneCable`: that of TCP over the slowest cable, from `cables --measure`.
  */
-export type MeasuredRates = Partial<Readonly<Record<TransferSource, MeasuredRate>>>;
+export type MeasuredRates = Partial<Readonly<Record<TransferSource | 'oneCable', MeasuredRate>>>;
 
 export interface MeasuredRate {
   readonly bytesPerSecond: number;

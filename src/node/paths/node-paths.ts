@@ -124,3 +124,6 @@ export function rootLine(rootPrefix: string): string {
  * `/bin/sh` byte for byte.
  */
 export const shellCommand = (script: string): string => `exec /bin/sh -c ${quote(script)}`;
+
+/** The same for a script on standard input, which may be longer than a command line. */
+export const shellInputCommand = 'exec /bin/sh -s';

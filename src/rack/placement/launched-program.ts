@@ -14,7 +14,14 @@ export interface LaunchedRank {
   readonly environment: Readonly<Record<string, string>>;
   /** The program and its arguments. */
   readonly words: readonly string[];
+  /** A program in the run's folder, in base64; absent if the node has the program. */
+  readonly upload?: { readonly name: string; readonly base64: string };
+  /** True if the program reads the lines that follow the script on standard input; otherwise it reads nothing. */
+  readonly isTalking?: boolean;
 }
+
+/** The pipe through which a talking program gets its lines, in the run's folder. */
+const talkPipe = 'lines';
 
 /** The account that runs a rank, if it differs from the SSH user. */
 export interface LaunchAccount {
@@ -48,22 +55,30 @@ const foreign =
 const cannotCreate = 73;
 
 /** Creates the run's folder `d` and its files. */
-function makeFolder({ folder, files }: LaunchedRank): string {
+function makeFolder({ folder, files, upload, isTalking = false }: LaunchedRank): string {
   const written = Object.entries(files).map(
     ([name, text]) => `printf '%s' ${quote(text)} >"$d"/${quote(name)} || exit ${cannotCreate}\n`,
   );
   return `umask 077
 d=${pathWord(folder)}
 ${pathWord(tool.mkdir)} "$d" || exit ${cannotCreate}
-${written.join('')}`;
+${written.join('')}${upload === undefined ? '' : uploaded(upload)}${
+  isTalking ? `${pathWord(tool.mkfifo)} "$d"/${talkPipe} || exit ${cannotCreate}\n` : ''
+}`;
 }
+
+/** Only printf, which is part of the shell, gets the whole program as an argument. */
+const uploaded = ({ name, base64 }: NonNullable<LaunchedRank['upload']>): string => `
+printf '%s' ${quote(base64)} | ${pathWord(tool.base64)} -D >"$d"/${quote(name)} &&
+  ${pathWord(tool.chmod)} 755 "$d"/${quote(name)} || { ${pathWord(tool.rm)} -rf "$d"; exit ${cannotCreate}; }
+`;
 
 /**
  * Runs a command as a rank and exits with its exit code. When file descriptor 3 closes, on request or because the
  * connection is gone, the rank and all its descendants get SIGTERM, and SIGKILL ten seconds later. `kill` runs as the
  * rank's account, because a process ID may belong to another process by then.
  */
-const livingRank = (command: string, kill = 'kill'): string => `trap '' HUP PIPE
+const livingRank = (command: string, kill = 'kill', isTalking = false): string => `trap '' HUP PIPE
 family() {
   ${pathWord(tool.ps)} -ax -o pid= -o ppid= 2>/dev/null | ${pathWord(tool.awk)} -v top="$p" '{ parent[$1] = $2 }
 END { for (one in parent) { up = one; n = 0; while (up in parent && n++ < 64) { up = parent[up]; if (up == top) { print one; break } } } }'
@@ -74,10 +89,10 @@ alive() {
   done
   return 1
 }
-(trap - HUP PIPE; exec 3<&-; exec ${command}) &
+(trap - HUP PIPE; exec 3<&-; exec ${command}${isTalking ? ` <"$d"/${talkPipe}` : ''}) &
 p=$!
 {
-  while IFS= read -r x <&3; do :; done
+  ${isTalking ? `while IFS= read -r x <&3; do printf '%s\\n' "$x"; done >"$d"/${talkPipe}` : 'while IFS= read -r x <&3; do :; done'}
   true >"$d/ending"
   # What stands still starts nothing more: then the family is whole, and nothing of it is forgotten.
   set -- "$p"
@@ -107,14 +122,19 @@ ${pathWord(tool.rm)} -rf "$d"
 exit "$c"`;
 
 /** The command that runs a rank as the SSH user for as long as the command's standard input is open. */
-export function launchRankCommand(rank: LaunchedRank): string {
+export const launchRankCommand = (rank: LaunchedRank): string => shellCommand(launchAsLogin(rank));
+
+function launchAsLogin(rank: LaunchedRank): string {
   const set = Object.entries(rank.environment).map(([name, value]) => `${name}=${quote(value)}\nexport ${name}\n`);
-  return shellCommand(`${rootLine(rank.rootPrefix)}
+  return `${rootLine(rank.rootPrefix)}
 export R
 unset ${foreign}
 ${makeFolder(rank)}${set.join('')}exec 3<&0 </dev/null
-${livingRank(rank.words.map(quote).join(' '))}`);
+${livingRank(rank.words.map(quote).join(' '), 'kill', rank.isTalking)}`;
 }
+
+/** The same as a script for `sh -s`, because an uploaded program is too long for a command line. */
+export const launchLoginScript = (rank: LaunchedRank): string => `{\n${launchAsLogin(rank)}\n}\n`;
 
 /**
  * The script that runs a rank of `launch` as another account. Every start checks that this account cannot become root.
@@ -134,6 +154,7 @@ export function launchRankScript(rank: LaunchedRank, { name, isOfRanks }: Launch
     ...[...as, pathWord(tool.env), '-u', 'LC_ALL', ...set],
     ...[pathWord(tool.sh), '-c', quote('cd && exec "$@"'), 'sh', ...rank.words.map(quote)],
   ];
+  const ownFiles = Object.keys(rank.files).map((file) => `"$d"/${quote(file)}`);
   return `{
 # A shell complains when it starts in a folder that its account cannot enter, as the home of the ssh user.
 cd / || exit
@@ -148,11 +169,9 @@ failed() {
 ${sh.must({})}
 ${refuseRoot(name)}${isOfRanks ? `${sh.ownFolder({})}\n${accountFolders(name)}` : ''}${makeFolder(rank)}
 # The folder stays root's: what root writes into it, the account must not be able to lead elsewhere.
-must chown ${pathWord(tool.chown)} ${quote(name)} ${Object.keys(rank.files)
-    .map((file) => `"$d"/${quote(file)}`)
-    .join(' ')}
+${ownFiles.length === 0 ? '' : `must chown ${pathWord(tool.chown)} ${quote(name)} ${ownFiles.join(' ')}`}
 must chmod ${pathWord(tool.chmod)} 711 "$d"
-${livingRank(command.join(' '), [...as, pathWord(tool.kill)].join(' '))}
+${livingRank(command.join(' '), [...as, pathWord(tool.kill)].join(' '), rank.isTalking)}
 } 3<&0 </dev/null
 `;
 }

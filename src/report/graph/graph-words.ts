@@ -15,6 +15,7 @@ import { linkEndText } from '../../model/node.ts';
 import { subjectText } from '../../model/subject.ts';
 import { speedText } from '../../model/text/units.ts';
 import type { MeshState } from '../../rack/placement/state/mesh-states.ts';
+import { measuredText } from '../measured-cables.ts';
 import { counted } from '../page.ts';
 
 const entities: Readonly<Record<string, string>> = {
@@ -130,14 +131,21 @@ export const moveLines = ({ moves }: RackGraph): readonly string[] =>
     escapeText(`${number}. ${first === undefined ? '' : `first ${first}; then `}${text}`),
   );
 
-/** A cable's labels: its problem, and the moves that affect it; often empty. */
-export function cableLabels({ state, moves, bitsPerSecond }: GraphCable, graph: RackGraph): readonly string[] {
+/** A cable's labels: its problem, its newest measurement, and the moves that affect it; often empty. */
+export function cableLabels(
+  { state, moves, bitsPerSecond, measured }: GraphCable,
+  graph: RackGraph,
+): readonly string[] {
   const acts = moveLabels(graph, moves);
   // The move already implies that a cable is missing, undeclared or in the wrong place.
   if (acts.length > 0 && (state === 'missing' || state === 'wrong' || state === 'undeclared')) return acts;
   const { label } = cableStates[state];
   const speed = state === 'slow' && bitsPerSecond !== undefined ? `: ${speedText(bitsPerSecond)}` : '';
-  return [...(label === '' ? [] : [`${label}${speed}`]), ...acts];
+  return [
+    ...(label === '' ? [] : [`${label}${speed}`]),
+    ...(measured === undefined ? [] : [measuredText(measured)]),
+    ...acts,
+  ];
 }
 
 /** `studio-1:2 <-> studio-2:2: in the file and seen (80 Gb/s)`, followed by its moves. */
@@ -147,7 +155,8 @@ export function cableTitle(cable: GraphCable, graph: RackGraph): string {
   const todo = moveLabels(graph, cable.moves)
     .map((line) => `; ${line}`)
     .join('');
-  return `${linkEndText(a)} <-> ${linkEndText(b)}: ${cableStates[cable.state].legend}${speed}${todo}`;
+  const measured = cable.measured === undefined ? '' : `; measured: ${measuredText(cable.measured)}`;
+  return `${linkEndText(a)} <-> ${linkEndText(b)}: ${cableStates[cable.state].legend}${speed}${measured}${todo}`;
 }
 
 const strayKinds: Readonly<Record<GraphStray['kind'], string>> = {

@@ -1,6 +1,6 @@
 import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
 import type { NodeForecast } from '../../engine/plan/forecast.ts';
-import type { TransferSource } from '../../engine/plan/transfers.ts';
+import type { MeasuredRates, TransferSource } from '../../engine/plan/transfers.ts';
 import { groupBy } from '../../model/lists.ts';
 import { everyNodeText } from '../../model/node.ts';
 import { diskText, durationText } from '../../model/text/units.ts';
@@ -91,6 +91,13 @@ function bitsText(bytesPerMs: number): string {
   return `${Number(amount.toPrecision(3))} ${unit}`;
 }
 
+/** The rate of each cable, as measured on its own or as assumed. */
+function cableRate({ oneCable: measured }: MeasuredRates): Rate {
+  if (measured === undefined) return oneCable;
+  const bytesPerMs = measured.bytesPerSecond / 1_000;
+  return { bytesPerMs, text: `${bitsText(bytesPerMs)}, as on ${measured.at.slice(0, 10)}` };
+}
+
 /** Which connection decides how long the transfers take, at the rate that an earlier run measured or at an assumed one. */
 function timeText(all: readonly NodeForecast[]): readonly string[] {
   const [{ maxBytesPerSecond = Number.POSITIVE_INFINITY, hours, rates = {} } = {}] = all;
@@ -112,7 +119,7 @@ function timeText(all: readonly NodeForecast[]): readonly string[] {
     time('lan', 'the LAN brings', totalOf(all, 'lanBytes'), oneGigabit, true),
     time('controller', "this computer's connection brings", totalOf(all, 'controllerBytes'), oneGigabit),
     // Every Mac has its own cables.
-    time('cables', cables, cableBytes, oneCable),
+    time('cables', cables, cableBytes, cableRate(rates)),
     time('ssh', 'SSH from Mac to Mac brings', sshBytes, oneGigabit),
   ].toSorted((one, other) => other.ms - one.ms);
   if (slowest === undefined || slowest.ms < worthATimeMs) return [];

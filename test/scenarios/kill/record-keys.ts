@@ -25,6 +25,7 @@ export function runKeys(): RunKeys {
         case 'run':
         case 'plan':
         case 'end':
+        case 'measured':
           return `${plan} ${entry.phase}`;
       }
     },

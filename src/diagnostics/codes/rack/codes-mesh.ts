@@ -78,6 +78,76 @@ export const meshCodes = {
       'The gateway is closed to new requests, but some requests that it admitted earlier have no complete answer yet. None of them are cut off: the mesh keeps running.',
     hint: prose`Wait longer: ${meshwright('drain', its.placement, '--deadline', '10m')}. Stopping or restarting the placement now would cut them off.`,
   },
+  'cables/in-use': {
+    summary: 'A placement uses a Mac whose cables are to be measured.',
+    cause:
+      'A measurement fills the cables and takes a protection domain and a queue pair of each device. This slows or endangers a placement on the same Macs. A placement that cannot be observed counts as running.',
+    hint: prose`Stop it first: ${meshwright('stop', its.placement)}`,
+  },
+  'cables/kernel-unseen': {
+    summary: "A Mac's RDMA objects cannot be counted, so its cables are not measured.",
+    cause:
+      'meshwright counts the protection domains and queue pairs in the kernel before and after each measurement, to notice if one is left behind. Without the first count it measures nothing.',
+    hint: prose`See why they could not be counted: ${meshwright('doctor', its.node)}`,
+  },
+  'cables/no-reserve': {
+    summary: "A Mac's RDMA devices have no room for two more starts, so its cables are not measured.",
+    cause:
+      'A measurement needs a protection domain and a queue pair. It gives them back, but a driver that hangs may keep them until the Mac restarts, and placements must still be able to start.',
+    hint: prose`Restart the Mac first: ${meshwright('reboot', its.node)}`,
+  },
+  'cables/probe-differs': {
+    summary: 'The verbs library and `ibv_devinfo` describe the RDMA devices of a Mac differently.',
+    cause:
+      'Before it measures, meshwright reads the devices from the library itself and compares them with `ibv_devinfo -v`. If a macOS update changes the layout of the library, its values are wrong, and a measurement could crash or mislead. A device that changed in between also differs.',
+    hint: prose`Try again. If the difference stays, please open an issue with the output of ${meshwright('facts', its.node, '--fact', 'rdma-ports,macos-version')}`,
+  },
+  'cables/objects-left': {
+    summary: 'A measurement left RDMA objects in the kernel.',
+    cause:
+      'The kernel counts more or fewer protection domains or queue pairs than before the measurement. Either the driver did not take one back, or another program used RDMA in the meantime.',
+    hint: prose`See which process has them: ${meshwright('doctor', its.node)}. If none has, a restart frees them: ${meshwright('reboot', its.node)}`,
+  },
+  'cables/objects-unseen': {
+    severity: 'warning',
+    summary: 'Cannot tell whether a measurement left RDMA objects in the kernel.',
+    cause: 'The objects were counted before the measurement, but could not be counted after it.',
+    hint: prose`Count them again: ${meshwright('facts', its.node, '--fact', 'rdma-objects')}`,
+  },
+  'cables/measured-dead': {
+    severity: 'warning',
+    summary: 'In its last measurement, a cable carried nothing.',
+    cause:
+      'Neither RDMA nor TCP got from one end to the other, although both ends see each other. The cable may be broken, or a port may have stopped working until both Macs restart (exo issue 1973).',
+    hint: prose`Replug the cable or replace it, then measure again: ${meshwright('cables', '--measure')}`,
+  },
+  'cables/measured-slow': {
+    severity: 'warning',
+    summary: 'In its last measurement, a cable was slow.',
+    cause:
+      'RDMA had less than half the rate or more than four times the latency of the other cables, or of what is published for such Macs. A damaged or passive long cable, or a plug that is not fully inserted, does that.',
+    hint: prose`Replug the cable or replace it, then measure again: ${meshwright('cables', '--measure')}`,
+  },
+  'cables/measured-tcp-only': {
+    severity: 'warning',
+    summary: 'In its last measurement, a cable carried TCP but no RDMA.',
+    cause:
+      'The RDMA ports of both ends are active, but no message arrives, or the connection cannot be made. Ports that were idle for a long time can stop working until both Macs restart (exo issue 1973).',
+    hint: prose`Restart the Macs at both ends, then measure again: ${meshwright('cables', '--measure')}`,
+  },
+  'cables/measured-wrong': {
+    severity: 'warning',
+    summary: 'In its last measurement, a cable delivered wrong bytes.',
+    cause:
+      'Messages with a known content arrived changed. An unreliable RDMA connection has no checksum of its own, so a model that runs over this cable can give wrong answers.',
+    hint: prose`Do not use this cable. Replace it, then measure again: ${meshwright('cables', '--measure')}`,
+  },
+  'cables/no-program': {
+    summary: 'The program that measures cables is missing on this computer.',
+    cause:
+      'RDMA is measured by a small program that is uploaded to both Macs. The npm package contains it for Macs with Apple silicon; a source folder contains it only after it was compiled.',
+    hint: 'Compile it here with `npm run native`, which makes it for this kind of computer only.',
+  },
   'launch/held': {
     summary: 'A target node of `launch` is on hold.',
     cause: "Ranks of your own program occupy a Mac just as a placement's ranks do.",

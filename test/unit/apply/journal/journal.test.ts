@@ -235,6 +235,26 @@ describe('the rates for the next plan', () => {
     expect(Object.fromEntries(rates)).toEqual({ uplink: 150e6, lan: 300e6, cables: 2e9 });
   });
 
+  it("are for one cable those of the slowest cable's newest measurement over TCP", () => {
+    const folder = freshFolder();
+    const zero = { samples: 0, lost: 0, medianNs: 0, p99Ns: 0, maxNs: 0, missing: 0, wrong: 0 };
+    const record = (runId: string, all: readonly (readonly [string, number])[]): void => {
+      const journal = openJournal(folder, runId);
+      journal.write(begin);
+      for (const [end, rate] of all) {
+        const tcp = { ...zero, bytesPerSecond: [4e9, rate] };
+        journal.write({ phase: 'measured', ends: ['studio-1:1', end], verdict: 'unrated', tcp });
+      }
+      journal.close();
+    };
+    record('20261124T100000-aa', [
+      ['studio-2:1', 1e9],
+      ['studio-3:1', 2e9],
+    ]);
+    record('20261125T100000-bb', [['studio-2:1', 3e9]]);
+    expect(readRates(folder).oneCable?.bytesPerSecond).toBe(2e9);
+  });
+
   it('are unknown without journals, or if their folder cannot be read', () => {
     const folder = freshFolder();
     expect(readRates(folder)).toEqual({});

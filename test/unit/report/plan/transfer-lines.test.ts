@@ -246,6 +246,10 @@ describe("a plan's transfers and disk space", () => {
     expect(timeIn({})).toBe('  time        about 29 min if the uplink brings 458 Mbit/s, as on 2026-11-24');
     const cabled = { uplinkBytes: 0, cableBytes: 735e9 };
     expect(timeIn(cabled)).toMatch(/about 3 min if each Mac's cables bring 33 Gbit\/s, as on 2026-11-24$/);
+    const oneCable = { bytesPerSecond: 3.05e9, at };
+    expect(timeIn({ ...cabled, rates: { oneCable } })).toMatch(
+      /at most 4 min if each cable brings 24.4 Gbit\/s, as on 2026-11-24$/,
+    );
     expect(timeIn({ isPartlyStaged: true })).toContain('at most 29 min');
     expect(timeIn({}, { maxBytesPerSecond: 5e6 })).toMatch(/at least 5.6 h if the uplink brings 40 Mbit\/s \(/);
     expect(timeIn({}, { maxBytesPerSecond: 75e6 })).toContain('458 Mbit/s, as on 2026-11-24');

@@ -1,0 +1,26 @@
+import { FleetError } from '../../diagnostics/diagnostic.ts';
+import type { KeptMeasurement } from '../../model/measured-cable.ts';
+import { readJournals } from './journal.ts';
+
+/** The newest measurement of each cable in a cluster's journals; none if they cannot be read. */
+export function readMeasuredCables(folder: string): readonly KeptMeasurement[] {
+  const newest = new Map<string, KeptMeasurement>();
+  for (const { records } of journalsIn(folder)) {
+    for (const record of records) {
+      if (record.phase !== 'measured') continue;
+      const { seq: _seq, runId: _run, at, phase: _phase, ...cable } = record;
+      const key = cable.ends.toSorted().join(' ');
+      if (!newest.has(key)) newest.set(key, { at, cable });
+    }
+  }
+  return [...newest.values()];
+}
+
+function journalsIn(folder: string) {
+  try {
+    return readJournals(folder).runs;
+  } catch (error) {
+    if (!(error instanceof FleetError)) throw error;
+    return [];
+  }
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
+import {
+  cableTests,
+  kernelCounts,
+  leftObjects,
+  measureRefusals,
+  nodesToMeasure,
+} from '../../../../src/engine/cables/measure-plan.ts';
+import type { FactValues } from '../../../../src/engine/observe/facts.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { examine } from '../../../../src/rack/examination.ts';
+import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
+
+const fleet = meshFleet();
+const stopped = threeRanks(['stopped', 'stopped', 'stopped']);
+const one = nodeName('studio-1');
+const free: Partial<FactValues> = { 'rdma-objects': { domains: 0, queuePairs: 0 } };
+
+/** Why nothing may be measured on studio-1, as `CODE: DETAIL`. */
+function refusals(values: Partial<FactValues>, ranks = stopped): readonly string[] {
+  const observation = observeMesh(fleet, { ranks, values: { 'studio-1': { ...free, ...values } } });
+  return measureRefusals(examine(fleet, observation), observation, [one]).map(
+    ({ code, detail }) => `${code}: ${plainText(detail)}`,
+  );
+}
+
+describe('measureRefusals', () => {
+  it('is empty on a Mac without placements whose devices are free', () => {
+    expect(refusals({})).toEqual([]);
+  });
+
+  it('refuses while a placement runs', () => {
+    expect(refusals({}, threeRanks(['joined', 'running', 'running']))).toEqual([
+      'cables/in-use: kimi runs on studio-1. Nothing was measured.',
+    ]);
+  });
+
+  it('refuses if the objects in the kernel are unknown', () => {
+    const observation = observeMesh(fleet, {
+      ranks: stopped,
+      unknown: { 'studio-1': { 'rdma-objects': 'timed-out' } },
+    });
+    const found = measureRefusals(examine(fleet, observation), observation, [one]);
+    expect(found.map(({ code }) => code)).toEqual(['cables/kernel-unseen']);
+  });
+
+  it('refuses if two starts would not fit', () => {
+    const limits = {
+      device: 'rdma_en3',
+      state: 'active',
+      gids: [],
+      maxQueuePairs: 11,
+      maxProtectionDomains: 11,
+    } as const;
+    const starts = (count: number) => ({
+      'rdma-objects': { domains: 0, queuePairs: 0 },
+      'rdma-ports': [limits],
+      'rdma-holders': {
+        devices: [
+          {
+            device: 'rdma_en3',
+            objects: Array.from({ length: count }, () => ({ kind: 'domain', isActive: false, busy: 0 }) as const),
+          },
+        ],
+        processes: [],
+      },
+    });
+    const taken = (count: number) => refusals({ ...starts(count), 'rdma-objects': { domains: count, queuePairs: 0 } });
+    expect(taken(8)).toEqual([]);
+    expect(taken(9)).toEqual([
+      'cables/no-reserve: studio-1: 9 of 10 slots of its RDMA devices are in use, so two starts would not fit. Nothing was measured.',
+    ]);
+  });
+});
+
+describe('cableTests', () => {
+  it('skips a cable without a device or address, with the reason', () => {
+    const observation = observeMesh(fleet, { ranks: stopped, values: { 'studio-1': { 'rdma-ports': [] } } });
+    const tests = cableTests(examine(fleet, observation));
+    const reasons = tests.flatMap(({ plan }) => (plan.kind === 'skip' ? [plan.reason] : []));
+    expect(reasons.some((reason) => /^studio-1:\d has no RDMA device/.test(reason))).toBe(true);
+    expect(nodesToMeasure(tests)).not.toContain(one);
+  });
+});
+
+describe('leftObjects', () => {
+  const counts = (domains: number) =>
+    kernelCounts(
+      observeMesh(fleet, { ranks: stopped, values: { 'studio-1': { 'rdma-objects': { domains, queuePairs: 0 } } } }),
+      [one],
+    );
+
+  it('compares the counts before and after', () => {
+    expect(leftObjects(counts(1), counts(1))).toEqual([]);
+    expect(leftObjects(counts(1), counts(2)).map(({ code }) => code)).toEqual(['cables/objects-left']);
+    expect(leftObjects(counts(1), new Map()).map(({ code }) => code)).toEqual(['cables/objects-unseen']);
+  });
+});
