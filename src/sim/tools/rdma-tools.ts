@@ -1,7 +1,6 @@
-import { ipv6Groups } from '../../model/ip-address.ts';
 import { cableAt, megabitsPerGigabit } from '../model/cables.ts';
 import { carriedSpeed, peerAt, type ReceptacleState } from '../model/fleet.ts';
-import { linkLocalText } from '../model/ip-text.ts';
+import { ipv4Number, linkLocalText } from '../model/ip-text.ts';
 import { hasRdmaTools } from '../model/macos-builds.ts';
 import { isBridged, liveAddress } from '../model/network.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
@@ -45,8 +44,21 @@ function gidsOf({ fleet, mac }: View, receptacle: ReceptacleState): readonly str
   return receptacle.isMappedGidFirst ? [first, ...mapped, own] : [first, own, ...mapped];
 }
 
-const gidBytes = (gid: string): string =>
-  (ipv6Groups(gid) ?? []).map((group) => group.toString(16).padStart(4, '0')).join('');
+const mappedStart = '::ffff:';
+
+const groupBytes = (groups: string): string =>
+  groups
+    .split(':')
+    .map((group) => (group === '' ? '' : group.padStart(4, '0')))
+    .join('');
+
+/** The 16 bytes of a GID in hexadecimal digits. */
+function gidBytes(gid: string): string {
+  const address = gid.startsWith(mappedStart) ? ipv4Number(gid.slice(mappedStart.length)) : undefined;
+  if (address !== undefined) return `${'0'.repeat(20)}ffff${address.toString(16).padStart(8, '0')}`;
+  const [head = '', tail = ''] = gid.split('::').map(groupBytes);
+  return `${head.padEnd(32 - tail.length, '0')}${tail}`;
+}
 
 /** Error numbers of macOS: ENOMEM if no protection domain is left, ETIMEDOUT if the cable carries nothing. */
 const [noMemory, timedOut] = [12, 60];
