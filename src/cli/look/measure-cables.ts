@@ -20,6 +20,7 @@ import {
 } from '../../engine/cables/measure-plan.ts';
 import { rackGraph } from '../../engine/rack-graph.ts';
 import { ownAccounts } from '../../model/account.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { MeasuredCable } from '../../model/measured-cable.ts';
 import { linkEndText, type NodeName } from '../../model/node.ts';
@@ -124,7 +125,6 @@ function codeForMeasured(links: number, measured: readonly MeasuredCable[], told
 /** Everything that was observed and measured. */
 interface MeasuredRack {
   readonly observation: FleetObservation;
-
   /** One for each declared cable, in file order, as far as the run came. */
   readonly measured: readonly MeasuredCable[];
   /** Problems of the measurement itself. */
@@ -147,27 +147,7 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
   const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
   const ranks = fleet.system.accounts.ranks;
   const accounts = new Map(names.map((name) => [name, accountOn(observation.nodes[name]?.facts, ranks)]));
-  const held = holdsAgainst(nodes, observation).map(({ kind, node, why }) =>
-    diagnose(kind === 'held' ? 'launch/held' : 'launch/hold-unseen', {
-      detail: prose`${named(node)}: ${why}. Nothing was measured.`,
-    }),
-  );
-  refuseAny([
-    ...held,
-    ...measureRefusals(examination, observation, names),
-    ...launchRefusals(
-      { nodes: names.filter((name) => accounts.get(name)?.isOfRanks === false), isOverRdma: false },
-      observation,
-    ),
-    ...launchRefusals(
-      {
-        nodes: names.filter((name) => accounts.get(name)?.isOfRanks !== false),
-        isOverRdma: false,
-        ...(ranks && { account: ranks }),
-      },
-      observation,
-    ),
-  ]);
+  refuseUnfit({ fleet, names, accounts }, observation);
   const sessions = new Map((await openSessions(run, ways, nodes)).map((session) => [session.node, session]));
   const journal = openJournal(
     journalsOf(run.env, fleet.name, run.console),
@@ -179,11 +159,15 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
     try {
       const taken = await keeper.take(names);
       if (taken.kind === 'refused') throw new FleetError(leasesHeld(taken.refusals.map(leaseHeld)));
+      // Another run had a lease since the observation, and may have started a placement.
+      if (taken.kind === 'taken' && taken.isInDoubt) {
+        refuseUnfit({ fleet, names, accounts }, await observeSessions([...sessions.values()], observeLimits(run)));
+      }
       const parts = { program, seconds, accounts, sessions, stop: AbortSignal.any([run.signal, keeper.lost]) };
       refuseAny(await probeFindings(observation, names, parts));
       const measured = await measureAll(run, { tests, parts, keeper, journal });
       const after = await observeSessions([...sessions.values()], { ...observeLimits(run), facts: ['rdma-objects'] });
-      const findings = leftObjects(before, kernelCounts(after, names));
+      const findings = [...leftObjects(before, kernelCounts(after, names)), ...lostLeases(keeper, journal.runId)];
       return { observation, measured, findings };
     } finally {
       await keeper.release();
@@ -195,10 +179,39 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
   }
 }
 
+type Accounts = ReadonlyMap<NodeName, LaunchAccount | undefined>;
+
+interface Measured {
+  readonly fleet: DesiredFleet;
+  readonly names: readonly NodeName[];
+  readonly accounts: Accounts;
+}
+
+/** @throws FleetError `cables/…` or `launch/…` if measuring would be unsafe */
+function refuseUnfit({ fleet, names, accounts }: Measured, observation: FleetObservation): void {
+  const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
+  const held = holdsAgainst(nodes, observation).map(({ kind, node, why }) =>
+    diagnose(kind === 'held' ? 'launch/held' : 'launch/hold-unseen', {
+      subject: nodeSubject(node),
+      detail: prose`${named(node)}: ${why}. Nothing was measured.`,
+    }),
+  );
+  const unfit = names.flatMap((name) => {
+    const account = accounts.get(name);
+    // `nobody` is an account of macOS itself.
+    const own = account?.isOfRanks === true ? { account: account.name } : {};
+    return launchRefusals({ nodes: [name], isOverRdma: false, ...own }, observation);
+  });
+  refuseAny([...held, ...measureRefusals(examine(fleet, observation), observation, names), ...unfit]);
+}
+
 const leasesHeld = ([first, ...rest]: readonly Diagnostic[]): readonly [Diagnostic, ...Diagnostic[]] => {
   if (first === undefined) throw new Error('a refusal without a lease');
   return [first, ...rest];
 };
+
+const lostLeases = ({ lost }: LeaseKeeper, runId: string): readonly Diagnostic[] =>
+  lost.aborted ? [diagnose('lease/lost', { detail: `A lease of run ${runId} no longer exists.` })] : [];
 
 /**
  * The program for Macs, which have Apple silicon; a simulated Mac runs the programs of this computer.
