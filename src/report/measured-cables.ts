@@ -110,7 +110,7 @@ export function measuredBlocks(
     fitLines(
       `Latencies are of one way.${table.length > 0 ? ' RDMA and TCP: the median; 99 %: the limit for that share of RDMA messages. Rates are those of the slower direction.' : ''}${
         isUnrated && table.length === 0
-          ? ` unrated: no cable here is much slower than the others, but fewer than ${enoughSources} measurements of such Macs are published.`
+          ? ` unrated: about as fast as the other cables, but fewer than ${enoughSources} measurements of such Macs are published.`
           : ''
       }${caution}`,
       page.columns,
