@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { renderLock } from '../../src/config/lock-text.ts';
 import type { PinnedKey } from '../../src/model/cluster-lock.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { ended, type Ran, start } from '../cli/meshwright.ts';
+import { ended, mainFile, type Ran, runWith } from '../cli/meshwright.ts';
 import { makePlace, type Place } from '../cli/place.ts';
 import { type FileValue, filePart, fileText } from '../scenarios/converge-file.ts';
 import type { ConvergeRack } from '../scenarios/converge-rack.ts';
@@ -20,16 +20,23 @@ export interface TypedRack {
 /**
  * A place with this cluster file and the lock of the rack. A Mac of the namespace host has its own root and sshd: the
  * command knows only its address, its port and its pinned key.
+ *
+ * @param main returns the path of the command, once it is built
  */
-export function typedRack(rack: ConvergeRack<RunningFleet>, file: FileValue): TypedRack {
+export function typedRack(
+  rack: ConvergeRack<RunningFleet>,
+  file: FileValue,
+  main: () => string = () => mainFile,
+): TypedRack {
   execFileSync(process.execPath, ['scripts/build.mjs', '--quick'], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  const path = main();
   const place = makePlace();
   writePlace(place, rack, structuredClone(file));
   return {
-    type: (...words) => rack.behindOurBack(() => ended(start(place, words), words, longestMs)),
+    type: (...words) => rack.behindOurBack(() => ended(runWith(path, place, words), words, longestMs)),
     end: place.remove,
   };
 }
