@@ -200,7 +200,7 @@ class End {
   }
 
   void say(const std::string& line) {
-    if (fault_.empty() && !PeerLines::say(line)) fail("nobody reads the output");
+    if (fault_.empty() && !PeerLines::say(line)) fail("the output is closed");
   }
 
   /** True once a line begins with this word; another word is a fault. */

@@ -71,6 +71,7 @@ const unagreed: ReadonlySet<string> = new Set([
   'cables/no-program',
   'cables/no-reserve',
   'cables/probe-differs',
+  'cables/unfit',
   'cli/needs-yes',
   'launch/held',
   'launch/hold-unseen',

@@ -68,3 +68,11 @@ export function listText(words: readonly string[], last = 'and'): string {
   const tail = words.at(-1) ?? '';
   return head === '' ? tail : `${head} ${last} ${tail}`;
 }
+
+/** The median; undefined for an empty list. */
+export function median(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  const [low, high] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+}

@@ -1,5 +1,7 @@
 import { escapeText } from '../diagnostics/escape.ts';
 import type { BenchDocument, BenchLevel, BenchPublished } from '../model/documents.generated.ts';
+import { median } from '../model/lists.ts';
+import { digitsText } from '../model/text/units.ts';
 import { nodesText } from './nodes-text.ts';
 import { counted, fitLines, hang, headLines, type Page, pageText } from './page.ts';
 
@@ -15,14 +17,6 @@ export interface BenchAnswer {
 
 /** Requests sent in parallel; `undefined` represents a failed request. */
 export type BenchRound = readonly (BenchAnswer | undefined)[];
-
-/** The median; undefined for an empty list. */
-export function median(values: readonly number[]): number | undefined {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length / 2;
-  const [low, high] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]];
-  return low === undefined || high === undefined ? undefined : (low + high) / 2;
-}
 
 /** Summarizes rounds with the same number of requests. `watts` is the total power of all Macs meanwhile. */
 export function benchLevel(requests: number, rounds: readonly BenchRound[], watts: number | undefined): BenchLevel {
@@ -99,12 +93,7 @@ function wattLines(levels: readonly BenchLevel[], page: Page): readonly string[]
   return fitLines('Watts are the CPU and GPU power of all its Macs, not the power at the plug.', page.columns);
 }
 
-/** A number rounded to its significant digits; `-` if unknown. */
-function digits(value: number | undefined): string {
-  if (value === undefined) return '-';
-  if (value >= 100) return value.toFixed(0);
-  return value.toFixed(value >= 10 ? 1 : 2);
-}
+const digits = (value: number | undefined): string => (value === undefined ? '-' : digitsText(value));
 
 function timeText(ms: number | undefined): string {
   if (ms === undefined) return '-';

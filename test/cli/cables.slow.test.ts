@@ -64,22 +64,16 @@ describe('cables', () => {
   });
 
   it.each([
-    [['--measure', '--watch'], 'cannot be combined'],
-    [['--measure', '--seconds', '0'], 'from 0.1 to 60'],
-    [['--measure', '--seconds', '61'], 'from 0.1 to 60'],
-    [['--seconds', '1'], '--seconds is only for --measure'],
-  ])('refuses cables with %j', async (words, text) => {
-    const ran = await run('cables', ...words, '--sim');
-    expect([ran.code, ran.stdout, ran.stderr]).toEqual([64, '', expect.stringContaining(text)]);
-  });
-
-  it.each([
-    [['chat', '--cables'], '--cables measures cables'],
-    [['--cables', '--runs', '2'], '--cables measures cables'],
-    [['--cables', '--seconds', 'x'], 'not a valid number for --seconds'],
-    [['--out', 'rack.svg'], 'only for --cables'],
-  ])('refuses bench with %j', async (words, text) => {
-    const ran = await run('bench', ...words, '--sim');
+    ['cables --measure --watch', 'cannot be combined'],
+    ['cables --measure --seconds 0', 'from 0.1 to 60'],
+    ['cables --measure --seconds 61', 'from 0.1 to 60'],
+    ['cables --seconds 1', '--seconds is only for --measure'],
+    ['bench chat --cables', '--cables measures cables'],
+    ['bench --cables --runs 2', '--cables measures cables'],
+    ['bench --cables --seconds x', 'not a valid number for --seconds'],
+    ['bench --out rack.svg', 'only for --cables'],
+  ])('refuses %s', async (line, text) => {
+    const ran = await run(...line.split(' '), '--sim');
     expect([ran.code, ran.stdout, ran.stderr]).toEqual([64, '', expect.stringContaining(text)]);
   });
 

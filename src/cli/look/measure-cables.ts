@@ -6,7 +6,7 @@ import { createLeaseKeeper, type LeaseKeeper, leaseHeld } from '../../apply/leas
 import { observeSessions } from '../../apply/reach/observe.ts';
 import type { Session } from '../../apply/reach/session.ts';
 import { diagnose, failure } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type CableWork, cableWork } from '../../engine/cables/cable-work.ts';
 import { cableVerdict, measuredCable, type TestedCable, type Transport } from '../../engine/cables/link-test.ts';
@@ -22,9 +22,11 @@ import { rackGraph } from '../../engine/rack-graph.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
 import type { MeasuredCable } from '../../model/measured-cable.ts';
 import { linkEndText, type NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
+import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { nativeProgram } from '../../native/program.ts';
 import { readVerbsReport } from '../../native/verbs-report.ts';
@@ -45,7 +47,7 @@ import { closeAll, openSessions, type SshTargets } from '../cluster/ssh-targets.
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
 import { replaceFile } from '../files/write-file.ts';
-import { launchRefusals } from '../ranks/launch.ts';
+import { unfitReasons } from '../ranks/launch.ts';
 import { logFindings, pageFor, showResult, withProgress } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { timingFor } from '../use-limits.ts';
@@ -134,7 +136,7 @@ interface MeasuredRack {
 /**
  * Measures each declared cable, one after another: RDMA, then TCP. The Macs are leased meanwhile, and the kernel's RDMA
  * objects are counted before and after.
- * @throws FleetError before anything is measured: `cables/…` or `launch/…` if it would be unsafe, `lease/held` if
+ * @throws FleetError before anything is measured: `cables/…` if it would be unsafe, `lease/held` if
  * another run has a lease, `journal/cannot-write`
  */
 async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions): Promise<MeasuredRack> {
@@ -158,7 +160,7 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
     const before = kernelCounts(observation, names);
     try {
       const taken = await keeper.take(names);
-      if (taken.kind === 'refused') throw new FleetError(leasesHeld(taken.refusals.map(leaseHeld)));
+      if (taken.kind === 'refused') refuseAny(taken.refusals.map(leaseHeld));
       // Another run had a lease since the observation, and may have started a placement.
       if (taken.kind === 'taken' && taken.isInDoubt) {
         refuseUnfit({ fleet, names, accounts }, await observeSessions([...sessions.values()], observeLimits(run)));
@@ -187,28 +189,28 @@ interface Measured {
   readonly accounts: Accounts;
 }
 
-/** @throws FleetError `cables/…` or `launch/…` if measuring would be unsafe */
+/** @throws FleetError `cables/…` if measuring would be unsafe */
 function refuseUnfit({ fleet, names, accounts }: Measured, observation: FleetObservation): void {
   const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
-  const held = holdsAgainst(nodes, observation).map(({ kind, node, why }) =>
-    diagnose(kind === 'held' ? 'launch/held' : 'launch/hold-unseen', {
-      subject: nodeSubject(node),
-      detail: prose`${named(node)}: ${why}. Nothing was measured.`,
-    }),
-  );
-  const unfit = names.flatMap((name) => {
+  const others = names.flatMap((name) => {
     const account = accounts.get(name);
     // `nobody` is an account of macOS itself.
     const own = account?.isOfRanks === true ? { account: account.name } : {};
-    return launchRefusals({ nodes: [name], isOverRdma: false, ...own }, observation);
+    return unfitReasons({ nodes: [name], isOverRdma: false, ...own }, observation);
   });
-  refuseAny([...held, ...measureRefusals(examine(fleet, observation), observation, names), ...unfit]);
+  const unfit = [...holdsAgainst(nodes, observation), ...others].map((reason) => {
+    const { node, why } = reason;
+    const hint =
+      reason.kind === 'needs-reboot'
+        ? prose`Restart it: ${meshwright('reboot', node)}`
+        : 'hint' in reason
+          ? reason.hint
+          : undefined;
+    const detail = prose`${named(node)}: ${why}. Nothing was measured.`;
+    return diagnose('cables/unfit', { subject: nodeSubject(node), detail, ...given({ hint }) });
+  });
+  refuseAny([...measureRefusals(examine(fleet, observation), observation, names), ...unfit]);
 }
-
-const leasesHeld = ([first, ...rest]: readonly Diagnostic[]): readonly [Diagnostic, ...Diagnostic[]] => {
-  if (first === undefined) throw new Error('a refusal without a lease');
-  return [first, ...rest];
-};
 
 const lostLeases = ({ lost }: LeaseKeeper, runId: string): readonly Diagnostic[] =>
   lost.aborted ? [diagnose('lease/lost', { detail: `A lease of run ${runId} no longer exists.` })] : [];

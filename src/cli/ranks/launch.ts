@@ -237,26 +237,52 @@ interface LaunchAsked {
   readonly mayPassBudget?: boolean;
 }
 
+/** Why a program must not run on a node now. */
+export interface UnfitReason {
+  readonly kind: 'account' | 'needs-reboot' | 'reboot-unseen';
+  readonly node: NodeName;
+  /** A clause after the node's name. */
+  readonly why: Prose;
+  readonly hint?: Prose;
+}
+
 /**
- * Problems of Macs that need, or may need, a restart before a placement can start. The ranks of a user's program would
- * also fail there. Nodes that were not reached are not reported here.
+ * Problems of Macs that need, or may need, a restart before a placement can start, and of the account that is to run the
+ * program. The ranks of a user's program would also fail there. Nodes that were not reached are not reported here.
  */
-export function launchRefusals(
+export function unfitReasons(
   { nodes, isOverRdma, account, mayPassBudget = false }: LaunchAsked,
   observation: FleetObservation,
-): readonly Diagnostic[] {
+): readonly UnfitReason[] {
   return nodes.flatMap((node) => {
     const facts = observation.nodes[node]?.facts;
     if (facts === undefined || read(facts, holdFact).kind === 'unknown') return [];
     const problems = account === undefined ? [] : accountProblem(node, account, facts);
     const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
-    const hint = prose`Leave out this node, or restart it: ${meshwright('reboot', node)}`;
-    const others = why.map(({ isSeen, words }) =>
-      isSeen ? refused('launch/needs-reboot', node, words, hint) : refused('launch/reboot-unseen', node, words),
+    const others = why.map(
+      ({ isSeen, words }): UnfitReason => ({
+        kind: isSeen ? 'needs-reboot' : 'reboot-unseen',
+        node,
+        why: words,
+      }),
     );
     return [...problems, ...others];
   });
 }
+
+/** The same as refusals of `launch`. */
+export const launchRefusals = (asked: LaunchAsked, observation: FleetObservation): readonly Diagnostic[] =>
+  unfitReasons(asked, observation).map(({ kind, node, why, hint }) => {
+    if (kind === 'account') return refused('launch/account', node, why, hint);
+    return kind === 'needs-reboot'
+      ? refused(
+          'launch/needs-reboot',
+          node,
+          why,
+          prose`Leave out this node, or restart it: ${meshwright('reboot', node)}`,
+        )
+      : refused('launch/reboot-unseen', node, why);
+  });
 
 const refused = (code: DiagnosticCode, node: NodeName, why: Prose, hint?: Prose): Diagnostic =>
   diagnose(code, {
@@ -266,7 +292,7 @@ const refused = (code: DiagnosticCode, node: NodeName, why: Prose, hint?: Prose)
   });
 
 /** Why no rank can run as this account. Each start checks the sudo rules itself, because only root can read them. */
-function accountProblem(node: NodeName, account: string, facts: Facts): readonly Diagnostic[] {
+function accountProblem(node: NodeName, account: string, facts: Facts): readonly UnfitReason[] {
   const accounts = read(facts, accountsFact);
   const login = read(facts, loginFact);
   const state = accounts.kind === 'known' ? accountState(account, accounts.value, login) : undefined;
@@ -281,7 +307,7 @@ function accountProblem(node: NodeName, account: string, facts: Facts): readonly
     unseen: `the state of the account ${account} is unknown`,
   };
   const hint = isMade ? prose`To create the account: ${meshwright('apply')}` : undefined;
-  return [refused('launch/account', node, words[state ?? 'unseen'], hint)];
+  return [{ kind: 'account', node, why: words[state ?? 'unseen'], ...given({ hint }) }];
 }
 
 interface Reason {

@@ -1,6 +1,7 @@
 import { type Known, known, unknown } from '../../model/known.ts';
+import { median } from '../../model/lists.ts';
 import type { CableVerdict, MeasuredCable, TransportResult } from '../../model/measured-cable.ts';
-import type { LinkEnd } from '../../model/node.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { type CableMacs, type CableRating, cableRatings, enoughSources, ratingsFor } from './cable-ratings.ts';
 
 /** What one end printed, and why it printed no more, if known. */
@@ -141,7 +142,7 @@ export function cableVerdict(
   const others = siblings.flatMap((one) => (one === cable || one.rdma.kind === 'failed' ? [] : [one.rdma.result]));
   const ratings = ratingsFor(cable.macs, published);
   const isRated = ratings.length >= enoughSources;
-  const limits = [...(others.length === 0 ? [] : [usualOf(others)]), ...(isRated ? [ratedLimits(ratings)] : [])];
+  const limits = [usualOf(others), ...(isRated ? [ratedLimits(ratings)] : [])];
   if (limits.some((limit) => isSlow(rdma.result, limit))) return 'slow';
   return isRated ? 'good' : 'unrated';
 }
@@ -149,11 +150,10 @@ export function cableVerdict(
 const isSlow = ({ medianNs, bytesPerSecond }: TransportResult, limits: Limits): boolean =>
   medianNs > limits.medianNs * slowLatency || Math.min(...bytesPerSecond) * slowRate < limits.bytesPerSecond;
 
-const middle = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-
+/** Without siblings, no limit. */
 const usualOf = (results: readonly TransportResult[]): Limits => ({
-  medianNs: middle(results.map(({ medianNs }) => medianNs)),
-  bytesPerSecond: middle(results.map(({ bytesPerSecond }) => Math.min(...bytesPerSecond))),
+  medianNs: median(results.map(({ medianNs }) => medianNs)) ?? Number.POSITIVE_INFINITY,
+  bytesPerSecond: median(results.map(({ bytesPerSecond }) => Math.min(...bytesPerSecond))) ?? 0,
 });
 
 /** The slowest published measurement still counts as good. */
@@ -172,7 +172,7 @@ export function measuredCable(cable: TestedCable, siblings: readonly TestedCable
     one.kind === 'failed' ? [[`${name}Failure`, one.reason] as const] : [],
   );
   return {
-    ends: cable.ends.map(({ node, receptacle }) => `${node}:${receptacle}`),
+    ends: cable.ends.map(linkEndText),
     verdict: cableVerdict(cable, siblings),
     ...(rdma.kind === 'measured' ? { rdma: rdma.result } : {}),
     ...(tcp.kind === 'measured' ? { tcp: tcp.result } : {}),

@@ -2,7 +2,6 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { FactsRdmaObjects } from '../../model/documents.generated.ts';
-
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { nodeSubject, placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';

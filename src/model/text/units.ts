@@ -62,14 +62,18 @@ export function diskText(bytes: number): string {
 export const speedText = (bitsPerSecond: number): string => `${decimals(bitsPerSecond / 1e9)} Gb/s`;
 
 /** Three significant digits: `8.05`, `25.5`, `102`. */
-const digits = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2));
+export function digitsText(value: number): string {
+  if (value >= 99.95) return value.toFixed(0);
+  return value.toFixed(value >= 9.995 ? 1 : 2);
+}
 
 /** Formats a latency: `25.5 µs`, `1.45 ms`. */
-export const latencyText = (ns: number): string => (ns < 1e6 ? `${digits(ns / 1e3)} µs` : `${digits(ns / 1e6)} ms`);
+export const latencyText = (ns: number): string =>
+  ns < 1e6 ? `${digitsText(ns / 1e3)} µs` : `${digitsText(ns / 1e6)} ms`;
 
 /** Formats a rate exactly: `8.05 GB/s`, `94.1 MB/s`. */
 export const rateText = (bytesPerSecond: number): string =>
-  bytesPerSecond < 1e9 ? `${digits(bytesPerSecond / 1e6)} MB/s` : `${digits(bytesPerSecond / 1e9)} GB/s`;
+  bytesPerSecond < 1e9 ? `${digitsText(bytesPerSecond / 1e6)} MB/s` : `${digitsText(bytesPerSecond / 1e9)} GB/s`;
 
 /** Formats a duration without its sign: `250 ms`, `4.2 s`, `12 min`, `3 h`, `2 days`. */
 export function durationText(milliseconds: number): string {

@@ -32,7 +32,7 @@ sub message {
 
 sub now { return clock_gettime(CLOCK_MONOTONIC) }
 
-sub say_line { syswrite STDOUT, "@_\n" or die "nobody reads the output\n" }
+sub say_line { syswrite STDOUT, "@_\n" or die "the output is closed\n" }
 
 # Waits for the input or the handle, but only for a moment. True if the handle can be read, or written.
 sub wait_for {
@@ -113,7 +113,9 @@ sub connect_to {
   my ($near, $peer, $port) = @_;
   if (!connect $near, pack_sockaddr_in($port, $peer)) {
     die "connect: $!\n" if $! != EINPROGRESS;
-    1 until wait_for($near, 1);
+    # macOS itself would try for 75 seconds.
+    my $until = now() + $silent;
+    until (wait_for($near, 1)) { die "connect: Operation timed out\n" if now() > $until }
     $! = unpack "i", getsockopt $near, SOL_SOCKET, SO_ERROR;
     die "connect: $!\n" if $!;
   }

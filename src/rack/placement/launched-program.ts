@@ -54,7 +54,7 @@ const foreign =
 /** EX_CANTCREAT of sysexits(3): the rank's folder could not be created. */
 const cannotCreate = 73;
 
-/** Creates the run's folder `d` and its files. */
+/** Creates the run's folder `d`, which the shell removes when it exits, and its files. */
 function makeFolder({ folder, files, upload, isTalking = false }: LaunchedRank): string {
   const written = Object.entries(files).map(
     ([name, text]) => `printf '%s' ${quote(text)} >"$d"/${quote(name)} || exit ${cannotCreate}\n`,
@@ -62,6 +62,7 @@ function makeFolder({ folder, files, upload, isTalking = false }: LaunchedRank):
   return `umask 077
 d=${pathWord(folder)}
 ${pathWord(tool.mkdir)} "$d" || exit ${cannotCreate}
+trap '${pathWord(tool.rm)} -rf "$d"' EXIT
 ${written.join('')}${upload === undefined ? '' : uploaded(upload)}${
   isTalking ? `${pathWord(tool.mkfifo)} "$d"/${talkPipe} || exit ${cannotCreate}\n` : ''
 }`;
@@ -70,7 +71,7 @@ ${written.join('')}${upload === undefined ? '' : uploaded(upload)}${
 /** Only printf, which is part of the shell, gets the whole program as an argument. */
 const uploaded = ({ name, base64 }: NonNullable<LaunchedRank['upload']>): string => `
 printf '%s' ${quote(base64)} | ${pathWord(tool.base64)} -D >"$d"/${quote(name)} &&
-  ${pathWord(tool.chmod)} 755 "$d"/${quote(name)} || { ${pathWord(tool.rm)} -rf "$d"; exit ${cannotCreate}; }
+  ${pathWord(tool.chmod)} 755 "$d"/${quote(name)} || exit ${cannotCreate}
 `;
 
 /**
@@ -118,7 +119,6 @@ wait "$p"
 c=$?
 # What the rank has started itself may outlive it for a moment.
 if [ -e "$d/ending" ]; then wait "$w"; else kill -KILL "$w" 2>/dev/null; fi
-${pathWord(tool.rm)} -rf "$d"
 exit "$c"`;
 
 /** The command that runs a rank as the SSH user for as long as the command's standard input is open. */

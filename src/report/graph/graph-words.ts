@@ -131,6 +131,10 @@ export const moveLines = ({ moves }: RackGraph): readonly string[] =>
     escapeText(`${number}. ${first === undefined ? '' : `first ${first}; then `}${text}`),
   );
 
+/** A run that could not measure the cable says nothing about it. */
+const measuredWords = (measured: GraphCable['measured']): readonly string[] =>
+  measured === undefined || measured.cable.verdict === 'unknown' ? [] : [measuredText(measured)];
+
 /** A cable's labels: its problem, its newest measurement, and the moves that affect it; often empty. */
 export function cableLabels(
   { state, moves, bitsPerSecond, measured }: GraphCable,
@@ -141,11 +145,7 @@ export function cableLabels(
   if (acts.length > 0 && (state === 'missing' || state === 'wrong' || state === 'undeclared')) return acts;
   const { label } = cableStates[state];
   const speed = state === 'slow' && bitsPerSecond !== undefined ? `: ${speedText(bitsPerSecond)}` : '';
-  return [
-    ...(label === '' ? [] : [`${label}${speed}`]),
-    ...(measured === undefined ? [] : [measuredText(measured)]),
-    ...acts,
-  ];
+  return [...(label === '' ? [] : [`${label}${speed}`]), ...measuredWords(measured), ...acts];
 }
 
 /** `studio-1:2 <-> studio-2:2: in the file and seen (80 Gb/s)`, followed by its moves. */
@@ -155,7 +155,9 @@ export function cableTitle(cable: GraphCable, graph: RackGraph): string {
   const todo = moveLabels(graph, cable.moves)
     .map((line) => `; ${line}`)
     .join('');
-  const measured = cable.measured === undefined ? '' : `; measured: ${measuredText(cable.measured)}`;
+  const measured = measuredWords(cable.measured)
+    .map((text) => `; measured: ${text}`)
+    .join('');
   return `${linkEndText(a)} <-> ${linkEndText(b)}: ${cableStates[cable.state].legend}${speed}${measured}${todo}`;
 }
 

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { publishedFor } from '../../../src/drivers/known/known-models.ts';
 import { parsePower } from '../../../src/engine/scripts/power-sample.ts';
-import {
-  type BenchAnswer,
-  type BenchTextInput,
-  benchLevel,
-  benchText,
-  median,
-} from '../../../src/report/bench-text.ts';
+import { median } from '../../../src/model/lists.ts';
+import { type BenchAnswer, type BenchTextInput, benchLevel, benchText } from '../../../src/report/bench-text.ts';
 import { plainPage } from '../../rack/page.ts';
 import { captured } from '../sim/captures.ts';
 

@@ -142,11 +142,17 @@ export const meshCodes = {
       'Messages with a known content arrived changed. An unreliable RDMA connection has no checksum of its own, so a model that runs over this cable can give wrong answers.',
     hint: prose`Do not use this cable. Replace it, then measure again: ${meshwright('cables', '--measure')}`,
   },
+  'cables/unfit': {
+    summary: 'A Mac is not ready for a measurement of its cables.',
+    cause:
+      'It is on hold, or this is unknown; the account of the ranks cannot run the program; or a stopped rank left something behind that only a restart clears, or may have.',
+    hint: prose`Fix the named reason, then measure again: ${meshwright('cables', '--measure')}`,
+  },
   'cables/no-program': {
     summary: 'The program that measures cables is missing on this computer.',
     cause:
-      'RDMA is measured by a small program that is uploaded to both Macs. The npm package contains it for Macs with Apple silicon; a source folder contains it only after it was compiled.',
-    hint: 'Compile it here with `npm run native`, which makes it for this kind of computer only.',
+      'RDMA is measured by a small program that is uploaded to both Macs. The npm package of a release contains it; none was released yet. A source folder contains it after it was compiled there, for that kind of computer only.',
+    hint: 'Compile it: `npm run native`, on a Mac with Apple silicon. For a simulated rack, on this computer.',
   },
   'launch/held': {
     summary: 'A target node of `launch` is on hold.',
