@@ -27,9 +27,17 @@ const results = mkdtempSync(join(tmpdir(), 'meshwright-nightly-'));
 
 /** Tests that run only a sample in everyday runs. */
 const enumerated = [
-  ...['apply-transaction', 'converge', 'gateway-raw', 'hostile', 'kill', 'mlx-mesh', 'recipes', 'start-phases'].map(
-    (name) => `test/scenarios/${name}`,
-  ),
+  ...[
+    'apply-transaction',
+    'converge',
+    'exo-',
+    'gateway-raw',
+    'hostile',
+    'kill',
+    'mlx-mesh',
+    'recipes',
+    'start-phases',
+  ].map((name) => `test/scenarios/${name}`),
   'test/cli/kill',
   'test/cli/blind-follower',
   'test/cli/skeletons',

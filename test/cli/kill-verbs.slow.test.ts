@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sampleOf } from '../sample.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { endPlace } from './fleet.ts';
@@ -109,7 +110,7 @@ async function servingPlace(): Promise<Place> {
 }
 
 // Each command has a separate rack. They run in parallel, because they mostly wait for leases to expire.
-describe.concurrent.each(kills)('$name, killed at any instant (case 51)', (kill) => {
+describe.concurrent.each(sampleOf(kills, { few: 1, oneIn: 3 }))('$name, killed at any instant (case 51)', (kill) => {
   it('is completed by the next command', { timeout: 3_600_000 }, async ({ onTestFinished }) => {
     const place = await servingPlace();
     onTestFinished(() => endPlace(place));

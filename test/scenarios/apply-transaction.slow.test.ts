@@ -138,7 +138,7 @@ describe('a node that loses its connection while its clock is ten years behind (
   const others = changes.filter(([, call]) => call !== other && call !== clearing);
   const all = others.flatMap(([what, call]) => cuts.map(([when, cut, end]) => [what, when, call, cut, end] as const));
 
-  const tried = sampleOf(all, { few: 3, oneIn: 6 });
+  const tried = sampleOf(all, { few: 3, oneIn: 12 });
   it.each(tried)('is intact and reachable after the deadline (%s, %s)', async (_what, _when, call, cut, end) => {
     const before = await begin(call);
     const { proxy, ways } = await proxied(rack, node);

@@ -60,7 +60,7 @@ describe('drift', { timeout: patience }, () => {
   });
 
   const single = [first, second].flatMap((node) => drifts.map((one) => [node, one.of, one.what, one] as const));
-  it.each(sampleOf(single, { few: 1, oneIn: 12 }))(
+  it.each(sampleOf(single, { few: 1, oneIn: 24 }))(
     'is observed and repaired on %s: %s, %s',
     async (node, _of, _what, one) => {
       await driftAndHeal(node, [one]);

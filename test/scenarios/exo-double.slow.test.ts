@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ExoState, parseState } from '../../src/drivers/exo/answers.ts';
 import { eventually } from '../rack/running.ts';
+import { sampleOf } from '../sample.ts';
 import { exoCase } from '../unit/drivers/exo/exo-case.ts';
 import { type Dialect, type Doubles, makeDoubles, modelId, type Name, names } from './exo-doubles.ts';
 
@@ -45,7 +46,7 @@ const nameOf = (key: string): string => (/^[0-9a-f-]{32,36}$|^12D3Koo/.test(key)
 
 const shape = (text: string): ReadonlySet<string> => new Set(shapeOf(JSON.parse(text)));
 
-describe.each(['1.0.71', 'main'] as const)('the exo double, dialect %s', (dialect) => {
+describe.each(sampleOf(['1.0.71', 'main'] as const, { few: 1, oneIn: 2 }))('the exo double, dialect %s', (dialect) => {
   it('places a model as tensor over RDMA on both nodes, answers, and forgets it without its master', async () => {
     const rack = await started(dialect);
     expect(await rack.talk()).toEqual({ kind: 'done', note: 'Tensor over MlxJaccl on 2 nodes' });

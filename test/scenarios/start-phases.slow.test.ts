@@ -108,7 +108,7 @@ const failures: readonly Failure[] = [
 ];
 
 const every = failures.flatMap((failure) => [first, second].map((node) => ({ ...failure, node })));
-const cases = sampleOf(every, { few: 2, oneIn: 4 }).map((one) => [one.node, one.phase, one] as const);
+const cases = sampleOf(every, { few: 2, oneIn: 8 }).map((one) => [one.node, one.phase, one] as const);
 
 const run = (plan: Plan, onEvent: RunListener): Promise<RunReport> =>
   runPlan(plan, {

@@ -161,7 +161,7 @@ function comparedOn(root: MacRoot, source: Source): readonly string[] {
 const sizeOf = (root: MacRoot, path: string): number => (root.has(path) ? statSync(join(root.folder, path)).size : 0);
 
 describe('a killed download', () => {
-  it.each(sampleOf(cases, { few: 4, oneIn: 24 }))(
+  it.each(sampleOf(cases, { few: 4, oneIn: 48 }))(
     'from $source with $name, killed after $moment tools, continues',
     async ({ source, name, moment }) => {
       const root = newRoot();
