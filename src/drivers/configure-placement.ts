@@ -69,6 +69,7 @@ interface Parts {
   readonly hosts: readonly string[];
   /** The account of all nodes in {@link users}. meshwright manages its folders. */
   readonly account: string | undefined;
+  readonly nativeProgram: DesiredFleet['nativeProgram'];
 }
 
 /**
@@ -115,6 +116,7 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
     users: Object.fromEntries(fleet.nodes.map((node) => [node.name, ranksUser(fleet, node)])),
     hosts: placement.nodes.map((name) => fleet.nodes.find((node) => node.name === name)?.host ?? name),
     account: fleet.system.accounts.ranks,
+    nativeProgram: fleet.nativeProgram,
   };
 }
 
@@ -165,6 +167,7 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
     runtimeFolder: treeFolder({ kind: 'runtime', name: runtime.name, digest: runtime.digest }),
     modelFolder: modelFolder(model),
     filesFolder: rankFilesFolder(placement.name),
+    ...given({ nativeProgram: parts.nativeProgram }),
   };
   return nodes.map((node, rank) => {
     const user = parts.users[node];
@@ -251,7 +254,7 @@ const asJson = ({
   record: { ...record, logPattern: '' },
   service: textJson(service),
   request,
-  files: files.map(fileJson),
+  files: files.filter((file) => file.kind !== 'file' || file.isOptional !== true).map(fileJson),
 });
 
 function fileJson(file: RankFile): Json {

@@ -304,6 +304,8 @@ export interface DesiredFleet {
   readonly downloads?: DesiredDownloads;
   /** Set only by `--allow rdma-start`: starts are then allowed even if the launch budget is spent. */
   readonly mayPassBudget?: true;
+  /** The native probe for the nodes, as Base64; absent if this computer has none, or if no runtime uses it. */
+  readonly nativeProgram?: string;
   /** Sorted by name. */
   readonly nodes: readonly DesiredNode[];
   readonly macos: {
@@ -340,6 +342,8 @@ export interface DesiredFleet {
      * address.
      */
     readonly networks: Readonly<Record<number, Ipv4Network>>;
+    /** Links that this computer last measured as dead, by {@link Link.index}, each with the time in ISO 8601. */
+    readonly deadLinks?: Readonly<Record<number, string>>;
     /** For links that do not have a network yet, by {@link Link.index}: the nodes whose used networks are unknown. */
     readonly waiting?: Readonly<Record<number, readonly NodeName[]>>;
     /** Networks of formerly declared links; apply removes the addresses in them. */

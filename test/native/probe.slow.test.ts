@@ -365,6 +365,17 @@ describe.skipIf(!isHere)('fnv of the native probe', () => {
     writeFileSync(join(cache, 'rpc', '0123456789abcdef'), 'changed');
     expect(spawnSync('perl', ['-', cache, 'digest', 'true'], { input: cacheProgram }).status).toBe(0);
     expect(readdirSync(join(cache, 'rpc')).sort()).toEqual([...names].sort());
+    // If perl calls every tensor wrong, only the probe can have kept these.
+    const program = join(built.folder, 'verify.pl');
+    writeFileSync(program, cacheProgram.replace('($hash ^ $_)', '0'));
+    writeFileSync(
+      join(built.folder, 'meshwright-probe.base64'),
+      readFileSync(join(built.folder, 'meshwright-probe')).toString('base64'),
+    );
+    writeFileSync(join(cache, 'rpc', '0123456789abcdef'), 'changed');
+    expect(spawnSync('perl', [program, cache, 'digest', 'true']).status).toBe(0);
+    expect(readdirSync(join(cache, 'rpc')).sort()).toEqual([...names].sort());
+    expect(readdirSync(cache).sort()).toEqual(['model', 'rpc']);
   });
 
   it('names the files that it cannot read, and hashes the others', () => {

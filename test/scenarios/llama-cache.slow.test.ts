@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cacheProgram } from '../../src/drivers/llamacpp/configure.ts';
 import { fnv1a64 } from '../../src/native/fnv.ts';
 import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
@@ -59,6 +59,47 @@ describe("a worker's cache", () => {
     expect(lines.at(-1)).toBe('worker --host 10.77.0.2');
     expect((await namesIn(cache)).sort()).toEqual(names.filter((name) => name !== broken && name !== cut).sort());
     expect(verify(cache).some((line) => line.includes('was not'))).toBe(false);
+  });
+
+  describe('with a native probe next to the program', () => {
+    const packed = () => join(folder, 'meshwright-probe.base64');
+    const pack = (script: string) => writeFile(packed(), Buffer.from(`#!/bin/sh\n${script}\n`).toString('base64'));
+    afterEach(() => rm(packed(), { force: true }));
+
+    it('asks the probe, which leaves nothing behind', async () => {
+      const cache = await cacheOf('asked', [Buffer.from('a tensor')]);
+      const [name = ''] = await namesIn(cache);
+      const calls = join(folder, 'calls');
+      // Perl would call this content wrong, so only the probe can have said that it is right.
+      await writeFile(join(cache, 'rpc', name), 'something else');
+      await pack(`echo "$*" >>'${calls}'; echo "\${2##*/}  $2"`);
+      expect(verify(cache)).toEqual([
+        `meshwright: cached tensor ${name} is what its name says`,
+        'worker --host 10.77.0.2',
+      ]);
+      expect(await readFile(calls, 'utf8')).toBe(`fnv ${cache}/rpc/${name}\n`);
+      expect((await readdir(cache)).sort()).toEqual(['model', 'rpc']);
+    });
+
+    it.each([
+      ['fails after its answer', 'echo "${2##*/}  $2"; exit 1'],
+      ['gives another hash', 'echo "0000000000000000  $2"'],
+      ['says more', 'echo "${2##*/}  $2"; echo more'],
+      ['dies', 'kill -9 $$'],
+      ['is no program', '\0'],
+    ])('decides itself if the probe %s', async (how, script) => {
+      const cache = await cacheOf(how.replaceAll(' ', '-'), [Buffer.from('right'), Buffer.from('wrong')]);
+      const wrong = fnv1a64(Buffer.from('wrong'));
+      await writeFile(join(cache, 'rpc', wrong), 'changed');
+      if (how === 'is no program') await writeFile(packed(), 'AAAA');
+      else await pack(script);
+      expect(verify(cache).filter((line) => line.startsWith('meshwright'))).toEqual(
+        [
+          `meshwright: cached tensor ${fnv1a64(Buffer.from('right'))} is what its name says`,
+          `meshwright: cached tensor ${wrong} was not what its name says`,
+        ].sort(),
+      );
+    });
   });
 
   it('is emptied for a different model, and need not exist yet', async () => {

@@ -29,6 +29,7 @@ import {
   refuseErrors,
 } from './open-cluster.ts';
 import { openTargets } from './ssh-targets.ts';
+import { withThisComputer } from './this-computer.ts';
 
 /**
  * Refuses values that are not in the lock yet. A rehearsal needs no consent.
@@ -96,7 +97,7 @@ export async function settleCluster(
   });
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, seen);
   const lock = { ...settled.lock, ...given({ shapes }) };
-  const planned = { ...settled.fleet, models, ...planAllowances(run) };
+  const planned = withThisComputer(run, { ...settled.fleet, models, ...planAllowances(run) });
   return { ...rest, before: base.lock, fleet: planned, lock, additions: settled.additions };
 }
 
@@ -117,7 +118,7 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
     runtimes.some(({ name }) => name === runtime) &&
     models.some(({ name }) => name === model);
   const placements = fleet.placements.filter(isApplied);
-  const planned = { ...fleet, runtimes, models, placements, ...planAllowances(run) };
+  const planned = withThisComputer(run, { ...fleet, runtimes, models, placements, ...planAllowances(run) });
   return { ...base, before: base.lock, fleet: planned, lock, additions: [] };
 }
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type Journal, newRunId, openJournal } from '../../apply/journal/journal.ts';
 import { claimOf, thisController } from '../../apply/lease/controller.ts';
 import { createLeaseKeeper, type LeaseKeeper, leaseHeld } from '../../apply/lease/lease-keeper.ts';
@@ -28,7 +27,6 @@ import { linkEndText, type NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { nativeProgram } from '../../native/program.ts';
 import { readVerbsReport } from '../../native/verbs-report.ts';
 import { accountState } from '../../rack/accounts/account-state.ts';
 import { accountsFact } from '../../rack/accounts/fact.ts';
@@ -44,6 +42,7 @@ import { pageText } from '../../report/page.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
 import { closeAll, openSessions, type SshTargets } from '../cluster/ssh-targets.ts';
+import { readNativeProgram } from '../cluster/this-computer.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
 import { replaceFile } from '../files/write-file.ts';
@@ -215,13 +214,10 @@ function refuseUnfit({ fleet, names, accounts }: Measured, observation: FleetObs
 const lostLeases = ({ lost }: LeaseKeeper, runId: string): readonly Diagnostic[] =>
   lost.aborted ? [diagnose('lease/lost', { detail: `A lease of run ${runId} no longer exists.` })] : [];
 
-/**
- * The program for Macs, which have Apple silicon; a simulated Mac runs the programs of this computer.
- * @throws FleetError `cables/no-program`
- */
-export function requireProgram(isSimulated: boolean, find = nativeProgram): Buffer {
-  const path = isSimulated ? find(process.platform, process.arch) : find('darwin', 'arm64');
-  if (path !== undefined) return readFileSync(path);
+/** @throws FleetError `cables/no-program` */
+export function requireProgram(...asked: Parameters<typeof readNativeProgram>): Buffer {
+  const program = readNativeProgram(...asked);
+  if (program !== undefined) return program;
   throw failure('cables/no-program', { detail: 'Nothing was measured.' });
 }
 

@@ -103,11 +103,19 @@ export interface RankPlace<R extends DesiredRuntime = DesiredRuntime> {
   readonly modelFolder: NodePath;
   /** Folder of this rank's {@link RankCommand.files} on its node. */
   readonly filesFolder: NodePath;
+  /** The native probe for the node as Base64; absent if this computer has none. */
+  readonly nativeProgram?: string;
 }
 
 /** A file of one rank, written to its node before any rank starts. */
 export type RankFile =
-  | { readonly kind: 'file'; readonly name: string; readonly content: Text }
+  | {
+      readonly kind: 'file';
+      readonly name: string;
+      readonly content: Text;
+      /** True if the rank runs the same without the file. Then its content is not part of the placement's digest. */
+      readonly isOptional?: true;
+    }
   | { readonly kind: 'link'; readonly name: string; readonly to: NodePath }
   /** Owned by the rank's account. Emptied before each start unless `keeps` is set. */
   | { readonly kind: 'folder'; readonly name: string; readonly keeps: boolean }

@@ -97,7 +97,7 @@ function workerCommand(place: RankPlace<LlamaRuntime>): RankCommand {
 }
 
 /** The worker's command with a cache, which is verified before the start. */
-function withCache(command: RankCommand, { model, filesFolder }: RankPlace<LlamaRuntime>): RankCommand {
+function withCache(command: RankCommand, { model, filesFolder, nativeProgram }: RankPlace<LlamaRuntime>): RankCommand {
   const folder = below(filesFolder, cacheFolderName);
   const verify: readonly Text[] = [
     [tool.perl],
@@ -113,6 +113,9 @@ function withCache(command: RankCommand, { model, filesFolder }: RankPlace<Llama
     files: [
       { kind: 'file', name: cacheProgramName, content: [cacheProgram] },
       { kind: 'folder', name: cacheFolderName, keeps: true },
+      ...(nativeProgram === undefined
+        ? []
+        : [{ kind: 'file', name: packedProbeName, content: [nativeProgram], isOptional: true } as const]),
     ],
   };
 }
@@ -155,6 +158,9 @@ const cacheProgramName = 'verify-cache.pl';
 
 const cacheFolderName = 'cache';
 
+/** The native probe as Base64, next to {@link cacheProgram}. */
+const packedProbeName = 'meshwright-probe.base64';
+
 /**
  * A program for macOS's perl that starts a worker with a cache. It compares every cached tensor with its name, the
  * FNV-1a of its bytes, deletes and reports changed tensors, and becomes the worker. Without this check, a worker would
@@ -163,6 +169,9 @@ const cacheFolderName = 'cache';
  * `verify-cache.pl FOLDER MODEL ARGUMENT...`: tensors of a model with a different digest are deleted unread. Eight
  * processes share the work, because this hash must read byte by byte. They report every 256 MiB, because a start may
  * take as long as its log grows.
+ *
+ * The native probe is much faster than perl. It only ever confirms that a tensor is right; whatever else it prints, perl
+ * decides. It is unpacked where the rank's account may write, and removed before the worker runs.
  *
  * @see http://www.isthe.com/chongo/tech/comp/fnv/ for the start value and the multiplier of the hash
  * @see `rpc_server::set_tensor` and `get_cached_file` in ggml/src/ggml-rpc/ggml-rpc.cpp: the cache is LLAMA_CACHE/rpc
@@ -195,6 +204,28 @@ sub tensors {
   return sort grep { $_ ne '.' && $_ ne '..' } readdir $names;
 }
 
+my $packed = $0 =~ s{[^/]*\\z}{}r . '${packedProbeName}';
+my $probe = "$folder/probe";
+
+sub unpack_probe {
+  open my $file, '<', $packed or return 0;
+  require MIME::Base64;
+  my $bytes = MIME::Base64::decode_base64(do { local $/; <$file> });
+  unlink $probe;
+  open my $out, '>:raw', $probe or return 0;
+  return print({$out} $bytes) && close($out) && chmod 0700, $probe;
+}
+
+my $has_probe = eval { unpack_probe() };
+
+sub is_confirmed {
+  my ($path, $name) = @_;
+  no warnings 'exec';
+  return 0 unless $has_probe && open my $out, '-|', $probe, 'fnv', $path;
+  my $printed = do { local $/; <$out> } // '';
+  return close($out) && $printed eq "$name  $path\\n";
+}
+
 my $mark = "$folder/model";
 my $was = '';
 if (open my $file, '<', $mark) { $was = <$file> // '' }
@@ -213,7 +244,7 @@ for my $number (0 .. $share - 1) {
   next if $child;
   for my $index (grep { $_ % $share == $number } 0 .. $#names) {
     my $name = $names[$index];
-    if (hash_of("$cache/$name", $name) eq $name) {
+    if (is_confirmed("$cache/$name", $name) || hash_of("$cache/$name", $name) eq $name) {
       print "meshwright: cached tensor $name is what its name says\\n";
       next;
     }
@@ -225,5 +256,6 @@ for my $number (0 .. $share - 1) {
 my $failed = 0;
 while (wait != -1) { $failed = 1 if $? }
 die "meshwright: the cached tensors could not be verified\\n" if $failed;
+unlink $probe;
 exec { $ARGV[0] } @ARGV or die "meshwright: $ARGV[0]: $!\\n";
 `;

@@ -42,11 +42,11 @@ export interface PlanRequest {
   readonly targets: readonly NodeName[];
 }
 
-/** Omits node identities and model shapes from the digest, because they are observed, not declared. */
+/** Omits from the digest what is not declared: node identities, model shapes, and parts of this computer. */
 function configHash(desired: DesiredFleet): Digest {
   const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
   const models = desired.models.map(({ shape: _, shapeUnknown: __, ...model }) => model);
-  const { mayPassBudget: _typed, ...file } = desired;
+  const { mayPassBudget: _typed, nativeProgram: _compiled, ...file } = desired;
   const value: Json = JSON.parse(JSON.stringify({ ...file, nodes, models }));
   return digestOf(value);
 }

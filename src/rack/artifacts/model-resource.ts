@@ -11,7 +11,7 @@ import { totalBytes } from '../../model/model-bytes.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { PeerPlan, TreeId } from '../../model/node-script.ts';
 import type { Act, Step } from '../../model/step.ts';
-import { nodeSubject } from '../../model/subject.ts';
+import { linkSubject, nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
 import { treeFolder } from '../../node/paths/own-paths.ts';
 import type { SoughtModel } from '../../node/probes/model-copies.ts';
@@ -328,6 +328,28 @@ function busyCables(view: View): readonly Diagnostic[] {
   });
 }
 
+/** Cables that a model would use if they had not been measured as dead. */
+function deadCables(view: View): readonly Diagnostic[] {
+  const { thunderbolt, models } = view.desired;
+  const { deadLinks = {} } = thunderbolt;
+  const exchanges = models.filter(isExchanged).map((wanted) => ({
+    missing: missingOn(view, wanted),
+    readers: view.targets
+      .filter((one) => usedModels(view.desired, one).includes(wanted))
+      .map(({ desired }) => desired.name),
+  }));
+  return thunderbolt.links.flatMap(({ index, ends }) => {
+    const at = deadLinks[index];
+    const isMissed = exchanges.some(
+      ({ missing, readers }) =>
+        ends.every(({ node }) => readers.includes(node)) && ends.some(({ node }) => missing.includes(node)),
+    );
+    if (at === undefined || !isMissed) return [];
+    const detail = `On ${at.slice(0, 10)}, neither RDMA nor TCP got through, so models do not use this cable.`;
+    return [diagnose('cables/measured-dead', { subject: linkSubject(ends), detail })];
+  });
+}
+
 /** The Macs that get a model, the best one to download it first: the one in the file, or the one that has most of it. */
 function downloadersOf({ desired, targets }: View, wanted: DesiredModel, receivers: readonly NodeName[]) {
   const copied = (node: NodeName): number => {
@@ -395,7 +417,13 @@ export const model: Resource = {
       ...roomBlockers(desired, target),
       ...unreadBlockers('model', usedModels(desired, target), target.desired.name),
     ]),
-  notices: (view) => [...leftovers(view), ...unusedCopies(view), ...busyCables(view), ...slowedExchanges(view)],
+  notices: (view) => [
+    ...leftovers(view),
+    ...unusedCopies(view),
+    ...busyCables(view),
+    ...deadCables(view),
+    ...slowedExchanges(view),
+  ],
 };
 
 /** The models that are brought to their nodes, by name. */

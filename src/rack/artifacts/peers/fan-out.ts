@@ -31,18 +31,20 @@ interface Cable {
 export const usesCables = ({ listen, sources }: PeerPlan): boolean =>
   sources.some(({ address }) => address !== undefined) || listen.some((address) => address !== loopback);
 
-type Wired = { readonly thunderbolt: Pick<DesiredFleet['thunderbolt'], 'networks'> };
+type Wired = { readonly thunderbolt: Pick<DesiredFleet['thunderbolt'], 'networks' | 'deadLinks'> };
 type JudgedLinks = readonly Pick<JudgedLink, 'link' | 'judgement'>[];
 
 /** The ports are below those of ranks; an exchange of another model almost always has a different port. */
 const firstPort = 12_288;
 const peerPort = (digest: Digest): number => firstPort + (Number.parseInt(digest.slice(0, 4), 16) % 4_096);
 
-/** The cables between Macs of the exchange: those that are where the file has them, and have a network. */
+/** The cables between Macs of the exchange: those that are where the file has them, have a network, and are not dead. */
 function cablesFrom({ thunderbolt }: Wired, links: JudgedLinks): (node: NodeName) => readonly Cable[] {
+  const { networks, deadLinks = {} } = thunderbolt;
   const cables = links.flatMap(({ link, judgement }) => {
-    const network = thunderbolt.networks[link.index];
-    const isUsable = judgement.kind === 'as-declared' || judgement.kind === 'slow';
+    const network = networks[link.index];
+    const isInPlace = judgement.kind === 'as-declared' || judgement.kind === 'slow';
+    const isUsable = isInPlace && deadLinks[link.index] === undefined;
     return network === undefined || !isUsable ? [] : [endAddresses(link.ends, network)];
   });
   const far = (ends: (typeof cables)[number], end: LinkEnd) => ends.find((one) => one.end !== end);

@@ -8,6 +8,7 @@ import { modelFile } from '../../../../src/drivers/llamacpp/configure.ts';
 import type { LlamaRuntime } from '../../../../src/drivers/llamacpp/runtime.ts';
 import type { DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
+import { given } from '../../../../src/model/given.ts';
 import type { Text } from '../../../../src/model/step.ts';
 import { renderPath } from '../../../../src/node/paths/node-paths.ts';
 import { fileAt, llamaFleet } from '../../../rack/placements.ts';
@@ -110,6 +111,23 @@ describe('the ranks of a llama.cpp mesh', () => {
     ]);
     expect(render(ranks[1]?.service ?? [])).toContain(`<key>LLAMA_CACHE</key>\n\t\t<string>${folder}/cache</string>`);
     expect(server).not.toContain('--cache');
+  });
+
+  it('bring the native probe to workers with a cache, and have the same digest without it', () => {
+    const configured = (cache: LlamaRuntime['cache'], nativeProgram?: string) => {
+      const fleet = llamaFleet({ runtime: { cache } });
+      const [kimi] = fleet.placements;
+      const made = kimi && configurePlacementItself(kimi, { ...fleet, ...given({ nativeProgram }) }, 5, lastingNames);
+      if (made?.kind !== 'configured') throw new Error('not configured');
+      return { digest: made.digest, files: made.ranks.flatMap(({ files }) => files.map(({ name }) => name)) };
+    };
+    const [without, with1, with2] = [undefined, 'AAAA', 'BBBB'].map((program) => configured('verified', program));
+    expect(with1?.files.filter((name) => !without?.files.includes(name))).toEqual([
+      'meshwright-probe.base64',
+      'meshwright-probe.base64',
+    ]);
+    expect([with1?.digest, with2?.digest]).toEqual([without?.digest, without?.digest]);
+    expect(configured('none', 'AAAA').files).toEqual([]);
   });
 
   it('are only a server on a single node', () => {

@@ -19,9 +19,14 @@ interface Wish {
   readonly seeds?: readonly number[];
   readonly first?: number;
   readonly isPrivate?: true;
+  /** The numbers of cables that were measured as dead. */
+  readonly dead?: readonly number[];
 }
 
-function plansFor(cables: readonly Cable[], { receivers, seeds = [], first, isPrivate }: Wish): readonly PeerPlan[] {
+function plansFor(
+  cables: readonly Cable[],
+  { receivers, seeds = [], first, isPrivate, dead = [] }: Wish,
+): readonly PeerPlan[] {
   const links = cables.map(([one, other, kind = 'as-declared'], index) => {
     const ends = parseLink(`studio-${one}:${other} <-> studio-${other}:${one}`);
     if (ends === undefined) throw new Error('no link');
@@ -30,6 +35,7 @@ function plansFor(cables: readonly Cable[], { receivers, seeds = [], first, isPr
   const networks = Object.fromEntries(
     cables.map((_, index) => [index, { address: `10.77.${index}.0`, prefixLength: 30 }]),
   );
+  const deadLinks = Object.fromEntries(dead.map((index) => [index, '2026-11-27T10:00:00Z']));
   const getting = nodes(...receivers);
   const wish = {
     digest: anyDigest,
@@ -38,7 +44,7 @@ function plansFor(cables: readonly Cable[], { receivers, seeds = [], first, isPr
     downloaders: first === undefined ? getting : nodes(first, ...receivers),
     ...(isPrivate === undefined ? {} : { isPrivate }),
   };
-  return [...fanOut({ thunderbolt: { networks } }, links, wish).values()];
+  return [...fanOut({ thunderbolt: { networks, deadLinks } }, links, wish).values()];
 }
 
 const mesh: readonly Cable[] = [
@@ -120,6 +126,14 @@ describe('fanOut', () => {
       'studio-1: serve',
       'studio-2: receive 0/1 from studio-1*, studio-3',
       'studio-3: receive 0/1 from studio-2',
+    ]);
+  });
+
+  it('goes around a cable that was measured as dead', () => {
+    expect(plansFor(mesh, { receivers: [1, 2, 3], dead: [0] }).map(words)).toEqual([
+      'studio-1: serve',
+      'studio-3: receive 0/1 from studio-1*, studio-2',
+      'studio-2: receive 0/1 from studio-3',
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planDocument } from '../../../../src/cli/plan/plan-document.ts';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { forecastTransfers, type NodeForecast } from '../../../../src/engine/plan/forecast.ts';
 import { makePlan } from '../../../../src/engine/plan/make-plan.ts';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
@@ -55,16 +56,20 @@ interface Rack {
   readonly isUnseen?: true;
   readonly secret?: true;
   readonly access?: 'public';
+  /** Times at which links were measured as dead, by index. */
+  readonly deadLinks?: Readonly<Record<number, string>>;
 }
 
 /** The plan and its forecast; by node, the state of the model there. */
 function forecast(
   base: string,
   states: Readonly<Record<string, KeptTree['state']>> = {},
-  { exoOn, failed, restarted, isServing, isUnseen, maxBytesPerSecond, hours, ...source }: Rack = {},
+  { exoOn, failed, restarted, isServing, isUnseen, maxBytesPerSecond, hours, deadLinks, ...source }: Rack = {},
 ) {
   const downloads = { downloads: given({ maxBytesPerSecond, hours }) };
-  const desired = { ...fleetFrom(base, source), ...downloads };
+  const fleet = fleetFrom(base, source);
+  const thunderbolt = { ...fleet.thunderbolt, ...given({ deadLinks }) };
+  const desired = { ...fleet, ...downloads, thunderbolt };
   const [model] = desired.models;
   const state = isServing ? 'joined' : 'absent';
   const observation = observeMesh(desired, { ranks: threeRanks([state, state, state]) });
@@ -184,6 +189,22 @@ describe("a plan's transfers and disk space", () => {
       'A placement may be running on its cables to the other Macs, so tiny does not use them.',
       'A placement may be running on its cables to the other Macs, so tiny does not use them.',
     ]);
+  });
+
+  it('do not use cables that were measured as dead, and the plan says so if a model is missing', () => {
+    const at = '2026-11-27T10:00:00Z';
+    const deadLinks = Object.fromEntries(meshFleet().thunderbolt.links.map(({ index }) => [index, at]));
+    const noticesOf = (state: KeptTree['state']): readonly string[] => {
+      const states = { 'studio-1': state, 'studio-2': state, 'studio-3': 'intact' } as const;
+      const { plan, transfers } = forecast('https://huggingface.co/x/', states, { deadLinks });
+      expect(transfers.every(({ cableBytes }) => cableBytes === 0)).toBe(true);
+      const notices = plan.diagnostics.filter(({ code }) => code === 'cables/measured-dead');
+      return notices.map(({ detail }) => plainText(detail));
+    };
+    expect(noticesOf('staged')).toContain(
+      'On 2026-11-27, neither RDMA nor TCP got through, so models do not use this cable.',
+    );
+    expect(noticesOf('intact')).toEqual([]);
   });
 
   it('use SSH between Macs for a model that needs a token, which only the Mac that downloads gets', () => {

@@ -1,0 +1,50 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openJournal } from '../../../../src/apply/journal/journal.ts';
+import { withThisComputer } from '../../../../src/cli/cluster/this-computer.ts';
+import { journalsOf } from '../../../../src/cli/files/places.ts';
+import { linkEndText } from '../../../../src/model/node.ts';
+import { llamaFleet, meshFleet } from '../../../rack/placements.ts';
+import { anyDigest } from '../../../rack/plans.ts';
+import { fakeRun } from '../console-of.ts';
+
+const state = mkdtempSync(join(tmpdir(), 'mw-computer-'));
+afterAll(() => rmSync(state, { recursive: true, force: true }));
+const { run } = fakeRun({ env: { XDG_STATE_HOME: state } });
+
+describe('the fleet with what this computer has', () => {
+  it('leaves out cables whose newest measurement is dead, whichever end comes first', () => {
+    const fleet = meshFleet();
+    const source = { kind: 'url', base: 'https://huggingface.co/x/' } as const;
+    const models = fleet.models.map((one) => ({ ...one, digest: anyDigest, source }));
+    const exchanged = { ...fleet, models };
+    const [first] = fleet.thunderbolt.links;
+    const ends = first?.ends.map(linkEndText).toReversed() ?? [];
+    const measured = (runId: string, verdict: 'dead' | 'unrated'): void => {
+      const journal = openJournal(journalsOf(run.env, fleet.name, run.console), runId);
+      const begun = { phase: 'run', cluster: fleet.name, verb: 'cables', controller: 'test' } as const;
+      journal.write(begun);
+      journal.write({ phase: 'measured', ends, verdict });
+      journal.close();
+    };
+    expect(withThisComputer(run, exchanged).thunderbolt.deadLinks).toBeUndefined();
+    measured('20261124T100000-aa', 'dead');
+    const dead = withThisComputer(run, exchanged).thunderbolt.deadLinks;
+    expect(Object.keys(dead ?? {})).toEqual([String(first?.index)]);
+    expect(withThisComputer(run, fleet).thunderbolt.deadLinks).toBeUndefined();
+    measured('20261125T100000-bb', 'unrated');
+    expect(withThisComputer(run, exchanged).thunderbolt.deadLinks).toBeUndefined();
+  });
+
+  it('has the native probe as Base64, only for a runtime with a cache', () => {
+    const programOf = (cache: 'none' | 'verified') =>
+      withThisComputer(run, llamaFleet({ runtime: { cache } }), () => import.meta.filename).nativeProgram;
+    expect(programOf('none')).toBeUndefined();
+    expect(Buffer.from(programOf('verified') ?? '', 'base64')).toEqual(readFileSync(import.meta.filename));
+    expect(withThisComputer(run, llamaFleet({ runtime: { cache: 'verified' } }), () => undefined)).not.toHaveProperty(
+      'nativeProgram',
+    );
+  });
+});
