@@ -46,7 +46,9 @@ const nameOf = (key: string): string => (/^[0-9a-f-]{32,36}$|^12D3Koo/.test(key)
 
 const shape = (text: string): ReadonlySet<string> => new Set(shapeOf(JSON.parse(text)));
 
-describe.each(sampleOf(['1.0.71', 'main'] as const, { few: 1, oneIn: 2 }))('the exo double, dialect %s', (dialect) => {
+const dialects = sampleOf(['1.0.71', 'main'] as const, { few: 1, oneIn: 2 });
+
+describe.each(dialects)('the exo double, dialect %s', (dialect) => {
   it('places a model as tensor over RDMA on both nodes, answers, and forgets it without its master', async () => {
     const rack = await started(dialect);
     expect(await rack.talk()).toEqual({ kind: 'done', note: 'Tensor over MlxJaccl on 2 nodes' });

@@ -70,88 +70,83 @@ const talkOf = (report: RunReport | undefined, name: Dialogue = 'exo-place') =>
     .filter(({ step }) => step.act.kind === 'dialogue' && step.act.name === name)
     .map(({ outcome, diagnostics }) => ({ outcome, codes: diagnostics.map(({ code }) => code) }));
 
-describe.each(sampleOf(['1.0.71', 'main'] as const, { few: 1, oneIn: 2 }))(
-  'a placement on exo, dialect %s',
-  { timeout: patience },
-  (dialect) => {
-    beforeAll(async () => {
-      rack = await startConvergeRack(`exo-${dialect}`, pairFile());
-      await writeExoImage(join(rack.folder, `dist/exo-${versions[dialect]}.dmg`), dialect);
-      await writeIndexedModel(join(rack.folder, 'models/indexed'));
-      expect(await rack.declare(exoFile(dialect))).toEqual([]);
-    }, patience);
-    afterAll(() => rack.stop());
+const dialects = sampleOf(['1.0.71', 'main'] as const, { few: 1, oneIn: 2 });
 
-    it("starts from scratch and produces a token, although exo's own daemon is installed", async () => {
-      await rack.behindOurBack((fleet) => fleet.setFault(['daemon-conflict', second]));
-      const { plan, report } = await rack.converge();
-      expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} runtime/exo`, `${first} placement/chat`]));
-      expect(talkOf(report)).toEqual([{ outcome: 'changed', codes: [] }]);
-      expect(
-        rack
-          .fleet()
-          .processes()
-          .map(({ node }) => node)
-          .sort(),
-      ).toEqual([...nodes]);
-      expect(await logOf(first)).toContain('Starting node');
-    });
+describe.each(dialects)('a placement on exo, dialect %s', { timeout: patience }, (dialect) => {
+  beforeAll(async () => {
+    rack = await startConvergeRack(`exo-${dialect}`, pairFile());
+    await writeExoImage(join(rack.folder, `dist/exo-${versions[dialect]}.dmg`), dialect);
+    await writeIndexedModel(join(rack.folder, 'models/indexed'));
+    expect(await rack.declare(exoFile(dialect))).toEqual([]);
+  }, patience);
+  afterAll(() => rack.stop());
 
-    it('needs no changes in a second apply', async () => {
-      const { plan } = await rack.apply();
-      expect([leftIn(plan), plan.effects]).toEqual([[], []]);
-    });
+  it("starts from scratch and produces a token, although exo's own daemon is installed", async () => {
+    await rack.behindOurBack((fleet) => fleet.setFault(['daemon-conflict', second]));
+    const { plan, report } = await rack.converge();
+    expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} runtime/exo`, `${first} placement/chat`]));
+    expect(talkOf(report)).toEqual([{ outcome: 'changed', codes: [] }]);
+    expect(
+      rack
+        .fleet()
+        .processes()
+        .map(({ node }) => node)
+        .sort(),
+    ).toEqual([...nodes]);
+    expect(await logOf(first)).toContain('Starting node');
+  });
 
-    it('is placed again after a rank was killed, since exo forgot the placement', async () => {
-      await rack.behindOurBack(async (fleet) => {
-        for (const one of fleet.processes()) if (one.node === second) process.kill(one.pid, 'SIGKILL');
-        // The other rank answers until it misses the killed one.
-        const log = join(fleet.nodes[first]?.root ?? '', logPath);
-        expect(await eventually(() => readFileSync(log, 'utf8').includes('due to inactivity'))).toBe(true);
-      });
-      const log = join(rack.fleet().nodes[second]?.root ?? '', logPath);
-      truncateSync(log, mostLogBytes + 1);
-      const { plan, report } = await rack.converge();
-      expect(plan.changes.map(({ id }) => id)).toContain(`${first} placement/chat`);
-      expect(talkOf(report)).toEqual([{ outcome: 'changed', codes: [] }]);
-      expect((await logOf(first)).match(/Starting node/g)).toHaveLength(2);
-      // The log of the killed rank was too long.
-      expect((await logOf(second)).match(/Starting node/g)).toHaveLength(1);
-      // The account is the only member of its group.
-      expect([statSync(`${log}.1`).size, statSync(log).mode & 0o777]).toEqual([mostLogBytes + 1, 0o660]);
-    });
+  it('needs no changes in a second apply', async () => {
+    const { plan } = await rack.apply();
+    expect([leftIn(plan), plan.effects]).toEqual([[], []]);
+  });
 
-    it("stores a prompt only in exo's event log, and only while exo runs", async () => {
-      const body = JSON.stringify({
-        model: 'acme/indexed',
-        messages: [{ role: 'user', content: `tell me of ${secret}` }],
-      });
-      const table = readFileSync(join(rack.fleet().nodes[first]?.root ?? '', '.sim/link-table'), 'utf8');
-      const [, place] = /^127\.0\.0\.1:8080 (\S+)$/m.exec(table) ?? [];
-      const answer = await fetch(`http://${place}/v1/chat/completions`, { method: 'POST', body });
-      expect(await answer.text()).toContain('chat.completion');
-      expect(await eventually(async () => (await logOf(first)).includes('Starting prefill'))).toBe(true);
-      const [eventLog, ...others] = holding(secret);
-      expect([eventLog, others]).toEqual([
-        expect.stringMatching(/files\/home\/\.exo\/event_log\/api\/events\.bin$/),
-        [],
-      ]);
+  it('is placed again after a rank was killed, since exo forgot the placement', async () => {
+    await rack.behindOurBack(async (fleet) => {
+      for (const one of fleet.processes()) if (one.node === second) process.kill(one.pid, 'SIGKILL');
+      // The other rank answers until it misses the killed one.
+      const log = join(fleet.nodes[first]?.root ?? '', logPath);
+      expect(await eventually(() => readFileSync(log, 'utf8').includes('due to inactivity'))).toBe(true);
     });
+    const log = join(rack.fleet().nodes[second]?.root ?? '', logPath);
+    truncateSync(log, mostLogBytes + 1);
+    const { plan, report } = await rack.converge();
+    expect(plan.changes.map(({ id }) => id)).toContain(`${first} placement/chat`);
+    expect(talkOf(report)).toEqual([{ outcome: 'changed', codes: [] }]);
+    expect((await logOf(first)).match(/Starting node/g)).toHaveLength(2);
+    // The log of the killed rank was too long.
+    expect((await logOf(second)).match(/Starting node/g)).toHaveLength(1);
+    // The account is the only member of its group.
+    expect([statSync(`${log}.1`).size, statSync(log).mode & 0o777]).toEqual([mostLogBytes + 1, 0o660]);
+  });
 
-    it('stops its runners gracefully before its processes', async () => {
-      const { report } = await rack.converge({ goal: stop });
-      expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'changed', codes: [] }]);
-      expect(rack.fleet().processes()).toEqual([]);
-      for (const node of nodes) {
-        const lastOf = async (): Promise<string> => /.*Starting node(.*)$/s.exec(await logOf(node))?.[1] ?? '';
-        expect(await eventually(async () => (await lastOf()).includes('EXO Shutdown complete'))).toBe(true);
-        expect(await lastOf()).toMatch(/Runner exited with exit code 0\n(?:.*\n)*.*EXO Shutdown complete/);
-        expect(await lastOf()).not.toContain("didn't respond to SIGTERM");
-      }
-      expect(await eventually(() => holding(secret).length === 0)).toBe(true);
+  it("stores a prompt only in exo's event log, and only while exo runs", async () => {
+    const body = JSON.stringify({
+      model: 'acme/indexed',
+      messages: [{ role: 'user', content: `tell me of ${secret}` }],
     });
-  },
-);
+    const table = readFileSync(join(rack.fleet().nodes[first]?.root ?? '', '.sim/link-table'), 'utf8');
+    const [, place] = /^127\.0\.0\.1:8080 (\S+)$/m.exec(table) ?? [];
+    const answer = await fetch(`http://${place}/v1/chat/completions`, { method: 'POST', body });
+    expect(await answer.text()).toContain('chat.completion');
+    expect(await eventually(async () => (await logOf(first)).includes('Starting prefill'))).toBe(true);
+    const [eventLog, ...others] = holding(secret);
+    expect([eventLog, others]).toEqual([expect.stringMatching(/files\/home\/\.exo\/event_log\/api\/events\.bin$/), []]);
+  });
+
+  it('stops its runners gracefully before its processes', async () => {
+    const { report } = await rack.converge({ goal: stop });
+    expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'changed', codes: [] }]);
+    expect(rack.fleet().processes()).toEqual([]);
+    for (const node of nodes) {
+      const lastOf = async (): Promise<string> => /.*Starting node(.*)$/s.exec(await logOf(node))?.[1] ?? '';
+      expect(await eventually(async () => (await lastOf()).includes('EXO Shutdown complete'))).toBe(true);
+      expect(await lastOf()).toMatch(/Runner exited with exit code 0\n(?:.*\n)*.*EXO Shutdown complete/);
+      expect(await lastOf()).not.toContain("didn't respond to SIGTERM");
+    }
+    expect(await eventually(() => holding(secret).length === 0)).toBe(true);
+  });
+});
 
 describe('a placement that exo refuses or that fails on exo', { timeout: patience }, () => {
   beforeAll(async () => {
