@@ -38,12 +38,39 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
+# A slow mirror may end the downloads, but nothing ends dpkg: a killed dpkg breaks the machine's package database.
+# bash runs this trap when the current program has ended.
+stopped=''
+trap 'stopped=yes' TERM INT
+apt_get=(apt-get -qq -o Acquire::Retries=3 -o Acquire::http::Timeout=30 -o Acquire::https::Timeout=30
+  -o DPkg::Lock::Timeout=120 -o APT::Update::Error-Mode=any)
+
+# Runs an apt-get that only downloads: at most this many seconds, and again if another one has its lock.
+download() {
+  seconds=$1
+  shift
+  for pause in 10 20 0; do
+    [ -z "$stopped" ] || return 1
+    as_root timeout -k 10 "$seconds" "${apt_get[@]}" "$@" </dev/null && return 0
+    sleep "$pause"
+  done
+  return 1
+}
+
+install_missing() {
+  as_root env DEBIAN_FRONTEND=noninteractive dpkg --configure -a </dev/null || return 1
+  download 90 update || return 1
+  # shellcheck disable=SC2086 # the words are package names
+  download 240 install -y --no-install-recommends --download-only $packages || return 1
+  [ -z "$stopped" ] || return 1
+  # RUNLEVEL=1 keeps the packages from starting services: the tests run their own sshd on the loopback interface.
+  # shellcheck disable=SC2086 # the words are package names
+  as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 "${apt_get[@]}" install -y --no-install-recommends --no-download $packages </dev/null
+}
+
 packages=$(missing)
 if [ -n "$packages" ] && command -v apt-get >/dev/null; then
-  # RUNLEVEL=1 keeps the packages from starting services: the tests run their own sshd on the loopback interface.
-  as_root apt-get -qq update </dev/null
-  # shellcheck disable=SC2086 # the words are package names
-  as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install -y --no-install-recommends $packages </dev/null
+  install_missing || printf 'the installation of these packages failed:%s\n' "$packages" >&2
 fi
 # An sshd that root starts needs this empty folder, which its service would create.
 [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
