@@ -6,7 +6,7 @@
 #   llama-packages.sh --find   prints the folder, or the reason why there is none; does not use the network
 set -u
 cd "$(dirname "$0")/.." || exit 1
-cache=${MESHWRIGHT_LLAMA_CACHE:-$PWD/node_modules/.cache/meshwright/llama}
+cache=${MESHWRIGHT_LLAMA_CACHE:-$PWD/.cache/llama}
 reason=$cache/why-not
 
 fail() {

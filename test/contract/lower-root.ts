@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildLowerRoot, lowerRootDigest } from '../namespace/host/lower-root.ts';
 
-/** The folder of the trees, which are kept between runs like the packages. */
-const cache = fileURLToPath(new URL('../../node_modules/.cache/meshwright/lower-root', import.meta.url));
+/** The folder of the trees, which are kept between runs. */
+const cache = fileURLToPath(new URL('../../.cache/lower-root', import.meta.url));
 
 const hourMs = 3_600_000;
 /** Longer than the lifetime of any fleet. A recently used tree may still be mounted below running Macs. */
