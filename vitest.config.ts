@@ -1,42 +1,54 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { changedSince, filesForCi, git, isSampled, isSlow, nightRows, testFiles } from './test/chosen-files.ts';
 import { inMemory } from './test/memory-folder.ts';
 
 /** The file for results as JSON: `.ci/run` sets it and adds up the counts. */
 const results = process.env['MESHWRIGHT_RESULTS'];
 
-/** Folders with tests that run the built command; only these tests wait for a build. */
-const built = ['test/cli/**', 'test/scenarios/**'];
+const asked = process.env['MESHWRIGHT_TESTS'] ?? 'everyday';
+const isInCi = process.env['MESHWRIGHT_DEPTH'] === 'share';
+
+process.env['MESHWRIGHT_POSITION'] ??= git('rev-list', '--count', 'HEAD') ?? '0';
+
+const isOfSources = (path: string): boolean => path.startsWith('test/architecture/');
+const isInNamespaces = (path: string): boolean => path.startsWith('test/namespace/');
+const chosen = (files: readonly string[]): readonly string[] =>
+  isInCi
+    ? filesForCi(files, {
+        position: Number(process.env['MESHWRIGHT_POSITION']),
+        rows: nightRows(readFileSync('docs/nightly.md', 'utf8')),
+        changedSince,
+      })
+    : files;
+const files = testFiles();
 
 /**
- * Slow tests, which `.ci/run` runs and `npm test` skips. They take many seconds, run node scripts under each shell,
- * wait for deadlines, or test gates that read the whole project.
+ * The selections of MESHWRIGHT_TESTS. Macs in namespaces need Linux and root. `sources` are the checks of the sources,
+ * a gate of `npm run check`; `rest` is what CI runs of the slow tests.
  */
-const slow = '*.slow.test.ts';
-
-/** Sampled tests: `npm test` tries a few cases, `.ci/run` a sample drawn by the commit, and `npm run nightly` all. */
-const sampled = '*.sampled.test.ts';
-
-/** Tests with simulated Macs in namespaces. They need Linux and root, so they run only on request. */
-const inNamespaces = 'test/namespace/**';
-
-/** `rest` selects the tests that remain for `.ci/run` after `npm test`. */
-const select = {
-  everyday: { names: ['*.test.ts'], left: [slow] },
-  rest: { names: [slow, sampled], left: [] },
-  all: { names: ['*.test.ts'], left: [] },
-  namespace: { names: [], left: [] },
+const selections: Readonly<Record<string, () => readonly string[]>> = {
+  everyday: () => files.filter((path) => !isSlow(path) && !isOfSources(path) && !isInNamespaces(path)),
+  sources: () => files.filter((path) => isOfSources(path) && !isSlow(path)),
+  rest: () => chosen(files.filter((path) => isSlow(path) || isSampled(path))),
+  namespace: () => chosen(files.filter(isInNamespaces)),
+  all: () => files.filter((path) => !isInNamespaces(path)),
 };
-const asked = process.env['MESHWRIGHT_TESTS'] ?? 'everyday';
-const selected = Object.entries(select).find(([name]) => name === asked)?.[1];
-if (selected === undefined) throw new Error(`MESHWRIGHT_TESTS must be one of ${Object.keys(select).join(', ')}`);
+const selected = selections[asked]?.();
+if (selected === undefined) throw new Error(`MESHWRIGHT_TESTS must be one of ${Object.keys(selections).join(', ')}`);
 
-/** The files in these folders whose names are selected. */
-const filesIn = (folders: readonly string[]): string[] =>
-  folders.flatMap((folder) => selected.names.map((name) => `${folder}/${name}`));
-const left = selected.left.map((name) => `test/**/${name}`);
+/** Folders with tests that run the built command; only these tests wait for a build. */
+const isBuilt = (path: string): boolean => /^test\/(?:cli|scenarios)\//.test(path);
+
+/**
+ * Compiled modules of the sources, and the time that each test file took. They outlive `npm ci`, and a folder of each
+ * set of packages keeps a compiler's output from its successor.
+ */
+const cacheFolder = `.cache/${createHash('sha256').update(readFileSync('package-lock.json')).digest('hex').slice(0, 12)}`;
 
 // Generates the modules in src that are not in git.
 execFileSync(process.execPath, ['scripts/make-sources.mjs'], { cwd: import.meta.dirname, stdio: 'inherit' });
@@ -46,15 +58,17 @@ if (memory !== undefined) process.env['TMPDIR'] = memory;
 
 /** Tests that kill something after each step take minutes. They start first, so that no core is idle at the end. */
 class KillsFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const isKill = ({ moduleId }: TestSpecification): boolean => /\/kill-[^/]*$/.test(moduleId);
-    const sorted = await super.sort(files);
+    const sorted = await super.sort(specifications);
     return [...sorted.filter(isKill), ...sorted.filter((file) => !isKill(file))];
   }
 }
 
 export default defineConfig({
+  cacheDir: cacheFolder,
   test: {
+    experimental: { fsModuleCache: true, fsModuleCachePath: `${cacheFolder}/modules` },
     sequence: { sequencer: KillsFirst },
     setupFiles: ['test/property-seed.ts'],
     // Limits for hanging tests only: a busy machine takes several times as long as an idle one.
@@ -63,6 +77,8 @@ export default defineConfig({
     // Many tests wait for other processes, so use all cores; by default, vitest leaves one free. Macs in namespaces
     // also wait for deadlines of real programs.
     maxWorkers: availableParallelism() + (asked === 'namespace' ? 1 : 0),
+    // A test that a busy machine disturbed passes the second time; the log shows it as "(retry x1)".
+    retry: process.env['CI'] === undefined ? 0 : 1,
     // Only `-u` writes golden files: a missing file is a failure, with or without CI=1.
     update: 'none',
     // No test changes modules that another test imports, and most of two hundred files import the same modules.
@@ -79,15 +95,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'parts', include: filesIn(['test/**']), exclude: [...built, inNamespaces, ...left] },
+        test: { name: 'parts', include: selected.filter((path) => !isBuilt(path) && !isInNamespaces(path)) },
       },
+      { extends: true, test: { name: 'namespace', include: selected.filter(isInNamespaces) } },
       {
         extends: true,
-        test: { name: 'namespace', include: asked === 'namespace' ? [`${inNamespaces}/*.test.ts`] : [] },
-      },
-      {
-        extends: true,
-        test: { name: 'whole', include: filesIn(built), exclude: left, globalSetup: 'test/global-setup.ts' },
+        test: { name: 'whole', include: selected.filter(isBuilt), globalSetup: 'test/global-setup.ts' },
       },
     ],
   },

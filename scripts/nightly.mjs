@@ -1,169 +1,114 @@
 /**
- * `npm run nightly -- [--minutes 60] [--seed N] [--only properties,enumerations,exchanges,soak]`: runs more tests than
- * the gates of a change, for the given time. Properties run with new seeds for a third of the time, every enumeration
- * runs once in full on racks with a different seed, and a serving rack is observed for the rest of the time. Exits with
- * 1 if anything failed. In any case, it records the tested commit and the results in `docs/nightly.md`.
+ * `npm run nightly -- [--only kills,soak] [--minutes 20] [--seed N]`: runs tests with every case, in parts of at most 60
+ * minutes. Without `--only`, all parts run, one after another. Each part writes its row in docs/nightly.md when it ends.
+ * Exits with 1 if a part failed. `--check` only reads the rows: exits with 1 if one is missing, failed or too old.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { countTests } from './count-tests.mjs';
+import { filesOfNight, git, nightFinding, nightParts, nightRows } from '../test/chosen-files.ts';
+import { readResults } from './results.mjs';
+import { root, runGate, temporaryFolder } from './run-gate.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const page = join(root, 'docs', 'nightly.md');
+const names = [...Object.keys(nightParts), 'soak'];
 const { values: options } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '60' },
+    minutes: { type: 'string', default: '20' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
-    only: { type: 'string', default: 'properties,enumerations,exchanges,soak' },
+    only: { type: 'string', default: names.join(',') },
+    check: { type: 'boolean', default: false },
   },
 });
+const asked = options.only.split(',');
 const minutes = Number(options.minutes);
-if (!(minutes > 0 && minutes <= 1_440)) throw new Error('--minutes must be a number up to 1440');
-const results = mkdtempSync(join(tmpdir(), 'meshwright-nightly-'));
+const unknown = asked.find((name) => !names.includes(name));
+if (unknown !== undefined || !(minutes > 0 && minutes <= 60)) {
+  process.stderr.write(`usage: npm run nightly -- [--only ${names.join(',')}] [--minutes 1 to 60] [--seed N]\n`);
+  process.exit(64);
+}
+const results = temporaryFolder();
 
-/** Tests that run only a sample in everyday runs. */
-const enumerated = [
-  ...[
-    'apply-transaction',
-    'converge',
-    'exo-',
-    'gateway-raw',
-    'hostile',
-    'kill',
-    'mlx-mesh',
-    'recipes',
-    'start-phases',
-  ].map((name) => `test/scenarios/${name}`),
-  'test/cli/kill',
-  'test/cli/blind-follower',
-  'test/cli/skeletons',
-  'test/unit/engine/scripts/lease-interleaved',
-  'test/unit/engine/scripts/fetch-killed',
-  'test/unit/engine/scripts/texts-before',
-  'test/native/probe',
-];
-
-const running = new Set();
-for (const [signal, exitCode] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-]) {
-  process.on(signal, () => {
-    for (const pid of running) process.kill(-pid, 'SIGTERM');
-    rmSync(results, { recursive: true, force: true });
-    process.exit(exitCode);
-  });
+if (options.check) {
+  const rows = nightRows(readFileSync(page, 'utf8'));
+  const age = (commit) => git('rev-list', '--count', `${commit}..HEAD`);
+  const ageOf = (commit) => (age(commit) === undefined ? undefined : Number(age(commit)));
+  const findings = names.map((name) => [name, nightFinding(name, rows, ageOf)]).filter(([, found]) => found);
+  for (const [name, { isFailure, text }] of findings)
+    process.stdout.write(`${isFailure ? 'FAILED' : 'warning'}: ${text}. Run: npm run nightly -- --only ${name}\n`);
+  process.stdout.write(`${names.length} parts of the night checked\n`);
+  process.exit(findings.some(([, { isFailure }]) => isFailure) ? 1 : 0);
 }
 
-/** Runs a program to its end. Returns its exit code and, if requested, its standard output. */
-function run(words, { env = {}, isRead = false } = {}) {
-  return new Promise((settle) => {
-    const child = spawn(words[0], words.slice(1), {
-      cwd: root,
-      env: { ...process.env, NO_COLOR: '1', ...env },
-      stdio: ['ignore', isRead ? 'pipe' : 'inherit', 'inherit'],
-      detached: true,
-    });
-    let said = '';
-    child.stdout?.on('data', (bytes) => {
-      said += bytes;
-    });
-    running.add(child.pid);
-    child.on('close', (code) => {
-      running.delete(child.pid);
-      settle({ code, said });
-    });
-  });
-}
+const partMinutes = 60;
+let runs = 0;
 
-const vitest = (words, env) => run(['npx', 'vitest', 'run', ...words], { env });
-
-/** Runs rounds of property tests; fast-check uses a new seed in each. */
-async function properties(endMs) {
-  let rounds = 0;
-  let isGreen = true;
-  do {
-    rounds += 1;
-    const env = {
-      MESHWRIGHT_RESULTS: join(results, `properties-${rounds}.json`),
-      MESHWRIGHT_DEPTH: 'whole',
-      MESHWRIGHT_TESTS: 'all',
-    };
-    isGreen = (await vitest(['test/property', '--project', 'parts'], env)).code === 0;
-  } while (isGreen && performance.now() < endMs);
-  return { isGreen, text: `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, each with new seeds` };
-}
-
-/** Runs tests once with every case. Those of exchanges need network namespaces. */
-async function whole(name, files) {
-  const folder = join(results, name);
+/** Runs a part's tests once with every case. */
+async function runTests(name) {
+  runs += 1;
+  const folder = join(results, String(runs));
   mkdirSync(folder);
   const env = {
     MESHWRIGHT_DEPTH: 'whole',
-    MESHWRIGHT_TESTS: name === 'exchanges' ? 'namespace' : 'all',
+    MESHWRIGHT_TESTS: name === 'namespaces' ? 'namespace' : 'all',
     MESHWRIGHT_SEED: options.seed,
     MESHWRIGHT_RESULTS: join(folder, 'all.json'),
   };
-  const { code } = await vitest(files, env);
-  const counts = countTests(folder);
-  return { isGreen: code === 0, text: `${counts.passed} tests passed, ${counts.failed} failed` };
+  const command = `npx --no-install vitest run ${filesOfNight(name).join(' ')}`;
+  const { isGreen } = await runGate({ name, command, minutes: partMinutes, env });
+  const { passed, failures } = readResults(folder, root);
+  for (const line of failures) process.stdout.write(`FAILED  ${line}\n`);
+  return { isGreen, text: `${passed} tests passed, ${failures.length} failed` };
 }
 
-async function soak(leftMinutes) {
-  const words = ['--expose-gc', '--import', 'tsx', 'test/nightly/soak.ts', '--minutes', leftMinutes.toFixed(1)];
-  const { code, said } = await run([process.execPath, ...words], { isRead: true });
-  if (code !== 0) return { isGreen: false, text: `failed with ${code}` };
-  const { nodes, looks, applies, grownBytes } = JSON.parse(said);
+/** Runs rounds of property tests; fast-check uses a new seed in each. */
+async function runProperties(endMs) {
+  let rounds = 0;
+  let round;
+  do {
+    rounds += 1;
+    round = await runTests('properties');
+  } while (round.isGreen && performance.now() < endMs);
+  return { isGreen: round.isGreen, text: `${rounds} rounds, each with new seeds; in the last one ${round.text}` };
+}
+
+async function runSoak() {
+  const said = join(results, 'soak.json');
+  const words = `--expose-gc --import tsx test/nightly/soak.ts --minutes ${minutes}`;
+  const { isGreen } = await runGate({ name: 'soak', command: `node ${words} >'${said}'`, minutes: partMinutes });
+  if (!isGreen) return { isGreen, text: 'failed' };
+  const { nodes, looks, applies, grownBytes } = JSON.parse(readFileSync(said, 'utf8'));
   const grown = `${(grownBytes / 1e6).toFixed(1)} MB`;
   return {
-    isGreen: true,
+    isGreen,
     text: `${looks} observations of ${nodes} nodes gave the same facts, ${applies} applies found nothing to do; heap grew by ${grown}`,
   };
 }
 
-const beganAt = new Date();
-const startMs = performance.now();
-const leftMinutes = () => minutes - (performance.now() - startMs) / 60_000;
-const parts = {
-  properties: () => properties(startMs + (minutes * 60_000) / 3),
-  enumerations: () => whole('enumerations', enumerated),
-  exchanges: () => whole('exchanges', ['test/namespace/exchange', 'test/namespace/fan-out']),
-  soak: () => soak(Math.max(0.5, leftMinutes())),
-};
-const chosen = Object.keys(parts).filter((name) => options.only.split(',').includes(name));
-
-const built = spawnSync(process.execPath, ['scripts/build.mjs', '--quick'], { cwd: root, stdio: 'inherit' });
-if (built.status !== 0) process.exit(1);
-const git = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' });
-const commit = git.status === 0 ? git.stdout.trim() : 'unknown';
-const rows = [];
-for (const name of chosen) {
-  process.stdout.write(`\n== ${name}\n`);
-  const beganMs = performance.now();
-  const { isGreen, text } = await parts[name]();
-  const took = ((performance.now() - beganMs) / 60_000).toFixed(1);
-  const when = `${beganAt.toISOString().slice(0, 10)}, commit ${commit}, seed ${options.seed}`;
-  rows.push({
-    name,
-    isGreen,
-    line: `| ${name} | ${isGreen ? 'passed' : '**failed**'} | ${when} | ${took} min | ${text} |`,
-  });
-  process.stdout.write(`== ${rows.at(-1).line}\n`);
+/** Writes the row of a part into the page; the other parts keep theirs. */
+function writeRow(name, line) {
+  const head = '## The last runs\n';
+  const text = readFileSync(page, 'utf8');
+  const machine = `Node ${process.versions.node} on ${process.platform} ${process.arch}, ${availableParallelism()} cores`;
+  const rows = nightRows(text);
+  const lines = names.flatMap((one) => (one === name ? line : (rows.find(({ part }) => part === one)?.line ?? [])));
+  const table = ['| part | verdict | when | took | what was tried |', '|---|---|---|---|---|', ...lines];
+  writeFileSync(page, `${text.slice(0, text.indexOf(head))}${head}\n${machine}\n\n${table.join('\n')}\n`);
 }
-rmSync(results, { recursive: true, force: true });
 
-const head = '## The last runs\n';
-const old = readFileSync(page, 'utf8');
-const machine = `Node ${process.versions.node} on ${process.platform} ${process.arch}, ${availableParallelism()} cores`;
-/** A part that did not run keeps the row of its last run. */
-const rowOf = (name) =>
-  rows.find((row) => row.name === name)?.line ?? old.split('\n').find((line) => line.startsWith(`| ${name} |`));
-const all = Object.keys(parts).flatMap((name) => rowOf(name) ?? []);
-const table = ['| part | verdict | when | took | what was tried |', '|---|---|---|---|---|', ...all];
-writeFileSync(page, `${old.slice(0, old.indexOf(head))}${head}\n${machine}\n\n${table.join('\n')}\n`);
-process.stdout.write(`\n${rows.map(({ line }) => line).join('\n')}\n`);
-process.exitCode = rows.every(({ isGreen }) => isGreen) ? 0 : 1;
+const commit = git('rev-parse', '--short', 'HEAD') ?? 'unknown';
+const built = await runGate({ name: 'build', command: 'node scripts/build.mjs --quick', minutes: 5 });
+if (!built.isGreen) process.exit(1);
+for (const name of names.filter((one) => asked.includes(one))) {
+  process.stdout.write(`\n== ${name}\n`);
+  const startMs = performance.now();
+  const run = { properties: () => runProperties(startMs + minutes * 60_000), soak: runSoak }[name];
+  const { isGreen, text } = await (run ?? (() => runTests(name)))();
+  const took = ((performance.now() - startMs) / 60_000).toFixed(1);
+  const when = `${new Date().toISOString().slice(0, 10)}, commit ${commit}, seed ${options.seed}`;
+  const line = `| ${name} | ${isGreen ? 'passed' : '**failed**'} | ${when} | ${took} min | ${text} |`;
+  writeRow(name, line);
+  process.stdout.write(`== ${line}\n`);
+  if (!isGreen) process.exitCode = 1;
+}

@@ -1,6 +1,8 @@
-/** The part of an enumeration that runs: a few cases in `npm test`, a share in `.ci/run`, all in `npm run nightly`. */
-const depth = process.env['MESHWRIGHT_DEPTH'] ?? 'few';
-if (!['few', 'share', 'whole'].includes(depth)) throw new Error('MESHWRIGHT_DEPTH must be few, share or whole');
+/** The part of an enumeration that runs: a few cases in `npm test`, a share in CI, all in `npm run nightly`. */
+const depths = ['few', 'share', 'whole'] as const;
+type Depth = (typeof depths)[number];
+const depth = depths.find((one) => one === (process.env['MESHWRIGHT_DEPTH'] ?? 'few'));
+if (depth === undefined) throw new Error(`MESHWRIGHT_DEPTH must be one of ${depths.join(', ')}`);
 
 /** True if every case is tried. */
 export const isWhole = depth === 'whole';
@@ -10,47 +12,50 @@ export const isThorough = depth !== 'few';
 
 const seedText = process.env['MESHWRIGHT_COMMIT'] ?? process.env['MESHWRIGHT_SEED'] ?? '20261120';
 
-/** The seed of every sample, 32 bits: `.ci/run` takes it from the commit, `npm run nightly` from its `--seed`. */
+/** The seed of random cases, 32 bits: CI takes it from the commit, `npm run nightly` from its `--seed`. */
 export const sampleSeed = [...seedText].reduce(
   (hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619) >>> 0,
   2_166_136_261,
 );
 
-/** Numbers below 2^32 that are derived from a seed and sufficiently well distributed. */
-function* numbers(seed: number): Generator<number, never> {
-  for (let state = seed; ; ) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    yield state;
+/** The number of commits up to this one. The samples of as many commits as a list has slices try all its cases. */
+const position = Number(process.env['MESHWRIGHT_POSITION'] ?? 0);
+
+/** The largest prime number up to this one, or 1: as the parts of CI are four, each slice then meets each part. */
+function primeUpTo(most: number): number {
+  for (let number = Math.floor(most); number > 2; number -= 1) {
+    const divisors = Array.from({ length: Math.floor(Math.sqrt(number)) - 1 }, (_, at) => at + 2);
+    if (divisors.every((divisor) => number % divisor !== 0)) return number;
   }
+  return 1;
 }
 
 /** The number of cases of an enumeration that are tried. */
 export interface SampleSize {
   /** The number of cases in `npm test`. */
   readonly few: number;
-  /** In `.ci/run`: one case in this many, but at least `few`. */
+  /** In CI: one case in this many, but at least `few`. */
   readonly oneIn: number;
 }
 
-/** The cases to try, in the order of the list. */
-export function sampleOf<T>(all: readonly T[], { few, oneIn }: SampleSize): readonly T[] {
-  if (isWhole) return all;
-  return drawn(all, depth === 'few' ? few : Math.max(few, Math.ceil(all.length / oneIn)));
+/** The cases to try at a depth and position, in the order of the list: all, or every so many. */
+export function casesAt<T>(all: readonly T[], { few, oneIn }: SampleSize, at: { depth: Depth; position: number }) {
+  if (at.depth === 'whole') return all;
+  const most = all.length / few;
+  const slices = primeUpTo(at.depth === 'few' ? most : Math.min(oneIn, most));
+  return all.filter((_, index) => index % slices === at.position % slices);
 }
 
-/** This many cases, drawn by the seed, in the order of the list. */
-export function drawn<T>(all: readonly T[], count: number): readonly T[] {
-  const random = numbers(sampleSeed);
-  const order = all.map(() => random.next().value);
-  const shuffled = [...all.keys()].toSorted((a, b) => (order[a] ?? 0) - (order[b] ?? 0));
-  const chosen = new Set(shuffled.slice(0, count));
-  return all.filter((_, at) => chosen.has(at));
-}
+/** The cases to try. */
+export const sampleOf = <T>(all: readonly T[], size: SampleSize): readonly T[] =>
+  casesAt(all, size, { depth: depth ?? 'few', position });
 
-/**
- * Offsets below a length: all in `npm run nightly`; otherwise every so many, starting at an offset drawn by the seed.
- */
+/** Every so many of a list, from an offset that moves with each commit. */
+export const sliceOf = <T>(all: readonly T[], slices: number): readonly T[] =>
+  all.filter((_, at) => at % slices === position % slices);
+
+/** Offsets below a length: all in `npm run nightly`; otherwise every so many, from an offset that moves too. */
 export function* offsets(length: number, { from = 0, oneIn }: { readonly from?: number; readonly oneIn: number }) {
   const step = isWhole ? 1 : oneIn;
-  for (let at = from + (sampleSeed % step); at < length; at += step) yield at;
+  for (let at = from + (position % step); at < length; at += step) yield at;
 }

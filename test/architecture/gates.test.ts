@@ -1,29 +1,27 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { filesForCi, isNear, isSlow, nightFinding, nightParts, nightRows, testFiles } from '../chosen-files.ts';
+import { casesAt } from '../sample.ts';
 import { filesBelow, root, textOf } from './sources.ts';
 import { nodesOf, parse } from './syntax.ts';
 
 interface Gate {
   readonly name: string;
-  readonly command: string;
   readonly minutes: number;
 }
 
-interface GateList {
-  readonly totalMinutes: number;
-  readonly gateRuns: (results: string, hasNamespaces: boolean) => Readonly<Record<'check' | 'verify' | 'ci', Gate[]>>;
-  readonly secondRunMinutes: (gates: readonly Gate[], gate: Gate, elapsedMinutes: number) => number;
-}
-const { totalMinutes, gateRuns, secondRunMinutes }: GateList = await import(
-  pathToFileURL(join(root, 'scripts/gate-list.mjs')).href
-);
+/** Imports one of the scripts, which have no types. */
+const script = (name: string) => import(pathToFileURL(join(root, 'scripts', name)).href);
+const { totalMinutes, gateRuns } = await script('gate-list.mjs');
+const { readResults } = await script('results.mjs');
 
-const { ci } = gateRuns('/results', true);
-const sumOf = (gates: readonly Gate[]): number => gates.reduce((sum, { minutes }) => sum + minutes, 0);
+const ci: readonly Gate[] = gateRuns('/results', true).ci;
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'CI'));
 
 /** The output of a program in the project's folder, without CI=1. */
@@ -39,19 +37,133 @@ it('the workflows pin GitHub actions to commits, since tags can move', () => {
 describe('the time limits of the CI gates', () => {
   it('add up to less than 85 minutes', () => {
     expect(totalMinutes).toBe(85);
-    expect(sumOf(ci)).toBeLessThan(85);
+    expect(ci.reduce((sum, { minutes }) => sum + minutes, 0)).toBeLessThan(totalMinutes);
+  });
+});
+
+describe('a gate', () => {
+  const canGroup = process.platform === 'linux' && process.getuid?.() === 0;
+  const run = (gate: object): string =>
+    printedBy([
+      '--input-type=module',
+      '--eval',
+      `import { runGate } from ${JSON.stringify(pathToFileURL(join(root, 'scripts/run-gate.mjs')).href)};
+       const { isGreen, cpuSeconds } = await runGate(${JSON.stringify(gate)});
+       console.log(isGreen, cpuSeconds > 0.2);`,
+    ]);
+
+  it.runIf(canGroup)('ends the processes that it has left behind, and counts their CPU time', () => {
+    const burns = 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; exec sleep 3600';
+    expect(run({ name: 'leaves', command: `setsid bash -c '${burns}' & sleep 4`, minutes: 1 })).toBe(
+      'left behind, ended: sleep 3600\ntrue true\n',
+    );
   });
 
-  it('leave 40 minutes to repeat the longest gate after a 45-minute run', () => {
-    const last = ci.at(-1) as Gate;
-    expect(last.minutes).toBe(Math.max(...ci.map(({ minutes }) => minutes)));
-    expect(secondRunMinutes(ci, last, 45)).toBe(40);
+  it('is stopped at its limit, with the processes of its shell', () => {
+    expect(run({ name: 'hangs', command: 'sleep 3600 | sleep 3600', minutes: 0.01 })).toMatch(
+      /^gate hangs: not done after 0.01 minutes\n(?:.*\n)*false /,
+    );
   });
 
-  it('reserve time for later gates during a second run', () => {
-    ci.forEach((gate, at) => {
-      expect(secondRunMinutes(ci, gate, sumOf(ci.slice(0, at + 1)))).toBe(totalMinutes - sumOf(ci));
+  it('fails if its command fails', () => {
+    expect(run({ name: 'fails', command: 'exit 3', minutes: 1 })).toMatch(/^false /);
+  });
+});
+
+describe('the counts of results', () => {
+  it('have a failure for each failed test, unloadable file and unreadable result', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'meshwright-results-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const test = (title: string, status: string) => ({
+      ancestorTitles: ['a rack'],
+      title,
+      status,
+      failureMessages: status === 'failed' ? ['Error: no\n  at'] : [],
     });
+    const testResults = [
+      {
+        name: join(root, 'a.test.ts'),
+        status: 'failed',
+        assertionResults: [test('is up', 'passed'), test('x', 'failed')],
+      },
+      { name: join(root, 'b.test.ts'), status: 'failed', message: 'no such module', assertionResults: [] },
+      { name: join(root, 'c.test.ts'), status: 'passed', assertionResults: [test('y', 'pending')] },
+    ];
+    writeFileSync(join(folder, 'one.json'), JSON.stringify({ testResults }));
+    writeFileSync(join(folder, 'two.json'), '{');
+    expect(readResults(folder, root)).toEqual({
+      passed: 1,
+      skipped: 1,
+      failures: [
+        'a.test.ts > a rack > x: Error: no',
+        'b.test.ts: no such module',
+        'results of two.json: the file cannot be read',
+      ],
+    });
+  });
+});
+
+describe('the slow tests of a commit', () => {
+  const files = testFiles().filter(isSlow);
+  const rows = Object.keys(nightParts).map((part) => ({ part, hasPassed: true, commit: part, line: '' }));
+  const chosenAt = (position: number, changed: readonly string[] = []) =>
+    filesForCi(files, { position, rows, changedSince: () => changed });
+
+  it('are each in one of four parts, which take turns', () => {
+    const parts = [0, 1, 2, 3].map((position) => chosenAt(position));
+    expect(parts.flat().toSorted()).toEqual(files);
+    expect(chosenAt(4)).toEqual(parts[0]);
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(files.length / 3);
+  });
+
+  it('include those that changed since their part of the night, or whose nearest source did', () => {
+    const other = chosenAt(1).filter((path) => !chosenAt(0).includes(path));
+    expect(chosenAt(0, other.slice(0, 2))).toEqual(expect.arrayContaining(other.slice(0, 2)));
+    expect(chosenAt(0, ['src/none.ts'])).toEqual(chosenAt(0));
+    expect(isNear('test/scenarios/keeper-refused.slow.test.ts', '', 'src/rack/keeper/rule.ts')).toBe(true);
+    expect(isNear('test/cli/drain.slow.test.ts', '', 'src/rack/drain/drain-ranks.sh')).toBe(true);
+    expect(isNear('test/cli/hold.slow.test.ts', '', 'src/rack/keeper/rule.ts')).toBe(false);
+    const text = "import type { A } from '../../src/b/c.ts';\nimport { d } from '../../src/b/d.ts';\n";
+    expect(isNear('test/cli/x.slow.test.ts', text, 'src/b/c.ts')).toBe(false);
+    expect(isNear('test/cli/x.slow.test.ts', text, 'src/b/d.ts')).toBe(true);
+  });
+});
+
+describe('the last runs of the night', () => {
+  const rows = nightRows(
+    '| kills | passed | 2026-11-27, commit abc1234, seed 1 | 50 min | 9 tests |\n| soak | **failed** | 2026-11-27, commit abc1234, seed 1 | 9 min | failed |\n',
+  );
+  const findings = (age?: number) =>
+    ['kills', 'soak', 'scripts'].map((part) => nightFinding(part, rows, () => age)?.isFailure);
+
+  it('are fine below 400 commits, warned about from there, and failures from 1,000', () => {
+    expect([0, 399, 400, 999, 1_000].map((age) => findings(age)[0])).toEqual([
+      undefined,
+      undefined,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('are failures if they failed or are missing, and warned about in a clone without their commit', () => {
+    expect(findings()).toEqual([false, true, true]);
+  });
+});
+
+describe('a sample', () => {
+  const list = Array.from({ length: 100 }, (_, at) => at);
+
+  it.each([
+    ['few', 47, [2, 3]],
+    ['share', 7, [14, 15]],
+    ['whole', 1, [100]],
+  ] as const)('has tried each case after a round of positions, at depth %s', (depth, slices, sizes) => {
+    const tried = Array.from({ length: slices }, (_, at) =>
+      casesAt(list, { few: 2, oneIn: 8 }, { depth, position: 1_000 + at }),
+    );
+    expect(tried.flat().toSorted((a, b) => a - b)).toEqual(list);
+    expect([...new Set(tried.map(({ length }) => length))].toSorted((a, b) => a - b)).toEqual(sizes);
   });
 });
 
@@ -66,15 +178,16 @@ describe('the workflows', () => {
     expect(gates['timeout-minutes']).toBeGreaterThanOrEqual(totalMinutes);
   });
 
+  it('fetch the whole history, because samples depend on it', () => {
+    const steps = [workflow('check'), workflow('nightly')].flatMap(({ jobs }) =>
+      Object.values<{ steps: readonly { uses?: string; with?: object }[] }>(jobs).flatMap((job) => job.steps),
+    );
+    const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'));
+    expect(checkouts.map((step) => step.with)).toEqual(checkouts.map(() => ({ 'fetch-depth': 0 })));
+  });
+
   it("run every node script test under a Mac's shell", () => {
     expect(stepsOf(workflow('check').jobs.tests)).toContain('npm run test:shells');
-    const listing = textOf('package.json').match(/"test:shells": "MESHWRIGHT_TESTS=(\w+) vitest run ([^"]+)"/);
-    const [, selection = '', paths = ''] = listing ?? [];
-    const words = ['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', ...paths.split(' ')];
-    const listed = printedBy(words, { MESHWRIGHT_TESTS: selection });
-    const files = listed.split('\n').flatMap((line) => /test\/\S+\.test\.ts/.exec(line)?.[0] ?? []);
-    const scripts = filesBelow('test/unit/engine/scripts').filter((path) => path.endsWith('.test.ts'));
-    expect(files.toSorted()).toEqual(['test/architecture/node-scripts.slow.test.ts', ...scripts].toSorted());
   });
 
   it("run 'npm run nightly' every night", () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleDrivers } from '../../src/cli/sim/sim-example.ts';
 import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
-import { drawn, isWhole, sampleOf } from '../sample.ts';
+import { isWhole, sampleOf, sliceOf } from '../sample.ts';
 import { endPlace } from './fleet.ts';
 import { followDoctor, setFaults } from './follow-doctor.ts';
 import { meshwright } from './meshwright.ts';
@@ -21,7 +21,7 @@ const singles = racks.flatMap((rack) => faultNames.map((fault): Case => ({ rack,
 const pairs = racks.flatMap((rack) =>
   faultNames.flatMap((one, at) => faultNames.slice(at + 1).map((other): Case => ({ rack, faults: [one, other] }))),
 );
-const cases = [...sampleOf(singles, { few: 1, oneIn: 120 }), ...(isWhole ? drawn(pairs, 60) : [])];
+const cases = [...sampleOf(singles, { few: 1, oneIn: 120 }), ...(isWhole ? sliceOf(pairs, 113) : [])];
 
 /** Only racks with a case here are booted. */
 const tables = racks.flatMap((rack) => {

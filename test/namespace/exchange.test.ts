@@ -9,7 +9,7 @@ import { macName, type Topology } from '../exchange/cables.ts';
 import { type Exchange, type ExchangeOptions, makeFile, mebibyte, openExchange, sha256 } from '../exchange/exchange.ts';
 import { flippingProxy } from '../exchange/flipping-proxy.ts';
 import type { Mac } from '../exchange/mac.ts';
-import { drawn, isThorough, isWhole } from '../sample.ts';
+import { sampleOf } from '../sample.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
 
 const chunks = 24;
@@ -53,10 +53,11 @@ const drops = (mac: Mac): readonly string[] =>
   mac.events.filter((line) => line.startsWith('drop ')).map((line) => line.split(' ').slice(0, 3).join(' '));
 
 /** Numbers of chunks at which something is killed: a few in CI, all at night. */
-const moments = (most: number): readonly number[] => {
-  const all = Array.from({ length: most }, (_, at) => at + 1);
-  return isWhole ? all : drawn(all, isThorough ? 2 : 1);
-};
+const moments = (most: number): readonly number[] =>
+  sampleOf(
+    Array.from({ length: most }, (_, at) => at + 1),
+    { few: 1, oneIn: 17 },
+  );
 
 describe('an exchange over cables', () => {
   it.each([
@@ -152,7 +153,7 @@ describe('an exchange over cables', () => {
   const restarts = ([1, 3] as const).flatMap((victim) =>
     Array.from({ length: chunks }, (_, at) => [victim, at + 1] as const),
   );
-  it.each(isWhole ? restarts : drawn(restarts, isThorough ? 3 : 1))(
+  it.each(sampleOf(restarts, { few: 1, oneIn: 17 }))(
     'ends well if Mac %i is killed after %i chunks and starts again',
     async (victim, moment) => {
       // An origin that starts when the others are complete waits for them.

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { drawn } from '../../../sample.ts';
 import { removedAfter } from './node-root.ts';
 import { makeJobRoot } from './run-job.ts';
 import { scriptShells } from './shells.ts';
@@ -39,10 +38,11 @@ function counted(begin: number, end: number, now: number): string {
   return 'outside';
 }
 
-const random = drawn(
-  Array.from({ length: 40 }, (_, seed) => [(seed * 997) % 1_440, (seed * 613 + 5) % 1_440, (seed * 331) % 1_440]),
-  20,
-).flatMap(([begin = 0, end = 0, now = 0]): (readonly [string, string, string])[] =>
+const random = Array.from({ length: 40 }, (_, seed) => [
+  (seed * 997) % 1_440,
+  (seed * 613 + 5) % 1_440,
+  (seed * 331) % 1_440,
+]).flatMap(([begin = 0, end = 0, now = 0]): (readonly [string, string, string])[] =>
   begin === end
     ? []
     : [[`${minute(begin)} ${minute(end)}`, `${minute(now).replace(':', '')}00`, counted(begin, end, now)]],
