@@ -73,8 +73,10 @@ describe('Markdown pages', () => {
     expect(broken).toEqual([]);
   });
 
-  it('name only existing source files', () => {
-    const gone = pages.flatMap((page) =>
+  // A decision record never changes, so it may name a file that was deleted later.
+  it('name only existing source files, except in decision records', () => {
+    const current = pages.filter((page) => !page.startsWith('docs/adr/'));
+    const gone = current.flatMap((page) =>
       [...textOf(page).matchAll(/`((?:src|test|scripts|schemas|docs)\/[\w./-]+\.(?:ts|mjs|cjs|json|md|sh))`/g)]
         .map(([, path]) => path ?? '')
         .filter((path) => !existsSync(join(root, path)))
