@@ -62,7 +62,7 @@ describe('the linter for node commands', () => {
     'export const a = (remote: { exec: (line: string) => void }, name: string) => remote.exec(`rm ${name}`);\n',
     "export const a = (remote: { exec: (line: string) => void }, name: string) => remote.exec('rm ' + name);\n",
     'export const a = (name: string) => ({ command: `rm ${name}` });\n',
-  ])('rejects %s (case 7)', async (text) => {
+  ])('rejects %s', async (text) => {
     expect(await rulesBroken('src/apply/reach/session.ts', text)).toContain('no-restricted-syntax');
   });
 });

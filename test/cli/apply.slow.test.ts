@@ -132,7 +132,7 @@ describe('apply without a terminal', () => {
 });
 
 describe('an interrupted apply', () => {
-  it('stops cleanly, releases its leases, and continues the next time (case 57)', async () => {
+  it('stops cleanly, releases its leases, and continues the next time', async () => {
     await fault('bridge-active', 'studio-1');
     const words = ['apply', '--sim', '--yes', '--record', 'interrupted.jsonl'];
     const child = start(place, words);
@@ -149,7 +149,7 @@ describe('an interrupted apply', () => {
 });
 
 describe('a saved plan', () => {
-  it('is applied without --yes exactly as saved, and is refused if anything differs (case 55)', async () => {
+  it('is applied without --yes exactly as saved, and is refused if anything differs', async () => {
     await fault('power-wrong', 'studio-1');
     await run('plan', '--sim', '--out', 'stale.json');
     await fault('power-wrong', 'studio-4');
@@ -173,7 +173,7 @@ describe('a saved plan', () => {
       expect(bodies.filter((body) => body.includes(`body() {\n${text}\n}`))).toHaveLength(2);
   });
 
-  it('is distinguished from other files and misspelled nodes (case 55)', async () => {
+  it('is distinguished from other files and misspelled nodes', async () => {
     place.write('note.json', '{ "steps": 1 }');
     const rans = await Promise.all([
       run('apply', 'note.json', '--sim', '--json'),

@@ -83,7 +83,7 @@ describe('the first enroll of a Mac', () => {
     expect(read(keys)).toBe(before);
   });
 
-  it('does not install a sudo rule that visudo rejects (case 42)', async () => {
+  it('does not install a sudo rule that visudo rejects', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     await enroll(right, '--yes');
     const { rule } = await disk();
@@ -95,7 +95,7 @@ describe('the first enroll of a Mac', () => {
     rmSync(rule);
   });
 
-  it('sends a wrong password once and installs nothing (cases 30, 41)', async () => {
+  it('sends a wrong password once and installs nothing', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const ran = await enroll(wrong, '--yes');
     expect([ran.code, tracesOf(canary, ran.stdout + ran.stderr)]).toEqual([3, []]);
@@ -103,7 +103,7 @@ describe('the first enroll of a Mac', () => {
     expect(codesOf(nodeOf(await enroll(right, '--json')))).toEqual(['ssh/authentication-failed', 'cli/needs-yes']);
   });
 
-  it('sends a wrong password only to sudo if the key is accepted, and leaves no trace of it (cases 30, 41)', async () => {
+  it('sends a wrong password only to sudo if the key is accepted, and leaves no trace of it', async () => {
     await run('sim', 'fault', 'sudo-denied', 'studio-4');
     const bad = await enroll(wrong, '--yes', '--json', '--verbose', '--record', 'sent.ndjson');
     expect([bad.code, codesOf(nodeOf(bad))]).toEqual([3, ['enroll/sudo-refused-password']]);

@@ -80,7 +80,7 @@ describe.runIf(hasSshd())('enroll without a cluster file', () => {
     expect(lockText()).toContain(sshd.hostKey.base64);
   });
 
-  it('refuses a changed key, and replaces it only with --replace and --expect (case 23)', async () => {
+  it('refuses a changed key, and replaces it only with --replace and --expect', async () => {
     writeFileSync(lockPath, pinned(other));
     const refused = await enroll('--yes');
     expect([refused.code, lockText()]).toEqual([5, pinned(other)]);
@@ -147,7 +147,7 @@ describe.runIf(hasSshd())('enroll of a node in the file', () => {
     expect(codesOf(json(after))).not.toContain('ssh/host-key-unknown');
   });
 
-  it('is suggested by facts and exec for an unknown host key (case 22)', async () => {
+  it('is suggested by facts and exec for an unknown host key', async () => {
     place.write('cluster.yaml', clusterText());
     await expectGolden('host-key-unknown', place, [
       await meshwright(place, ['facts']),

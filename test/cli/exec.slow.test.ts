@@ -30,7 +30,7 @@ const onOne = async (...command: string[]): Promise<ExecDocument['nodes'][string
 };
 
 describe('exec', () => {
-  it('passes every argument exactly as it was typed (case 6)', async () => {
+  it('passes every argument exactly as it was typed', async () => {
     const words = [
       'a b',
       '*',
@@ -90,7 +90,7 @@ describe('exec', () => {
     });
   });
 
-  it('truncates endless output, and marks it as truncated (case 15)', async () => {
+  it('truncates endless output, and marks it as truncated', async () => {
     const flood = 'a=0123456789abcdef; a=$a$a$a$a; a=$a$a$a$a; a=$a$a$a$a; while :; do echo "$a"; done';
     const ran = await run('exec', '--sim', '--json', 'studio-1', '--', 'sh', '-c', flood);
     const one = (json(ran) as ExecDocument).nodes['studio-1'];
@@ -105,7 +105,7 @@ describe('exec', () => {
     expect(ran.stderr).toMatch(/^simulated studio-1 ! exit unknown: /m);
   });
 
-  it('lists a few of many nodes, and counts the rest (case 60)', async () => {
+  it('lists a few of many nodes, and counts the rest', async () => {
     const nodes = Array.from({ length: 250 }, (_, index) => `  n${index}: { host: n${index}.lan }\n`).join('');
     place.write('many.yaml', `schema: 1\nname: many\nnodes:\n${nodes}`);
     const ran = await run('exec', '-f', 'many.yaml', '--', 'true');

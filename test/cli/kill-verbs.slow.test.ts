@@ -110,7 +110,7 @@ async function servingPlace(): Promise<Place> {
 }
 
 // Each command has a separate rack. They run in parallel, because they mostly wait for leases to expire.
-describe.concurrent.each(sampleOf(kills, { few: 1, oneIn: 3 }))('$name, killed at any instant (case 51)', (kill) => {
+describe.concurrent.each(sampleOf(kills, { few: 1, oneIn: 3 }))('$name, killed at any instant', (kill) => {
   it('is completed by the next command', { timeout: 3_600_000 }, async ({ onTestFinished }) => {
     const place = await servingPlace();
     onTestFinished(() => endPlace(place));

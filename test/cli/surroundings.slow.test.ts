@@ -54,7 +54,7 @@ describe('a deleted current folder', () => {
 
 // trust L2.
 describe('SIGUSR1', () => {
-  it('does not open the Node debugger (case 34)', async () => {
+  it('does not open the Node debugger', async () => {
     const gone = join(place.folder, 'silent.yaml');
     execFileSync('mkfifo', [gone]);
     const child = start(place, ['validate', gone]);
@@ -91,7 +91,7 @@ describe('color', () => {
 });
 
 describe('the width of the page', () => {
-  it.each([0, 1, 40, 200])('fits a terminal of %s columns (case 60)', async (columns) => {
+  it.each([0, 1, 40, 200])('fits a terminal of %s columns', async (columns) => {
     const [status, wrong] = await Promise.all([
       onTerminal(place, ['status', '--sim', '--no-color'], { columns }),
       onTerminal(place, ['vaildate', '--no-color'], { columns }),
@@ -107,7 +107,7 @@ describe('the width of the page', () => {
   });
 });
 
-describe.concurrent('an odd environment (case 58)', () => {
+describe.concurrent('an odd environment', () => {
   it('does not change facts, whether the time zone is odd or HOME is missing, empty or unwritable', async () => {
     const words = ['facts', '--sim', 'studio-1', '--fact', 'boot-session,macos-version'];
     const plain = await run(...words);
@@ -154,7 +154,7 @@ describe.concurrent('an odd environment (case 58)', () => {
 });
 
 describe.concurrent('a reader of the output', () => {
-  it('can close the pipe early without an error message (case 57)', async () => {
+  it('can close the pipe early without an error message', async () => {
     const child = spawn(
       '/bin/sh',
       ['-c', '"$@" | head -n 1', 'sh', process.execPath, mainFile, 'facts', '--sim', '--json'],
@@ -207,7 +207,7 @@ describe('an interrupted run with a hanging node', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 143],
-  ] as const)("stops on %s with exit code %s long before the node's deadline (case 57)", async (signal, code) => {
+  ] as const)("stops on %s with exit code %s long before the node's deadline", async (signal, code) => {
     place.write('dead.yaml', clusterText());
     const words = ['facts', '-f', 'dead.yaml', '--json', '--deadline', '10m'];
     const connected = new Promise<void>((resolve) => silent.once('connection', () => resolve()));

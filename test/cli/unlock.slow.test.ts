@@ -28,7 +28,7 @@ describe('unlock and secrets on a simulated rack', () => {
       one.state,
     ]);
 
-  it('need a password source, and leave no trace of a wrong password (case 30)', async () => {
+  it('need a password source, and leave no trace of a wrong password', async () => {
     await run({}, 'sim', 'fault', 'filevault-locked', 'studio-2');
     const named = await run({}, 'secrets', '--sim', '--json', 'studio-2');
     expect([named.code, schemaCheck('secrets')(json(named))]).toEqual([3, []]);

@@ -133,7 +133,7 @@ describe('the cluster file', () => {
     await expectGolden('no-cluster-file', place, rans.slice(0, 1));
   });
 
-  it('causes a warning if others can change it, and is refused in CI (case 13)', async () => {
+  it('causes a warning if others can change it, and is refused in CI', async () => {
     const path = place.write('open.yaml', exampleText);
     chmodSync(path, 0o666);
     symlinkSync('open.yaml', join(place.folder, 'link.yaml'));
@@ -175,7 +175,7 @@ describe('the cluster file', () => {
     expect([shell.code, shell.stderr, shell.stdout]).toEqual([0, '', expect.stringContaining('is valid, 2 warnings.')]);
   });
 
-  it('has the same permission rules as playbooks and saved plans (case 13)', async () => {
+  it('has the same permission rules as playbooks and saved plans', async () => {
     place.write('models/tiny/weights.bin', 'x');
     for (const [name, words] of [
       ['pb.yaml', ['run', './pb.yaml']],
@@ -192,7 +192,7 @@ describe('the cluster file', () => {
   });
 
   // Only root can give a file away.
-  it.runIf(process.getuid?.() === 0)('causes a warning if it belongs to a different user (case 13)', async () => {
+  it.runIf(process.getuid?.() === 0)('causes a warning if it belongs to a different user', async () => {
     chownSync(place.write('theirs.yaml', exampleText), 12_345, 12_345);
     const [root, sudo] = await Promise.all([
       run('validate', 'theirs.yaml'),

@@ -21,7 +21,7 @@ it.each([
   ['with its own /proc', [...newNamespace, '--mount-proc']],
   ["with the host's /proc", newNamespace],
 ])(
-  'a container %s respects the lease of a run whose process it cannot see (case 54)',
+  'a container %s respects the lease of a run whose process it cannot see',
   { timeout: patience },
   async (_, within) => {
     const { playbook } = loadPlaybook(textOf('playbooks/apply.yaml'), { file: 'apply.yaml', name: 'apply' });

@@ -191,7 +191,7 @@ describe.runIf(hasSshd())('the known_hosts matcher', () => {
     return file;
   };
 
-  it('matches the same lines as ssh-keygen -F (case 24)', async () => {
+  it('matches the same lines as ssh-keygen -F', async () => {
     const [server] = servers;
     if (server === undefined) throw new Error('no server');
     let found = 0;
@@ -211,7 +211,7 @@ describe.runIf(hasSshd())('the known_hosts matcher', () => {
     expect(found).toBeGreaterThan(fileCount);
   });
 
-  it('gives the same verdicts as ssh (case 24)', async () => {
+  it('gives the same verdicts as ssh', async () => {
     const counts = new Map<string, number>();
     for (const [at, server] of servers.entries()) {
       const mine = files(server).filter((_, index) => index % servers.length === at);

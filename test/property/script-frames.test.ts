@@ -67,7 +67,7 @@ describe('observation frames', () => {
     );
   });
 
-  it('are unchanged by noise before and after them (case 16)', () => {
+  it('are unchanged by noise before and after them', () => {
     const noise = fc.uint8Array({ maxLength: 200 });
     fc.assert(
       fc.property(runs, noise, noise, (all, before, after) => {

@@ -35,7 +35,7 @@ function echoed({ argv: [command, ...options] }: Shell, words: readonly string[]
 }
 
 describe('quote', () => {
-  it.each(loginShells)('makes one argument that $name passes on byte for byte (case 6)', (shell) => {
+  it.each(loginShells)('makes one argument that $name passes on byte for byte', (shell) => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 30 }), (words) => {
         expect(echoed(shell, words)).toEqual(words);
@@ -66,7 +66,7 @@ describe('the observation script', () => {
     );
   });
 
-  it('rejects a relative prefix, and a boundary that is not 32 hex digits (case 16)', () => {
+  it('rejects a relative prefix, and a boundary that is not 32 hex digits', () => {
     fc.assert(
       fc.property(word, (text) => {
         fc.pre(!/^[0-9a-f]{32}$/.test(text));

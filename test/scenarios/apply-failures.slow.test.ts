@@ -101,7 +101,7 @@ describe('a run', () => {
     expect(report.diagnostics).toMatchObject([{ code: 'lease/not-taken', subject: nodeSubject('studio-3') }]);
   });
 
-  it('names the missing sudo rule of a node that asks for a sudo password (case 40)', async () => {
+  it('names the missing sudo rule of a node that asks for a sudo password', async () => {
     await rack.fleet.setFault(['sudo-denied', 'studio-4']);
     const power = aStep('power', { node: 'studio-4' });
     const report = await runPlan(planOf([power]), runOptions(rack));

@@ -106,7 +106,7 @@ describe('sending a file', () => {
     expect(statSync(model.staged).size).toBe(0);
   });
 
-  it('continues after the part already on the node if that part matches (case 37)', async () => {
+  it('continues after the part already on the node if that part matches', async () => {
     const model = aModel();
     await run([prepare(model), send(model)]);
     truncateSync(model.staged, fileBytes / 2);
@@ -130,7 +130,7 @@ describe('sending a file', () => {
     expect(sha256(readFileSync(model.staged))).toBe(sha256(model.bytes));
   });
 
-  it('continues when the connection drops midway (case 37)', async () => {
+  it('continues when the connection drops midway', async () => {
     const model = aModel();
     let isCut = false;
     const report = await runPlan(planOf([prepare(model), send(model)]), {
@@ -160,7 +160,7 @@ describe('sending a file', () => {
     expect(model.bytes.subarray(0, there.length).equals(there)).toBe(true);
   });
 
-  it('refuses a source file that differs from the lock (case 39)', async () => {
+  it('refuses a source file that differs from the lock', async () => {
     const model = aModel();
     const report = await run([prepare(model), send(model, sha256(Buffer.from('locked')))]);
     expect([outcomes(report)[1], codes(report)]).toEqual(['send failed', ['send/source-changed']]);

@@ -99,7 +99,7 @@ const marks = (): readonly string[] => {
   return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('busy.')) : [];
 };
 
-describe('the lease of a node whose clock is ten years off (case 20)', () => {
+describe('the lease of a node whose clock is ten years off', () => {
   it('is taken in order of node names, signed, renewed with the current phase, and released', async () => {
     const { keeper, phases } = contender({ run: 'run-a' });
     expect(await keeper.take([two, one])).toEqual({ kind: 'taken', isInDoubt: false });
@@ -166,7 +166,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await owner.keeper.release();
   });
 
-  it('is taken over from a run that stops renewing it, and that run notices the loss (case 54)', async () => {
+  it('is taken over from a run that stops renewing it, and that run notices the loss', async () => {
     const asleep = contender({ run: 'run-a', heartbeatMs: never });
     await asleep.keeper.take([one]);
     const next = contender({ run: 'run-b', controller: 'ffff00000000', leaseExpiryMs: 300 });
@@ -235,7 +235,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await script;
   });
 
-  it('has one winner when several runs take it over in parallel (case 54)', async () => {
+  it('has one winner when several runs take it over in parallel', async () => {
     const asleep = contender({ run: 'run-a', heartbeatMs: never });
     await asleep.keeper.take([one]);
     // The rivals must see the winner renew the lease before it could expire.

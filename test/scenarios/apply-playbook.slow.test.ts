@@ -188,7 +188,7 @@ describe('a playbook', () => {
     expect([late && sleepOf(late), held.report.isStopped]).toEqual([[24, 24, 24], false]);
   });
 
-  it('plans and asks again if a Mac restarted after its plan was shown (case 56)', async () => {
+  it('plans and asks again if a Mac restarted after its plan was shown', async () => {
     const desired = sleeping(27);
     const observation = await observeFleet(
       nodes.map((node) => rack.way(node)),

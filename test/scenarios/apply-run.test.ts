@@ -104,7 +104,7 @@ describe('a run of a plan', () => {
     ]);
   });
 
-  it('sends nothing more when the journal cannot be written (case 52)', async () => {
+  it('sends nothing more when the journal cannot be written', async () => {
     const steps = [sleepAfter('studio-1/c', 'studio-1'), sleepAfter('studio-1/d', 'studio-1')];
     const full = new FleetError([diagnose('journal/cannot-write', { detail: 'no space' })]);
     const journal = keptJournal('run-full', (entry) => {

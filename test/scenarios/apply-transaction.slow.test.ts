@@ -115,7 +115,7 @@ describe('a network change', () => {
   });
 });
 
-describe('a node that loses its connection while its clock is ten years behind (case 20)', () => {
+describe('a node that loses its connection while its clock is ten years behind', () => {
   /** The moment and kind of the cut, and whether the node may end up before or after the change. */
   const cuts: readonly (readonly [
     string,

@@ -52,7 +52,7 @@ describe('a lease', () => {
     expect(outcomes(await holder)).toEqual({ wait: 'interrupted' });
   });
 
-  it('rejects every later script on all nodes once it has been stolen (case 54)', async () => {
+  it('rejects every later script on all nodes once it has been stolen', async () => {
     const journal = keptJournal('run-old', (entry) => {
       if (entry.phase !== 'intent' || entry.step !== 'studio-1/h') return;
       const stolen = `${rack.fleet.nodes['studio-1']?.root}${ownerFile}`;

@@ -163,7 +163,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('does not publish a model with a wrong digest, and continues when the file is right (case 39)', async () => {
+  it('does not publish a model with a wrong digest, and continues when the file is right', async () => {
     const source = join(rack.folder, 'models/newer');
     const files = readdirSync(source).map(async (name) => {
       const bytes = await readFile(join(source, name));

@@ -21,7 +21,7 @@ const nameOf = (fault: Hindrance['fault']): string => ('make' in fault ? fault.w
 const titled = hindrances.map((one) => [one.of, nameOf(one.fault), one] as const);
 
 describe('an obstacle that apply cannot remove', { timeout: patience }, () => {
-  it.each(titled)('keeps %s blocked until a person acts: %s (case 19)', async (_of, _fault, one) => {
+  it.each(titled)('keeps %s blocked until a person acts: %s', async (_of, _fault, one) => {
     await drifting.ready();
     const rack = drifting.rack();
     await drifting.drift(

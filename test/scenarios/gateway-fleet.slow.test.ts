@@ -96,7 +96,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     expect(after.observed).toEqual(before.observed);
   });
 
-  it('stores no key, in any form, in any file on the node (case 30)', async () => {
+  it('stores no key, in any form, in any file on the node', async () => {
     const kept = await readFile(at('/Library/Application Support/meshwright/doorman/8080/keys/chat'), 'utf8');
     expect(JSON.parse(kept)).toEqual({ keys: [expect.stringMatching(/^[0-9a-f]{64}$/)] });
     const texts = await keptTexts();

@@ -38,7 +38,7 @@ it('a gateway logs immediately why it cannot listen', () => {
   ]);
 });
 
-it('a gateway waits for a taken port, opens no debugger, and leaves no core file (case 34)', async () => {
+it('a gateway waits for a taken port, opens no debugger, and leaves no core file', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();

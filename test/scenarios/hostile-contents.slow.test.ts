@@ -171,7 +171,7 @@ function expectHarmless({ stdout, stderr }: Printed): void {
   expect(harmIn(stderr)).toEqual([]);
 }
 
-describe('a node with hostile tools (case 14)', () => {
+describe('a node with hostile tools', () => {
   it.each(Object.entries(table))('gives the documented facts and harmless output with %s', async (_, row) => {
     await withRow(row, async (node) => {
       const observed = await observe([node.way(rack, 'studio-1')]);
@@ -210,7 +210,7 @@ describe('text from a node on the facts page', () => {
       plainPage({ columns, unicode: true, isSimulated: true }),
     );
 
-  it.each(Object.entries(poisons))('is rendered harmless with poison of kind %s (case 14)', (_, text) => {
+  it.each(Object.entries(poisons))('is rendered harmless with poison of kind %s', (_, text) => {
     for (const columns of [20, 40, 80, 200]) expect(harmIn(page(text, columns))).toEqual([]);
   });
 

@@ -124,7 +124,7 @@ describe('noise in the frame stream', () => {
   });
 });
 
-describe('a forged frame (case 16)', () => {
+describe('a forged frame', () => {
   const lie = (forgedToken: string): Buffer =>
     printFrames(
       forgedToken,

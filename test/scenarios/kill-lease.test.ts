@@ -37,7 +37,7 @@ const run = (plan: Plan, who: Controller, verb: string): Promise<RunReport> =>
   });
 
 describe('two simultaneous controllers', () => {
-  it('let one run, and show the other who is running which command and since when (case 54)', async () => {
+  it('let one run, and show the other who is running which command and since when', async () => {
     const plan = await rack.plan();
     expect(plan.steps.length).toBeGreaterThan(0);
     const runs = [

@@ -21,7 +21,7 @@ afterEach(async () => {
 afterAll(() => ssh.remove());
 
 describe("a command's exit", () => {
-  it('is unknown if the connection is cut after login (case 43)', async () => {
+  it('is unknown if the connection is cut after login', async () => {
     const server = await start({ onReady: (socket) => socket.destroy() });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
@@ -29,14 +29,14 @@ describe("a command's exit", () => {
     expect(diagnoseExit('studio-1', exit)).toMatchObject({ code: 'ssh/dropped', subject: nodeSubject('studio-1') });
   });
 
-  it('is unknown if the connection is cut after the channel was opened (case 43)', async () => {
+  it('is unknown if the connection is cut after the channel was opened', async () => {
     const server = await start({ onExec: ({ socket }) => socket.destroy() });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
     expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
   });
 
-  it('is unknown if the connection is cut during the output, which is kept (case 43)', async () => {
+  it('is unknown if the connection is cut during the output, which is kept', async () => {
     const server = await start({
       onExec: ({ channel, socket }) => {
         channel.write('half an ans', () => setImmediate(() => socket.destroy()));
@@ -48,7 +48,7 @@ describe("a command's exit", () => {
     expect(textOf(result.stdout)).toBe('half an ans');
   });
 
-  it('is unknown if the code arrived but the output did not end (case 43)', async () => {
+  it('is unknown if the code arrived but the output did not end', async () => {
     const server = await start({
       onExec: ({ channel, socket }) => {
         channel.write('half');
@@ -61,7 +61,7 @@ describe("a command's exit", () => {
     expect(exit.kind).toBe('unknown');
   });
 
-  it('is known if code and end of output arrived before the cut (case 43)', async () => {
+  it('is known if code and end of output arrived before the cut', async () => {
     const server = await start({
       onExec: ({ channel, socket }) => {
         channel.write('whole');
@@ -76,7 +76,7 @@ describe("a command's exit", () => {
     expect(textOf(result.stdout)).toBe('whole');
   });
 
-  it('is unknown, never success, if the channel closes without a code (case 48)', async () => {
+  it('is unknown, never success, if the channel closes without a code', async () => {
     const server = await start({ onExec: ({ channel }) => channel.close() });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
@@ -104,7 +104,7 @@ describe("a command's exit", () => {
     remote.close();
   });
 
-  it('is the signal that killed the command (case 49)', async () => {
+  it('is the signal that killed the command', async () => {
     const server = await start({
       onExec: ({ channel }) => {
         channel.exit('KILL');
@@ -116,14 +116,14 @@ describe("a command's exit", () => {
     remote.close();
   });
 
-  it('is unknown if the node falls silent for three keepalives (case 44)', async () => {
+  it('is unknown if the node falls silent for three keepalives', async () => {
     const server = await start({ onExec: ({ socket }) => socket.pause() });
     const remote = await ssh.connect(server.port, { keepaliveMs: 50 });
     const { exit } = await remote.exec('true', execLimits);
     expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
   });
 
-  it('is unknown at most 20 seconds after the node fell silent (case 44)', async () => {
+  it('is unknown at most 20 seconds after the node fell silent', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
       const server = await start({
@@ -168,7 +168,7 @@ describe("a command's limits", () => {
     remote.close();
   });
 
-  it('allow exactly the permitted bytes, and cut the output at one more (case 15)', async () => {
+  it('allow exactly the permitted bytes, and cut the output at one more', async () => {
     const server = await start({
       onExec: ({ channel, command }) => {
         channel.write('x'.repeat(60));
@@ -213,7 +213,7 @@ describe("a command's limits", () => {
     });
   });
 
-  it('open at most eight channels and queue the rest (case 45)', async () => {
+  it('open at most eight channels and queue the rest', async () => {
     let open = 0;
     let most = 0;
     const held: ServerChannel[] = [];

@@ -67,7 +67,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(textOf(home.stdout)).toMatch(/meshwright-sshd-\w+authorized_keys/);
   });
 
-  it('asks for the ECDSA host key if only that key is known (case 25)', async () => {
+  it('asks for the ECDSA host key if only that key is known', async () => {
     const hostKeys = [
       ssh.host.pair,
       makeKey(ssh.folder, 'host-c', 'ecdsa'),
@@ -102,7 +102,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(problem.detail).toContain('cluster.lock:14');
   });
 
-  it('fails the login without a second try if the key is not authorized (case 47)', async () => {
+  it('fails the login without a second try if the key is not authorized', async () => {
     const server = await start({ userKeys: [], config: ['PasswordAuthentication yes'] });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');
@@ -111,7 +111,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(server.log().match(/userauth-request for user .* method publickey/gu)).toHaveLength(1);
   });
 
-  it('is turned away with the reason at MaxStartups (case 46)', async () => {
+  it('is turned away with the reason at MaxStartups', async () => {
     const server = await start({ config: ['MaxStartups 1'] });
     const first = await holdLogin(server.port);
     const problem = await rejection(ssh.connect(server.port));
@@ -119,14 +119,14 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(problem.code).toBe('ssh/too-many-connections');
   });
 
-  it('names the algorithms of a server with only post-quantum key exchange (case 28)', async () => {
+  it('names the algorithms of a server with only post-quantum key exchange', async () => {
     const server = await start({ config: ['KexAlgorithms sntrup761x25519-sha512@openssh.com'] });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/no-common-algorithm');
     expect(problem.detail).toContain('the node offers sntrup761x25519-sha512@openssh.com');
   });
 
-  it('never signs with SHA-1, even for a server that accepts nothing else (case 28)', async () => {
+  it('never signs with SHA-1, even for a server that accepts nothing else', async () => {
     const rsa = makeKey(ssh.folder, 'rsa-only', 'rsa', ['-b', '2048']);
     const server = await start({ userKeys: [rsa.publicLine], config: ['PubkeyAcceptedAlgorithms ssh-rsa'] });
     const target = ssh.target(server.port, { identityFiles: [rsa.file] });
@@ -137,7 +137,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
 });
 
 describe.runIf(hasSshd())('a command over OpenSSH', () => {
-  it('ends with its own exit status, including 255 and signals (cases 48, 49)', async () => {
+  it('ends with its own exit status, including 255 and signals', async () => {
     const remote = await open(await start());
     const exits = await Promise.all(
       ['exit 0', 'exit 255', 'kill -9 $$', 'kill -TERM $$'].map((one) => remote.exec(one, execLimits)),
@@ -159,7 +159,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     expect(textOf((await remote.exec('cat; echo end', execLimits)).stdout)).toBe('end\n');
   });
 
-  it('does not hang on 8 MB of stderr with unread input (case 50)', async () => {
+  it('does not hang on 8 MB of stderr with unread input', async () => {
     const remote = await open(await start());
     const command = 'head -c 8000000 /dev/zero >&2; exit 4';
     const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 9_000_000, stdin: Buffer.alloc(4_000_000) };
@@ -183,7 +183,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     expect(server.log().match(/rekey/giu)?.length ?? 0).toBeGreaterThan(10);
   });
 
-  it('is stopped after endless output, with constant memory, and the connection continues (case 15)', async () => {
+  it('is stopped after endless output, with constant memory, and the connection continues', async () => {
     const remote = await open(await start());
     const before = process.memoryUsage().rss;
     const result = await remote.exec('yes "a line without end" | head -c 10000000000', {
@@ -197,7 +197,7 @@ describe.runIf(hasSshd())('a command over OpenSSH', () => {
     expect((await remote.exec('exit 0', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
   });
 
-  it('waits its turn beyond eight channels (case 45)', async () => {
+  it('waits its turn beyond eight channels', async () => {
     const remote = await open(await start());
     const all = await Promise.all(Array.from({ length: 11 }, (_, index) => remote.exec(`echo ${index}`, execLimits)));
     expect(all.map(({ stdout }) => textOf(stdout).trim())).toEqual(

@@ -64,7 +64,7 @@ describe('a login with a password', () => {
     },
   );
 
-  it('sends nothing to a host key that differs from the pin (case 22)', async () => {
+  it('sends nothing to a host key that differs from the pin', async () => {
     const server = await start(['password']);
     expect(await rejectionCode(connectWithPassword(login(server, 'right', other), connectLimits))).toBe(
       'ssh/host-key-changed',
@@ -72,7 +72,7 @@ describe('a login with a password', () => {
     expect(server.logins).toEqual([]);
   });
 
-  it('tries a wrong password once, and reports this without the password (case 41)', async () => {
+  it('tries a wrong password once, and reports this without the password', async () => {
     const server = await start(['password', 'keyboard-interactive']);
     const problem = await rejection(connectWithPassword(login(server, 'wrong-one'), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/password-refused', subject: nodeSubject('studio-1') });
@@ -80,7 +80,7 @@ describe('a login with a password', () => {
     expect(server.passwords).toEqual(['wrong-one']);
   });
 
-  it('sends nothing to a node that accepts only keys, or waits at FileVault (case 47b)', async () => {
+  it('sends nothing to a node that accepts only keys, or waits at FileVault', async () => {
     const keysOnly = await start(['publickey']);
     expect(await rejectionCode(connectWithPassword(login(keysOnly), connectLimits))).toBe('ssh/no-password-login');
     const preboot = await start(['password'], { banner: locked });

@@ -46,7 +46,7 @@ describe.skipIf(!hasSshd())('an observation over OpenSSH', () => {
     });
   });
 
-  it('ignores a banner, rc file output, and their control characters (case 16)', async () => {
+  it('ignores a banner, rc file output, and their control characters', async () => {
     const banner = join(rack.folder, 'banner');
     await writeFile(banner, 'Authorised use only.\n::warning::\u001b[31mred\u001b[0m\n');
     const noise = 'Welcome!\n::error file=a::b\n\u001b]0;title\u0007 begin 1 21\n0 1 0 0';

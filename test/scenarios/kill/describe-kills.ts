@@ -16,7 +16,7 @@ export function describeKills(seed: string, scenarios: readonly KillScenario[]):
   afterAll(() => bench.stop(), limitMs);
 
   const named = scenarios.map((scenario) => [scenario.name, scenario] as const);
-  describe.each(named)('a controller that is killed in %s (cases 37, 51)', (_name, scenario) => {
+  describe.each(named)('a controller that is killed in %s', (_name, scenario) => {
     it('leaves a state that the next apply completes', { timeout: limitMs }, async () => {
       const rehearsal = await bench.rehearse(scenario);
       const { plans, points } = rehearsal;

@@ -31,7 +31,7 @@ function codeOf(act: () => void): string {
 
 // trust L6.
 describe('the record of sent commands', () => {
-  it('is appended to a file that only its owner can read (case 32)', () => {
+  it('is appended to a file that only its owner can read', () => {
     record('new.ndjson');
     record('new.ndjson');
     const at = join(folder, 'new.ndjson');
@@ -48,7 +48,7 @@ describe('the record of sent commands', () => {
     expect(readFileSync(join(folder, 'secret.ndjson'), 'utf8')).toContain(`"launch '********'"`);
   });
 
-  it('does not follow links or wait for a reader of a pipe (case 32)', () => {
+  it('does not follow links or wait for a reader of a pipe', () => {
     writeFileSync(join(folder, 'mine'), 'mine');
     symlinkSync('mine', join(folder, 'link.ndjson'));
     execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);

@@ -40,7 +40,7 @@ const codes = (text: string): ReadonlySet<string> =>
 /** Enough comparisons for a hundred findings in a file of the maximum size. */
 const enough = 100 * draftLimits.nodes;
 
-describe('a hostile cluster file (case 10)', () => {
+describe('a hostile cluster file', () => {
   beforeEach(() => {
     compared.words = 0;
   });

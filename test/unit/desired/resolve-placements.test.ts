@@ -177,14 +177,14 @@ describe('a path inside a model', () => {
     expect($defs.model.properties.files.maxProperties).toBe(mostTreeFiles);
   });
 
-  it('collides with a path that differs only in case, and with a folder of the same name (case 38)', () => {
+  it('collides with a path that differs only in case, and with a folder of the same name', () => {
     expect(collisionsOf(['a', 'b', 'A'])).toEqual([{ path: 'A', other: 'a' }]);
     expect(collisionsOf(['W/x', 'w'])).toEqual([{ path: 'w', other: 'W/x' }]);
     expect(collisionsOf(['w', 'W/x/y'])).toEqual([{ path: 'W/x/y', other: 'w' }]);
     expect(collisionsOf(['w/a', 'w/b', 'v/a', 'wa'])).toEqual([]);
   });
 
-  it("cannot differ from another only in a letter's Unicode form (case 38)", () => {
+  it("cannot differ from another only in a letter's Unicode form", () => {
     expect(['\u00e9', 'e\u0301'].map(isTreePath)).toEqual([false, false]);
   });
 });

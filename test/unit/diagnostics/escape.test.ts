@@ -17,7 +17,7 @@ describe('escaped text', () => {
     ['a GitHub runner command', '::error::x', '\\u{3a}:error::x'],
     ['a GitHub runner command after spaces', 'a  ::set-output name=a::b', 'a  \\u{3a}:set-output name=a::b'],
     ['the older form of a GitHub runner command', 'a ##[error]x', 'a \\u{23}#[error]x'],
-  ])('makes %s visible (cases 14, 17)', (_name, text, shown) => {
+  ])('makes %s visible', (_name, text, shown) => {
     expect(escapeText(text)).toBe(shown);
   });
 
@@ -39,14 +39,14 @@ describe('escaped text', () => {
 });
 
 describe('printed JSON', () => {
-  it('contains no raw control or format character and loses nothing (case 17)', () => {
+  it('contains no raw control or format character and loses nothing', () => {
     const value = { text: 'a\u009b\u202e\u2028\ud800\u{e0041}\u007f\n\t"' };
     const text = jsonText(value);
     expect(text).toBe('{\n  "text": "a\\u009b\\u202e\\u2028\\ud800\\udb40\\udc41\\u007f\\n\\t\\""\n}');
     expect(JSON.parse(text)).toEqual(value);
   });
 
-  it('contains no command for a GitHub runner and loses nothing (case 14)', () => {
+  it('contains no command for a GitHub runner and loses nothing', () => {
     const value = { 'key ##[group]': ['::error::a', '##[error]b', '\\##[command]c', '###[d'] };
     const text = jsonText(value);
     expect(text).not.toMatch(/##\[|^\s*::/m);

@@ -73,7 +73,7 @@ describe("a diagnostic's text", () => {
     expect(source.slice(underline.indexOf('^'), underline.lastIndexOf('^') + 1)).toBe('NEEDLE');
   });
 
-  it('escapes all text from a file or a node (case 59)', () => {
+  it('escapes all text from a file or a node', () => {
     const evil = '\u001b[2J\u202e';
     const one = diagnose('schema/bad-form', {
       detail: `a${evil}`,

@@ -60,7 +60,7 @@ thunderbolt:
     expect(hint('host: a.lan, labels: { shelf: 3 }')).toEqual(['Put it in quotes: "3"']);
   });
 
-  it('refuses every number that YAML 1.1 reads differently (case 9)', () => {
+  it('refuses every number that YAML 1.1 reads differently', () => {
     const codes = (port: string) =>
       load(`${head}nodes: { a: { host: a.lan, port: ${port} } }\n`).diagnostics.map((one) => one.code);
     for (const port of ['022', '0o26', '2e1', '2.2e1'])
@@ -68,7 +68,7 @@ thunderbolt:
     for (const port of ['22', '0x16', '+22']) expect([port, codes(port)]).toEqual([port, []]);
   });
 
-  it('reports places as editors count them, despite a byte order mark and CRLF (case 9)', () => {
+  it('reports places as editors count them, despite a byte order mark and CRLF', () => {
     const text = `${head}nodes: { a: { host: a.lan, prot: 1 } }\n`;
     expect(places(`\ufeff${text.replaceAll('\n', '\r\n')}`)).toEqual([['schema/unknown-key', 3, 28]]);
     expect(places(`\ufeffscheme: 1\n`)[0]).toEqual(['schema/missing-key', 1, 1]);
@@ -76,7 +76,7 @@ thunderbolt:
     expect(load(bytes).diagnostics[0]?.where).toMatchObject({ line: 3, column: 28, endColumn: 32 });
   });
 
-  it('keeps names and texts as written (case 9)', () => {
+  it('keeps names and texts as written', () => {
     const { fleet } = load(`${head}nodes:
   "no": { host: "on", labels: { "y": "off", "1e3": "0755" } }
   constructor: { host: c.lan }
@@ -91,7 +91,7 @@ thunderbolt:
     ]);
   });
 
-  it('reads unquoted YAML 1.1 values such as no and 1e3 as text, with a warning (case 9)', () => {
+  it('reads unquoted YAML 1.1 values such as no and 1e3 as text, with a warning', () => {
     const { fleet, diagnostics } = load(`${head}nodes:\n  no: { host: on }\n  1e3: { host: yes }\n`);
     expect(fleet?.nodes.map((node) => [node.name, node.host])).toEqual([
       ['1e3', 'yes'],
@@ -122,14 +122,14 @@ thunderbolt:
     expect(places(text)).toEqual([['schema/bad-form', 4, 43]]);
   });
 
-  it('does not change prototypes (case 10)', () => {
+  it('does not change prototypes', () => {
     load(`${head}nodes: { __proto__: { polluted: 1 }, a: { <<: { __proto__: { polluted: 1 } } } }\n`);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
     const { spec } = load(`${head}nodes: { a: { host: a.lan } }\n`);
     expect(Object.getPrototypeOf(spec?.nodes)).toBeNull();
   });
 
-  it('accepts addresses of every kind (case 4)', () => {
+  it('accepts addresses of every kind', () => {
     const hosts = ['studio-1', 'studio_1.lan.', '10.0.0.11', '::1', 'fe80::1%en0', '2001:db8::10.0.0.1'];
     const nodes = hosts.map((host, index) => `  n${index}: { host: "${host}" }\n`).join('');
     expect(load(`${head}nodes:\n${nodes}`).diagnostics).toEqual([]);

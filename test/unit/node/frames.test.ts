@@ -17,7 +17,7 @@ describe('frames', () => {
     expect(parse(stream(three))).toEqual(three.map(rightAnswer));
   });
 
-  it('are found between a banner and rc file output (case 16)', () => {
+  it('are found between a banner and rc file output', () => {
     const banner = `\u001b[1mWelcome\u001b[0m\nToken: ${boundary}\n${boundary} begin 1 3\n`.replace(
       `${boundary} begin`,
       'begin',
@@ -58,7 +58,7 @@ describe('frames', () => {
     expect(answers[0]?.stdout).toBe('x'.repeat(1_000));
   });
 
-  it('mark output that is not UTF-8 (case 17)', () => {
+  it('mark output that is not UTF-8', () => {
     const all = [{ stdout: new Uint8Array([0x61, 0xff, 0x0a]) }, { stdout: 'ä\n' }];
     expect(parse(stream(all), all).map(({ isUtf8, stdout }) => [isUtf8, stdout])).toEqual([
       [false, 'a\ufffd\n'],

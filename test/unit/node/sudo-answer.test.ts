@@ -25,7 +25,7 @@ describe('classifySudo', () => {
     ['other', 1, 'grep: no such pattern\n'],
     ['other', 127, 'sh: sudo: not found\n'],
     ['other', 2, ''],
-  ] as const)('returns %s for exit code %d and %j (case 40)', (answer, code, stderr) => {
+  ] as const)('returns %s for exit code %d and %j', (answer, code, stderr) => {
     expect(classifySudo(exited(code), stderr)).toBe(answer);
   });
 

@@ -3,7 +3,7 @@ import { isHost, isTcpPort, isUser, lookupName } from '../../../src/remote/remot
 
 describe('the address check', () => {
   it.each(['studio-1', 'studio-1.lan', 'STUDIO.local.', '10.0.0.7', 'fe80::1%en0', '::1', 'a_b.lan'])(
-    'accepts %s (case 4)',
+    'accepts %s',
     (host) => {
       expect(isHost(host)).toBe(true);
     },
@@ -27,11 +27,11 @@ describe('the address check', () => {
     'fe80::1%%h',
     '[::1]',
     'x'.repeat(254),
-  ])('rejects %j (cases 2, 4)', (host) => {
+  ])('rejects %j', (host) => {
     expect(isHost(host)).toBe(false);
   });
 
-  it('rejects user names with characters special to a shell or an option parser (case 3)', () => {
+  it('rejects user names with characters special to a shell or an option parser', () => {
     expect(['mesh', '_www', 'first.last', 'a-b'].every(isUser)).toBe(true);
     expect(['Mesh', 'A-B', 'aB'].every(isUser)).toBe(true);
     expect(
@@ -39,7 +39,7 @@ describe('the address check', () => {
     ).toBe(false);
   });
 
-  it('accepts ports from 1 to 65535 (case 5)', () => {
+  it('accepts ports from 1 to 65535', () => {
     expect([1, 22, 65_535].every(isTcpPort)).toBe(true);
     expect([0, 65_536, 22.5, -1, Number.NaN].some(isTcpPort)).toBe(false);
   });

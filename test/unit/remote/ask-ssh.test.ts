@@ -32,7 +32,7 @@ const config = {
 };
 
 describe('askSsh', () => {
-  it('passes known options and only a few environment variables to ssh (case 33)', async () => {
+  it('passes known options and only a few environment variables to ssh', async () => {
     const [args, env] = [join(folder, 'args'), join(folder, 'env')];
     const spy = `printf '%s\\n' "$@" >'${args}'; env >'${env}'; ${answer}`;
     expect(await ask(spy)).toEqual(config);

@@ -122,7 +122,7 @@ describe('a failed connection', () => {
     expect(diagnose({ phase: 'identification' }).code).toBe('ssh/dropped');
   });
 
-  it("reports too many connections for sshd's early messages and for disconnect reason 12 (case 46)", () => {
+  it("reports too many connections for sshd's early messages and for disconnect reason 12", () => {
     for (const greeting of ['Exceeded MaxStartups\r\n', 'Not allowed at this time\r\n']) {
       expect(diagnose({ phase: 'identification', plaintext: { greeting } }).code).toBe('ssh/too-many-connections');
     }
@@ -168,7 +168,7 @@ describe('a failed connection', () => {
   it.each([
     'This system is locked. To unlock it, use a local\naccount name and password. Once successfully\nunlocked, you will be able to connect normally.\n',
     'This system\r\n is   locked. To\r\nunlock  it, use a local account',
-  ])('recognizes the FileVault banner in any line wrapping: %j (case 47b)', (banner) => {
+  ])('recognizes the FileVault banner in any line wrapping: %j', (banner) => {
     const problem = diagnose({
       phase: 'authentication',
       errors: refused,
@@ -201,7 +201,7 @@ describe('a failed connection', () => {
     expect(diagnose({ phase: 'key-exchange', verdict: { kind: 'unreadable' } }).code).toBe('ssh/host-key-unknown');
   });
 
-  it('shows both fingerprints, the known line and how to compare a changed key (case 23)', () => {
+  it('shows both fingerprints, the known line and how to compare a changed key', () => {
     const problem = diagnose({
       phase: 'key-exchange',
       verdict: {

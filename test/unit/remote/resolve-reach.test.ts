@@ -83,12 +83,12 @@ describe("a node's resolved SSH target", () => {
     expect(named.target.identityFiles).toEqual([join(home, '.ssh', 'none-ana-studio-1')]);
   });
 
-  it('has no agent socket for IdentityAgent none (case 33)', async () => {
+  it('has no agent socket for IdentityAgent none', async () => {
     expect((await resolve(configFile('IdentityAgent none'))).target.agentSocket).toBeUndefined();
     expect(await resolve(configFile(''))).toMatchObject({ target: { agentSocket: agent } });
   });
 
-  it('uses a key file named in the cluster file literally, without tokens or variables (case 4)', async () => {
+  it('uses a key file named in the cluster file literally, without tokens or variables', async () => {
     const identityFile = '/keys/%h-${HOME}-$(id)';
     expect((await resolve(configFile('Port 2222'), { identityFile })).target.identityFiles).toEqual([identityFile]);
   });
@@ -131,7 +131,7 @@ describe("a node's resolved SSH target", () => {
     { user: '-l root' },
     { user: 'a\u0000b' },
     { port: 0 },
-  ])('is rejected for %j before ssh runs (cases 1, 3, 5)', async (more) => {
+  ])('is rejected for %j before ssh runs', async (more) => {
     const marker = join(folder, 'was-run');
     const command = join(folder, 'fake-ssh');
     writeFileSync(command, `#!/bin/sh\n: >'${marker}'\n`);
@@ -169,7 +169,7 @@ describe("a node's resolved SSH target", () => {
 describe('ssh -G', () => {
   const never = ['Host never-this-one', 'Port 1'];
 
-  it('gets a minimal environment and no options after the -- (cases 1, 33)', async () => {
+  it('gets a minimal environment and no options after the --', async () => {
     const file = join(folder, 'seen');
     const command = join(folder, 'spy-ssh');
     writeFileSync(command, `#!/bin/sh\n{ printf '%s\\n' "$@"; env; } >'${file}'\nexec ssh "$@"\n`);

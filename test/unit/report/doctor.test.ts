@@ -69,7 +69,7 @@ describe('the text output of doctor', () => {
     expect(text).toContain('studio-2: No answer.');
   });
 
-  it('escapes all text from a node (case 59)', () => {
+  it('escapes all text from a node', () => {
     const text = show({
       values: { 'studio-1': { identity: { serial: 'A\u001b[2J', hardwareUuid: 'UUID-studio-3' } } },
     });

@@ -50,7 +50,7 @@ const begin = { phase: 'run', cluster: 'studio-rack', verb: 'apply', controller:
 const end = { phase: 'end', isInterrupted: false } as const;
 
 describe('a run journal', () => {
-  it('writes each record immediately as a line that only its owner can read (cases 32, 59)', () => {
+  it('writes each record immediately as a line that only its owner can read', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     const path = join(folder, 'run-1.ndjson');
@@ -63,7 +63,7 @@ describe('a run journal', () => {
     expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
   });
 
-  it('fails to open if its folder is not writable or its file exists (cases 32, 52)', () => {
+  it('fails to open if its folder is not writable or its file exists', () => {
     const folder = freshFolder();
     mkdirSync(join(folder, '..'), { recursive: true });
     writeFileSync(folder, 'a file');
@@ -73,7 +73,7 @@ describe('a run journal', () => {
     expect(codeOf(() => openJournal(other, 'run-1'))).toBe('journal/cannot-write');
   });
 
-  it('has owner-only permissions under any umask and follows no symbolic link (case 32)', () => {
+  it('has owner-only permissions under any umask and follows no symbolic link', () => {
     const before = process.umask(0);
     try {
       const folder = freshFolder();
@@ -88,7 +88,7 @@ describe('a run journal', () => {
     }
   });
 
-  it('reports a record that does not fit on the disk and keeps all earlier ones (cases 52, 53)', async () => {
+  it('reports a record that does not fit on the disk and keeps all earlier ones', async () => {
     const folder = freshFolder();
     const module = `import { openJournal } from './src/apply/journal/journal.ts';
 const journal = openJournal(${JSON.stringify(folder)}, 'run-1');
@@ -136,7 +136,7 @@ describe('the journal reader', () => {
     ]);
   });
 
-  it('ignores a record that was cut off while being written (case 53)', () => {
+  it('ignores a record that was cut off while being written', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     journal.write(begin);
@@ -146,7 +146,7 @@ describe('the journal reader', () => {
     expect(parseJournal('')).toEqual({ records: [], damaged: 0 });
   });
 
-  it('counts damaged, missing and mistyped records and keeps the others (case 53)', () => {
+  it('counts damaged, missing and mistyped records and keeps the others', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     const lease = { phase: 'lease', node: 'studio-1', state: 'taken', token: 7 } as const;

@@ -15,7 +15,7 @@ afterEach(() => rmSync(path, { force: true }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the lock keeper', () => {
-  it('keeps the pins of other runs that write the same file (case 27)', async () => {
+  it('keeps the pins of other runs that write the same file', async () => {
     const names = Array.from({ length: 12 }, (_, at) => `studio-${at}.lan`);
     await Promise.all(names.map((name) => keeper().pin(name, key, false)));
     expect(names.filter((name) => !text().includes(`"${name}":`))).toEqual([]);

@@ -46,7 +46,7 @@ describe('the state folder', () => {
     expect(stateFolder(env)).toBe(folder);
   });
 
-  it('contains one folder per cluster file, with a stable, safe name (case 8)', () => {
+  it('contains one folder per cluster file, with a stable, safe name', () => {
     const env = { MESHWRIGHT_STATE: '/s' };
     const one = simFolder(env, '/racks/a/cluster.yaml');
     expect(simFolder(env, '/racks/b/../a/cluster.yaml')).toBe(one);

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('replaceFile', () => {
-  it('creates or replaces the whole file, and leaves no other file (case 32)', () => {
+  it('creates or replaces the whole file, and leaves no other file', () => {
     const path = join(folder, 'cluster.lock');
     replaceFile(path, 'first\n');
     replaceFile(path, 'second\n', 0o600);
@@ -32,7 +32,7 @@ describe('replaceFile', () => {
     expect([readFileSync(join(path, 'inside'), 'utf8'), readdirSync(folder)]).toEqual(['kept', ['taken']]);
   });
 
-  it('keeps the old text if only part of the new text fits on the disk (case 36)', async () => {
+  it('keeps the old text if only part of the new text fits on the disk', async () => {
     const path = join(folder, 'cluster.lock');
     replaceFile(path, 'old\n');
     const module = `import { replaceFile } from './src/cli/files/write-file.ts';

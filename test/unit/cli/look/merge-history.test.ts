@@ -114,7 +114,7 @@ describe('the history of a rack', () => {
     expect(mergeHistory([{ runId: 'x', records: [], damaged: 0, isEnded: false }], [])).toEqual([]);
   });
 
-  it('reports damaged journal records, even for a run without an intact one (case 53)', () => {
+  it('reports damaged journal records, even for a run without an intact one', () => {
     const gone = { runId: '20260102T030405-aaaaaa', records: [], damaged: 4, isEnded: false };
     const text = historyText({ ...about, runs: mergeHistory([gone, { ...journal, damaged: 1 }], []) }, plainPage());
     expect(text).toContain('  1 record of its journal damaged or missing, so the run may have done more\n');

@@ -71,7 +71,7 @@ describe('a saved plan', () => {
     ['the simulation', plan, { ...about, isSimulated: false }],
     ['the list of targets', plan, { ...about, targets: ['studio-2'] }],
     ['the lock', plan, { ...about, additions: [] }],
-  ] as const)('is a different plan if %s differs (case 55)', (_what, other, surroundings) => {
+  ] as const)('is a different plan if %s differs', (_what, other, surroundings) => {
     expect(isSamePlan(saved, planDocument(other, surroundings))).toBe(false);
   });
 

@@ -36,7 +36,7 @@ function problemWith(text: string): Diagnostic | undefined {
 }
 
 describe('a saved plan', () => {
-  it('is refused with a note on its format if a different version of meshwright saved it (case 55)', () => {
+  it('is refused with a note on its format if a different version of meshwright saved it', () => {
     expect(problemWith(document)).toBeUndefined();
     expect(problemWith(document.replace('"formatVersion": 1', '"formatVersion": 2'))).toMatchObject({
       code: 'plan/unreadable',
@@ -62,7 +62,7 @@ describe('a saved plan', () => {
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
   });
 
-  it('is refused with the difference if it is for a different cluster (case 55)', () => {
+  it('is refused with the difference if it is for a different cluster', () => {
     const saved = { shown: 'plan.json', text: document };
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
     const other = document.replace('"cluster": "studio-rack"', '"cluster": "other"');
@@ -72,7 +72,7 @@ describe('a saved plan', () => {
     });
   });
 
-  it('is refused if a Mac has restarted since (case 56)', () => {
+  it('is refused if a Mac has restarted since', () => {
     const values = { 'studio-2': { power } };
     const session = read(observedFleet({ values }).nodes['studio-3']?.facts, bootSessionFact);
     if (session?.kind !== 'known') throw new Error('the boot session is unknown');

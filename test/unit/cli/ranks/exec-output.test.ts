@@ -61,7 +61,7 @@ describe('the output of a command on nodes', () => {
     expect(seen.err).toBe('studio-1 ! 16677216 more characters not shown after 100000 lines; use --json for all\n');
   });
 
-  it('is complete in one JSON document, even if it is hostile (case 17)', async () => {
+  it('is complete in one JSON document, even if it is hostile', async () => {
     const { console, seen } = makeConsole();
     const texts: string[] = [];
     const outcomes = [ended(Buffer.alloc(4 * mebibyte, 27)), ended(Buffer.from('fine\n'))];

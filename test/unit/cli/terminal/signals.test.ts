@@ -36,22 +36,17 @@ describe("a run's abort signal", () => {
     ['SIGTERM', 143],
     ['SIGHUP', 143],
     ['SIGQUIT', 143],
-  ] as const)(
-    'stops a run cleanly at the first %s, and with exit code %i at the second (cases 34, 57)',
-    async (name, exit) => {
-      const child = startModule(`import { listenForSignals } from './src/cli/terminal/signals.ts';
+  ] as const)('stops a run cleanly at the first %s, and with exit code %i at the second', async (name, exit) => {
+    const child = startModule(`import { listenForSignals } from './src/cli/terminal/signals.ts';
 listenForSignals({ err: (text) => process.stdout.write(text) });
 setInterval(() => undefined, 1_000);
 console.log('listening');`);
-      const output = async (): Promise<string> =>
-        String(
-          await Promise.race([once(child, 'exit'), once(child.stdout as NonNullable<typeof child.stdout>, 'data')]),
-        );
-      await output();
-      child.kill(name);
-      expect(await output()).toContain('stopping cleanly');
-      child.kill(name);
-      expect(await once(child, 'exit')).toEqual([exit, null]);
-    },
-  );
+    const output = async (): Promise<string> =>
+      String(await Promise.race([once(child, 'exit'), once(child.stdout as NonNullable<typeof child.stdout>, 'data')]));
+    await output();
+    child.kill(name);
+    expect(await output()).toContain('stopping cleanly');
+    child.kill(name);
+    expect(await once(child, 'exit')).toEqual([exit, null]);
+  });
 });

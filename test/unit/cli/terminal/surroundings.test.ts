@@ -25,7 +25,7 @@ describe("a console's appearance", () => {
     ['--no-color', { noColor: true }],
     ['NO_COLOR', { env: { NO_COLOR: '1' } }],
     ['TERM=dumb', { env: { TERM: 'dumb' } }],
-  ] as const)('has no color with %s (case 58)', (_name, change) => {
+  ] as const)('has no color with %s', (_name, change) => {
     expect(consoleLook({ ...terminal, ...change })).toMatchObject({ hasColor: false, hasErrColor: false });
   });
 
@@ -55,7 +55,7 @@ describe("a console's appearance", () => {
     [undefined, '-5', 80],
     [undefined, '1e9', 80],
     [undefined, 'wide', 80],
-  ])('has a width from %s terminal columns and COLUMNS=%s: %s (case 60)', (terminalColumns, variable, columns) => {
+  ])('has a width from %s terminal columns and COLUMNS=%s: %s', (terminalColumns, variable, columns) => {
     expect(consoleLook({ ...terminal, terminalColumns, env: { COLUMNS: variable } })).toMatchObject({ columns });
   });
 
@@ -105,7 +105,7 @@ describe('the permission check for a file', () => {
       [warning],
     ],
     ['writable by everyone, in CI', 0o646, 501, { uid: 501, env: { CI: 'true' } }, ['error cli/file-open-to-others']],
-  ] as const)('gives the right result if the file is %s (case 13)', (_name, mode, uid, reader, found) => {
+  ] as const)('gives the right result if the file is %s', (_name, mode, uid, reader, found) => {
     expect(check(mode, uid, reader)).toEqual(found);
   });
 
@@ -126,14 +126,14 @@ describe('the permission check for a file', () => {
       { uid: 501, env: {} },
     ).map(({ detail, hint }) => [detail, hint]);
 
-  it("includes the file's group (case 13)", () => {
+  it("includes the file's group", () => {
     expect(details(20, 0o664, [])).toEqual([
       ['Every member of group 20 can change cluster.yaml.', 'Remove their permission: chmod go-w cluster.yaml'],
     ]);
     expect(details(0, 0o664, [])).toEqual([]);
   });
 
-  it('includes the folders above the file, whose writers can replace it (case 13)', () => {
+  it('includes the folders above the file, whose writers can replace it', () => {
     const replaced = (who: string, folder: string, hint: string) => [
       [`${who} can replace cluster.yaml, because they can write to the folder ${folder}.`, hint],
     ];

@@ -59,7 +59,7 @@ describe("a Mac's identity", () => {
     );
   });
 
-  it('causes an error with the replace command if it differs from the lock (case 18)', () => {
+  it('causes an error with the replace command if it differs from the lock', () => {
     const own = identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-studio-3' });
     const recorded = (identity: Digest) => ({
       nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? { ...node, identity } : node)),
@@ -88,7 +88,7 @@ describe("a Mac's identity", () => {
     expect(told(only(twin))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
   });
 
-  it('causes an error about both nodes if two addresses lead to the same Mac (case 19)', () => {
+  it('causes an error about both nodes if two addresses lead to the same Mac', () => {
     const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
     expect(told(only({ identity }))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
   });

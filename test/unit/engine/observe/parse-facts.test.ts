@@ -53,7 +53,7 @@ describe('the fact registry', () => {
     expect(names.length).toBeGreaterThan(15);
   });
 
-  it('runs only tools with an absolute path (case 21)', () => {
+  it('runs only tools with an absolute path', () => {
     for (const { ask } of allProbes()) {
       expect(ask[0]).toMatchObject({ kind: 'node-path', path: expect.stringMatching(/^\/(usr\/)?s?bin\//) });
     }

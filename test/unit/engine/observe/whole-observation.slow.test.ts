@@ -163,7 +163,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect(root.tree()).toEqual(before);
   });
 
-  it('does not run programs from a folder at the front of PATH (case 21)', async () => {
+  it('does not run programs from a folder at the front of PATH', async () => {
     const root = macRoot(shell);
     const mark = join(root.folder, 'hostile/ran');
     for (const { path } of Object.values(tool)) root.tool(`hostile/${basename(path)}`, `true >'${mark}'\nexit 1`);

@@ -24,7 +24,7 @@ describe('a plan', () => {
     });
   });
 
-  it('does not change any node while one Mac differs from the lock (case 18)', () => {
+  it('does not change any node while one Mac differs from the lock', () => {
     const desired = desiredFleet();
     const identity = identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-of-another' });
     const nodes = desired.nodes.map((node) => (node.name === 'studio-3' ? { ...node, identity } : node));

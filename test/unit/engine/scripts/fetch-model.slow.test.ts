@@ -151,7 +151,7 @@ describe('fetch-model', () => {
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
     });
 
-    it('fails after fetching a wrong file twice and leaves no partial file (case 39)', async () => {
+    it('fails after fetching a wrong file twice and leaves no partial file', async () => {
       const { root, call, asked } = start(shell, 'spoilt');
       expect(await runJob(root, call)).toMatchObject({
         exit: 1,
@@ -180,7 +180,7 @@ describe('fetch-model', () => {
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
     });
 
-    it('refuses plain HTTP unless allowed, and redirects to other protocols (case 39)', async () => {
+    it('refuses plain HTTP unless allowed, and redirects to other protocols', async () => {
       const { root, call, asked } = start(shell, 'whole');
       const { source, ...args } = call.args as JobArgs['fetch-model'];
       if (source.kind !== 'url') throw new Error('the source is not a URL');

@@ -145,7 +145,7 @@ async function tryOne(seed: number): Promise<readonly string[]> {
 }
 
 // trust H3.
-it('a node never has two writers, however lease scripts interleave (case 54)', async () => {
+it('a node never has two writers, however lease scripts interleave', async () => {
   const seeds = Array.from({ length: 1_000 }, (_, at) => sampleSeed + at);
   const seen = new Set<string>();
   // With seed 9, every run writes; a small sample may have no such seed.

@@ -56,7 +56,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
-  it('is renewed and released only by its own run and token (cases 54, 59)', async () => {
+  it('is renewed and released only by its own run and token', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     for (const fence of [
@@ -185,7 +185,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
   it.each([
     ['ahead', 10],
     ['behind', -10],
-  ])('is stolen despite a theft interrupted while the clock was ten years %s (case 20)', async (_, years) => {
+  ])('is stolen despite a theft interrupted while the clock was ten years %s', async (_, years) => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     const seen = await heldBy(root);
@@ -205,7 +205,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     expect(await take(root, 'r-2')).toMatchObject({ kind: 'taken', token: 2 });
   });
 
-  it('has one winner when many runs take or steal it in parallel (case 54)', async () => {
+  it('has one winner when many runs take or steal it in parallel', async () => {
     const root = await newRoot(shell);
     const runs = Array.from({ length: 12 }, (_, at) => `r-${at}`);
     const takers = await Promise.all(runs.map((run) => take(root, run)));

@@ -91,16 +91,13 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
   });
 
   // macOS has no such device.
-  it.runIf(existsSync('/dev/full'))(
-    'keeps the old file if the new text does not fit on the disk (case 36)',
-    async () => {
-      const root = newRoot(shell);
-      root.file('kept', 'as it was');
-      const { result } = await root.runBody('"$R/bin/ln" -s /dev/full "$R/kept.$$"\nwrite "$R/kept" new\nchanged');
-      expect(result.kind).toBe('failed');
-      expect(root.read('kept')).toBe('as it was');
-    },
-  );
+  it.runIf(existsSync('/dev/full'))('keeps the old file if the new text does not fit on the disk', async () => {
+    const root = newRoot(shell);
+    root.file('kept', 'as it was');
+    const { result } = await root.runBody('"$R/bin/ln" -s /dev/full "$R/kept.$$"\nwrite "$R/kept" new\nchanged');
+    expect(result.kind).toBe('failed');
+    expect(root.read('kept')).toBe('as it was');
+  });
 
   it('treats a missing result as unknown, and exit code 75 from its body as a failure', async () => {
     const root = newRoot(shell);

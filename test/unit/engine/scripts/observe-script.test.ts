@@ -170,7 +170,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     expect(root.tree()).toEqual(before);
   });
 
-  it('reports that it could not create its folder (case 35)', async () => {
+  it('reports that it could not create its folder', async () => {
     const root = newRoot(shell);
     root.tool('usr/bin/mktemp', 'exit 1');
     root.tool('fake/well', 'printf "fine\\n"');
@@ -178,7 +178,7 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
     expect(root.started().map((one) => one.tool)).toEqual(['usr/bin/mktemp']);
   });
 
-  it('never removes a folder that it did not create (case 35)', async () => {
+  it('never removes a folder that it did not create', async () => {
     const root = newRoot(shell);
     root.file('precious/file', 'x');
     root.tool('usr/bin/mktemp', 'printf "%s\\n" "$R/precious"');

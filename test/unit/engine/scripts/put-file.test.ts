@@ -84,7 +84,7 @@ describe.each(scriptShells)('a written file in $name', (shell) => {
     expect(await filesOf(shell, root)).toEqual(seen);
   });
 
-  it('replaces a link but neither its target nor a folder (cases 35, 36)', async () => {
+  it('replaces a link but neither its target nor a folder', async () => {
     const root = newRoot(shell);
     root.file('etc/precious', 'mine');
     await root.run(`cd '${root.folder.replaceAll("'", "'\\''")}' && /bin/mkdir -p Library/LaunchDaemons opt/x &&
@@ -96,7 +96,7 @@ describe.each(scriptShells)('a written file in $name', (shell) => {
   });
 
   it.each(['Operation not permitted', 'Read-only file system'])(
-    'keeps the old file and fails if mv reports %s (case 36)',
+    'keeps the old file and fails if mv reports %s',
     async (words) => {
       const root = newRoot(shell);
       await put(root);
@@ -111,7 +111,7 @@ describe.each(scriptShells)('a written file in $name', (shell) => {
     },
   );
 
-  it('keeps the old file if the new one is incomplete (case 36)', async () => {
+  it('keeps the old file if the new one is incomplete', async () => {
     const root = newRoot(shell);
     await put(root);
     const before = root.read(plist.path);

@@ -240,7 +240,7 @@ describe('an endpoint request', () => {
     expect(asked).toEqual([]);
   });
 
-  it("is refused under another run's lock unless that lock is stale or from the future (case 20)", async () => {
+  it("is refused under another run's lock unless that lock is stale or from the future", async () => {
     asked = [];
     const root = newRoot(scriptShells[0] as Shell);
     const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };

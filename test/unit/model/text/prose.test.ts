@@ -214,7 +214,7 @@ describe('a command in a text', () => {
     }
   });
 
-  it('shows placeholders and escapes control characters (case 59)', () => {
+  it('shows placeholders and escapes control characters', () => {
     expect(commandText(meshwright('plan', ...words), simulated)).toBe('meshwright plan NODE --out FILE --sim');
     const evil = withTail(meshwright('exec', 'a\u001b'), 'b\u202e');
     expect(commandText(evil, { isSimulated: false })).toBe(String.raw`meshwright exec a\u{1b} -- b\u{202e}`);

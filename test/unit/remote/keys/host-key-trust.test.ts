@@ -140,7 +140,7 @@ describe('the order of host-key algorithms', () => {
     return `ecdsa-sha2-nistp256 ${Buffer.concat([field('ecdsa-sha2-nistp256'), field('nistp256'), field(point)]).toString('base64')}`;
   };
 
-  it('begins with known types (case 25)', () => {
+  it('begins with known types', () => {
     expect(trustFor(target, file(`studio-1.lan ${p256()}`)).algorithms[0]).toBe('ecdsa-sha2-nistp256');
     expect(trustFor(target, file(`studio-1.lan ${here.line}`)).algorithms[0]).toBe('ssh-ed25519');
     expect(trustFor(target, { knownHosts: [] }).algorithms[0]).toBe('ssh-ed25519');

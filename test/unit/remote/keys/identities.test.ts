@@ -57,7 +57,7 @@ async function collected(more: Partial<Target>) {
 const ofAgent = (byte: number) => [labelOf(`agent: key of ${byte}`, edKey(byte)), 'agent'];
 
 describe('the keys offered to a node', () => {
-  it('number at most five, or four if one of the first five needs the agent (case 47)', async () => {
+  it('number at most five, or four if one of the first five needs the agent', async () => {
     expect(await collected({ identityFiles: files.slice(0, 5) })).toEqual({
       offers: offeredFiles.slice(0, 5),
       leftOut: 0,

@@ -9,7 +9,7 @@ const diagnoseSudo = onPage(diagnoseSudoItself);
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
 describe('the diagnostic for a sudo failure', () => {
-  it('contains the exact line to add (case 40)', () => {
+  it('contains the exact line to add', () => {
     const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: a password is required\n');
     expect(problem).toMatchObject({ code: 'ssh/sudo-needs-password', subject: nodeSubject('studio-1') });
     expect(problem?.hint).toContain('mesh ALL=(root) NOPASSWD: /bin/sh -s');
@@ -19,7 +19,7 @@ describe('the diagnostic for a sudo failure', () => {
     expect(diagnoseSudo('studio-1', 'mesh', exited(0), '')).toBeUndefined();
   });
 
-  it('names the terminal, not the password, for requiretty (case 40)', () => {
+  it('names the terminal, not the password, for requiretty', () => {
     const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: sorry, you must have a tty to run sudo\n');
     expect(problem).toMatchObject({ code: 'ssh/sudo-needs-terminal' });
     expect(problem?.hint).toMatch(/\n {2}Defaults:mesh !requiretty$/u);

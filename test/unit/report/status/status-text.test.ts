@@ -168,7 +168,7 @@ describe('the status text of a rack', () => {
 });
 
 describe('the status text of the largest rack', () => {
-  it.each([1, 10, 80])('names all 256 nodes on a page of %i columns (case 60)', (columns) => {
+  it.each([1, 10, 80])('names all 256 nodes on a page of %i columns', (columns) => {
     const names = Array.from({ length: 256 }, (_, at) => `n${at}`);
     const page = pageFor({ columns, hasUnicode: false, hasColor: false, isSimulated: true });
     const words = new Set(show({ names }, { settings: desiredFleet({ names }), ...page }).split(/\s+/));
