@@ -195,12 +195,9 @@ type JsonMap = { readonly [key: string]: Json };
 
 const onlyTold: readonly string[] = ['diagnostics', 'hashes', 'launches', 'memory', 'transfers'];
 
-/** The document without its changes' kinds, which follow from other fields and are missing in older versions. */
-function comparable({ changes = [], ...document }: JsonMap): JsonMap {
-  const kept = Object.entries(document).filter(([key]) => !onlyTold.includes(key));
-  const all = Array.isArray(changes) ? changes.map((one: Json) => ({ ...mapOf(one), kind: '' })) : changes;
-  return { ...Object.fromEntries(kept), changes: all };
-}
+/** The document without the parts that are only shown. */
+const comparable = (document: JsonMap): JsonMap =>
+  Object.fromEntries(Object.entries(document).filter(([key]) => !onlyTold.includes(key)));
 
 function parsed(text: string): JsonMap | undefined {
   try {

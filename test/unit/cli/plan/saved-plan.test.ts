@@ -45,13 +45,6 @@ describe('a saved plan', () => {
     expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json is not a saved plan.');
   });
 
-  it('is accepted if an older version saved it without the kinds of its changes', () => {
-    const older = document.replaceAll(/ *"kind": "change",\n(?= *"from")/g, '');
-    expect(older).not.toBe(document);
-    expect(problemWith(older)).toBeUndefined();
-    expect(problemOf(() => requireSame({ shown: 'plan.json', text: older }, document))).toBeUndefined();
-  });
-
   it('says that apply hashes models first, which makes no difference to the plan itself', () => {
     const hashes = [{ node: nodeName('studio-1'), model: 'tiny', files: 2, bytes: 120 }];
     const saved = {
