@@ -1,20 +1,22 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { archiveOf, isUrl, nodeReleases, pageEntry, releaseName } from '../../../src/desired/releases.ts';
 import { exoReleases } from '../../../src/drivers/exo/releases.ts';
 import { llamaReleases } from '../../../src/drivers/llamacpp/releases.ts';
 import { uvArchive } from '../../../src/drivers/mlx/uv.ts';
+import { sectionsOf } from '../../case-file.ts';
 
 const cases = join(import.meta.dirname, '../../cases/releases');
+const read = (file: string) => sectionsOf(readFileSync(join(cases, file), 'utf8'), ['page', 'expected']);
+const pageOf = (name: string): string => read(`${name}.txt`).get('page') ?? '';
 
 describe('a release page', () => {
   it.each(readdirSync(cases))('is read as expected in the case %s', (name) => {
-    const read = (file: string): string => readFileSync(join(cases, name, file), 'utf8');
-    const isJson = existsSync(join(cases, name, 'page.json'));
-    const { archive, entry } = JSON.parse(read('expected.json'));
-    const text = read(isJson ? 'page.json' : 'page.txt');
-    expect(pageEntry({ kind: isJson ? 'github' : 'shasums', name: archive }, text)).toEqual(entry);
+    const sections = read(name);
+    const page = sections.get('page') ?? '';
+    const { archive, entry } = JSON.parse(sections.get('expected') ?? '');
+    expect(pageEntry({ kind: page.startsWith('{') ? 'github' : 'shasums', name: archive }, page)).toEqual(entry);
   });
 
   it.each(['', 'not JSON', '[]', '{"assets": 1}', `${'0'.repeat(63)}  a.tar.gz`])('is garbled: %j', (text) => {
@@ -25,11 +27,10 @@ describe('a release page', () => {
 
 describe('the known releases', () => {
   it('have the digests of their release pages', () => {
-    const page = (name: string, file: string) => readFileSync(join(cases, name, file), 'utf8');
     for (const [archive, text] of [
-      [exoReleases.archive('1.0.71'), page('exo-1.0.71', 'page.json')],
-      [llamaReleases.archive('b10950'), page('llama-b10950', 'page.json')],
-      [nodeReleases.archive(nodeReleases.example), page('node-22.22.0', 'page.txt')],
+      [exoReleases.archive('1.0.71'), pageOf('exo-1.0.71')],
+      [llamaReleases.archive('b10950'), pageOf('llama-b10950')],
+      [nodeReleases.archive(nodeReleases.example), pageOf('node-22.22.0')],
     ] as const) {
       expect(archive.known).toBeDefined();
       expect(archive.page && pageEntry(archive.page, text)).toEqual({ kind: 'found', ...archive.known });

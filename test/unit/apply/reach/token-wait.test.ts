@@ -7,13 +7,12 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { read } from '../../../../src/rack/fact.ts';
 import { placementsFact } from '../../../../src/rack/placement/observed/fact.ts';
 import type { ExecLimits, ExecResult, Remote } from '../../../../src/remote/remote.ts';
-import { textOf } from '../../../architecture/sources.ts';
 import { printFrames, tokenIn } from '../../../hostile/recorded-frames.ts';
+import { outputIn } from '../../engine/observe/fact-cases.ts';
 
 const layout = (...nodes: readonly string[]) => ({ name: 'kimi', nodes: nodes.map((name) => nodeName(name)) });
 const mesh = [layout('a', 'b', 'c', 'd')];
-const shown = (name: string): string => textOf(`test/cases/facts/placements/leader-hangs/${name}`);
-const running = shown('launchd-services.stdout.txt');
+const running = outputIn('placements/leader-hangs', 'launchd-services');
 const exited = running.replace('|\tstate = running\n|\tpid = 4711\n', '|\tstate = not running\n|\truns = 1\n');
 
 interface Mac {
@@ -25,7 +24,7 @@ interface Mac {
 
 /** The output of the probe script for one rank. */
 const members = (rank: number, token = ''): string =>
-  shown('stdout.txt')
+  outputIn('placements/leader-hangs')
     .replace('|rank=0', `|rank=${rank}`)
     .replace(/^token.*\n/m, token);
 

@@ -7,10 +7,13 @@ import { resolveRelease } from '../../../../src/cli/sources/resolve-releases.ts'
 import { archiveOf, nodeReleases, type PublishedArchive } from '../../../../src/desired/releases.ts';
 import { exoReleases } from '../../../../src/drivers/exo/releases.ts';
 import type { Release } from '../../../../src/model/desired.ts';
+import { sectionsOf } from '../../../case-file.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
 
-const page = (name: string, file: string) =>
-  readFileSync(join(import.meta.dirname, '../../../cases/releases', name, file), 'utf8');
+const page = (name: string): string => {
+  const text = readFileSync(join(import.meta.dirname, `../../../cases/releases/${name}.txt`), 'utf8');
+  return sectionsOf(text, ['page', 'expected']).get('page') ?? '';
+};
 const bytes = Buffer.alloc(300_000, 'an archive ');
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -53,7 +56,7 @@ describe('a release', () => {
   };
   const exoPage = '/api.github.com/repos/exo-explore/exo/releases/tags/v1.0.72';
   const exo = exoReleases.archive('1.0.72');
-  const named = (name: string) => page(name, 'page.json').replaceAll(/1\.0\.(?:71|60)/g, '1.0.72');
+  const named = (name: string) => page(name).replaceAll(/1\.0\.(?:71|60)/g, '1.0.72');
 
   it('that is known needs no request', async () => {
     const { fact } = await resolve(exoReleases.archive('1.0.71'), {});
@@ -72,7 +75,7 @@ describe('a release', () => {
     const folder = '/nodejs.org/dist/v22.22.0';
     const path = `${folder}/node-v22.22.0-darwin-arm64.tar.gz`;
     const { fact, hashed } = await resolve(node, {
-      [`${folder}/SHASUMS256.txt`]: text(page('node-22.22.0', 'page.txt')),
+      [`${folder}/SHASUMS256.txt`]: text(page('node-22.22.0')),
       [path]: archive,
     });
     expect(fact).toMatchObject({ kind: 'known', sizeBytes: bytes.length });

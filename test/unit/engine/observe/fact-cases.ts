@@ -1,13 +1,13 @@
-/** Loads test/cases/facts: one folder per published output, with the value that a person read from the output. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** Loads test/cases/facts: one file per published output, with the value that a person read from the output. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type FactName, registry } from '../../../../src/engine/observe/facts.ts';
 import type { Known } from '../../../../src/model/known.ts';
 import type { Answer } from '../../../../src/model/probe.ts';
+import { sectionsOf } from '../../../case-file.ts';
 
 /** The folder of the cases. */
-export const casesFolder = fileURLToPath(new URL('../../../cases/facts', import.meta.url));
+export const casesFolder = fileURLToPath(new URL('../../../cases/facts/', import.meta.url));
 
 /** The output of one command. */
 export interface Printed {
@@ -19,41 +19,63 @@ export interface Printed {
 /** One case: the output of each probe, and its meaning. */
 export interface FactCase {
   readonly fact: FactName;
-  readonly name: string;
   readonly title: string;
+  readonly source: string;
+  readonly command: string;
   /** For `services`: the label of the `launchctl print` output. */
   readonly label?: string;
   /** The answer of the fact's first probe, then the other answers of the case. */
   readonly printed: ReadonlyMap<string, Printed>;
+  /** Empty if the case has no such section yet. */
   readonly expected: { readonly value?: unknown; readonly unknown?: string };
 }
 
 /** All cases of all facts. */
 export function loadFactCases(): readonly FactCase[] {
-  const factNames = readdirSync(casesFolder) as FactName[];
-  return factNames.flatMap((fact) => readdirSync(join(casesFolder, fact)).map((name) => loadCase(fact, name)));
+  const facts = readdirSync(casesFolder);
+  return facts.flatMap((fact) =>
+    readdirSync(casesFolder + fact).map((name) => loadFactCase(`${fact}/${name.replace(/\.txt$/, '')}`)),
+  );
 }
 
-function loadCase(fact: FactName, name: string): FactCase {
-  const folder = join(casesFolder, fact, name);
-  const read = (file: string) => (existsSync(join(folder, file)) ? readFileSync(join(folder, file), 'utf8') : '');
-  const own = { stdout: read('stdout.txt'), stderr: read('stderr.txt'), code: Number(read('exit.txt').trim()) };
-  const printed = registry[fact].from.flatMap((probe, at): [string, Printed][] => {
-    if (at === 0) return [[probe.name, own]];
-    const stdout = read(`${probe.name}.stdout.txt`);
-    const stderr = read(`${probe.name}.stderr.txt`);
-    const code = Number(read(`${probe.name}.exit.txt`).trim());
-    return stdout === '' && stderr === '' ? [] : [[probe.name, { stdout, stderr, code }]];
+/** The case with this title. */
+export function loadFactCase(title: string): FactCase {
+  const fact = title.split('/')[0] as FactName;
+  const [first, ...others] = registry[fact].from.map(({ name }) => name);
+  const own = ['stdout', 'stderr', 'exit'];
+  const names = [
+    'command',
+    'label',
+    'expected',
+    ...own,
+    ...others.flatMap((name) => own.map((one) => `${name}.${one}`)),
+  ];
+  const sections = sectionsOf(readFileSync(`${casesFolder}${title}.txt`, 'utf8'), names);
+  const read = (name: string) => sections.get(name) ?? '';
+  const printedBy = (prefix: string): Printed => ({
+    stdout: read(`${prefix}stdout`),
+    stderr: read(`${prefix}stderr`),
+    code: Number(read(`${prefix}exit`)),
   });
-  const label = read('label.txt').trim();
+  const more = others
+    .map((name): [string, Printed] => [name, printedBy(`${name}.`)])
+    .filter(([, { stdout, stderr }]) => stdout !== '' || stderr !== '');
+  const label = read('label').trim();
   return {
     fact,
-    name,
-    title: `${fact}/${name}`,
-    printed: new Map(printed),
-    expected: JSON.parse(read('expected.json')) as FactCase['expected'],
+    title,
+    source: read('source'),
+    command: read('command'),
+    printed: new Map([[first ?? '', printedBy('')], ...more]),
+    expected: JSON.parse(sections.get('expected') ?? '{}') as FactCase['expected'],
     ...(label === '' ? {} : { label }),
   };
+}
+
+/** The standard output of a probe in a case, by default of its fact's first probe. */
+export function outputIn(title: string, probe?: string): string {
+  const { printed } = loadFactCase(title);
+  return (probe === undefined ? [...printed.values()][0] : printed.get(probe))?.stdout ?? '';
 }
 
 /** The start and end of an observation that took a second. */

@@ -7,7 +7,7 @@ import { observeScript } from '../../../../src/node/observe-script.ts';
 import { tool } from '../../../../src/node/paths/node-paths.ts';
 import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../scripts/node-root.ts';
 import { type Shell, scriptShells } from '../scripts/shells.ts';
-import { loadFactCases } from './fact-cases.ts';
+import { outputIn } from './fact-cases.ts';
 
 const boundary = 'fedcba9876543210fedcba9876543210';
 /** The ids of identity/macbook-air-m2 as ioreg prints them. */
@@ -20,21 +20,17 @@ const platformText = `+-o Mac  <class IOPlatformExpertDevice, id 0x100000225, re
 const published = (title: string): string => {
   // In the output of meshwright's scripts, the tool's output follows the bar.
   const [, setting] = /^(names|firewall)\//.exec(title) ?? [];
-  if (setting !== undefined) return [...stdoutOf(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
+  if (setting !== undefined) return [...outputIn(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
   if (title.endsWith(' registry')) return platformText;
-  if (title.startsWith('spotlight/')) return stdoutOf(title).replace(/^end\n/m, '');
-  if (title.startsWith('dhcp-leases/')) return stdoutOf(title).replace(/^en7 exit 0\nend\n/m, '');
-  if (title.startsWith('rdma-objects/')) return stdoutOf(title).replace(/^end\n/m, '');
-  if (title.startsWith('rdma-holders/')) return stdoutOf(title).replace(/^.*\nioreg\n([\s\S]*)end\n$/, '$1');
+  if (title.startsWith('spotlight/')) return outputIn(title).replace(/^end\n/m, '');
+  if (title.startsWith('dhcp-leases/')) return outputIn(title).replace(/^en7 exit 0\nend\n/m, '');
+  if (title.startsWith('rdma-objects/')) return outputIn(title).replace(/^end\n/m, '');
+  if (title.startsWith('rdma-holders/')) return outputIn(title).replace(/^.*\nioreg\n([\s\S]*)end\n$/, '$1');
   const [, registry, part] = /^(receptacle-places.*) (nodes|paths)$/.exec(title) ?? [];
-  if (registry === undefined) return stdoutOf(title);
-  const text = stdoutOf(registry).replace(/^end\n/m, '');
+  if (registry === undefined) return outputIn(title);
+  const text = outputIn(registry).replace(/^end\n/m, '');
   const paths = text.indexOf('+-o Root');
   return part === 'nodes' ? text.slice(0, paths) : text.slice(paths);
-};
-const stdoutOf = (title: string): string => {
-  const one = loadFactCases().find((other) => other.title === title);
-  return [...(one?.printed.values() ?? [])][0]?.stdout ?? '';
 };
 
 /** The published output of each tool, by arguments; for a script, only its node lines or paths. */

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { judgeToken } from '../../../../src/node/endpoint/judge-answer.ts';
+import { sectionsOf } from '../../../case-file.ts';
 
 const pointer = '/choices/0/message/content';
 const chat = (content: unknown): string => JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] });
@@ -39,9 +40,10 @@ describe('judgeToken', () => {
 
   const cases = join(import.meta.dirname, '../../../cases/answers');
   it.each(readdirSync(cases))('returns the expected token for %s', (name) => {
-    const read = (file: string): string => readFileSync(join(cases, name, file), 'utf8');
-    const judged = judgeToken({ status: 200, body: read('body.json') }, pointer, '/usage/completion_tokens');
-    expect(judged).toEqual(JSON.parse(read('expected.json')));
+    const sections = sectionsOf(readFileSync(join(cases, name), 'utf8'), ['body', 'expected']);
+    const body = sections.get('body') ?? '';
+    const judged = judgeToken({ status: 200, body }, pointer, '/usage/completion_tokens');
+    expect(judged).toEqual(JSON.parse(sections.get('expected') ?? ''));
   });
 
   it.each([

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type FactValues, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import type { Known } from '../../../../src/model/known.ts';
@@ -7,14 +5,13 @@ import type { Answer } from '../../../../src/model/probe.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
 import { dhcpPackets } from '../../../../src/rack/network/interfaces-fact.ts';
-import { casesFolder } from '../../engine/observe/fact-cases.ts';
+import { outputIn } from '../../engine/observe/fact-cases.ts';
 import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../../engine/scripts/node-root.ts';
 import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
 
 const boundary = 'fedcba9876543210fedcba9876543210';
 const newRoot = removedAfter(makeNodeRoot);
-const published = (name: string): string => readFileSync(join(casesFolder, name, 'stdout.txt'), 'utf8');
-const packet = published('dhcp-leases/internet-sharing-over-a-cable').replace(/^en7 exit 0\nend\n/m, '');
+const packet = outputIn('dhcp-leases/internet-sharing-over-a-cable').replace(/^en7 exit 0\nend\n/m, '');
 
 const block = (name: string, ...addresses: readonly string[]): string =>
   [
@@ -38,7 +35,7 @@ const interfaces = [
 
 /** An ipconfig that has a packet for en7 only. */
 function withTools(root: NodeRoot): void {
-  root.file('outputs/ports', published('hardware-ports/m3ultra-no-bridge'));
+  root.file('outputs/ports', outputIn('hardware-ports/m3ultra-no-bridge'));
   root.file('outputs/interfaces', interfaces);
   root.file('outputs/packet', packet);
   root.tool('usr/sbin/networksetup', '[ "$*" = -listallhardwareports ] && exec /bin/cat "$R/outputs/ports"; exit 64');

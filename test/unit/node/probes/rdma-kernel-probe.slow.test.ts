@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allProbes, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import type { Facts } from '../../../../src/model/facts/fact-values.ts';
@@ -14,17 +12,14 @@ import {
   rdmaPortsFact,
 } from '../../../../src/rack/rdma/devices-fact.ts';
 import { rdmaHoldersFact, rdmaKernel, rdmaObjectsFact } from '../../../../src/rack/rdma/kernel-fact.ts';
-import { casesFolder } from '../../engine/observe/fact-cases.ts';
+import { outputIn } from '../../engine/observe/fact-cases.ts';
 import { type MacRoot, makeMacRoot } from '../../engine/scripts/mac-root.ts';
 import { removedAfter, startScript } from '../../engine/scripts/node-root.ts';
 import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
 
 const boundary = '0123456789abcdef0123456789abcdef';
 const newMac = removedAfter(makeMacRoot);
-const held = readFileSync(join(casesFolder, 'rdma-holders/held-and-free/stdout.txt'), 'utf8').replace(
-  /^.*\nioreg\n([\s\S]*)ps\n[\s\S]*$/,
-  '$1',
-);
+const held = outputIn('rdma-holders/held-and-free').replace(/^.*\nioreg\n([\s\S]*)ps\n[\s\S]*$/, '$1');
 
 interface Kernel {
   readonly domains?: number;

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type FactValues, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import type { Known } from '../../../../src/model/known.ts';
@@ -7,13 +5,13 @@ import type { Answer } from '../../../../src/model/probe.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
 import { receptacleLocations } from '../../../../src/rack/cables/receptacle-places-fact.ts';
-import { casesFolder } from '../../engine/observe/fact-cases.ts';
+import { outputIn } from '../../engine/observe/fact-cases.ts';
 import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../../engine/scripts/node-root.ts';
 import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
 
 const boundary = 'fedcba9876543210fedcba9876543210';
 const newRoot = removedAfter(makeNodeRoot);
-const published = readFileSync(join(casesFolder, 'receptacle-places/m3-ultra/stdout.txt'), 'utf8');
+const published = outputIn('receptacle-places/m3-ultra');
 
 /**
  * An ioreg that prints the nodes with a location for `-k`, otherwise the paths, mixed with properties that nothing

@@ -4,17 +4,11 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { judgeCabling } from '../../../../src/rack/cabling/judge-cabling.ts';
 import { interfaceKind, thunderboltInterfaces } from '../../../../src/rack/network/thunderbolt-interfaces.ts';
 import { links, unknownNode } from '../../../rack/rack.ts';
-import { loadFactCases, parseCase } from '../../engine/observe/fact-cases.ts';
-
-const cases = new Map(loadFactCases().map((one) => [one.title, one]));
+import { loadFactCase, parseCase } from '../../engine/observe/fact-cases.ts';
 
 /** The facts about a Mac with only these known outputs. */
 function factsFrom(...titles: readonly string[]): Facts {
-  const known = titles.map((title) => {
-    const one = cases.get(title);
-    if (one === undefined) throw new Error(`the case ${title} does not exist`);
-    return [one.fact, parseCase(one)];
-  });
+  const known = titles.map(loadFactCase).map((one) => [one.fact, parseCase(one)]);
   return { ...unknownNode('any').facts, ...Object.fromEntries(known) };
 }
 
