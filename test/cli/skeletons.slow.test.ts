@@ -11,27 +11,55 @@
  * command does (`cables --identify`, `--watch`, `logs --follow`, `plan --out`, `start --fallback`); interrupted commands;
  * `launch`, which has no `--json`; the keeper, which would repair a fault at any time.
  *
- * Golden files have the differences from a rack without a fault: an empty file means that the fault changes nothing.
+ * The digests in golden/skeletons.tsv have lines only for outputs that differ from a rack without a fault. If a digest
+ * differs, the new skeletons are written into a folder, and the failure explains how to compare them.
  *
  * A fault takes about a minute of CPU time. `npm test` tries none, `.ci/run` no fault and one that the commit draws, and
  * `npm run nightly` all. To record:
  * `MESHWRIGHT_SKELETONS=write MESHWRIGHT_DEPTH=whole MESHWRIGHT_TESTS=all npx vitest run test/cli/skeletons.slow.test.ts`
  */
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
 import { sampleOf } from '../sample.ts';
-import { comparable, differences, readGolden, skeletonsOf, writeGolden } from './skeleton/golden.ts';
+import {
+  digestsOf,
+  recordDigests,
+  recordedDigests,
+  type Skeletons,
+  skeletonsOf,
+  writeSkeletons,
+} from './skeleton/digests.ts';
 import { record } from './skeleton/record.ts';
 
-const isWriting = process.env['MESHWRIGHT_SKELETONS'] === 'write';
+/** `write` records the digests; any other value is a folder that receives the skeletons. */
+const wanted = process.env['MESHWRIGHT_SKELETONS'];
 const faults: readonly (FaultName | 'none')[] = ['none', ...sampleOf(faultNames, { few: 1, oneIn: 42 })];
+
+const differing = <T extends Readonly<Record<string, string>>>(one: T, other: T) =>
+  Object.fromEntries(Object.entries(one).filter(([name, digest]) => other[name] !== digest));
 
 describe('the JSON output of every command, without its sentences', () => {
   it.each(faults)('matches the recording for the fault %s', { timeout: 900_000 }, async (fault) => {
-    const found = comparable(fault, skeletonsOf(await record(fault)));
-    if (isWriting) writeGolden(fault, found);
-    const golden = comparable(fault, readGolden(fault));
-    // A failure names only the skeletons that differ, out of hundreds.
-    expect(differences(found, golden)).toEqual(differences(golden, found));
+    const skeletons = skeletonsOf(fault, await record(fault));
+    const digests = digestsOf(skeletons);
+    if (wanted === 'write') recordDigests(fault, digests);
+    else if (wanted !== undefined) writeSkeletons(join(wanted, fault), skeletons);
+    const recorded = recordedDigests(fault);
+    const isSame = isDeepStrictEqual(digests, recorded);
+    // A failure names only the commands that differ.
+    expect(differing(digests, recorded), isSame ? '' : howToCompare(fault, skeletons)).toEqual(
+      differing(recorded, digests),
+    );
   });
 });
+
+function howToCompare(fault: FaultName | 'none', skeletons: Skeletons): string {
+  const folder = `dist-skeletons/${fault}`;
+  writeSkeletons(folder, skeletons);
+  return `The skeletons are in ${folder}. To see what has changed, check out a commit with the recorded digests, and run
+MESHWRIGHT_SKELETONS=/tmp/recorded MESHWRIGHT_DEPTH=whole MESHWRIGHT_TESTS=all npx vitest run test/cli/skeletons.slow.test.ts -t 'fault ${fault}$'
+diff -ru /tmp/recorded/${fault} ${folder}
+Exit codes and digests`;
+}

@@ -7,7 +7,7 @@ export interface Recorded {
 }
 
 /** A document without sentences and without values that differ from run to run. */
-export type Skeleton = string | number | boolean | null | readonly Skeleton[] | { readonly [name: string]: Skeleton };
+type Skeleton = string | number | boolean | null | readonly Skeleton[] | { readonly [name: string]: Skeleton };
 
 /** True if the names include a field, either by its name alone or together with its parent's name. */
 const isIn = (names: ReadonlySet<string>, holder: string, name: string): boolean =>
@@ -46,5 +46,5 @@ function strip(value: unknown, name: string): Skeleton {
 }
 
 /** The data of a result, with the fields of each object in alphabetical order. */
-export const skeleton = ({ exit, document }: Recorded): Skeleton =>
+export const skeleton = ({ exit, document }: Recorded): { readonly exit: number; readonly document?: Skeleton } =>
   document === undefined ? { exit } : { exit, document: strip(document, '') };
