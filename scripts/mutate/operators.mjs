@@ -1,56 +1,50 @@
 /**
- * The mutation operators. Each operator finds its places in one file and returns the replacement for each: `{ operator,
- * start, end, text }`, in characters of the file. Code is located by the compiler's syntax tree, shell text by the
- * lines of template literals.
+ * The mutation operators. Each finds its places in one file and returns changes: `{ operator, start, end, text }`, in
+ * characters of the file. Code is located by the compiler's syntax tree, shell text by patterns.
  */
 import ts from 'typescript';
 
 const { SyntaxKind: Kind } = ts;
 
-const boundaries = new Map([
-  [Kind.LessThanToken, '<='],
-  [Kind.LessThanEqualsToken, '<'],
-  [Kind.GreaterThanToken, '>='],
-  [Kind.GreaterThanEqualsToken, '>'],
-]);
-const equalities = new Map([
-  [Kind.EqualsEqualsEqualsToken, '!=='],
-  [Kind.ExclamationEqualsEqualsToken, '==='],
-]);
-const junctions = new Map([
-  [Kind.AmpersandAmpersandToken, '||'],
-  [Kind.BarBarToken, '&&'],
-]);
-const signs = new Map([
-  [Kind.PlusToken, '-'],
-  [Kind.MinusToken, '+'],
-]);
-const opposites = { every: 'some', some: 'every' };
-
-const replaced = (node, text) => ({ start: node.getStart(), end: node.end, text });
-
-/** A different operator between the same operands. */
-const swapped = (tokens) => (node) => {
-  const text = ts.isBinaryExpression(node) ? tokens.get(node.operatorToken.kind) : undefined;
-  return text === undefined ? [] : [replaced(node.operatorToken, text)];
-};
-
-const conditionOf = (node) => {
-  if (ts.isConditionalExpression(node)) return node.condition;
-  return ts.isIfStatement(node) || ts.isWhileStatement(node) ? node.expression : undefined;
-};
-
-/** The only statement of a branch that leaves its block early. */
-const leaves = (branch) => {
-  const [only, ...more] = ts.isBlock(branch) ? branch.statements : [branch];
-  if (only === undefined || more.length > 0) return false;
-  return [ts.isReturnStatement, ts.isThrowStatement, ts.isContinueStatement, ts.isBreakStatement].some((is) =>
-    is(only),
-  );
-};
+/** Pairs of words, such as `a b, c d`, as a map in both directions. */
+const pairs = (text) => new Map(text.split(', ').flatMap((pair) => [pair.split(' '), pair.split(' ').reverse()]));
 
 const methodOf = (node) =>
-  ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) ? node.expression : undefined;
+  ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) ? node.expression.name : undefined;
+
+/** An operator between two values, a keyword, or the name of a called method. */
+function wordOf(node) {
+  const isOperator = node.parent?.operatorToken === node;
+  const isKeyword = node.kind >= Kind.FirstKeyword && node.kind <= Kind.LastKeyword;
+  if (isOperator || isKeyword) return ts.tokenToString(node.kind);
+  const call = ts.isIdentifier(node) ? node.parent.parent : undefined;
+  return call !== undefined && methodOf(call) === node ? node.text : undefined;
+}
+
+/** Signs, keywords and methods of TypeScript that replace each other. */
+const opposites = Object.entries({
+  boundary: '< <=, > >=',
+  equality: '=== !==',
+  'and-or': '&& ||',
+  arithmetic: '+ -, * /, += -=',
+  'true-false': 'true false',
+  'loop-left': 'break continue',
+  'every-some': 'every some',
+  'min-max': 'min max, floor ceil',
+  'first-last': 'shift pop, find findLast, findIndex findLastIndex, indexOf lastIndexOf, startsWith endsWith',
+}).map(([operator, words]) => {
+  const others = pairs(words);
+  return [operator, (node) => others.has(wordOf(node)), (node) => [others.get(wordOf(node))]];
+});
+
+const replaced = (node, text) => ({ start: node.getStart(), end: node.end, text });
+const changeBy = (node, one) => (one.start === undefined ? replaced(node, one.getText?.() ?? one) : one);
+
+const signOf = (node) => node.operatorToken?.getText();
+
+/** Whether an `if` without `else` only leaves its block. */
+const isGuard = ({ thenStatement, elseStatement }) =>
+  elseStatement === undefined && /^(?:\{\s*)?(?:return|throw|continue|break)\b/.test(thenStatement?.getText() ?? '');
 
 /** Whether a literal is a value instead of the name of a property or module. */
 const isValue = (node) =>
@@ -58,150 +52,136 @@ const isValue = (node) =>
   !ts.isElementAccessExpression(node.parent) &&
   !(ts.isCallExpression(node.parent) && node.parent.expression.kind === Kind.ImportKeyword);
 
-/** Operators for TypeScript: each returns the replacements for one node of the tree. */
-const codeOperators = {
-  boundary: swapped(boundaries),
-  equality: swapped(equalities),
-  'and-or': swapped(junctions),
-  arithmetic: swapped(signs),
-  'operand-dropped': (node) => {
-    if (!ts.isBinaryExpression(node) || !junctions.has(node.operatorToken.kind)) return [];
-    return [node.left, node.right].map((kept) => replaced(node, kept.getText()));
-  },
-  'condition-negated': (node) => {
-    const condition = conditionOf(node);
-    return condition === undefined ? [] : [replaced(condition, `!(${condition.getText()})`)];
-  },
-  'guard-removed': (node) =>
-    ts.isIfStatement(node) && node.elseStatement === undefined && leaves(node.thenStatement)
-      ? [replaced(node, ';')]
-      : [],
-  'fallback-removed': (node) =>
-    ts.isBinaryExpression(node) && node.operatorToken.kind === Kind.QuestionQuestionToken
-      ? [replaced(node, `(${node.left.getText()})!`), replaced(node, `(${node.right.getText()})`)]
-      : [],
-  'chain-required': (node) => {
-    const token = node.questionDotToken;
-    if (token === undefined) return [];
-    return [replaced(token, ts.isPropertyAccessExpression(node) ? '!.' : '!')];
-  },
-  'true-false': (node) => {
-    if (node.kind === Kind.TrueKeyword) return [replaced(node, 'false')];
-    return node.kind === Kind.FalseKeyword ? [replaced(node, 'true')] : [];
-  },
-  'number-plus-one': (node) =>
-    ts.isNumericLiteral(node) && isValue(node) ? [replaced(node, String(Number(node.text) + 1))] : [],
-  'text-emptied': (node) =>
-    ts.isStringLiteral(node) && node.text !== '' && isValue(node) ? [replaced(node, "''")] : [],
-  'every-some': (node) => {
-    const method = methodOf(node);
-    const text = opposites[method?.name.text];
-    return text === undefined ? [] : [replaced(method.name, text)];
-  },
-  'filter-dropped': (node) => {
-    const method = methodOf(node);
-    return method?.name.text === 'filter' ? [replaced(node, method.expression.getText())] : [];
-  },
-};
+const isNumber = (node) => ts.isNumericLiteral(node) && isValue(node);
+const conditionOf = (node) =>
+  node.condition ?? (ts.isIfStatement(node) || ts.isWhileStatement(node) ? node.expression : undefined);
+const droppable = 'filter flat reverse slice sort toReversed toSorted toLowerCase trim trimEnd'.split(' ');
 
-const skippedKinds = new Set([Kind.ImportDeclaration, Kind.ExportDeclaration, Kind.InterfaceDeclaration]);
+/** Removes each member of a list in turn, with its comma. */
+const eachDropped = (list) =>
+  list.map((one, at) => {
+    const next = list[at + 1];
+    if (next !== undefined) return { start: one.getStart(), end: next.getStart(), text: '' };
+    return { start: list[at - 1]?.end ?? one.getStart(), end: list.end, text: '' };
+  });
+
+const neighborsSwapped = (list) =>
+  list.slice(1).map((one, at) => {
+    const text = `${one.getText()}, ${list[at].getText()}`;
+    return { start: list[at].getStart(), end: one.end, text };
+  });
+
+/** Operators for TypeScript: the nodes that they change, and what replaces a node: texts, parts of it, or changes. */
+const codeOperators = [
+  ...opposites,
+  ['operand-dropped', (node) => ['&&', '||'].includes(signOf(node)), ({ left, right }) => [left, right]],
+  ['condition-negated', conditionOf, (node) => [replaced(conditionOf(node), `!(${conditionOf(node).getText()})`)]],
+  ['branch-chosen', ts.isConditionalExpression, ({ whenTrue, whenFalse }) => [whenTrue, whenFalse]],
+  ['guard-removed', isGuard, () => [';']],
+  ['statement-dropped', ts.isExpressionStatement, () => [';']],
+  ['else-dropped', (node) => node.parent?.elseStatement === node, () => [';']],
+  ['case-dropped', ts.isCaseClause, () => ['']],
+  ['await-dropped', ts.isAwaitExpression, ({ expression }) => [expression]],
+  ['not-dropped', (node) => node.operator === Kind.ExclamationToken, ({ operand }) => [operand]],
+  ['fallback-removed', (node) => signOf(node) === '??', ({ left, right }) => [`(${left.getText()})!`, right]],
+  ['chain-required', ts.isQuestionDotToken, ({ parent }) => [ts.isPropertyAccessExpression(parent) ? '!.' : '!']],
+  ['number-plus-one', isNumber, ({ text }) => [`${Number(text) + 1}`]],
+  ['number-scaled', isNumber, ({ text }) => [`${Number(text) * 10}`, `${Math.trunc(Number(text) / 10)}`]],
+  ['text-emptied', (node) => ts.isStringLiteral(node) && isValue(node), () => ["''"]],
+  ['call-dropped', (node) => droppable.includes(methodOf(node)?.text), (node) => [node.expression.expression]],
+  ['arguments-swapped', (node) => node.arguments, (node) => neighborsSwapped(node.arguments)],
+  ['element-dropped', ts.isArrayLiteralExpression, (node) => eachDropped(node.elements)],
+  ['property-dropped', ts.isObjectLiteralExpression, (node) => eachDropped(node.properties)],
+  ['anchor-dropped', ts.isRegularExpressionLiteral, ({ text }) => [text.replace('/^', '/'), text.replace('$/', '/')]],
+];
+
+const changesOf = (node) =>
+  codeOperators
+    .filter(([, isChanged]) => isChanged(node))
+    .flatMap(([operator, , made]) => made(node).map((one) => ({ operator, ...changeBy(node, one) })));
+
+const withoutValues = [Kind.ImportDeclaration, Kind.ExportDeclaration, Kind.InterfaceDeclaration];
 
 function* nodesOf(node) {
-  if (ts.isTypeNode(node) || skippedKinds.has(node.kind)) return;
+  if (ts.isTypeNode(node) || withoutValues.includes(node.kind)) return;
   yield node;
   for (const child of node.getChildren()) yield* nodesOf(child);
 }
 
-const parse = (path, text) => ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+const others = pairs('lt le, gt ge, eq ne, -z -n, -e -d, -f -h, -s -r, = !=, && ||, + -, # ##, % %%, break continue');
+const other = (word) => others.get(word) ?? word;
 
-/** All mutants of one file's TypeScript code. */
-export function codeMutants(path, text) {
-  const found = [...nodesOf(parse(path, text))].flatMap((node) =>
-    Object.entries(codeOperators).flatMap(([operator, of]) => of(node).map((one) => ({ operator, ...one }))),
+/** Operators for shell text: a pattern, and what replaces its matches. Only whole commands are replaced by `:`. */
+const shellOperators = [
+  ['shell-statement-dropped', /(?<=^ *)[\w"$[].*$/gm, ':'],
+  ['command-dropped', /(?<=^ *)(?:must |write |\$\{pathWord\(tool\.|"\$R\/(?:usr\/)?s?bin\/)(?!sleep).*$/gm, ':'],
+  ['shell-guard-dropped', /(?<=^ *)\S.* (?:\|\||&&) (?:return|exit|continue|break|(?:un)?changed)\b.*$/gm, ':'],
+  ['failure-ignored', / \|\| failed [\w${}.-]+ (?:'[^'\n]*'|"(?:[^"\\\n]|\\.)*")/gm, ''],
+  ['exit-unchecked', /(?<=(?:^|\|\||&&|;|then|do|\{) *)must [\w${}.-]+ (?=[$"/\w])/gm, ''],
+  ['wait-dropped', /(?<=^ *until ).*(?=; do$)/gm, 'true'],
+  ['test-negated', /(?<![\w$*?])\[ (?:! )?(?=[-"$])/gm, (test) => (test === '[ ' ? '[ ! ' : '[ ')],
+  ['shell-not-dropped', /(?<=(?:if|while|until|\{|&&|\|\||;) )! /gm, ''],
+  ['shell-and-or', /(?<= )(?:&&|\|\|)(?= (?!failed))/gm, other],
+  ['shell-comparison', /(?<= -)(?:lt|le|gt|ge|eq|ne)(?= \S+ \])/gm, other],
+  ['shell-equality', /(?<=\[ [^\]\n]* )!?=(?= [^\]\n]*\])/gm, other],
+  ['test-kind', /(?<=\[ (?:! )?)-[a-z](?= )/gm, other],
+  ['exit-changed', /(?<=\b(?:exit|return) )(?:\d+|\$\{\w+\})/gm, (code) => (code === '0' ? '1' : '0')],
+  ['option-dropped', /(?<=^[^[\n]*[\w"})] )-[a-zA-Z]+ /gm, ''],
+  ['redirection-dropped', / (?:\d?>>?|<)(?:&\d|\/dev\/null|"[^"\n]*")/gm, ''],
+  ['append-or-overwrite', /(?<![\d>&=-])>>?(?=")/gm, (sign) => (sign === '>' ? '>>' : '>')],
+  ['shell-number-scaled', /(?<=(?<!exit|return)[ =])[1-9]\d*(?=[ ;)]|$)/gm, (number) => `${number}0`],
+  ['shell-arithmetic', /(?<=\$\(\([^)\n]* )[+-](?= [^)\n]*\)\))/gm, other],
+  ['longest-match', /(?<=\$\{\w+)(?:##?|%%?)(?=[^}\n])/gm, other],
+  ['default-dropped', /(?<=\$\{\w+):?-[^{}\n]*(?=\})/gm, ''],
+  ['shell-else-dropped', /^( *)else\n[\s\S]*?(?=^\1fi\b)/gm, ''],
+  ['shell-case-dropped', /(?<=^ *|;; |in )\([^()\n]+\) [^;\n]+;; ?/gm, ''],
+  ['shell-loop-left', /\b(?:break|continue)\b(?= ?;|$)/gm, other],
+];
+
+const partial =
+  /^(?:if|elif|else|then|while|until|for|case|do|done|fi|esac)\b|^[(){}]|^\|\||^&&|`|;;|(?<!\\)\\n|[\\{(;]$/;
+
+/** Whether a line is a whole command, which opens nothing that another line closes. */
+function isCommand(line) {
+  const count = (pattern) => line.split(pattern).length;
+  const isEven = [/(?<!\\)'/, /(?<!\\)"/].every((quote) => count(quote) % 2 === 1);
+  return isEven && !partial.test(line) && count('{') === count('}') && count('(') === count(')');
+}
+
+function shellChanges(text, from) {
+  const shell = text.replaceAll(/^ *#.*$/gm, (comment) => ' '.repeat(comment.length));
+  return shellOperators.flatMap(([operator, pattern, made]) =>
+    [...shell.matchAll(pattern)]
+      .filter(([line]) => made !== ':' || (shell.includes('\n') && isCommand(line)))
+      .map(({ 0: match, index }) => {
+        const start = from + index;
+        const written = typeof made === 'string' ? made : made(match);
+        return { operator, start, end: start + match.length, text: written, isShell: true };
+      }),
   );
-  return distinct(found, text);
 }
 
-const isWholeLine = (line) => {
-  const count = (pattern) => [...line.matchAll(pattern)].length;
-  return (
-    !/^\(|`|;;|(?<!\\)\\n|[\\{(]$/.test(line) &&
-    count(/(?<!\\)'/g) % 2 === 0 &&
-    count(/(?<!\\)"/g) % 2 === 0 &&
-    count(/\{/g) === count(/\}/g) &&
-    count(/\(/g) === count(/\)/g)
-  );
-};
-
-const comparisons = { lt: 'le', le: 'lt', gt: 'ge', ge: 'gt', eq: 'ne', ne: 'eq' };
-const keywords = '(?!\\|\\||&&|[)}]|(?:if|elif|else|then|while|until|for|case|do|done|fi|esac)\\b)';
-const leaving = '(?:return|exit|continue|break|changed|unchanged|shown)';
-const slug = '[\\w${}.-]+';
-
-/** Operators for shell text: a pattern and the replacement for a match. Those with `isLine` match only whole lines. */
-const shellOperators = {
-  'failure-ignored': { pattern: ` \\|\\| failed ${slug} (?:'[^'\\n]*'|"(?:[^"\\\\\\n]|\\\\.)*")`, text: () => '' },
-  'exit-unchecked': { pattern: `(?<=(?:^|\\|\\||&&|;|then|do|\\{) *)must ${slug} (?=[$"/\\w])`, text: () => '' },
-  'command-dropped': {
-    pattern: '(?<=^ *)(?:must |write |\\$\\{pathWord\\(tool\\.|"\\$R/(?:usr/)?s?bin/)(?!sleep)[^\\n]*$',
-    text: () => ':',
-    isLine: true,
-  },
-  'guard-dropped': {
-    pattern: `(?<=^ *)${keywords}[^ \\n][^\\n]* (?:\\|\\||&&) ${leaving}\\b[^\\n]*$`,
-    text: () => ':',
-    isLine: true,
-  },
-  'wait-dropped': { pattern: '(?<=^ *until )[^\\n]*(?=; do$)', text: () => 'true', isLine: true },
-  'test-negated': { pattern: '(?<![\\w$*?])\\[ (! )?(?=[-"$])', text: ([, not]) => (not ? '[ ' : '[ ! ') },
-  'shell-and-or': { pattern: '(?<= \\] )(&&|\\|\\|)(?= \\[ )', text: ([, word]) => (word === '&&' ? '||' : '&&') },
-  'shell-comparison': { pattern: '(?<= -)(lt|le|gt|ge|eq|ne)(?= [^ \\n]+ \\])', text: ([, word]) => comparisons[word] },
-  'exit-changed': {
-    pattern: '(?<=\\b(?:exit|return) )(\\d+|\\$\\{\\w+\\})',
-    text: ([, code]) => (code === '0' ? '1' : '0'),
-  },
-};
-
-/** The ranges of shell text: a node script without its header, or TypeScript template literals. */
-function shellTexts(path, text) {
-  if (path.endsWith('.sh')) return [[/^(?:#.*\n)*/.exec(text)[0].length, text.length]];
-  return [...nodesOf(parse(path, text))]
-    .filter((node) => ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node))
-    .map((node) => [node.getStart() + 1, node.end - 1]);
-}
-
-/** All mutants of one file's shell text. */
-export function shellMutants(path, text) {
-  const found = shellTexts(path, text).flatMap(([from, end]) => {
-    const shell = text.slice(from, end);
-    return Object.entries(shellOperators).flatMap(([operator, { pattern, text: written, isLine }]) =>
-      [...shell.matchAll(new RegExp(pattern, 'gm'))]
-        .filter(([whole]) => !isLine || (shell.includes('\n') && isWholeLine(whole)))
-        .map((match) => {
-          const start = from + match.index;
-          return { operator, start, end: start + match[0].length, text: written(match) };
-        }),
-    );
-  });
-  return distinct(found, text);
-}
-
-/** Each change once, with its lines before and after, by which readers and the list of equivalents identify it. */
-function distinct(found, text) {
-  const all = new Map();
-  for (const one of found) {
-    const key = `${one.start} ${one.end} ${one.text}`;
-    if (text.slice(one.start, one.end) === one.text || all.has(key)) continue;
-    const lineStart = text.lastIndexOf('\n', one.start - 1) + 1;
-    const lineEnd = text.indexOf('\n', one.end);
-    const tail = text.slice(one.end, lineEnd < 0 ? text.length : lineEnd);
-    const head = text.slice(lineStart, one.start);
-    const before = `${head}${text.slice(one.start, one.end)}${tail}`.trim();
-    const line = text.slice(0, one.start).split('\n').length;
-    all.set(key, { ...one, line, before, after: `${head}${one.text}${tail}`.trim() });
-  }
-  return [...all.values()];
+/** All mutants of a file, each change once: of its TypeScript, and of its shell text if it is a script. */
+export function mutantsOf(path, text, isScript) {
+  const nodes = path.endsWith('.ts') ? [...nodesOf(ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true))] : [];
+  const templates = nodes.filter((node) => ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node));
+  const inCode = templates.map((node) => [node.getStart() + 1, node.end - 1]);
+  const shell = path.endsWith('.sh') ? [[/^(?:#.*\n)*/.exec(text)[0].length, text.length]] : inCode;
+  const changes = [
+    ...nodes.flatMap(changesOf),
+    ...(isScript ? shell.flatMap(([from, end]) => shellChanges(text.slice(from, end), from)) : []),
+  ].filter((one) => text.slice(one.start, one.end) !== one.text);
+  return [...new Map(changes.map((one) => [`${one.start} ${one.end} ${one.text}`, one])).values()];
 }
 
 /** A file's text with one mutant applied. */
 export const mutated = (text, { start, end, text: written }) => `${text.slice(0, start)}${written}${text.slice(end)}`;
+
+/** The place of a mutant for readers: its line number, and its lines before and after the change. */
+export function placeOf(text, mutant) {
+  const from = text.lastIndexOf('\n', mutant.start - 1) + 1;
+  const to = `${text}\n`.indexOf('\n', mutant.end);
+  const longer = mutant.text.length - (mutant.end - mutant.start);
+  const [before, after] = [text.slice(from, to), mutated(text, mutant).slice(from, to + longer)];
+  return { line: text.slice(0, from).split('\n').length, before: before.trim(), after: after.trim() };
+}
