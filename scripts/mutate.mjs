@@ -32,54 +32,44 @@ const commit = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: project, encoding:
 const path = options.results || join(tmpdir(), `meshwright-mutants-${commit.slice(0, 7)}-${options.seed}.jsonl`);
 const { run, results } = openResults(path, { commit, seed: options.seed, count });
 const title = `commit ${run.commit.slice(0, 7)}, seed ${run.seed}, ${run.count} mutants`;
-process.stdout.write(`${title}, results in ${path}\n`);
+process.stdout.write(`${title}\nTo continue after an interruption: npm run mutate -- --results ${path}\n`);
 
 /** Test files that pass without a mutant, and those that fail. Only a failure of the former is meaningful. */
 const sound = new Set();
 const broken = new Set();
 
-const workers = Math.max(1, Math.floor(availableParallelism() / jobs));
-const test = (copy, files, seconds, change) =>
-  runTests(copy, files, { limitMs: seconds * 1_000, workers, commit: run.commit }, change);
-
 /** Whether the files pass without a mutant. Those that fail are skipped from now on. */
 async function areSound(copy, files, { file }) {
   if (files.every((one) => sound.has(one))) return true;
-  const { outcome } = await test(copy, files, limit, { file });
+  const { outcome } = await runTests(copy, files, limit, { file });
   for (const one of files) (outcome === 'passed' ? sound : broken).add(one);
   return outcome === 'passed';
 }
 
-/**
- * Runs one wave of tests with a mutant. If a failure proves nothing, the wave runs again without the failing files. A
- * run that does not finish kills a mutant only if the same tests finish without the mutant in a quarter of the time.
- */
-async function tryWave(copy, wave, change, secondsLeft) {
-  const files = wave.filter((one) => !broken.has(one));
-  if (files.length === 0) return { verdict: 'survived', seconds: 0 };
-  const { outcome, seconds, failed } = await test(copy, files, secondsLeft, change);
-  if (outcome === 'passed') return { verdict: 'survived', seconds };
-  if (outcome === 'late') {
-    const clean = await test(copy, files, secondsLeft / 4, { file: change.file });
-    if (clean.outcome !== 'passed') return { verdict: 'timed out', seconds };
-    return { verdict: 'killed', by: 'a run that does not finish', seconds };
-  }
-  const suspects = failed.length > 0 ? failed : files;
-  if (await areSound(copy, suspects, change)) return { verdict: 'killed', by: suspects[0], seconds };
-  const again = await tryWave(copy, wave, change, secondsLeft);
-  return { ...again, seconds: seconds + again.seconds };
-}
+const nothing = { outcome: 'passed', seconds: 0, failed: [] };
 
-/** The verdict on one mutant, after all waves of tests or the first that kills it. */
+/**
+ * The verdict on one mutant, after all waves of tests or the first that kills it. If a failure proves nothing, its wave
+ * runs again without the failing files. A run that does not finish kills a mutant only if the same tests finish without
+ * the mutant in a quarter of the time.
+ */
 async function verdictOf(copy, waves, change) {
-  let tried = { verdict: 'survived' };
-  let seconds = 0;
-  for (const wave of waves) {
-    tried = await tryWave(copy, wave, change, Math.max(1, limit - seconds));
-    seconds += tried.seconds;
-    if (tried.verdict !== 'survived') break;
+  let total = 0;
+  for (const left = [...waves]; left.length > 0; ) {
+    const files = left[0].filter((one) => !broken.has(one));
+    const most = Math.max(1, limit - total);
+    const { outcome, seconds, failed } = files.length === 0 ? nothing : await runTests(copy, files, most, change);
+    total = Math.round(total + seconds);
+    if (outcome === 'late') {
+      const isSlower = (await runTests(copy, files, most / 4, { file: change.file })).outcome === 'passed';
+      return { verdict: isSlower ? 'killed' : 'timed out', by: 'a run that does not finish', seconds: total };
+    }
+    const suspects = failed.length > 0 ? failed : files;
+    if (outcome === 'failed' && (await areSound(copy, suspects, change)))
+      return { verdict: 'killed', by: suspects[0], seconds: total };
+    if (outcome === 'passed') left.shift();
   }
-  return { ...tried, seconds: Math.round(seconds) };
+  return { verdict: 'survived', seconds: total };
 }
 
 /** Draws the mutants without a result: of each drawn file, the first drawn mutant that compiles. */
@@ -105,12 +95,8 @@ function* missingMutants(root) {
 async function tryMutants() {
   const copies = [];
   process.on('exit', () => copies.forEach(removeCopy));
-  const stop = () => {
-    process.stdout.write(`\nInterrupted. To continue: npm run mutate -- --results ${path}\n`);
-    process.exit(130);
-  };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
-  while (copies.length < jobs) copies.push(makeCopy(project, run.commit));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
+  while (copies.length < jobs) copies.push(makeCopy(project, run.commit, Math.ceil(availableParallelism() / jobs)));
   const testsFor = relatedTests(copies[0].root);
   const mutants = missingMutants(copies[0].root);
   const work = async (copy) => {

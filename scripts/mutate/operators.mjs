@@ -60,16 +60,12 @@ const droppable = 'filter flat reverse slice sort toReversed toSorted toLowerCas
 /** Removes each member of a list in turn, with its comma. */
 const eachDropped = (list) =>
   list.map((one, at) => {
-    const next = list[at + 1];
-    if (next !== undefined) return { start: one.getStart(), end: next.getStart(), text: '' };
-    return { start: list[at - 1]?.end ?? one.getStart(), end: list.end, text: '' };
+    const start = at === list.length - 1 ? list[at - 1]?.end : undefined;
+    return { start: start ?? one.getStart(), end: list[at + 1]?.getStart() ?? list.end, text: '' };
   });
 
-const neighborsSwapped = (list) =>
-  list.slice(1).map((one, at) => {
-    const text = `${one.getText()}, ${list[at].getText()}`;
-    return { start: list[at].getStart(), end: one.end, text };
-  });
+const swapped = (one, other) => ({ ...replaced(one, `${other.getText()}, ${one.getText()}`), end: other.end });
+const neighborsSwapped = (list) => list.slice(1).map((one, at) => swapped(list[at], one));
 
 /** Operators for TypeScript: the nodes that they change, and what replaces a node: texts, parts of it, or changes. */
 const codeOperators = [
