@@ -6,11 +6,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HostKeyVerdict, matchingLines, trustFor } from '../../src/remote/keys/host-key-trust.ts';
-import { isThorough, isWhole } from '../sample.ts';
+import { isThorough, sampleOf } from '../sample.ts';
 import { hasSshd, type KeyPair, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
 
-// The whole comparison has 240 files; other runs use fewer from the same generator.
-const fileCount = isWhole ? 240 : isThorough ? 80 : 25;
 const alias = 'studio-1.lan';
 
 interface Keys {
@@ -184,7 +182,7 @@ describe.runIf(hasSshd())('the known_hosts matcher', () => {
   });
 
   const files = (server: Sshd): readonly string[] =>
-    fc.sample(fileArb(keys, server.port), { seed: 20_261_120, numRuns: fileCount });
+    sampleOf(fc.sample(fileArb(keys, server.port), { seed: 20_261_120, numRuns: 240 }), { few: 12, oneIn: 4 });
   const write = (text: string, index: number): string => {
     const file = join(folder, `known_hosts-${index}`);
     writeFileSync(file, text);
@@ -195,7 +193,8 @@ describe.runIf(hasSshd())('the known_hosts matcher', () => {
     const [server] = servers;
     if (server === undefined) throw new Error('no server');
     let found = 0;
-    await inParallel(files(server), async (text, index) => {
+    const tried = files(server);
+    await inParallel(tried, async (text, index) => {
       const file = write(text, index);
       for (const name of [`[127.0.0.1]:${server.port}`, alias, '127.0.0.1']) {
         const { stdout } = await run('ssh-keygen', ['-F', name, '-f', file]);
@@ -208,7 +207,7 @@ describe.runIf(hasSshd())('the known_hosts matcher', () => {
         });
       }
     });
-    expect(found).toBeGreaterThan(fileCount);
+    expect(found).toBeGreaterThan(tried.length);
   });
 
   it('gives the same verdicts as ssh', async () => {
@@ -246,7 +245,8 @@ describe.runIf(hasSshd())('the known_hosts matcher', () => {
         });
       });
     }
-    // Every verdict must occur often enough to prove something.
-    for (const kind of ['accepted', 'changed', 'unknown']) expect(counts.get(kind)).toBeGreaterThan(fileCount / 12);
+    // Every verdict must occur often enough to prove something; the few files of `npm test` cannot ensure that.
+    if (!isThorough) return;
+    for (const kind of ['accepted', 'changed', 'unknown']) expect(counts.get(kind)).toBeGreaterThan(3);
   }, 180_000);
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { graphDot } from '../../src/report/graph/graph-dot.ts';
 import { graphSvg } from '../../src/report/graph/graph-svg.ts';
 import { end, peer, receptacles } from '../rack/rack.ts';
+import { runs } from '../runs.ts';
 import { declaredPicture, seenPicture, studios } from '../unit/report/graph/graph-racks.ts';
 import { elementsOf, statementsOf } from '../unit/report/graph/well-formed.ts';
 
@@ -43,7 +44,7 @@ describe('the drawing of a rack', () => {
         statementsOf(graphDot(picture));
         elementsOf(graphSvg(declaredPicture(rack)));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -62,7 +63,7 @@ describe('the drawing of a rack', () => {
         expect(elementsOf(graphSvg(picture)).filter((name) => name === 'script')).toEqual([]);
         statementsOf(graphDot(picture));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -11,6 +11,7 @@ import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { digest } from '../../src/model/digest.ts';
 import type { TreeFile } from '../../src/model/node-script.ts';
+import { runs } from '../runs.ts';
 
 const file = 'cluster.lock';
 const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
@@ -85,6 +86,7 @@ describe('a lock file', () => {
       fc.property(lock, (one) => {
         expect(parseLock(renderLock(one), file)).toEqual({ lock: one, diagnostics: [] });
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -102,6 +104,7 @@ describe('a lock file', () => {
         };
         expect(renderLock(other)).toBe(renderLock(one));
       }),
+      { numRuns: runs(100) },
     );
   });
 });
@@ -129,6 +132,7 @@ describe('link networks across any sequence of files', () => {
           now = next;
         }
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -139,6 +143,7 @@ describe('link networks across any sequence of files', () => {
         const again = settle(second, settled.lock);
         expect([again.lock, again.fleet, again.additions]).toEqual([settled.lock, settled.fleet, []]);
       }),
+      { numRuns: runs(100) },
     );
   });
 });

@@ -7,6 +7,7 @@ import type { NodeObservation } from '../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { subjectText } from '../../src/model/subject.ts';
 import { desiredFleet, healthyFacts, meshOfFour, observedFleet } from '../rack/rack.ts';
+import { runs } from '../runs.ts';
 
 const nodeNames = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 /** Facts whose absence causes no finding on this rack with macOS 26. */
@@ -45,6 +46,7 @@ describe('the diagnosis of a rack', () => {
         const isReported = (facts: object): boolean => Object.keys(facts).some((name) => !optional.includes(name));
         expect(codes).toHaveLength(Object.values(unknown).filter(isReported).length);
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -58,6 +60,7 @@ describe('the diagnosis of a rack', () => {
         const found = diagnoseFleet(desiredFleet(), { nodes, failures: {} });
         expect(diagnoseFleet(desiredFleet(), { nodes: turned, failures: {} })).toEqual(found);
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -71,6 +74,7 @@ describe('the diagnosis of a rack', () => {
         const keys = found.map((one) => `${one.code} ${subjectText(one.subject)} ${plainText(one.detail)}`);
         expect(new Set(keys).size).toBe(keys.length);
       }),
+      { numRuns: runs(100) },
     );
   });
 });

@@ -12,6 +12,7 @@ import { factsText } from '../../src/report/facts-text.ts';
 import { statusText } from '../../src/report/status/status-text.ts';
 import { plainPage } from '../rack/page.ts';
 import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../rack/rack.ts';
+import { runs } from '../runs.ts';
 
 const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
 /** Hostile output of a node: escape sequences, bidirectional marks, GitHub commands, wide and long text. */
@@ -99,6 +100,7 @@ describe('the text output for a rack with a hostile node', () => {
         const shown = { desired, observation, findings, placements, isSimulated: true };
         check(statusText(shown, plainPage({ columns, unicode, isSimulated: true })), columns, commands);
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -111,6 +113,7 @@ describe('the text output for a rack with a hostile node', () => {
           columns,
         );
       }),
+      { numRuns: runs(100) },
     );
   });
 });
