@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { filesBelow, root, table } from '../architecture/sources.ts';
+import { filesBelow, root, table } from './sources.ts';
 
 describe('pure modules without a clock, randomness, timers or a process', () => {
   const folders = table.pure.filter(
