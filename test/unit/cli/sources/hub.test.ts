@@ -7,6 +7,7 @@ import { jsonAnswer } from '../../../../src/sim/web/web-server.ts';
 import { textOf } from '../../../architecture/sources.ts';
 import { cdnHost, type FakeHub, hubHost, openFakeHub } from '../../../servers/fake-hub.ts';
 import { openFakeWeb } from '../../../servers/fake-web.ts';
+import { skipSleeps } from '../../../skip-sleeps.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
 
 const files = {
@@ -97,18 +98,23 @@ describe('a repository', () => {
 
   it('is asked for again after the pause that the rate limit demands', async () => {
     const pauses: number[] = [];
-    hub.limit('api', 1, 1);
-    expect(await resolved('hf:acme/tiny', { onPause: (seconds) => void pauses.push(seconds) })).toMatchObject({
-      commit,
-    });
-    expect(pauses).toEqual([1]);
+    const onPause = (seconds: number): void => {
+      pauses.push(seconds);
+      hub.limit('api', 99, 10);
+    };
+    const sleptMs = skipSleeps();
+    hub.limit('api', 1, 10);
+    expect(await resolved('hf:acme/tiny', { onPause })).toMatchObject({ commit });
+    expect([pauses, sleptMs]).toEqual([[10], [10_000]]);
   });
 
   it('is unresolved if the server cannot be reached or breaks off', async () => {
+    const sleptMs = skipSleeps();
     const closed = await resolved('hf:acme/tiny', { downloads: { mirror: 'https://127.0.0.1:1' } });
     expect(closed).toMatchObject({ kind: 'unresolved', detail: expect.stringMatching(/ECONNREFUSED/) });
     hub.fault({ kind: 'status', status: 503 });
     expect(await resolved('hf:acme/tiny')).toMatchObject({ detail: expect.stringMatching(/HTTP 503/) });
+    expect(sleptMs).toEqual([1_000, 2_000, 1_000, 2_000]);
   });
 });
 
