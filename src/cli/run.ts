@@ -17,6 +17,7 @@ import {
   diagnosticsJson,
   logFindings,
   processConsole,
+  type Streams,
   showDiagnostics,
   showJson,
   showJsonText,
@@ -34,13 +35,14 @@ export async function runCommandLine(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
   folder: string | undefined,
+  streams: Streams = process,
 ): Promise<number> {
   const dashes = argv.indexOf('--');
   const head = dashes < 0 ? argv : argv.slice(0, dashes);
   const tail = dashes < 0 ? undefined : argv.slice(dashes + 1);
   const hasEvents = head.includes('--events');
   const look = { noColor: head.includes('--no-color'), isSimulated: head.includes('--sim'), hasEvents };
-  const console = processConsole(env, look);
+  const console = processConsole(env, look, streams);
   const wantsJson = hasEvents || head.includes('--json');
   const signals = listenForSignals(console);
   let log: RunLog | undefined;

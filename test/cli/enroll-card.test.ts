@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { expectGolden, json, meshwright, type Ran } from './meshwright.ts';
+import { expectGolden, json, meshwrightHere, type Ran } from './meshwright.ts';
 import { makePlace } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
 const place = makePlace();
 afterAll(() => place.remove());
 
-const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+const run = (...words: string[]): Promise<Ran> => meshwrightHere(place, words);
 const text = readFileSync(new URL('../rack/reference.yaml', import.meta.url), 'utf8');
 
 describe('enroll --card', () => {

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
+import { codesOf, expectGolden, json, meshwrightHere, widest } from './meshwright.ts';
 import { makePlace } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
 const place = makePlace();
 afterAll(() => place.remove());
 
-const run = (...words: string[]) => meshwright(place, words);
+const run = (...words: string[]) => meshwrightHere(place, words);
 
 describe('fit --mesh', () => {
   it('shows in 80 columns which Macs can form a full mesh, and with which cables', async () => {
@@ -36,7 +36,7 @@ describe('fit --mesh', () => {
   });
 
   it('fits on a narrow page without breaking cable lines', async () => {
-    const ran = await meshwright(place, ['fit', '--mesh', '2xMac15,14'], { env: { COLUMNS: '40' } });
+    const ran = await meshwrightHere(place, ['fit', '--mesh', '2xMac15,14'], { env: { COLUMNS: '40' } });
     expect(widest(ran.stdout)).toBeLessThanOrEqual(40);
     expect(ran.stdout).toContain('\n    - studio-1:2 <-> studio-2:2\n');
   });

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { nativeParts } from '../../src/native/load-native.ts';
-import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
+import { codesOf, expectGolden, json, meshwright, meshwrightHere, widest } from './meshwright.ts';
 import { makePlace } from './place.ts';
 
 const place = makePlace();
 afterAll(() => place.remove());
 
-const run = (...words: string[]) => meshwright(place, words);
+const run = (...words: string[]) => meshwrightHere(place, words);
 
 /** Every command and group of commands in the help. */
 const shown = [
@@ -54,7 +54,7 @@ const shown = [
 
 describe('meshwright --help', () => {
   it('lists the commands in 80 columns', async () => {
-    const help = await run('--help');
+    const help = await meshwright(place, ['--help']);
     expect(widest(help.stdout)).toBeLessThanOrEqual(80);
     await expectGolden('help', place, [help]);
   });
@@ -96,7 +96,7 @@ describe('meshwright --help', () => {
   });
 
   it.each(['0', '1', '10', '40', '200'])('lists every command on a page of %s columns', async (columns) => {
-    const { code, stdout } = await meshwright(place, ['--help'], { env: { COLUMNS: columns } });
+    const { code, stdout } = await meshwrightHere(place, ['--help'], { env: { COLUMNS: columns } });
     expect(code).toBe(0);
     for (const verb of shown) {
       expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'));
@@ -107,7 +107,7 @@ describe('meshwright --help', () => {
 
 describe('meshwright --version', () => {
   it('prints one line, or one JSON document with the Node version and the native parts', async () => {
-    const [plain, asJson] = await Promise.all([run('--version'), run('--version', '--json')]);
+    const [plain, asJson] = await Promise.all([meshwright(place, ['--version']), run('--version', '--json')]);
     expect(plain).toMatchObject({ code: 0, stderr: '' });
     expect(plain.stdout).toMatch(/^meshwright \d+\.\d+\.\d+\n$/);
     expect(json(asJson)).toEqual({
@@ -144,7 +144,7 @@ describe('an invalid command line', () => {
   });
 
   it('gets the help on standard error if it names no command', async () => {
-    const [none, help, family] = await Promise.all([run(), run('--help'), run('sim')]);
+    const [none, help, family] = await Promise.all([meshwright(place, []), run('--help'), run('sim')]);
     expect(none).toMatchObject({ code: 64, stdout: '', stderr: help.stdout });
     expect(family).toMatchObject({ code: 64, stdout: '' });
     expect(family.stderr).toContain('meshwright sim COMMAND');

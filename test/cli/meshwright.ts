@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { runCommandLine } from '../../src/cli/run.ts';
 import type { Place } from './place.ts';
 import { stable, withoutProgress } from './placeholders.ts';
 
@@ -73,6 +75,35 @@ export function ended(child: ChildProcess, words: readonly string[], longestMs =
 /** Runs `meshwright WORDS…` to its end. */
 export const meshwright = (place: Place, words: readonly string[], options: RunOptions = {}): Promise<Ran> =>
   ended(start(place, words, options), words);
+
+/** A stream that keeps its text. */
+function keptText() {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: (): string => Buffer.concat(chunks).toString() };
+}
+
+let running: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs `meshwright WORDS…` like {@link meshwright}, but in this process: starting one takes longer than most commands.
+ * Commands run one at a time, because each listens for the signals of its process.
+ */
+export function meshwrightHere(place: Place, words: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const [out, err] = [keptText(), keptText()];
+  const streams = { stdin: {}, stdout: out.stream, stderr: err.stream };
+  const ran = running.then(async () => {
+    const code = await runCommandLine(words, environment(place, options.env), options.folder ?? place.folder, streams);
+    return { words, code, signal: null, stdout: out.text(), stderr: withoutProgress(err.text()) };
+  });
+  running = ran.catch(() => undefined);
+  return ran;
+}
 
 /** The one JSON document on standard output; fails if there is anything else. */
 export function json(ran: Ran): unknown {

@@ -1,45 +1,48 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endPlace } from './fleet.ts';
-import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
+import { codesOf, expectGolden, json, meshwright, meshwrightHere, type Ran, widest } from './meshwright.ts';
 import { bareFile, fileIn, placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
 let place: Place;
+let asJson: Ran;
 beforeAll(async () => {
   place = await placeWithPair(bareFile());
   for (const fault of [
     ['rdma-disabled', 'studio-4'],
     ['power-wrong', 'studio-1'],
   ]) {
-    await meshwright(place, ['sim', 'fault', ...fault]);
+    await meshwrightHere(place, ['sim', 'fault', ...fault]);
   }
+  asJson = await run('plan', '--sim', '--json', '--out', 'saved.json');
 });
 afterAll(() => endPlace(place));
 
-const run = (...words: string[]) => meshwright(place, words);
+const run = (...words: string[]): Promise<Ran> => meshwrightHere(place, words);
 
 describe('plan', () => {
   it('shows the manual steps, the changes and the next command in 80 columns', async () => {
-    const ran = await run('plan', '--sim');
+    const ran = await meshwright(place, ['plan', '--sim']);
     expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     await expectGolden('plan', place, [ran]);
   });
 
   it('prints and saves the same JSON document, which matches its schema', async () => {
-    const ran = await run('plan', '--sim', '--json', '--out', 'saved.json');
-    const document = json(ran);
+    const document = json(asJson);
     expect(schemaCheck('plan')(document)).toEqual([]);
     expect(document).toMatchObject({ simulated: true, cluster: 'studio-rack' });
-    expect(fileIn(place, 'saved.json')).toBe(ran.stdout);
+    expect(fileIn(place, 'saved.json')).toBe(asJson.stdout);
   });
 
   it('shows every root script in text and JSON, but saves none', async () => {
     const words = ['plan', '--sim', '--scripts'];
-    const [text, asJson] = [await run(...words), await run(...words, '--json', '--out', 'unscripted.json')];
-    const document = json(asJson) as { readonly scripts: readonly { readonly step: string; readonly text: string }[] };
+    const [text, scripted] = [await run(...words), await run(...words, '--json', '--out', 'unscripted.json')];
+    const document = json(scripted) as {
+      readonly scripts: readonly { readonly step: string; readonly text: string }[];
+    };
     expect([text.code, text.stderr, schemaCheck('plan')(document)]).toEqual([0, '', []]);
     expect(fileIn(place, 'unscripted.json')).not.toContain('"scripts"');
     expect(text.stdout.match(/^# \d+ scripts for root/m)?.[0]).toBe(`# ${document.scripts.length} scripts for root`);
@@ -54,9 +57,9 @@ describe('plan', () => {
   });
 
   it('is the same when run twice, and does not write the lock', async () => {
-    const [one, two] = [await run('plan', '--sim', '--json'), await run('plan', '--sim', '--json')];
-    const { diagnostics: _one, ...first } = json(one) as { readonly diagnostics: unknown };
-    const { diagnostics: _two, ...second } = json(two) as { readonly diagnostics: unknown };
+    const again = await run('plan', '--sim', '--json');
+    const { diagnostics: _one, ...first } = json(asJson) as { readonly diagnostics: unknown };
+    const { diagnostics: _two, ...second } = json(again) as { readonly diagnostics: unknown };
     expect(second).toEqual(first);
     expect(fileIn(place, 'cluster.lock')).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../architecture/sources.ts';
-import { json, meshwright } from './meshwright.ts';
+import { json, meshwrightHere } from './meshwright.ts';
 import { exampleText, makePlace } from './place.ts';
 
 const place = makePlace();
@@ -34,16 +34,16 @@ describe('the list of missing features in the README', () => {
     const text = edit(exampleText);
     expect(text).not.toBe(exampleText);
     place.write('edited.yaml', text);
-    const ran = await meshwright(place, ['validate', 'edited.yaml', '--json']);
+    const ran = await meshwrightHere(place, ['validate', 'edited.yaml', '--json']);
     expect([ran.code, json(ran)]).toMatchObject([65, { diagnostics: [{ code: expect.stringMatching(/^schema\//) }] }]);
   });
 
   it.each(commands)('has a command that does not exist: %s', async (command) => {
-    const { code, stderr } = await meshwright(place, [command]);
+    const { code, stderr } = await meshwrightHere(place, [command]);
     expect([code, stderr]).toEqual([64, expect.stringContaining(`Unknown command "${command}".`)]);
   });
 
   it.each(existing)('recommends a command that exists: %s', async (command) => {
-    expect((await meshwright(place, [command, '--help'])).code).toBe(0);
+    expect((await meshwrightHere(place, [command, '--help'])).code).toBe(0);
   });
 });

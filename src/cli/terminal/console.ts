@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { stderr, stdin, stdout } from 'node:process';
+import { stderr, stdout } from 'node:process';
+import type { Writable } from 'node:stream';
 import { firmSpace } from '../../diagnostics/cells.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { asJsonEscapes, escapeText, jsonText } from '../../diagnostics/escape.ts';
@@ -198,10 +199,20 @@ function pageColumns(terminal: number | undefined, told: string | undefined): nu
   return told !== undefined && /^[1-9][0-9]{0,3}$/.test(told) ? Number(told) : usualColumns;
 }
 
-/** The console of this process. */
+type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** The streams of a process; tests provide their own. */
+export interface Streams {
+  readonly stdin: { readonly isTTY?: boolean };
+  readonly stdout: Output;
+  readonly stderr: Output;
+}
+
+/** The console of a process. */
 export function processConsole(
   env: NodeJS.ProcessEnv,
   about: { readonly noColor: boolean; readonly isSimulated: boolean; readonly hasEvents: boolean },
+  { stdin, stdout, stderr }: Streams,
 ): Console {
   const { noColor, isSimulated, hasEvents } = about;
   const closed = new AbortController();
