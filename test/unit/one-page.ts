@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { type Addressed, type Subject, subjectText } from '../../src/model/subject.ts';
@@ -56,5 +57,15 @@ export function onOnePage(name: string): void {
   beforeAll(() => said.clear());
   it(`matches golden/${name}.txt`, async () => {
     await expect(`${[...said].sort().join('\n')}\n`).toMatchFileSnapshot(`golden/${name}.txt`);
+  });
+}
+
+/** Like {@link onOnePage}, for a test file that ran only some of its cases: the page at this URL has their lines. */
+export function onPartOfPage(page: URL): void {
+  beforeAll(() => said.clear());
+  it('has only lines of its golden page', () => {
+    expect(said.size).toBeGreaterThan(0);
+    const lines = readFileSync(page, 'utf8').split('\n');
+    expect([...said].flatMap((text) => text.split('\n')).filter((line) => !lines.includes(line))).toEqual([]);
   });
 }

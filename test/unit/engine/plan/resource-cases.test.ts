@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import { resources } from '../../../../src/engine/plan/resources.ts';
 import { settings } from '../../../../src/rack/settings/settings.ts';
 import { onOnePage } from '../../one-page.ts';
@@ -10,6 +11,20 @@ const folder = new URL('../../../cases/resources/', import.meta.url);
 /** The cases of this resource contain only its steps and have a separate format. */
 const ownForm = 'placement';
 const kinds = readdirSync(folder).filter((kind) => kind !== ownForm);
+const cases = kinds.flatMap((kind) =>
+  readdirSync(new URL(`${kind}/`, folder)).map((name) => {
+    const one: ResourceFile = parse(readFileSync(new URL(`${kind}/${name}`, folder), 'utf8'));
+    return { kind, name, one };
+  }),
+);
+
+const plans = new Map<ResourceFile, Plan>();
+/** The plan of a case, made once. */
+function planFor(one: ResourceFile): Plan {
+  const plan = plans.get(one) ?? planOf(one);
+  plans.set(one, plan);
+  return plan;
+}
 
 describe('resource cases', () => {
   it('exist for every resource', () => {
@@ -33,12 +48,11 @@ describe('the resource order', () => {
 
 for (const kind of kinds) {
   describe(`the ${kind} resource`, () => {
-    for (const name of readdirSync(new URL(`${kind}/`, folder))) {
-      const one: ResourceFile = parse(readFileSync(new URL(`${kind}/${name}`, folder), 'utf8'));
+    for (const { name, one } of cases.filter((each) => each.kind === kind)) {
       it(`${one.title} (${name})`, () => {
         const { title: _, file, cables, unreachable, seen, unknown, goal, targets, ...wanted } = one;
         const nothing = { changes: [], steps: [], waiting: [], blockers: [], effects: [], told: [] };
-        expect(planLines(planOf(one))).toEqual({ ...nothing, ...wanted });
+        expect(planLines(planFor(one))).toEqual({ ...nothing, ...wanted });
       });
     }
   });
@@ -56,13 +70,9 @@ describe('kinds of changes', () => {
     'no orphaned ranks',
     'nothing left over',
   ];
-  const all = kinds.flatMap((kind) =>
-    readdirSync(new URL(`${kind}/`, folder)).flatMap(
-      (name) => planOf(parse(readFileSync(new URL(`${kind}/${name}`, folder), 'utf8'))).changes,
-    ),
-  );
 
   it('are add for something missing, and remove for something unwanted', () => {
+    const all = cases.flatMap(({ one }) => planFor(one).changes);
     const expected = all.map(({ id, from, to }) => {
       if (ends.includes(to)) return `remove ${id}: ${from} -> ${to}`;
       return `${beginnings.includes(from) ? 'add' : 'change'} ${id}: ${from} -> ${to}`;
