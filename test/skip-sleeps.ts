@@ -21,3 +21,10 @@ export function skipSleeps(onSleep: (ms: number) => void = () => undefined): rea
   });
   return sleptMs;
 }
+
+/** Until the test ends, time passes only in sleeps, which take no real time. */
+export function skipTime(): void {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  skipSleeps((ms) => void vi.advanceTimersByTime(ms));
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { makeKey } from '../sshd/start-sshd.ts';
-import { codesOf, ended, json, meshwright, start } from './meshwright.ts';
+import { codesOf, ended, json, meshwrightHere, start } from './meshwright.ts';
 import { makePlace } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
@@ -37,7 +37,7 @@ describe('enroll', () => {
     place.write('cluster.yaml', 'schema: 1\nname: rack\nnodes:\n  studio-1: { host: 127.0.0.9 }\n');
     const folder = join(place.folder, 'below');
     mkdirSync(folder);
-    const ran = await meshwright(place, words('../../home/own', '--yes'), { folder });
+    const ran = await meshwrightHere(place, words('../../home/own', '--yes'), { folder });
     expect([ran.code, ran.stderr]).toEqual([0, '']);
   });
 
@@ -46,8 +46,8 @@ describe('enroll', () => {
     const pin = `"[127.0.0.1]:${server.port}":\n    - "${hostKey.type} ${hostKey.base64}"`;
     place.write('cluster.lock', `lock: 1\nhostKeys:\n  ${pin}\n`);
     chmodSync(lockPath, 0o666);
-    expect((await meshwright(place, words(key.file))).stderr).toContain('cli/file-open-to-others');
-    const inCi = await meshwright(place, words(key.file), { env: { CI: 'true' } });
+    expect((await meshwrightHere(place, words(key.file))).stderr).toContain('cli/file-open-to-others');
+    const inCi = await meshwrightHere(place, words(key.file), { env: { CI: 'true' } });
     expect([inCi.code, inCi.stderr.includes('cli/file-open-to-others')]).toEqual([65, true]);
     expect(server.logins.filter((one) => one === 'publickey:signed')).toHaveLength(1);
   });
@@ -61,7 +61,7 @@ describe('enroll', () => {
         else socket.destroy();
       },
     });
-    const ran = await meshwright(place, words(key.file, '--yes', '--json'));
+    const ran = await meshwrightHere(place, words(key.file, '--yes', '--json'));
     const document = json(ran);
     expect([ran.code, nodeOf(document), codesOf(nodeOf(document))]).toEqual([
       1,

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filePart } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
-import { meshwright, type Ran } from './meshwright.ts';
+import { meshwrightHere, type Ran } from './meshwright.ts';
 import { bareFile, placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 
 let place: Place;
-const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+const run = (...words: string[]): Promise<Ran> => meshwrightHere(place, words);
 
 /** A Mac Studio whose front receptacles are missing from the table, and a laptop. */
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { exitText } from '../../src/model/probe.ts';
 import { type FaultExec, type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
@@ -82,29 +82,34 @@ describe('standard input sent in pieces', () => {
 
 describe('a deadline that counts from the last byte', () => {
   const limits = (deadlineMs: number) => ({ ...execLimits, deadlineMs, isDeadlineIdle: true });
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
 
   it('spares a command that prints now and then', async () => {
+    let print = (): void => undefined;
     const server = await start({
       onExec: ({ channel }) => {
-        const print = async (): Promise<void> => {
-          for (let at = 0; at < 8; at += 1) {
-            await sleep(300);
-            channel.write('.');
+        let left = 8;
+        print = () => {
+          vi.advanceTimersByTime(1_500);
+          left -= 1;
+          if (left >= 0) channel.write('.');
+          else {
+            channel.exit(0);
+            channel.end();
           }
-          channel.exit(0);
-          channel.end();
         };
-        void print();
+        print();
       },
     });
     const remote = await ssh.connect(server.port);
-    const { stdout, exit } = await remote.exec('slow', limits(2_000));
+    const { stdout, exit } = await remote.exec('slow', { ...limits(2_000), onOutput: () => print() });
     expect([textOf(stdout), exitText(exit)]).toEqual(['........', 'exit 0']);
     remote.close();
   });
 
   it('ends a command with no output or input', async () => {
-    const server = await start({ onExec: () => undefined });
+    const server = await start({ onExec: () => void vi.advanceTimersByTime(400) });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('silent', limits(400));
     expect(exit).toMatchObject({ kind: 'unknown', why: 'late' });

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { realTiming } from '../../../../src/apply/run-timing.ts';
 import type { StepContext, StepOf } from '../../../../src/apply/steps/context.ts';
 import { runAsk } from '../../../../src/apply/steps/gate.ts';
@@ -7,6 +8,7 @@ import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { stepId } from '../../../../src/model/step.ts';
 import { meshFleet } from '../../../rack/placements.ts';
+import { skipTime } from '../../../skip-sleeps.ts';
 import { asText } from '../../as-text.ts';
 
 const leader = nodeName('studio-1');
@@ -66,7 +68,7 @@ function meshThat(
     const answer = answers[asked];
     asked += 1;
     const until = checked + (answer?.afterChecks ?? Number.POSITIVE_INFINITY);
-    while (checked < until && signal?.aborted !== true) await new Promise((next) => setTimeout(next, 1));
+    while (checked < until && signal?.aborted !== true) await nextTurn();
     if (signal?.aborted === true) ended.push(command);
     return result(signal?.aborted === true ? '' : (answer?.text ?? ''));
   };
@@ -85,6 +87,8 @@ const patient = (context: StepContext, tokenStallMs = 600_000, gatePollMs = 5): 
   ...context,
   timing: { ...context.timing, tokenStallMs, gatePollMs },
 });
+
+beforeEach(skipTime);
 
 const grows = Array.from({ length: 60 }, (_, index) => `rss=${(index + 1) * 4_194_304}\nlog=0\n`);
 const seconds = (command = ''): number => Number(/ m=(\d+)\n/.exec(command)?.[1]) / 1_000;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { realTiming } from '../../../../src/apply/run-timing.ts';
 import type { StepContext, StepOf } from '../../../../src/apply/steps/context.ts';
 import { runJob } from '../../../../src/apply/steps/script.ts';
@@ -7,6 +7,7 @@ import type { StepProgress } from '../../../../src/model/step.ts';
 import { treeOf } from '../../../../src/rack/records/trees.ts';
 import { meshFleet } from '../../../rack/placements.ts';
 import { anyDigest, aStep, nodes } from '../../../rack/plans.ts';
+import { skipTime } from '../../../skip-sleeps.ts';
 
 const [self = nodes(1)[0], ...feeds] = nodes(1, 2, 3, 4);
 const deadlineMs = 300;
@@ -60,6 +61,8 @@ async function followed(
   } as unknown as StepContext;
   return { result: await runJob(job, context), told };
 }
+
+beforeEach(skipTime);
 
 const serving = ['state=running', 'activity=serving 0'];
 
