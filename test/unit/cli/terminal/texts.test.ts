@@ -12,7 +12,6 @@ import { gatherAlike } from '../../../../src/report/findings.ts';
 import { planText } from '../../../../src/report/plan/plan-text.ts';
 import { plainPage } from '../../../rack/page.ts';
 import { blocker, emptyPlan, stepOn } from '../../../rack/plans.ts';
-import { runs } from '../../../runs.ts';
 import { fakeRun } from '../console-of.ts';
 
 describe('a duration', () => {
@@ -90,7 +89,6 @@ describe('text without UTF-8', () => {
         expect(ascii).toMatch(/^[\0-\x7f]*$/);
         expect(JSON.parse(ascii)).toEqual(JSON.parse(text));
       }),
-      { numRuns: runs(100) },
     );
   });
 });
