@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Session, SessionAnswer } from '../../../src/apply/reach/session.ts';
 import { scaledTiming } from '../../../src/apply/run-timing.ts';
 import type { StepContext } from '../../../src/apply/steps/context.ts';
@@ -7,9 +7,12 @@ import type { NodeName } from '../../../src/model/node.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type Step, type StepProgress, stepId } from '../../../src/model/step.ts';
 import { placementSubject } from '../../../src/model/subject.ts';
+import { skipTime } from '../../skip-sleeps.ts';
 import { exoCase, ids } from '../drivers/exo/exo-case.ts';
 
 const [first, second] = [nodeName('studio-1'), nodeName('studio-2')];
+
+beforeEach(skipTime);
 
 const stepWith = (deadlineMs: number): Step => ({
   id: stepId('studio-1/placement/kimi/talk'),
