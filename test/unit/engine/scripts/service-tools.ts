@@ -1,0 +1,76 @@
+/** A Mac's services, and the files of one rank. */
+import {
+  gatewayStatusStart,
+  placementFolder,
+  rdmaStartsFile,
+  rebootMarkFile,
+  serviceFile,
+  wiredBaselineFile,
+} from '../../../../src/node/paths/own-paths.ts';
+import { bootSession } from './mac-root.ts';
+import { launchd, type NodeState } from './node-states.ts';
+import { vmStat } from './rank-root.ts';
+import { exampleRecord } from './script-examples.ts';
+
+/** The user who called sudo. */
+export const login = process.env['SUDO_USER'] ?? 'root';
+/** A Mac with launchd, whose clock and processes stand still. */
+export const common: NodeState = {
+  files: { 'Library/LaunchDaemons/': '' },
+  tools: {
+    // `kickstart` gives the service the fields in `../launchd.started`, if that file is there.
+    'bin/launchctl': `[ "$1" != kickstart ] || { /bin/cat "$R/../launchd.started" >"$R/../launchd/\${2##*/}" 2>/dev/null || printf 'state = exited\\n' >"$R/../launchd/\${2##*/}"; exit 0; }
+${launchd}`,
+    'bin/date': "printf '1000\\n'",
+    'bin/ps': "case $* in (*lstart*) printf 'Mon Jan  1\\n' ;; esac",
+    'usr/bin/vm_stat': vmStat,
+    'usr/bin/curl': `printf '%s' '${gatewayStatusStart}'`,
+  },
+};
+/** Calls that only read. */
+export const reads = /^(?:launchctl print|ps |date |vm_stat|curl )/;
+/** Calls of launchctl. */
+export const calls = (label: string, plist: string, ...verbs: readonly string[]): readonly string[] =>
+  verbs.map((verb) =>
+    verb === 'bootstrap' ? `launchctl bootstrap system $R${plist}` : `launchctl ${verb} system/${label}`,
+  );
+/** A loaded service with these fields. */
+export const service = (label: string, ...fields: readonly string[]) => ({
+  [`../launchd/${label}`]: fields.map((one) => `${one}\n`).join(''),
+});
+/** The fields of a service without a process, and with one. */
+export const [waiting, running] = [['state = waiting'], ['state = running', 'pid = 4711']];
+
+/** The rank's service. */
+export const rank = 'dev.meshwright.rank.kimi';
+/** The rank's property list. */
+export const rankPlist = serviceFile('kimi').path;
+/** The placement's folder. */
+export const folder = placementFolder('kimi').path;
+/** Lines `KEY=VALUE`. */
+export const lines = (values: object): string =>
+  Object.entries(values)
+    .map(([key, value]) => `${key}=${value}\n`)
+    .join('');
+/** The rank's record. */
+export const record = (more: object = {}): string => lines({ ...exampleRecord, startedIn: '', starts: 0, ...more });
+/** The files of a rank that is not loaded. */
+export const there = { [rankPlist]: '' };
+/** The mark of a Mac that needs a restart. */
+export const marked = (why: string, boot = bootSession) => ({
+  [rebootMarkFile.path]: lines({ boot, why, placement: 'kimi' }),
+});
+/** How a script refuses such a Mac. */
+export const needsReboot = (why: string): string =>
+  `needs-reboot: this Mac needs a restart: a stopped rank left something that only a restart removes (${why})`;
+/** The wired memory before the first start. */
+export const wired = (bytes: number, boot = bootSession) => ({
+  [wiredBaselineFile.path]: lines({ boot, wired: bytes }),
+});
+/** The wired memory that `vm_stat` shows, in bytes. */
+export const usual = 17_179_869_184;
+/** The mark of a start. */
+export const start = (more: object = {}): string =>
+  lines({ boot: bootSession, transport: 'tcp', until: 1030, log: 0, wired: 0, ...more });
+/** The number of devices that starts have taken. */
+export const counted = (boot: string, starts: number | string) => ({ [rdmaStartsFile.path]: lines({ boot, starts }) });
