@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import type { JobCall, ScriptCall } from '../../../../src/model/node-script.ts';
@@ -64,6 +66,16 @@ const calls: Readonly<Record<string, ScriptCall>> = Object.fromEntries([
   ...valueCalls.map((call) => [`restore-value ${call.args.key}`, call] as const),
 ]);
 
+/** The message of each failure: most checks of a script fail with the same slug. */
+const messages = new Map(
+  readFileSync(join(import.meta.dirname, 'golden/tool-does-nothing.txt'), 'utf8')
+    .split('\n')
+    .map((line) => {
+      const at = line.lastIndexOf(' | ');
+      return [line.slice(0, at), line.slice(at + 3)];
+    }),
+);
+
 const lies = Object.entries(rows).flatMap(([script, writes]) =>
   Object.entries(writes).flatMap(([write, row]) => ('slug' in row ? [[script, write, row] as const] : [])),
 );
@@ -91,7 +103,10 @@ describe('a tool that exits with 0 and does nothing', () => {
     for (const path of liars) root.recorded(path, 'exit 0');
     for (const [path, body] of Object.entries(lie.tools ?? {})) root.recorded(path.replace(/^\//, ''), body);
     for (const [path, text] of Object.entries(lie.files ?? {})) root.file(path, text);
-    expect(await slugOf(root, script, lie)).toBe(lie.slug);
+    expect(await endOf(root, script, lie)).toEqual({
+      slug: lie.slug,
+      text: messages.get(`${script} | ${write}`) ?? '',
+    });
     const [name, verb = ''] = write.split(' ');
     const done = root.calls().filter((one) => one.startsWith(`${name} `) && one.includes(verb.replace(/^\$.*/, '')));
     expect(done).not.toEqual([]);
@@ -130,21 +145,28 @@ const liars = [
   ...['usr/sbin/networksetup', 'usr/sbin/scutil', tool.socketfilterfw.path.slice(1)],
 ];
 
-/** The slug of a failed script, job or network restore; undefined if it succeeded. */
-async function slugOf(root: MacRoot, script: string, { args = {} }: Lie): Promise<string | undefined> {
+interface Failure {
+  readonly slug: string;
+  readonly text: string;
+}
+
+/** How a script, job or network restore failed; undefined if it succeeded. */
+async function endOf(root: MacRoot, script: string, { args = {} }: Lie): Promise<Failure | undefined> {
   if (script.startsWith('job ')) {
     root.tool('bin/ps', 'exec /bin/ps "$@"');
     const call = { name: script.slice(4), args } as JobCall;
     expect(await launch(root, call)).toMatchObject({ kind: 'done' });
     const end = await ended(root);
-    return end.state === 'ended' ? end.failure?.slug : end.state;
+    // The beginning is the message of this computer's rmdir.
+    return end.failure && { ...end.failure, text: end.failure.text.replace(/^.*: (?=Directory not empty)/, '').trim() };
   }
   if (script.startsWith('restoring ')) {
     root.file(`${saved}/restore`, everyText('').find(([name]) => name === script)?.[1] ?? '');
     const folder = root.folder.replaceAll("'", "'\\''");
-    return `exit ${(await root.run(`R='${folder}'\nexport R\n/bin/sh "$R/${saved}/restore"`)).code}`;
+    const { code } = await root.run(`R='${folder}'\nexport R\n/bin/sh "$R/${saved}/restore"`);
+    return { slug: `exit ${code}`, text: '' };
   }
   const call = calls[script] as ScriptCall;
   const { result } = await root.runBody(scriptBody({ ...call, args: { ...call.args, ...args } } as ScriptCall));
-  return result.kind === 'failed' ? result.slug : undefined;
+  return result.kind === 'failed' ? { slug: result.slug, text: result.text } : undefined;
 }
