@@ -41,7 +41,10 @@ describe.each(scriptShells)('a network change whose rollback launchd refuses, in
   it('fails after three bootstrap attempts and leaves nothing pending', async () => {
     const root = newRoot(shell);
     const asleep = "(print) printf 'Could not find service\\n'; exit 113 ;;";
-    root.recorded('bin/launchctl', `case $1 in ${asleep} (bootstrap) printf 'Input/output error\\n'; exit 5 ;; esac`);
+    root.recorded(
+      'bin/launchctl',
+      `case $1 in ${asleep} (bootstrap) printf 'Input/output error\\n' >&2; exit 5 ;; esac`,
+    );
     root.file('Library/Preferences/SystemConfiguration/preferences.plist', '');
     root.file('Library/LaunchDaemons/com.example.plist', '');
     root.tool('usr/sbin/chown', '');

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/node/paths/own-paths.ts';
 import { fileSeal } from '../../../../src/node/put-file.ts';
 import { ours } from './mac-root.ts';
-import { itInEachState } from './node-states.ts';
+import { itInEachState, launchd } from './node-states.ts';
 import { calls, common, login, reads, running, service, waiting } from './service-tools.ts';
 
 const keeper = 'dev.meshwright.keeper';
@@ -30,6 +30,12 @@ itInEachState(
       'is loaded',
       load(false),
       { files: keeperRan },
+      { ends: 'changed', calls: calls(keeper, keeperPlist.path, 'enable', 'bootstrap') },
+    ],
+    [
+      'is loaded although launchd reports a failure',
+      load(false),
+      { files: keeperRan, tools: { 'bin/launchctl': `${launchd}\n[ "$1" != bootstrap ] || exit 5` } },
       { ends: 'changed', calls: calls(keeper, keeperPlist.path, 'enable', 'bootstrap') },
     ],
     [

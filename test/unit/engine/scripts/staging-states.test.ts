@@ -60,7 +60,7 @@ itInEachState('a staged file', [
   [
     'does not count as a link',
     isChecked,
-    without({ files: { 'staging/b': 'ab' }, links: { [file]: '../b' }, ages: { 'staging/b': 60 } }),
+    without({ files: { 'staging/tree/bb': 'ab' }, links: { [file]: 'bb' }, ages: { 'staging/tree/bb': 60 } }),
     { ends: '0 2 unchanged' },
   ],
   ['is right with the right bytes', compare, compared, { ends: '0 2 changed' }],
@@ -74,7 +74,7 @@ itInEachState('a staged file', [
   [
     'is wrong as a link',
     compare,
-    without({ files: { 'staging/b': 'ab' }, links: { [file]: '../b' } }),
+    without({ files: { 'staging/tree/bb': 'ab' }, links: { [file]: 'bb' } }),
     { ends: '0 2 unchanged' },
   ],
   ['is wrong if it is missing', compare, without({ files: { [file]: null } }), { ends: '0 2 unchanged' }],
