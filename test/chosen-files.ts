@@ -88,7 +88,7 @@ export function isNear(test: string, text: string, source: string): boolean {
 const partCount = 4;
 
 /** The fixed part of a file: a hash of its path, so that a new file moves no other. The start value balances them. */
-export const partOf = (path: string): number =>
+const partOf = (path: string): number =>
   [...path].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619) >>> 0, 2_166_136_261) %
   partCount;
 
