@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ggufVersions } from '../../../src/desired/hub-source.ts';
 import { loadCluster } from '../../../src/engine/load-cluster.ts';
 
 const load = (key: string) =>
@@ -36,5 +37,12 @@ describe('downloads.maxRate', () => {
   it.each(['600MB/s', '0Mb/s', '600', 'fast'])('is refused with its place: %s', (rate) => {
     const [problem] = load(`maxRate: ${rate}`).diagnostics;
     expect([problem?.code, problem?.where?.line]).toEqual([expect.stringMatching(/^schema\//), 5]);
+  });
+});
+
+describe('the GGUF versions in a repository', () => {
+  it('are sorted, each once', () => {
+    const paths = ['b.gguf', 'a-00002-of-00002.gguf', 'a-00001-of-00002.gguf', 'notes.txt'];
+    expect(ggufVersions(paths)).toEqual(['a', 'b']);
   });
 });

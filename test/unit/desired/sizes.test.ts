@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLabelBytes, sizeBytes } from '../../../src/desired/amounts.ts';
+import { isBeyondMemory, memoryLabelBytes, sizeBytes, wantedWiredMegabytes } from '../../../src/desired/amounts.ts';
 import { macModel, macModelIds } from '../../../src/model/macs.ts';
 
 describe('a size', () => {
@@ -13,6 +13,19 @@ describe('a size', () => {
   it.each(['512', '512 GB', '0GB', '-1GB', '1.5GB', '512gb', '512TB', '1e3GB', ''])('cannot be %j', (text) => {
     expect(sizeBytes(text)).toBeUndefined();
     expect(memoryLabelBytes(text)).toBeUndefined();
+  });
+});
+
+describe('a wired limit', () => {
+  it('leaves at least 8 GiB to macOS', () => {
+    const isBeyond = (bytes: number) => isBeyondMemory({ kind: 'bytes', bytes }, 2 ** 36);
+    expect([0, 1].map((more) => isBeyond(2 ** 36 - 2 ** 33 + more))).toEqual([false, true]);
+  });
+
+  it('leaves the larger of 8 GiB and a sixteenth to macOS if it is automatic', () => {
+    const gibibytes = [96, 128, 512];
+    const left = gibibytes.map((one) => one - (wantedWiredMegabytes({ kind: 'auto' }, one * 2 ** 30) ?? 0) / 1_024);
+    expect(left).toEqual([8, 8, 32]);
   });
 });
 

@@ -17,6 +17,7 @@ describe("a gateway's configuration", () => {
 
   it('rejects negative and fractional counts', () => {
     expect(parse({}).upstreams).toMatchObject([{ port: 8081, maxRequests: 4 }]);
+    expect(parse({ maxRequests: 0 }).upstreams).toMatchObject([{ maxRequests: 0 }]);
     for (const count of [-1, 0.5, '4', null]) {
       expect(() => parse({ maxRequests: count })).toThrow('maxRequests is no number');
       expect(() => parse({ port: count })).toThrow('port is no number');

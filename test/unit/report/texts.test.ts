@@ -11,7 +11,7 @@ import { meshwright } from '../../../src/model/text/command.ts';
 import { named, prose } from '../../../src/model/text/prose.ts';
 import { diskText, durationText, memoryText, speedText, utcText } from '../../../src/model/text/units.ts';
 import { hangLines, mergeFindings } from '../../../src/report/findings.ts';
-import { fitLines, hang, plainPaint, sideBySide } from '../../../src/report/page.ts';
+import { fitLines, hang, plainPaint, sideBySide, titleLines } from '../../../src/report/page.ts';
 
 describe('a wrapped text', () => {
   it('keeps each command on one line, even if the line is then too long', () => {
@@ -40,6 +40,15 @@ describe('a wrapped text', () => {
 
   it('breaks words in backticks that do not fit on a line', () => {
     expect(fitLines('See `one two three four` `five', 12)).toEqual(['See `one two', 'three four`', '`five']);
+  });
+});
+
+describe('a title', () => {
+  it('has a remark on the same line if three columns are left between them', () => {
+    const lines = (columns: number) =>
+      titleLines(['rack', '4 nodes'], 'simulated', { columns, unicode: true, paint: plainPaint, isSimulated: false });
+    expect(lines(26)).toEqual(['rack   4 nodes   simulated']);
+    expect(lines(25)).toEqual(['rack', '4 nodes', 'simulated']);
   });
 });
 

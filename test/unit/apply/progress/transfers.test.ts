@@ -179,6 +179,8 @@ describe("a node's transfer progress", () => {
     const state = played([fetch], [0, started(fetch)], [10, receiving(100 * MB)]);
     const { bytesPerSecond, msLeft, stillMs } = on('studio-1', state, 40);
     expect([bytesPerSecond, msLeft, stillMs]).toEqual([undefined, undefined, 30_000]);
+    const repeated = transfersAfter(transfersAfter(state, receiving(100 * MB), 20_000), receiving(100 * MB), 30_000);
+    expect(on('studio-1', repeated, 40).stillMs).toBe(30_000);
     const resumed = transfersAfter(state, receiving(130 * MB), 41_000);
     expect(on('studio-1', resumed, 41).stillMs).toBeUndefined();
   });
@@ -192,6 +194,12 @@ describe("a node's transfer progress", () => {
     const state = played([fetch], [0, started(fetch)], ...events);
     expect(on('studio-1', state, 200).bytesPerSecond).toBeCloseTo(MB, 0);
     expect(state.nodes.get(nodeName('studio-1'))?.samples.length).toBeLessThan(70);
+  });
+
+  it('leaves out a comparison whose report comes with a later step', () => {
+    const { act, ...rest } = verifyOn('studio-1', 100 * MB);
+    const detached = { ...rest, act: { ...act, isDetached: true } } as Step;
+    expect(transfersIn([detached]).steps.size).toBe(0);
   });
 
   it('does not average over the pause before a later transfer', () => {

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { allProbes } from '../../../../src/engine/observe/facts.ts';
+import { asServiceRecord, loadFactCases } from './fact-cases.ts';
+
+/** The probes without a recorded output. `date` prints the seconds since 1970. */
+const unrecorded = ['date'];
+
+/** The bytes of each probe's largest recorded output; the limit applies to stdout and stderr separately. */
+function largestOutputs(): ReadonlyMap<string, number> {
+  const largest = new Map<string, number>();
+  for (const { printed, label } of loadFactCases()) {
+    for (const [at, [probe, one]] of [...printed].entries()) {
+      const { stdout, stderr } = label !== undefined && at === 0 ? asServiceRecord(label, one) : one;
+      const bytes = Math.max(...[stdout, stderr].map((text) => Buffer.byteLength(text)));
+      largest.set(probe, Math.max(bytes, largest.get(probe) ?? 0));
+    }
+  }
+  return largest;
+}
+
+it("every probe's byte limit is at least four times its largest published output", () => {
+  const largest = largestOutputs();
+  const all = allProbes();
+  expect(all.filter(({ name }) => !largest.has(name)).map(({ name }) => name)).toEqual(unrecorded);
+  expect(all.filter(({ name, maxBytes }) => maxBytes < 4 * (largest.get(name) ?? 0))).toEqual([]);
+});
