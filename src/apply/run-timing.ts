@@ -43,7 +43,7 @@ type Waits = { readonly [K in keyof typeof waits]: number };
 
 /** All times of a run. Steps have their own deadlines, which `scale` multiplies. */
 export interface RunTiming extends Waits {
-  /** Pauses before each attempt to reach a restarting Mac; the last pause repeats. */
+  /** See {@link rebootPauseMs}. */
   readonly rebootPausesMs: readonly number[];
   /** From the restart command until macOS begins to shut down. */
   readonly rebootDelaySeconds: number;
@@ -75,6 +75,10 @@ export function scaledTiming(scale: number): RunTiming {
 /** A deadline scaled to the run's clock, with a minimum because commands run at this computer's speed. */
 export const timeFor = (deadlineMs: number, { scale }: Pick<RunTiming, 'scale'>, atLeastMs: number): number =>
   Math.max(Math.min(deadlineMs, atLeastMs), deadlineMs * scale);
+
+/** The pause before an attempt to reach a restarting Mac, numbered from 0; the last pause repeats. */
+export const rebootPauseMs = ({ rebootPausesMs }: RunTiming, attempt: number): number =>
+  rebootPausesMs[Math.min(attempt, rebootPausesMs.length - 1)] ?? 0;
 
 /** The times for real Macs. */
 export const realTiming = scaledTiming(1);

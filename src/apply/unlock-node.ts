@@ -14,7 +14,7 @@ import { seeWhetherLocked, unlockWithPassword } from '../remote/keys/password-lo
 import { lookupName, type RemoteListener, type Target } from '../remote/remote.ts';
 import { observeFleet } from './reach/observe.ts';
 import { interruption, type OpenTarget, type SshTarget, type UseLimits } from './reach/session.ts';
-import { pause, type RunTiming } from './run-timing.ts';
+import { pause, type RunTiming, rebootPauseMs } from './run-timing.ts';
 
 /** The key that a node shows now, its fingerprint `SHA256:…`, and its trust. */
 export type ShownKey = Awaited<ReturnType<typeof lookAtHostKey>>;
@@ -177,8 +177,7 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
   const endMs = performance.now() + timing.unlockReturnMs;
   let last: readonly Diagnostic[] = [];
   for (let at = 0; performance.now() < endMs; at += 1) {
-    const { rebootPausesMs } = timing;
-    await pause(rebootPausesMs[Math.min(at, rebootPausesMs.length - 1)] ?? 0, signal);
+    await pause(rebootPauseMs(timing, at), signal);
     if (signal.aborted) return sent(interruption(node));
     const about = { parallel: 1, newBoundary, facts: ['boot-session'] as const };
     const look = { deadlineMs, signal, ...given({ onRemote }), ...about };

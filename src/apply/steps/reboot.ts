@@ -9,7 +9,7 @@ import { read } from '../../rack/fact.ts';
 import { lockedAtFileVault } from '../../remote/keys/host-key-trust.ts';
 import type { StepResult } from '../execute.ts';
 import { observeFleet } from '../reach/observe.ts';
-import { pause } from '../run-timing.ts';
+import { pause, rebootPauseMs } from '../run-timing.ts';
 import { lookAtDoor } from '../unlock-node.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
 import { sendRootScript } from './script.ts';
@@ -56,9 +56,8 @@ async function watch(
   judge: (look: Look) => Promise<StepResult | undefined> | StepResult | undefined,
 ): Promise<StepResult | undefined> {
   const endMs = performance.now() + deadlineOf(step, context);
-  const { rebootPausesMs } = context.timing;
   for (let at = 0; performance.now() < endMs; at += 1) {
-    await pause(rebootPausesMs[Math.min(at, rebootPausesMs.length - 1)] ?? 0, context.signal);
+    await pause(rebootPauseMs(context.timing, at), context.signal);
     if (context.signal.aborted) return interrupted;
     const result = await judge(await look(step.node, context));
     if (result) return result;

@@ -1,0 +1,50 @@
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { vi } from 'vitest';
+
+const timers: typeof import('node:timers/promises') = createRequire(import.meta.url)('node:timers/promises');
+
+/** The part of `setTimeout` of node:timers/promises that the sources use, with the timers of vitest's fake clock. */
+const wait = (ms: number, _value: undefined, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+
+/**
+ * Runs `work` with a clock that jumps to the next timer, from time 0, until `work` is over; `node:timers/promises`
+ * follows the clock, too.
+ *
+ * @param forMs fails if `work` takes longer
+ */
+export async function withFakeClock<T>(forMs: number, work: () => Promise<T>): Promise<T> {
+  const original = timers.setTimeout;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'], now: 0 });
+  Object.assign(timers, { setTimeout: wait });
+  syncBuiltinESMExports();
+  try {
+    let isOver = false;
+    const result = work().finally(() => {
+      isOver = true;
+    });
+    result.catch(() => undefined);
+    while (!isOver && performance.now() <= forMs) {
+      // Real input and output between two timers needs turns of the event loop.
+      await new Promise((next) => setImmediate(next));
+      if (!isOver) await vi.advanceTimersToNextTimerAsync();
+    }
+    if (!isOver) throw new Error(`still running after ${forMs} ms`);
+    return await result;
+  } finally {
+    Object.assign(timers, { setTimeout: original });
+    syncBuiltinESMExports();
+    vi.useRealTimers();
+  }
+}
