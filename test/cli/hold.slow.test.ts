@@ -44,7 +44,7 @@ describe('hold and release', () => {
     expect(applied.code).toBe(3);
 
     const stopped = await run('stop', 'chat', '--yes', '--json');
-    expect(stopped.code).not.toBe(0);
+    expect(stopped.code).toBe(3);
     const restarted = await run('restart', 'chat', '--yes');
     expect([restarted.code, restarted.stdout.replaceAll(/\s+/g, ' ')]).toEqual([
       3,

@@ -46,6 +46,7 @@ afterAll(async () => {
 });
 
 describe('a runtime from a release server', () => {
+  // The second test repeats what the first one applied, so it does not run alone.
   it('is hashed once here, and downloaded, verified and started by each node through the mirror', async () => {
     const planned = await run('plan', '--sim');
     expect(planned.stdout).toContain('runtime/reference');

@@ -44,6 +44,7 @@ describe('enroll --replace', () => {
 });
 
 describe('replace', () => {
+  // The tests continue on one rack in this order, so most of them do not run alone.
   it('accepts the new Mac, then reports the old one as wrong, and can return to it', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     expect(await doctor()).toContain('ssh/host-key-changed');

@@ -28,6 +28,7 @@ async function reach(goal: Goal): Promise<Applied> {
 const kinds = ({ plan }: Applied): readonly string[] => plan.effects.map(({ kind }) => kind);
 
 describe("a plan's listed effects", { timeout: patience }, () => {
+  // The last test compares the effects of the tests before it, so it does not run alone.
   it('cover everything that stopping and starting a placement disturbs', async () => {
     expect(kinds(await reach({ kind: 'stop', placements }))).toEqual(['interrupt']);
     await keepersAtRest(rack.fleet());

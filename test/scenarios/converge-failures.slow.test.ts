@@ -89,6 +89,7 @@ async function expectHalf({ report, plan, exit }: Applied): Promise<void> {
 }
 
 describe('apply', { timeout: patience }, () => {
+  // The tests continue on one rack in this order, so most of them do not run alone.
   it('skips the remaining steps of a node that vanishes, and continues when it is back', async () => {
     await declareModel({ source: './models/newer' });
     const { proxy, ways } = await proxied();

@@ -33,10 +33,17 @@ function digestInput({ channel }: FaultExec): void {
   });
 }
 
-async function* many(count: number, asked: { pieces: number } = { pieces: 0 }): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < count; at += 1) {
-    asked.pieces += 1;
-    yield piece;
+/** A channel's window in pieces, which the product may fill before the node reads anything. */
+const windowPieces = (2 * 2 ** 20) / piece.length;
+
+async function* many(count: number, asked = { pieces: 0, isOver: false }): AsyncGenerator<Uint8Array> {
+  try {
+    for (let at = 0; at < count; at += 1) {
+      asked.pieces += 1;
+      yield piece;
+    }
+  } finally {
+    asked.isOver = true;
   }
 }
 
@@ -59,11 +66,11 @@ describe('standard input sent in pieces', () => {
       },
     });
     const remote = await ssh.connect(server.port);
-    const asked = { pieces: 0 };
+    const asked = { pieces: 0, isOver: false };
     const { exit } = await remote.exec('head', { ...execLimits, stdin: many(10_000, asked) });
     expect(exitText(exit)).toBe('exit 3');
-    await sleep(50);
-    expect(asked.pieces).toBeLessThan(10_000);
+    await expect.poll(() => asked.isOver).toBe(true);
+    expect(asked.pieces).toBeLessThanOrEqual(windowPieces + 1);
     remote.close();
   });
 
