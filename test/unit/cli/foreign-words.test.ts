@@ -18,22 +18,28 @@ function hintFor(...words: string[]): string {
 
 describe('a command from another tool', () => {
   it.each([
-    ['up', 'apply'],
-    ['down', 'stop'],
-    ['ps', 'status'],
-    ['top', 'status'],
-    ['watch', 'status'],
-    ['ssh', 'exec'],
-    ['destroy', 'uninstall'],
-    ['repair', 'doctor'],
-    ['diff', 'plan'],
-    ['init', 'sim example'],
+    ['up deploy install converge provision sync', 'apply'],
+    ['down kill stopp', 'stop'],
+    ['ps ls list top get show info watch', 'status'],
+    ['ssh shell', 'exec'],
+    ['destroy remove delete purge', 'uninstall'],
+    ['recover repair fix heal diagnose', 'doctor'],
+    ['diff preview', 'plan'],
+    ['init new create', 'sim example'],
+    ['lint check vaildate', 'validate'],
+    ['describe inspect', 'facts'],
+    ['tail log', 'logs'],
+    ['cordon', 'hold'],
+    ['uncordon', 'release'],
+    ['chat prompt', 'ask'],
+    ['halt poweroff', 'shutdown'],
+    ['join bootstrap', 'enroll'],
     ['version', '--version'],
-    ['vaildate', 'validate'],
-    ['stopp', 'stop'],
-  ])('gets a suggestion: %s, %s', (word, meant) => {
-    expect(meantCommand(word, names)).toBe(meant);
-    expect(hintFor(word)).toBe(`Did you mean ${meant}?`);
+    ['man', '--help'],
+  ])('gets a suggestion: %s, %s', (words, meant) => {
+    const [first = '', ...others] = words.split(' ');
+    expect(hintFor(first)).toBe(`Did you mean ${meant}?`);
+    for (const word of others) expect(meantCommand(word, names)).toBe(meant);
   });
 
   it('gets no suggestion for a disruptive command if its beginning differs', () => {
@@ -54,16 +60,16 @@ describe('a command from another tool', () => {
 
 describe('an option from another tool', () => {
   it.each([
-    [['apply', '-y'], '--yes'],
-    [['apply', '--auto-approve'], '--yes'],
-    [['apply', '-auto-approve'], '--yes'],
-    [['apply', '--dry-run'], 'meshwright plan'],
-    [['plan', '-o', 'p.json'], '--out'],
-    [['status', '-o', 'json'], '--json'],
-    [['status', '--watch'], 'watch -n 10 meshwright status'],
-    [['logs', '-n', '5'], '--lines'],
-    [['status', '--jsn'], '--json'],
-  ])('gets a suggestion: %j, %s', (words, meant) => {
-    expect(hintFor(...words)).toBe(`Did you mean ${meant}?`);
+    ['apply', '-y --auto-approve -auto-approve --assume-yes', '--yes'],
+    ['apply', '--dry-run', 'meshwright plan'],
+    ['plan', '-o', '--out'],
+    ['status', '-o -j --output --format --jsn', '--json'],
+    ['status', '-n --limit --host --hosts --target -target', '--nodes'],
+    ['status', '-?', '--help'],
+    ['status', '--watch -w', 'watch -n 10 meshwright status'],
+    ['cables', '-w', '--watch'],
+    ['logs', '-n', '--lines'],
+  ])('gets a suggestion: %s %s, %s', (verb, options, meant) => {
+    for (const option of options.split(' ')) expect(hintFor(verb, option, 'x')).toBe(`Did you mean ${meant}?`);
   });
 });

@@ -104,6 +104,14 @@ describe('a log', () => {
     expect(linesOf('twice.ndjson').map(({ msg }) => msg)).toEqual(['first', 'second']);
   });
 
+  it('has commands that are sent every few seconds only at the level debug', () => {
+    const log = open('levels.ndjson');
+    for (const name of ['keep-lease', 'poll-job', 'rank-progress', 'rank-log', 'set-power']) {
+      log.write({ kind: 'answered', node: 'studio-1', name, exit: { kind: 'exited', code: 0 }, ms: 12 });
+    }
+    expect(linesOf('levels.ndjson').flatMap(({ name }) => name ?? [])).toEqual(['set-power']);
+  });
+
   it('hides secrets in every encoding and at every depth, and stays JSON', () => {
     const log = open('hidden.ndjson');
     const secret = 'p"w\\ü1';
@@ -118,9 +126,11 @@ describe('a log', () => {
   });
 
   it('hides a field that is named like a secret', () => {
-    const holder = { run: '1', password: 'x1', nested: { apiKey: 'x2' } } as never;
+    const names = ['password', 'passphrase', 'secret', 'token', 'authorization', 'apiKey', 'api_key', 'cookie'];
+    const fields = Object.fromEntries(names.map((name) => [name, `x-${name}`]));
+    const holder = { run: '1', ...fields, nested: fields } as never;
     open('named.ndjson').write({ kind: 'lease', node: 'studio-1' as never, state: 'waiting', holder });
-    expect(readFileSync(at('named.ndjson'), 'utf8')).not.toMatch(/x[12]/);
+    expect(readFileSync(at('named.ndjson'), 'utf8')).not.toContain('x-');
   });
 
   it('escapes everything that a terminal or a CI system would obey', () => {

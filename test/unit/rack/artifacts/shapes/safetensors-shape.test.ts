@@ -84,11 +84,14 @@ describe('a safetensors model shape', () => {
     expect(shape.stateBytes).toBe(32 * 128 * 128 * 4 + 3 * (2 * 16 * 128 + 32 * 128) * 2);
   });
 
-  it("reads a multimodal model's language part under its own name", () => {
-    const text = { num_hidden_layers: 2, hidden_size: 64, num_attention_heads: 4, model_type: 'inner' };
-    const found = safetensorsShape(JSON.stringify({ model_type: 'kimi_k25', text_config: text }), tensors);
-    expect(found).toMatchObject({ shape: { architecture: 'kimi_k25', hidden: 64, heads: 4 } });
-  });
+  it.each(['text_config', 'llm_config', 'language_config'])(
+    "reads a multimodal model's language part under its own name: %s",
+    (part) => {
+      const text = { num_hidden_layers: 2, hidden_size: 64, num_attention_heads: 4, model_type: 'inner' };
+      const found = safetensorsShape(JSON.stringify({ model_type: 'kimi_k25', [part]: text }), tensors);
+      expect(found).toMatchObject({ shape: { architecture: 'kimi_k25', hidden: 64, heads: 4 } });
+    },
+  );
 
   it("lists the language part's class names and omits invalid names", () => {
     const text_config = { architectures: ['Gemma4ForConditionalGeneration'] };
