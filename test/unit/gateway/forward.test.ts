@@ -151,6 +151,20 @@ describe('a forwarded request', () => {
     }
   });
 
+  it("may be accepted by a third replica if another replica's gateway refuses it", async () => {
+    const passedTo = (status: number, isReplica: boolean) => {
+      const replica = { host: '127.0.0.1', headers: {} };
+      return runtime((socket) => socket.end(head(status, 'meshwright-refused: queue_full'))).then(
+        ({ port }) => pass(port, isReplica ? { replica: { ...replica, port } } : {}).outcome,
+      );
+    };
+    for (const status of [401, 404, 429, 503]) {
+      expect(await passedTo(status, true)).toEqual({ kind: 'refused', code: 'queue_full' });
+      expect(await passedTo(status, false)).toEqual({ kind: 'declined' });
+    }
+    for (const status of [400, 500]) expect(await passedTo(status, true)).toEqual({ kind: 'declined' });
+  });
+
   it('reports a reason if the runtime sends no valid answer', async () => {
     const { port } = await runtime(() => undefined);
     for (const { server } of servers) server.close();
