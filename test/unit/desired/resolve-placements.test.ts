@@ -145,6 +145,8 @@ describe('an amount', () => {
 
 describe('a path inside a model', () => {
   const { $defs } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
+  /** A path of 512 characters. */
+  const longest = `${'a/'.repeat(255)}aa`;
   const paths = [
     'a',
     'a/b.bin',
@@ -164,6 +166,8 @@ describe('a path inside a model', () => {
     'x/.meshwright',
     '\u0000',
     'a'.repeat(513),
+    longest,
+    `${longest}a`,
     'é',
   ];
 
@@ -173,7 +177,15 @@ describe('a path inside a model', () => {
   });
 
   it('is inside, visible and not reserved', () => {
-    expect(paths.filter(isTreePath)).toEqual(['a', 'a/b.bin', '.gitattributes', '..a', '...', 'x/.meshwright']);
+    expect(paths.filter(isTreePath)).toEqual([
+      'a',
+      'a/b.bin',
+      '.gitattributes',
+      '..a',
+      '...',
+      'x/.meshwright',
+      longest,
+    ]);
     expect($defs.model.properties.files.maxProperties).toBe(mostTreeFiles);
   });
 

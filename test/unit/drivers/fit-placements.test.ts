@@ -164,6 +164,11 @@ describe("a node's memory budget", () => {
       { kind: 'reported', bytes: 50 * gib },
     ],
     [
+      'is the value that a runtime reported, even if it is the whole memory',
+      [undefined, { memoryBytes: 64 * gib, wiredMegabytes: 0, reportedBytes: 64 * gib }],
+      { kind: 'reported', bytes: 64 * gib },
+    ],
+    [
       'is the value that a runtime reported if the file sets the default',
       [{ kind: 'default' }, { memoryBytes: 64 * gib, wiredMegabytes: 0, reportedBytes: 50 * gib }],
       { kind: 'reported', bytes: 50 * gib },

@@ -20,6 +20,8 @@ describe('the name of a wheel or Python archive', () => {
     ['mlx-0.31.2-cp312-cp312-macosx_14_0_arm64.whl', true],
     ['mlx_lm-0.31.3-py3-none-any.whl', true],
     ['six-1.17.0-py2.py3-none-any.whl', true],
+    ['same-1.0-py312-none-any.whl', true],
+    ['newer-1.0-py313-none-any.whl', false],
     ['tokenizers-0.22.1-cp39-abi3-macosx_11_0_arm64.whl', true],
     ['protobuf-6.33.0-cp39-abi3-macosx_10_9_universal2.whl', true],
     ['mlx-0.31.2-cp313-cp313-macosx_14_0_arm64.whl', false],

@@ -296,6 +296,12 @@ describe('a model', () => {
     expect(settled.lock.models).toEqual({});
   });
 
+  it('may have 2048 files', () => {
+    const paths = Array.from({ length: 2_048 }, (_, index) => `part-${index}`);
+    const settled = settle({ more: here }, lock, read(paths.map((path) => ({ path, sha256: sha('a'), sizeBytes: 1 }))));
+    expect(codesOf(settled)).toEqual([]);
+  });
+
   it('is refused if all lists together do not fit in the lock', () => {
     const names = ['x', 'y', 'z'];
     const list = Array.from({ length: 2_000 }, (_, index) => ({

@@ -199,8 +199,12 @@ describe('an mlx placement', () => {
   });
 
   it('has at most eight ranks in a full mesh', () => {
-    const nine = Array.from({ length: 9 }, (_, at) => nodeName(`studio-${at + 1}`));
-    expect(codesOf({ placement: { nodes: nine, backend: 'jaccl' }, model: {} })).toContain('error mlx/too-many-ranks');
+    const codesWith = (count: number) => {
+      const named = Array.from({ length: count }, (_, at) => nodeName(`studio-${at + 1}`));
+      return codesOf({ placement: { nodes: named, backend: 'jaccl' }, model: {} });
+    };
+    expect(codesWith(9)).toContain('error mlx/too-many-ranks');
+    expect(codesWith(8)).not.toContain('error mlx/too-many-ranks');
   });
 
   it('is refused if its mlx-lm cannot split the model or the sizes do not divide', () => {
@@ -260,7 +264,8 @@ describe('an mlx placement', () => {
   });
 
   it("has warnings for a context beyond the model's limit and for a variable that may hang it", () => {
-    expect(codesOf({ placement: { contextTokens: 10_000 } })).toEqual(['warning mlx/context-too-long']);
+    expect(codesOf({ placement: { contextTokens: 8_192 } })).toEqual([]);
+    expect(codesOf({ placement: { contextTokens: 8_193 } })).toEqual(['warning mlx/context-too-long']);
     expect(codesOf({ placement: { env: { MLX_METAL_FAST_SYNCH: '1' } } })).toEqual(['warning mlx/fast-synch']);
   });
 });
