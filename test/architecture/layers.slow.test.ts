@@ -17,7 +17,7 @@ function cruise(folder: string): Cruise {
   const program = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
   const words = [program, 'src', '--config', join(root, '.dependency-cruiser.cjs'), '--output-type', 'json'];
   return JSON.parse(
-    execFileSync(process.execPath, words, { cwd: folder, encoding: 'utf8', maxBuffer: 64e6, timeout: 60_000 }),
+    execFileSync(process.execPath, words, { cwd: folder, encoding: 'utf8', maxBuffer: 64e6, timeout: 120_000 }),
   );
 }
 

@@ -66,7 +66,7 @@ describe('a .sh file', () => {
         [...text.matchAll(/^# Needs (\w+): ./gm)].map(([, name]) => `${name}=''\n`),
       );
       const input = `R='' b='' d=''\n${needed.join('')}${texts.join('')}`;
-      const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', disabledRules, '-'], { input, timeout: 60_000 });
+      const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', disabledRules, '-'], { input, timeout: 120_000 });
       expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
     },
   );
@@ -108,13 +108,16 @@ describe('node scripts', () => {
   it.each(scripts.flatMap(([name, script]) => scriptShells.map((shell) => [name, shell.name, shell, script] as const)))(
     'are valid: %s in %s',
     (_, __, { argv: [command, ...options] }, script) => {
-      const read = spawnSync(command, [...options.slice(0, -1), '-n'], { input: script, timeout: 60_000 });
+      const read = spawnSync(command, [...options.slice(0, -1), '-n'], { input: script, timeout: 120_000 });
       expect([read.status, read.stderr.toString()]).toEqual([0, '']);
     },
   );
 
   it.skipIf(!hasShellcheck && !isShellcheckRequired).each(scripts)('pass shellcheck: %s', (_, script) => {
-    const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', disabledRules, '-'], { input: script, timeout: 60_000 });
+    const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', disabledRules, '-'], {
+      input: script,
+      timeout: 120_000,
+    });
     expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
   });
 

@@ -15,7 +15,7 @@ describe('pure modules without a clock, randomness, timers or a process', () => 
     const compiled = mkdtempSync(join(root, 'dist-pure-'));
     onTestFinished(() => rmSync(compiled, { recursive: true, force: true }));
     const node = (...words: string[]): string =>
-      execFileSync(process.execPath, words, { cwd: root, encoding: 'utf8', timeout: 60_000 });
+      execFileSync(process.execPath, words, { cwd: root, encoding: 'utf8', timeout: 120_000 });
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck', '--outDir', compiled);
     const printed = node('test/architecture/run-pure.mjs', compiled, folders.join(','), 'yaml,semver');
     expect(JSON.parse(printed)).toEqual({

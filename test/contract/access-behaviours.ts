@@ -112,7 +112,7 @@ export const accessBehaviours: readonly Behaviour[] = [
         expect.stringContaining(key),
         expect.not.stringContaining(key),
       ]);
-      await expect.poll(async () => (await user(node, 'echo up')).stdout, { timeout: 60_000 }).toBe('up\n');
+      await expect.poll(async () => (await user(node, 'echo up')).stdout).toBe('up\n');
     },
   },
   {

@@ -184,12 +184,12 @@ describe.skipIf(!hasSshd())('an exchange over Ethernet', () => {
     const { start, finish, receivers, macs, totalBytes, mac } = await open({ topology: ssh(4), isGrowing: true });
     start();
     const tunnels = () => macs.map((one) => logins(one, /^\/usr\/bin\/perl \S*tunnel\.pl/));
-    await expect.poll(tunnels, { timeout: 30_000 }).toEqual([3, 2, 1, 0]);
+    await expect.poll(tunnels).toEqual([3, 2, 1, 0]);
     for (const { path, bytes } of model) mac(1).write(path, bytes);
     await finish();
     expectIdentical(receivers);
     expect(total(receivers, 1)).toBeLessThanOrEqual(totalBytes + spare * mebibyte);
-    await expect.poll(() => macs.map((one) => logins(one)), { timeout: 10_000 }).toEqual([0, 0, 0, 0]);
+    await expect.poll(() => macs.map((one) => logins(one))).toEqual([0, 0, 0, 0]);
   });
 
   it('leaves no ssh and no tunnel on either Mac if the one that gets the model is killed', async () => {
@@ -198,7 +198,7 @@ describe.skipIf(!hasSshd())('an exchange over Ethernet', () => {
     await mac(2).has(2);
     expect(macs.every((one) => logins(one) > 0)).toBe(true);
     await mac(2).kill();
-    await expect.poll(() => macs.map((one) => logins(one)), { timeout: 10_000 }).toEqual([0, 0]);
+    await expect.poll(() => macs.map((one) => logins(one))).toEqual([0, 0]);
   });
 });
 
@@ -416,7 +416,6 @@ describe('a Mac that serves a model', () => {
     await mac(2).has(moment);
     await Promise.all([mac(1).kill(), mac(2).kill(), mac(3).kill()]);
     const left = (): readonly number[] => [mac(1), mac(2), mac(3)].flatMap((one) => one.processes());
-    for (const end = performance.now() + 10_000; left().length > 0 && performance.now() < end; ) await pause(50);
-    expect(left()).toEqual([]);
+    await expect.poll(left).toEqual([]);
   });
 });

@@ -8,7 +8,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
 import type { NodeTarget } from '../../src/apply/reach/session.ts';
@@ -21,6 +20,7 @@ import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
 import { firstApply, timeNoOp } from '../bench/apply.ts';
 import { startApplyRack } from '../bench/apply-rack.ts';
 import type { SshdRack } from '../bench/sshd-rack.ts';
+import { eventually } from '../until.ts';
 
 const { values: options } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, nodes: { type: 'string', default: '4' } },
@@ -116,14 +116,9 @@ async function soak(rack: SshdRack, endMs: number) {
     await timeNoOp(rack);
     applies += 1;
   }
-  let left = leftOn(rack);
-  // The keeper's current round has ended by then.
-  for (let tries = 0; tries < 20 && !isDeepStrictEqual(left, leftBefore); tries += 1) {
-    await sleep(1_000);
-    left = leftOn(rack);
-  }
-  if (!isDeepStrictEqual(left, leftBefore)) {
-    throw new Error(`the nodes had ${JSON.stringify(leftBefore)} before, ${JSON.stringify(left)} after`);
+  // The keeper's current round ends first.
+  if (!(await eventually(() => isDeepStrictEqual(leftOn(rack), leftBefore)))) {
+    throw new Error(`the nodes had ${JSON.stringify(leftBefore)} before, ${JSON.stringify(leftOn(rack))} after`);
   }
   const grownBytes = heapBytes() - heapBefore;
   if (grownBytes > growthLimitBytes) throw new Error(`the heap grew by ${grownBytes} bytes`);

@@ -123,7 +123,7 @@ interface Ran {
 
 function run(command: string, args: readonly string[]): Promise<Ran> {
   return new Promise((resolve) => {
-    const child = execFile(command, args, { timeout: 60_000 }, (error, stdout, stderr) => {
+    const child = execFile(command, args, { timeout: 120_000 }, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr });
     });
     child.stdin?.end();

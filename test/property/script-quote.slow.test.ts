@@ -30,7 +30,7 @@ const word = fc
 /** The arguments that the shell passes on. */
 function echoed({ argv: [command, ...options] }: Shell, words: readonly string[]): readonly string[] {
   const script = `exec /usr/bin/env printf '%s\\0' ${words.map(quote).join(' ')}`;
-  const result = spawnSync(command, [...options, script], { timeout: 60_000 });
+  const result = spawnSync(command, [...options, script], { timeout: 120_000 });
   return result.stdout.toString('utf8').split('\0').slice(0, -1);
 }
 
@@ -55,7 +55,7 @@ describe('the observation script', () => {
   it.each(scriptShells)('treats any root prefix as data under $name', ({ argv: [command, ...options] }) => {
     const check = (rootPrefix: string) => {
       const [first = ''] = observeScript({ probes: [], boundary, rootPrefix }).split(`\nT=${boundary}\n`);
-      const result = spawnSync(command, [...options, `${first}\nprintf %s "$R"`], { timeout: 60_000 });
+      const result = spawnSync(command, [...options, `${first}\nprintf %s "$R"`], { timeout: 120_000 });
       expect(result.stdout.toString('utf8')).toBe(rootPrefix);
       expect(result.stderr.toString('utf8')).toBe('');
     };

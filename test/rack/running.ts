@@ -19,6 +19,9 @@ import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import type { Ailments, ConnectionState } from '../../src/sim/model/fleet.ts';
 import type { NodeFile } from '../../src/sim/model/node-files.ts';
 import { processesBelow } from '../processes-below.ts';
+import { eventually, longestWaitMs } from '../until.ts';
+
+export { eventually };
 
 /**
  * Fails if a process that was started with a path in this folder is still alive at the end of a test. Recently killed
@@ -75,7 +78,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Collects the output of a child process, which is killed after a minute. */
+/** Collects the output of a child process, which is killed if it hangs. */
 function collect(child: ChildProcess, input?: string): Promise<Ran> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
@@ -83,7 +86,7 @@ function collect(child: ChildProcess, input?: string): Promise<Ran> {
   child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), longestWaitMs);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
@@ -153,16 +156,6 @@ export function run(client: Client, command: string, input?: string): Promise<Ra
       if (input !== undefined) channel.end(input);
     });
   });
-}
-
-/** Waits until `isTrue` returns true; returns false after a minute. */
-export async function eventually(isTrue: () => Promise<boolean> | boolean): Promise<boolean> {
-  const end = performance.now() + 60_000;
-  while (performance.now() < end) {
-    if (await isTrue()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return false;
 }
 
 /** The PIDs of live processes with a run's mark in their environment; Linux only. */

@@ -3,8 +3,9 @@ import { type IncomingMessage, request } from 'node:http';
 import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { hashOf } from '../unit/gateway/hash-of.ts';
+import { until } from '../until.ts';
 import { startUpstream } from './gateway-upstream.ts';
-import { chat, openGateways, rightKey, startTestGateway, until, upstreamAt } from './test-gateway.ts';
+import { chat, openGateways, rightKey, startTestGateway, upstreamAt } from './test-gateway.ts';
 
 const { open, opened, endAll } = openGateways();
 afterEach(endAll);

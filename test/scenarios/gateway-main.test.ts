@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { until, upstreamAt } from './test-gateway.ts';
+import { until } from '../until.ts';
+import { upstreamAt } from './test-gateway.ts';
 
 const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
 
@@ -31,7 +32,7 @@ const lines = (text: string): readonly unknown[] =>
 
 it('a gateway logs immediately why it cannot listen', () => {
   // 192.0.2.1 is an example address, which no computer has (RFC 5737).
-  const ended = spawnSync(process.execPath, gatewayAt('192.0.2.1:0'), { encoding: 'utf8', timeout: 60_000 });
+  const ended = spawnSync(process.execPath, gatewayAt('192.0.2.1:0'), { encoding: 'utf8', timeout: 120_000 });
   expect([ended.status, lines(ended.stderr)]).toEqual([
     1,
     [{ ...common, level: 'error', placements: [], event: 'failed', reason: refusal, msg: refusal }],

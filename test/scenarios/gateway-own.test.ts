@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { chat, openGateways, type TestGateway, until } from './test-gateway.ts';
+import { until } from '../until.ts';
+import { chat, openGateways, type TestGateway } from './test-gateway.ts';
 
 const { opened, endAll } = openGateways({ maxRequests: 1, canCancel: false });
 afterEach(endAll);

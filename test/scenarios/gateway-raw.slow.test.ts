@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isThorough, isWhole, sampleSeed } from '../sample.ts';
+import { longestWaitMs } from '../until.ts';
 import { type RawUpstream, sendRaw, startRawUpstream } from './gateway-raw.ts';
 import { startUpstream, type TestUpstream } from './gateway-upstream.ts';
 import { chat, rightKey, startTestGateway, type TestGateway, upstreamAt } from './test-gateway.ts';
@@ -209,7 +210,7 @@ const answers: readonly (readonly [name: string, bytes: string])[] = [
 describe('the gateway in front of a broken runtime', () => {
   const askOdd = async (): Promise<number | string> => {
     const headers = { authorization: `Bearer ${rightKey}`, 'content-type': 'application/json' };
-    const signal = AbortSignal.timeout(10_000);
+    const signal = AbortSignal.timeout(longestWaitMs);
     try {
       const answer = await fetch(`${gateway.url}/v1/completions`, {
         method: 'POST',

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startDoorman, usualLimits } from '../../src/gateway/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
+import { until } from '../until.ts';
 import { startUpstream, type TestUpstream, type UpstreamOptions } from './gateway-upstream.ts';
-import { rightKey, until, upstreamAt } from './test-gateway.ts';
+import { rightKey, upstreamAt } from './test-gateway.ts';
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

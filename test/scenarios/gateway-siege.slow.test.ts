@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayLimits } from '../../src/gateway/gateway.ts';
+import { until } from '../until.ts';
 import { chatHead, startGatewayProcess } from './gateway-process.ts';
 import { startUpstream, type TestUpstream, type UpstreamOptions } from './gateway-upstream.ts';
-import { chat, rightKey, startTestGateway, type TestGateway, until, upstreamAt } from './test-gateway.ts';
+import { chat, rightKey, startTestGateway, type TestGateway, upstreamAt } from './test-gateway.ts';
 
 const toEnd: (() => Promise<unknown> | undefined)[] = [];
 afterEach(async () => {

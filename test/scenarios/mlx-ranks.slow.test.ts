@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { longestWaitMs, until } from '../until.ts';
 import {
   coordinator,
   deviceTowards,
@@ -22,9 +23,8 @@ beforeAll(async () => {
 afterEach(() => rack.close());
 afterAll(() => bench.remove());
 
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 25_000, interval: 20 });
 const says = (rank: StartedRank | undefined, text: string): Promise<void> =>
-  until(() => expect(rank?.log()).toContain(text));
+  expect.poll(() => rank?.log()).toContain(text);
 
 /** Starts all ranks, one after the other. */
 async function startAll(options: RackOptions): Promise<readonly StartedRank[]> {
@@ -40,7 +40,7 @@ interface Answer {
   readonly text: string;
 }
 
-async function ask(more: Readonly<Record<string, unknown>> = {}, deadlineMs = 20_000): Promise<Answer> {
+async function ask(more: Readonly<Record<string, unknown>> = {}, deadlineMs = longestWaitMs): Promise<Answer> {
   const response = await fetch(`http://${rack.place(endpoint)}/v1/chat/completions`, {
     method: 'POST',
     signal: AbortSignal.timeout(deadlineMs),
@@ -226,12 +226,12 @@ describe('a start of the mlx double', () => {
     rack = await openRack(bench, { size: 3 });
     const leader = rack.start(0);
     const [host = '', port = ''] = rack.place(coordinator).split(':');
-    const probe = (): Promise<void> =>
-      new Promise((resolve, reject) => {
-        const socket = connect(Number(port), host, () => resolve(void socket.destroy()));
-        socket.once('error', reject);
+    const isReached = (): Promise<boolean> =>
+      new Promise((resolve) => {
+        const socket = connect(Number(port), host, () => resolve(true));
+        socket.once('error', () => resolve(false)).once('connect', () => socket.destroy());
       });
-    await vi.waitFor(probe, { timeout: 25_000, interval: 20 });
+    await until(isReached);
     rack.start(1);
     expect(await leader.ended).toBe(1);
     expect(leader.log()).toContain('[jaccl] Recv failed with errno=');

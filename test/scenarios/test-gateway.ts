@@ -121,11 +121,6 @@ export function openGateways(usual: Partial<GatewayUpstream> = {}) {
   };
 }
 
-/** Waits until a condition is true. The timeout of the test is its only limit. */
-export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 2));
-}
-
 /** A short chat. */
 export const chat = (model = 'tiny'): { model: string; messages: { role: 'user'; content: string }[] } => ({
   model,

@@ -122,7 +122,7 @@ export async function startForwarder(ground: Ground, path: string, mark: string)
 /** The environment for the host's programs, without the simulator's own. */
 const plainEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } as const;
 
-const limits = { timeout: 60_000, maxBuffer: 1_048_576 } as const;
+const limits = { timeout: 120_000, maxBuffer: 1_048_576 } as const;
 
 /** Runs a program of this machine and returns its output. @throws Error with its output if it fails */
 export async function runProgram(path: string, args: readonly string[]): Promise<string> {
@@ -176,7 +176,7 @@ interface BootOptions {
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 /** The maximum wait for a hung agent. If an agent exits, this is noticed immediately. */
-const answerMs = 60_000;
+const answerMs = 120_000;
 const pollMs = 1;
 
 /** A pipe with a reading end that does not block, unless a blocking one is wanted, and a blocking writing end. */

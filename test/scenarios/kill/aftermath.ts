@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
@@ -12,6 +11,7 @@ import { leasesFact } from '../../../src/rack/records/leases-fact.ts';
 import { propertyKey } from '../../../src/rack/resource.ts';
 import type { Fleet } from '../../../src/sim/hosts/control/start-fleet.ts';
 import type { Effect } from '../../../src/sim/hosts/records.ts';
+import { eventually, until } from '../../until.ts';
 import { unnamedEffects } from '../converge-effects.ts';
 import { endRollbackTimes } from './end-rollback-times.ts';
 import type { KillRack, KillRun, Successor } from './kill-rack.ts';
@@ -91,16 +91,10 @@ const effectsSince = ({ rack }: KillRack, { sinceEpochMs }: KillRun): readonly E
 const isQuiet = (fleet: Fleet): boolean =>
   fleet.groupCount() === fleet.processes().length && Object.values(fleet.power()).every((power) => power === 'up');
 
-/** The time that the slowest machine may take to become idle. */
-const patienceMs = 120_000;
-
 /** Waits until no command runs on a node, and every restarting Mac is up again. */
 export async function quiet(fleet: Fleet): Promise<void> {
-  const endMs = Date.now() + patienceMs;
-  while (!isQuiet(fleet)) {
-    if (Date.now() > endMs) throw new Error(`the Macs did not become idle: ${JSON.stringify(fleet.power())}`);
-    await sleep(20);
-  }
+  if (await eventually(() => isQuiet(fleet))) return;
+  throw new Error(`the Macs did not become idle: ${JSON.stringify(fleet.power())}`);
 }
 
 /**
@@ -112,12 +106,10 @@ async function unpending({ rack, at }: KillRack): Promise<void> {
   const folders = Object.keys(rack.fleet().nodes).flatMap((node) =>
     ['pending', 'rolling'].map((name) => at(node, `/Library/Application Support/meshwright/rollback/${name}`)),
   );
-  const endMs = Date.now() + patienceMs;
-  while (folders.some((folder) => existsSync(folder))) {
-    if (Date.now() > endMs) throw new Error('a network change was neither confirmed nor rolled back');
+  await until(async () => {
     await endRollbackTimes(rack.fleet());
-    await sleep(20);
-  }
+    return !folders.some((folder) => existsSync(folder));
+  });
 }
 
 const hasTransaction = ({ steps }: Plan): boolean => steps.some(({ act }) => act.kind === 'transaction');

@@ -6,7 +6,7 @@ import { validateCluster } from '../../../src/config/validators.generated.ts';
 
 describe('generated files', () => {
   it('are not in git, since every script creates missing or stale ones', () => {
-    const inGit = execFileSync('git', ['ls-files', 'src'], { encoding: 'utf8', timeout: 60_000 });
+    const inGit = execFileSync('git', ['ls-files', 'src'], { encoding: 'utf8', timeout: 120_000 });
     expect(inGit.split('\n').filter((path) => path.includes('.generated.'))).toEqual([]);
   });
 

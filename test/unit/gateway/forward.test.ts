@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Forwarding, forward } from '../../../src/gateway/forward.ts';
+import { until } from '../../until.ts';
 
 const servers: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
 afterEach(() => {
@@ -189,10 +190,6 @@ describe('a forwarded request', () => {
 });
 
 describe('a client that disconnects or reads slowly', () => {
-  const until = async (isTrue: () => boolean): Promise<void> => {
-    while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
-  };
-
   it('cancels the request on a cancelable runtime, before and during an answer', async () => {
     const chunked = `${head(200, stream, 'transfer-encoding: chunked')}1\r\na\r\n`;
     for (const answer of ['', `${head(200, stream)}${event('a')}`, chunked]) {

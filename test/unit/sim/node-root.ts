@@ -32,7 +32,7 @@ export function nodeRoot(fleet: SimulatedFleet, node: string, shell: readonly st
   }
   const run = (tool: string, ...args: readonly string[]): Ran => {
     const [command = '', ...words] = [...shell, path + tool, ...args.map((arg) => arg.replace('$R', path))];
-    const { status, stdout, stderr } = spawnSync(command, words, { encoding: 'utf8', timeout: 60_000, env: {} });
+    const { status, stdout, stderr } = spawnSync(command, words, { encoding: 'utf8', timeout: 120_000, env: {} });
     return { status, stdout, stderr };
   };
   const log = `${path}/.sim/unknown`;

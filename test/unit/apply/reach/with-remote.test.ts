@@ -61,7 +61,7 @@ describe('withRemote', () => {
     const use = (): Promise<Reached<void>> =>
       withRemote(way, { deadlineMs, signal }, async (remote) => {
         most.push(getEventListeners(signal, 'abort').length);
-        await expect.poll(() => most.length, { timeout: 60_000 }).toBe(12);
+        await expect.poll(() => most.length).toBe(12);
         await Promise.all([1, 2, 3].map(() => remote.exec('uptime', { ...execLimits, signal })));
       });
     const warnings = await leakWarnings(() => Promise.all(Array.from({ length: 12 }, use)));
@@ -107,7 +107,7 @@ describe('withRemote in an interrupted run', () => {
     });
     const reached = await withRemote(way, { deadlineMs, signal: controller.signal }, () => Promise.resolve('never'));
     expect(codes(reached)).toEqual(['run/interrupted']);
-    await expect.poll(() => closed, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => closed).toBe(1);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 

@@ -8,6 +8,7 @@ import { textOf } from '../../../architecture/sources.ts';
 import { cdnHost, type FakeHub, hubHost, openFakeHub } from '../../../servers/fake-hub.ts';
 import { openFakeWeb } from '../../../servers/fake-web.ts';
 import { skipSleeps } from '../../../skip-sleeps.ts';
+import { longestWaitMs } from '../../../until.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
 
 const files = {
@@ -34,7 +35,7 @@ afterEach(() => hub.reset());
 const access = (more: Partial<HubAccess> = {}): HubAccess => ({
   downloads: { mirror: hub.origin },
   ca: hub.ca,
-  signal: AbortSignal.timeout(20_000),
+  signal: AbortSignal.timeout(longestWaitMs),
   ...more,
 });
 const source = (text: string, include?: readonly string[]): HubSource => hubSource(text, include) as HubSource;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readServerList } from '../../../../src/cli/sources/server-lists.ts';
 import { type FakeWeb, openFakeWeb } from '../../../servers/fake-web.ts';
+import { longestWaitMs } from '../../../until.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
 
 const host = 'models.lan';
@@ -25,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => web.close());
 
 const read = (folder: string) =>
-  readServerList(`${web.origin}/${host}/${folder}/`, { ca: web.ca, signal: AbortSignal.timeout(20_000) });
+  readServerList(`${web.origin}/${host}/${folder}/`, { ca: web.ca, signal: AbortSignal.timeout(longestWaitMs) });
 
 describe('the list of files on a server', () => {
   it('has the digests of SHA256SUMS and the sizes of the files, and reads no file', async () => {
@@ -53,7 +54,7 @@ describe('the list of files on a server', () => {
   });
 
   it('is unknown if the server cannot be reached', async () => {
-    const answer = await readServerList('https://127.0.0.1:1/', { signal: AbortSignal.timeout(20_000) });
+    const answer = await readServerList('https://127.0.0.1:1/', { signal: AbortSignal.timeout(longestWaitMs) });
     expect(answer).toMatchObject({ kind: 'unresolved', detail: expect.stringMatching(/ECONNREFUSED/) });
   });
 });

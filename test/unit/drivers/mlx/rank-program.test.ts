@@ -7,7 +7,7 @@ import { rankProgram, rankProgramName } from '../../../../src/drivers/mlx/config
 import { observe } from '../../../../src/drivers/mlx/mlx.ts';
 import { gpuBytesOf } from '../../../../src/rack/memory/fact.ts';
 
-const hasPython = spawnSync('python3', ['-c', ''], { timeout: 60_000 }).status === 0;
+const hasPython = spawnSync('python3', ['-c', ''], { timeout: 120_000 }).status === 0;
 
 /** The parts of mlx and mlx-lm that the program calls. Both only print their calls. */
 const core = `import os

@@ -20,6 +20,7 @@ import { read } from '../../../../src/rack/fact.ts';
 import { placementsFact } from '../../../../src/rack/placement/observed/fact.ts';
 import { jobsFact } from '../../../../src/rack/records/jobs-fact.ts';
 import { leasesFact } from '../../../../src/rack/records/leases-fact.ts';
+import { until } from '../../../until.ts';
 import { type MacRoot, makeMacRoot, ours } from '../scripts/mac-root.ts';
 import { removedAfter, startScript } from '../scripts/node-root.ts';
 import { exampleDigest, exampleFence, exampleModel, exampleRecord } from '../scripts/script-examples.ts';
@@ -82,9 +83,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
       value: [{ fields: { run: exampleFence.run, token: String(exampleFence.token), owner: 'ana', beat: '41' } }],
     });
     root.file('../go', '');
-    for (let tries = 0; tries < 200 && !root.has(`${ours}/ops/${key}/rc`); tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(() => root.has(`${ours}/ops/${key}/rc`));
     expect(read(await observe(shell, root), jobsFact)).toEqual({
       kind: 'known',
       value: [{ key, fields: { ...fields, done: '2', state: 'ended', exit: '0' } }],

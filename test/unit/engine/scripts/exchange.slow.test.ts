@@ -329,7 +329,7 @@ describe('an exchange of a model between Macs', () => {
     origin.tool('bin/sleep', 'exec /bin/sleep 0.2');
     const done = exchange(roots, withHours);
     const waiting = { state: 'running', activity: 'waiting', until: '22:00' };
-    for (const root of roots) await expect.poll(async () => poll(root), { timeout: 20_000 }).toMatchObject(waiting);
+    for (const root of roots) await expect.poll(async () => poll(root)).toMatchObject(waiting);
     expect(asked).toEqual([]);
     const [first] = mesh(20_000 + (process.pid % 10_000));
     const again = launchBody(key, fetch(first as PeerPlan), { peerKey: 'k'.repeat(64) });
@@ -369,12 +369,10 @@ describe('an exchange of a model between Macs', () => {
     const [, plan] = mesh(20_000 + (process.pid % 10_000));
     const folder = jobFolder(key).path;
     const isSeen = async (name: string, text: string) =>
-      expect
-        .poll(() => root.has(`${folder}/${name}`) && root.read(`${folder}/${name}`), { timeout: 10_000 })
-        .toBe(text);
+      expect.poll(() => root.has(`${folder}/${name}`) && root.read(`${folder}/${name}`)).toBe(text);
     const restart = async (boot: string, signal: NodeJS.Signals): Promise<readonly string[]> => {
       process.kill(Number(root.read(`${folder}/pid`)), signal);
-      await expect.poll(async () => (await poll(root)).state, { timeout: 10_000 }).toBe('gone');
+      await expect.poll(async () => (await poll(root)).state).toBe('gone');
       root.tool('usr/sbin/sysctl', `echo ${boot}`);
       const { result } = await root.runBody(launchBody(key, fetch(plan as PeerPlan), { peerKey: 'k'.repeat(64) }));
       return result.kind === 'done' ? result.said : [];

@@ -20,6 +20,7 @@ import { sampleOf } from '../../../sample.ts';
 import { cdnHost, type FakeHub, hubHost, openFakeHub } from '../../../servers/fake-hub.ts';
 import { assetHost, fakeReleases } from '../../../servers/fake-releases.ts';
 import type { Fault } from '../../../servers/fake-web.ts';
+import { until } from '../../../until.ts';
 import type { MacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { ended, key, makeJobRoot, sha256 } from './run-job.ts';
@@ -101,8 +102,6 @@ function newRoot(): MacRoot {
   return root;
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** Launches the job, and returns true if it had ended before. */
 async function launch(root: MacRoot, source: Source): Promise<boolean> {
   const body = launchBody(key, callFor(source), source === 'folder' || source === 'release' ? {} : { token });
@@ -129,11 +128,12 @@ function killJob(root: MacRoot): void {
   }
 }
 
-/** Waits until the job has started this many tools, has ended, or makes no progress. */
-async function untilTool(root: MacRoot, count: number): Promise<void> {
+/** Waits until the job has started this many tools, has ended, or waits for a stalled answer. */
+async function untilTool(root: MacRoot, count: number, fault: Fault | undefined): Promise<void> {
   const before = root.started().length;
-  const isOver = (): boolean => root.has(`${jobFolder(key).path}/rc`) || root.started().length - before >= count;
-  for (let tries = 0; tries < 300 && !isOver(); tries += 1) await pause(5);
+  const isStalled = (): boolean =>
+    fault?.kind === 'stalled' && hub.requests.some(({ bytes }) => bytes === fault.afterBytes);
+  await until(() => isStalled() || root.has(`${jobFolder(key).path}/rc`) || root.started().length - before >= count);
 }
 
 const bytesHost = (source: Source): string => (source === 'release' ? assetHost : cdnHost);
@@ -168,7 +168,7 @@ describe('a killed download', () => {
       const fault = faults[name];
       if (fault !== undefined) hub.fault(fault, { host: bytesHost(source) });
       await launch(root, source);
-      await untilTool(root, moment);
+      await untilTool(root, moment, fault);
       killJob(root);
       const compared = comparedOn(root, source);
       const isWhole = compared.length === (source === 'release' ? 1 : files.length);

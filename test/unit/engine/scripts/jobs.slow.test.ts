@@ -17,8 +17,9 @@ import {
   treeFolder,
   verifiedMark,
 } from '../../../../src/node/paths/own-paths.ts';
+import { until } from '../../../until.ts';
 import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
-import { isAlive, removedAfter, until } from './node-root.ts';
+import { isAlive, removedAfter } from './node-root.ts';
 import { ended, isVerified, key, launch, makeJobRoot, poll, runJob, sha256 } from './run-job.ts';
 import { exampleModel, exampleRuntime } from './script-examples.ts';
 import { scriptShells } from './shells.ts';

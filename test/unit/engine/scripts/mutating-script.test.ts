@@ -115,9 +115,9 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
     const isThere = (mark: string): boolean => root.tree().some((line) => line.includes(`lease/${mark}`));
     const writes = (what: string): string => `printf ${what} >>"$R/order"\nchanged`;
     const first = send('ab', 1, `until [ -e "$R/go" ]; do /bin/sleep 0.02; done\n${writes('1')}`);
-    await expect.poll(() => isThere('busy.ab.1.'), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => isThere('busy.ab.1.')).toBe(true);
     const second = send('ab', 2, writes('2'));
-    await expect.poll(() => isThere('busy.ab.2.'), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => isThere('busy.ab.2.')).toBe(true);
     expect((await send('cd', 1, writes('x'))).result).toMatchObject({ kind: 'done' });
     root.file('go', '');
     expect((await Promise.all([first, second])).map(({ result }) => result.kind)).toEqual(['done', 'done']);

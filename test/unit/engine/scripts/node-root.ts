@@ -141,12 +141,3 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
-
-/** Waits until a condition is true. @throws Error after a minute */
-export async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 3_000; tries += 1) {
-    if (condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error('the condition never became true');
-}

@@ -3,7 +3,8 @@ import type { Probe } from '../../../../src/model/probe.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observationCeilingMs, observeScript } from '../../../../src/node/observe-script.ts';
 import { nodePath } from '../../../../src/node/paths/node-paths.ts';
-import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
+import { until } from '../../../until.ts';
+import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 
 const boundary = '0123456789abcdef0123456789abcdef';

@@ -3,7 +3,8 @@ import type { Answer, Probe } from '../../../../src/model/probe.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observationMaxBytes, observeCommand, observeScript } from '../../../../src/node/observe-script.ts';
 import { below, nodePath, tool } from '../../../../src/node/paths/node-paths.ts';
-import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
+import { until } from '../../../until.ts';
+import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript } from './node-root.ts';
 import { loginShells, type Shell, scriptShells } from './shells.ts';
 
 const boundary = '0123456789abcdef0123456789abcdef';

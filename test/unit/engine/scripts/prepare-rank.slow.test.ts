@@ -4,9 +4,10 @@ import type { JobArgs, JobCall } from '../../../../src/model/node-script.ts';
 import type { Word } from '../../../../src/model/probe.ts';
 import { below } from '../../../../src/node/paths/node-paths.ts';
 import { jobFolder, preparedMark, rankFile } from '../../../../src/node/paths/own-paths.ts';
+import { until } from '../../../until.ts';
 import { rulesTool } from './directory-tool.ts';
 import type { MacRoot } from './mac-root.ts';
-import { isAlive, removedAfter, until } from './node-root.ts';
+import { isAlive, removedAfter } from './node-root.ts';
 import { ended, key, launch, makeJobRoot, poll, runJob, sha256 } from './run-job.ts';
 import { scriptShells } from './shells.ts';
 
@@ -93,12 +94,8 @@ describe.concurrent.each(scriptShells)('the preparation of a rank in $name', (sh
     const root = makeRoot(shell);
     await launch(root, preparation('printf 12345 >part; until [ -e go ]; do sleep 0.1; done'));
     await until(() => root.has(`${jobFolder(key).path}/progress`));
-    let done = 0;
-    for (let tries = 0; tries < 100 && done < 5; tries += 1) {
-      done = (await poll(root)).done ?? 0;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await until(async () => (await poll(root)).done === 5);
     root.file(inData('go'), '');
-    expect([done, (await ended(root)).exit]).toEqual([5, 0]);
+    expect((await ended(root)).exit).toBe(0);
   });
 });

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { allProbes } from '../../../../src/engine/observe/facts.ts';
 import { knownDaemons } from '../../../../src/model/facts/daemons.ts';
 import { renderPath, tool } from '../../../../src/node/paths/node-paths.ts';
-import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, until } from './node-root.ts';
+import { until } from '../../../until.ts';
+import { isAlive, makeNodeRoot, type NodeRoot, removedAfter } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
 /** The exit status of a probe on which the observation's watchdog has given up. */

@@ -4,8 +4,8 @@ import type { RankRecord } from '../../../../src/model/facts/fact-values.ts';
 import type { StartOutcome } from '../../../../src/model/facts/node-records.ts';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';
 import { placementFolder, serviceFile } from '../../../../src/node/paths/own-paths.ts';
+import { until } from '../../../until.ts';
 import { changed, type MacRoot, makeMacRoot, run } from './mac-root.ts';
-import { until } from './node-root.ts';
 import { exampleRecord } from './script-examples.ts';
 import type { Shell } from './shells.ts';
 

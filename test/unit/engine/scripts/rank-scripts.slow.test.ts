@@ -18,8 +18,8 @@ import {
   startFile,
 } from '../../../../src/node/paths/own-paths.ts';
 import { fileSeal, putBody } from '../../../../src/node/put-file.ts';
+import { until } from '../../../until.ts';
 import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
-import { until } from './node-root.ts';
 import {
   isAlive,
   isRunning,

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { takeLeaseScript } from '../../../../src/engine/scripts/lease.ts';
 import { rootScript } from '../../../../src/node/root-script.ts';
 import { type BaselineValue, baselineValues, recordBaselineLines } from '../../../../src/rack/uninstall/baseline.ts';
+import { until } from '../../../until.ts';
 import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
-import { removedAfter, startScript, until } from './node-root.ts';
+import { removedAfter, startScript } from './node-root.ts';
 import { exampleClaim } from './script-examples.ts';
 import { scriptShells } from './shells.ts';
 

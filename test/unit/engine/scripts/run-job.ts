@@ -6,6 +6,7 @@ import { type Digest, digest } from '../../../../src/model/digest.ts';
 import type { JobCall, TreeId } from '../../../../src/model/node-script.ts';
 import { verifiedMark } from '../../../../src/node/paths/own-paths.ts';
 import type { ScriptResult } from '../../../../src/node/root-script.ts';
+import { until } from '../../../until.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import type { Shell } from './shells.ts';
 
@@ -35,14 +36,14 @@ export async function poll(root: MacRoot): Promise<JobPoll> {
   return answer;
 }
 
-/** Waits until the job has ended or disappeared. @throws Error after a minute */
+/** Waits until the job has ended or disappeared. */
 export async function ended(root: MacRoot): Promise<JobPoll> {
-  for (let tries = 0; tries < 1_200; tries += 1) {
-    const answer = await poll(root);
-    if (answer.state !== 'running') return answer;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('the job never ended');
+  let answer = await poll(root);
+  await until(async () => {
+    if (answer.state === 'running') answer = await poll(root);
+    return answer.state !== 'running';
+  });
+  return answer;
 }
 
 export async function runJob(root: MacRoot, call: JobCall): Promise<JobPoll> {

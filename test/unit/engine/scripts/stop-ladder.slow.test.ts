@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { placementFolder, rebootMarkFile, wiredBaselineFile } from '../../../../src/node/paths/own-paths.ts';
+import { until } from '../../../until.ts';
 import { bootSession, ours, run, unchanged } from './mac-root.ts';
-import { until } from './node-root.ts';
 import {
   isAlive,
   isRunning,

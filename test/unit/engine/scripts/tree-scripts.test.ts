@@ -18,8 +18,9 @@ import {
   treeFolder,
   verifiedMark,
 } from '../../../../src/node/paths/own-paths.ts';
+import { until } from '../../../until.ts';
 import { changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
-import { removedAfter, startScript, until } from './node-root.ts';
+import { removedAfter, startScript } from './node-root.ts';
 import { exampleModel, exampleRuntime } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 

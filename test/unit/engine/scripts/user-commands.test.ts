@@ -19,8 +19,9 @@ import { gatewayKeysFile, rankLog, requestFile, stagedFile } from '../../../../s
 import { historyCommand, parseHistory } from '../../../../src/node/root-script.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
 import { rankLogCommand } from '../../../../src/rack/placement/observed/rank-log.ts';
+import { until } from '../../../until.ts';
 import { bootSession, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
-import { removedAfter, until } from './node-root.ts';
+import { removedAfter } from './node-root.ts';
 import { exampleModel } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 

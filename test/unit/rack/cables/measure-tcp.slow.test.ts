@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { measureTcpProgram, measureTcpWords } from '../../../../src/rack/cables/measure-tcp.ts';
+import { until } from '../../../until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-tcp-'));
 const file = join(folder, 'measure-tcp.pl');
@@ -47,8 +48,11 @@ function startEnd(role: 'lead' | 'follow', seconds: number, { address, isFast = 
     ended,
     say: (...said: readonly string[]) => child.stdin.write(said.map((line) => `${line}\n`).join('')),
     /** The first line with this word, once it was printed. */
-    line: (word: string) =>
-      vi.waitUntil(() => lines().find((line) => line.split(' ')[0] === word), { timeout: 20_000, interval: 5 }),
+    line: async (word: string) => {
+      const found = () => lines().find((line) => line.split(' ')[0] === word);
+      await until(() => found() !== undefined);
+      return found() ?? '';
+    },
     /** Passes what this program prints to a different one. */
     relayTo: (other: { readonly child: ChildProcessWithoutNullStreams }) => {
       other.child.stdin.write(text.out);

@@ -34,7 +34,7 @@ async function sh(script: string) {
     env: { ...execEnvironment({ root, user: 'mesh', mark: 'test.node' }), R: root, O: outside, U: '../../../outside' },
     encoding: 'utf8',
     input: '',
-    timeout: 60_000,
+    timeout: 120_000,
   });
   const unknown = (await readFile(join(root, '.sim/unknown'), 'utf8')).trimEnd();
   return { code: ran.status, out: ran.stdout, err: ran.stderr, unknown };

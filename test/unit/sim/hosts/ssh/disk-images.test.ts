@@ -24,7 +24,7 @@ async function sh(script: string) {
     cwd: homeOf(root, 'mesh'),
     env,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 120_000,
   });
   const unknown = (await readFile(join(root, '.sim/unknown'), 'utf8')).trimEnd();
   return { code: ran.status, out: ran.stdout, err: ran.stderr, unknown };
