@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { TinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
+import { createPortClaims } from '../../src/sim/hosts/link-table.ts';
+import { eventually, longestWaitMs } from '../until.ts';
 import type { LlamaProgram } from './llama-archive.ts';
 import type { LlamaPackages } from './packages.ts';
 
@@ -15,14 +15,8 @@ export interface LocalLlama {
   readonly stop: () => Promise<void>;
 }
 
-/** A free loopback port. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return address.port;
+interface Started extends Pick<LocalLlama, 'log' | 'stop'> {
+  readonly child: ChildProcess;
 }
 
 /** Starts a program through its own loader. @param words arguments of its command line */
@@ -31,7 +25,7 @@ function start(
   program: LlamaProgram,
   words: readonly string[],
   env: Readonly<Record<string, string>>,
-): { readonly child: ChildProcess; readonly log: () => string; readonly stop: () => Promise<void> } {
+): Started {
   const libraries = `${join(folder, 'lib')}:${join(folder, 'lib/llama')}`;
   const child = spawn(
     join(folder, loader),
@@ -49,26 +43,17 @@ function start(
   const stop = async (): Promise<void> => {
     // A separate thread writes the log, so the log is complete only after an orderly exit.
     child.kill('SIGTERM');
-    const patience = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    const patience = setTimeout(() => child.kill('SIGKILL'), longestWaitMs);
     await closed;
     clearTimeout(patience);
   };
   return { child, log: () => log, stop };
 }
 
-const patienceMs = 60_000;
-
-/** Polls until the condition is met or the program has exited. */
-async function until(
-  { child, log }: Pick<ReturnType<typeof start>, 'child' | 'log'>,
-  isReady: () => Promise<boolean>,
-): Promise<void> {
-  const tries = patienceMs / 20;
-  for (let count = 0; count < tries; count += 1) {
-    if (await isReady()) return;
-    if (child.exitCode !== null || child.signalCode !== null) break;
-    await pause(20);
-  }
+/** Waits until the condition is met. @throws Error if the program exits first or the wait is too long */
+async function untilReady({ child, log }: Started, isReady: () => Promise<boolean>): Promise<void> {
+  const hasExited = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  if ((await eventually(async () => (await isReady()) || hasExited())) && !hasExited()) return;
   throw new Error(`llama.cpp is not ready:\n${log()}`);
 }
 
@@ -78,32 +63,25 @@ export interface WorkerOptions {
   readonly cacheFolder?: string;
 }
 
-/** The number of ports to try if other programs take the chosen ports first. */
-const portTries = 5;
-
-/** Starts a program on a free port; if another program takes the port first, tries a different one. */
-async function onFreePort(begin: (port: number) => Promise<LocalLlama>): Promise<LocalLlama> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await begin(await freePort());
-    } catch (error) {
-      const isTaken = /Failed to create server socket|couldn't bind HTTP server socket/.test(String(error));
-      if (!isTaken || tries === portTries) throw error;
-    }
-  }
+/** Starts a program on a port that no other test has until the program is stopped. */
+async function onOwnPort(begin: (port: number) => Promise<Pick<LocalLlama, 'log' | 'stop'>>): Promise<LocalLlama> {
+  const claims = createPortClaims();
+  const port = await claims.take();
+  const { log, stop } = await begin(port);
+  return { port, log, stop: () => stop().then(claims.close) };
 }
 
 /** Starts a worker on loopback and waits until it listens. */
 export const startWorker = (packages: LlamaPackages, options: WorkerOptions = {}): Promise<LocalLlama> =>
-  onFreePort((port) => startWorkerOn(port, packages, options));
+  onOwnPort((port) => startWorkerOn(port, packages, options));
 
-async function startWorkerOn(port: number, packages: LlamaPackages, options: WorkerOptions): Promise<LocalLlama> {
+async function startWorkerOn(port: number, packages: LlamaPackages, options: WorkerOptions): Promise<Started> {
   const cache = options.cacheFolder === undefined ? [] : ['-c'];
   const words = ['-H', '127.0.0.1', '-p', String(port), ...cache];
   const env = options.cacheFolder === undefined ? {} : { LLAMA_CACHE: options.cacheFolder };
   const worker = start(packages, 'ggml-rpc-server', words, env);
-  await until(worker, async () => worker.log().includes('transport      :'));
-  return { port, log: worker.log, stop: worker.stop };
+  await untilReady(worker, async () => worker.log().includes('transport      :'));
+  return worker;
 }
 
 /**
@@ -114,14 +92,14 @@ export const startServer = (
   packages: LlamaPackages,
   model: string,
   words: readonly string[] = [],
-): Promise<LocalLlama> => onFreePort((port) => startServerOn(port, packages, model, words));
+): Promise<LocalLlama> => onOwnPort((port) => startServerOn(port, packages, model, words));
 
 async function startServerOn(
   port: number,
   packages: LlamaPackages,
   model: string,
   words: readonly string[],
-): Promise<LocalLlama> {
+): Promise<Started> {
   const own = ['--model', model, '--host', '127.0.0.1', '--port', String(port), '--no-ui', '--fit', 'off'];
   const server = start(packages, 'llama-server', [...own, ...words], {});
   const isReady = async (): Promise<boolean> => {
@@ -131,8 +109,8 @@ async function startServerOn(
       return false;
     }
   };
-  await until(server, isReady);
-  return { port, log: server.log, stop: server.stop };
+  await untilReady(server, isReady);
+  return server;
 }
 
 /** The body of a request with a reproducible answer. */

@@ -1,19 +1,24 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { createPortClaims } from '../../src/sim/hosts/link-table.ts';
 import { until } from '../until.ts';
 import { upstreamAt } from './test-gateway.ts';
+
+const claims = createPortClaims();
+afterAll(() => claims.close());
 
 const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
 
 /** Writes the files of a gateway with one placement. @returns the arguments that start it at an address */
 function gatewayAt(address: string): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts.json'].map((name) => join(folder, name));
   const config = join(folder, 'config.json');
   writeFileSync(config, JSON.stringify({ upstreams: [upstreamAt(1)], keysFolder, closedFolder, countsFile }));
@@ -40,10 +45,9 @@ it('a gateway logs immediately why it cannot listen', () => {
 });
 
 it('a gateway waits for a taken port, opens no debugger, and leaves no core file', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
+  const port = await claims.take();
+  const other = createServer().listen(port, '127.0.0.1');
   await once(other, 'listening');
-  const address = other.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   const child = spawn(process.execPath, gatewayAt(`127.0.0.1:${port}`), { stdio: ['ignore', 'ignore', 'pipe'] });
   let logged = '';
   child.stderr.on('data', (text) => {
@@ -66,12 +70,9 @@ it('a gateway waits for a taken port, opens no debugger, and leaves no core file
 });
 
 it.runIf(existsSync('/dev/full'))('a gateway listens even if its log cannot be written', async () => {
-  const free = createServer().listen(0, '127.0.0.1');
-  await once(free, 'listening');
-  const address = free.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  free.close();
+  const port = await claims.take();
   const full = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(full));
   const child = spawn(process.execPath, gatewayAt(`127.0.0.1:${port}`), { stdio: ['ignore', 'ignore', full] });
   const status = (): Promise<number> =>
     fetch(`http://127.0.0.1:${port}/doorman/status`).then(

@@ -1,22 +1,32 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { createPortClaims } from '../../src/sim/hosts/link-table.ts';
+import { eventually } from '../until.ts';
 
-// The path of OpenSSH's server on Linux and macOS.
-export const sshdPath = '/usr/sbin/sshd';
-const startDeadlineMs = 60_000;
+/** Folders of OpenSSH's server that are often missing in PATH. */
+const sshdFolders = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec'] as const;
+
+/** The absolute path of OpenSSH's server, which it needs to run itself again; undefined if there is none. */
+export const findSshd = (searched = process.env['PATH'] ?? ''): string | undefined =>
+  [...searched.split(delimiter), ...sshdFolders]
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, 'sshd'))
+    .find((path) => existsSync(path));
+
+/** The path that the tests start; only the name if there is no sshd, so that a start fails. */
+export const sshdPath = findSshd() ?? 'sshd';
 
 /**
  * True if tests against OpenSSH can run here. With `MESHWRIGHT_SSHD=required`, a missing sshd is an error; without the
  * variable, vitest skips these tests and reports them as skipped.
  */
 export function hasSshd(): boolean {
-  if (existsSync(sshdPath)) return true;
+  if (findSshd() !== undefined) return true;
   if (process.env['MESHWRIGHT_SSHD'] === 'required')
-    throw new Error(`MESHWRIGHT_SSHD=required, but ${sshdPath} does not exist`);
+    throw new Error(`MESHWRIGHT_SSHD=required, but PATH and ${sshdFolders.join(', ')} contain no sshd`);
   return false;
 }
 
@@ -64,17 +74,6 @@ export function makeKey(folder: string, name: string, kind = 'ed25519', extra: r
   return { file, publicLine, type, base64 };
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}
-
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });
@@ -87,13 +86,9 @@ function answers(port: number): Promise<boolean> {
 }
 
 async function waitUntilUp(port: number, child: ChildProcess, log: () => string): Promise<void> {
-  const end = performance.now() + startDeadlineMs;
-  while (performance.now() < end) {
-    if (child.exitCode !== null) throw new Error(`sshd exited immediately:\n${log()}`);
-    if (await answers(port)) return;
-    await sleep(20);
-  }
-  throw new Error(`sshd did not answer on port ${port}:\n${log()}`);
+  const isOver = await eventually(async () => child.exitCode !== null || (await answers(port)));
+  if (child.exitCode !== null) throw new Error(`sshd exited immediately:\n${log()}`);
+  if (!isOver) throw new Error(`sshd did not answer on port ${port}:\n${log()}`);
 }
 
 function stopChild(child: ChildProcess): Promise<void> {
@@ -163,23 +158,11 @@ export function sshdConfig(
   return [...defaults.filter((line) => !given.has(keyword(line))), ...extra, ''].join('\n');
 }
 
-/** The number of attempts, each with another port, if a different process takes the chosen port first. */
-const portTries = 5;
-
 /** Starts a private OpenSSH server on a free loopback port and waits until it answers. */
 export async function startSshd(options: SshdOptions): Promise<Sshd> {
   ensurePrivsepFolder();
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await startOn(await freePort(), options);
-    } catch (error) {
-      const isTaken = error instanceof Error && error.message.includes('Address already in use');
-      if (!isTaken || tries === portTries) throw error;
-    }
-  }
-}
-
-async function startOn(port: number, options: SshdOptions): Promise<Sshd> {
+  const claims = createPortClaims();
+  const port = await claims.take();
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-sshd-'));
   const given = options.hostKeys ?? [];
   const hostKey = given[0] ?? makeKey(folder, 'host');
@@ -195,6 +178,7 @@ async function startOn(port: number, options: SshdOptions): Promise<Sshd> {
   const child = spawn(sshdPath, ['-D', '-E', logFile, '-f', config], { stdio: 'ignore', env });
   const stop = async (): Promise<void> => {
     await stopChild(child);
+    await claims.close();
     rmSync(folder, { recursive: true, force: true });
   };
   try {

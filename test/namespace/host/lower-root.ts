@@ -5,6 +5,7 @@ import { baseTools, hostTool } from '../../../src/sim/hosts/base-tools/all-base-
 import { wrapperText } from '../../../src/sim/hosts/base-tools/wrapper.ts';
 import { replaceFile } from '../../../src/sim/hosts/replace-file.ts';
 import { dataFile, type NodeFile, nodeProgramPath, programsPath, toolFile } from '../../../src/sim/model/node-files.ts';
+import { findSshd } from '../../sshd/start-sshd.ts';
 import { runProgram } from './ground.ts';
 
 /** These tools are real here, so they need no wrapper. */
@@ -103,7 +104,10 @@ chmod 755 .
 function wantedPrograms(): readonly string[] {
   const names = new Set([...programNames, ...helpers]);
   const wanted = [
-    ...placed.map(({ path, names: known }) => ({ from: known.map(hostTool).find((one) => one !== undefined), path })),
+    ...placed.map(({ path, names: known }) => ({
+      from: known.map((name) => (name === 'sshd' ? findSshd() : hostTool(name))).find((one) => one !== undefined),
+      path,
+    })),
     ...[...names].map((name) => ({ from: hostTool(name), path: `${programsPath}/${name}` })),
   ];
   const node = { from: process.execPath, path: nodeProgramPath };

@@ -1,16 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observe } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
 import { doubleText } from '../../../../src/sim/doubles/double-files.ts';
 import { writeTinyGguf } from '../../../../src/sim/doubles/tiny-gguf.ts';
+import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
 
 let folder = '';
 const started: ChildProcess[] = [];
+const claims = createPortClaims();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mw-llama-double-'));
   for (const name of ['llama-server', 'ggml-rpc-server']) {
@@ -20,16 +21,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const one of started) one.kill('SIGKILL');
+  await claims.close();
   await rm(folder, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 /** Starts a program of the double and waits until its output matches. */
 async function start(name: string, words: readonly string[], ready: RegExp) {
@@ -50,7 +44,7 @@ const ask = async (port: number): Promise<Response> =>
 
 describe('the llama.cpp double', () => {
   it('answers while its worker runs, and crashes like a real server without it', async () => {
-    const [workerPort, port] = [await freePort(), await freePort()];
+    const [workerPort, port] = [await claims.take(), await claims.take()];
     const worker = await start('ggml-rpc-server', ['--host', '127.0.0.1', '--port', String(workerPort)], /transport/);
     const words = ['--model', join(folder, 'tiny.gguf'), '--host', '127.0.0.1', '--port', String(port)];
     const server = await start('llama-server', [...words, '--rpc', `127.0.0.1:${workerPort}`], /is listening/);
@@ -76,7 +70,7 @@ describe('the llama.cpp double', () => {
   });
 
   it('loads a drafter without changing the answer, and refuses one that is missing or not GGUF', async () => {
-    const port = await freePort();
+    const port = await claims.take();
     const words = ['--model', join(folder, 'tiny.gguf'), '--host', '127.0.0.1', '--port', String(port)];
     const drafted = (path: string, type = 'draft-simple') =>
       start('llama-server', [...words, '--model-draft', path, '--spec-type', type], /is listening/);
