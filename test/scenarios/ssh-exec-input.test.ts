@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { EventEmitter, once } from 'node:events';
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exitText } from '../../src/model/probe.ts';
 import { type FaultExec, type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
+import { until } from '../until.ts';
 
 const ssh = makeSshCase('mesh');
 const servers: FaultServer[] = [];
@@ -32,9 +33,6 @@ function digestInput({ channel }: FaultExec): void {
     channel.end();
   });
 }
-
-/** A channel's window in pieces, which the product may fill before the node reads anything. */
-const windowPieces = (2 * 2 ** 20) / piece.length;
 
 async function* many(count: number, asked = { pieces: 0, isOver: false }): AsyncGenerator<Uint8Array> {
   try {
@@ -69,8 +67,9 @@ describe('standard input sent in pieces', () => {
     const asked = { pieces: 0, isOver: false };
     const { exit } = await remote.exec('head', { ...execLimits, stdin: many(10_000, asked) });
     expect(exitText(exit)).toBe('exit 3');
-    await expect.poll(() => asked.isOver).toBe(true);
-    expect(asked.pieces).toBeLessThanOrEqual(windowPieces + 1);
+    await until(() => asked.isOver);
+    // The 2 MiB of a channel's window are 8 pieces.
+    expect(asked.pieces).toBeLessThan(12);
     remote.close();
   });
 
@@ -93,24 +92,23 @@ describe('a deadline that counts from the last byte', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('spares a command that prints now and then', async () => {
-    let print = (): void => undefined;
-    const server = await start({
-      onExec: ({ channel }) => {
-        let left = 8;
-        print = () => {
-          vi.advanceTimersByTime(1_500);
-          left -= 1;
-          if (left >= 0) channel.write('.');
-          else {
-            channel.exit(0);
-            channel.end();
-          }
-        };
-        print();
-      },
-    });
+    const events = new EventEmitter<{ exec: [FaultExec]; piece: [] }>();
+    const server = await start({ onExec: (exec) => void events.emit('exec', exec) });
     const remote = await ssh.connect(server.port);
-    const { stdout, exit } = await remote.exec('slow', { ...limits(2_000), onOutput: () => print() });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const begun = once(events, 'exec');
+    const ended = remote.exec('slow', { ...limits(2_000), onOutput: () => void events.emit('piece') });
+    const [{ channel }] = await begun;
+    for (let at = 0; at < 8; at += 1) {
+      const arrived = once(events, 'piece');
+      channel.write('.');
+      await arrived;
+      vi.advanceTimersByTime(1_900);
+    }
+    channel.exit(0);
+    channel.end();
+    const { stdout, exit } = await ended;
     expect([textOf(stdout), exitText(exit)]).toEqual(['........', 'exit 0']);
     remote.close();
   });

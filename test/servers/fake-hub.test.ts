@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:https';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { until } from '../until.ts';
 import { cdnHost, type FakeHub, hubHost, openFakeHub } from './fake-hub.ts';
 
 const weights = Buffer.alloc(300_000, 'weights ');
@@ -164,14 +165,16 @@ describe('the fake Hub', () => {
   });
 
   it('limits the rate until its window ends', async () => {
-    hub.limit('resolvers', 1, 0.4);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    hub.limit('resolvers', 1, 400);
     const answers = [await get(file('config.json')), await get(file('config.json'))];
     expect(answers.map(({ status, headers }) => [status, headers['ratelimit']])).toEqual([
-      [307, '"resolvers";r=1;t=1'],
-      [429, '"resolvers";r=0;t=1'],
+      [307, '"resolvers";r=1;t=400'],
+      [429, '"resolvers";r=0;t=400'],
     ]);
     expect((await get(`/api/models/${id}/revision/main`)).status).toBe(200);
-    await new Promise((resolve) => setTimeout(resolve, 410));
+    vi.setSystemTime(Date.now() + 400_000);
     expect((await get(file('config.json'))).status).toBe(307);
   });
 
@@ -220,18 +223,15 @@ describe('a fault of the fake Hub', () => {
   it('stalls after some bytes', async () => {
     hub.fault({ kind: 'stalled', afterBytes: 7 }, large);
     const link = await linkTo('model.safetensors');
-    const arrived = await new Promise<string>((resolve, reject) => {
-      const asked = request(link, { ca: hub.ca }, (response) => {
-        response.once('data', (part: Buffer) => {
-          const silence = setTimeout(() => resolve(part.toString()), 150);
-          response.on('data', () => reject(new Error('more bytes arrived')));
-          response.once('close', () => clearTimeout(silence));
-        });
-        response.on('error', () => undefined);
-      });
-      asked.end();
-    });
-    expect(arrived).toBe('weights');
+    const parts: Buffer[] = [];
+    const asked = request(link, { ca: hub.ca }, (response) => response.on('data', (part: Buffer) => parts.push(part)));
+    asked.on('error', () => undefined).end();
+    await until(() => Buffer.concat(parts).length >= 7);
+    // The server answers a later request completely, while this one stays open with its seven bytes.
+    hub.reset();
+    expect((await get(link)).body.length).toBe(300_000);
+    expect([Buffer.concat(parts).toString(), asked.closed]).toEqual(['weights', false]);
+    asked.destroy();
   });
 
   it('limits the speed', async () => {

@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Rescue } from '../../../src/engine/plan/plan.ts';
+import type { Rescue, StepReport } from '../../../src/engine/plan/plan.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { aStep, gateAct, jobAct, unknownSession } from '../../rack/plans.ts';
+import { until } from '../../until.ts';
 import { aborted, play } from './play-steps.ts';
 
 describe('executeSteps', () => {
@@ -99,6 +99,15 @@ describe('a failed step', () => {
   });
 });
 
+/** Collects the steps whose end was reported. */
+function collectEnds() {
+  const ended = new Set<string>();
+  return {
+    onEnd: ({ step }: StepReport) => void ended.add(step.id),
+    have: (...ids: readonly string[]) => ids.every((id) => ended.has(id)),
+  };
+}
+
 const group = 'kimi/7';
 const members = ['1', '2', '3'].map((at) => `studio-${at}`);
 const rescue: Rescue = {
@@ -115,10 +124,14 @@ describe('a step group', () => {
   });
 
   it('is rescued on all nodes in order after its running steps end', async () => {
+    const ends = collectEnds();
     const seen = await play([...kicks, ready], {
       rescues: [rescue],
       outcomes: { 'kick-2': 'failed', 'stop-1': 'failed' },
-      inside: (id) => sleep(id === 'kick-3' ? 60 : 5).then(() => undefined),
+      options: { onEnd: ends.onEnd },
+      inside: async (id) => {
+        if (id === 'kick-3') await until(() => ends.have('kick-1', 'kick-2'));
+      },
     });
     expect(seen.groups).toEqual([group]);
     expect(seen.outcomes['ready']).toBe('skipped');
@@ -132,12 +145,16 @@ describe('a step group', () => {
 
   it('is rescued if a failed step outside it prevents its remaining steps', async () => {
     const steps = [aStep('outside'), kicks[0], kicks[1], kicks[2], { ...ready, needs: [...ready.needs, 'outside'] }];
+    const ends = collectEnds();
     const seen = await play(
       steps.flatMap((one) => (one ? [one as Step] : [])),
       {
         rescues: [rescue],
         outcomes: { outside: 'failed' },
-        inside: (id) => sleep(id === 'outside' ? 40 : 1).then(() => undefined),
+        options: { onEnd: ends.onEnd },
+        inside: async (id) => {
+          if (id === 'outside') await until(() => ends.have('kick-2', 'kick-3'));
+        },
       },
     );
     expect(seen.groups).toEqual([group]);
@@ -176,7 +193,7 @@ describe('an interrupted run', () => {
       options: { abort: person.signal },
       inside: async (id) => {
         if (id === 'kick-2') person.abort();
-        await sleep(20);
+        await until(() => person.signal.aborted);
       },
     });
     expect(seen.outcomes).toMatchObject({ 'kick-3': 'changed', ready: 'interrupted', later: 'interrupted' });
@@ -186,7 +203,7 @@ describe('an interrupted run', () => {
   it('abandons a script that does not end, with outcome unknown', async () => {
     const person = new AbortController();
     const seen = await play([aStep('long'), aStep('next')], {
-      options: { abort: person.signal },
+      options: { abort: person.signal, abortMs: 1 },
       inside: () => {
         person.abort();
         return new Promise(() => undefined);
@@ -202,7 +219,7 @@ describe('an interrupted run', () => {
       options: { abort: person.signal, onEnd: ({ step, outcome }) => void seen.push(`${step.id}: ${outcome}`) },
       inside: async () => {
         person.abort();
-        await sleep(5);
+        await until(() => seen.length > 0);
         seen.push('long still runs');
       },
     });

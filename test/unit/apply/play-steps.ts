@@ -52,7 +52,7 @@ export async function play(
       parallel: 16,
       forbidden: never,
       halted: never,
-      abortMs: 50,
+      abortMs: 60_000,
       onEnd: () => undefined,
       onRescue: (group) => void groups.push(group),
       ...options,
