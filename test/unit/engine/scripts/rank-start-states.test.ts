@@ -342,9 +342,9 @@ itInEachState(
     ],
     [
       'records the size of the log, the wired limit and the last transport',
-      kick({ lastTalked: 'rdma' }),
+      kick({ lastTalked: 'tcp' }),
       { files: { ...idle, [rankLog('kimi').path]: 'before\n', '../wired': '4096\n' } },
-      { ends: 'changed', leaves: startIs({ log: 7, wired: 4096, lastTalked: 'rdma' }) },
+      { ends: 'changed', leaves: startIs({ log: 7, wired: 4096, lastTalked: 'tcp' }) },
     ],
     [
       'records the boot session of a start that failed earlier',
