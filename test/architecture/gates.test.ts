@@ -3,13 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import ts from 'typescript';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { filesForCi, isNear, isSlow, nightFinding, nightParts, nightRows, testFiles } from '../chosen-files.ts';
 import { casesAt } from '../sample.ts';
+import { shortLimitsIn } from './short-limits.ts';
 import { filesBelow, root, textOf } from './sources.ts';
-import { nodesOf, parse } from './syntax.ts';
 
 interface Gate {
   readonly name: string;
@@ -197,28 +196,42 @@ describe('the workflows', () => {
 });
 
 describe('a test', () => {
-  it('has no shorter time limit than the global one', () => {
-    const all = 120_000;
-    const isOfVitest = /^(?:it|test|describe|beforeAll|beforeEach|afterAll|afterEach)\b/;
-    const msOf = (node: ts.Node): number =>
-      ts.isNumericLiteral(node) ? Number(node.text.replaceAll('_', '')) : Number.POSITIVE_INFINITY;
-    const limitOf = (argument: ts.Expression): number => {
-      if (!ts.isObjectLiteralExpression(argument)) return msOf(argument);
-      const option = argument.properties.find((one) => one.name?.getText() === 'timeout');
-      return option !== undefined && ts.isPropertyAssignment(option)
-        ? msOf(option.initializer)
-        : Number.POSITIVE_INFINITY;
-    };
-    const short = filesBelow('test')
-      .filter((path) => path.endsWith('.test.ts') && /\d_000,?\s*\);|\btimeout: /.test(textOf(path)))
-      .flatMap((path) =>
-        [...nodesOf(parse(path))]
-          .filter((node) => ts.isCallExpression(node))
-          .filter(({ expression }) => isOfVitest.test(expression.getText()))
-          .filter(({ arguments: given }) => given.slice(1).some((argument) => limitOf(argument) <= all))
-          .map(({ arguments: given }) => `${path}: ${given[0]?.getText().slice(0, 60)}`),
-      );
-    expect(short).toEqual([]);
+  it('has no shorter time limit than the global one, and no wait that ends much earlier', () => {
+    const sources = filesBelow('test').filter((path) => path.endsWith('.ts'));
+    expect(sources.flatMap((path) => shortLimitsIn(path, textOf(path)))).toEqual([]);
+  });
+
+  it.each([
+    "it('a', act, 120_000);",
+    "describe('a', { timeout: 60_000 }, act);",
+    'await expect.poll(read, { timeout: 10_000 }).toBe(1);',
+    'await vi.waitFor(check, { timeout: 25_000, interval: 20 });',
+    'await vi.waitFor(check, 25_000);',
+    'await vi.waitUntil(check);',
+    'await vi.waitUntil(check, { interval: 20 });',
+    "spawnSync('perl', [], { timeout: 60_000 });",
+    'await fetch(url, { signal: AbortSignal.timeout(20_000) });',
+    'const patienceMs = 60_000; const end = Date.now() + patienceMs;',
+    'for (let tries = 0; tries < 200 && !isThere(); tries += 1) await pause(20);',
+    'for (let tries = 0; tries < 9; tries += 1) await new Promise((next) => setTimeout(next, 50));',
+  ])('is found if it gives up early: %s', (text) => {
+    expect(shortLimitsIn('example.test.ts', text)).toHaveLength(1);
+  });
+
+  it('polls as long as other waits, unless it has its own limit', () => {
+    const [setting] = textOf('vitest.config.ts').match(/expect: .*/) ?? [];
+    expect(setting).toBe('expect: { poll: { timeout: longestWaitMs } },');
+  });
+
+  it.each([
+    "it('a', act, 300_000);",
+    'await expect.poll(read).toBe(1);',
+    'await vi.waitFor(check, { timeout: 120_000 });',
+    "spawnSync('perl', [], { timeout: 120_000 });",
+    'const yesterday = new Date(Date.now() - 60_000);',
+    'for (let tries = 0; tries < 9; tries += 1) await act();',
+  ])('may have a longer time limit, or none: %s', (text) => {
+    expect(shortLimitsIn('example.test.ts', text)).toEqual([]);
   });
 });
 
