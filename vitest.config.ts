@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { changedSince, filesForCi, git, isSampled, isSlow, nightRows, testFiles } from './test/chosen-files.ts';
 import { inMemory } from './test/memory-folder.ts';
+import { longestWaitMs } from './test/until.ts';
 
 /** The file for results as JSON: `.ci/run` sets it and adds up the counts. */
 const results = process.env['MESHWRIGHT_RESULTS'];
@@ -74,6 +75,7 @@ export default defineConfig({
     // Limits for hanging tests only: a busy machine takes several times as long as an idle one.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: longestWaitMs } },
     // Many tests wait for other processes, so use all cores; by default, vitest leaves one free. Macs in namespaces
     // also wait for deadlines of real programs.
     maxWorkers: availableParallelism() + (asked === 'namespace' ? 1 : 0),

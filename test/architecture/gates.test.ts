@@ -218,11 +218,6 @@ describe('a test', () => {
     expect(shortLimitsIn('example.test.ts', text)).toHaveLength(1);
   });
 
-  it('polls as long as other waits, unless it has its own limit', () => {
-    const [setting] = textOf('vitest.config.ts').match(/expect: .*/) ?? [];
-    expect(setting).toBe('expect: { poll: { timeout: longestWaitMs } },');
-  });
-
   it.each([
     "it('a', act, 300_000);",
     'await expect.poll(read).toBe(1);',
