@@ -24,18 +24,25 @@ export function makeCopy(project, commit, workers) {
   return { base, root, commit, workers };
 }
 
-const end = (signal, ...processes) => spawnSync('kill', ['-s', signal, '--', ...processes.map(String)]);
+/** Sends a signal to a process, or to a group if the number is negative. */
+function end(signal, number) {
+  try {
+    process.kill(number, signal);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
 
 /** Kills every process whose command line contains the copy's path, because simulated Macs outlive a stopped test. */
 function endLeft(base) {
   const { stdout } = spawnSync('ps', ['-axww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 16 * 2 ** 20 });
   const left = stdout.split('\n').filter((line) => line.includes(base));
-  if (left.length > 0) end('KILL', ...left.map((line) => Number.parseInt(line, 10)));
+  for (const line of left) end('SIGKILL', Number.parseInt(line, 10));
 }
 
 /** Removes the copy and all processes that it left. */
 export function removeCopy({ base, running }) {
-  if (running !== undefined) end('KILL', -running);
+  if (running !== undefined) end('SIGKILL', -running);
   endLeft(base);
   rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
@@ -62,8 +69,8 @@ export async function runTests(copy, files, limitSeconds, { file, text }) {
   let outcome;
   const limit = setTimeout(() => {
     outcome = 'late';
-    end('TERM', -child.pid);
-    setTimeout(() => end('KILL', -child.pid), 5_000).unref();
+    end('SIGTERM', -child.pid);
+    setTimeout(() => end('SIGKILL', -child.pid), 5_000).unref();
   }, limitSeconds * 1_000);
   const code = await new Promise((settle) => child.on('close', settle));
   clearTimeout(limit);
