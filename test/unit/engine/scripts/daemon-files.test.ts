@@ -5,6 +5,7 @@ import { place } from '../../../../src/node/paths/node-paths.ts';
 import { quote } from '../../../../src/node/quote.ts';
 import { sh } from '../../../../src/node/shell/scripts.generated.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 
 const program = 'Library/Fans/fand';
@@ -18,10 +19,12 @@ const plist = (inner: string): string => `<?xml version="1.0" encoding="UTF-8"?>
 const words = (...all: string[]): string =>
   `<key>ProgramArguments</key><array>${all.map((word) => `<string>${word}</string>`).join('')}</array>`;
 
+const newRoot = removedAfter(makeMacRoot);
+
 describe.each(scriptShells)('the check for writable root daemon files in $name', (shell) => {
   /** Creates a Mac with one daemon, changed by `change`. */
   const mac = (text: string, change: (root: MacRoot) => void = () => undefined): MacRoot => {
-    const root = makeMacRoot(shell);
+    const root = newRoot(shell);
     root.file(program, '');
     root.file(daemon, text);
     change(root);
