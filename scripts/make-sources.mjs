@@ -3,31 +3,19 @@
  * Every script that reads the sources runs this first; without changes it takes almost no time.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import './make-node-scripts.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-const printed = [
-  ...['ask', 'bench', 'cables', 'diagnostics', 'doctor', 'drift', 'endpoints', 'enroll', 'exec', 'facts', 'fit'],
-  ...[
-    'forget',
-    'graph',
-    'history',
-    'lease',
-    'logs',
-    'models',
-    'plan',
-    'report',
-    'resolved',
-    'secrets',
-    'sim',
-    'status',
-  ],
-  'unlock',
-];
+/** The schemas of files and streams, and then those of the documents that commands print. */
+const others = ['cluster', 'event', 'journal', 'lock', 'log-line', 'playbook'];
+const printed = readdirSync(join(root, 'schemas'))
+  .map((name) => name.replace('.schema.json', ''))
+  .filter((name) => !others.includes(name))
+  .sort();
 
 const validators = async (schemas) => (await import('./make-validators.mjs')).validators(schemas);
 

@@ -61,7 +61,8 @@ export async function runTests(copy, files, limitSeconds, { file, text }) {
   const began = performance.now();
   const words = ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', '--maxWorkers', `${workers}`, ...files];
   const env = {
-    ...{ ...process.env, CI: '1', NO_COLOR: '1', TMPDIR: base, MESHWRIGHT_TESTS: 'all' },
+    // In CI, a failed test would run again.
+    ...{ ...process.env, CI: undefined, NO_COLOR: '1', TMPDIR: base, MESHWRIGHT_TESTS: 'all' },
     ...{ MESHWRIGHT_DEPTH: 'few', MESHWRIGHT_RESULTS: results, MESHWRIGHT_COMMIT: commit },
   };
   const child = spawn(process.execPath, words, { cwd: root, env, stdio: 'ignore', detached: true });
