@@ -119,7 +119,7 @@ const claims: Readonly<Record<string, () => void>> = {
   'Observing a Mac changes none of its settings.': () =>
     contains('docs/adr/0002-one-exec-per-observation.md', /mktemp -d/),
   'If meshwright gets an answer that it does not expect, it treats the fact as unknown': () =>
-    provenBy('test/property/facts-seeded-damage.test.ts'),
+    provenBy('test/property/facts-seeded-damage.sampled.test.ts'),
   'it never changes a setting whose value is unknown.': () => provenBy('test/property/plan.sampled.test.ts'),
   'Before the first `apply` on real Macs, read the plan, start with one Mac (`--nodes studio-1`), and keep a record of every command (`--record sent.ndjson`)':
     () => accepts('meshwright apply --nodes studio-1 --record sent.ndjson'),
