@@ -33,7 +33,7 @@ for (const [page] of text.matchAll(/docs\/[a-z.-]+\.(?:md|yaml)\b/g)) {
 
 // An example that imports the package by name, like its users.
 const options = '--noEmit --ignoreConfig --strict --module nodenext --target es2023 --types node'.split(' ');
-const types = run('npx', 'tsc', ...options, 'examples/library.ts');
+const types = run('node_modules/.bin/tsc', ...options, 'examples/library.ts');
 if (types.status !== 0) problems.push(`dist/index.d.ts: ${types.stdout}`);
 
 // Settings add their kinds in their own files, which the bundle of types omits by itself.

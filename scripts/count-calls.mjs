@@ -66,7 +66,8 @@ function measure() {
     const command = [...loaders, join(root, 'src/cli/main.ts'), ...words];
     const ran = spawnSync(process.execPath, command, { cwd, env: { ...env, ...more }, encoding: 'utf8' });
     // With 3, everything is done but the placement of all Macs, of which only one is a target.
-    if (ran.status !== 0 && ran.status !== 3) throw new Error(`${words.join(' ')} exited with ${ran.status}\n${ran.stdout}${ran.stderr}`);
+    if (ran.status !== 0 && ran.status !== 3)
+      throw new Error(`${words.join(' ')} exited with ${ran.status}\n${ran.stdout}${ran.stderr}`);
   };
   try {
     run(['sim', 'example', rack], { cwd: place });
@@ -78,7 +79,10 @@ function measure() {
         file,
         readFileSync(file, 'utf8').replace('restartAfterPowerLoss: true', 'restartAfterPowerLoss: false'),
       );
-      run(['apply', '--sim', '--yes', '--nodes', 'studio-1'], { recorder: [import.meta.url], more: { MESHWRIGHT_CALLS: stacks } });
+      run(['apply', '--sim', '--yes', '--nodes', 'studio-1'], {
+        recorder: [import.meta.url],
+        more: { MESHWRIGHT_CALLS: stacks },
+      });
     } finally {
       run(['sim', 'down']);
     }

@@ -46,17 +46,6 @@ function lock() {
   process.on('exit', () => rmSync(path, { force: true }));
 }
 
-/** The real llama.cpp that tests used. Without its packages, these tests are skipped, which is not a failure. */
-function llamaLine() {
-  const { status, stdout, stderr } = spawnSync('bash', ['scripts/llama-packages.sh', '--find'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  if (status !== 0) return `skipped: every test with the real llama.cpp (${stderr.trim()})`;
-  const [version] = readFileSync(join(stdout.trim(), 'unpacked'), 'utf8').split(' ');
-  return `with the real llama.cpp ${version}`;
-}
-
 const commit = git('rev-parse', 'HEAD') ?? 'unknown';
 const position = git('rev-list', '--count', 'HEAD') ?? '0';
 if (isOfCi) {
@@ -92,7 +81,6 @@ const waited = sum(
 );
 process.stdout.write(`\n${verdicts.map(({ line }) => line).join('\n')}\n`);
 if (isOfCi) {
-  process.stdout.write(`${llamaLine()}\n`);
   process.stdout.write(`CPU time ${cpu} min (at most ${bars.cpuMinutes}), `);
   process.stdout.write(`wall time ${minutes(wall - waited)} min (at most ${bars.minutes} on an idle machine) `);
   process.stdout.write(`and ${minutes(waited)} min of waiting for mirrors, `);

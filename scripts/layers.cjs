@@ -69,7 +69,7 @@ const roles = {
   },
   reading: {
     accounts: 'account-state',
-    addresses: 'link-address-seen office-networks',
+    addresses: 'link-address-seen',
     bridge: 'bridges',
     cables: 'before-cables receptacle-place',
     cabling: 'receptacle-sight',
@@ -107,10 +107,10 @@ const roles = {
     placement: [
       'check/placement-checks check/placement-findings',
       'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateways',
-      'endpoint/seen-gateways placement-blockers placement-steps state/layouts',
+      'endpoint/seen-gateways placement-blockers state/layouts',
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',
     ].join(' '),
-    uninstall: 'network-before uninstall-notices uninstall-properties',
+    uninstall: 'network-before uninstall-properties',
   },
   script: {
     access: 'install-access',

@@ -74,16 +74,6 @@ async function closeGroup(group) {
   return Number(usage) / 1e6;
 }
 
-/** The CPU seconds that bash's `times` has printed: without detached processes. */
-function readTimes(file) {
-  if (!existsSync(file)) return 0;
-  const [, children = ''] = readFileSync(file, 'utf8').split('\n');
-  return [...children.matchAll(/(\d+)m([\d.,]+)s/g)].reduce(
-    (sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds.replace(',', '.')),
-    0,
-  );
-}
-
 let running;
 for (const [name, exitCode] of [
   ['SIGINT', 130],
@@ -96,21 +86,22 @@ for (const [name, exitCode] of [
 }
 
 /** A busy machine gets up to three times the minutes of a gate. */
-const tickMs = 5_000;
+const tickMs = 1_000;
 const slowness = () => Math.min(3, Math.max(1, loadavg()[0] / availableParallelism()));
 
 /**
  * Runs a gate without a terminal or input.
  *
- * @param gate its `name`, `command`, `minutes` and `env`. One that `isInstallation` gets a SIGTERM at its limit, which
- *   reaches only its shell: a killed dpkg would break the machine. All others are killed with all their processes.
+ * @returns the verdict, the seconds, and the CPU seconds (NaN without control groups)
+ * @param gate its `name`, `command`, `minutes` and `env`. One that `isInstallation` gets a SIGTERM at its limit, and
+ *   ends when it wants to: a killed dpkg would break the machine. All others are killed with all their processes.
  */
 export async function runGate({ name, command, minutes, env = {}, isInstallation = false }) {
   const group = openGroup();
-  const times = join(temporaryFolder(), 'times');
   const enter = group === undefined ? '' : `echo $$ >'${group}/cgroup.procs'\n`;
   const startedAt = performance.now();
-  const child = spawn('bash', ['-c', `${enter}(${command}\n)\ncode=$?\ntimes >'${times}'\nexit $code`], {
+  // The signal must reach the installation itself, so it takes the place of this shell.
+  const child = spawn('bash', ['-c', `${enter}${isInstallation ? 'exec ' : ''}${command}`], {
     cwd: root,
     env: { ...process.env, CI: '1', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -137,6 +128,6 @@ export async function runGate({ name, command, minutes, env = {}, isInstallation
   const code = await ended;
   clearInterval(watchdog);
   running = undefined;
-  const cpuSeconds = group === undefined ? readTimes(times) : await closeGroup(group);
+  const cpuSeconds = group === undefined ? Number.NaN : await closeGroup(group);
   return { isGreen: code === 0, seconds: (performance.now() - startedAt) / 1_000, cpuSeconds };
 }

@@ -63,6 +63,13 @@ describe('a gate', () => {
     );
   });
 
+  it('is asked to stop at its limit, and not killed, if it installs something', () => {
+    const command = `bash -c 'trap "echo asked" TERM; sleep 3; echo complete'`;
+    expect(run({ name: 'installs', command, minutes: 0.01, isInstallation: true })).toMatch(
+      /^gate installs: not done .*\nasked\ncomplete\ntrue /,
+    );
+  });
+
   it('fails if its command fails', () => {
     expect(run({ name: 'fails', command: 'exit 3', minutes: 1 })).toMatch(/^false /);
   });
