@@ -3,7 +3,7 @@ import { longestWaitMs } from '../until.ts';
 import { nodesOf, parse } from './syntax.ts';
 
 /** The time limit of a test without its own limit, in `vitest.config.ts`. */
-export const testLimitMs = 120_000;
+const testLimitMs = 120_000;
 
 const isOfVitest = /^(?:it|test|describe|beforeAll|beforeEach|afterAll|afterEach)\b/;
 const isWait = /^vi\.wait(?:For|Until)$/;
