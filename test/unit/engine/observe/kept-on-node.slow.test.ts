@@ -66,12 +66,16 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
   it('are read correctly while a job runs and after it ends', async () => {
     const root = newRoot(shell);
     root.tool('bin/ps', 'exec /bin/ps "$@"');
-    root.tool('usr/bin/shasum', 'until [ -e "$R/../go" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"');
+    root.tool(
+      'usr/bin/shasum',
+      'until [ -e "$R/../go" ] || [ ! -e "$R" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"',
+    );
     root.file(stagedFile(exampleModel, 'a').path, 'ab');
     root.file(`${ours}/lease/beat`, '41\n');
     const key = digest('c'.repeat(64));
     const files = [{ path: 'a', sha256: exampleDigest, sizeBytes: 2 }];
     await root.runBody(launchBody(key, { name: 'verify-model', args: { tree: exampleModel, files } }));
+    await until(() => root.has(`${ours}/ops/${key}/progress`));
     const running = await observe(shell, root);
     const fields = { name: 'verify-model', tree: 'model tiny fb8e20fc2e4c3f24', boot: session, done: '0', total: '2' };
     expect(read(running, jobsFact)).toEqual({

@@ -384,7 +384,7 @@ describe('an exchange of a model between Macs', () => {
     await isSeen('exchanging', '0 one\n');
     expect(await restart('two', 'SIGKILL')).toEqual(['cable_rate=250000000', 'job=started']);
     await isSeen('exchanging', '250000000 two\n');
-    expect(root.read(`${peersFolder(exampleModel).path}/plan`)).toMatch(/^rate 250000000$/m);
+    await expect.poll(() => root.read(`${peersFolder(exampleModel).path}/plan`)).toMatch(/^rate 250000000$/m);
     expect(await restart('three', 'SIGTERM')).toEqual(['cable_rate=250000000', 'job=started']);
     await isSeen('exchanging', '250000000 three\n');
     expect(await restart('four', 'SIGKILL')).toEqual(['cable_rate=125000000', 'job=started']);

@@ -40,7 +40,10 @@ describe.concurrent.each(scriptShells)('a job in $name', (shell) => {
   /** Creates a node on which every job that compares a file waits until `go` exists. */
   const held = (): MacRoot => {
     const root = staged();
-    root.tool('usr/bin/shasum', 'until [ -e "$R/../go" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"');
+    root.tool(
+      'usr/bin/shasum',
+      'until [ -e "$R/../go" ] || [ ! -e "$R" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"',
+    );
     return root;
   };
 

@@ -114,7 +114,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
       root.run(mutatingScript({ ...exampleScript(root.folder), sending: { key, attempt }, body }));
     const isThere = (mark: string): boolean => root.tree().some((line) => line.includes(`lease/${mark}`));
     const writes = (what: string): string => `printf ${what} >>"$R/order"\nchanged`;
-    const first = send('ab', 1, `until [ -e "$R/go" ]; do /bin/sleep 0.02; done\n${writes('1')}`);
+    const first = send('ab', 1, `until [ -e "$R/go" ] || [ ! -e "$R" ]; do /bin/sleep 0.02; done\n${writes('1')}`);
     await expect.poll(() => isThere('busy.ab.1.')).toBe(true);
     const second = send('ab', 2, writes('2'));
     await expect.poll(() => isThere('busy.ab.2.')).toBe(true);

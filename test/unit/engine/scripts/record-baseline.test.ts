@@ -76,7 +76,10 @@ describe.each(scriptShells)('the baseline in $name', (shell) => {
   it('is completed after a kill in the middle of a value', async () => {
     const root = newMac(shell);
     root.file('../wired', '4096\n');
-    root.tool('usr/bin/pmset', `printf 'sleep '; : >"$R/../half"; until [ -e "$R/../go" ]; do /bin/sleep 0.02; done`);
+    root.tool(
+      'usr/bin/pmset',
+      `printf 'sleep '; : >"$R/../half"; until [ -e "$R/../go" ] || [ ! -e "$R" ]; do /bin/sleep 0.02; done`,
+    );
     const { child, end } = startScript(shell, rootScript(root.folder, recordBaselineLines([wired, power])));
     await until(() => root.has('../half'));
     child.kill('SIGKILL');

@@ -59,7 +59,10 @@ describe('the job that hashes a published model', () => {
 
   it('is found again while it runs', async () => {
     const root = published();
-    root.tool('usr/bin/shasum', 'until [ -e "$R/../go" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"');
+    root.tool(
+      'usr/bin/shasum',
+      'until [ -e "$R/../go" ] || [ ! -e "$R" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"',
+    );
     expect(await launch(root, call)).toMatchObject({ said: ['job=started'] });
     expect(await launch(root, call)).toMatchObject({ said: ['job=attached'] });
     root.file('../go', '');
