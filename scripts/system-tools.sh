@@ -12,7 +12,7 @@ has_browser() {
 missing() {
   command -v ssh >/dev/null || printf ' openssh-client'
   command -v ssh-keygen >/dev/null || printf ' openssh-client'
-  [ -x /usr/sbin/sshd ] || printf ' openssh-server'
+  PATH="$PATH:/usr/sbin:/usr/local/sbin:/usr/libexec" command -v sshd >/dev/null || printf ' openssh-server'
   command -v shellcheck >/dev/null || printf ' shellcheck'
   command -v dash >/dev/null || printf ' dash'
   command -v perl >/dev/null && command -v shasum >/dev/null || printf ' perl'
