@@ -13,21 +13,28 @@ import { root, runGate, temporaryFolder } from './run-gate.mjs';
 
 const page = join(root, 'docs', 'nightly.md');
 const names = [...Object.keys(nightParts), 'soak'];
-const { values: options } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '20' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
-    only: { type: 'string', default: names.join(',') },
-    check: { type: 'boolean', default: false },
-  },
-});
+function usage(problem) {
+  process.stderr.write(`${problem}\nusage: npm run nightly -- [--only PART,PART] [--minutes 1 to 60] [--seed N]\n`);
+  process.stderr.write(`parts: ${names.join(', ')}\n`);
+  process.exit(64);
+}
+
+function readOptions() {
+  const defaults = { minutes: '20', seed: String(Math.floor(Math.random() * 1e6)), only: names.join(',') };
+  const texts = Object.entries(defaults).map(([name, value]) => [name, { type: 'string', default: value }]);
+  try {
+    return parseArgs({ options: { ...Object.fromEntries(texts), check: { type: 'boolean', default: false } } }).values;
+  } catch (error) {
+    return usage(error.message);
+  }
+}
+
+const options = readOptions();
 const asked = options.only.split(',');
 const minutes = Number(options.minutes);
 const unknown = asked.find((name) => !names.includes(name));
-if (unknown !== undefined || !(minutes > 0 && minutes <= 60)) {
-  process.stderr.write(`usage: npm run nightly -- [--only ${names.join(',')}] [--minutes 1 to 60] [--seed N]\n`);
-  process.exit(64);
-}
+if (unknown !== undefined) usage(`There is no part "${unknown}".`);
+if (!(minutes >= 1 && minutes <= 60)) usage('--minutes must be a number from 1 to 60.');
 const results = temporaryFolder();
 
 if (options.check) {
