@@ -47,10 +47,10 @@ function lock() {
 }
 
 const commit = git('rev-parse', 'HEAD') ?? 'unknown';
-const position = git('rev-list', '--count', 'HEAD') ?? '0';
 if (isOfCi) {
   lock();
-  process.stdout.write(`commit ${commit}, number ${position} of its history, which chooses the samples\n`);
+  const number = git('rev-list', '--count', 'HEAD') ?? '0';
+  process.stdout.write(`commit ${commit}, number ${number} of its history, which chooses the samples\n`);
   if (!existsSync(join(root, '.git'))) process.stdout.write('There is no git history, so the samples never change.\n');
   if (!hasNamespaces) process.stdout.write('Skipped: Macs in namespaces, which need root on Linux.\n');
 }
@@ -58,7 +58,7 @@ if (isOfCi) {
 const verdicts = [];
 for (const gate of gates) {
   process.stdout.write(`\n== ${gate.name}: ${gate.command}\n`);
-  const env = { MESHWRIGHT_COMMIT: commit, MESHWRIGHT_POSITION: position, ...gate.env };
+  const env = { MESHWRIGHT_COMMIT: commit, ...gate.env };
   const { isGreen, seconds, cpuSeconds } = await runGate({ ...gate, env });
   const word = isGreen ? 'passed' : gate.mayFail ? 'left out' : 'FAILED';
   const line = `${word.padEnd(8)} ${seconds.toFixed(1).padStart(7)} s  CPU ${cpuSeconds.toFixed(1).padStart(6)} s  ${gate.name}`;

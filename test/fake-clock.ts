@@ -1,7 +1,6 @@
-import { createRequire, syncBuiltinESMExports } from 'node:module';
-import { vi } from 'vitest';
-
-const timers: typeof import('node:timers/promises') = createRequire(import.meta.url)('node:timers/promises');
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+import { onTestFinished, vi } from 'vitest';
 
 /** The part of `setTimeout` of node:timers/promises that the sources use, with the timers of vitest's fake clock. */
 const wait = (ms: number, _value: undefined, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> =>
@@ -48,4 +47,31 @@ export async function withFakeClock<T>(forMs: number, work: () => Promise<T>): P
     syncBuiltinESMExports();
     vi.useRealTimers();
   }
+}
+
+/**
+ * Until the test ends, sleeps of `node:timers/promises` return after one turn of the event loop. Returns the list of
+ * their milliseconds, which grows. `onSleep` can advance a fake clock.
+ */
+export function skipSleeps(onSleep: (ms: number) => void = () => undefined): readonly number[] {
+  const sleptMs: number[] = [];
+  const sleep = vi.spyOn(timers, 'setTimeout').mockImplementation(async (ms = 0, value) => {
+    sleptMs.push(ms);
+    onSleep(ms);
+    await timers.setImmediate();
+    return value as never;
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    sleep.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return sleptMs;
+}
+
+/** Until the test ends, time passes only in sleeps, which take no real time. */
+export function skipTime(): void {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  skipSleeps((ms) => void vi.advanceTimersByTime(ms));
 }

@@ -38,12 +38,15 @@ export interface SampleSize {
   readonly oneIn: number;
 }
 
+const slice = <T>(all: readonly T[], slices: number, at: number): readonly T[] =>
+  all.filter((_, index) => index % slices === at % slices);
+
 /** The cases to try at a depth and position, in the order of the list: all, or every so many. */
 export function casesAt<T>(all: readonly T[], { few, oneIn }: SampleSize, at: { depth: Depth; position: number }) {
   if (at.depth === 'whole') return all;
   const most = all.length / few;
   const slices = primeUpTo(at.depth === 'few' ? most : Math.min(oneIn, most));
-  return all.filter((_, index) => index % slices === at.position % slices);
+  return slice(all, slices, at.position);
 }
 
 /** The cases to try. */
@@ -51,8 +54,7 @@ export const sampleOf = <T>(all: readonly T[], size: SampleSize): readonly T[] =
   casesAt(all, size, { depth: depth ?? 'few', position });
 
 /** Every so many of a list, from an offset that moves with each commit. */
-export const sliceOf = <T>(all: readonly T[], slices: number): readonly T[] =>
-  all.filter((_, at) => at % slices === position % slices);
+export const sliceOf = <T>(all: readonly T[], slices: number): readonly T[] => slice(all, slices, position);
 
 /** Offsets below a length: all in `npm run nightly`; otherwise every so many, from an offset that moves too. */
 export function* offsets(length: number, { from = 0, oneIn }: { readonly from?: number; readonly oneIn: number }) {

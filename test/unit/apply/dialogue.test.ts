@@ -7,7 +7,7 @@ import type { NodeName } from '../../../src/model/node.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type Step, type StepProgress, stepId } from '../../../src/model/step.ts';
 import { placementSubject } from '../../../src/model/subject.ts';
-import { skipTime } from '../../skip-sleeps.ts';
+import { skipTime } from '../../fake-clock.ts';
 import { exoCase, ids } from '../drivers/exo/exo-case.ts';
 
 const [first, second] = [nodeName('studio-1'), nodeName('studio-2')];

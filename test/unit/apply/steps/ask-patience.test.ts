@@ -7,8 +7,8 @@ import { withFailingRank } from '../../../../src/apply/steps/run-step.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { stepId } from '../../../../src/model/step.ts';
+import { skipTime } from '../../../fake-clock.ts';
 import { meshFleet } from '../../../rack/placements.ts';
-import { skipTime } from '../../../skip-sleeps.ts';
 import { asText } from '../../as-text.ts';
 
 const leader = nodeName('studio-1');

@@ -5,9 +5,9 @@ import { runJob } from '../../../../src/apply/steps/script.ts';
 import type { PeerPlan } from '../../../../src/model/node-script.ts';
 import type { StepProgress } from '../../../../src/model/step.ts';
 import { treeOf } from '../../../../src/rack/records/trees.ts';
+import { skipTime } from '../../../fake-clock.ts';
 import { meshFleet } from '../../../rack/placements.ts';
 import { anyDigest, aStep, nodes } from '../../../rack/plans.ts';
-import { skipTime } from '../../../skip-sleeps.ts';
 
 const [self = nodes(1)[0], ...feeds] = nodes(1, 2, 3, 4);
 const deadlineMs = 300;

@@ -5,9 +5,9 @@ import { hubSource } from '../../../../src/desired/hub-source.ts';
 import type { HubSource } from '../../../../src/model/desired.ts';
 import { jsonAnswer } from '../../../../src/sim/web/web-server.ts';
 import { textOf } from '../../../architecture/sources.ts';
+import { skipSleeps } from '../../../fake-clock.ts';
 import { cdnHost, type FakeHub, hubHost, openFakeHub } from '../../../servers/fake-hub.ts';
 import { openFakeWeb } from '../../../servers/fake-web.ts';
-import { skipSleeps } from '../../../skip-sleeps.ts';
 import { longestWaitMs } from '../../../until.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
 
