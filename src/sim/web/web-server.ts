@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { createServer, type Server } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { createServerIdentity, type ServerIdentity } from './certificate.ts';
 
 /** A request, from the perspective of the host that it is for. */
@@ -168,6 +170,13 @@ export async function openWeb(options: WebOptions) {
     ca: identity.cert,
     /** The content of `/.sim/web` of a simulated Mac that reaches these servers. */
     lines: lines.map((line) => `${line}\n`).join(''),
+    /** The number of connections that clients have open. */
+    connections: async (): Promise<number> => {
+      // A connection that waits to be accepted is counted after a turn of the event loop.
+      await setImmediate();
+      const counts = await Promise.all(servers.map((server) => promisify(server.getConnections.bind(server))()));
+      return counts.reduce((sum, one) => sum + one, 0);
+    },
     close: (): Promise<void> => closeAll(servers),
   };
 }

@@ -183,6 +183,8 @@ describe('a killed download', () => {
       });
       const isWrong = name === 'a wrong byte' || name === 'a pointer';
 
+      // A request that the killed job sent may still be on its way to the server.
+      await until(async () => (await hub.connections()) === 0);
       hub.reset();
       // The killed process may still be there at the first launch; then apply launches the job once more.
       if (!(await launch(root, source))) {
