@@ -48,6 +48,13 @@ function namesOf(path, text) {
 
 const wordsOf = (path, text) => new Set(`${path} ${text}`.match(/[A-Za-z][A-Za-z0-9-]{3,}/g));
 
+/** Tests that try all files of a kind with recorded cases. */
+const ofKinds = [
+  [/\bfact\.ts$/, 'test/unit/engine/observe/cases.test.ts'],
+  [/^src\/(?:config|desired)\//, 'test/unit/config/rule-cases.test.ts'],
+  [/\bresource\.ts$/, 'test/unit/engine/plan/resource-cases.test.ts'],
+];
+
 const isChosen = (path) => /^test\/(?!architecture|bench|llama|namespace|nightly).*\.test\.ts$/.test(path);
 const ofCommands = /^test\/(?:cli|scenarios)\//;
 const ofScripts = /^test\/unit\/engine\/scripts\//;
@@ -58,8 +65,9 @@ const isSlow = (path) => path.endsWith('.slow.test.ts');
  * tests, and command-line and scenario tests, everyday ones first. The latter are near if they share rare words with
  * the file.
  *
- * Code is near to the unit tests that import it. All tests import node scripts from the same modules, so shell text is
- * near to the tests of scripts that name its script or one that uses it, then to those whose helpers do.
+ * Code is near to the unit tests of its folder, to those that import it, and to the cases of its kind. All tests import
+ * node scripts from the same modules, so shell text is near to the tests of scripts that name its script or one that
+ * uses it, then to those whose helpers do.
  */
 export function relatedTests(root) {
   const paths = [...filesOf(root, 'src'), ...filesOf(root, 'test')];
@@ -74,12 +82,14 @@ export function relatedTests(root) {
   return (file, isShell) => {
     const distances = distancesTo(used, file);
     const scripts = [...distances.keys()].filter((one) => one === file || one.endsWith('.sh'));
+    const cases = ofKinds.find(([pattern]) => pattern.test(file))?.[1];
     const names = new RegExp(scripts.flatMap((one) => namesOf(one, texts.get(one))).join('|') || '(?!)');
     // The examples name every script.
     const isNaming = (path) => /^test\/.*(?<!\/script-examples\.ts)$/.test(path) && names.test(texts.get(path));
     const levelOf = (path) => {
       if (ofCommands.test(path)) return 0;
-      if (!isShell) return distances.get(path);
+      const isClose = path === cases || dirname(path) === dirname(file).replace('src/', 'test/unit/');
+      if (!isShell) return isClose ? 1 : distances.get(path);
       if (!ofScripts.test(path)) return 3 + distances.get(path);
       if (isNaming(path)) return 0;
       return [...used.get(path)].some(isNaming) ? 1 : 2;
@@ -98,6 +108,6 @@ export function relatedTests(root) {
     const wave = (areCommands, areSlow, from, to) =>
       worth.filter((one) => ofCommands.test(one) === areCommands && isSlow(one) === areSlow).slice(from, to);
     const units = [wave(false, false, 0, 6), wave(false, false, 6, 40), wave(false, true, 0, 4)];
-    return [...units, wave(true, false, 0, 4), wave(true, true, 0, 2)].filter((one) => one.length > 0);
+    return [...units, wave(true, false, 0, 8), wave(true, true, 0, 4)].filter((one) => one.length > 0);
   };
 }
