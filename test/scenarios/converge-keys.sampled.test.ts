@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../src/rack/examination.ts';
-import { sampleOf } from '../sample.ts';
+import { isThorough, sampleOf } from '../sample.ts';
 import { patternOf } from './converge-drifting.ts';
 import { pairFile } from './converge-file.ts';
 import { isEdit, type KeyEdit, keyEdits, keyPaths, keys } from './converge-keys.ts';
@@ -55,7 +55,8 @@ async function become(change?: KeyEdit['change']): Promise<readonly string[]> {
   return sorted(changesIn(plan).map(patternOf));
 }
 
-describe('apply after an edit to the file', { timeout: patience }, () => {
+// `npm test` applies elsewhere; here each case takes seconds.
+describe.runIf(isThorough)('apply after an edit to the file', { timeout: patience }, () => {
   // Edits with manual steps have their own tests.
   const effective = edits.filter(({ changes = [], blockers = [] }) => changes.length > 0 && blockers.length === 0);
 
