@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { bars, gateRuns } from './gate-list.mjs';
 import { readResults } from './results.mjs';
 import { root, runGate, temporaryFolder } from './run-gate.mjs';
@@ -83,14 +83,15 @@ process.stdout.write(`\n${verdicts.map(({ line }) => line).join('\n')}\n`);
 if (isOfCi) {
   process.stdout.write(`CPU time ${cpu} min (at most ${bars.cpuMinutes}), `);
   process.stdout.write(`wall time ${minutes(wall - waited)} min (at most ${bars.minutes} on an idle machine) `);
-  process.stdout.write(`and ${minutes(waited)} min of waiting for mirrors, `);
-  process.stdout.write(
-    `load ${loadavg()
-      .map((one) => one.toFixed(1))
-      .join(' ')}\n`,
-  );
+  const load = loadavg().map((one) => one.toFixed(1));
+  process.stdout.write(`and ${minutes(waited)} min of waiting for mirrors, load ${load.join(' ')}\n`);
 }
 for (const line of failures.slice(0, 40)) process.stdout.write(`FAILED  ${line}\n`);
+const ofLlama = failures.filter((line) => /^test\/\w+\/llama/.test(line)).length;
+if (ofLlama > 0) {
+  const { stdout } = spawnSync('bash', ['scripts/llama-packages.sh', '--find'], { cwd: root, encoding: 'utf8' });
+  process.stdout.write(`${ofLlama} with llama.cpp ${basename(stdout.trim())}, which Debian changes without notice\n`);
+}
 if (failures.length > 40) process.stdout.write(`and ${failures.length - 40} more\n`);
 process.stdout.write(`${gates.length} gates, of which ${verdicts.length} ran and ${failed} failed\n`);
 const green = verdicts.length - failed;

@@ -1,9 +1,8 @@
 /**
  * Generates `docs/cluster-yaml.md` from the schema, `docs/errors.md` from the code registry, `docs/macs.md` from the
- * table of Macs, and `docs/known-models.md` from the data that `plan` refuses by. With `--check`, it only compares. It needs tsx, because the sources are TypeScript: `tsx
- * scripts/generate-docs.mjs [--check]`.
+ * table of Macs, and `docs/known-models.md` from the data that `plan` refuses by.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { lowestIn } from '../src/desired/version-range.ts';
 import { plainText } from '../src/diagnostics/prose-text.ts';
 import { docsAnchor } from '../src/diagnostics/render.ts';
@@ -13,30 +12,13 @@ import { knownModels } from '../src/drivers/known/models.ts';
 import { publishedSpeeds } from '../src/drivers/known/speeds.ts';
 import { codes } from '../src/engine/diagnose/rules.ts';
 import { macModel, macModelsDate, macTable } from '../src/model/macs.ts';
+import { writePage } from './written-page.mjs';
 
 const schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
-const pages = {
-  'docs/cluster-yaml.md': clusterPage(),
-  'docs/errors.md': errorsPage(),
-  'docs/macs.md': macsPage(),
-  'docs/known-models.md': knownModelsPage(),
-};
-
-for (const [path, text] of Object.entries(pages)) {
-  if (!process.argv.includes('--check')) writeFileSync(path, text);
-  else if (readOr(path) !== text) {
-    process.stderr.write(`${path} is stale: npm run generate\n`);
-    process.exitCode = 1;
-  }
-}
-
-function readOr(path) {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
+writePage('docs/cluster-yaml.md', clusterPage());
+writePage('docs/errors.md', errorsPage());
+writePage('docs/macs.md', macsPage());
+writePage('docs/known-models.md', knownModelsPage());
 
 /** A part of the schema with its reference resolved. Keys next to the reference override those of its target. */
 function resolved(part) {

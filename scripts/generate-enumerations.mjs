@@ -1,11 +1,9 @@
-/**
- * Writes the names of scripts and resource kinds from the sources into the schemas of plans and playbooks. With
- * `--check`, it only compares. Run with tsx.
- */
-import { readFileSync, writeFileSync } from 'node:fs';
+/** Writes the names of scripts and resource kinds from the sources into the schemas of plans and playbooks. */
+import { readFileSync } from 'node:fs';
 import { resources } from '../src/engine/plan/resources.ts';
 import { gatewayWord } from '../src/engine/playbooks/playbook.ts';
 import { scriptNames } from '../src/engine/scripts/registry.ts';
+import { writePage } from './written-page.mjs';
 
 const kindWords = resources.map(({ kind }) => (kind === 'doorman' ? gatewayWord : kind));
 
@@ -21,10 +19,8 @@ for (const [path, description, names] of enumerations) {
   if (list === undefined) throw new Error(`${path} has no enumeration after "${description}"`);
   const indent = /\n( *)"enum"/.exec(before)[1];
   const lines = names.map((name) => `${indent}  "${name}"`).join(',\n');
-  const text = old.replace(before, () => before.replace(list, () => `[\n${lines}\n${indent}]`));
-  if (!process.argv.includes('--check')) writeFileSync(path, text);
-  else if (text !== old) {
-    process.stderr.write(`${path} is stale: npm run generate\n`);
-    process.exitCode = 1;
-  }
+  writePage(
+    path,
+    old.replace(before, () => before.replace(list, () => `[\n${lines}\n${indent}]`)),
+  );
 }
