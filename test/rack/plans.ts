@@ -179,13 +179,21 @@ export const stepIds = (plan: Plan): readonly string[] => plan.steps.map(({ id }
 export function makePlan(...about: Parameters<typeof make>): Plan {
   const plan = make(...about);
   // Digests change with every input.
-  for (const line of linesOf(plan)) say(line.replaceAll(/\b[0-9a-f]{16}\b/g, '<digest>'));
+  for (const line of linesOf(plan)) say(line.replaceAll(/[0-9a-f]{16,}/g, '<digest>'));
   return plan;
 }
 
-const linesOf = ({ changes, steps, waiting, blockers, effects, diagnostics }: Plan): readonly string[] => [
-  ...changes.map(({ id, kind, from, to }) => `${kind} ${id}: ${from} -> ${to}`),
-  ...steps.map(({ id, class: kind, effect, act }) => `step ${id}: ${kind} ${act.kind} ${JSON.stringify(effect)}`),
+/** A step without the arguments of its script and the content of its file. */
+function stepLine({ id, act, class: repeats, effect, establishes, node: _, ...rest }: Step): string {
+  const isCall = ['script', 'job', 'transaction', 'put', 'prove'].includes(act.kind);
+  const established = establishes.map(({ node, address, value }) => `${node} ${address} ${JSON.stringify(value)}`);
+  return `step ${id}: ${repeats} ${isCall ? act.kind : jsonText(act)} ${jsonText({ effect, ...rest, established })}`;
+}
+
+const linesOf = ({ changes, steps, rescues, waiting, blockers, effects, diagnostics }: Plan): readonly string[] => [
+  ...changes.map(({ id, kind, from, to, reason }) => `${kind} ${id}: ${from} -> ${to} (${reason})`),
+  ...steps.map(stepLine),
+  ...rescues.flatMap((rescue) => rescue.steps.map((step) => `rescue ${rescue.group} ${stepLine(step)}`)),
   ...waiting.map(
     (one) =>
       `waiting ${one.node} ${one.resource}${one.isUnknown ? ' (unknown)' : ''}: ${one.for.map(({ text }) => text).join('; ')}`,

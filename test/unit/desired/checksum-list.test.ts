@@ -26,6 +26,9 @@ describe('a list of checksums', () => {
 
   it.each([
     ['a page', '<!doctype html>', 1],
+    ['text before a digest', `x${a}  config.json`, 1],
+    ['text before a tag', `xSHA256 (config.json) = ${a}`, 1],
+    ['text after a tag', `SHA256 (config.json) = ${a}0`, 1],
     ['a different digest', `${a}  config.json\n${'c'.repeat(40)}  other`, 2],
     ['an escaped name', `${a}  config.json\n\n\\${b}  two\\nlines`, 3],
     ['one path with two digests', `${a}  config.json\n${b}  config.json`, 2],

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { resolveFleet as resolveFleetItself } from '../../../src/desired/resolve.ts';
 import { keysByDriver } from '../../../src/drivers/registry.ts';
+import { loadCluster } from '../../../src/engine/load-cluster.ts';
 import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
@@ -21,6 +23,11 @@ describe('a resolved fleet', () => {
       models: [],
       placements: [],
     });
+  });
+
+  it('has every key of the full example, as in golden/full-example.json', async () => {
+    const { fleet } = loadCluster(readFileSync('docs/cluster.full.yaml'), 'cluster.full.yaml');
+    await expect(`${JSON.stringify(fleet, null, 2)}\n`).toMatchFileSnapshot('golden/full-example.json');
   });
 
   it('removes the bridge if the file has a thunderbolt section', () => {

@@ -40,11 +40,16 @@ describe("a diagnostic's text", () => {
     expect(draw('', one)).toEqual(['error  cli/usage', '  Unknown command "up".', '  hint: Did you mean apply?', '']);
   });
 
-  it('omits the lines between two distant places', () => {
-    const other = diagnose('yaml/duplicate-key', { detail: 'The first.', where: at(1, 1, 2) });
-    const one = diagnose('yaml/duplicate-key', { detail: 'Twice.', where: at(9, 1, 2), related: [other] });
-    const drawn = draw('a: 1\n2\n3\n4\n5\n6\n7\n8\na: 9\n', one);
-    expect(drawn.slice(2, 6)).toEqual(['   1 | a: 1', '   ...', '   9 | a: 9', '     | ^']);
+  it('shows the lines of three related places at most, in order, and omits the lines between', () => {
+    const again = (line: number, related: readonly Diagnostic[] = []) =>
+      diagnose('yaml/duplicate-key', { detail: 'Again.', where: at(line, 1, 2), related });
+    const one = again(
+      9,
+      [12, 7, 4, 1].map((line) => again(line)),
+    );
+    const drawn = draw('a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\n', one);
+    const gap = '   ...';
+    expect(drawn.slice(2, 10)).toEqual(['   4 | d', gap, '   7 | g', gap, '   9 | i', '     | ^', gap, '  12 | l']);
   });
 
   it('aligns the underline with wide characters and tabs', () => {

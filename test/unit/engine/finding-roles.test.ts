@@ -8,8 +8,14 @@ import type { RuleCode } from '../../../src/rack/define-rule.ts';
 const defined = Object.values<RuleCode & Code>(definedCodes);
 
 describe('finding roles', () => {
+  it('and facts are those of golden/finding-roles.txt', async () => {
+    const lines = defined.map(({ code, role, facts }) =>
+      [code, JSON.stringify(role), ...facts.map(({ name }) => name)].join(' '),
+    );
+    await expect(`${lines.sort().join('\n')}\n`).toMatchFileSnapshot('golden/finding-roles.txt');
+  });
+
   it('come from their rules, whose codes are all listed', () => {
-    expect(defined.length).toBeGreaterThan(1);
     expect(defined.filter(({ code }) => !Object.hasOwn(codes, code))).toEqual([]);
     expect(defined.map(({ code }) => roleOf(code))).toEqual(defined.map(({ role }) => role));
   });

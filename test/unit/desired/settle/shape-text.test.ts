@@ -8,7 +8,6 @@ import { parseLock } from '../../../../src/engine/load-cluster.ts';
 import type { DesiredModel } from '../../../../src/model/desired.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';
-
 import { evenShape } from '../../engine/plan/fit-shapes.ts';
 
 const size = fc.nat(Number.MAX_SAFE_INTEGER);
@@ -17,55 +16,46 @@ const layer = fc.record(
   { bytes: size, sharded: size, cachePerToken: size, window: positive },
   { requiredKeys: ['bytes', 'sharded', 'cachePerToken'] },
 );
-const shapes: fc.Arbitrary<ModelShape> = fc.record(
+const required = fc.record({
+  format: fc.constantFrom('safetensors' as const, 'gguf' as const),
+  architecture: fc.stringMatching(/^[a-z0-9][a-z0-9_.-]{0,20}$/),
+  hidden: positive,
+  heads: positive,
+  kvHeads: positive,
+  headDim: positive,
+  attention: fc.oneof(
+    fc.constant({ kind: 'gqa' } as const),
+    fc.record({ kind: fc.constant('mla' as const), latentDim: positive, ropeDim: positive }),
+  ),
+  dims: fc.record(
+    { intermediate: positive, moeIntermediate: positive, sharedIntermediate: positive },
+    { requiredKeys: [] },
+  ),
+  hasOwnCode: fc.boolean(),
+  layers: fc.array(layer, { minLength: 1, maxLength: 8 }),
+  embeddingBytes: size,
+  outputBytes: size,
+  otherBytes: size,
+  lastNormBytes: size,
+  largestTensorBytes: size,
+  stateBytes: size,
+});
+const optional = fc.record(
   {
-    format: fc.constantFrom('safetensors' as const, 'gguf' as const),
-    architecture: fc.stringMatching(/^[a-z0-9][a-z0-9_.-]{0,20}$/),
     classes: fc.array(fc.stringMatching(/^[A-Z][A-Za-z0-9]{0,20}$/), { minLength: 1, maxLength: 2 }),
-    hidden: positive,
-    heads: positive,
-    kvHeads: positive,
-    headDim: positive,
-    attention: fc.oneof(
-      fc.constant({ kind: 'gqa' } as const),
-      fc.record({ kind: fc.constant('mla' as const), latentDim: positive, ropeDim: positive }),
-    ),
     vocabulary: positive,
     maxContext: positive,
-    dims: fc.record({ intermediate: positive, moeIntermediate: positive }, { requiredKeys: [] }),
     quant: fc.record({ bits: positive, group: positive }),
-    hasOwnCode: fc.boolean(),
-    layers: fc.array(layer, { minLength: 1, maxLength: 8 }),
-    embeddingBytes: size,
-    outputBytes: size,
-    otherBytes: size,
-    lastNormBytes: size,
-    largestTensorBytes: size,
-    stateBytes: size,
   },
-  {
-    requiredKeys: [
-      'format',
-      'architecture',
-      'hidden',
-      'heads',
-      'kvHeads',
-      'headDim',
-      'attention',
-      'dims',
-      'hasOwnCode',
-      'layers',
-      'embeddingBytes',
-      'outputBytes',
-      'otherBytes',
-      'lastNormBytes',
-      'largestTensorBytes',
-      'stateBytes',
-    ],
-  },
+  { requiredKeys: [] },
 );
+const shapes: fc.Arbitrary<ModelShape> = fc.tuple(required, optional).map(([one, more]) => ({ ...one, ...more }));
 
 const of = digest('a'.repeat(64));
+
+/** A shape's text with one field of another value. */
+const changed = ([key, value]: readonly unknown[]) =>
+  JSON.stringify({ ...JSON.parse(shapeText(evenShape(1))), [String(key)]: value });
 
 describe('a shape in the lock', () => {
   it('is read exactly as it was written', () => {
@@ -81,8 +71,10 @@ describe('a shape in the lock', () => {
     );
   });
 
-  it('contains equal layers once', () => {
-    expect(shapeText(evenShape(6_100, { cache: 7 })).match(/count/g)).toHaveLength(1);
+  it('contains equal layers once, at most 2048', () => {
+    const text = shapeText(evenShape(2_048, { cache: 7, count: 2_048 }));
+    expect(text.match(/count/g)).toHaveLength(1);
+    expect(parseShape(text)?.layers).toHaveLength(2_048);
   });
 
   it.each([
@@ -91,7 +83,22 @@ describe('a shape in the lock', () => {
     'null',
     '{',
     '{"format":"safetensors"}',
-    shapeText(evenShape(1)).replace('"count":61', '"count":1e9'),
+    ...[2_049, 0, -1].map((count) => shapeText(evenShape(1)).replace('"count":61', `"count":${count}`)),
+    ...[
+      ['hidden', 0],
+      ['heads', 0.5],
+      ['kvHeads', '8'],
+      ['headDim', -1],
+      ['format', 'onnx'],
+      ['architecture', 1],
+    ].map(changed),
+    ...[
+      ['hasOwnCode', 'no'],
+      ['layers', []],
+      ['attention', { kind: 'mla', latentDim: 1 }],
+      ['attention', { kind: 'mla', ropeDim: 1 }],
+    ].map(changed),
+    ...['bytes', 'sharded', 'cachePerToken'].map((key) => shapeText(evenShape(1)).replace(`"${key}"`, '"other"')),
   ])('is rejected if its text is %j', (text) => {
     expect(parseShape(text)).toBeUndefined();
   });

@@ -337,12 +337,13 @@ describe("a node's clock", () => {
   const clock = (offsetMs: number, uncertaintyMs: number): RackChanges => only({ clock: { offsetMs, uncertaintyMs } });
 
   it("may be off by five seconds plus the observation's uncertainty", () => {
-    expect(told(clock(5_900, 1_000))).toEqual([]);
+    expect(told(clock(6_000, 1_000))).toEqual([]);
     expect(told(clock(-6_001, 1_000))).toEqual(['warning clock/offset node studio-3']);
   });
 
   it('is reported with the size and direction of its offset', () => {
-    expect(findingsOf(clock(-7_200_000, 10))[0]?.detail).toBe("This node's clock is 2 h behind this computer.");
+    const details = [-7_200_000, 7_200_000].map((offsetMs) => findingsOf(clock(offsetMs, 10))[0]?.detail);
+    expect(details).toEqual(['behind', 'ahead of'].map((side) => `This node's clock is 2 h ${side} this computer.`));
   });
 });
 
@@ -355,11 +356,11 @@ describe("this computer's clock", () => {
   });
 
   it('is reported as wrong if all nodes agree with each other', () => {
-    const changes = offsets(60_000, 60_040, 59_980, 60_010);
+    const changes = offsets(60_000, 60_080, 59_980, 60_010);
     expect(told(changes)).toEqual([`warning clock/this-computer nodes ${names.join(', ')}`]);
     expect(hintsOf('clock/this-computer', changes)[0]).toContain('the computer that runs meshwright');
     expect(findingsOf(changes)[0]?.detail).toContain('clock is 60 s behind all nodes');
-    const ahead = offsets(-60_000, -60_040, -59_980, -60_010);
+    const ahead = offsets(-60_000, -60_080, -59_980, -60_010);
     expect(findingsOf(ahead)[0]?.detail).toContain('clock is 60 s ahead of all nodes');
   });
 
@@ -367,11 +368,12 @@ describe("this computer's clock", () => {
     expect(told(offsets(60_000, 60_000, 60_000, 80_000))).toEqual(
       names.map((name) => `warning clock/offset node ${name}`),
     );
-    const alone = {
-      ...offsets(60_000),
-      unknown: Object.fromEntries(names.slice(1).map((name) => [name, { clock: 'failed' as const }])),
-    };
-    expect(told(alone)).toContain('warning clock/offset node studio-1');
+    const first = (count: number) => ({
+      ...offsets(60_000, 60_000),
+      unknown: Object.fromEntries(names.slice(count).map((name) => [name, { clock: 'failed' as const }])),
+    });
+    expect(told(first(1))).toContain('warning clock/offset node studio-1');
+    expect(told(first(2))).toContain('warning clock/this-computer nodes studio-1, studio-2');
   });
 });
 

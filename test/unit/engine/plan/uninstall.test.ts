@@ -48,6 +48,11 @@ const before: Baseline = {
   daemons: [],
 };
 
+const noBridge = 'p: Could not extract value, error: No value at that key path or invalid key path: ';
+const withoutBridge = before.values.map((one) =>
+  one.key === 'bridge' ? { key: 'bridge', text: `${noBridge}VirtualNetworkInterfaces.Bridge` } : one,
+);
+
 const mine: Partial<FactValues> = {
   traces: enrolled,
   baseline: before,
@@ -116,6 +121,19 @@ describe('the uninstall goal', () => {
     const counted = { ...mine, 'rdma-starts': { startedIn: `BOOT-${node}`, starts: 2, last: [] } };
     expect(reported(plan({ facts: counted }))['uninstall/stays']).toContain('starts, no longer counted');
     expect(byHand).toContain('rdma_ctl disable');
+  });
+
+  it.each<[string, Partial<FactValues>, restore?: boolean]>([
+    ['FileVault is on: System', { filevault: 'on', jobs: [{ key: 'abc', fields: { state: 'running' } }] }],
+    ['automatic login is on: System', { 'automatic-login': { user: 'ana' }, traces: { ...enrolled, trees: 'theirs' } }],
+    ['RDMA is enabled: System', { 'macos-version': { version: '27.0', build: '26A428' } }],
+    ['-delete /Users/_meshrank', { accounts: { accounts: [], made: [], begun: ['_meshrank'], checked: [] } }],
+    ['the key of this login', { traces: { ...enrolled, hasKey: false, trees: 'models' } }],
+    ['the rule that lets this login', { traces: { ...enrolled, hasSudoers: false, hasFolder: false } }],
+    ['the order of services differs; --restore', { baseline: { ...before, values: withoutBridge } }],
+    ['all values as they are now', { baseline: { values: [], daemons: [] } }, true],
+  ])('reports what stays: %s', (words, facts, restore = false) => {
+    expect(Object.values(reported(plan({ facts: { ...mine, ...facts }, wish: { restore } }))).join()).toContain(words);
   });
 
   it('restores differing values from the baseline with --restore, and reports values that were never recorded', () => {

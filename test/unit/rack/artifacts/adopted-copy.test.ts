@@ -25,8 +25,9 @@ function copyIn(layout: ModelCopy['layout'], files = model.files, isOnVolume = t
   return { model: 'kimi', layout, folder: `/${layout}`, files: found };
 }
 
-const bestOf = (...folders: readonly ModelCopy[]): string | undefined =>
-  bestCopy(model, { 'model-copies': known({ folders, unreadable: [] }) } as Facts)?.folder;
+const best = (...folders: readonly ModelCopy[]) =>
+  bestCopy(model, { 'model-copies': known({ folders, unreadable: [] }) } as Facts);
+const bestOf = (...folders: readonly ModelCopy[]): string | undefined => best(...folders)?.folder;
 
 describe('the folder from which a node takes a model', () => {
   it('is the first in order of preference if several have all files', () => {
@@ -55,6 +56,12 @@ describe('the folder from which a node takes a model', () => {
     const other = { ...model, files: [...small, { path: 'b', sha256: anyDigest, sizeBytes: 91 }] };
     const facts = { 'model-copies': known({ folders: [copyIn('hub', small)], unreadable: [] }) } as Facts;
     expect(bestCopy(other, facts)).toBeUndefined();
+  });
+
+  it('may have links up to its repository in the layout of Hugging Face, else up to itself', () => {
+    const folder = '/models--acme--kimi/snapshots/0123';
+    const fences = (['hub', 'named'] as const).map((layout) => best({ ...copyIn(layout), folder })?.fence);
+    expect(fences).toEqual(['/models--acme--kimi', folder]);
   });
 
   it('does not lead outside, belong to a different model, or have files of different sizes', () => {

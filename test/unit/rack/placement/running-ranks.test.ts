@@ -25,9 +25,14 @@ describe('running placements', () => {
     expect(runningPlacements([kimi], nodesOf({ ranks: {} }))).toEqual([]);
   });
 
-  it('include a placement that is no longer in the file', () => {
+  it('include placements that are no longer in the file, sorted', () => {
     const rack = nodesOf({ ranks: threeRanks(['joined', 'joined', 'joined']) });
-    expect(runningPlacements([], rack)).toEqual([{ name: 'kimi', nodes: three, isGuess: false }]);
+    const json = JSON.stringify(rack['studio-1']);
+    const other = JSON.parse(json.replaceAll('kimi', 'alpha').replaceAll('studio-1', 'studio-9'));
+    expect(runningPlacements([], { ...rack, 'studio-9': other })).toEqual([
+      { name: 'alpha', nodes: ['studio-9'], isGuess: false },
+      { name: 'kimi', nodes: three, isGuess: false },
+    ]);
   });
 
   it('assume that unobserved ranks run on the nodes in the file', () => {

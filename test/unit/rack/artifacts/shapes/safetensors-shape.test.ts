@@ -71,6 +71,25 @@ describe('a safetensors model shape', () => {
     expect(shapeOf(pattern).layers.map(({ window }) => window)).toEqual([128, undefined]);
   });
 
+  it('has the same dimensions with the names of other configurations', () => {
+    const others = [
+      {
+        n_layer: 2,
+        n_embd: 512,
+        n_head: 8,
+        num_kv_heads: 4,
+        n_positions: 7,
+        ffn_hidden_size: 9,
+        attention_chunk_size: 5,
+      },
+      { num_layers: 2, d_model: 512, num_attention_heads: 8, num_key_value_heads: 4, max_position_embeddings: 7 },
+    ];
+    const read = others.map((one) => safetensorsShape(JSON.stringify({ ...one, _sliding_window_pattern: 2 }), tensors));
+    const same = { architecture: 'unknown', hidden: 512, heads: 8, kvHeads: 4, headDim: 64, maxContext: 7 };
+    expect(read).toMatchObject(others.map(() => ({ shape: same })));
+    expect(read[0]).toMatchObject({ shape: { dims: { intermediate: 9 }, layers: [{ window: 5 }, {}] } });
+  });
+
   it('has a fixed-size state instead of a cache for linear attention', () => {
     const shape = shapeOf({
       layer_types: ['linear_attention', 'full_attention'],
@@ -81,6 +100,10 @@ describe('a safetensors model shape', () => {
       linear_conv_kernel_dim: 4,
     });
     expect(shape.layers.map(({ cachePerToken }) => cachePerToken)).toEqual([0, 2_048]);
+    expect(shapeOf({ full_attention_interval: 2 }).layers).toMatchObject([
+      { cachePerToken: 0 },
+      { cachePerToken: 2_048 },
+    ]);
     expect(shape.stateBytes).toBe(32 * 128 * 128 * 4 + 3 * (2 * 16 * 128 + 32 * 128) * 2);
   });
 
@@ -97,43 +120,48 @@ describe('a safetensors model shape', () => {
     const text_config = { architectures: ['Gemma4ForConditionalGeneration'] };
     expect(shapeOf({ architectures: ['Whole'], text_config }).classes).toEqual(['Gemma4ForConditionalGeneration']);
     expect(shapeOf({ architectures: ['LlamaForCausalLM'] }).classes).toEqual(['LlamaForCausalLM']);
-    expect(shapeOf({ architectures: ['a b'] }).classes).toBeUndefined();
+    expect(shapeOf({ architectures: ['A', 'a b'] }).classes).toBeUndefined();
+    const ofMany = (length: number) => shapeOf({ architectures: Array.from({ length }, (_, at) => `A${at}`) }).classes;
+    expect([ofMany(8)?.length, ofMany(9)]).toEqual([8, undefined]);
     expect(shapeOf({})).not.toHaveProperty('classes');
   });
 
   it('includes quantization, custom code and maximum context', () => {
     const fields = {
       quantization: { bits: 4, group_size: 64 },
+      vocab_size: 1e9,
+      moe_intermediate_size: 3,
+      shared_expert_intermediate_size: 4,
       auto_map: { AutoModel: 'a.B' },
       max_position_embeddings: 10,
     };
-    expect(shapeOf(fields)).toMatchObject({ quant: { bits: 4, group: 64 }, hasOwnCode: true, maxContext: 10 });
+    expect(shapeOf(fields)).toMatchObject({
+      quant: { bits: 4, group: 64 },
+      hasOwnCode: true,
+      maxContext: 10,
+      vocabulary: 1e9,
+      dims: { moeIntermediate: 3, sharedIntermediate: 4 },
+    });
     expect(shapeOf({}).hasOwnCode).toBe(false);
   });
 
+  const withKeys = (keys: object) => JSON.stringify({ ...config, ...keys });
+  const bare = 'its config.json does not give layers, hidden size and heads';
   const unknown: readonly (readonly [string, string, string])[] = [
     ['no JSON', '{', 'its config.json is not a JSON object'],
     ['a list', '[1]', 'its config.json is not a JSON object'],
-    ['no layers', '{}', 'its config.json does not give layers, hidden size and heads'],
+    ['no layers', '{}', bare],
+    ['zero layers', withKeys({ num_hidden_layers: 0 }), bare],
+    ['a string for a number', withKeys({ hidden_size: '512' }), bare],
     [
-      'negative layers',
-      JSON.stringify({ ...config, num_hidden_layers: -1 }),
-      'its config.json does not give layers, hidden size and heads',
-    ],
-    [
-      'a string for a number',
-      JSON.stringify({ ...config, hidden_size: '512' }),
-      'its config.json does not give layers, hidden size and heads',
-    ],
-    [
-      'a billion layers',
-      JSON.stringify({ ...config, num_hidden_layers: 1e9 }),
-      'its config.json declares too many layers (1000000000)',
+      'more than 2048 layers',
+      withKeys({ num_hidden_layers: 2_049 }),
+      'its config.json declares too many layers (2049)',
     ],
     [
       'more layers than there are',
-      JSON.stringify({ ...config, num_hidden_layers: 3 }),
-      'its files lack some of the 3 layers that its config.json declares',
+      withKeys({ num_hidden_layers: 2_048 }),
+      'its files lack some of the 2048 layers that its config.json declares',
     ],
   ];
 
@@ -167,6 +195,7 @@ describe("the files for a model's shape", () => {
 
   it.each([
     [['a.gguf', 'b.gguf'], 'it has 2 GGUF models instead of one'],
+    [['a/model.safetensors', 'config.json'], 'it has neither safetensors nor GGUF files'],
     [['model.safetensors'], 'it has no config.json next to its safetensors files'],
     [['weights.bin'], 'it has neither safetensors nor GGUF files'],
   ])('do not exist for %s', (paths, why) => {
