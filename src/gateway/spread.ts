@@ -108,7 +108,7 @@ function raceFor(lanes: readonly Lane[], signal: AbortSignal): Promise<Taken> {
 /** One reason for the client: every replica is closed, one is only full, or none answers. */
 function together(misses: readonly (readonly [name: string, miss: Miss])[], own: string | undefined): Miss | undefined {
   const all = misses.map(([, miss]) => miss);
-  if (all.every(({ kind }) => kind === 'closed')) return misses.find(([name]) => name === own)?.[1] ?? all[0];
+  if (all.every(({ kind }) => kind === 'closed')) return misses.find(([name]) => name === own)?.[1];
   const full = all.find(({ kind }) => kind === 'full');
   if (full !== undefined) return full;
   const reasons = misses.map(([name, { reason }]) => `${name}: ${reason}`);

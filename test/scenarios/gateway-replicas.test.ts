@@ -103,17 +103,6 @@ describe('a gateway with replicas', () => {
     expect(there?.body['model']).toBe('default_model');
   });
 
-  it('gives a waiting request to the first replica that becomes free', async () => {
-    const { first, second } = await startPair({ isHeld: true }, { isHeld: true }, 1);
-    const answers = [ask(first), ask(first), ask(first)];
-    await until(() => counts(first, second).every((count) => count === 1));
-    second.upstream.step();
-    await until(() => second.upstream.asked.length === 2);
-    expect(first.upstream.asked).toHaveLength(1);
-    first.upstream.step();
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
-  });
-
   it('tries the next replica if the gateway of one is down, and uses it again later', async () => {
     const { first, second } = await startPair({ isHeld: true });
     const held = ask(first);
@@ -145,19 +134,15 @@ describe('a gateway with replicas', () => {
     const { first, second } = await startPair();
     first.closeGateway('it is stopped.');
     second.closeGateway('it is stopped.');
-    const closed = await ask(first);
-    expect([closed.status, closed.text]).toEqual([
-      503,
-      expect.stringContaining('takes no requests now: it is stopped.'),
-    ]);
+    expect(await ask(first)).toEqual({
+      status: 503,
+      text: expect.stringContaining('takes no requests now: it is stopped.'),
+    });
     await second.stop();
-    const down = await ask(first);
-    expect([down.status, down.text]).toEqual([
-      503,
-      expect.stringMatching(
-        /no replica answers\. chat-b: nothing listens .* chat-a: it is stopped\.|chat-a: .* chat-b: nothing/,
-      ),
-    ]);
+    expect(await ask(first)).toEqual({
+      status: 503,
+      text: expect.stringMatching(/no replica answers\. .*chat-b: nothing listens/),
+    });
   });
 
   it('tries the next replica if one does not know a new key yet', async () => {

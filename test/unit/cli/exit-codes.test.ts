@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { codeForEnrolled } from '../../../src/cli/enroll/enroll.ts';
-import { codeFor, codeForNodes, exitCode, firstOf } from '../../../src/cli/exit-codes.ts';
+import { codeFor, codeForNodes, exitCode, firstOf, verdictOf } from '../../../src/cli/exit-codes.ts';
 import { fileCodes } from '../../../src/diagnostics/codes/codes-file.ts';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { codes, type DiagnosticCode } from '../../../src/engine/diagnose/rules.ts';
 
 describe('the exit code', () => {
@@ -30,6 +31,14 @@ describe('the exit code', () => {
   });
 
   it.each([
+    [[], 'fine'],
+    [['ssh/locked-at-filevault', 'ssh/locked-at-filevault'], 'hands'],
+    [['ssh/locked-at-filevault', 'ssh/refused'], 'unjudged'],
+  ] as const)('follows from a node with the failures %j: %s', (found, verdict) => {
+    expect(verdictOf(found.map((code) => diagnose(code, { detail: 'x' })))).toBe(verdict);
+  });
+
+  it.each([
     [[0, 0], 0],
     [[0, 3], 3],
     [[5, 5], 5],
@@ -51,40 +60,23 @@ describe('the exit code', () => {
     const withExit = (exit: number) => others.filter((code) => codeFor({ code }) === exit).sort();
     expect(Object.fromEntries([5, 64, 65, 70, 75].map((exit) => [exit, withExit(exit)]))).toEqual({
       5: [
-        'cables/in-use',
-        'cables/kernel-unseen',
-        'cables/no-program',
-        'cables/no-reserve',
-        'cables/probe-differs',
-        'cables/unfit',
+        ...['in-use', 'kernel-unseen', 'no-program', 'no-reserve', 'probe-differs', 'unfit'].map(
+          (one) => `cables/${one}`,
+        ),
         'cli/needs-yes',
-        'launch/account',
-        'launch/held',
-        'launch/hold-unseen',
-        'launch/needs-reboot',
-        'launch/reboot-unseen',
-        'plan/not-allowed',
-        'plan/stale',
+        ...['account', 'held', 'hold-unseen', 'needs-reboot', 'reboot-unseen'].map((one) => `launch/${one}`),
+        ...['plan/not-allowed', 'plan/stale'],
       ],
       64: [
-        'cli/no-cluster-file',
-        'cli/usage',
-        'endpoint/nothing-to-close',
-        'enroll/no-such-node',
+        ...['cli/no-cluster-file', 'cli/usage', 'endpoint/nothing-to-close', 'enroll/no-such-node'],
         ...others.filter((code) => code.startsWith('select/')).sort(),
-        'sim/bad-fault-target',
-        'sim/unknown-fault',
+        ...['sim/bad-fault-target', 'sim/unknown-fault'],
       ],
       65: [
-        'cli/cannot-read',
-        'cli/file-open-to-others',
-        'lock/unresolved',
-        'plan/unreadable',
-        'playbook/no-node-chosen',
-        'playbook/not-published',
-        'playbook/unknown-field',
-        'playbook/unknown-node',
-        'playbook/unknown-placement',
+        ...['cli/cannot-read', 'cli/file-open-to-others', 'lock/unresolved', 'plan/unreadable'],
+        ...['no-node-chosen', 'not-published', 'unknown-field', 'unknown-node', 'unknown-placement'].map(
+          (one) => `playbook/${one}`,
+        ),
       ],
       70: ['internal/bug'],
       75: ['lease/held'],

@@ -34,6 +34,8 @@ describe('the subject of grouped diagnostics', () => {
     ],
     [[nodeSubject('studio-1'), placementSubject('chat')], 'studio-1, placement chat'],
   ])('combines %j: %s', (subjects, gathered) => {
-    expect(gatherAlike(about(...subjects)).map(({ subject }) => subjectText(subject))).toEqual([gathered]);
+    const other = diagnose('ssh/no-key', { subject: nodeSubject('b'), detail: 'No key.' });
+    const all = gatherAlike([...about(...subjects), other]);
+    expect([all.slice(0, -1).map(({ subject }) => subjectText(subject)), all.at(-1)]).toEqual([[gathered], other]);
   });
 });

@@ -8,6 +8,7 @@ import { modelType, modelTypes } from '../../../src/drivers/known/model-types.ts
 import { knownModels } from '../../../src/drivers/known/models.ts';
 import { publishedSpeeds } from '../../../src/drivers/known/speeds.ts';
 import { weightBytes } from '../../../src/model/model-shape.ts';
+import { onOnePage, sayValue } from '../one-page.ts';
 
 const url = /^https:\/\/[\w.-]+\/\S+$/;
 const builds = knownModels.flatMap((model) => (model.builds ?? []).map((build) => ({ model, build })));
@@ -25,6 +26,13 @@ describe('the data about kinds of models', () => {
 });
 
 describe('the known models', () => {
+  const cards = ['1.0.71', '1.0.72'].flatMap((version) =>
+    builds.map(({ build: { repository } }) => [repository, version, exoCard(repository, version)]),
+  );
+  it.each(Object.entries({ cards, knownModels, modelTypes, publishedSpeeds }))('have documented %s', (_, data) => {
+    expect(Object.entries(data).map(sayValue).length).toBeGreaterThan(0);
+  });
+
   it('each have a public source, a kind in the table, and speeds with public sources', () => {
     const sources = [
       ...knownModels.map(({ source }) => source),
@@ -122,3 +130,5 @@ describe('published speeds', () => {
     expect(publishedFor(['mlx-community/GLM-5-MXFP4-Q8'], 2)).toEqual([]);
   });
 });
+
+onOnePage('known-models');

@@ -1,29 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { closingReason } from '../../../src/gateway/endpoints.ts';
 import { hashOfKey, isOpenedBy, keyOf, parseKeys } from '../../../src/gateway/keys.ts';
 import { parseDoormanConfig } from '../../../src/gateway/read-config.ts';
 import { hashOf } from './hash-of.ts';
 
 const keysOf = (value: unknown) => parseKeys({ kind: 'text', text: JSON.stringify(value) });
 const opens = (key: string | undefined, value: unknown): boolean => isOpenedBy(hashOfKey(key), keysOf(value));
-
-describe("a gateway's configuration", () => {
-  const upstream = { placement: 'chat', servedName: 'chat', port: 8081, model: 'tiny', maxRequests: 4 };
-  const parse = (more: object) =>
-    parseDoormanConfig(
-      { upstreams: [{ ...upstream, ...more }], keysFolder: '/k', closedFolder: '/c', countsFile: '/n' },
-      '0.0.0.0:8080',
-    );
-
-  it('rejects negative and fractional counts', () => {
-    expect(parse({}).upstreams).toMatchObject([{ port: 8081, maxRequests: 4 }]);
-    expect(parse({ maxRequests: 0 }).upstreams).toMatchObject([{ maxRequests: 0 }]);
-    for (const count of [-1, 0.5, '4', null]) {
-      expect(() => parse({ maxRequests: count })).toThrow('maxRequests is no number');
-      expect(() => parse({ port: count })).toThrow('port is no number');
-    }
-  });
-});
 
 describe("a gateway's API keys", () => {
   it('all grant access, and no other key does', () => {
@@ -57,15 +38,8 @@ describe("a gateway's API keys", () => {
   });
 });
 
-describe("a gateway's files", () => {
-  it('close the gateway with their first line as the reason, even if unreadable', () => {
-    expect(closingReason({ kind: 'absent' })).toBeUndefined();
-    expect(closingReason({ kind: 'text', text: 'it is stopped.\nmore' })).toBe('it is stopped.');
-    expect(closingReason({ kind: 'text', text: '' })).toBe('it was closed by its operator.');
-    expect(closingReason({ kind: 'unreadable' })).toBe('it was closed by its operator.');
-  });
-
-  it('lead to errors that name the invalid field', () => {
+describe("a gateway's configuration", () => {
+  it('leads to errors that name the invalid field', () => {
     const upstream = { placement: 'chat', servedName: 'tiny', port: 1, model: 'm', canCancel: true, maxRequests: 2 };
     const files = { keysFolder: 'k', closedFolder: 'c', countsFile: 'n' };
     const whole = { upstreams: [upstream], ...files };
@@ -78,10 +52,17 @@ describe("a gateway's files", () => {
     expect(read(refusing).upstreams).toEqual(refusing.upstreams);
     expect(() => read({ ...whole, upstreams: [{ ...upstream, refusedFields: 'adapters' }] })).toThrow('refusedFields');
     expect(() => read({ ...whole, upstreams: [] })).toThrow('upstreams');
-    expect(() => read({ ...whole, upstreams: [{ ...upstream, port: '1' }] })).toThrow('port');
-    expect(() => read({ ...whole, upstreams: [{ ...upstream, model: '' }] })).toThrow('model');
-    expect(() => read({ ...whole, keysFolder: undefined })).toThrow('keysFolder');
-    expect(() => read(whole, '8080')).toThrow('listen');
-    expect(() => read(null)).toThrow('the file');
+    const one = (more: object) => ({ ...whole, upstreams: [{ ...upstream, ...more }] });
+    const replicated = { ...one({ maxRequests: 0, canCancel: false }), replicasFolder: 'r' };
+    expect(read(replicated)).toEqual({ ...replicated, listen, proxies: [] });
+    for (const count of [-1, 0.5, '4', null]) {
+      expect(() => read(one({ maxRequests: count }))).toThrow('maxRequests is no number');
+      expect(() => read(one({ port: count }))).toThrow('port is no number');
+    }
+    for (const text of ['', 1]) expect(() => read(one({ model: text }))).toThrow('model is no text');
+    for (const name of Object.keys(files)) expect(() => read({ ...whole, [name]: undefined })).toThrow(name);
+    for (const words of ['8080', '1.2.3.4:80 ', ' 1.2.3.4:80']) expect(() => read(whole, words)).toThrow('listen');
+    for (const none of [null, 'text']) expect(() => read(none)).toThrow('the file');
+    expect(() => read({ ...whole, upstreams: [upstream, null] })).toThrow('upstreams/1');
   });
 });

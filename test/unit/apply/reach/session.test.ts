@@ -9,6 +9,7 @@ import {
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { exitText } from '../../../../src/model/probe.ts';
+import { skipSleeps } from '../../../fake-clock.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../../../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../../../sshd/ssh-case.ts';
 
@@ -95,11 +96,12 @@ describe('an SSH session', () => {
   });
 
   it('abandons a node after three dropped connections in a row', async () => {
-    const session = await sessionTo({ onExec: ({ socket }) => socket.destroy() });
+    const sleptMs = skipSleeps();
+    const session = await sessionTo({ onExec: ({ socket }) => socket.destroy() }, { retryMs: 500 });
     const answers: string[] = [];
     for (const word of ['one', 'two', 'three', 'four']) answers.push(inWords(await ask(session, word)));
     expect(answers).toEqual(['exit unknown', 'exit unknown', 'exit unknown', 'ssh/dropped']);
-    expect([session.isLost(), server?.counts.connections]).toEqual([true, 3]);
+    expect([session.isLost(), server?.counts.connections, sleptMs]).toEqual([true, 3, [500, 1_000]]);
   });
 
   it('resets the count of dropped connections after a finished command', async () => {

@@ -7,7 +7,7 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { stepId } from '../../../../src/model/step.ts';
 import { meshFleet } from '../../../rack/placements.ts';
 import { nodes } from '../../../rack/plans.ts';
-import { asText } from '../../as-text.ts';
+import { onOnePage, sayValue } from '../../one-page.ts';
 
 const text = 'one, two, three';
 const sha256 = digest(createHash('sha256').update(text).digest('hex'));
@@ -107,7 +107,7 @@ function nodeThat(...answers: readonly Answer[]) {
 
 const codes = (result: Awaited<ReturnType<typeof runProve>>): readonly string[] => [
   result.outcome,
-  ...result.diagnostics.map(({ code }) => code),
+  ...sayValue(result.diagnostics).map(({ code }) => code),
 ];
 
 const first: Answer = { body: answerOf('one', 1), seconds: 0.1 };
@@ -182,9 +182,6 @@ describe('the proof of a started mesh', () => {
     const slow = nodeThat(first, { body: answerOf(text, 32), seconds: 31.1 });
     const result = await runProve(step({ tokensPerSecond: 20 }), slow.context);
     expect([codes(result), slow.scripts]).toEqual([['failed', 'mesh/too-slow'], []]);
-    expect(result.diagnostics.map(asText)[0]?.detail).toBe(
-      'kimi gives 1 tokens/s; the file expects 20. Its network shows no cause.',
-    );
   });
 
   it('reports an unknown speed if the endpoint counts no tokens, and stores the rest', async () => {
@@ -198,14 +195,12 @@ describe('the proof of a started mesh', () => {
     expect(codes(await runProve(step({ tokensPerSecond: 100 }), nodeThat(first, quick).context))).toEqual(['changed']);
     const result = await runProve(step({ tokensPerSecond: 101 }), nodeThat(first, quick).context);
     expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
-    expect(result.diagnostics[0]?.detail).toContain('only proves 100 tokens/s, so it is unknown');
   });
 
   it('reports an unknown speed for a single token', async () => {
     const { context } = nodeThat(first, { body: answerOf(text, 1), seconds: 0.2 });
     const result = await runProve(step({ tokensPerSecond: 1 }), context);
     expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
-    expect(result.diagnostics[0]?.detail).toContain('gave only one token');
   });
 
   describe('compared with an earlier start', () => {
@@ -220,12 +215,6 @@ describe('the proof of a started mesh', () => {
       const { context, asked, scripts } = nodeThat(first, at(10), first, at(8), first, at(19));
       const result = await runProve(kept(), context);
       expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
-      expect(result.diagnostics.map(asText)[0]).toMatchObject({
-        detail: expect.stringContaining(
-          'gives 19 tokens/s; with the same file and macOS it gave 100 after an earlier start',
-        ),
-        hint: expect.stringContaining('expect.tokensPerSecond'),
-      });
     });
 
     it('measures again before it fails, since a Mac may be briefly busy', async () => {
@@ -246,7 +235,6 @@ describe('the proof of a started mesh', () => {
       const { context, asked, scripts } = nodeThat(first, at(10), ...again, ...again);
       const result = await runProve(kept(), context);
       expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
-      expect(result.diagnostics[0]?.detail).toContain('gives 10 tokens/s; with the same file and macOS it gave 100');
       const sure = nodeThat(first, at(10), ...again, first, at(80));
       expect(codes(await runProve(kept(), sure.context))).toEqual(['changed']);
     });
@@ -297,3 +285,5 @@ describe('the proof of a started mesh', () => {
     expect(codes(await runProve(step(), nodeThat(...answers).context))).toEqual(['failed', 'ask/no-token']);
   });
 });
+
+onOnePage('prove');

@@ -9,6 +9,7 @@ import { nodeName } from '../../../../src/model/node.ts';
 import type { FleetObservation } from '../../../../src/rack/examination.ts';
 import { meshFleet } from '../../../rack/placements.ts';
 import { observedFleet } from '../../../rack/rack.ts';
+import { onOnePage, sayValue } from '../../one-page.ts';
 
 const [now, before, long] = ['now', 'before', 'long ago'].map((text) => digestOf(text));
 if (now === undefined || before === undefined || long === undefined)
@@ -38,7 +39,7 @@ function foundOn(observation: FleetObservation, to?: string, wanted = runtime): 
   } catch (error) {
     if (!(error instanceof FleetError)) throw error;
     const [{ code, detail, hint }] = error.diagnostics;
-    return `${code}: ${plainText(detail)} ${plainText(hint)}`;
+    return sayValue(`${code}: ${plainText(detail)} ${plainText(hint)}`);
   }
 }
 
@@ -88,3 +89,5 @@ describe('the version to roll back to', () => {
     expect(found(all, all, 'ffffffff')).toContain('that begins with ffffffff');
   });
 });
+
+onOnePage('older-version');

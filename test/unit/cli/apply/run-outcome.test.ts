@@ -38,33 +38,18 @@ const waiting = (isUnknown: boolean) => [waits('power', 'studio-1', [], isUnknow
 
 const cable = (...names: string[]) => names.map((name) => waits('thunderbolt-link', name, [], true));
 
+const differs = (resource: string): Plan => emptyPlan({ changes: [change('studio-1', resource, 'a', 'b')] });
+const withoutLast = { observed: without('studio-4'), waiting: cable('studio-1', 'studio-2', 'studio-3') };
+
 describe('the exit code of a plan', () => {
   it.each([
     ['an empty plan', judged(emptyPlan()), 0, 0, 0],
     ['only manual steps', judged(emptyPlan({ blockers: [blocker('studio-3')] })), 0, 3, 3],
-    ['changes on some nodes', judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')] })), 0, 2, 4],
-    [
-      'changes and manual steps',
-      judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')], blockers: [blocker('studio-3')] })),
-      0,
-      2,
-      4,
-    ],
-    [
-      'a placement that differs on every node',
-      judged(emptyPlan({ changes: [change('studio-1', 'placement/kimi', 'a', 'b')] })),
-      0,
-      2,
-      1,
-    ],
+    ['changes on some nodes', judged(differs('power')), 0, 2, 4],
+    ['changes and manual steps', judged({ ...differs('power'), blockers: [blocker('studio-3')] }), 0, 2, 4],
+    ['a placement that differs on every node', judged(differs('placement/kimi')), 0, 2, 1],
     ['an unknown property', judged(emptyPlan({ waiting: waiting(true) })), 4, 4, 4],
-    [
-      'nodes that only wait for an unreachable node',
-      judged(emptyPlan({ observed: without('studio-4'), waiting: cable('studio-1', 'studio-2', 'studio-3') })),
-      4,
-      4,
-      4,
-    ],
+    ['nodes that only wait for an unreachable node', judged(emptyPlan(withoutLast)), 4, 4, 4],
     ['unknown cables although all nodes were observed', judged(emptyPlan({ waiting: cable(...all) })), 1, 1, 1],
     ['a change that waits for a manual step', judged(emptyPlan({ waiting: waiting(false) })), 0, 3, 3],
     ['an unreachable node', judged(emptyPlan({ observed: without('studio-1') })), 4, 4, 4],
@@ -138,9 +123,8 @@ describe('the exit code of a run', () => {
   it('depends on the final check, not on the steps', () => {
     const run = reportOf([ran('studio-1', 'failed')]);
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run, failed: [nodeName('studio-1')] }, { last: fine }))).toBe(0);
-    const left = judged(emptyPlan({ changes: [change('studio-1', 'power', 'a', 'b')] }));
     const good = reportOf([ran('studio-1', 'changed')]);
-    expect(exitOf(outcomeOf({ plan: emptyPlan(), run: good }, { last: left }))).toBe(4);
+    expect(exitOf(outcomeOf({ plan: emptyPlan(), run: good }, { last: judged(differs('power')) }))).toBe(4);
   });
 
   it('is an error if a Mac did not restart, even if it matches the file', () => {
@@ -180,6 +164,7 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({ failed: [nodeName('studio-1')] }))).toBe(4);
     expect(exitOf(outcomeOf({ plan: emptyPlan({ observed: without('studio-1') }) }))).toBe(4);
     expect(exitOf(outcomeOf({ plan: emptyPlan({ blockers: [blocker('studio-1')] }) }))).toBe(3);
+    expect(exitOf(outcomeOf({ plan: emptyPlan({ waiting: waiting(true) }) }))).toBe(4);
     expect(exitOf(outcomeOf({}, { ended: { works: [] } }))).toBe(1);
   });
 
@@ -195,7 +180,7 @@ describe('the exit code of a run', () => {
       { task: { kind: 'run', command: ['true'], effect: 'none', deadlineMs: 1 } },
       { task: { kind: 'assert', property: 'power/sleep', is: 1 } },
       { task: { kind: 'wait', for: 'serving', deadlineMs: 1 } },
-      { task: { kind: 'verify' }, plan: emptyPlan({ ...kept, changes: [change('studio-1', 'power', 'a', 'b')] }) },
+      { task: { kind: 'verify' }, plan: { ...kept, changes: differs('power').changes } },
     ];
     for (const work of later) {
       const works = [converged, workOf({ ...work, failed: [one] })];

@@ -17,6 +17,7 @@ import { loadCluster } from '../../../../src/engine/load-cluster.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import { textOf } from '../../../architecture/sources.ts';
+import { onOnePage, sayValue } from '../../one-page.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-doubles-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,7 +69,8 @@ describe('doubles on a simulated rack', () => {
   });
 
   it('are listed with a reason in lines that fit the terminal', () => {
-    const text = doublesText(runOf(true), file, withArchive(example('exo'), './dist/EXO-of-a-site-of-its-own.dmg'));
+    const exo = withArchive(example('exo'), './dist/EXO-of-a-site-of-its-own.dmg');
+    const text = sayValue(doublesText(runOf(true), file, exo));
     expect(text.split('\n').every((line) => line.length <= 62)).toBe(true);
     expect(text).toContain('simulated: double of exo 1.0.71:\n  ./dist/EXO-of');
     expect(text).toContain('simulated: double of Node 22.22.0: a rehearsal downloads no\n  release');
@@ -113,3 +115,5 @@ describe('doubles on a simulated rack', () => {
     expect(withoutDoubled(lock, [])).toBe(lock);
   });
 });
+
+onOnePage('doubles');

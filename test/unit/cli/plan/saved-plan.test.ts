@@ -10,6 +10,7 @@ import { bootSessionFact } from '../../../../src/rack/boot/fact.ts';
 import { read } from '../../../../src/rack/fact.ts';
 import { planFor } from '../../../rack/plans.ts';
 import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
+import { onOnePage, sayValue } from '../../one-page.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-saved-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,7 +24,7 @@ function problemOf(act: () => unknown): Diagnostic | undefined {
     act();
     return undefined;
   } catch (error) {
-    if (error instanceof FleetError) return error.diagnostics[0];
+    if (error instanceof FleetError) return sayValue(error.diagnostics[0]);
     throw error;
   }
 }
@@ -38,10 +39,8 @@ function problemWith(text: string): Diagnostic | undefined {
 describe('a saved plan', () => {
   it('is refused with a note on its format if a different version of meshwright saved it', () => {
     expect(problemWith(document)).toBeUndefined();
-    expect(problemWith(document.replace('"formatVersion": 1', '"formatVersion": 2'))).toMatchObject({
-      code: 'plan/unreadable',
-      detail: 'plan.json has plan format 2, but this version of meshwright reads format 1.',
-    });
+    const other = document.replace('"formatVersion": 1', '"formatVersion": 2');
+    expect(problemWith(other)?.detail).toContain('has plan format 2, but');
     expect(problemWith('{ "steps": 1 }')?.detail).toBe('plan.json is not a saved plan.');
   });
 
@@ -59,10 +58,7 @@ describe('a saved plan', () => {
     const saved = { shown: 'plan.json', text: document };
     expect(problemOf(() => requireSame(saved, document))).toBeUndefined();
     const other = document.replace('"cluster": "studio-rack"', '"cluster": "other"');
-    expect(problemOf(() => requireSame(saved, other))).toMatchObject({
-      code: 'plan/stale',
-      detail: expect.stringContaining('the changes are the same, but these parts differ: cluster'),
-    });
+    expect(problemOf(() => requireSame(saved, other))?.code).toBe('plan/stale');
   });
 
   it('is refused if a Mac has restarted since', () => {
@@ -71,11 +67,9 @@ describe('a saved plan', () => {
     if (session?.kind !== 'known') throw new Error('the boot session is unknown');
     const restarted = { ...session.value, uuid: 'F2B1C3D4-0000-4000-8000-00000000000F' };
     const now = planFor({ rack: { values: { ...values, 'studio-3': { 'boot-session': restarted } } } });
-    expect(
-      problemOf(() => requireSame({ shown: 'plan.json', text: document }, planDocument(now, about))),
-    ).toMatchObject({
-      code: 'plan/stale',
-      detail: expect.stringContaining('\nstudio-3 has restarted'),
-    });
+    const saved = { shown: 'plan.json', text: document };
+    expect(problemOf(() => requireSame(saved, planDocument(now, about)))?.code).toBe('plan/stale');
   });
 });
+
+onOnePage('saved-plan');

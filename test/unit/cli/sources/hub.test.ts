@@ -10,6 +10,7 @@ import { cdnHost, type FakeHub, hubHost, openFakeHub } from '../../../servers/fa
 import { openFakeWeb } from '../../../servers/fake-web.ts';
 import { longestWaitMs } from '../../../until.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
+import { onOnePage, sayValue } from '../../one-page.ts';
 
 const files = {
   'README.md': '# tiny',
@@ -39,8 +40,10 @@ const access = (more: Partial<HubAccess> = {}): HubAccess => ({
   ...more,
 });
 const source = (text: string, include?: readonly string[]): HubSource => hubSource(text, include) as HubSource;
-const resolved = (text: string, more: Partial<HubAccess> = {}, include?: readonly string[]) =>
-  resolveRepository(source(text, include), access(more));
+async function resolved(text: string, more: Partial<HubAccess> = {}, include?: readonly string[]) {
+  const found = await resolveRepository(source(text, include), access(more));
+  return found.kind === 'known' ? found : sayValue(found);
+}
 
 describe('a repository', () => {
   it('has the commit of its revision and the SHA-256 of every file that runtimes read, over all pages', async () => {
@@ -62,18 +65,14 @@ describe('a repository', () => {
   });
 
   it.each([
-    ['hf:acme/gguf', {}, /2 GGUF versions: a-Q4_K_M, a-Q8_0/, /include: \["\*a-Q4_K_M\*"\]/],
-    ['hf:acme/tiny@never', {}, /no revision never/, /after the @/],
-    ['hf:acme/none', {}, /does not exist, or/, /HF_TOKEN/],
-    ['hf:acme/secret', {}, /does not exist, or/, /HF_TOKEN/],
-    ['hf:acme/secret', { token: 'hf_expired' }, /token was refused/, /settings\/tokens/],
-    ['hf:acme/gated', {}, /terms have not been accepted/, /huggingface\.co\/acme\/gated/],
-  ])('is unresolved with a hint: %s %o', async (text, more, detail, hint) => {
-    expect(await resolved(text, more)).toEqual({
-      kind: 'unresolved',
-      detail: expect.stringMatching(detail),
-      hint: expect.stringMatching(hint),
-    });
+    ['hf:acme/gguf', {}],
+    ['hf:acme/tiny@never', {}],
+    ['hf:acme/none', {}],
+    ['hf:acme/secret', {}],
+    ['hf:acme/secret', { token: 'hf_expired' }],
+    ['hf:acme/gated', {}],
+  ])('is unresolved with a hint: %s %o', async (text, more) => {
+    expect(Object.keys(await resolved(text, more))).toEqual(['kind', 'detail', 'hint']);
   });
 
   it('is resolved with a token that may read it', async () => {
@@ -92,9 +91,7 @@ describe('a repository', () => {
 
   it('is refused if a small file differs from the list', async () => {
     hub.fault({ kind: 'wrong-bytes' }, { path: /config\.json$/ });
-    expect(await resolved('hf:acme/tiny')).toMatchObject({
-      detail: expect.stringMatching(/config\.json does not have/),
-    });
+    expect(await resolved('hf:acme/tiny')).toMatchObject({ kind: 'unresolved' });
   });
 
   it('is asked for again after the pause that the rate limit demands', async () => {
@@ -152,7 +149,7 @@ describe('a revision in the lock', () => {
     [{ kind: 'known', commit: 'b'.repeat(40) }, ['model/revision-moved']],
     [{ kind: 'unresolved', detail: 'No answer.' }, ['model/revision-unknown']],
   ] as const)('gets a notice if it moved or if that is unknown: %o', (now, codes) => {
-    expect(revisionNotice('tiny', locked, now).map(({ code }) => code)).toEqual(codes);
+    expect(sayValue(revisionNotice('tiny', locked, now)).map(({ code }) => code)).toEqual(codes);
   });
 });
 
@@ -164,3 +161,5 @@ describe('the current commit', () => {
     expect(next).not.toBe(commit);
   });
 });
+
+onOnePage('hub');

@@ -9,6 +9,7 @@ import { exoReleases } from '../../../../src/drivers/exo/releases.ts';
 import type { Release } from '../../../../src/model/desired.ts';
 import { sectionsOf } from '../../../case-file.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
+import { onOnePage, say } from '../../one-page.ts';
 
 const page = (name: string): string => {
   const text = readFileSync(join(import.meta.dirname, `../../../cases/releases/${name}.txt`), 'utf8');
@@ -52,6 +53,7 @@ describe('a release', () => {
     const fact = await resolveRelease(release as Release, { signal: new AbortController().signal }, (count) => {
       hashed += count;
     });
+    say(JSON.stringify(fact).replaceAll(mirror, 'http://mirror').replaceAll(new URL(mirror).host, 'mirror'));
     return { fact, hashed };
   };
   const exoPage = '/api.github.com/repos/exo-explore/exo/releases/tags/v1.0.72';
@@ -98,31 +100,20 @@ describe('a release', () => {
 
   const limited = (status: number, headers: Readonly<Record<string, string>>) => text('{}', status, headers);
   it.each([
-    ['an unknown version', text('{"message":"Not Found"}', 404), 'no-release', 'does not exist (HTTP 404).'],
-    [
-      'no file of this name',
-      text(named('llama-b10950')),
-      'no-release',
-      'Its files for Macs: llama-b10950-bin-macos-arm64',
-    ],
-    ['something else', text('<html>'), 'unresolved', 'did not return a release page.'],
+    ['an unknown version', text('{"message":"Not Found"}', 404), 'no-release'],
+    ['no file of this name', text(named('llama-b10950')), 'no-release'],
+    ['something else', text('<html>'), 'unresolved'],
     [
       'a limit with a reset',
       limited(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1795000000' }),
       'unresolved',
-      'accepts no more requests from this network for now (HTTP 403). It accepts them again at 11:06 UTC.',
     ],
-    [
-      'a limit with a pause',
-      limited(429, { 'retry-after': '60' }),
-      'unresolved',
-      '(HTTP 429). It accepts them again in 60 s.',
-    ],
-    ['an error', text('', 500), 'unresolved', 'returned HTTP 500.'],
-    ['a loop', text('', 302, { location: exoPage }), 'unresolved', 'its server redirects too often.'],
-  ] as const)('whose page has %s is not resolved', async (_, answer, kind, detail) => {
+    ['a limit with a pause', limited(429, { 'retry-after': '60' }), 'unresolved'],
+    ['an error', text('', 500), 'unresolved'],
+    ['a loop', text('', 302, { location: exoPage }), 'unresolved'],
+  ] as const)('whose page has %s is not resolved', async (_, answer, kind) => {
     const { fact } = await resolve(exo, { [exoPage]: answer });
-    expect(fact).toMatchObject({ kind, detail: expect.stringContaining(detail) });
+    expect(fact.kind).toBe(kind);
   });
 
   it('that ends early or cannot be reached is not resolved', async () => {
@@ -149,3 +140,5 @@ describe('a release', () => {
     await expect(resolveRelease(release, { signal: ended.signal }, () => undefined)).rejects.toThrow();
   });
 });
+
+onOnePage('resolve-releases');

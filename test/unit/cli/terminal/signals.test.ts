@@ -1,29 +1,14 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { Console } from '../../../../src/cli/terminal/console.ts';
 import { listenForSignals } from '../../../../src/cli/terminal/signals.ts';
 import { startModule } from '../../own-process.ts';
 import { leakWarnings } from '../../remote/leak-warnings.ts';
-
-const silent: Console = {
-  out: () => undefined,
-  err: () => undefined,
-  outClosed: new AbortController().signal,
-  isOutTty: false,
-  isErrTty: false,
-  canAsk: false,
-  canRewrite: false,
-  columns: 80,
-  hasColor: false,
-  hasErrColor: false,
-  hasUnicode: false,
-  isSimulated: false,
-};
+import { fakeRun } from '../console-of.ts';
 
 describe("a run's abort signal", () => {
   it('reaches every node of the largest rack without a warning from Node', async () => {
     const warnings = await leakWarnings(async () => {
-      const signals = listenForSignals(silent);
+      const signals = listenForSignals(fakeRun().run.console);
       for (let node = 0; node < 256; node += 1) signals.signal.addEventListener('abort', () => undefined);
       signals.stop();
     });

@@ -54,7 +54,10 @@ describe("a console's appearance", () => {
     [undefined, '0', 80],
     [undefined, '-5', 80],
     [undefined, '1e9', 80],
-    [undefined, 'wide', 80],
+    [undefined, 'w100', 80],
+    [undefined, '100w', 80],
+    [undefined, '9999', 9_999],
+    [undefined, '10000', 80],
   ])('has a width from %s terminal columns and COLUMNS=%s: %s', (terminalColumns, variable, columns) => {
     expect(consoleLook({ ...terminal, terminalColumns, env: { COLUMNS: variable } })).toMatchObject({ columns });
   });
@@ -90,20 +93,8 @@ describe('the permission check for a file', () => {
     ['owned by a different user and writable by everyone', 0o666, 502, { uid: 501 }, [warning, warning]],
     ['owned by a user and read by root', 0o644, 501, { uid: 0 }, [warning]],
     ['owned by the user who became root', 0o644, 501, { uid: 0, env: { SUDO_UID: '501' } }, []],
-    [
-      'owned by a different user than the one who became root',
-      0o644,
-      502,
-      { uid: 0, env: { SUDO_UID: '501' } },
-      [warning],
-    ],
-    [
-      'owned by a different user that only SUDO_UID names',
-      0o644,
-      502,
-      { uid: 501, env: { SUDO_UID: '502' } },
-      [warning],
-    ],
+    ['not owned by the user who became root', 0o644, 502, { uid: 0, env: { SUDO_UID: '501' } }, [warning]],
+    ['owned by a user that only SUDO_UID names', 0o644, 502, { uid: 501, env: { SUDO_UID: '502' } }, [warning]],
     ['writable by everyone, in CI', 0o646, 501, { uid: 501, env: { CI: 'true' } }, ['error cli/file-open-to-others']],
   ] as const)('gives the right result if the file is %s', (_name, mode, uid, reader, found) => {
     expect(check(mode, uid, reader)).toEqual(found);
