@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { barsOf, barsText, type Measured, spreadOf, timesText } from './summary.ts';
+import { barsOf, barsText, type Measured } from './summary.ts';
 
 const measured = (sixteenMs: number): Measured => ({
   observation: [
@@ -24,13 +24,6 @@ const measured = (sixteenMs: number): Measured => ({
     { native: 3, plainC: 4, javaScript: 9, bigInt: 50 },
   ],
   gateway: { usualMs: 10, silentMs: 20, uploadsMs: 2_010, longJsonMs: 2_011, peakBytes: 450e6 },
-});
-
-describe('the spread of measured values', () => {
-  it('consists of the median, the minimum and the maximum', () => {
-    expect(spreadOf([9, 1, 5])).toEqual({ median: 5, min: 1, max: 9 });
-    expect(spreadOf([4, 1, 2, 9])).toEqual({ median: 3, min: 1, max: 9 });
-  });
 });
 
 describe('benchmark limits', () => {
@@ -73,20 +66,5 @@ describe('benchmark limits', () => {
       'fnv, by big integers                0.067 x   at most 0.05 x    MISSED',
       'validate, by node -e 0              4.000 x   at most 3.5 x     MISSED',
     ]);
-  });
-});
-
-describe('benchmark tables', () => {
-  it('show no floor for an apply with changes, and no spread for a single value', () => {
-    const lines = timesText(measured(1_000)).split('\n');
-    expect(lines.filter((line) => /^(?:first apply|one file)/.test(line))).toEqual([
-      'first apply, 16 nodes               123456',
-      'one file, 16 nodes        5000 (4000-6000)',
-    ]);
-  });
-
-  it('fit in 80 columns', () => {
-    const lines = `${timesText(measured(1_000))}${barsText(barsOf(measured(1_000)))}`.split('\n');
-    expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ export interface Spread {
 }
 
 /** The spread of at least one value. */
-export function spreadOf(values: readonly number[]): Spread {
+function spreadOf(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (index: number): number => sorted[index] ?? Number.NaN;
   const half = Math.floor(sorted.length / 2);

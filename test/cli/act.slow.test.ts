@@ -1,28 +1,22 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { misused } from './act-misused.ts';
-import { endPlace } from './fleet.ts';
 import { codesOf, ended, expectGolden, json, meshwright, type Ran, start } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
-let place: Place;
 let tooEarly: Ran;
 let neverApplied: readonly Ran[];
+const { place, run } = pairPlace(pairFile());
 beforeAll(async () => {
-  place = await placeWithPair(pairFile());
   tooEarly = await meshwright(place, ['logs', 'chat', '--sim', '--json']);
   neverApplied = await Promise.all([run('start', 'chat', '--sim'), run('stop', 'chat')]);
   const ran = await meshwright(place, ['apply', '--sim', '--yes']);
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 });
-afterAll(() => endPlace(place));
-
-const run = (...words: string[]) => meshwright(place, words);
 
 describe('start and stop before the first apply', () => {
   it('suggest apply, or --sim if a simulated fleet is running', () => {

@@ -1,15 +1,14 @@
 /** Models that other software downloaded: apply takes them and serves, and their source is never contacted. */
+
 import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { tinyGguf, tinyShape } from '../../src/sim/doubles/tiny-gguf.ts';
 import { filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { sha256 } from '../unit/engine/scripts/run-job.ts';
 import { diskOf } from './disks.ts';
-import { endPlace } from './fleet.ts';
 import { json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { pairPlace } from './pair.ts';
 
 const home = 'Users/ana';
 
@@ -59,7 +58,6 @@ const file = pairFile((value) => {
   );
 });
 
-let place: Place;
 let originals: readonly string[] = [];
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
 
@@ -84,10 +82,7 @@ const stateOf = (path: string) => {
   return { ino, size, mtimeMs, ctimeMs, mode, uid, nlink };
 };
 
-beforeAll(async () => {
-  place = await placeWithPair(file);
-});
-afterAll(() => endPlace(place));
+const { place } = pairPlace(file);
 
 describe('models of other software', () => {
   it('serve after one apply, from a source that does not exist', async () => {

@@ -1,38 +1,19 @@
-import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../rack/running.ts';
-import { endPlace } from './fleet.ts';
-import { codesOf, ended, json, meshwright, start, widest } from './meshwright.ts';
-import { bareFile, fileIn, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { describe, expect, it } from 'vitest';
+import { codesOf, json, widest } from './meshwright.ts';
+import { bareFile, fileIn, pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
+import { endedBy, listenTo } from './talking.ts';
 import { onTerminal } from './terminal.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithPair(bareFile());
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(bareFile());
 
-const run = (...words: string[]) => meshwright(place, words);
 const fault = (...words: string[]) => run('sim', 'fault', ...words);
 
 /** The progress lines of a run, without time of day and duration. */
 const lineOf = (text: string): readonly string[] =>
   text.split('\n').flatMap((line) => /^\d\d:\d\d:\d\d (.*?)(?: [0-9.]+ m?s)?$/.exec(line)?.[1] ?? []);
-
-/** Waits until a program has printed this text to its error stream, or has exited. */
-const printed = (child: ChildProcess, text: string): Promise<void> =>
-  new Promise((resolve) => {
-    let all = '';
-    child.stderr?.on('data', (chunk: Buffer) => {
-      all += chunk.toString();
-      if (all.includes(text)) resolve();
-    });
-    child.once('close', () => resolve());
-  });
 
 interface Report {
   readonly exit: number;
@@ -77,12 +58,10 @@ describe('apply without a terminal', () => {
     expect(ran.code).toBe(3);
     expect(ran.stdout.match(/^Manual steps at the rack \(1\)/gm)).toHaveLength(2);
     expect(ran.stdout).toContain('Manual steps needed: 2 changed, ');
-    const words = ['apply', '--sim', '--yes', '--wait-for-hands'];
-    const waiting = start(place, words);
-    const end = ended(waiting, words);
-    await printed(waiting, 'waiting for the manual steps at the rack');
+    const waiting = listenTo(place, ['apply', '--sim', '--yes', '--wait-for-hands']);
+    await waiting.until('waiting for the manual steps at the rack');
     await run('sim', 'hands');
-    expect((await end).code).toBe(0);
+    expect((await waiting.end).code).toBe(0);
   });
 
   it('prints one JSON document that matches its schema', async () => {
@@ -135,12 +114,8 @@ describe('an interrupted apply', () => {
   it('stops cleanly, releases its leases, and continues the next time', async () => {
     await fault('bridge-active', 'studio-1');
     const words = ['apply', '--sim', '--yes', '--record', 'interrupted.jsonl'];
-    const child = start(place, words);
-    const end = ended(child, words);
     const isAtWork = (): boolean => fileIn(place, 'interrupted.jsonl')?.includes('"script"') === true;
-    expect(await eventually(isAtWork)).toBe(true);
-    child.kill('SIGINT');
-    const ran = await end;
+    const ran = await endedBy('SIGINT', place, words, isAtWork);
     expect(ran.code).toBe(130);
     expect(ran.stdout.replaceAll('\n', ' ')).toMatch(/ Interrupted\b.* Run the same command again to continue\. $/);
     expect((await run('lease', 'status', '--sim')).stdout).toContain('no leases');

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../rack/running.ts';
+import { describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { codesOf, ended, json, meshwright, start } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { codesOf, json } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
+import { endedBy } from './talking.ts';
 
 interface Level {
   readonly requests: number;
@@ -22,15 +20,8 @@ interface Bench {
   readonly tokensAre: string;
 }
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithPair(pairFile());
-  const ran = await meshwright(place, ['apply', '--sim', '--yes']);
-  expect([ran.code, ran.stderr]).toEqual([0, '']);
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(pairFile(), { isApplied: true });
 
-const run = (...words: string[]) => meshwright(place, words);
 const bench = (...words: string[]) => run('bench', 'chat', '--sim', '--json', ...words);
 
 describe('bench', () => {
@@ -85,12 +76,8 @@ describe('bench', () => {
     const answers = async (): Promise<number> =>
       (await run('logs', 'chat', '--sim', '--lines', '9999')).stdout.split(' answered with ').length;
     const before = await answers();
-    const child = start(place, words);
-    const watched = ended(child, words);
     // The first level never ends by itself.
-    expect(await eventually(async () => (await answers()) > before)).toBe(true);
-    child.kill('SIGINT');
-    const ran = await watched;
+    const ran = await endedBy('SIGINT', place, words, async () => (await answers()) > before);
     expect([ran.code, codesOf(json(ran))]).toEqual([130, ['run/interrupted']]);
   });
 

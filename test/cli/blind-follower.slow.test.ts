@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { exampleDrivers } from '../../src/cli/sim/sim-example.ts';
 import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
 import { isWhole, sampleOf, sliceOf } from '../sample.ts';
-import { endPlace } from './fleet.ts';
 import { followDoctor, setFaults } from './follow-doctor.ts';
-import { meshwright } from './meshwright.ts';
-import { placeWithDriver } from './pair.ts';
-import type { Place } from './place.ts';
+import { driverPlace } from './pair.ts';
 
 const racks = exampleDrivers.flatMap((driver) =>
   (['rdma', 'tcp'] as const).map((transport) => ({ driver, transport })),
@@ -30,15 +27,12 @@ const tables = racks.flatMap((rack) => {
 });
 
 describe.each(tables)('the first commands that doctor shows, with %s over %s', (driver, transport, own) => {
-  let place: Place;
-  const run = (...words: string[]) => meshwright(place, words);
+  const { place, run } = driverPlace(driver, transport);
   const serve = async () => (await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code;
 
   beforeAll(async () => {
-    place = await placeWithDriver(driver, transport);
     expect(await serve()).toBe(0);
   });
-  afterAll(() => endPlace(place));
 
   it.for(own)(
     'lead from %s to a serving mesh or to a manual step',

@@ -1,18 +1,16 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { endPlace, placeWithFleet } from './fleet.ts';
-import { codesOf, json, meshwright, type Ran, widest } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
+import { fleetPlace } from './fleet.ts';
+import { codesOf, json, widest } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
 import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 import { listenTo, type Talking } from './talking.ts';
 import { onTerminal } from './terminal.ts';
 
-let place: Place;
-let pair: Place;
-const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+const { place, run } = fleetPlace();
 
 /** Performs one manual step at the simulated rack, or all remaining ones. */
 async function hands(...words: string[]): Promise<void> {
@@ -20,10 +18,6 @@ async function hands(...words: string[]): Promise<void> {
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 }
 
-beforeAll(async () => {
-  [place, pair] = await Promise.all([placeWithFleet(), placeWithPair(pairFile())]);
-});
-afterAll(() => Promise.all([endPlace(place), endPlace(pair)]));
 afterEach(async () => {
   await run('sim', 'fault', '--clear');
   await hands();
@@ -141,9 +135,9 @@ describe('cables --watch', () => {
 });
 
 describe('a cable that a placement uses', () => {
+  const { place: pair, run: inPair } = pairPlace(pairFile(), { isApplied: true });
+
   it('can be moved only after the placement has stopped', async () => {
-    const inPair = (...words: string[]): Promise<Ran> => meshwright(pair, words);
-    expect((await inPair('apply', '--sim', '--yes')).code).toBe(0);
     await inPair('sim', 'hands', 'move', 'studio-4:2', 'studio-4:5');
     const once = await inPair('cables', '--sim');
     expect(once.code).toBe(3);

@@ -1,19 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { endPlace, placeWithFleet } from './fleet.ts';
-import { codesOf, expectGolden, json, meshwright, type Ran, widest } from './meshwright.ts';
-import type { Place } from './place.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { fleetPlace } from './fleet.ts';
+import { codesOf, expectGolden, json, type Ran, widest } from './meshwright.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
-const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 const sim = (...words: string[]): Promise<Ran> => run('sim', ...words);
 
-beforeAll(async () => {
-  place = await placeWithFleet();
-});
-afterAll(() => endPlace(place));
+const { place, run } = fleetPlace();
 beforeEach(async () => {
   await sim('fault', '--clear');
 });

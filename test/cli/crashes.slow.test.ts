@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../rack/running.ts';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
 import { keepersAtRest } from './keepers.ts';
-import { expectGolden, json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { expectGolden, json } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
 
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
-
-beforeAll(async () => {
-  place = await placeWithPair(pairFile());
-  expect((await run('apply', '--sim', '--yes')).code).toBe(0);
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(pairFile(), { isApplied: true });
 
 const findings = async (): Promise<readonly string[]> => {
   const found = json(await run('doctor', '--sim', '--json')) as {

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../rack/running.ts';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { expectGolden, json, meshwright } from './meshwright.ts';
-import { overRdma, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { expectGolden, json } from './meshwright.ts';
+import { overRdma, pairPlace } from './pair.ts';
 
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
-
+const { place, run } = pairPlace(pairFile(overRdma));
 beforeAll(async () => {
-  place = await placeWithPair(pairFile(overRdma));
   const ran = await run('apply', '--sim', '--yes');
   expect([ran.code, ran.stderr]).toEqual([0, '']);
   expect(ran.stdout).toContain('RDMA launch budget used: 0 of 10 on studio-1,4\n');
 });
-afterAll(() => endPlace(place));
 
 interface DoctorDocument {
   readonly troubles: readonly {

@@ -1,19 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { endPlace, placeWithFleet } from './fleet.ts';
-import { expectGolden, json, meshwright, widest } from './meshwright.ts';
-import type { Place } from './place.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { fleetPlace } from './fleet.ts';
+import { expectGolden, json, widest } from './meshwright.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithFleet();
-});
+const { place, run } = fleetPlace();
 afterEach(async () => {
   await run('sim', 'fault', '--clear');
 });
-afterAll(() => endPlace(place));
-
-const run = (...words: string[]) => meshwright(place, words);
 
 async function breakThings(...faults: readonly (readonly [fault: string, target: string])[]): Promise<void> {
   for (const [fault, target] of faults) expect((await run('sim', 'fault', fault, target)).code).toBe(0);

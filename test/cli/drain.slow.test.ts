@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { fileText, first, pairFile } from '../scenarios/converge-file.ts';
 import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
-import { endPlace } from './fleet.ts';
 import { meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { pairPlace } from './pair.ts';
 
 const file = (port: number) => pairFile((value) => publish(value, { access: 'anybody', port }));
 const flat = (text: string): string => text.replace(/\s+/g, ' ');
 
-let place: Place;
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
+const { place } = pairPlace(file(8_080));
 beforeAll(async () => {
-  place = await placeWithPair(file(8_080));
   await writePublishedSources(place.folder);
   const ran = await run('apply', '--yes');
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 });
-afterAll(() => endPlace(place));
 
 describe('drain', () => {
   it('closes the gateway for clients, but not for ask and bench, until the next start', async () => {

@@ -1,21 +1,15 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { textBelow, tracesOf } from '../secret-traces.ts';
-import { endPlace, placeWithFleet } from './fleet.ts';
+import { fleetPlace } from './fleet.ts';
 import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
-import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithFleet();
-});
+const { place, run } = fleetPlace();
 afterEach(() => run('sim', 'fault', '--clear'));
-afterAll(() => endPlace(place));
 
-const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 const right = { env: { OWN_PASSWORD: 'simulated' } };
 const canary = 'hunter2 "and&more"';
 const wrong = { env: { OWN_PASSWORD: canary } };

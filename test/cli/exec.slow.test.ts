@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endPlace, placeWithFleet } from './fleet.ts';
-import { expectGolden, json, meshwright } from './meshwright.ts';
-import type { Place } from './place.ts';
+import { describe, expect, it } from 'vitest';
+import { fleetPlace } from './fleet.ts';
+import { expectGolden, json } from './meshwright.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithFleet();
-});
-afterAll(() => endPlace(place));
-
-const run = (...words: string[]) => meshwright(place, words);
+const { place, run } = fleetPlace();
 
 interface ExecDocument {
   readonly simulated: unknown;

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyLock } from '../../src/config/lock.ts';
 import { renderLock } from '../../src/config/lock-text.ts';
 import { digest, digestOf } from '../../src/model/digest.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
+import { listening } from '../rack/listening.ts';
 import { evenShape } from '../unit/engine/plan/fit-shapes.ts';
 import { ggufBytes, safetensorsBytes, tensorsInRow } from '../unit/rack/artifacts/shapes/headers.ts';
 import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
@@ -87,8 +87,7 @@ beforeAll(async () => {
   mkdirSync(join(place.folder, 'small'));
   writeFileSync(join(place.folder, 'small', 'small.gguf'), Buffer.concat([tiny, Buffer.alloc(131_072)]));
   writeFileSync(join(place.folder, 'bad.gguf'), 'GGML');
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/kimi/`;
+  base = `http://127.0.0.1:${await listening(server)}/kimi/`;
 });
 afterAll(() => {
   server.closeAllConnections();

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { type FileValue, filePart, pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
-
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
+import { json } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
 
 /** The reference runtime mixes this generation into every answer: a constant, or that of each start. */
 const withGeneration =
@@ -31,12 +26,7 @@ async function leader(): Promise<Rank | undefined> {
   return document.nodes['studio-1']?.placements.value[0];
 }
 
-beforeAll(async () => {
-  place = await placeWithPair(pairFile(withGeneration('1')));
-  const ran = await run('apply', '--sim', '--yes');
-  expect([ran.code, ran.stderr]).toEqual([0, '']);
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(pairFile(withGeneration('1')), { isApplied: true });
 
 describe('the golden answer', () => {
   it('is recorded at the first start, and is the same after a restart', async () => {

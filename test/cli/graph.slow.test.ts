@@ -1,18 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { elementsOf, statementsOf } from '../unit/report/graph/well-formed.ts';
-import { endPlace, placeWithFleet } from './fleet.ts';
+import { fleetPlace } from './fleet.ts';
 import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
-import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithFleet();
-});
-afterAll(() => endPlace(place));
+const { place } = fleetPlace();
 
 const run = (...words: string[]) => meshwright(place, ['graph', ...words]);
 

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
 import { codesOf, expectGolden, json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithPair(pairFile());
-  const ran = await meshwright(place, ['apply', '--sim', '--yes']);
-  expect([ran.code, ran.stderr]).toEqual([0, '']);
-});
-afterAll(() => endPlace(place));
+const { place } = pairPlace(pairFile(), { isApplied: true });
 
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
 

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { filePart, pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { ended, expectGolden, json, meshwright, start } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { expectGolden, json } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
+import { listenTo, type Talking } from './talking.ts';
 
-let place: Place;
-beforeAll(async () => {
-  const file = pairFile((one) => {
-    filePart(one, 'system')['accounts'] = { ranks: '_meshrank' };
-  });
-  place = await placeWithPair(file);
-  const ran = await meshwright(place, ['apply', '--sim', '--yes']);
-  expect([ran.code, ran.stderr]).toEqual([0, '']);
+const file = pairFile((one) => {
+  filePart(one, 'system')['accounts'] = { ranks: '_meshrank' };
 });
-afterAll(() => endPlace(place));
-
-const run = (...words: string[]) => meshwright(place, words);
+const { place, run } = pairPlace(file, { isApplied: true });
 const launch = (script: string) => run('launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', script);
 
 /** The output of a rank, without the prefixes. */
@@ -24,6 +15,14 @@ const printed = (stdout: string, rank: number): readonly string[] =>
   stdout.split('\n').flatMap((line) => new RegExp(`^simulated rank ${rank} \\S+ \\| (.*)$`).exec(line)?.[1] ?? []);
 
 const serves = async (): Promise<boolean> => (await run('ask', 'chat', 'Hello?', '--sim')).code === 0;
+
+/** Starts ranks that sleep, and waits until both have printed something. */
+async function launched(...as: readonly string[]): Promise<Talking> {
+  const words = ['launch', 'chat', ...as, '--sim', '--yes', '--', 'sh', '-c', 'echo up; sleep 600'];
+  const ranks = listenTo(place, words);
+  for (const rank of ['rank 0 studio-1', 'rank 1 studio-4']) await ranks.until(`${rank} | up`);
+  return ranks;
+}
 
 interface Leases {
   readonly nodes: Readonly<Record<string, { readonly run?: string }>>;
@@ -65,16 +64,8 @@ describe.each([
   });
 
   it('stops all ranks on Ctrl-C, and starts the placement again', async () => {
-    const words = ['launch', 'chat', ...as, '--sim', '--yes', '--', 'sh', '-c', 'echo up; sleep 600'];
-    const child = start(place, words);
-    const watched = ended(child, words);
-    let seen = '';
-    child.stdout?.on('data', (text: Buffer) => {
-      const before = seen.split('| up').length;
-      seen += text.toString();
-      if (before < 3 && seen.split('| up').length === 3) child.kill('SIGINT');
-    });
-    expect([(await watched).code, await serves()]).toEqual([130, true]);
+    const ranks = await launched(...as);
+    expect([(await ranks.interrupt()).code, await serves()]).toEqual([130, true]);
     const left = await run('exec', '--all', '--sim', '--', 'sh', '-c', 'ps -axo command | grep -c "[s]leep 600"');
     expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
   });
@@ -116,21 +107,11 @@ describe('launch', () => {
   });
 
   it('stops all ranks and fails if another run takes over a lease', async () => {
-    const words = ['launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', 'echo up; sleep 600'];
-    const child = start(place, words);
-    const watched = ended(child, words);
-    let seen = '';
-    await new Promise<void>((resolve) => {
-      child.stdout?.on('data', (text: Buffer) => {
-        seen += text.toString();
-        if (seen.split('| up').length === 3) resolve();
-      });
-      child.once('close', () => resolve());
-    });
+    const ranks = await launched();
     const { nodes } = json(await run('lease', 'status', '--sim', '--json')) as Leases;
     const id = nodes['studio-4']?.run ?? 'none';
     expect((await run('lease', 'release', 'studio-4', '--run', id, '--sim', '--yes')).code).toBe(0);
-    const ran = await watched;
+    const ran = await ranks.end;
     expect([ran.code, ran.stderr.includes('took over the lease of a Mac')]).toEqual([255, true]);
     const left = await run('exec', '--all', '--sim', '--', 'sh', '-c', 'ps -axo command | grep -c "[s]leep 600"');
     expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);

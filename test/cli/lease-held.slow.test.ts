@@ -1,45 +1,18 @@
-import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endPlace } from './fleet.ts';
-import { codesOf, ended, json, meshwright, type Ran, start } from './meshwright.ts';
-import { bareFile, fileIn, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { codesOf, json } from './meshwright.ts';
+import { bareFile, fileIn, pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
+import { holdLease, listenTo, type Talking } from './talking.ts';
 
-let place: Place;
-let holder: ChildProcess;
-let holderEnd: Promise<Ran>;
+const { place, run } = pairPlace(bareFile(), { isApplied: true });
+let holder: Talking;
 let before: unknown;
 beforeAll(async () => {
-  place = await placeWithPair(bareFile());
-  expect((await run('apply', '--sim', '--yes')).code).toBe(0);
   expect((await run('sim', 'fault', 'power-wrong', 'studio-1', 'studio-4')).code).toBe(0);
   before = await pending();
-  place.write('hold.yaml', leasing);
-  const words = ['run', 'hold.yaml', '--sim', '--yes'];
-  holder = start(place, words);
-  holderEnd = ended(holder, words, 200_000);
-  while (!(await leasedNow()).includes('studio-4')) {
-    if (holder.exitCode !== null) throw new Error(`the run with the lease exited: ${(await holderEnd).stderr}`);
-  }
+  holder = await holdLease(place);
 });
-afterAll(() => {
-  holder?.kill('SIGKILL');
-  return endPlace(place);
-});
-
-const run = (...words: string[]) => meshwright(place, words);
-
-/** A run that has the lease of the second node until a file exists; minutes of a simulated Mac take seconds. */
-const leasing = `playbook: 1
-plays:
-  - nodes: [studio-4]
-    tasks:
-      - run:
-          command: [sh, -c, "while [ ! -e over ]; do sleep 1; done"]
-          effect: none
-          deadline: 90m
-`;
+afterAll(() => holder?.child.kill('SIGKILL'));
 
 /** The changes that a plan shows now. */
 async function pending(): Promise<unknown> {
@@ -61,7 +34,7 @@ async function leasedNow(): Promise<readonly string[]> {
 describe('apply while another run has a lease', () => {
   it('exits with 75, changes nothing, and shows who has the lease and since when', async () => {
     const ran = await run('apply', '--sim', '--yes', '--record', 'refused.jsonl');
-    expect([ran.code, holder.exitCode]).toEqual([75, null]);
+    expect([ran.code, holder.child.exitCode]).toEqual([75, null]);
     expect(ran.stderr).toContain('lease/held');
     expect(ran.stderr.replaceAll(/\s+/g, ' ')).toMatch(
       /\S+@\S+ has had the lease of studio-4 since \d{4}-\d\d-\d\dT[\d:.]+Z: meshwright run, at \S+ \(run \S+\)\./,
@@ -89,30 +62,19 @@ describe('apply while another run has a lease', () => {
 
   it('changes a chosen node that has no lease', async () => {
     const ran = await run('apply', 'studio-1', '--sim', '--yes');
-    expect([ran.code, holder.exitCode]).toEqual([0, null]);
+    expect([ran.code, holder.child.exitCode]).toEqual([0, null]);
     expect(await leasedNow()).toEqual(['studio-4']);
   });
 
   it('waits at most --lease-wait, and continues when the other run has ended', async () => {
     const short = await run('apply', '--sim', '--yes', '--lease-wait', '2s', '--json');
     expect([short.code, codesOf(json(short))]).toEqual([75, expect.arrayContaining(['lease/held'])]);
-    const words = ['apply', '--sim', '--yes', '--lease-wait', '2m'];
-    const waiting = start(place, words);
-    const end = ended(waiting, words);
-    await new Promise<void>((resolve) => {
-      let seen = '';
-      for (const stream of [waiting.stdout, waiting.stderr]) {
-        stream?.on('data', (chunk: Buffer) => {
-          seen += chunk.toString();
-          if (seen.includes('is leased to another run')) resolve();
-        });
-      }
-      waiting.once('close', () => resolve());
-    });
-    expect([waiting.exitCode, holder.exitCode]).toEqual([null, null]);
+    const waiting = listenTo(place, ['apply', '--sim', '--yes', '--lease-wait', '2m']);
+    await waiting.until('is leased to another run');
+    expect([waiting.child.exitCode, holder.child.exitCode]).toEqual([null, null]);
     expect((await run('exec', '--sim', 'studio-4', '--', 'touch', 'over')).code).toBe(0);
-    const ran = await end;
-    expect([(await holderEnd).code, ran.code]).toEqual([0, 0]);
+    const ran = await waiting.end;
+    expect([(await holder.end).code, ran.code]).toEqual([0, 0]);
     expect(ran.stdout).toContain('studio-4 power/sleep changed');
     expect(await leasedNow()).toEqual([]);
   });

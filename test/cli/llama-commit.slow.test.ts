@@ -1,16 +1,12 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../rack/running.ts';
+import { describe, expect, it } from 'vitest';
 import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
 import { diskOf, hasJob, pathsNamed } from './disks.ts';
-import { endPlace } from './fleet.ts';
-import { ended, json, meshwright, start } from './meshwright.ts';
-import { bareFile, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { json } from './meshwright.ts';
+import { bareFile, pairPlace } from './pair.ts';
+import { endedBy } from './talking.ts';
 
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
 const apply = ['apply', '--sim', '--yes'];
 const commit = 'd78bf58e217c904ec282ed8da9b947491f78c022';
 const archive = `llama.cpp-${commit.slice(0, 12)}-macos-arm64.tar.gz`;
@@ -28,10 +24,7 @@ const found = (name = ''): readonly string[] => pathsNamed(place, name);
 const onDisk = (path: string): string => join(diskOf(place, first), path);
 const isBuilding = (): boolean => hasJob(place, first, 'build-archive');
 
-beforeAll(async () => {
-  place = await placeWithPair(file('acme/broken-llama'), () => Promise.resolve());
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(file('acme/broken-llama'), { write: () => Promise.resolve() });
 
 describe('llama.cpp from a commit', () => {
   it.each([
@@ -53,11 +46,8 @@ describe('llama.cpp from a commit', () => {
   it('is built on one node, and the build continues after a kill', async () => {
     place.write('cluster.yaml', fileText(file('acme/old-llama')));
     writeFileSync(onDisk('.sim/cmake'), 'slow\n');
-    const killed = start(place, apply);
-    const end = ended(killed, apply);
-    expect(await eventually(isBuilding)).toBe(true);
-    killed.kill('SIGKILL');
-    expect([(await end).signal, found(archive)]).toEqual(['SIGKILL', []]);
+    const killed = await endedBy('SIGKILL', place, apply, isBuilding);
+    expect([killed.signal, found(archive)]).toEqual(['SIGKILL', []]);
     const applied = await run(...apply);
     expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('chat serves on studio-1')]);
     expect(found(archive)).toHaveLength(1);

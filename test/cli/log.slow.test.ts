@@ -1,19 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endPlace, placeWithFleet } from './fleet.ts';
-import { codesOf, ended, environment, json, mainFile, meshwright, type Ran } from './meshwright.ts';
-import type { Place } from './place.ts';
+import { describe, expect, it } from 'vitest';
+import { fleetPlace } from './fleet.ts';
+import { codesOf, ended, environment, json, mainFile } from './meshwright.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithFleet();
-});
-afterAll(() => endPlace(place));
+const { place, run } = fleetPlace();
 
-const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 const fileOf = (name: string): string => join(place.folder, name);
 
 type Line = Readonly<Record<string, unknown>>;

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type FileValue, filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { codesOf, json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { codesOf, json } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 import { writeLog } from './simulated-log.ts';
 import { listenTo } from './talking.ts';
@@ -16,13 +14,8 @@ const fileWith = (more: FileValue): FileValue =>
     Object.assign(chat, { nodes: ['studio-1'], transport: 'tcp', ...more });
   });
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithPair(fileWith({ fallback: { nodes: ['studio-4'], context: '4k' } }));
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(fileWith({ fallback: { nodes: ['studio-4'], context: '4k' } }));
 
-const run = (...words: string[]) => meshwright(place, words);
 const where = 'chat does not run; its nodes are studio-1; it has no rank on studio-4.';
 
 describe('logs of a node that only a fallback uses', () => {

@@ -1,25 +1,17 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { codesOf, ended, environment, json, mainFile, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { codesOf, ended, environment, json, mainFile } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
 import { logOf, writeLog } from './simulated-log.ts';
 import { listenTo, type Talking } from './talking.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithPair(pairFile());
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(pairFile());
 afterEach(() => {
   for (const node of ['studio-1', 'studio-4']) rmSync(logOf(place, node), { recursive: true, force: true });
 });
-
-const run = (...words: string[]) => meshwright(place, words);
 
 const follow = (...more: string[]): Talking => listenTo(place, ['logs', 'chat', '--sim', '--follow', ...more]);
 

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { lookVerbs } from '../../src/cli/verbs-look.ts';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { codesOf, json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { codesOf, json } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
-
+const { run } = pairPlace(pairFile(), { isApplied: true });
 beforeAll(async () => {
-  place = await placeWithPair(pairFile());
-  expect((await run('apply', '--sim', '--yes')).code).toBe(0);
   expect((await run('sim', 'fault', 'power-cut', 'studio-4')).code).toBe(0);
 });
-afterAll(() => endPlace(place));
 
 /** launchd's state of the remaining rank. */
 async function remainingRank(): Promise<string | undefined> {

@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type FileValue, filePart } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { expectGolden, json, meshwright } from './meshwright.ts';
-import { bareFile, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
-
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
+import { expectGolden, json } from './meshwright.ts';
+import { bareFile, pairPlace } from './pair.ts';
 
 /** New Macs, which came with macOS 27: an M5 Ultra and an M5 Max. */
 const newMacs = (file: FileValue): void => {
@@ -15,11 +10,7 @@ const newMacs = (file: FileValue): void => {
   filePart(file, 'macos')['version'] = '27';
 };
 
-beforeAll(async () => {
-  place = await placeWithPair(bareFile(newMacs));
-  expect((await run('apply', '--sim', '--yes')).code).toBe(0);
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(bareFile(newMacs), { isApplied: true });
 
 describe('2026 Macs with macOS 27', () => {
   it('converge, and a second apply has nothing to do', async () => {

@@ -1,16 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../rack/running.ts';
+import { describe, expect, it } from 'vitest';
 import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
 import { diskOf, hasJob, pathsNamed } from './disks.ts';
-import { endPlace } from './fleet.ts';
-import { ended, json, meshwright, start } from './meshwright.ts';
-import { bareFile, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { json } from './meshwright.ts';
+import { bareFile, pairPlace } from './pair.ts';
+import { endedBy } from './talking.ts';
 
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
 const apply = ['apply', '--sim', '--yes'];
 const commit = 'd78bf58e217c904ec282ed8da9b947491f78c022';
 const [list, wheel] = ['requirements', 'whl'].map((end) => `mlx-lm-${commit.slice(0, 12)}-python-3.12.${end}`);
@@ -27,10 +23,7 @@ const file = (repository: string): FileValue =>
 const found = (name = ''): readonly string[] => pathsNamed(place, name);
 const isBuilding = (node: string = second): boolean => hasJob(place, node, 'list-packages');
 
-beforeAll(async () => {
-  place = await placeWithPair(file('acme/missing'), () => Promise.resolve());
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(file('acme/missing'), { write: () => Promise.resolve() });
 
 describe('a runtime from a commit of a fork', () => {
   it('waits for a repository that does not exist', async () => {
@@ -55,11 +48,8 @@ describe('a runtime from a commit of a fork', () => {
     place.write('cluster.yaml', fileText(file('acme/mlx-lm')));
     expect((await run('sim', 'fault', 'power-cut', first)).code).toBe(0);
     writeFileSync(join(diskOf(place, second), '.sim/uv'), 'slow\n');
-    const killed = start(place, apply);
-    const end = ended(killed, apply);
-    expect(await eventually(() => isBuilding())).toBe(true);
-    killed.kill('SIGKILL');
-    expect([(await end).signal, found(list), found(wheel)]).toEqual(['SIGKILL', [], []]);
+    const killed = await endedBy('SIGKILL', place, apply, () => isBuilding());
+    expect([killed.signal, found(list), found(wheel)]).toEqual(['SIGKILL', [], []]);
     await run(...apply);
     const [made = ''] = found(list);
     expect(readFileSync(made, 'utf8')).toContain(`built from github:acme/mlx-lm@${commit}`);

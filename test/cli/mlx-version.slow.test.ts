@@ -1,16 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../rack/running.ts';
+import { describe, expect, it } from 'vitest';
 import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
 import { diskOf, hasJob, pathsNamed } from './disks.ts';
-import { endPlace } from './fleet.ts';
-import { ended, json, meshwright, start } from './meshwright.ts';
-import { bareFile, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { json } from './meshwright.ts';
+import { bareFile, pairPlace } from './pair.ts';
+import { endedBy } from './talking.ts';
 
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
 const apply = ['apply', '--sim', '--yes'];
 const listFile = 'mlx-lm-0.32.0-python-3.12.requirements';
 
@@ -32,10 +28,7 @@ const accountIds = (node: string, accounts: readonly string[]): readonly string[
 const found = (name: string): readonly string[] => pathsNamed(place, name);
 const isListing = (): boolean => [first, second].some((node) => hasJob(place, node, 'list-packages'));
 
-beforeAll(async () => {
-  place = await placeWithPair(file('9.9.9'), () => Promise.resolve());
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(file('9.9.9'), { write: () => Promise.resolve() });
 
 describe('a runtime with a version of mlx-lm', () => {
   it('waits for a version that does not exist, with the reason of uv', async () => {
@@ -57,11 +50,8 @@ describe('a runtime with a version of mlx-lm', () => {
 
   it('serves after an apply that is killed while a node makes the list', async () => {
     writeFileSync(join(diskOf(place, first), '.sim/uv'), 'slow\n');
-    const killed = start(place, apply);
-    const end = ended(killed, apply);
-    expect(await eventually(isListing)).toBe(true);
-    killed.kill('SIGKILL');
-    expect([(await end).signal, found(listFile)]).toEqual(['SIGKILL', []]);
+    const killed = await endedBy('SIGKILL', place, apply, isListing);
+    expect([killed.signal, found(listFile)]).toEqual(['SIGKILL', []]);
     const applied = await run(...apply);
     expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('chat serves on studio-1')]);
     const [list = ''] = found(listFile);

@@ -1,24 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { given } from '../../src/model/given.ts';
 import { sealName } from '../../src/node/paths/own-paths.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { type FakeWeb, openFakeWeb } from '../servers/fake-web.ts';
 import { sha256 } from '../unit/engine/scripts/run-job.ts';
-import { endPlace } from './fleet.ts';
 import { codesOf, json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithPair(pairFile());
-  expect((await run('apply', '--yes')).code).toBe(0);
-});
-afterAll(() => endPlace(place));
+const { place } = pairPlace(pairFile(), { isApplied: true });
 
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
 

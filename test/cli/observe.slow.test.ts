@@ -1,18 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endPlace, placeWithFleet } from './fleet.ts';
-import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
-import { bareText, type Place } from './place.ts';
+import { describe, expect, it } from 'vitest';
+import { fleetPlace } from './fleet.ts';
+import { codesOf, expectGolden, json, widest } from './meshwright.ts';
+import { bareText } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithFleet();
-});
-afterAll(() => endPlace(place));
-
-const run = (...words: string[]) => meshwright(place, words);
+const { place, run } = fleetPlace();
 
 interface FactsDocument {
   readonly simulated: unknown;

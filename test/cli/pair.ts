@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { type ExampleDriver, exampleText, prepareDemo } from '../../src/cli/sim/sim-example.ts';
 import { textOf } from '../architecture/sources.ts';
 import { type FileValue, filePart, fileText, pairFile, writeSources } from '../scenarios/converge-file.ts';
-import { placeWithFile } from './fleet.ts';
+import { type Preparation, placeOf, placeWithFile } from './fleet.ts';
 import type { Place } from './place.ts';
 
 /** A file of two Macs like the example, without runtimes, models and placements. */
@@ -22,8 +22,8 @@ export const overRdma = (file: FileValue): void => {
 };
 
 /** A place with two simulated Macs whose placement uses the example's runtime of a driver. */
-export function placeWithDriver(driver: ExampleDriver, transport: 'rdma' | 'tcp'): Promise<Place> {
-  if (driver === 'command') return placeWithPair(pairFile(transport === 'rdma' ? overRdma : undefined));
+export function driverPlace(driver: ExampleDriver, transport: 'rdma' | 'tcp') {
+  if (driver === 'command') return pairPlace(pairFile(transport === 'rdma' ? overRdma : undefined));
   const choice = { driver, isPublished: false };
   const example = parse(exampleText(textOf('cluster.example.yaml'), choice)) as FileValue;
   const { model, runtime, sharding, context } = filePart(example, 'placements', 'chat');
@@ -31,14 +31,16 @@ export function placeWithDriver(driver: ExampleDriver, transport: 'rdma' | 'tcp'
     Object.assign(value, { runtimes: example['runtimes'], models: example['models'] });
     Object.assign(filePart(value, 'placements', 'chat'), { model, runtime, sharding, context, transport });
   });
-  return placeWithPair(file, (folder) => prepareDemo(folder, choice));
+  return pairPlace(file, { write: (folder) => prepareDemo(folder, choice) });
 }
 
-/** A place with a cluster file of two Macs, the files it names, and its simulated fleet up. */
-export const placeWithPair = (
-  file: FileValue,
-  write: (folder: string) => Promise<void> = writeSources,
-): Promise<Place> => placeWithFile(fileText(file), write);
+/** A place with a cluster file of two Macs, whose fleet is up during the tests. */
+export const pairPlace = (file: FileValue, preparation: Preparation = {}) =>
+  placeOf(fileText(file), { write: writeSources, ...preparation });
+
+/** The same for a single test, which ends it. */
+export const placeWithPair = (file: FileValue, write = writeSources): Promise<Place> =>
+  placeWithFile(fileText(file), write);
 
 /** The text of a file in the place's folder, or undefined if there is none. */
 export function fileIn(place: Place, name: string): string | undefined {

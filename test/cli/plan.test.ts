@@ -1,15 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endPlace } from './fleet.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { codesOf, expectGolden, json, meshwright, meshwrightHere, type Ran, widest } from './meshwright.ts';
-import { bareFile, fileIn, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { bareFile, fileIn, pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
 let asJson: Ran;
+const { place } = pairPlace(bareFile());
 beforeAll(async () => {
-  place = await placeWithPair(bareFile());
   for (const fault of [
     ['rdma-disabled', 'studio-4'],
     ['power-wrong', 'studio-1'],
@@ -18,7 +15,6 @@ beforeAll(async () => {
   }
   asJson = await run('plan', '--sim', '--json', '--out', 'saved.json');
 });
-afterAll(() => endPlace(place));
 
 const run = (...words: string[]): Promise<Ran> => meshwrightHere(place, words);
 

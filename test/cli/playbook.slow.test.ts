@@ -1,17 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endPlace } from './fleet.ts';
-import { codesOf, expectGolden, json, meshwright } from './meshwright.ts';
-import { bareFile, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { describe, expect, it } from 'vitest';
+import { codesOf, expectGolden, json } from './meshwright.ts';
+import { bareFile, pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithPair(bareFile());
-});
-afterAll(() => endPlace(place));
-
-const run = (...words: string[]) => meshwright(place, words);
+const { place, run } = pairPlace(bareFile());
 
 const night = `playbook: 1
 about: What is done every night.

@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { endPlace, placeWithFleet } from './fleet.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fleetPlace } from './fleet.ts';
 import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
-import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
-let place: Place;
+const { place, run } = fleetPlace();
 beforeAll(async () => {
-  place = await placeWithFleet();
   await run('enroll', '--sim', '--all', '--yes');
 });
 afterEach(() => run('sim', 'fault', '--clear'));
-afterAll(() => endPlace(place));
 
-const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 const withPassword = (password: string, ...words: string[]): Promise<Ran> =>
   meshwright(place, [...words, '--sim', '--password-env', 'OWN_PASSWORD'], { env: { OWN_PASSWORD: password } });
 const doctor = async (): Promise<string> => (await run('doctor', '--sim', 'studio-2', '--json')).stdout;

@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { clientKey, publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { diskOf } from './disks.ts';
-import { endPlace } from './fleet.ts';
 import { json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { pairPlace } from './pair.ts';
 
 const flat = (text: string): string => text.replace(/\s+/g, ' ');
 
@@ -19,13 +17,11 @@ const fileOn = (...nodes: readonly string[]) =>
     filePart(value, 'placements')['chat'] = { ...chat, nodes, replicas: 'per-node' };
   });
 
-let place: Place;
 const run = (...words: string[]) => meshwright(place, [...words, '--sim'], { env: { CLIENT_KEY: clientKey } });
+const { place } = pairPlace(fileOn(first, second));
 beforeAll(async () => {
-  place = await placeWithPair(fileOn(first, second));
   await writePublishedSources(place.folder);
 });
-afterAll(() => endPlace(place));
 
 /** The port on this computer that represents a gateway. */
 function realPort(node: string): number {

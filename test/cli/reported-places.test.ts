@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { filePart } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
 import { meshwrightHere, type Ran } from './meshwright.ts';
-import { bareFile, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
-
-let place: Place;
-const run = (...words: string[]): Promise<Ran> => meshwrightHere(place, words);
+import { bareFile, pairPlace } from './pair.ts';
 
 /** A Mac Studio whose front receptacles are missing from the table, and a laptop. */
-beforeAll(async () => {
-  const file = bareFile((value) => {
-    filePart(value, 'nodes', 'studio-1')['hardware'] = { model: 'Mac17,15' };
-    filePart(value, 'nodes', 'studio-4')['hardware'] = { model: 'Mac17,7' };
-    filePart(value, 'macos')['version'] = '27.0';
-    filePart(value, 'macos')['accept'] = '>=26.4 <28';
-    filePart(value, 'thunderbolt')['links'] = ['studio-1:6 <-> studio-4:3'];
-  });
-  place = await placeWithPair(file);
+const file = bareFile((value) => {
+  filePart(value, 'nodes', 'studio-1')['hardware'] = { model: 'Mac17,15' };
+  filePart(value, 'nodes', 'studio-4')['hardware'] = { model: 'Mac17,7' };
+  filePart(value, 'macos')['version'] = '27.0';
+  filePart(value, 'macos')['accept'] = '>=26.4 <28';
+  filePart(value, 'thunderbolt')['links'] = ['studio-1:6 <-> studio-4:3'];
 });
-afterAll(() => endPlace(place));
+const { place } = pairPlace(file);
+const run = (...words: string[]): Promise<Ran> => meshwrightHere(place, words);
 
 describe('receptacle positions reported by Macs', () => {
   it('are facts about their node', async () => {

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { expectGolden, json, meshwright } from './meshwright.ts';
-import { overRdma, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { expectGolden, json } from './meshwright.ts';
+import { overRdma, pairPlace } from './pair.ts';
 
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
-
+const { place, run } = pairPlace(pairFile(overRdma), { isApplied: true });
 beforeAll(async () => {
-  place = await placeWithPair(pairFile(overRdma));
-  expect((await run('apply', '--sim', '--yes')).code).toBe(0);
   expect((await run('sim', 'fault', 'pd-leak', 'studio-4')).code).toBe(0);
 });
-afterAll(() => endPlace(place));
 
 const placements = async (): Promise<unknown> =>
   (json(await run('status', '--sim', '--json')) as { placements: unknown }).placements;

@@ -1,20 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { codesOf, ended, expectGolden, json, meshwright, type Ran, start } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
+import { holdLease } from './talking.ts';
 
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithPair(pairFile());
-});
-afterAll(() => endPlace(place));
+const { place } = pairPlace(pairFile());
 
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
 const apply = () => run('apply', '--yes', '--update-lock', '--allow', 'interrupt', '--json');
@@ -57,17 +52,6 @@ function lockPath(): string {
 }
 
 const lock = (): string => readFileSync(lockPath(), 'utf8');
-
-/** A run that has the lease of one node until it is interrupted; minutes of a simulated Mac take seconds. */
-const leasing = `playbook: 1
-plays:
-  - nodes: [studio-4]
-    tasks:
-      - run:
-          command: [sh, -c, "while :; do sleep 1; done"]
-          effect: none
-          deadline: 90m
-`;
 
 /** The version in use on each node. */
 async function inUse(): Promise<readonly string[]> {
@@ -152,20 +136,13 @@ describe('rollback', () => {
   });
 
   it('leaves the lock unchanged if another run has a lease', async () => {
-    place.write('holding.yaml', leasing);
-    const words = ['run', 'holding.yaml', '--sim', '--yes'];
-    const holder = start(place, words);
-    const end = ended(holder, words, 200_000);
-    while (!/"held":\s*true/.test((await run('lease', 'status', '--json')).stdout)) {
-      if (holder.exitCode !== null) throw new Error(`the run with the lease exited: ${(await end).stderr}`);
-    }
+    const holder = await holdLease(place);
     const before = lock();
     for (const more of [[], ['--to', version('reference')]]) {
       const refused = await run('rollback', 'reference', '--yes', ...more);
       expect([refused.code, lock()]).toEqual([75, before]);
     }
-    holder.kill('SIGINT');
-    await end;
+    await holder.interrupt();
     expect(await inUse()).toEqual([version('newer'), version('newer')]);
   });
 

@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
 import { expectGolden, json, meshwright, type Ran, widest } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
-let place: Place;
 let never: Ran;
+const { place, run } = pairPlace(pairFile());
 beforeAll(async () => {
-  place = await placeWithPair(pairFile());
   never = await meshwright(place, ['status', '--sim']);
   const ran = await meshwright(place, ['apply', '--sim', '--yes']);
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 });
-afterAll(() => endPlace(place));
-
-const run = (...words: string[]) => meshwright(place, words);
 
 interface StatusDocument {
   readonly placements: Readonly<Record<string, { readonly state: string; readonly standing: string }>>;

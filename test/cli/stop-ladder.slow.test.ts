@@ -1,22 +1,13 @@
 import { chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { json } from './meshwright.ts';
+import { pairPlace } from './pair.ts';
 
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
 const onNode = (node: string, ...words: string[]) => run('exec', '--sim', node, '--', 'sudo', '-n', ...words);
 
-beforeAll(async () => {
-  place = await placeWithPair(pairFile());
-  const ran = await run('apply', '--sim', '--yes');
-  expect([ran.code, ran.stderr]).toEqual([0, '']);
-});
-afterAll(() => endPlace(place));
+const { run } = pairPlace(pairFile(), { isApplied: true });
 
 /** Makes a rank ignore TERM, like a rank that waits for a lost peer. */
 const hang = (node: string) => onNode(node, 'launchctl', 'kill', 'SIGSTOP', 'system/dev.meshwright.rank.chat');

@@ -3,40 +3,39 @@ import { closeSync, openSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listening } from '../rack/listening.ts';
 import { makeKey } from '../sshd/start-sshd.ts';
-import { endPlace, placeWithFleet } from './fleet.ts';
+import { fleetPlace } from './fleet.ts';
 import { codesOf, ended, environment, json, mainFile, meshwright, start, widest } from './meshwright.ts';
-import type { Place } from './place.ts';
 import { onTerminal } from './terminal.ts';
 
-let place: Place;
+const { place, run } = fleetPlace();
 let silent: Server;
+let silentPort = 0;
 beforeAll(async () => {
-  place = await placeWithFleet();
   // Accepts every connection and never sends a byte.
   silent = createServer((socket) => void socket.on('error', () => undefined));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  silentPort = await listening(silent);
 });
-afterAll(async () => {
-  silent.close();
-  await endPlace(place);
-});
+afterAll(() => silent.close());
 
-const run = (...words: string[]) => meshwright(place, words);
 // biome rejects control characters in an expression, so these are built from text.
 const colorSequence = new RegExp(`${'\\u001b'}\\[\\d+m`, 'g');
 const cursorSequence = new RegExp(`${'\\u001b'}\\[\\d+[AJ]`, 'g');
 
+/** Runs a program with this standard output. */
+const spawned = (program: string, words: readonly string[], stdout: 'pipe' | number = 'pipe') =>
+  ended(
+    spawn(program, words, { cwd: place.folder, env: environment(place), stdio: ['ignore', stdout, 'pipe'] }),
+    words,
+  );
+
+/** Runs a shell text whose arguments are the command. */
+const inShell = (text: string, ...words: readonly string[]) =>
+  spawned('/bin/sh', ['-c', text, 'sh', process.execPath, mainFile, ...words]);
+
 describe('a deleted current folder', () => {
-  const fromThere = async (...words: string[]) => {
-    const gone = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
-    const child = spawn('/bin/sh', ['-c', gone, 'sh', process.execPath, mainFile, ...words], {
-      cwd: place.folder,
-      env: environment(place),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    return ended(child, words);
-  };
+  const fromThere = (...words: string[]) => inShell('mkdir gone && cd gone && rmdir ../gone && exec "$@"', ...words);
 
   it('is reported as a usage error', async () => {
     const text = await fromThere('status', '--sim');
@@ -144,50 +143,27 @@ describe.concurrent('an odd environment', () => {
   });
 
   it('can lack standard input', async () => {
-    const child = spawn('/bin/sh', ['-c', 'exec "$@" <&-', 'sh', process.execPath, mainFile, 'status', '--sim'], {
-      cwd: place.folder,
-      env: environment(place),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    expect((await ended(child, [])).code).toBe(0);
+    expect((await inShell('exec "$@" <&-', 'status', '--sim')).code).toBe(0);
   });
 });
 
 describe.concurrent('a reader of the output', () => {
   it('can close the pipe early without an error message', async () => {
-    const child = spawn(
-      '/bin/sh',
-      ['-c', '"$@" | head -n 1', 'sh', process.execPath, mainFile, 'facts', '--sim', '--json'],
-      {
-        cwd: place.folder,
-        env: environment(place),
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
-    expect(await ended(child, [])).toMatchObject({ code: 0, stdout: '{\n', stderr: '' });
+    const ran = await inShell('"$@" | head -n 1', 'facts', '--sim', '--json');
+    expect(ran).toMatchObject({ code: 0, stdout: '{\n', stderr: '' });
   });
 
   it('gets everything if it is slow', async () => {
     const text =
       'a=0123456789abcdef; a=$a$a$a$a; a=$a$a$a$a; for i in 1 2 3 4 5 6 7 8; do echo "$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a"; done';
-    const words = ['exec', '--sim', '--all', '--', 'sh', '-c', text];
-    const child = spawn('/bin/sh', ['-c', '"$@" | (sleep 2; wc -c)', 'sh', process.execPath, mainFile, ...words], {
-      cwd: place.folder,
-      env: environment(place),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const ran = await inShell('"$@" | (sleep 2; wc -c)', 'exec', '--sim', '--all', '--', 'sh', '-c', text);
     const perLine = 'simulated studio-1 | '.length + 256 * 64 + 1;
-    expect(Number((await ended(child, words)).stdout)).toBe(4 * 8 * perLine);
+    expect(Number(ran.stdout)).toBe(4 * 8 * perLine);
   });
 
   it.runIf(process.platform === 'linux')('causes an error and exit code 1 if its disk is full', async () => {
     const full = openSync('/dev/full', 'w');
-    const child = spawn(process.execPath, [mainFile, 'status', '--sim'], {
-      cwd: place.folder,
-      env: environment(place),
-      stdio: ['ignore', full, 'pipe'],
-    });
-    const ran = await ended(child, []);
+    const ran = await spawned(process.execPath, [mainFile, 'status', '--sim'], full);
     closeSync(full);
     expect(ran.code).toBe(1);
     expect(ran.stderr).toContain('cannot write the output');
@@ -197,8 +173,7 @@ describe.concurrent('a reader of the output', () => {
 
 describe('an interrupted run with a hanging node', () => {
   const clusterText = () => {
-    const address = silent.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const port = silentPort;
     const { file } = makeKey(place.home, `key-${port}-${Math.random()}`);
     return `schema: 1\nname: rack\nssh: { identityFile: ${file} }\nnodes:\n  dead: { host: 127.0.0.1, port: ${port} }\n`;
   };

@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type FileValue, filePart } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { expectGolden, meshwright } from './meshwright.ts';
-import { bareFile, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
-
-let place: Place;
-const run = (...words: string[]) => meshwright(place, words);
+import { expectGolden } from './meshwright.ts';
+import { bareFile, pairPlace } from './pair.ts';
 
 /** A Mac with Thunderbolt 4 next to a Mac that must have RDMA. */
 const withMini = (file: FileValue): void => {
@@ -16,10 +11,7 @@ const withMini = (file: FileValue): void => {
   filePart(file, 'macos')['version'] = '27.0';
 };
 
-beforeAll(async () => {
-  place = await placeWithPair(bareFile(withMini));
-});
-afterAll(() => endPlace(place));
+const { place, run } = pairPlace(bareFile(withMini));
 
 describe('a Mac with Thunderbolt 4', () => {
   it('is accepted, and reported as a node without RDMA', async () => {

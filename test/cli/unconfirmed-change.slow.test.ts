@@ -1,19 +1,13 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { endPlace } from './fleet.ts';
-import { json, meshwright, widest } from './meshwright.ts';
-import { bareFile, placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { json, widest } from './meshwright.ts';
+import { bareFile, pairPlace } from './pair.ts';
 
-let place: Place;
+const { place, run } = pairPlace(bareFile());
 beforeAll(async () => {
-  place = await placeWithPair(bareFile());
   await run('apply', '--sim', '--yes');
 });
-afterAll(() => endPlace(place));
-
-const run = (...words: string[]) => meshwright(place, words);
 
 /** The state after a run that changed the network and was killed before it confirmed the change. */
 beforeEach(() => {

@@ -1,22 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
-import { endPlace } from './fleet.ts';
-import { codesOf, ended, expectGolden, json, meshwright, type Ran, start } from './meshwright.ts';
+import { codesOf, ended, expectGolden, json, meshwright, start } from './meshwright.ts';
 import { fileTree, serviceList } from './node-snapshot.ts';
-import { placeWithPair } from './pair.ts';
-import type { Place } from './place.ts';
+import { pairPlace } from './pair.ts';
 import { schemaCheck } from './schema-check.ts';
 
 const names = ['studio-1', 'studio-4'] as const;
 const password = { env: { OWN_PASSWORD: 'simulated' } };
 const whole = ['uninstall', '--all', '--sim', '--restore', '--models', '--yes'];
 
-let place: Place;
 let roots: Readonly<Record<string, string>>;
+const { place, run } = pairPlace(pairFile());
 beforeAll(async () => {
-  place = await placeWithPair(pairFile());
   const { nodes } = json(await run('sim', 'status', '--json')) as { nodes: Record<string, { root: string }> };
   roots = Object.fromEntries(names.map((name) => [name, nodes[name]?.root ?? '']));
   for (const name of names) {
@@ -24,9 +21,6 @@ beforeAll(async () => {
       await run('sim', 'fault', fault, name);
   }
 });
-afterAll(() => endPlace(place));
-
-const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 
 /** All files and launchd services of both Macs. */
 const seen = (): unknown =>

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { textBelow, tracesOf } from '../secret-traces.ts';
 import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
 import { makeKey } from '../sshd/start-sshd.ts';
-import { endPlace, placeWithFleet } from './fleet.ts';
+import { fleetPlace, placeOf } from './fleet.ts';
 import { codesOf, json, meshwright, type Ran, widest } from './meshwright.ts';
-import { bareText, makePlace, type Place } from './place.ts';
+import { bareText, makePlace } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
@@ -15,12 +15,7 @@ const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.
 const wrong = 'Hunter2 "and&more"';
 
 describe('unlock and secrets on a simulated rack', () => {
-  let place: Place;
-  beforeAll(async () => {
-    place = await placeWithFleet();
-  });
-  afterAll(() => endPlace(place));
-
+  const { place } = fleetPlace();
   const run = (env: Record<string, string>, ...words: string[]): Promise<Ran> => meshwright(place, words, { env });
   const states = (ran: Ran): unknown =>
     Object.entries((json(ran) as { nodes: Record<string, { state: string }> }).nodes).map(([name, one]) => [
@@ -131,16 +126,10 @@ placements:
 });
 
 describe('reboot of Macs with FileVault', () => {
-  const place = makePlace();
   const text = bareText
     .replace('  fileVault: any', '  fileVault: enabled')
     .replace(/^ssh:$/m, 'ssh:\n  password: { env: MESH_PW }');
-  beforeAll(async () => {
-    place.write('cluster.yaml', text);
-    expect((await meshwright(place, ['sim', 'up'])).code).toBe(0);
-  });
-  afterAll(() => endPlace(place));
-
+  const { place } = placeOf(text);
   const run = (env: Record<string, string>, ...words: string[]): Promise<Ran> => meshwright(place, words, { env });
 
   it('unlocks them after the restart if their passwords can be read, and announces it', async () => {

@@ -69,7 +69,7 @@ const said = async ({ user }: ContractRack, node: string, address: string): Prom
     )
   ).stdout;
 
-/** Every behavior that both hosts must share. `differences.ts` lists behavior that only one of them supports. */
+/** Every behavior that both hosts must share. `docs/simulated-fleet.md` lists behavior that only one of them supports. */
 export const behaviours: readonly Behaviour[] = [
   {
     title: 'is observed with one connection and one exec per node, and without unknown commands',

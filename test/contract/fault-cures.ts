@@ -10,129 +10,81 @@ export type Cure =
   | { readonly kind: 'person'; readonly target: string; readonly what: string }
   | { readonly kind: 'verb'; readonly what: string; readonly tried: string };
 
+const apply = (target = 'studio-4'): Cure => ({ kind: 'apply', target });
+const hands = (target = 'studio-4'): Cure => ({ kind: 'hands', target });
+const person = (what: string): Cure => ({ kind: 'person', target: 'studio-4', what });
+const verb = (what: string, tried: string): Cure => ({ kind: 'verb', what, tried });
+
 /** One row per fault, for the pair studio-1:4 <-> studio-4:2 of the tests that converge. */
 export const faultCures: Readonly<Record<FaultName, Cure>> = {
-  'bridge-active': { kind: 'apply', target: 'studio-4' },
-  'bridge-rebuilt': { kind: 'apply', target: 'studio-4' },
-  'cable-40g': { kind: 'hands', target: 'studio-1:4' },
-  'cable-doubled': { kind: 'hands', target: 'studio-1:4' },
-  'cable-extra': { kind: 'hands', target: 'studio-1:5,studio-4:6' },
-  'cable-foreign': { kind: 'hands', target: 'studio-1:5' },
-  'cable-missing': { kind: 'hands', target: 'studio-1:4' },
-  'cable-slow': {
-    kind: 'verb',
-    what: 'measure the cable with the native probe, and replace it',
-    tried: 'test/contract/verbs-behaviours.ts',
-  },
-  'cable-swapped': { kind: 'hands', target: 'studio-4:2,studio-4:3' },
-  'clock-skew': { kind: 'person', target: 'studio-4', what: 'set the clock of that Mac' },
-  'connection-drop': {
-    kind: 'person',
-    target: 'studio-4',
-    what: 'repair the connection to that Mac; the other Macs converge',
-  },
-  crash: {
-    kind: 'verb',
-    what: '`status` shows what stopped with it; `apply` starts it again',
-    tried: 'test/cli/crashes.slow.test.ts',
-  },
-  'daemon-conflict': { kind: 'apply', target: 'studio-4' },
-  'dhcp-reset': { kind: 'apply', target: 'studio-4:2' },
-  'disk-full': {
-    kind: 'person',
-    target: 'studio-4',
-    what: 'free some space; a copy that did not fit continues where it stopped',
-  },
-  'filevault-locked': {
-    kind: 'verb',
-    what: '`unlock` with the password of its account, or a person at its keyboard; `apply` does the rest',
-    tried: 'test/cli/unlock.slow.test.ts',
-  },
-  'gid-missing': { kind: 'apply', target: 'studio-1:4' },
-  'hub-between': { kind: 'hands', target: 'studio-1:4' },
-  'hub-hides-peer': { kind: 'hands', target: 'studio-1:4' },
-  'idle-dead-port': {
-    kind: 'verb',
-    what: '`doctor` suspects it after a failed start or token; `reboot` of both Macs',
-    tried: 'test/cli/doctor-suspects.slow.test.ts',
-  },
-  'internet-sharing': { kind: 'apply', target: 'studio-4:2' },
-  'ipv4-off': { kind: 'apply', target: 'studio-4:2' },
-  'mac-replaced': {
-    kind: 'verb',
-    what: '`replace`, then `apply`',
-    tried: 'test/cli/replace.slow.test.ts',
-  },
-  'macos-new': { kind: 'person', target: 'studio-4', what: 'install the same macOS on the other Macs' },
-  'macos-old': { kind: 'person', target: 'studio-4', what: 'update macOS, or accept that version in the file' },
-  'no-full-disk-access': {
-    kind: 'verb',
-    what: '`apply` sets addresses and removes the bridge without networksetup, the keeper restores them, and `doctor` names the switch',
-    tried: 'test/scenarios/keeper-refused.slow.test.ts',
-  },
-  'no-return': {
-    kind: 'verb',
-    what: '`reboot` fails and names the Mac; press its power button, then `apply`',
-    tried: 'test/scenarios/apply-reboot.slow.test.ts',
-  },
-  'not-enrolled': {
-    kind: 'verb',
-    what: '`enroll` with the password of the account, once',
-    tried: 'test/cli/enroll-install.slow.test.ts',
-  },
-  'pd-leak': {
-    kind: 'verb',
-    what: '`doctor` reports kernel objects without a process; `reboot` of that Mac',
-    tried: 'test/cli/doctor-suspects.slow.test.ts',
-  },
-  'power-cut': {
-    kind: 'verb',
-    what: 'restore the power; if `autorestart` is off, press the power button; then `apply`',
-    tried: 'test/cli/crashes.slow.test.ts',
-  },
-  'power-wrong': { kind: 'apply', target: 'studio-4' },
-  'rdma-disabled': { kind: 'hands', target: 'studio-4' },
-  'rdma-hang': {
-    kind: 'verb',
-    what: '`status` shows that the placement is hung; `restart`, then `reboot`',
-    tried: 'test/cli/demo.slow.test.ts',
-  },
-  'rdma-held': {
-    kind: 'verb',
-    what: '`doctor` names the process; a person stops it',
-    tried: 'test/cli/doctor-suspects.slow.test.ts',
-  },
-  'rdma-waiting': {
-    kind: 'verb',
-    what: '`reboot` of that Mac',
-    tried: 'test/cli/macos-27.slow.test.ts',
-  },
-  'remote-login-off': { kind: 'hands', target: 'studio-4' },
-  'slow-shutdown': {
-    kind: 'verb',
-    what: '`reboot` waits until macOS has shut down',
-    tried: 'test/scenarios/apply-reboot.slow.test.ts',
-  },
-  'tcp-load-panic': {
-    kind: 'verb',
-    what: '`doctor` suspects it after the Mac has panicked; use `transport: rdma`, no hub, or a newer macOS',
-    tried: 'test/cli/crashes.slow.test.ts',
-  },
-  'sudo-denied': { kind: 'person', target: 'studio-4', what: 'allow that user sudo without a password' },
-  'verbs-hang': {
-    kind: 'verb',
-    what: '`doctor` names the process; `reboot` of that Mac',
-    tried: 'test/cli/doctor-suspects.slow.test.ts',
-  },
-  'wired-leak': {
-    kind: 'verb',
-    what: '`stop` and `restart` report it after a rank was killed, and nothing starts there; `reboot` of that Mac',
-    tried: 'test/cli/stop-ladder.slow.test.ts',
-  },
-  'wrong-host-key': {
-    kind: 'person',
-    target: 'studio-4',
-    what: 'compare the keys on the Mac itself, then `enroll` it again',
-  },
-  'wrong-mac': { kind: 'person', target: 'studio-4', what: 'correct the address, or the name service' },
+  'bridge-active': apply(),
+  'bridge-rebuilt': apply(),
+  'cable-40g': hands('studio-1:4'),
+  'cable-doubled': hands('studio-1:4'),
+  'cable-extra': hands('studio-1:5,studio-4:6'),
+  'cable-foreign': hands('studio-1:5'),
+  'cable-missing': hands('studio-1:4'),
+  'cable-slow': verb('measure the cable with the native probe, and replace it', 'test/contract/verbs-behaviours.ts'),
+  'cable-swapped': hands('studio-4:2,studio-4:3'),
+  'clock-skew': person('set the clock of that Mac'),
+  'connection-drop': person('repair the connection to that Mac; the other Macs converge'),
+  crash: verb('`status` shows what stopped with it; `apply` starts it again', 'test/cli/crashes.slow.test.ts'),
+  'daemon-conflict': apply(),
+  'dhcp-reset': apply('studio-4:2'),
+  'disk-full': person('free some space; a copy that did not fit continues where it stopped'),
+  'filevault-locked': verb(
+    '`unlock` with the password of its account, or a person at its keyboard; `apply` does the rest',
+    'test/cli/unlock.slow.test.ts',
+  ),
+  'gid-missing': apply('studio-1:4'),
+  'hub-between': hands('studio-1:4'),
+  'hub-hides-peer': hands('studio-1:4'),
+  'idle-dead-port': verb(
+    '`doctor` suspects it after a failed start or token; `reboot` of both Macs',
+    'test/cli/doctor-suspects.slow.test.ts',
+  ),
+  'internet-sharing': apply('studio-4:2'),
+  'ipv4-off': apply('studio-4:2'),
+  'mac-replaced': verb('`replace`, then `apply`', 'test/cli/replace.slow.test.ts'),
+  'macos-new': person('install the same macOS on the other Macs'),
+  'macos-old': person('update macOS, or accept that version in the file'),
+  'no-full-disk-access': verb(
+    '`apply` sets addresses and removes the bridge without networksetup, the keeper restores them, and `doctor` names the switch',
+    'test/scenarios/keeper-refused.slow.test.ts',
+  ),
+  'no-return': verb(
+    '`reboot` fails and names the Mac; press its power button, then `apply`',
+    'test/scenarios/apply-reboot.slow.test.ts',
+  ),
+  'not-enrolled': verb('`enroll` with the password of the account, once', 'test/cli/enroll-install.slow.test.ts'),
+  'pd-leak': verb(
+    '`doctor` reports kernel objects without a process; `reboot` of that Mac',
+    'test/cli/doctor-suspects.slow.test.ts',
+  ),
+  'power-cut': verb(
+    'restore the power; if `autorestart` is off, press the power button; then `apply`',
+    'test/cli/crashes.slow.test.ts',
+  ),
+  'power-wrong': apply(),
+  'rdma-disabled': hands(),
+  'rdma-hang': verb(
+    '`status` shows that the placement is hung; `restart`, then `reboot`',
+    'test/cli/demo.slow.test.ts',
+  ),
+  'rdma-held': verb('`doctor` names the process; a person stops it', 'test/cli/doctor-suspects.slow.test.ts'),
+  'rdma-waiting': verb('`reboot` of that Mac', 'test/cli/macos-27.slow.test.ts'),
+  'remote-login-off': hands(),
+  'slow-shutdown': verb('`reboot` waits until macOS has shut down', 'test/scenarios/apply-reboot.slow.test.ts'),
+  'tcp-load-panic': verb(
+    '`doctor` suspects it after the Mac has panicked; use `transport: rdma`, no hub, or a newer macOS',
+    'test/cli/crashes.slow.test.ts',
+  ),
+  'sudo-denied': person('allow that user sudo without a password'),
+  'verbs-hang': verb('`doctor` names the process; `reboot` of that Mac', 'test/cli/doctor-suspects.slow.test.ts'),
+  'wired-leak': verb(
+    '`stop` and `restart` report it after a rank was killed, and nothing starts there; `reboot` of that Mac',
+    'test/cli/stop-ladder.slow.test.ts',
+  ),
+  'wrong-host-key': person('compare the keys on the Mac itself, then `enroll` it again'),
+  'wrong-mac': person('correct the address, or the name service'),
 };

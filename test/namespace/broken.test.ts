@@ -1,15 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { quote } from '../../src/node/quote.ts';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { nodeDoubleFiles } from '../../src/sim/doubles/node-archive.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
+import { shared } from '../rack/shared.ts';
 import { filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { patience } from '../scenarios/converge-rack.ts';
 import { publish } from '../scenarios/published-sources.ts';
-import { type NamespaceRack, startNamespaceRack } from './rack.ts';
+import { startNamespaceRack } from './rack.ts';
 import { typedRack } from './typed.ts';
 
 const ours = '/Library/Application Support/meshwright';
@@ -94,14 +95,12 @@ async function writeBroken(folder: string): Promise<void> {
   );
 }
 
-let rack: NamespaceRack;
+const rack = shared(() => startNamespaceRack('broken'));
 beforeAll(async () => {
-  rack = await startNamespaceRack('broken');
   await writeBroken(rack.folder);
   expect(await rack.declare(file)).toEqual([]);
   await rack.converge();
 }, patience);
-afterAll(() => rack?.stop());
 
 const all = ['sudo', ...rootsOwn, 'signal'];
 

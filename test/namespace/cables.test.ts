@@ -1,20 +1,18 @@
 import type { Client } from 'ssh2';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startSimFleet } from '../contract/sim-host.ts';
-import { connect, eventually, type Ran, type RunningRack, run } from '../rack/running.ts';
+import { connect, eventually, type Ran, run } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { startExampleRackBy } from '../scenarios/observe-rack.ts';
 
-let rack: RunningRack<RunningFleet>;
 const clients: Client[] = [];
-beforeAll(async () => {
-  rack = await startExampleRackBy((options) => startSimFleet({ ...options, clockFactor: 1 / 200 }, 'namespace'));
-});
+const rack = shared(() =>
+  startExampleRackBy((options) => startSimFleet({ ...options, clockFactor: 1 / 200 }, 'namespace')),
+);
 afterEach(async () => {
   await rack.fleet.clearFault([]);
   for (const client of clients.splice(0)) client.end();
 });
-afterAll(() => rack?.stop());
 
 async function login(node: string): Promise<Client> {
   const client = await connect(rack.fleet, node);

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
-import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
-import { type NamespaceRack, startNamespaceRack } from './rack.ts';
+import { changesIn, expectNothingToDo, leftIn, patience } from '../scenarios/converge-rack.ts';
+import { startNamespaceRack } from './rack.ts';
 
 /** The opposite of every setting in the file. */
 const otherSettings = `set -e
@@ -13,9 +14,8 @@ launchctl bootstrap system /System/Library/LaunchDaemons/com.apple.screensharing
 /usr/libexec/ApplicationFirewall/socketfilterfw --setglobalstate on`;
 
 const file = pairFile(withEverySetting);
-let rack: NamespaceRack;
+const rack = shared(() => startNamespaceRack('namespace', file));
 beforeAll(async () => {
-  rack = await startNamespaceRack('namespace', file);
   await rack.behindOurBack(async (fleet) => {
     for (const node of [first, second]) {
       for (const fault of ['power-wrong', 'bridge-active']) await fleet.setFault([fault, node]);
@@ -26,7 +26,6 @@ beforeAll(async () => {
     await fleet.setFault(['clock-skew', second]);
   });
 });
-afterAll(() => rack?.stop());
 
 /** Asks the placement for an answer and returns the HTTP status. */
 async function askForToken(): Promise<string> {
@@ -86,16 +85,7 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     }
   });
 
-  it('needs no steps the second time, takes no lease, and observes each Mac once', async () => {
-    const before = rack.fleet().counts();
-    const { plan, report } = await rack.apply();
-    expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
-    for (const node of [first, second]) {
-      const [was, is] = [before[node], rack.fleet().counts()[node]];
-      expect((is?.connections ?? 0) - (was?.connections ?? 0)).toBe(1);
-      expect((is?.execs ?? 0) - (was?.execs ?? 0)).toBe(1);
-    }
-  });
+  it('needs no steps the second time, takes no lease, and observes each Mac once', () => expectNothingToDo(rack));
 
   it('restores the settings that a restart of every Mac undoes, on the same disks', async () => {
     await rack.restart();

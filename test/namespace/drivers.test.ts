@@ -1,13 +1,14 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../../src/rack/fact.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { type FileValue, filePart, first, pairFile } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { writeExoBuild } from '../scenarios/exo-doubles.ts';
-import { type NamespaceRack, startNamespaceRack } from './rack.ts';
+import { startNamespaceRack } from './rack.ts';
 
 const ports = { chat: 8_080, talk: 8_081 } as const;
 
@@ -37,14 +38,12 @@ const driversFile = (): FileValue =>
     placements['talk'] = { ...common, model: 'indexed', runtime: 'exo', endpoint: { port: ports.talk } };
   });
 
-let rack: NamespaceRack;
+const rack = shared(() => startNamespaceRack('drivers'));
 beforeAll(async () => {
-  rack = await startNamespaceRack('drivers');
   await writeExoBuild(join(rack.folder, 'dist/exo.tar.gz'), commit);
   await writeIndexedModel(join(rack.folder, 'models/indexed'));
   expect(await rack.declare(driversFile())).toEqual([]);
 }, patience);
-afterAll(() => rack?.stop());
 
 /** The placements whose endpoint gave a token to the product. */
 async function answering(): Promise<readonly string[]> {

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { ResolvedSecret } from '../../src/secrets/resolve-secret.ts';
 import { textOf } from '../architecture/sources.ts';
 import type { Ran } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { type FileValue, filePart } from '../scenarios/converge-file.ts';
 import { leftIn, patience } from '../scenarios/converge-rack.ts';
-import { type NamespaceRack, startNamespaceRack } from './rack.ts';
+import { startNamespaceRack } from './rack.ts';
 
 /** A Mac without cables, as the server beyond the uplink. */
 const server = 'studio-9';
@@ -52,15 +53,12 @@ const makeFiles = sizes
   )
   .join('\n');
 
-let rack: NamespaceRack;
+const file = parse(textOf('test/rack/reference.yaml')) as FileValue;
+filePart(file, 'nodes')[server] = { host: `${server}.lan` };
+filePart(file, 'placements', 'chat')['state'] = 'stopped';
+const rack = shared(() => startNamespaceRack('fan-out', file));
 let digests: Ran;
-let file: FileValue;
-
 beforeAll(async () => {
-  file = parse(textOf('test/rack/reference.yaml')) as FileValue;
-  filePart(file, 'nodes')[server] = { host: `${server}.lan` };
-  filePart(file, 'placements', 'chat')['state'] = 'stopped';
-  rack = await startNamespaceRack('fan-out', file);
   await rack.asRoot(server, `mkdir -p /tmp/shelf\n${makeFiles}`);
   digests = await rack.asRoot(server, 'cd /tmp/shelf && shasum -a 256 *.bin');
   const address = await rack.asRoot(server, 'ifconfig en0 | awk \'$1 == "inet" { print $2 }\'');
@@ -82,7 +80,6 @@ beforeAll(async () => {
   filePart(file, 'placements', 'chat')['model'] = 'far';
   expect(await rack.declare(file)).toEqual([]);
 }, patience);
-afterAll(() => rack?.stop());
 
 /** A different model with the same files, which needs a token. */
 async function declarePrivate(name: string): Promise<void> {

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { pairFile, second } from '../scenarios/converge-file.ts';
 import { leftIn, patience, planFor } from '../scenarios/converge-rack.ts';
-import { type NamespaceRack, startNamespaceRack } from './rack.ts';
+import { startNamespaceRack } from './rack.ts';
 
 /** This test needs no placement. */
 const file = pairFile((value) => {
   for (const key of ['runtimes', 'models', 'placements']) delete value[key];
 });
 
-let rack: NamespaceRack;
-beforeAll(async () => {
-  // One minute for launchd takes a fifth of a real second.
-  rack = await startNamespaceRack('keeper', file, { intervalFactor: 1 / 300 });
-});
-afterAll(() => rack?.stop());
+// One minute for launchd takes a fifth of a real second.
+const rack = shared(() => startNamespaceRack('keeper', file, { intervalFactor: 1 / 300 }));
 
 const log = async (): Promise<string> =>
   (await rack.asRoot(second, '/bin/cat "/Library/Application Support/meshwright/log/keeper"')).stdout;

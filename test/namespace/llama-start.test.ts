@@ -7,7 +7,7 @@ import { lastWordsPath, writeLlamaArchive } from '../llama/llama-archive.ts';
 import { llamaFile, meshNodes } from '../llama/llama-file.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
 import { filePart } from '../scenarios/converge-file.ts';
-import { patience } from '../scenarios/converge-rack.ts';
+import { patience, rankNodes } from '../scenarios/converge-rack.ts';
 import { justBefore, toldOfRanks } from '../scenarios/failed-start.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
@@ -86,12 +86,6 @@ describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { tim
 
   it('succeeds once the fault is gone', async () => {
     await rack.converge();
-    expect(
-      rack
-        .fleet()
-        .processes()
-        .map(({ node }) => node)
-        .sort(),
-    ).toEqual([...meshNodes]);
+    expect(rankNodes(rack)).toEqual([...meshNodes]);
   });
 });

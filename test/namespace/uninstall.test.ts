@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { nodeName } from '../../src/model/node.ts';
 import { connect, run } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { first, pairFile, second } from '../scenarios/converge-file.ts';
 import { leftIn, patience } from '../scenarios/converge-rack.ts';
-import { type NamespaceRack, startNamespaceRack } from './rack.ts';
+import { startNamespaceRack } from './rack.ts';
 
-let rack: NamespaceRack;
-beforeAll(async () => {
-  rack = await startNamespaceRack('namespace');
-});
-afterAll(() => rack?.stop());
+const rack = shared(() => startNamespaceRack('namespace'));
 
 const nodes = [first, second];
 // On Linux, the first sudo creates this mark.

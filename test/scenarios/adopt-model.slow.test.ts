@@ -1,23 +1,19 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { digest } from '../../src/model/digest.ts';
 import type { TreeId } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodePath } from '../../src/node/paths/node-paths.ts';
 import { stagedFile } from '../../src/node/paths/own-paths.ts';
 import { aStep } from '../rack/plans.ts';
-import type { RunningRack } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { asText } from '../unit/as-text.ts';
 import { planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import { runPlan } from './run-plan.ts';
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startApplyRack('adopt');
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startApplyRack('adopt'));
 
 const onNode = (node: string, path: string): string => `${rack.fleet.nodes[node]?.root}${path}`;
 const sha256 = (text: string) => digest(createHash('sha256').update(text).digest('hex'));

@@ -9,27 +9,24 @@ import type { Step } from '../../src/model/step.ts';
 import { nodeSubject, placementSubject } from '../../src/model/subject.ts';
 import { jobFolder } from '../../src/node/paths/own-paths.ts';
 import { onSent } from '../on-sent.ts';
+import { listening } from '../rack/listening.ts';
 import { aStep } from '../rack/plans.ts';
-import type { RunningRack } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { asText } from '../unit/as-text.ts';
 import { planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import { runPlan } from './run-plan.ts';
 
-let rack: RunningRack;
+const rack = shared(() => startApplyRack('failures'));
 let server: Server;
 let serverPort = 0;
 beforeAll(async () => {
-  rack = await startApplyRack('failures');
   // A server that accepts every request and answers none of them.
   server = createServer(() => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  serverPort = typeof address === 'object' && address !== null ? address.port : 0;
+  serverPort = await listening(server);
 });
 afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  await rack.stop();
 });
 
 const onNode = (node: string, path: string): string => `${rack.fleet.nodes[node]?.root}${path}`;

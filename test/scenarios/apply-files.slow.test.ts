@@ -9,7 +9,8 @@ import type { TreeId } from '../../src/model/node-script.ts';
 import { type Step, stepId } from '../../src/model/step.ts';
 import { jobFolder, stagedFile } from '../../src/node/paths/own-paths.ts';
 import { aStep } from '../rack/plans.ts';
-import { eventually, type RunningRack } from '../rack/running.ts';
+import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { asText } from '../unit/as-text.ts';
 import { planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
@@ -18,16 +19,12 @@ import { runPlan } from './run-plan.ts';
 const node = 'studio-1';
 const fileBytes = 6 * 1024 * 1024;
 
-let rack: RunningRack;
+const rack = shared(() => startApplyRack('files'));
 let proxy: CuttingProxy;
 beforeAll(async () => {
-  rack = await startApplyRack('files');
   proxy = await startCuttingProxy(rack.fleet.nodes[node]?.port ?? 0);
 });
-afterAll(async () => {
-  await proxy.stop();
-  await rack.stop();
-});
+afterAll(() => proxy.stop());
 
 afterEach(() => proxy.cut());
 

@@ -5,7 +5,8 @@ import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from '../../src
 import { openSession, type Session } from '../../src/apply/reach/session.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { mutatingCommand, mutatingScript } from '../../src/node/root-script.ts';
-import { eventually, type RunningRack } from '../rack/running.ts';
+import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { controller, quickTiming, setClock, startApplyRack, tenYears } from './apply-rack.ts';
 import { patientTiming } from './apply-steps.ts';
 
@@ -13,12 +14,11 @@ const history = '/Library/Application Support/meshwright/log/history';
 const ownerFile = '/Library/Application Support/meshwright/lease/owner';
 const [one, two] = [nodeName('studio-1'), nodeName('studio-2')];
 
-let rack: RunningRack;
+const rack = shared(() => startApplyRack('lease'));
 const sessions: Session[] = [];
 /** Scripts that hang for longer than their test. */
 const hanging: Promise<unknown>[] = [];
 beforeAll(async () => {
-  rack = await startApplyRack('lease');
   setClock(rack, one, tenYears);
   setClock(rack, two, -tenYears);
 });
@@ -26,7 +26,6 @@ afterAll(async () => {
   endScript('hanging');
   await Promise.all(hanging);
   for (const session of sessions) session.close();
-  await rack.stop();
 });
 
 interface ContenderOptions {

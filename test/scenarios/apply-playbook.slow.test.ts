@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../src/apply/journal/journal.ts';
 import { closeRun, openRun, type RunOptions } from '../../src/apply/open-run.ts';
 import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
@@ -13,19 +13,14 @@ import { type NodeName, nodeName } from '../../src/model/node.ts';
 import { read } from '../../src/rack/fact.ts';
 import { power as powerSetting } from '../../src/rack/settings/power.ts';
 import { aStep } from '../rack/plans.ts';
-import type { RunningRack } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { controller, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
-import { patientTiming } from './apply-steps.ts';
+import { ownerFile, patientTiming } from './apply-steps.ts';
 import { runIn, runPlan } from './run-plan.ts';
 
-const ownerFile = '/Library/Application Support/meshwright/lease/owner';
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startApplyRack('playbook');
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startApplyRack('playbook'));
 
 /** A desired state in which Macs sleep after this many minutes. */
 const sleeping = (sleepMinutes: number): DesiredFleet => ({ ...rack.desired, power: { sleepMinutes } });
@@ -74,7 +69,25 @@ async function play(
   return { report, observed, phases: journal.entries.map(({ phase }) => phase), entries: journal.entries };
 }
 
+/** A plan for the power settings, and its observation. */
+async function planned(desired: DesiredFleet) {
+  const observation = await observeFleet(
+    nodes.map((node) => rack.way(node)),
+    runOptions(rack),
+  );
+  const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
+  return { plan, observation };
+}
+
 const power: Task = { kind: 'converge', only: ['power'] };
+/** Plays with a plan that was shown earlier. Returns the plans that had to be approved again. */
+async function playLate(desired: DesiredFleet, first: Awaited<ReturnType<typeof planned>>) {
+  const asked: Plan[] = [];
+  const approve = (again: Plan): Promise<boolean> => Promise.resolve(asked.push(again) > 0);
+  const { report } = await play([{ tasks: [power] }], { desired, first, approve });
+  return { report, asked };
+}
+
 const failedOf = ({ works }: PlaybookReport): readonly string[] =>
   works.map(({ task, failed }) => `${task.kind}: ${failed.join(' ')}`.trim());
 const codes = ({ works }: PlaybookReport): readonly string[] => [
@@ -111,11 +124,7 @@ describe('a playbook', () => {
 
   it('runs an approved plan unchanged, without observing or asking again', async () => {
     const desired = sleeping(22);
-    const observation = await observeFleet(
-      nodes.map((node) => rack.way(node)),
-      runOptions(rack),
-    );
-    const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
+    const { plan, observation } = await planned(desired);
     const approve = (): Promise<boolean> => Promise.reject(new Error('the plan was already approved'));
     const { report, observed } = await play([{ tasks: [power] }], { desired, approve, first: { plan, observation } });
     expect([report.works[0]?.plan, observed, sleepOf(report)]).toEqual([plan, [nodes], [22, 22, 22]]);
@@ -190,23 +199,11 @@ describe('a playbook', () => {
 
   it('plans and asks again if a Mac restarted after its plan was shown', async () => {
     const desired = sleeping(27);
-    const observation = await observeFleet(
-      nodes.map((node) => rack.way(node)),
-      runOptions(rack),
-    );
-    const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
+    const { plan, observation } = await planned(desired);
     const from = known(plan.observed['studio-2']?.bootSession ?? '');
     const act = { kind: 'reboot', to: 'up', from } as const;
     await runPlan(planOf([aStep('somebody', { node: 'studio-2', class: 'once', act })]), runOptions(rack));
-    const asked: Plan[] = [];
-    const { report } = await play([{ tasks: [power] }], {
-      desired,
-      first: { plan, observation },
-      approve: (again) => {
-        asked.push(again);
-        return Promise.resolve(true);
-      },
-    });
+    const { report, asked } = await playLate(desired, { plan, observation });
     expect(asked.map(({ changes }) => changes.map(({ node }) => node))).toEqual([nodes]);
     const sessions = [plan, ...asked].map(({ observed }) => observed['studio-2']?.bootSession);
     expect([new Set(sessions).size, sleepOf(report)]).toEqual([2, [27, 27, 27]]);
@@ -214,11 +211,7 @@ describe('a playbook', () => {
 
   it('plans and asks again if a different run changed a node before the lease was taken over', async () => {
     const desired = sleeping(28);
-    const observation = await observeFleet(
-      nodes.map((node) => rack.way(node)),
-      runOptions(rack),
-    );
-    const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
+    const { plan, observation } = await planned(desired);
     const dead = openRun(
       runOptions(rack, {
         controller: controller(undefined, 2 ** 22 + 1),
@@ -227,15 +220,7 @@ describe('a playbook', () => {
     );
     const act = { kind: 'script', name: 'set-power', args: { sleepMinutes: 28 } } as const;
     await runIn(dead, planOf([aStep('other', { node: 'studio-2', act })]));
-    const asked: Plan[] = [];
-    const { report } = await play([{ tasks: [power] }], {
-      desired,
-      first: { plan, observation },
-      approve: (again) => {
-        asked.push(again);
-        return Promise.resolve(true);
-      },
-    });
+    const { report, asked } = await playLate(desired, { plan, observation });
     expect(plan.changes.map(({ node }) => node)).toEqual(nodes);
     expect(asked.map(({ changes }) => changes.map(({ node }) => node))).toEqual([['studio-1', 'studio-3']]);
     expect([sleepOf(report), report.works[0]?.plan]).toEqual([[28, 28, 28], asked[0]]);

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { RunOptions, RunReport } from '../../src/apply/open-run.ts';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
 import type { RunEvent } from '../../src/apply/run-events.ts';
@@ -11,18 +11,15 @@ import { bootSessionFact } from '../../src/rack/boot/fact.ts';
 import { read } from '../../src/rack/fact.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep } from '../rack/plans.ts';
-import { eventually, type RunningRack } from '../rack/running.ts';
+import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
 import { runPlan } from './run-plan.ts';
 
 const ours = '/Library/Application Support/meshwright';
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startApplyRack('reboot', 1 / 100);
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startApplyRack('reboot', 1 / 100));
 afterEach(() => rack.fleet.clearFault([]));
 
 async function bootSession(node: string): Promise<string> {

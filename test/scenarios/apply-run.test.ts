@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import type { RunEvent } from '../../src/apply/run-events.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
@@ -9,7 +9,8 @@ import type { Step } from '../../src/model/step.ts';
 import { nodePath } from '../../src/node/paths/node-paths.ts';
 import { onSent } from '../on-sent.ts';
 import { aStep, type StepChange } from '../rack/plans.ts';
-import { eventually, type RunningRack } from '../rack/running.ts';
+import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { keptJournal, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import {
   codes,
@@ -26,11 +27,7 @@ import {
 import type { CuttingProxy } from './cutting-proxy.ts';
 import { runPlan } from './run-plan.ts';
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startApplyRack('run');
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startApplyRack('run'));
 
 const proxied = cuttingProxies();
 const file = (node: string, name = randomUUID()): Step =>

@@ -1,12 +1,13 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import { realTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { aStep } from '../rack/plans.ts';
-import { eventually, type RunningRack, sh } from '../rack/running.ts';
+import { eventually, sh } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { sampleOf } from '../sample.ts';
 import { asText } from '../unit/as-text.ts';
 import { keptJournal, planOf, quickTiming, runOptions, setClock, startApplyRack, tenYears } from './apply-rack.ts';
@@ -32,12 +33,10 @@ import {
 
 const node = 'studio-1';
 const proxied = cuttingProxies();
-let rack: RunningRack;
+const rack = shared(() => startApplyRack('transactions'));
 beforeAll(async () => {
-  rack = await startApplyRack('transactions');
   setClock(rack, node, -tenYears);
 });
-afterAll(() => rack.stop());
 
 const other = addressChange('10.77.0.9');
 

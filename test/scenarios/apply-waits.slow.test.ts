@@ -1,11 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import type { RunEvent } from '../../src/apply/run-events.ts';
 import type { Patch } from '../../src/model/step.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { aStep } from '../rack/plans.ts';
-import { eventually, type RunningRack } from '../rack/running.ts';
+import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { asText } from '../unit/as-text.ts';
 import { controller, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import {
@@ -22,11 +23,7 @@ import {
 } from './apply-steps.ts';
 import { runPlan } from './run-plan.ts';
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startApplyRack('waits');
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startApplyRack('waits'));
 
 const proxied = cuttingProxies();
 

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { accountChecked, rankLog, serviceFile } from '../../src/node/paths/own-paths.ts';
 import { connect, run } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 
 const withAccounts =
@@ -22,11 +23,7 @@ const changed = (file: FileValue): void => {
 
 const ours = { ranks: '_meshrank', gateway: '_meshgate' } as const;
 
-let rack: ConvergeRack;
-beforeAll(async () => {
-  rack = await startConvergeRack('accounts', pairFile(withAccounts(ours)));
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startConvergeRack('accounts', pairFile(withAccounts(ours))));
 
 const rootOf = (node: string): string => rack.fleet().nodes[node]?.root ?? '';
 const serviceText = (node: string): string => readFileSync(`${rootOf(node)}${serviceFile('chat').path}`, 'utf8');

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Goal } from '../../src/engine/goals/scope.ts';
 import { nodeName } from '../../src/model/node.ts';
+import { shared } from '../rack/shared.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { first, second } from './converge-file.ts';
-import { type Applied, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
+import { type Applied, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 
-let rack: ConvergeRack;
+const rack = shared(() => startConvergeRack('effects'));
 beforeAll(async () => {
-  rack = await startConvergeRack('effects');
   await rack.converge();
 }, patience);
-afterAll(() => rack.stop());
 
 const nodes = [first, second].map(nodeName);
 const placements = ['chat'];

@@ -2,24 +2,23 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import type { RunEvent } from '../../src/apply/run-events.ts';
 import { folderSource, readNodeShape, readShape } from '../../src/cli/sources/read-shapes.ts';
 import { shortDigest } from '../../src/model/digest.ts';
 import { wayTo } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { expectNothingOld } from './converge-leftovers.ts';
-import { type Applied, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
+import { type Applied, patience, startConvergeRack } from './converge-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 
-let rack: ConvergeRack;
+const rack = shared(() => startConvergeRack('failures'));
 beforeAll(async () => {
-  rack = await startConvergeRack('failures');
   await rack.converge();
 }, patience);
-afterAll(() => rack.stop());
 
 const proxies: CuttingProxy[] = [];
 afterEach(async () => {

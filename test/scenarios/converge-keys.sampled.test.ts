@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../src/rack/examination.ts';
+import { shared } from '../rack/shared.ts';
 import { isThorough, sampleOf } from '../sample.ts';
 import { patternOf } from './converge-drifting.ts';
 import { pairFile } from './converge-file.ts';
 import { isEdit, type KeyEdit, keyEdits, keyPaths, keys } from './converge-keys.ts';
 import { expectNothingOld } from './converge-leftovers.ts';
-import { type ConvergeRack, changesIn, patience, planFor, startConvergeRack } from './converge-rack.ts';
+import { changesIn, patience, planFor, startConvergeRack } from './converge-rack.ts';
 
-let rack: ConvergeRack;
 let seen: FleetObservation;
+const rack = shared(() => startConvergeRack('keys'));
 beforeAll(async () => {
-  rack = await startConvergeRack('keys');
   await rack.converge();
   seen = await rack.observe();
 });
-afterAll(() => rack.stop());
 
 const sorted = (texts: readonly string[] = []): readonly string[] => [...texts].sort();
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { subjectText } from '../../src/model/subject.ts';
 import { serviceFile } from '../../src/node/paths/own-paths.ts';
+import { shared } from '../rack/shared.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 
 const unnamed = (file: FileValue): void => {
@@ -11,21 +12,19 @@ const unnamed = (file: FileValue): void => {
   delete filePart(file, 'nodes', second)['user'];
 };
 
-let rack: ConvergeRack;
+/** The first file creates the Macs: ssh logs in to one of them as root, and later files no longer set this. */
+const asRoot = (file: FileValue): void => {
+  unnamed(file);
+  filePart(file, 'nodes', second)['user'] = 'root';
+};
+const rack = shared(() => startConvergeRack('login', pairFile(asRoot)));
 beforeAll(async () => {
-  // The first file creates the Macs: ssh logs in to one of them as root, and later files no longer set this.
-  const asRoot = (file: FileValue): void => {
-    unnamed(file);
-    filePart(file, 'nodes', second)['user'] = 'root';
-  };
-  rack = await startConvergeRack('login', pairFile(asRoot));
   const withRanksOfLogin = (file: FileValue): void => {
     unnamed(file);
     filePart(file, 'system')['accounts'] = { ranks: 'login' };
   };
   expect(await rack.declare(pairFile(withRanksOfLogin))).toEqual([]);
 });
-afterAll(() => rack.stop());
 
 const userOn = (node: string): string | undefined => {
   const text = readFileSync(`${rack.fleet().nodes[node]?.root ?? ''}${serviceFile('chat').path}`, 'utf8');

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { withoutNode } from '../../src/desired/settle/settle.ts';
+import { shared } from '../rack/shared.ts';
 import { patternOf } from './converge-drifting.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type KeyEdit, withoutSecond } from './converge-keys.ts';
 import { expectNothingOld } from './converge-leftovers.ts';
-import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
-let rack: ConvergeRack;
+const rack = shared(() => startConvergeRack('moves'));
 beforeAll(async () => {
-  rack = await startConvergeRack('moves');
   await rack.converge();
 });
-afterAll(() => rack.stop());
 
 /** Declares a file, applies it, and expects no remaining change and no leftovers. */
 async function become(change?: KeyEdit['change']): Promise<readonly string[]> {

@@ -290,3 +290,23 @@ export const leftIn = ({ changes, steps, waiting, blockers }: Plan): readonly st
 
 /** Ids of the changes of a plan: `studio-1 power/sleep`. */
 export const changesIn = ({ changes }: Plan): readonly string[] => changes.map(({ id }) => id);
+
+/** The nodes of the running ranks, sorted. */
+export const rankNodes = (rack: ConvergeRack<RunningFleet>): readonly string[] =>
+  rack
+    .fleet()
+    .processes()
+    .map(({ node }) => node)
+    .sort();
+
+/** Expects that an apply has no steps, takes no lease, and observes each Mac with one connection and one command. */
+export async function expectNothingToDo(rack: ConvergeRack<RunningFleet>): Promise<void> {
+  const before = rack.fleet().counts();
+  const { plan, report } = await rack.apply();
+  expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
+  for (const { name } of rack.desired().nodes) {
+    const [was, is] = [before[name], rack.fleet().counts()[name]];
+    expect((is?.connections ?? 0) - (was?.connections ?? 0)).toBe(1);
+    expect((is?.execs ?? 0) - (was?.execs ?? 0)).toBe(1);
+  }
+}

@@ -1,15 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { shared } from '../rack/shared.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { expectNothingOld } from './converge-leftovers.ts';
-import { type ConvergeRack, changesIn, patience, startConvergeRack } from './converge-rack.ts';
+import { changesIn, patience, startConvergeRack } from './converge-rack.ts';
 
-let rack: ConvergeRack;
-beforeAll(async () => {
-  rack = await startConvergeRack('traces');
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startConvergeRack('traces'));
 
 const nodes = [first, second];
 

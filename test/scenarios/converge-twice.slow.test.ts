@@ -1,15 +1,15 @@
 import { mkdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { shortDigest } from '../../src/model/digest.ts';
 import { sealName } from '../../src/node/paths/own-paths.ts';
+import { shared } from '../rack/shared.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { changesIn, expectNothingToDo, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 
-let rack: ConvergeRack;
+const rack = shared(() => startConvergeRack('twice'));
 beforeAll(async () => {
-  rack = await startConvergeRack('twice');
   await rack.behindOurBack(async (fleet) => {
     for (const node of [first, second]) {
       for (const fault of ['power-wrong', 'bridge-active']) await fleet.setFault([fault, node]);
@@ -17,7 +17,6 @@ beforeAll(async () => {
     }
   });
 });
-afterAll(() => rack.stop());
 
 const addresses = (...names: readonly string[]): readonly string[] =>
   [first, second].flatMap((node) => names.map((name) => `${node} ${name}`));
@@ -47,16 +46,7 @@ describe('apply', { timeout: patience }, () => {
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
-  it('needs no steps the second time, takes no lease, and observes each Mac once', async () => {
-    const before = rack.fleet().counts();
-    const { plan, report } = await rack.apply();
-    expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
-    for (const node of [first, second]) {
-      const [was, is] = [before[node], rack.fleet().counts()[node]];
-      expect((is?.connections ?? 0) - (was?.connections ?? 0)).toBe(1);
-      expect((is?.execs ?? 0) - (was?.execs ?? 0)).toBe(1);
-    }
-  });
+  it('needs no steps the second time, takes no lease, and observes each Mac once', () => expectNothingToDo(rack));
 
   it('reads no byte of a published model with 200 files, and still observes each Mac once', async () => {
     // Files with holes: reading even one of them would exceed the deadline of an observation.

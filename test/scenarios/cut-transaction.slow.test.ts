@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../src/apply/journal/journal.ts';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
-import type { RunningRack } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { codes, cuttingProxies, outcomes } from './apply-steps.ts';
 import { runKeys } from './kill/record-keys.ts';
@@ -22,11 +22,7 @@ import {
 } from './transaction-steps.ts';
 
 const proxied = cuttingProxies();
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startApplyRack('cut transactions');
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startApplyRack('cut transactions'));
 
 const changes: readonly (readonly [string, NetworkCall])[] = [
   ["setting a service's address", addressChange('10.77.0.9')],

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { listening } from '../rack/listening.ts';
 
 /** A TCP connection to a node that a test can cut at any moment. */
 export interface CuttingProxy {
@@ -44,8 +45,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       .on('error', end)
       .on('close', end);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const port = await listening(server);
   const cut = (): void => {
     for (const [near, far] of pairs) {
       near.destroy();
@@ -54,7 +54,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
   };
   const close = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     muteAfter: (bytes) => {
       untilMute = bytes;
     },

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { eventually, type RunningRack, sh } from '../rack/running.ts';
+import { eventually, sh } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { startExampleRackBy } from './observe-rack.ts';
 
 /** Half an hour for a daemon takes a third of a real second. */
@@ -9,11 +10,7 @@ const node = 'studio-3';
 /** A second Mac with the fault, whose daemon is never repaired. */
 const other = 'studio-1';
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startExampleRackBy((options) => startFleet({ ...options, intervalFactor }));
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startExampleRackBy((options) => startFleet({ ...options, intervalFactor })));
 
 async function asRoot(script: string, on = node): Promise<string> {
   const ran = await sh(rack.fleet, on, script);

@@ -10,7 +10,7 @@ import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { eventually } from '../rack/running.ts';
 import { sampleOf } from '../sample.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { type ConvergeRack, changesIn, leftIn, patience, rankNodes, startConvergeRack } from './converge-rack.ts';
 import { writeExoBuild, writeExoImage } from './exo-doubles.ts';
 import { hurried } from './failed-start.ts';
 
@@ -86,13 +86,7 @@ describe.each(dialects)('a placement on exo, dialect %s', { timeout: patience },
     const { plan, report } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} runtime/exo`, `${first} placement/chat`]));
     expect(talkOf(report)).toEqual([{ outcome: 'changed', codes: [] }]);
-    expect(
-      rack
-        .fleet()
-        .processes()
-        .map(({ node }) => node)
-        .sort(),
-    ).toEqual([...nodes]);
+    expect(rankNodes(rack)).toEqual([...nodes]);
     expect(await logOf(first)).toContain('Starting node');
   });
 

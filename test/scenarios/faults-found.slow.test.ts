@@ -1,18 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { subjectText } from '../../src/model/subject.ts';
 import { faultNames } from '../../src/sim/faults/faults.ts';
 import { keepWiredLimit } from '../contract/contract-rack.ts';
 import { faultRows } from '../contract/fault-rows.ts';
-import type { RunningRack } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { observe, startExampleRack } from './observe-rack.ts';
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startExampleRack();
-});
+const rack = shared(() => startExampleRack());
 afterEach(() => rack.fleet.clearFault([]));
-afterAll(() => rack.stop());
 
 /** The findings of the product over SSH. Only the simulator knows the faults. */
 async function find(): Promise<readonly string[]> {

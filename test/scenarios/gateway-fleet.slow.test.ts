@@ -1,23 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../src/engine/goals/scope.ts';
 import { read } from '../../src/rack/fact.ts';
 import { gatewaysFact } from '../../src/rack/records/gateways-fact.ts';
 import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { tracesOf } from '../secret-traces.ts';
 import { asText } from '../unit/as-text.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { clientKey, publish } from './published-sources.ts';
 
-let rack: ConvergeRack;
 const published = pairFile((file) => publish(file));
 
-beforeAll(async () => {
-  rack = await startConvergeRack('doorman', published);
-});
-afterAll(() => rack?.stop());
+const rack = shared(() => startConvergeRack('doorman', published));
 
 /** The port on this computer that represents a node's port. */
 async function realPort(node: string, port: number): Promise<number> {
@@ -50,6 +47,14 @@ async function insideNow(keys: readonly string[] = []): Promise<number | undefin
   const { placements } = (await answer.json()) as { placements: readonly Record<string, unknown>[] };
   const [gateway = {}] = placements;
   return keys.every((key) => key in gateway) ? Number(gateway['running']) + Number(gateway['waiting']) : undefined;
+}
+
+/** Suspends the rank and sends it a request, whose answer comes when the rank continues. */
+async function requestInFlight(key?: string) {
+  await signalRank('SIGSTOP');
+  const answered = chat(key);
+  expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
+  return { answered };
 }
 
 const at = (path: string): string => `${rack.fleet().nodes[first]?.root}${path}`;
@@ -163,9 +168,7 @@ describe('a published endpoint', { timeout: patience }, () => {
   });
 
   it("needs no changes while a client's request is in flight, and gets no second request", async () => {
-    await signalRank('SIGSTOP');
-    const answered = chat(clientKey);
-    expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
+    const { answered } = await requestInFlight(clientKey);
     const { changes } = await rack.plan();
     expect(changes.map(({ from }) => from)).toEqual([]);
     expect(await insideNow()).toBe(1);
@@ -176,9 +179,7 @@ describe('a published endpoint', { timeout: patience }, () => {
 
   it('drains while its mesh keeps running: completes requests in flight and refuses new ones', async () => {
     const drain: Goal = { kind: 'drain', placements: ['chat'], waitMs: 60_000 };
-    await signalRank('SIGSTOP');
-    const answered = chat(clientKey);
-    expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
+    const { answered } = await requestInFlight(clientKey);
     const draining = rack.apply({ goal: drain });
     expect(await eventually(async () => (await insideNow(['closed'])) === 1)).toBe(true);
     const refused = await chat(clientKey);
@@ -200,9 +201,7 @@ describe('a published endpoint', { timeout: patience }, () => {
   });
 
   it('reports the requests still in flight when a drain misses its deadline', async () => {
-    await signalRank('SIGSTOP');
-    const answered = chat(clientKey);
-    expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
+    const { answered } = await requestInFlight(clientKey);
     const { report, exit } = await rack.apply({ goal: { kind: 'drain', placements: ['chat'], waitMs: 100 } });
     const last = report?.steps.at(-1);
     expect([last?.outcome, last?.diagnostics.map(asText)]).toMatchObject([
@@ -233,9 +232,7 @@ describe('a published endpoint', { timeout: patience }, () => {
   });
 
   it('completes requests at its old port before its mesh stops, and names the new port', async () => {
-    await signalRank('SIGSTOP');
-    const answered = chat(undefined);
-    expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
+    const { answered } = await requestInFlight();
     await rack.declare(pairFile((file) => publish(file, { port: 8_090, access: 'anybody' })));
     // A suspended rank returns no token, so the plan also restarts the mesh.
     const moving = rack.converge();

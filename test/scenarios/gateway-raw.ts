@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { listening } from '../rack/listening.ts';
 
 /** The answer on a connection, until the connection ends or is quiet. */
 export interface RawAnswer {
@@ -41,10 +42,9 @@ export async function startRawUpstream(): Promise<RawUpstream> {
     socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
     socket.once('data', () => socket.end(answer));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const port = await listening(server);
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     answerWith: (bytes) => {
       answer = bytes;
     },

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listening } from '../rack/listening.ts';
 
 /** A request that a runtime of the tests received. */
 export interface AskedOnce {
@@ -61,10 +62,9 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Test
     credit: 0,
   };
   const server = createServer((request, response) => void answer(state, request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const port = await listening(server);
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     asked: state.asked,
     running: () => state.running,
     mostAtOnce: () => state.most,

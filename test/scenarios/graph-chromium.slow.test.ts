@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphDot } from '../../src/report/graph/graph-dot.ts';
 import { graphSvg } from '../../src/report/graph/graph-svg.ts';
 import type { GraphPicture } from '../../src/report/graph/graph-words.ts';
 import { end, peer, receptacles } from '../rack/rack.ts';
+import { sharedFolder } from '../rack/shared.ts';
 import {
   bridgedRack,
   brokenSeven,
@@ -21,14 +21,12 @@ import { findProgram, type Page, startChromium } from './browser/chromium.ts';
 import { type Area, channelsOf, contrast, lookAtDrawing, type SeenDrawing } from './browser/seen-drawing.ts';
 
 let page: Page;
-let folder: string;
+const folder = sharedFolder('mw-drawings-');
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'mw-drawings-'));
   page = await startChromium();
 });
 afterAll(async () => {
   await page?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const meshOf = (count: number): GraphPicture => seenPicture({ count, declared: fullMesh(count) });

@@ -9,26 +9,21 @@ import { everyPoison, harmIn, markFile, poisons } from '../hostile/poison.ts';
 import { recordFrames, type Said, saidBy } from '../hostile/recorded-frames.ts';
 import { plainPage } from '../rack/page.ts';
 import { observedFleet } from '../rack/rack.ts';
-import type { RunningRack } from '../rack/running.ts';
-import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
+import { shared } from '../rack/shared.ts';
+import { makeSshCase } from '../sshd/ssh-case.ts';
 import { commandPlace, type Printed } from './observe-command.ts';
 import { observe, startExampleRack, unknownFacts } from './observe-rack.ts';
 
 const boundary = '0123456789abcdef0123456789abcdef';
 const probes = allProbes();
-let rack: RunningRack;
-let keys: SshCase;
+const rack = shared(() => startExampleRack());
+const keys = makeSshCase('mesh');
 let honest: readonly Said[];
 beforeAll(async () => {
-  rack = await startExampleRack();
-  keys = makeSshCase('mesh');
   const { bytes } = await recordFrames(rack.way('studio-1'), boundary);
   honest = saidBy(parseFrames(bytes, { probes, boundary }));
 });
-afterAll(async () => {
-  keys.remove();
-  await rack.stop();
-});
+afterAll(() => keys.remove());
 
 const textOf = ({ out }: Said): string => out.toString();
 

@@ -14,10 +14,10 @@ import {
 } from '../hostile/hostile-node.ts';
 import { everyPoison, harmIn, markFile } from '../hostile/poison.ts';
 import { recordFrames, tokenIn } from '../hostile/recorded-frames.ts';
-import type { RunningRack } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { isThorough } from '../sample.ts';
 import type { Faults } from '../sshd/fault-server.ts';
-import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
+import { makeSshCase } from '../sshd/ssh-case.ts';
 import { commandPlace } from './observe-command.ts';
 import { observe, startExampleRack, timelessFacts, unknownFacts } from './observe-rack.ts';
 
@@ -29,8 +29,8 @@ const verbs: readonly (readonly string[])[] = [
 ];
 const mebibyte = 2 ** 20;
 const cap = observationMaxBytes(allProbes());
-let rack: RunningRack;
-let keys: SshCase;
+const rack = shared(() => startExampleRack());
+const keys = makeSshCase('mesh');
 let quietPeakBytes: number;
 
 /** Bytes sent to a client that already ended: its ssh window and the buffers of the two kernels. */
@@ -39,18 +39,13 @@ const onItsWay = 16 * mebibyte;
 const memoryRoom = 128 * mebibyte;
 
 beforeAll(async () => {
-  rack = await startExampleRack();
-  keys = makeSshCase('mesh');
   const place = await commandPlace(rack.fleet.nodes, rack.fleet.userKey.path);
   const { peakBytes, code } = await place.run('facts', 'studio-1');
   expect(code).toBe(0);
   quietPeakBytes = peakBytes;
   await place.remove();
 });
-afterAll(async () => {
-  keys.remove();
-  await rack.stop();
-});
+afterAll(() => keys.remove());
 
 /** Writes the same bytes endlessly, as fast as they are read. */
 function pourRaw(socket: Socket, piece: Buffer): void {

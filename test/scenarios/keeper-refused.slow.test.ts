@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { subjectText } from '../../src/model/subject.ts';
+import { shared } from '../rack/shared.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
 /** This test needs no placement. */
 const file = pairFile((value) => {
   for (const key of ['runtimes', 'models', 'placements']) delete value[key];
 });
 
-let rack: ConvergeRack;
-beforeAll(async () => {
-  rack = await startConvergeRack('refused', file);
-});
-afterAll(() => rack?.stop());
+const rack = shared(() => startConvergeRack('refused', file));
 
 const found = async (): Promise<readonly string[]> =>
   diagnoseFleet(rack.desired(), await rack.observe()).map(({ code, subject }) => `${code} ${subjectText(subject)}`);

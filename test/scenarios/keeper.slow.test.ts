@@ -1,21 +1,20 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, changesIn, leftIn, patience, planFor, startConvergeRackBy } from './converge-rack.ts';
+import { changesIn, leftIn, patience, planFor, startConvergeRackBy } from './converge-rack.ts';
 
 /** This test needs no placement. */
 const file = pairFile((value) => {
   for (const key of ['runtimes', 'models', 'placements']) delete value[key];
 });
 
-let rack: ConvergeRack;
-beforeAll(async () => {
-  // One minute for launchd takes a fifth of a real second.
-  rack = await startConvergeRackBy((options) => startFleet({ ...options, intervalFactor: 1 / 300 }), 'keeper', file);
-});
-afterAll(() => rack?.stop());
+// One minute for launchd takes a fifth of a real second.
+const rack = shared(() =>
+  startConvergeRackBy((options) => startFleet({ ...options, intervalFactor: 1 / 300 }), 'keeper', file),
+);
 
 const logAt = (node: string): Promise<string> =>
   readFile(`${rack.fleet().nodes[node]?.root}/Library/Application Support/meshwright/log/keeper`, 'utf8').catch(

@@ -1,25 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Controller } from '../../src/apply/lease/controller.ts';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
+import { shared } from '../rack/shared.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, startConvergeRack } from './converge-rack.ts';
+import { startConvergeRack } from './converge-rack.ts';
 import { runPlan } from './run-plan.ts';
 
-let rack: ConvergeRack;
+const file = pairFile((value) => {
+  value['placements'] = {};
+});
+const rack = shared(() => startConvergeRack('two controllers', file));
 beforeAll(async () => {
-  const file = pairFile((value) => {
-    value['placements'] = {};
-  });
-  rack = await startConvergeRack('two controllers', file);
   await rack.converge();
   await rack.behindOurBack(async (fleet) => {
     for (const node of [first, second]) await fleet.setFault(['power-wrong', node]);
   });
 });
-afterAll(() => rack.stop());
 
 const run = (plan: Plan, who: Controller, verb: string): Promise<RunReport> =>
   runPlan(plan, {

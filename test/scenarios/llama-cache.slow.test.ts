@@ -1,24 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cacheProgram } from '../../src/drivers/llamacpp/configure.ts';
 import { fnv1a64 } from '../../src/native/fnv.ts';
 import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { cachedShape, meshAnswer, soloAnswer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
+import { sharedFolder } from '../rack/shared.ts';
 
 const found = findLlamaPackages();
-let folder: string;
+const folder = sharedFolder('mw-cache-');
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mw-cache-'));
   await writeFile(join(folder, 'verify.pl'), cacheProgram);
   await writeFile(join(folder, 'worker'), '#!/bin/sh\nprintf "worker %s\\n" "$*"\n');
   await chmod(join(folder, 'worker'), 0o755);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const digestOfModel = 'a'.repeat(64);
 

@@ -1,6 +1,5 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scriptBody } from '../../src/engine/scripts/registry.ts';
@@ -15,6 +14,7 @@ import {
 } from '../../src/node/paths/own-paths.ts';
 import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/doubles.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
+import { sharedFolder } from '../rack/shared.ts';
 import { rulesTool } from '../unit/engine/scripts/directory-tool.ts';
 import type { MacRoot } from '../unit/engine/scripts/mac-root.ts';
 import { isVerified, makeJobRoot, runJob, sha256 } from '../unit/engine/scripts/run-job.ts';
@@ -26,12 +26,11 @@ const tree = { kind: 'runtime', name: 'mlx', digest: exampleDigest } as const;
 const [shell] = scriptShells;
 if (shell === undefined) throw new Error('this computer has no shell');
 
-let folder = '';
+const folder = sharedFolder('mw-build-');
 let uv: Buffer;
 let list = '';
 const roots: MacRoot[] = [];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mw-build-'));
   await writeUvArchive(join(folder, 'uv.tar.gz'));
   await writeRequirements(join(folder, 'requirements.lock'));
   await writeWheels(join(folder, 'wheels'));
@@ -40,7 +39,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const root of roots) root.remove();
-  await rm(folder, { recursive: true, force: true });
 });
 
 interface Given {

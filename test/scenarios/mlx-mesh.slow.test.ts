@@ -1,23 +1,16 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { RunListener } from '../../src/apply/run-events.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { accountChecked } from '../../src/node/paths/own-paths.ts';
 import { textOf } from '../architecture/sources.ts';
+import { shared } from '../rack/shared.ts';
 import { sampleOf } from '../sample.ts';
 import { asText } from '../unit/as-text.ts';
 import { type FileValue, filePart } from './converge-file.ts';
-import {
-  type Applied,
-  type ApplyOptions,
-  type ConvergeRack,
-  changesIn,
-  leftIn,
-  patience,
-  startConvergeRack,
-} from './converge-rack.ts';
+import { type Applied, type ApplyOptions, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { toldOfRanks } from './failed-start.ts';
 
 /** All four nodes of the example, with a placement of mlx over RDMA. */
@@ -38,11 +31,7 @@ function mlxFile(change: (placement: FileValue) => void = () => undefined): File
   return file;
 }
 
-let rack: ConvergeRack;
-beforeAll(async () => {
-  rack = await startConvergeRack('mlx', mlxFile());
-}, patience);
-afterAll(() => rack.stop());
+const rack = shared(() => startConvergeRack('mlx', mlxFile()));
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'] as const;
 const leader = nodes[0];

@@ -1,22 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { factNames } from '../../src/engine/observe/facts.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../src/rack/examination.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
-import { eventually, markedProcesses, type RunningRack } from '../rack/running.ts';
+import { eventually, markedProcesses } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { observe, startExampleRack, timelessFacts, treesOf, unknownFacts } from './observe-rack.ts';
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startExampleRack();
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startExampleRack());
 
 const ways = () => rack.names.map((name) => rack.way(name));
 const rootOf = (node: string): string => rack.fleet.nodes[node]?.root ?? '';
-const none = () => Object.fromEntries(rack.names.map((name) => [name, []]));
 
 /** Waits until no process of a node command is alive. */
 async function nothingRuns(): Promise<boolean> {
@@ -51,32 +46,6 @@ describe('an observation of the simulated rack', () => {
   let observed: FleetObservation;
   beforeAll(async () => {
     observed = await observe(ways());
-  });
-
-  it('costs each node one connection, one login, one channel and one exec', () => {
-    const counted = Object.values(rack.fleet.counts()).map(({ connections, channels, execs }) => ({
-      connections,
-      channels,
-      execs,
-    }));
-    expect(counted).toEqual(rack.names.map(() => ({ connections: 1, channels: 1, execs: 1 })));
-    expect(
-      rack.fleet
-        .execs()
-        .map(({ node, exit }) => [node, exit])
-        .sort(),
-    ).toEqual(rack.names.map((name) => [name, { kind: 'exited', code: 0 }]));
-    expect(observed.failures).toEqual({});
-  });
-
-  it('knows every fact about every node', () => {
-    expect(rack.names.map((name) => unknownFacts(observed, name))).toEqual(rack.names.map(() => ({})));
-    expect(Object.keys(timelessFacts(observed, 'studio-1'))).toHaveLength(factNames.length - 1);
-  });
-
-  it('does not send commands that a Mac would not know', async () => {
-    expect(await rack.fleet.unknown()).toEqual(none());
-    expect(rack.fleet.execs().flatMap(({ objections }) => objections)).toEqual([]);
   });
 
   it('leaves the paths, sizes, modes, times and contents on every node unchanged', async () => {

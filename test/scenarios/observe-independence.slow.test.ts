@@ -2,25 +2,22 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
-import { eventually, type RunningRack } from '../rack/running.ts';
+import { listening } from '../rack/listening.ts';
+import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
-import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
+import { makeSshCase } from '../sshd/ssh-case.ts';
 import { observe, startExampleRack, timelessFacts } from './observe-rack.ts';
 
 const odd = 'studio-3';
-let rack: RunningRack;
-let keys: SshCase;
+const rack = shared(() => startExampleRack());
+const keys = makeSshCase('mesh');
 let healthy: Readonly<Record<string, unknown>>;
 beforeAll(async () => {
-  rack = await startExampleRack();
-  keys = makeSshCase('mesh');
   const observed = await observe(rack.names.map((name) => rack.way(name)));
   healthy = Object.fromEntries(rack.names.map((name) => [name, timelessFacts(observed, name)]));
 });
-afterAll(async () => {
-  keys.remove();
-  await rack.stop();
-});
+afterAll(() => keys.remove());
 
 /** A replacement for one node that a test can release. */
 interface Replacement {
@@ -32,9 +29,8 @@ interface Replacement {
 
 async function listen(onSocket: (socket: Socket) => void): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer(onSocket);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return { server, port: typeof address === 'object' && address !== null ? address.port : 0 };
+  const port = await listening(server);
+  return { server, port };
 }
 
 const close = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import { type ProxyCounts, type ProxyOptions, startDelayingProxy } from '../proxy/delaying-proxy.ts';
-import type { RunningRack } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
 import { observe, startExampleRack, timelessFacts } from './observe-rack.ts';
 import { type SshdRack, startSshdRack } from './observe-sshd.ts';
@@ -12,11 +12,7 @@ import { type SshdRack, startSshdRack } from './observe-sshd.ts';
 const waysMs = [60, 120, 250, 500, 1_000];
 const most = 9;
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startExampleRack();
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startExampleRack());
 
 /** Observes one node through the proxy. The facts must equal those from a direct connection. */
 async function journey(node: string, proxyTo: ProxyOptions, way: (port: number) => NodeTarget): Promise<ProxyCounts> {

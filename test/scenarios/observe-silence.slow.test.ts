@@ -1,20 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codes } from '../../src/engine/diagnose/rules.ts';
 import { allProbes } from '../../src/engine/observe/facts.ts';
 import { observeCommand } from '../../src/node/observe-script.ts';
 import { type FaultName, faultNames, faults } from '../../src/sim/faults/faults.ts';
-import { type RunningRack, run } from '../rack/running.ts';
+import { run } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { startExampleRack } from './observe-rack.ts';
 
 const boundary = '0123456789abcdef0123456789abcdef';
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startExampleRack();
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startExampleRack());
 
 /** An example target in the rack for each form of target. */
 const targetOf = (fault: FaultName): string =>

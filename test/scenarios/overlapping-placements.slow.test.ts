@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { shared } from '../rack/shared.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
 /** A mesh over both Macs, and a second one on only the first Mac. */
 const file = pairFile((value) => {
@@ -9,11 +10,7 @@ const file = pairFile((value) => {
   placements['solo'] = { ...filePart(placements, 'chat'), nodes: [first], endpoint: { port: 8081 } };
 });
 
-let rack: ConvergeRack;
-beforeAll(async () => {
-  rack = await startConvergeRack('overlap', file);
-}, patience);
-afterAll(() => rack.stop());
+const rack = shared(() => startConvergeRack('overlap', file));
 
 const service = (placement: string): string => `dev.meshwright.rank.${placement}`;
 

@@ -1,20 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { leastExchangeBytes } from '../../src/model/model-bytes.ts';
 import type { Step } from '../../src/model/step.ts';
-import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { shared } from '../rack/shared.ts';
+import { filePart, first, pairFile, second } from './converge-file.ts';
+import { leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
-let rack: ConvergeRack;
-let file: FileValue;
+const file = pairFile((value) => {
+  for (const one of Object.values(filePart(value, 'placements'))) (one as Record<string, unknown>)['state'] = 'stopped';
+});
+const rack = shared(() => startConvergeRack('sent-once', file));
 beforeAll(async () => {
-  file = pairFile((value) => {
-    for (const one of Object.values(filePart(value, 'placements')))
-      (one as Record<string, unknown>)['state'] = 'stopped';
-  });
-  rack = await startConvergeRack('sent-once', file);
   // The cables get their addresses.
   await rack.converge();
   mkdirSync(join(rack.folder, 'shelf'));
@@ -24,7 +22,6 @@ beforeAll(async () => {
   for (const one of Object.values(filePart(file, 'placements'))) (one as Record<string, unknown>)['model'] = 'shelf';
   expect(await rack.declare(file)).toEqual([]);
 }, patience);
-afterAll(() => rack?.stop());
 
 const sendsOf = ({ steps }: Plan): readonly string[] =>
   steps.flatMap(({ node, act }) => (act.kind === 'send' ? `${node} ${act.source.slice(-11)}` : []));

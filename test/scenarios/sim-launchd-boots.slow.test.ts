@@ -133,13 +133,6 @@ describe('a simulated launchd job with KeepAlive', () => {
       return label;
     });
 
-  it('is started again by launchd itself', async () => {
-    await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 0 });
-    await launchd.boot();
-    expect(killed()).toEqual(['dev.kept']);
-    expect(await eventually(async () => (await runsOf()) === '2')).toBe(true);
-  });
-
   it('waits for its throttle interval unless it is kickstarted', async () => {
     await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 80_000 });
     await launchd.boot();

@@ -1,11 +1,12 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';
-import { connect, eventually, type RunningRack, run, startRack } from '../rack/running.ts';
+import { connect, eventually, run, startRack } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
@@ -16,16 +17,14 @@ const label = 'dev.meshwright.rank.tiny';
 const plistPath = `/Library/LaunchDaemons/${label}.plist`;
 const weights = 'model-00001-of-00002.safetensors';
 
-let rack: RunningRack;
 let fleet: Fleet;
+const rack = shared(() => startRack(startFleet, { desired: desiredRack, seed: 'mesh' }));
 beforeAll(async () => {
-  rack = await startRack(startFleet, { desired: desiredRack, seed: 'mesh' });
   fleet = rack.fleet;
   await Promise.all(nodes.map((node, rank) => install(node, rank)));
   for (const node of nodes) await control(node, `bootstrap system "$R${plistPath}"`);
   await startAll();
 });
-afterAll(() => rack.stop());
 
 const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
 
@@ -106,12 +105,12 @@ describe('four ranks of the reference runtime on a simulated rack', () => {
     expect((await fleet.unknown())['studio-1']).toEqual([]);
   });
 
-  it('change their answer when one byte is flipped on one node', async () => {
+  it.each(nodes)('change their answer when one byte is flipped on %s', async (node) => {
     const before = await ask();
-    await flip('studio-3');
+    await flip(node);
     const after = await ask();
     expect([after[0], after[1] === before[1]]).toEqual([200, false]);
-    await flip('studio-3');
+    await flip(node);
     expect(await ask()).toEqual(before);
   });
 

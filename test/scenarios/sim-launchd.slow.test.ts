@@ -5,15 +5,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { desiredRack } from '../rack/rack.ts';
-import { connect, eventually, freshFolder, removeFolder, run } from '../rack/running.ts';
+import { connect, eventually, run } from '../rack/running.ts';
+import { sharedFolder } from '../rack/shared.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 
-let folder = '';
+const folder = sharedFolder('mw test ');
 let fleet: Fleet;
 let client: Client;
 let root = '';
 beforeAll(async () => {
-  folder = await freshFolder('mw test ');
   fleet = await startFleet({ folder, model: modelledFleet(desiredRack, 'launchd') });
   root = fleet.nodes['studio-1']?.root ?? '';
   client = await connect(fleet, 'studio-1');
@@ -21,7 +21,6 @@ beforeAll(async () => {
 afterAll(async () => {
   client.end();
   await fleet.stop();
-  await removeFolder(folder);
 });
 
 const macPath = '/Library/LaunchDaemons/dev.test.plist';
@@ -74,16 +73,6 @@ const isAlive = (pid: string | undefined): boolean => {
 };
 
 describe('launchctl on a simulated node', () => {
-  it('loads a service that runs in a separate process after kickstart', async () => {
-    expect(await bootstrap()).toEqual([0, '']);
-    expect(await printed()).toMatchObject({ state: 'not running', runs: '0', path: macPath });
-    expect(await launchctl('kickstart', 'system/dev.test')).toEqual([0, '']);
-    const { state, pid, runs } = await printed();
-    expect([state, runs, isAlive(pid)]).toEqual(['running', '1', true]);
-    expect(await hasStarted()).toBe(true);
-    expect((await run(client, `ps -ww -o command= -p ${pid}`)).stdout).toContain(program());
-  });
-
   it('prints the PID on request, and does not start a second process', async () => {
     await bootstrap();
     const [, first] = await launchctl('kickstart', '-p', 'system/dev.test');

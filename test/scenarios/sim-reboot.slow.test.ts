@@ -7,7 +7,7 @@ import { readSavedState } from '../../src/sim/hosts/control/run-folder.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
 import { desiredRack, links } from '../rack/rack.ts';
-import { connect, eventually, freshFolder, markedProcesses, type Ran, removeFolder, run, sh } from '../rack/running.ts';
+import { connect, eventually, freshFolder, type Ran, removeFolder, run, sh } from '../rack/running.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 
 const folders: string[] = [];
@@ -36,13 +36,11 @@ async function fresh(): Promise<string> {
 /** The same rack for a test that acts during a slow shutdown: four minutes on a Mac take five real seconds. */
 const slow = async (): Promise<Fleet> => up(await fresh(), desiredRack, 1 / 50);
 
-/** Asks a node to restart or switch itself off, from a child that outlives the script. */
-const shutDown = (fleet: Fleet, node: string, option: '-r' | '-h'): Promise<Ran> =>
-  sh(fleet, node, `"$R/sbin/shutdown" ${option} now >/dev/null 2>&1 </dev/null &`);
+/** Asks a node to restart, from a child that outlives the script. */
+const restart = (fleet: Fleet, node: string): Promise<Ran> =>
+  sh(fleet, node, `"$R/sbin/shutdown" -r now >/dev/null 2>&1 </dev/null &`);
 
 afterEach(endRebooted);
-
-const isLinux = process.platform === 'linux';
 
 const isUp = (fleet: Fleet, node: string): boolean => fleet.power()[node] === 'up';
 
@@ -53,7 +51,7 @@ const bootSession = async (fleet: Fleet, node: string): Promise<string> =>
 async function reboot(fleet: Fleet, node: string): Promise<void> {
   const count = (): number => fleet.effects().filter((one) => one.kind === 'boot' && one.node === node).length;
   const before = count();
-  await shutDown(fleet, node, '-r');
+  await restart(fleet, node);
   expect(await eventually(() => count() === before + 1 && isUp(fleet, node))).toBe(true);
 }
 
@@ -122,30 +120,11 @@ describe('a reboot of a simulated Mac', () => {
     expect(kinds).toEqual(['reboot studio-1 0', 'power-off studio-1 0', 'boot studio-1 1']);
   });
 
-  it.runIf(isLinux)('kills every process on the node, even outside its group, and no other', async () => {
-    const fleet = await up(await fresh());
-    const escaped = `"$R/usr/bin/perl" -MPOSIX -e 'fork and exit; POSIX::setsid(); exec "/bin/sleep", "300"' >/dev/null 2>&1 </dev/null`;
-    await sh(fleet, 'studio-1', escaped, 'user');
-    await sh(fleet, 'studio-2', escaped, 'user');
-    // While a process is becoming `sleep`, it shows no environment.
-    await expect.poll(() => markedProcesses(fleet.runId)).toHaveLength(2);
-    await reboot(fleet, 'studio-1');
-    expect(await markedProcesses(fleet.runId)).toHaveLength(1);
-  });
-
   it("is refused to a user other than root in macOS's words", async () => {
     const fleet = await up(await fresh());
     const ran = await sh(fleet, 'studio-1', '"$R/sbin/shutdown" -r now', 'user');
     expect([ran.code, ran.stderr]).toEqual([1, 'shutdown: NOT super-user\n']);
     expect(isUp(fleet, 'studio-1')).toBe(true);
-  });
-
-  it('restores a bridge that ifconfig removed and that is still in the preferences', async () => {
-    const fleet = await up(await fresh());
-    await fleet.setFault(['bridge-active', 'studio-1']);
-    await sh(fleet, 'studio-1', '"$R/sbin/ifconfig" bridge0 destroy');
-    await reboot(fleet, 'studio-1');
-    expect((await sh(fleet, 'studio-1', '"$R/sbin/ifconfig" -l')).stdout).toContain('bridge0');
   });
 
   it('does not restore a bridge that was deleted from the preferences, unless macOS rebuilds it', async () => {
@@ -163,37 +142,6 @@ describe('a reboot of a simulated Mac', () => {
     await reboot(fleet, 'studio-1');
     expect(await hasBridge('"$R/sbin/ifconfig" -l')).toBe(false);
   });
-
-  it('stops at FileVault if that is on, until a person unlocks the Mac', async () => {
-    const fleet = await up(await fresh(), { ...desiredRack, system: { ...desiredRack.system, fileVault: 'enabled' } });
-    await reboot(fleet, 'studio-1');
-    await expect(connect(fleet, 'studio-1')).rejects.toThrow(/authentication/i);
-    expect((await fleet.hands()).done).toEqual(['unlocked studio-1 with its password']);
-    expect((await sh(fleet, 'studio-1', '"$R/usr/bin/true"')).code).toBe(0);
-  });
-});
-
-describe('a simulated Mac that is off', () => {
-  it('stays off until its power button is pressed', async () => {
-    const fleet = await up(await fresh());
-    const before = await bootSession(fleet, 'studio-2');
-    await shutDown(fleet, 'studio-2', '-h');
-    expect(await eventually(() => fleet.power()['studio-2'] === 'down')).toBe(true);
-    await expect(connect(fleet, 'studio-2')).rejects.toThrow(/ECONNREFUSED/);
-    expect(existsSync(join(fleet.nodes['studio-2']?.root ?? '', '.sim/boot'))).toBe(false);
-    expect(await fleet.powerOn('studio-2')).toBe(true);
-    expect(await bootSession(fleet, 'studio-2')).not.toBe(before);
-    expect(fleet.effects().map(({ kind }) => kind)).toEqual(['power-off', 'boot']);
-  });
-
-  it('stays off after a failed reboot until its power button is pressed', async () => {
-    const fleet = await up(await fresh());
-    await fleet.setFault(['no-return', 'studio-1']);
-    await shutDown(fleet, 'studio-1', '-r');
-    expect(await eventually(() => fleet.power()['studio-1'] === 'down')).toBe(true);
-    await fleet.powerOn('studio-1');
-    expect(isUp(fleet, 'studio-1')).toBe(true);
-  });
 });
 
 describe('a slow reboot of a simulated Mac', () => {
@@ -201,7 +149,7 @@ describe('a slow reboot of a simulated Mac', () => {
     const fleet = await slow();
     await fleet.setFault(['slow-shutdown', 'studio-1']);
     const client = await connect(fleet, 'studio-1');
-    await shutDown(fleet, 'studio-1', '-r');
+    await restart(fleet, 'studio-1');
     expect(await eventually(() => fleet.power()['studio-1'] === 'going-down')).toBe(true);
     expect((await run(client, 'echo still there')).stdout).toBe('still there\n');
     expect(await eventually(() => isUp(fleet, 'studio-1'))).toBe(true);
@@ -279,34 +227,5 @@ describe('a simulator restarted from its disk', () => {
     await writeFile(join(folder, 'state.json'), '{"formatVersion": 0}');
     const fleet = await up(folder);
     expect((await sh(fleet, 'studio-1', '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb')).stdout).toContain(': 491520');
-  });
-});
-
-describe('a person at a simulated rack', () => {
-  it('plugs cables as declared, enables RDMA, and reports each action', async () => {
-    const fleet = await up(await fresh());
-    await fleet.setFault(['cable-missing', 'studio-1:2']);
-    await fleet.setFault(['cable-swapped', 'studio-4']);
-    await fleet.setFault(['cable-40g', 'studio-2:3']);
-    await fleet.setFault(['rdma-disabled', 'studio-3']);
-    await fleet.setFault(['clock-skew', 'studio-3']);
-    const before = await bootSession(fleet, 'studio-3');
-    const { done } = await fleet.hands();
-    expect([...done].sort()).toEqual([
-      'enabled RDMA on studio-3 in Recovery, and restarted the Mac',
-      'plugged in a cable of 80 Gb/s at studio-2:3 <-> studio-3:3',
-      'plugged in studio-1:2 <-> studio-2:2',
-      'plugged in studio-1:4 <-> studio-4:2',
-      'plugged in studio-2:4 <-> studio-4:3',
-      'unplugged studio-1:4 <-> studio-4:3',
-      'unplugged studio-2:4 <-> studio-4:2',
-    ]);
-    expect(await bootSession(fleet, 'studio-3')).not.toBe(before);
-    expect((await sh(fleet, 'studio-3', '"$R/usr/bin/rdma_ctl" status')).stdout).toBe('enabled\n');
-    expect(await fleet.setFault(['sudo-denied', 'studio-1'])).toEqual({
-      kind: 'done',
-      faults: [{ text: 'clock-skew studio-3' }, { text: 'sudo-denied studio-1' }],
-    });
-    expect((await fleet.hands()).done).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askControl } from '../../src/sim/hosts/control/control.ts';
@@ -46,17 +46,6 @@ const isLinux = process.platform === 'linux';
 const background = 'sleep 300 >/dev/null 2>&1 </dev/null & sleep 301';
 
 describe('a supervisor', () => {
-  it('starts once, is found, and stops once', async () => {
-    const folder = await fresh();
-    const first = await up(folder);
-    const second = await up(folder);
-    expect([first.kind, second.kind, second.run.pid]).toEqual(['started', 'already', first.run.pid]);
-    expect((await readRun(folder)).kind).toBe('live');
-    expect((await stopSupervisor(folder)).kind).toBe('stopped');
-    expect((await stopSupervisor(folder)).kind).toBe('none');
-    expect(await readdir(folder)).not.toContain('run.json');
-  });
-
   it('protects its files from other users', async () => {
     const folder = await fresh();
     const { run: file } = await up(folder);
@@ -105,15 +94,6 @@ describe('a supervisor', () => {
     expect((await stopSupervisor(folder)).kind).toBe('stopped');
   });
 
-  it('is cleaned up after a crash without a new start', async () => {
-    const folder = await fresh();
-    const { run: file } = await up(folder);
-    process.kill(file.pid, 'SIGKILL');
-    expect(await eventually(async () => (await readRun(folder)).kind === 'dead')).toBe(true);
-    expect((await stopSupervisor(folder)).kind).toBe('cleaned');
-    expect((await readRun(folder)).kind).toBe('none');
-  });
-
   it('counts as silent if it does not answer, and can still be stopped', async () => {
     const folder = await fresh();
     const { run: file } = await up(folder);
@@ -143,10 +123,6 @@ describe('a supervisor', () => {
     );
   });
 
-  it('refuses a folder that PATH cannot contain', async () => {
-    await expect(startFleet({ folder: await fresh('a:b'), model: bareModel([]) })).rejects.toThrow(/sim\/run-folder/);
-  });
-
   it('answers on its socket even if its folder has a long path', async () => {
     const folder = await fresh('a-rather-long-name-of-a-folder'.repeat(4), 'run');
     const { run: file } = await up(folder);
@@ -155,45 +131,10 @@ describe('a supervisor', () => {
     expect(answer).toMatchObject({ simulated: true, ok: true, value: { run: { runId: file.runId }, faults: [] } });
   });
 
-  it('gives access to its command log', async () => {
-    const folder = await fresh();
-    const { run: file } = await up(folder);
-    const client = await connect(await reach(file), 'studio-2');
-    await run(client, 'echo seen');
-    client.end();
-    const answer = await askControl(file.controlSocket, { ask: 'log' }, 60_000);
-    expect(answer).toMatchObject({
-      value: { counts: { 'studio-2': { connections: 1, execs: 1 } }, execs: [{ command: 'echo seen' }] },
-    });
-  });
-
-  it('presses power buttons on request and knows its nodes', async () => {
-    const { run: file } = await up(await fresh());
-    const power = { 'studio-1': 'up', 'studio-2': 'up' };
-    expect(await askControl(file.controlSocket, { ask: 'power-on', words: ['studio-1'] }, 60_000)).toMatchObject({
-      value: { power },
-    });
-    expect(await askControl(file.controlSocket, { ask: 'hands' }, 60_000)).toMatchObject({ value: { done: [] } });
-    expect(await askControl(file.controlSocket, { ask: 'status' }, 60_000)).toMatchObject({ value: { power } });
-    expect(await askControl(file.controlSocket, { ask: 'power-on', words: ['studio-9'] }, 60_000)).toMatchObject({
-      ok: false,
-      diagnostics: [{ code: 'sim/unknown-node' }],
-    });
-  });
-
   it('starts only once if started twice in parallel', async () => {
     const folder = await fresh();
     const both = await Promise.all([up(folder), up(folder)]);
     expect(both[0].run.pid).toBe(both[1].run.pid);
     expect(both.map((one) => one.kind).sort()).toEqual(['already', 'started']);
-  });
-
-  it('runs next to a second one with the same nodes', async () => {
-    const [one, two] = [await up(await fresh()), await up(await fresh())];
-    const client = await connect(await reach(two.run), 'studio-1');
-    const { stdout } = await run(client, 'pwd');
-    client.end();
-    expect(stdout.trim()).toBe(`${two.run.nodes['studio-1']?.root}/Users/mesh`);
-    expect(one.run.nodes['studio-1']?.port).not.toBe(two.run.nodes['studio-1']?.port);
   });
 });

@@ -1,25 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { connect, fetchHostKey } from '../../src/remote/connect.ts';
 import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
-import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
-import { connectLimits, execLimits, makeSshCase, rejectionCode } from '../sshd/ssh-case.ts';
+import { listening } from '../rack/listening.ts';
+import type { Faults } from '../sshd/fault-server.ts';
+import { connectLimits, execLimits, rejectionCode } from '../sshd/ssh-case.ts';
 import { type KeyPair, makeKey } from '../sshd/start-sshd.ts';
+import { makeFaultCase } from './fault-case.ts';
 import { rejection } from './ssh-rejection.ts';
 
-const ssh = makeSshCase('mesh');
+const ssh = makeFaultCase();
 const other = makeKey(ssh.folder, 'other');
-const servers: FaultServer[] = [];
-
-async function start(faults: Faults): Promise<FaultServer> {
-  const server = await startFaultServer(ssh.host, faults);
-  servers.push(server);
-  return server;
-}
-
 /** A private key with the public half of a different key, which an attacker can show but not sign with. */
 function claiming(privateKey: string, claimed: KeyPair): string {
   const halfOf = (pair: KeyPair): Buffer => Buffer.from(pair.base64, 'base64').subarray(-32);
@@ -46,7 +40,7 @@ async function lateAfter(
     const atPoint = new Promise<void>((resolve) => {
       reached = resolve;
     });
-    const server = await start(faults(reached));
+    const server = await ssh.start(faults(reached));
     const problem = rejection(ssh.connect(server.port, firstByteMs === undefined ? {} : { firstByteMs }));
     await atPoint;
     vi.advanceTimersByTime(passesMs);
@@ -56,17 +50,10 @@ async function lateAfter(
   }
 }
 
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-afterAll(() => ssh.remove());
-
 describe('a connection to a faulty node', () => {
   it('is refused when nothing listens', async () => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const port = await listening(server);
     await new Promise<void>((resolve) => server.close(() => resolve()));
     expect(await rejectionCode(ssh.connect(port))).toBe('ssh/refused');
   });
@@ -126,7 +113,7 @@ describe('a connection to a faulty node', () => {
   });
 
   it('ends immediately when the run is interrupted', async () => {
-    const server = await start({ onSocket: () => undefined });
+    const server = await ssh.start({ onSocket: () => undefined });
     const controller = new AbortController();
     const trying = rejectionCode(ssh.connect(server.port, { signal: controller.signal }));
     while (server.counts.connections === 0) await sleep(5);
@@ -136,15 +123,15 @@ describe('a connection to a faulty node', () => {
   });
 
   it('is dropped if the node closes before, during and after key exchange', async () => {
-    const before = await start({ onSocket: (socket) => socket.destroy() });
-    const within = await start({
+    const before = await ssh.start({ onSocket: (socket) => socket.destroy() });
+    const within = await ssh.start({
       onSocket: (socket) => {
         socket.write('SSH-2.0-short\r\n');
         socket.once('data', () => socket.destroy());
       },
     });
     const sockets: Socket[] = [];
-    const after = await start({
+    const after = await ssh.start({
       onSocket: (socket, speakSsh) => {
         sockets.push(socket);
         speakSsh();
@@ -159,7 +146,7 @@ describe('a connection to a faulty node', () => {
   });
 
   it('reports that no SSH server answers, and escapes any other greeting', async () => {
-    const server = await start({ onSocket: says('HTTP/1.1 400 Bad\u001b[31m Request\r\n\r\n') });
+    const server = await ssh.start({ onSocket: says('HTTP/1.1 400 Bad\u001b[31m Request\r\n\r\n') });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/not-ssh');
     expect(problem.detail).toContain('HTTP/1.1 400 Bad\\x1b[31m');
@@ -173,14 +160,14 @@ describe('a connection to a faulty node', () => {
       };
       more();
     };
-    const server = await start({ onSocket: flood });
+    const server = await ssh.start({ onSocket: flood });
     expect(await rejectionCode(ssh.connect(server.port))).toBe('ssh/not-ssh');
   });
 
   it.each(['Exceeded MaxStartups\r\n', 'Not allowed at this time\r\n'])(
     'is turned away if the node prints %j',
     async (text) => {
-      const server = await start({ onSocket: says(text) });
+      const server = await ssh.start({ onSocket: says(text) });
       const problem = await rejection(ssh.connect(server.port));
       expect(problem.code).toBe('ssh/too-many-connections');
       expect(problem.detail).toContain(text.trim());
@@ -188,7 +175,7 @@ describe('a connection to a faulty node', () => {
   );
 
   it("fails if the node has only broken algorithms, and names both sides' algorithms", async () => {
-    const server = await start({ algorithms: { kex: ['diffie-hellman-group14-sha1'] } });
+    const server = await ssh.start({ algorithms: { kex: ['diffie-hellman-group14-sha1'] } });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/no-common-algorithm');
     expect(problem.detail).toContain('diffie-hellman-group14-sha1');
@@ -200,7 +187,7 @@ describe('a connection to a faulty node', () => {
     ['cipher', { cipher: ['chacha20-poly1305@openssh.com'] }],
     ['MAC', { cipher: ['aes128-ctr'], hmac: ['hmac-sha1'] }],
   ] as const)('fails without a common %s if the node offers only %j', async (kind, lists) => {
-    const server = await start({
+    const server = await ssh.start({
       algorithms: Object.fromEntries(Object.entries(lists).map(([key, list]) => [key, [...list]])),
     });
     const problem = await rejection(ssh.connect(server.port));
@@ -211,7 +198,7 @@ describe('a connection to a faulty node', () => {
 
 describe("a node's host key", () => {
   it('is checked before any login is tried', async () => {
-    const server = await start({});
+    const server = await ssh.start({});
     const target = ssh.target(server.port);
     const unknown = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
     expect(unknown).toMatchObject({ code: 'ssh/host-key-unknown' });
@@ -229,8 +216,7 @@ describe("a node's host key", () => {
   });
 
   it('is not proven by a server that signs with a different key, which gets no login', async () => {
-    const server = await startFaultServer({ privateKey: claiming(ssh.host.privateKey, other), pair: other }, {});
-    servers.push(server);
+    const server = await ssh.start({}, { privateKey: claiming(ssh.host.privateKey, other), pair: other });
     const problem = await rejection(connect(ssh.target(server.port), ssh.trust(server.port, other), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/host-key-unproven', subject: nodeSubject('studio-1') });
     expect(problem.hint).not.toContain('again');
@@ -238,7 +224,7 @@ describe("a node's host key", () => {
   });
 
   it('is fetched without a login, for a person to compare', async () => {
-    const server = await start({});
+    const server = await ssh.start({});
     const key = await fetchHostKey(ssh.target(server.port), connectLimits);
     expect(key).toMatchObject({ type: ssh.host.pair.type, base64: ssh.host.pair.base64 });
     expect(key.fingerprint).toMatch(/^SHA256:[A-Za-z0-9+/]{43}$/u);
@@ -254,14 +240,13 @@ describe('a login with a key', () => {
   const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.url), 'utf8');
 
   it('tries only public keys, each once, without asking for methods first', async () => {
-    const server = await start({});
-    const remote = await ssh.connect(server.port);
+    const { server, remote } = await ssh.connected({});
     remote.close();
     expect(server.logins).toEqual(['publickey', 'publickey:signed']);
   });
 
   it("fails with the offered keys' names, after one attempt each", async () => {
-    const server = await start({ onAuth: (context) => context.reject(['publickey', 'password']) });
+    const server = await ssh.start({ onAuth: (context) => context.reject(['publickey', 'password']) });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');
     expect(problem.detail).toContain(`${ssh.user.file} (ssh-ed25519 SHA256:`);
@@ -271,7 +256,7 @@ describe('a login with a key', () => {
 
   it('offers at most five keys and reports how many were left out', async () => {
     const files = Array.from({ length: 7 }, (_, index) => makeKey(ssh.folder, `many-${index}`).file);
-    const server = await start({ onAuth: (context) => context.reject(['publickey']) });
+    const server = await ssh.start({ onAuth: (context) => context.reject(['publickey']) });
     const target = ssh.target(server.port, { identityFiles: files });
     const problem = await rejection(connect(target, ssh.trust(server.port), connectLimits));
     expect(server.logins).toHaveLength(5);
@@ -279,22 +264,24 @@ describe('a login with a key', () => {
   });
 
   it('does not send a password to a Mac that is locked at FileVault', async () => {
-    const server = await start({ banner, onAuth: (context) => context.reject(['password', 'keyboard-interactive']) });
+    const server = await ssh.start({
+      banner,
+      onAuth: (context) => context.reject(['password', 'keyboard-interactive']),
+    });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/locked-at-filevault');
     expect(server.logins).toEqual(['publickey']);
   });
 
   it('reports which further method a node requires after the key', async () => {
-    const server = await start({ onAuth: (context) => context.reject(['keyboard-interactive'], true) });
+    const server = await ssh.start({ onAuth: (context) => context.reject(['keyboard-interactive'], true) });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');
     expect(problem.detail).toContain('keyboard-interactive');
   });
 
   it('leaves the connection usable for commands, and does not forward agents, ports or variables', async () => {
-    const server = await start({});
-    const remote = await ssh.connect(server.port);
+    const { server, remote } = await ssh.connected({});
     expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
     remote.close();
     expect([server.commands, server.extras]).toEqual([['true'], []]);

@@ -1,25 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/remote/connect.ts';
 import { trustFor } from '../../src/remote/keys/host-key-trust.ts';
-import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
-import { connectLimits, makeSshCase } from '../sshd/ssh-case.ts';
+import type { FaultServer } from '../sshd/fault-server.ts';
+import { connectLimits } from '../sshd/ssh-case.ts';
+import { makeFaultCase } from './fault-case.ts';
 import { rejection } from './ssh-rejection.ts';
 
-const ssh = makeSshCase('mesh');
-const servers: FaultServer[] = [];
-
-async function start(): Promise<FaultServer> {
-  const server = await startFaultServer(ssh.host, {});
-  servers.push(server);
-  return server;
-}
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-afterAll(() => ssh.remove());
-
+const ssh = makeFaultCase();
 const trustOf = (host: string, { port }: FaultServer) => {
   const text = `[${host}]:${port} ${ssh.host.pair.publicLine}\n`;
   return trustFor({ host, port }, { knownHosts: [{ file: 'known_hosts', text }] });
@@ -27,7 +15,7 @@ const trustOf = (host: string, { port }: FaultServer) => {
 
 describe('a connection to a host', () => {
   it('gets its full deadline after the name lookup', async () => {
-    const server = await start();
+    const server = await ssh.start();
     const target = ssh.target(server.port, { host: 'slow-name.lan' });
     let namedAt = 0;
     const lookUp = async () => {
@@ -48,7 +36,7 @@ describe('a connection to a host', () => {
   });
 
   it('does not look up an IP address', async () => {
-    const server = await start();
+    const server = await ssh.start();
     let lookups = 0;
     const lookUp = () => {
       lookups += 1;
@@ -59,7 +47,7 @@ describe('a connection to a host', () => {
   });
 
   it('tries the second address if the first refuses', async () => {
-    const server = await start();
+    const server = await ssh.start();
     const target = ssh.target(server.port, { host: 'two-addresses.lan' });
     const lookUp = () =>
       Promise.resolve([

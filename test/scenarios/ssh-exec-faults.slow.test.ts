@@ -1,68 +1,52 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerChannel } from 'ssh2';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { diagnoseExit } from '../../src/remote/remote.ts';
-import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
-import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
+import type { FaultExec, Faults } from '../sshd/fault-server.ts';
+import { execLimits, textOf } from '../sshd/ssh-case.ts';
+import { makeFaultCase } from './fault-case.ts';
 
-const ssh = makeSshCase('mesh');
-const servers: FaultServer[] = [];
-
-async function start(faults: Faults): Promise<FaultServer> {
-  const server = await startFaultServer(ssh.host, faults);
-  servers.push(server);
-  return server;
+const ssh = makeFaultCase();
+/** Answers every command but `hang`. */
+function hangs({ channel, command }: FaultExec): void {
+  if (command === 'hang') return;
+  channel.exit(0);
+  channel.end();
 }
 
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-afterAll(() => ssh.remove());
-
 describe("a command's exit", () => {
-  it('is unknown if the connection is cut after login', async () => {
-    const server = await start({ onReady: (socket) => socket.destroy() });
-    const remote = await ssh.connect(server.port);
-    const { exit } = await remote.exec('true', execLimits);
-    expect(exit.kind).toBe('unknown');
-    expect(diagnoseExit('studio-1', exit)).toMatchObject({ code: 'ssh/dropped', subject: nodeSubject('studio-1') });
-  });
-
-  it('is unknown if the connection is cut after the channel was opened', async () => {
-    const server = await start({ onExec: ({ socket }) => socket.destroy() });
-    const remote = await ssh.connect(server.port);
-    const { exit } = await remote.exec('true', execLimits);
-    expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
-  });
-
-  it('is unknown if the connection is cut during the output, which is kept', async () => {
-    const server = await start({
-      onExec: ({ channel, socket }) => {
-        channel.write('half an ans', () => setImmediate(() => socket.destroy()));
+  it.each<readonly [string, Faults, string, string]>([
+    ['the connection is cut after login', { onReady: (socket) => socket.destroy() }, 'ssh/dropped', ''],
+    ['the connection is cut after the channel opened', { onExec: ({ socket }) => socket.destroy() }, 'ssh/dropped', ''],
+    [
+      'the connection is cut during the output, which is kept',
+      { onExec: ({ channel, socket }) => channel.write('half an ans', () => setImmediate(() => socket.destroy())) },
+      'ssh/dropped',
+      'half an ans',
+    ],
+    [
+      'the code arrived but the output did not end',
+      {
+        onExec: ({ channel, socket }) => {
+          channel.write('half');
+          channel.exit(0);
+          setImmediate(() => socket.destroySoon());
+        },
       },
-    });
-    const remote = await ssh.connect(server.port);
-    const result = await remote.exec('true', execLimits);
-    expect(result.exit.kind).toBe('unknown');
-    expect(textOf(result.stdout)).toBe('half an ans');
-  });
-
-  it('is unknown if the code arrived but the output did not end', async () => {
-    const server = await start({
-      onExec: ({ channel, socket }) => {
-        channel.write('half');
-        channel.exit(0);
-        setImmediate(() => socket.destroySoon());
-      },
-    });
-    const remote = await ssh.connect(server.port);
-    const { exit } = await remote.exec('true', execLimits);
-    expect(exit.kind).toBe('unknown');
+      'ssh/dropped',
+      'half',
+    ],
+    ['the channel closes without a code', { onExec: ({ channel }) => channel.close() }, 'ssh/exit-unknown', ''],
+  ])('is unknown if %s', async (_when, faults, code, output) => {
+    const { remote } = await ssh.connected(faults);
+    const { exit, stdout } = await remote.exec('true', execLimits);
+    expect(diagnoseExit('studio-1', exit)).toMatchObject({ code, subject: nodeSubject('studio-1') });
+    expect([exit.kind, textOf(stdout)]).toEqual(['unknown', output]);
   });
 
   it('is known if code and end of output arrived before the cut', async () => {
-    const server = await start({
+    const { remote } = await ssh.connected({
       onExec: ({ channel, socket }) => {
         channel.write('whole');
         channel.exit(3);
@@ -70,30 +54,13 @@ describe("a command's exit", () => {
         setImmediate(() => socket.destroySoon());
       },
     });
-    const remote = await ssh.connect(server.port);
     const result = await remote.exec('true', execLimits);
     expect(result.exit).toEqual({ kind: 'exited', code: 3 });
     expect(textOf(result.stdout)).toBe('whole');
   });
 
-  it('is unknown, never success, if the channel closes without a code', async () => {
-    const server = await start({ onExec: ({ channel }) => channel.close() });
-    const remote = await ssh.connect(server.port);
-    const { exit } = await remote.exec('true', execLimits);
-    expect(exit.kind).toBe('unknown');
-    expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/exit-unknown');
-    remote.close();
-  });
-
   it('is unknown if its caller cancels, and the connection serves the next command', async () => {
-    const server = await start({
-      onExec: ({ channel, command }) => {
-        if (command === 'hang') return;
-        channel.exit(0);
-        channel.end();
-      },
-    });
-    const remote = await ssh.connect(server.port);
+    const { remote } = await ssh.connected({ onExec: hangs });
     const over = new AbortController();
     const hanging = remote.exec('hang', { ...execLimits, signal: over.signal });
     expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
@@ -101,24 +68,20 @@ describe("a command's exit", () => {
     expect((await hanging).exit).toMatchObject({ kind: 'unknown', why: 'closed' });
     expect((await remote.exec('hang', { ...execLimits, signal: over.signal })).exit.kind).toBe('unknown');
     expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
-    remote.close();
   });
 
   it('is the signal that killed the command', async () => {
-    const server = await start({
+    const { remote } = await ssh.connected({
       onExec: ({ channel }) => {
         channel.exit('KILL');
         channel.end();
       },
     });
-    const remote = await ssh.connect(server.port);
     expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'signalled', signal: 'KILL' });
-    remote.close();
   });
 
   it('is unknown if the node falls silent for three keepalives', async () => {
-    const server = await start({ onExec: ({ socket }) => socket.pause() });
-    const remote = await ssh.connect(server.port, { keepaliveMs: 50 });
+    const { remote } = await ssh.connected({ onExec: ({ socket }) => socket.pause() }, { keepaliveMs: 50 });
     const { exit } = await remote.exec('true', execLimits);
     expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
   });
@@ -126,7 +89,7 @@ describe("a command's exit", () => {
   it('is unknown at most 20 seconds after the node fell silent', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
-      const server = await start({
+      const server = await ssh.start({
         onExec: ({ socket }) => {
           socket.pause();
           vi.advanceTimersByTime(20_000);
@@ -141,11 +104,9 @@ describe("a command's exit", () => {
   });
 
   it('is unknown immediately, even for queued commands, when this side closes the connection', async () => {
-    const server = await start({ onExec: () => undefined });
-    const remote = await ssh.connect(server.port);
+    const { remote } = await ssh.connected({ onExec: () => undefined });
     const all = Array.from({ length: 12 }, () => remote.exec('sleep', execLimits));
     await sleep(20);
-    remote.close();
     const exits = await Promise.all(all);
     expect(new Set(exits.map(({ exit }) => exit.kind))).toEqual(new Set(['unknown']));
     expect((await remote.exec('true', execLimits)).exit.kind).toBe('unknown');
@@ -154,22 +115,14 @@ describe("a command's exit", () => {
 
 describe("a command's limits", () => {
   it('end the command at its deadline, and the connection serves the next one', async () => {
-    const server = await start({
-      onExec: ({ channel, command }) => {
-        if (command === 'hang') return;
-        channel.exit(0);
-        channel.end();
-      },
-    });
-    const remote = await ssh.connect(server.port);
+    const { remote } = await ssh.connected({ onExec: hangs });
     const { exit } = await remote.exec('hang', { ...execLimits, deadlineMs: 100 });
     expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/timed-out');
     expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
-    remote.close();
   });
 
   it('allow exactly the permitted bytes, and cut the output at one more', async () => {
-    const server = await start({
+    const { remote } = await ssh.connected({
       onExec: ({ channel, command }) => {
         channel.write('x'.repeat(60));
         channel.stderr.write('y'.repeat(Number(command) - 60));
@@ -177,18 +130,16 @@ describe("a command's limits", () => {
         channel.end();
       },
     });
-    const remote = await ssh.connect(server.port);
     const whole = await remote.exec('100', { ...execLimits, maxBytes: 100 });
     expect(whole).toMatchObject({ isTruncated: false, exit: { kind: 'exited', code: 0 } });
     const cut = await remote.exec('101', { ...execLimits, maxBytes: 100 });
     expect(cut).toMatchObject({ isTruncated: true, exit: { kind: 'unknown' } });
     expect(cut.stdout.length + cut.stderr.length).toBe(100);
-    remote.close();
   });
 
   it('end the connection of a node that keeps sending after its channel closed', async () => {
     const chunk = Buffer.alloc(32_000, 'x');
-    const server = await start({
+    const { remote } = await ssh.connected({
       onExec: ({ channel, socket, connection, command }) => {
         if (command !== 'flood') return;
         // Bypasses the library and ignores the window and the close, like a hostile node.
@@ -202,7 +153,6 @@ describe("a command's limits", () => {
         flood();
       },
     });
-    const remote = await ssh.connect(server.port);
     const flooded = await remote.exec('flood', { ...execLimits, maxBytes: 10_000 });
     expect(flooded).toMatchObject({ isTruncated: true, exit: { kind: 'unknown' } });
     const { exit } = await remote.exec('wait', execLimits);
@@ -224,7 +174,7 @@ describe("a command's limits", () => {
         channel.end();
       }
     };
-    const server = await start({
+    const server = await ssh.start({
       onExec: ({ channel }) => {
         open += 1;
         most = Math.max(most, open);
@@ -238,14 +188,12 @@ describe("a command's limits", () => {
     expect(all.every(({ exit }) => exit.kind === 'exited')).toBe(true);
     expect(server.commands).toHaveLength(30);
     expect(most).toBe(8);
-    remote.close();
   });
 
   it('end the connection if commands that outlived their deadline occupy every channel', async () => {
-    const server = await start({
+    const { remote } = await ssh.connected({
       onExec: ({ channel }) => Object.assign(channel, { close: () => undefined, end: () => undefined }),
     });
-    const remote = await ssh.connect(server.port);
     const limits = { ...execLimits, deadlineMs: 100 };
     const stuck = await Promise.all(Array.from({ length: 9 }, () => remote.exec('hang', limits)));
     expect(stuck.every(({ exit }) => exit.kind === 'unknown')).toBe(true);
@@ -259,7 +207,7 @@ describe("a command's limits", () => {
       asked += 1;
       return asked === 1 || asked > count + 1;
     };
-    const server = await start({ isOpened });
+    const server = await ssh.start({ isOpened });
     return { server, remote: await ssh.connect(server.port), asked: () => asked };
   }
 
@@ -269,7 +217,6 @@ describe("a command's limits", () => {
     const others = await Promise.all(['second', 'third'].map((one) => remote.exec(one, execLimits)));
     expect([first, ...others].map(({ exit }) => exit)).toEqual(Array(3).fill({ kind: 'exited', code: 0 }));
     expect([[...server.commands].sort(), asked()]).toEqual([['first', 'second', 'third'], 6]);
-    remote.close();
   });
 
   it('give up after endless refusals if nothing else is running', async () => {
@@ -278,6 +225,5 @@ describe("a command's limits", () => {
     const { exit } = await remote.exec('second', execLimits);
     expect(exit).toMatchObject({ kind: 'unknown', why: 'no-channel' });
     expect([server.commands, asked()]).toEqual([['first'], 8]);
-    remote.close();
   });
 });

@@ -1,25 +1,13 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exitText } from '../../src/model/probe.ts';
-import { type FaultExec, type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
-import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
+import type { FaultExec } from '../sshd/fault-server.ts';
+import { execLimits, textOf } from '../sshd/ssh-case.ts';
 import { until } from '../until.ts';
+import { makeFaultCase } from './fault-case.ts';
 
-const ssh = makeSshCase('mesh');
-const servers: FaultServer[] = [];
-
-async function start(faults: Faults): Promise<FaultServer> {
-  const server = await startFaultServer(ssh.host, faults);
-  servers.push(server);
-  return server;
-}
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-afterAll(() => ssh.remove());
-
+const ssh = makeFaultCase();
 const piece = Buffer.alloc(256 * 1024, 'm');
 const pieces = 64;
 
@@ -47,42 +35,36 @@ async function* many(count: number, asked = { pieces: 0, isOver: false }): Async
 
 describe('standard input sent in pieces', () => {
   it("arrives whole and in order, even beyond a channel's window", async () => {
-    const server = await start({ onExec: digestInput });
-    const remote = await ssh.connect(server.port);
+    const { remote } = await ssh.connected({ onExec: digestInput });
     const { stdout, exit } = await remote.exec('sum', { ...execLimits, stdin: many(pieces) });
     const hash = createHash('sha256');
     for (let at = 0; at < pieces; at += 1) hash.update(piece);
     expect([textOf(stdout), exitText(exit)]).toEqual([hash.digest('hex'), 'exit 0']);
-    remote.close();
   });
 
   it('stops when its command ends early', async () => {
-    const server = await start({
+    const { remote } = await ssh.connected({
       onExec: ({ channel }) => {
         channel.exit(3);
         channel.close();
       },
     });
-    const remote = await ssh.connect(server.port);
     const asked = { pieces: 0, isOver: false };
     const { exit } = await remote.exec('head', { ...execLimits, stdin: many(10_000, asked) });
     expect(exitText(exit)).toBe('exit 3');
     await until(() => asked.isOver);
     // The 2 MiB of a channel's window are 8 pieces.
     expect(asked.pieces).toBeLessThan(12);
-    remote.close();
   });
 
   it('leaves the exit unknown if it fails midway', async () => {
-    const server = await start({ onExec: digestInput });
-    const remote = await ssh.connect(server.port);
+    const { remote } = await ssh.connected({ onExec: digestInput });
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield piece;
       throw new Error('the disk is gone');
     }
     const { exit } = await remote.exec('sum', { ...execLimits, stdin: broken() });
     expect(exitText(exit)).toContain('the input of the command could not be read completely');
-    remote.close();
   });
 });
 
@@ -91,8 +73,7 @@ describe('a deadline that counts from the last byte', () => {
 
   it('spares a command that prints now and then', async () => {
     const events = new EventEmitter<{ exec: [FaultExec]; piece: [] }>();
-    const server = await start({ onExec: (exec) => void events.emit('exec', exec) });
-    const remote = await ssh.connect(server.port);
+    const { remote } = await ssh.connected({ onExec: (exec) => void events.emit('exec', exec) });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const begun = once(events, 'exec');
@@ -108,14 +89,11 @@ describe('a deadline that counts from the last byte', () => {
     channel.end();
     const { stdout, exit } = await ended;
     expect([textOf(stdout), exitText(exit)]).toEqual(['........', 'exit 0']);
-    remote.close();
   });
 
   it('ends a command with no output or input', async () => {
-    const server = await start({ onExec: () => undefined });
-    const remote = await ssh.connect(server.port);
+    const { remote } = await ssh.connected({ onExec: () => undefined });
     const { exit } = await remote.exec('silent', limits(400));
     expect(exit).toMatchObject({ kind: 'unknown', why: 'late' });
-    remote.close();
   });
 });

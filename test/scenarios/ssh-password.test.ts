@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { concealed } from '../../src/model/secret.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
 import { connectWithPassword, type PasswordLogin, unlockWithPassword } from '../../src/remote/keys/password-login.ts';
-import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
-import { connectLimits, execLimits, makeSshCase, rejection, rejectionCode } from '../sshd/ssh-case.ts';
+import type { FaultServer, Faults } from '../sshd/fault-server.ts';
+import { connectLimits, execLimits, rejection, rejectionCode } from '../sshd/ssh-case.ts';
 import { makeKey } from '../sshd/start-sshd.ts';
+import { makeFaultCase } from './fault-case.ts';
 
-const ssh = makeSshCase('mesh');
+const ssh = makeFaultCase();
 const other = makeKey(ssh.folder, 'other');
-const servers: FaultServer[] = [];
 const locked =
   'This system is locked. To unlock it, use a local account\r\nname and password. Once successfully\r\nunlocked, you will be able to connect normally.';
 
@@ -21,7 +21,7 @@ interface PasswordServer extends FaultServer {
 /** A server that accepts `right` by these methods. */
 async function start(methods: readonly string[], faults: Faults = {}): Promise<PasswordServer> {
   const passwords: string[] = [];
-  const server = await startFaultServer(ssh.host, {
+  const server = await ssh.start({
     onAuth: (context) => {
       const judge = (password: string | undefined): void => {
         passwords.push(password ?? '');
@@ -35,7 +35,6 @@ async function start(methods: readonly string[], faults: Faults = {}): Promise<P
     },
     ...faults,
   });
-  servers.push(server);
   return { ...server, passwords };
 }
 
@@ -44,11 +43,6 @@ const login = (server: FaultServer, password = 'right', key = ssh.host.pair): Pa
   trust: ssh.trust(server.port, key),
   password: concealed(password),
 });
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-afterAll(() => ssh.remove());
 
 describe('a login with a password', () => {
   it.each([['password'], ['keyboard-interactive']])(

@@ -1,20 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type RunningRack } from '../rack/running.ts';
+import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
 import { type CommandPlace, commandPlace } from './observe-command.ts';
 import { observe, startExampleRack, timelessFacts, treesOf } from './observe-rack.ts';
 import { type SshdRack, type SshdRackOptions, startSshdRack } from './observe-sshd.ts';
 
-let rack: RunningRack;
 let simulated: Readonly<Record<string, unknown>>;
+const rack = shared(() => startExampleRack());
 beforeAll(async () => {
-  rack = await startExampleRack();
   const observed = await observe(rack.names.map((name) => rack.way(name)));
   simulated = Object.fromEntries(rack.names.map((name) => [name, timelessFacts(observed, name)]));
 });
-afterAll(() => rack.stop());
 
 /** Runs `body` with one OpenSSH server per node. */
 async function withServers(options: SshdRackOptions, body: (real: SshdRack) => Promise<void>): Promise<void> {

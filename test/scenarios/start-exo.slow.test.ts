@@ -1,10 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
+import { shared } from '../rack/shared.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { leftIn, patience, rankNodes, startConvergeRack } from './converge-rack.ts';
 import { writeExoImage } from './exo-doubles.ts';
 import { hurried, justBefore, toldOfRanks } from './failed-start.ts';
 
@@ -17,16 +18,14 @@ const file = (state: 'serving' | 'stopped') =>
     Object.assign(chat, { runtime: 'exo', transport: 'rdma', state, expect: { firstToken: '4s' } });
   });
 
-let rack: ConvergeRack;
+const rack = shared(() => startConvergeRack('exo-start', pairFile()));
 beforeAll(async () => {
-  rack = await startConvergeRack('exo-start', pairFile());
   await writeExoImage(join(rack.folder, 'dist/exo-main.dmg'), 'main');
   await writeIndexedModel(join(rack.folder, 'models/indexed'));
   expect(await rack.declare(file('stopped'))).toEqual([]);
   await rack.converge();
   expect(await rack.declare(file('serving'))).toEqual([]);
 }, patience);
-afterAll(() => rack.stop());
 
 const at = (node: string, path: string): string => join(rack.fleet().nodes[node]?.root ?? '', path);
 const home = '/Library/Application Support/meshwright/placements/chat/files/home/.exo';
@@ -106,12 +105,6 @@ describe('an exo start', { timeout: patience }, () => {
 
   it('succeeds once the fault is gone', async () => {
     await rack.converge();
-    expect(
-      rack
-        .fleet()
-        .processes()
-        .map(({ node }) => node)
-        .sort(),
-    ).toEqual([...nodes]);
+    expect(rankNodes(rack)).toEqual([...nodes]);
   });
 });

@@ -3,14 +3,15 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import type { RunListener } from '../../src/apply/run-events.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
+import { shared } from '../rack/shared.ts';
 import { sampleOf } from '../sample.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
-import { type ConvergeRack, leftIn, startConvergeRack } from './converge-rack.ts';
+import { leftIn, rankNodes, startConvergeRack } from './converge-rack.ts';
 import { justBefore, toldOfRanks } from './failed-start.ts';
 import { runPlan } from './run-plan.ts';
 
@@ -26,13 +27,11 @@ const file = (state: 'serving' | 'stopped') =>
     chat['expect'] = { firstToken: '4s' };
   });
 
-let rack: ConvergeRack;
+const rack = shared(() => startConvergeRack('start', file('stopped')));
 beforeAll(async () => {
-  rack = await startConvergeRack('start', file('stopped'));
   await rack.converge();
   expect(await rack.declare(file('serving'))).toEqual([]);
 });
-afterAll(() => rack.stop());
 
 const at = (node: string, path: string): string => join(rack.fleet().nodes[node]?.root ?? '', path);
 
@@ -169,12 +168,6 @@ describe('a mesh start', () => {
   it('succeeds once the fault is gone', async () => {
     const { after } = await rack.converge();
     expect(leftIn(after)).toEqual([]);
-    expect(
-      rack
-        .fleet()
-        .processes()
-        .map(({ node }) => node)
-        .sort(),
-    ).toEqual([first, second]);
+    expect(rankNodes(rack)).toEqual([first, second]);
   });
 });

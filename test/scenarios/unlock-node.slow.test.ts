@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { scaledTiming } from '../../src/apply/run-timing.ts';
 import { lookAtDoor, trustIn, type Unlocked, unlockNode } from '../../src/apply/unlock-node.ts';
 import { openUnlockAttempts } from '../../src/cli/unlock/unlock-by-itself.ts';
@@ -15,25 +15,20 @@ import { read } from '../../src/rack/fact.ts';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { FleetModel } from '../../src/sim/hosts/fleet-model.ts';
 import type { ConnectionState } from '../../src/sim/model/fleet.ts';
-import { bareModel, freshFolder, type RunningRack, wayTo } from '../rack/running.ts';
+import { bareModel, freshFolder, wayTo } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { observe, startExampleRack } from './observe-rack.ts';
 
 const timing = scaledTiming(0.05);
 const node = nodeName('studio-2');
-let rack: RunningRack;
+const rack = shared(() => startExampleRack());
 const state = mkdtempSync(join(tmpdir(), 'meshwright-unlock-'));
 const progress: string[] = [];
 /** Addresses of Macs recorded as unlocked. */
 const seenUps: string[] = [];
 
-beforeAll(async () => {
-  rack = await startExampleRack();
-});
 afterEach(() => rack.fleet.clearFault([]));
-afterAll(async () => {
-  await rack.stop();
-  rmSync(state, { recursive: true, force: true });
-});
+afterAll(() => rmSync(state, { recursive: true, force: true }));
 
 async function unlock(password: string, way = rack.way('studio-2').way, times = timing): Promise<Unlocked> {
   if (way.kind !== 'way') throw new Error('no SSH target');

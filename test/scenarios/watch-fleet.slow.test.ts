@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type WatchOptions, watchFleet } from '../../src/cli/look/cables.ts';
 import { cableFacts, cableWork } from '../../src/engine/cables/cable-work.ts';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
@@ -7,15 +7,12 @@ import { factNames } from '../../src/engine/observe/facts.ts';
 import { nodeSubject, subjectText } from '../../src/model/subject.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
-import { eventually, type RunningRack } from '../rack/running.ts';
+import { eventually } from '../rack/running.ts';
+import { shared } from '../rack/shared.ts';
 import { asText } from '../unit/as-text.ts';
 import { observe, startExampleRack } from './observe-rack.ts';
 
-let rack: RunningRack;
-beforeAll(async () => {
-  rack = await startExampleRack();
-});
-afterAll(() => rack.stop());
+const rack = shared(() => startExampleRack());
 
 const watched = (changes: Partial<WatchOptions> = {}, ports: Readonly<Record<string, number>> = {}) =>
   watchFleet(

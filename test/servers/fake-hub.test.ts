@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:https';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../until.ts';
 import { cdnHost, type FakeHub, hubHost, openFakeHub } from './fake-hub.ts';
 
@@ -62,13 +62,6 @@ const sha = (algorithm: string, ...parts: readonly (string | Buffer)[]): string 
 };
 
 describe('the fake Hub', () => {
-  it('resolves a branch and a commit', async () => {
-    const { value } = await json(`/api/models/${id}/revision/main`);
-    expect(value).toMatchObject({ id, sha: commit, private: false, gated: false });
-    expect(value.siblings).toContainEqual({ rfilename: 'model.safetensors' });
-    expect((await json(`/api/models/${id}/revision/${commit}`)).value.sha).toBe(commit);
-  });
-
   it('lists files on pages with real hashes', async () => {
     const first = await json(`/api/models/${id}/tree/${commit}?recursive=true&expand=false`);
     const [, next = ''] = /^<(.*)>; rel="next"$/.exec(String(first.link)) ?? [];
@@ -154,70 +147,15 @@ describe('the fake Hub', () => {
     const answer = await get(url, token === undefined ? {} : bearer(token));
     expect([answer.status, answer.headers['x-error-code']]).toEqual([status, code]);
   });
-
-  it('moves a branch, keeps old commits and deletes them', async () => {
-    const before = hub.push('acme/moving', { files: { 'config.json': '1' } });
-    const after = hub.push('acme/moving', { files: { 'config.json': '2' } });
-    expect((await json('/api/models/acme/moving/revision/main')).value.sha).toBe(after);
-    expect((await json(`/api/models/acme/moving/revision/${before}`)).value.sha).toBe(before);
-    hub.deleteCommit('acme/moving', before);
-    expect((await json(`/api/models/acme/moving/revision/${before}`)).code).toBe('RevisionNotFound');
-  });
-
-  it('limits the rate until its window ends', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => void vi.useRealTimers());
-    hub.limit('resolvers', 1, 400);
-    const answers = [await get(file('config.json')), await get(file('config.json'))];
-    expect(answers.map(({ status, headers }) => [status, headers['ratelimit']])).toEqual([
-      [307, '"resolvers";r=1;t=400'],
-      [429, '"resolvers";r=0;t=400'],
-    ]);
-    expect((await get(`/api/models/${id}/revision/main`)).status).toBe(200);
-    vi.setSystemTime(Date.now() + 400_000);
-    expect((await get(file('config.json'))).status).toBe(307);
-  });
-
-  it('answers under its own names where these are mapped to its port', async () => {
-    const [, port = ''] = new RegExp(`^${hubHost}:443 127\\.0\\.0\\.1:(\\d+)$`, 'm').exec(hub.lines) ?? [];
-    const direct = `https://127.0.0.1:${port}/${id}/resolve/main/model.safetensors`;
-    const { headers } = await get(direct, { host: hubHost });
-    expect(headers['location']).toMatch(new RegExp(`^https://${cdnHost}/xet-bridge-us/`));
-  });
 });
 
 describe('a fault of the fake Hub', () => {
   const large = { host: cdnHost };
 
-  it('changes one byte', async () => {
-    hub.fault({ kind: 'wrong-bytes', at: 5 }, large);
-    const { body } = await get(await linkTo('model.safetensors'), { range: 'bytes=0-9' });
-    expect([body.length, body.equals(weights.subarray(0, 10)), body.subarray(6).toString()]).toEqual([
-      10,
-      false,
-      's we',
-    ]);
-  });
-
-  it('sends a pointer in place of the weights', async () => {
-    hub.fault({ kind: 'pointer' }, large);
-    expect((await get(await linkTo('model.safetensors'))).body.toString()).toBe(
-      `version https://git-lfs.github.com/spec/v1\noid sha256:${sha('sha256', weights)}\nsize 300000\n`,
-    );
-  });
-
   it('ignores a range', async () => {
     hub.fault({ kind: 'ignored-range' }, large);
     const { status, body } = await get(await linkTo('model.safetensors'), { range: 'bytes=10-' });
     expect([status, body.length]).toEqual([200, 300_000]);
-  });
-
-  it('cuts the connection after some bytes, once', async () => {
-    hub.fault({ kind: 'truncated', afterBytes: 1_000 }, { ...large, times: 1 });
-    const link = await linkTo('model.safetensors');
-    expect(await get(link)).toMatchObject({ status: 200, isCut: true, body: weights.subarray(0, 1_000) });
-    expect((await get(link)).isCut).toBe(false);
-    expect(hub.requests.filter(({ host }) => host === cdnHost).map(({ bytes }) => bytes)).toEqual([1_000, 300_000]);
   });
 
   it('stalls after some bytes', async () => {
@@ -246,14 +184,5 @@ describe('a fault of the fake Hub', () => {
     const link = await linkTo('model.safetensors');
     const { status, headers } = await get(link);
     expect([status, new URL(String(headers['location'])).pathname]).toEqual([302, new URL(link).pathname]);
-  });
-
-  it('answers with a status after the first requests, for a path', async () => {
-    const remove = hub.fault({ kind: 'status', status: 503 }, { path: /config/, after: 1 });
-    expect((await get(file('config.json'))).status).toBe(307);
-    expect((await get(file('sub/notes.md'))).status).toBe(307);
-    expect((await get(file('config.json'))).status).toBe(503);
-    remove();
-    expect((await get(file('config.json'))).status).toBe(307);
   });
 });

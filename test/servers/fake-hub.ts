@@ -17,8 +17,6 @@ export { cdnHost, hubHost };
 interface FakeRepository {
   /** Content by path. Names such as `*.safetensors` become large files. */
   readonly files: Readonly<Record<string, Buffer | string>>;
-  /** Paths that are large files whatever their name is. */
-  readonly large?: readonly string[];
   readonly isPrivate?: boolean;
   readonly gated?: 'auto' | 'manual';
 }
@@ -32,8 +30,6 @@ interface FakeHubOptions {
   /** By token. Any other token is refused, as the Hub refuses an expired one. */
   readonly tokens?: Readonly<Record<string, FakeToken>>;
   readonly pageSize?: number;
-  /** How long a link to a large file is valid. */
-  readonly signatureSeconds?: number;
   /** Further hosts, such as those of fake releases. */
   readonly sites?: ReadonlyMap<string, Site>;
 }
@@ -50,10 +46,8 @@ function commitOf(id: string, files: readonly HubFile[]): string {
   return hash.digest('hex');
 }
 
-const fileList = ({ files, large = [] }: FakeRepository): readonly HubFile[] =>
-  Object.entries(files).map(([path, content]) =>
-    hubFile(path, Buffer.from(content), large.includes(path) || undefined),
-  );
+const fileList = ({ files }: FakeRepository): readonly HubFile[] =>
+  Object.entries(files).map(([path, content]) => hubFile(path, Buffer.from(content)));
 
 function revisionIn({ branches, revisions }: StoredRepository, name: string): HubRevision | undefined {
   const commit = branches.get(name) ?? name;
@@ -126,9 +120,6 @@ export async function openFakeHub(options: FakeHubOptions = {}) {
   return {
     ...web,
     push,
-    /** Deletes a commit, as after a force push and a cleanup. */
-    deleteCommit: (id: string, commit: string): void => void repositories.get(id)?.revisions.delete(commit),
-    deleteRepository: (id: string): void => void repositories.delete(id),
     /** Moves the Hub's clock, so that all links given out before expire. */
     expireLinks: (): void => {
       clock.offsetMs += 86_400_000;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listening } from '../../rack/listening.ts';
 
 /** A slow web server, so that a job is still running when its controller is killed. */
 export interface SlowFiles {
@@ -33,9 +33,9 @@ export async function serveSlowly(folder: string, pauseMs: number): Promise<Slow
     };
     send().catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listening(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     takeDoubled: () => {
       const found = [...doubled];
       doubled.clear();

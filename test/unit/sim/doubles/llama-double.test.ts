@@ -1,19 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observe } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
 import { doubleText } from '../../../../src/sim/doubles/double-files.ts';
 import { writeTinyGguf } from '../../../../src/sim/doubles/tiny-gguf.ts';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
+import { sharedFolder } from '../../../rack/shared.ts';
 
-let folder = '';
+const folder = sharedFolder('mw-llama-double-');
 const started: ChildProcess[] = [];
 const claims = createPortClaims();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mw-llama-double-'));
   for (const name of ['llama-server', 'ggml-rpc-server']) {
     await writeFile(join(folder, name), doubleText('llamacpp/llama.pl'));
   }
@@ -22,7 +21,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const one of started) one.kill('SIGKILL');
   await claims.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Starts a program of the double and waits until its output matches. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -44,26 +44,14 @@ interface Mesh {
   readonly generation?: number;
   /** The generation of the last rank, if it differs. */
   readonly oddGeneration?: number;
-  /** The default of 20 is more than an answer needs on a busy machine. */
-  readonly deadlineSeconds?: number;
 }
 
-function startRank(rank: number, { size, generation = 1, deadlineSeconds = 20 }: Mesh): Promise<ChildProcess> {
+function startRank(rank: number, { size, generation = 1 }: Mesh): Promise<ChildProcess> {
   const peers = Array.from({ length: size }, (_, at) => addressOf(at)).join(',');
-  const words = [
-    '--rank',
-    rank,
-    '--size',
-    size,
-    '--listen',
-    addressOf(rank),
-    '--peers',
-    peers,
-    '--model',
-    modelOf(rank),
-  ];
-  const more = ['--endpoint', 8080, '--generation', generation, '--deadline', deadlineSeconds];
-  const child = spawn('perl', [program, ...[...words, ...more].map(String)], {
+  const own = { rank, size, listen: addressOf(rank), peers, model: modelOf(rank) };
+  // The deadline is longer than an answer takes on a busy machine.
+  const words = Object.entries({ ...own, endpoint: 8080, generation, deadline: 20 });
+  const child = spawn('perl', [program, ...words.flatMap(([name, value]) => [`--${name}`, String(value)])], {
     env: { PATH: process.env['PATH'], MESHWRIGHT_LINK_TABLE: tablePath(rank) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -116,10 +104,6 @@ async function ask(more: Readonly<Record<string, unknown>> = {}): Promise<Answer
 
 const digest = /^[0-9a-f]{64}$/;
 
-async function healthOf(): Promise<string> {
-  return (await fetch(`${baseUrl()}/health`)).text();
-}
-
 describe('the reference runtime', () => {
   it('answers equal questions with equal digests of the requested length', async () => {
     await startMesh({ size: 3 });
@@ -130,56 +114,11 @@ describe('the reference runtime', () => {
     expect(await ask({ messages: [{ role: 'user', content: 'Else?' }] })).not.toEqual(whole);
   });
 
-  it.each([0, 1, 2])('changes its answer if one byte is flipped on rank %d', async (rank) => {
-    await startMesh({ size: 3 });
-    const before = await ask();
-    const path = join(modelOf(rank), 'model-00002-of-00002.safetensors');
-    const bytes = await readFile(path);
-    bytes.writeUInt8(bytes.readUInt8(500) ^ 1, 500);
-    await writeFile(path, bytes);
-    const after = await ask();
-    expect(after).toEqual({ status: 200, text: expect.stringMatching(digest) });
-    expect(after.text).not.toBe(before.text);
-    bytes.writeUInt8(bytes.readUInt8(500) ^ 1, 500);
-    await writeFile(path, bytes);
-    expect(await ask()).toEqual(before);
-  });
-
-  it.each([1, 2])('returns 503 without rank %d but still reports itself healthy', async (rank) => {
-    await startMesh({ size: 3 });
-    ranks[rank]?.kill('SIGKILL');
-    expect(await ask()).toEqual({ status: 503, text: expect.stringContaining(`rank ${rank} at ${addressOf(rank)}`) });
-    expect(await healthOf()).toBe('{"status":"ok"}');
-  });
-
-  it.each([
-    [0, 1],
-    [1, 2],
-    [2, 0],
-  ])('returns 503 only while rank %d cannot reach rank %d', async (from, to) => {
-    await startMesh({ size: 3 });
-    const before = await ask();
-    const place = tables[from]?.get(addressOf(to)) ?? '';
-    tables[from]?.delete(addressOf(to));
-    await writeTable(from);
-    expect(await ask()).toEqual({ status: 503, text: `rank ${from} cannot reach ${addressOf(to)}` });
-    tables[from]?.set(addressOf(to), place);
-    await writeTable(from);
-    expect(await ask()).toEqual(before);
-  });
-
   it('returns 503 while the receiving end of a cable is unplugged', async () => {
     await startMesh({ size: 2 });
     tables[1]?.delete(addressOf(1));
     await writeTable(1);
     expect(await ask()).toEqual({ status: 503, text: `rank 1 at ${addressOf(1)} sent no answer` });
-  });
-
-  it('returns 503 after the deadline if a rank hangs', async () => {
-    await startMesh({ size: 3, deadlineSeconds: 0.5 });
-    ranks[1]?.kill('SIGUSR1');
-    expect(await ask()).toEqual({ status: 503, text: 'the deadline passed' });
-    expect(await healthOf()).toBe('{"status":"ok"}');
   });
 
   it('returns 503 if a rank has a different generation', async () => {
@@ -202,14 +141,6 @@ describe('the reference runtime', () => {
     expect(await (await fetch(`${baseUrl()}/v1/models`)).json()).toMatchObject({ data: [{ id: 'model-0' }] });
     expect((await fetch(`${baseUrl()}/v1/completions`)).status).toBe(404);
     expect((await ask({ messages: [] })).status).toBe(400);
-  });
-
-  it('exits cleanly on TERM', async () => {
-    await startMesh({ size: 1 });
-    const ended = new Promise((resolve) => ranks[0]?.once('exit', (...exit) => resolve(exit)));
-    ranks[0]?.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
-    await expect(fetch(`${baseUrl()}/health`)).rejects.toThrow();
   });
 
   it('does not start on an address missing from its machine', async () => {

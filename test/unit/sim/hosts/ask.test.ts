@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AskRequest, serveAsks } from '../../../../src/sim/hosts/control/asks.ts';
 import type { ToolAnswer } from '../../../../src/sim/hosts/fleet-model.ts';
 import { askClientText } from '../../../../src/sim/hosts/node-root.ts';
+import { sharedFolder } from '../../../rack/shared.ts';
 
-let folder = '';
+const folder = sharedFolder('mw-ask-');
 let server: Awaited<ReturnType<typeof serveAsks>>;
 const asked: AskRequest[] = [];
 let answer: () => Promise<ToolAnswer> = () => Promise.reject(new Error('nothing to say'));
 const socket = (): string => join(folder, "it's.sock");
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mw-ask-'));
   await writeFile(join(folder, 'ask'), askClientText(socket()));
   await writeFile(join(folder, 'ask-nobody'), askClientText(join(folder, 'nobody.sock')));
   server = await serveAsks(socket(), (request) => {
@@ -25,7 +24,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 interface Ran {

@@ -1,32 +1,25 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostTool } from '../../../../src/sim/hosts/base-tools/all-base-tools.ts';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
-import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
-import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
 import { createServerIdentity } from '../../../../src/sim/web/certificate.ts';
-import { finished } from './finished.ts';
+import { shared } from '../../../rack/shared.ts';
+import { bareNode } from './bare-node.ts';
 
 const claims = createPortClaims();
-let folder = '';
-let root = '';
+const node = shared(bareNode);
 let server: Server;
 let served = 0;
 /** The requests to the server, newest last. */
 const asked: string[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "mw it's "));
-  root = join(folder, 'node 1');
-  const userKey = 'ssh-ed25519 AAAA';
-  await createNodeRoot({ root, user: 'mesh', userKey }).then((node) => node.update([]));
   served = await claims.take();
   server = createServer((request, response) => {
     let body = '';
@@ -40,28 +33,17 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => server.listen(served, '127.0.0.1', resolve));
-  await writeFile(join(root, '.sim/link-table'), `127.0.0.1:8080 127.0.0.1:${served}\n`);
-  await writeFile(join(root, '.sim/web'), `models.lan:80 127.0.0.1:${served}\n`);
+  await node.setState('link-table', `127.0.0.1:8080 127.0.0.1:${served}\n`);
+  await node.setState('web', `models.lan:80 127.0.0.1:${served}\n`);
 });
 afterAll(async () => {
   server.close();
   await claims.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
-const options = (mark = 'test.node.0') => ({
-  cwd: homeOf(root, 'mesh'),
-  env: { ...execEnvironment({ root, user: 'mesh', mark }), R: root },
-});
-
-/** Runs a script while this process continues serving. */
-async function sh(script: string, input = '') {
-  const child = spawn('/bin/sh', ['-c', script], { ...options(), stdio: 'pipe' });
-  const ended = await finished(child, input);
-  const unknown = (await readFile(join(root, '.sim/unknown'), 'utf8')).trimEnd();
-  await writeFile(join(root, '.sim/unknown'), '');
-  return { ...ended, unknown };
-}
+const sh: typeof node.sh = (script, input) => node.sh(script, input);
+/** The text of a file for the node's tools. */
+const state = (name: string): Promise<string> => readFile(join(node.root, '.sim', name), 'utf8');
 
 describe("a simulated node's curl", () => {
   it('reaches its own loopback through the link table with a token request', async () => {
@@ -79,7 +61,7 @@ describe("a simulated node's curl", () => {
     );
     expect(ran).toEqual({ code: 0, out: 'said', err: '', unknown: '' });
     expect(asked.at(-1)).toBe('GET /file models.lan');
-    expect(await readFile(join(root, '.sim/urls'), 'utf8')).toMatch(/^http:\/\/models\.lan\/file$/m);
+    expect(await state('urls')).toMatch(/^http:\/\/models\.lan\/file$/m);
   });
 
   it.each(['http://127.0.0.1:8081/', 'http://elsewhere.example/', 'https://models.lan/'])(
@@ -137,8 +119,8 @@ describe("a simulated node's curl over HTTPS", () => {
     const port = await claims.take();
     await new Promise<void>((resolve) => tls.listen(port, '127.0.0.1', resolve));
     const lines = ['hub.lan', 'cdn.lan'].map((host) => `${host}:443 127.0.0.1:${port}\n`);
-    await writeFile(join(root, '.sim/web'), `models.lan:80 127.0.0.1:${served}\n${lines.join('')}`);
-    await writeFile(join(root, '.sim/ca'), identity.cert);
+    await node.setState('web', `models.lan:80 127.0.0.1:${served}\n${lines.join('')}`);
+    await node.setState('ca', identity.cert);
   });
   afterAll(() => tls.close());
 
@@ -156,11 +138,11 @@ describe("a simulated node's curl over HTTPS", () => {
     expect(leaks).toEqual([]);
     await sh(`curl -q -s -H 'X: ${secret}' https://hub.lan/file`);
     expect(leaks.splice(0).length > 0).toBe(process.platform === 'linux');
-    const entries = await readdir(root, { recursive: true, withFileTypes: true });
+    const entries = await readdir(node.root, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     expect(files.length).toBeGreaterThan(10);
     expect(files.filter((path) => contentOf(path).includes(secret))).toEqual([]);
-    expect(await readFile(join(root, '.sim/urls'), 'utf8')).toMatch(/^https:\/\/hub\.lan\/file$/m);
+    expect(await state('urls')).toMatch(/^https:\/\/hub\.lan\/file$/m);
   });
 
   it('reports headers, redirects and status', async () => {
@@ -193,10 +175,7 @@ describe("a simulated node's curl over HTTPS", () => {
   });
 
   it('rejects a server whose certificate names a different host', async () => {
-    await writeFile(
-      join(root, '.sim/web'),
-      (await readFile(join(root, '.sim/web'), 'utf8')).replace('cdn.lan', 'other.lan'),
-    );
+    await node.setState('web', (await state('web')).replace('cdn.lan', 'other.lan'));
     expect((await sh('curl -q -s https://other.lan/')).code).toBe(60);
   });
 
@@ -246,13 +225,13 @@ describe.runIf(process.platform === 'linux')("a simulated node's netstat", () =>
   const perl = hostTool('perl') ?? 'perl';
   const listen = (port: number, mark: string): Promise<ChildProcess> => {
     const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 1) or die $!; $| = 1; print "up\\n"; sleep 60`;
-    const child = spawn(perl, ['-e', text], { ...options(mark), stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(perl, ['-e', text], { ...node.options(mark), stdio: ['ignore', 'pipe', 'inherit'] });
     return new Promise((resolve) => child.stdout.once('data', () => resolve(child)));
   };
 
   it("lists only listeners of its own node under the node's addresses", async () => {
     const [link, plain, other] = [await claims.take(), await claims.take(), await claims.take()];
-    await writeFile(join(root, '.sim/link-names'), `${link} 10.77.0.1:51000\n`);
+    await node.setState('link-names', `${link} 10.77.0.1:51000\n`);
     const children = await Promise.all([
       listen(link, 'test.node.0'),
       listen(plain, 'test.node.0'),
@@ -274,7 +253,7 @@ describe.runIf(process.platform === 'linux')("a simulated node's netstat", () =>
   it('lists connections of its own processes, even with a closed far end', async () => {
     const port = await claims.take();
     const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 2) or die $!; $| = 1; print "up\\n"; my @all = map { $s->accept } 1, 2; print "both\\n"; sleep 60`;
-    const server = spawn(perl, ['-e', text], { ...options('test.node.0'), stdio: ['ignore', 'pipe', 'inherit'] });
+    const server = spawn(perl, ['-e', text], { ...node.options(), stdio: ['ignore', 'pipe', 'inherit'] });
     const said = () => new Promise((resolve) => server.stdout.once('data', resolve));
     await said();
     const clients = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
@@ -293,7 +272,7 @@ describe.runIf(process.platform === 'linux')("a simulated node's netstat", () =>
   });
 
   it('rejects every other form', () => {
-    const ran = spawnSync('/bin/sh', ['-c', 'netstat -tlnp'], { ...options(), encoding: 'utf8' });
+    const ran = spawnSync('/bin/sh', ['-c', 'netstat -tlnp'], { ...node.options(), encoding: 'utf8' });
     expect([ran.status, ran.stderr.split('\n')[0]]).toEqual([64, expect.stringMatching(/^Usage:/)]);
   });
 });

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { doubleFiles, putDoubles } from '../../../../src/sim/hosts/base-tools/archives.ts';
+import { sharedFolder } from '../../../rack/shared.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'mw-doubled-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = sharedFolder('mw-doubled-');
 
 it('putDoubles replaces unpacked binaries with their doubles but keeps scripts with the same name', () => {
   for (const { path, text } of doubleFiles()) {

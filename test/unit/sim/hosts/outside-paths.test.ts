@@ -1,44 +1,20 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
-import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { objectionsTo } from '../../../../src/sim/hosts/strict-shell.ts';
+import { shared } from '../../../rack/shared.ts';
+import { bareNode } from './bare-node.ts';
 
-let folder = '';
-let root = '';
+const node = shared(bareNode);
 let outside = '';
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "mw it's "));
-  root = join(folder, 'node 1');
-  outside = join(folder, 'outside');
-  const node = await createNodeRoot({
-    root,
-    user: 'mesh',
-    userKey: 'ssh-ed25519 AAAA',
-  });
-  await node.update([{ path: '/.sim/sudo', text: 'allowed\n', isExecutable: false }]);
+  outside = join(node.folder, 'outside');
+  await node.setState('sudo', 'allowed\n');
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
-beforeEach(async () => {
-  await writeFile(join(root, '.sim/unknown'), '');
-  await writeFile(outside, 'precious');
-});
+beforeEach(() => writeFile(outside, 'precious'));
 
 /** `$O` is the path of a file outside the root, `$U` the relative path of the same file. */
-async function sh(script: string) {
-  const ran = spawnSync('/bin/sh', ['-c', script], {
-    cwd: homeOf(root, 'mesh'),
-    env: { ...execEnvironment({ root, user: 'mesh', mark: 'test.node' }), R: root, O: outside, U: '../../../outside' },
-    encoding: 'utf8',
-    input: '',
-    timeout: 120_000,
-  });
-  const unknown = (await readFile(join(root, '.sim/unknown'), 'utf8')).trimEnd();
-  return { code: ran.status, out: ran.stdout, err: ran.stderr, unknown };
-}
+const sh = (script: string) => node.sh(`O="\${R%/*}/outside"; U=../../../outside\n${script}`);
 
 describe('a base tool with a path outside the node', () => {
   it.each([
@@ -98,7 +74,7 @@ describe('a base tool with a path outside the node', () => {
     expect([ran.out, ran.code === 0]).toEqual(['', false]);
     expect(ran.unknown).toMatch(/^\/(usr\/)?s?bin\/[a-z0-9]+ \d+:/);
     expect(await readFile(outside, 'utf8')).toBe('precious');
-    expect((await readdir(folder)).sort()).toEqual(['node 1', 'outside']);
+    expect((await readdir(node.folder)).sort()).toEqual(['node 1', 'outside']);
   });
 
   it('is rejected for each file passed by xargs', async () => {

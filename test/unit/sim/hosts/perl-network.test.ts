@@ -1,18 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serveAsks } from '../../../../src/sim/hosts/control/asks.ts';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
-import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
-import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
-import { finished } from './finished.ts';
+import { shared } from '../../../rack/shared.ts';
+import { bareNode } from './bare-node.ts';
 
 const claims = createPortClaims();
-let folder = '';
-let root = '';
+const node = shared(bareNode);
 let asks: Awaited<ReturnType<typeof serveAsks>>;
 /** The addresses that programs have announced. */
 const announced: string[] = [];
@@ -21,42 +18,28 @@ let listening = 0;
 const server = createServer((client) => client.end('said'));
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "mw it's "));
-  root = join(folder, 'node 1');
-  const askPath = join(folder, 'ask.sock');
-  asks = await serveAsks(askPath, async ({ tool, args: [word = '', address = ''] }) => {
+  asks = await serveAsks(node.askPath, async ({ tool, args: [word = '', address = ''] }) => {
     announced.push(`${tool} ${word} ${address}`);
     await tableWith(`${table}${address.replace('0.0.0.0', '127.0.0.1')} 127.0.0.1:${await claims.take()}\n`);
     return { stdout: '', stderr: '', exitCode: 0 };
   });
-  await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA', askPath }).then((node) => node.update([]));
   listening = await claims.take();
   await new Promise<void>((resolve) => server.listen(listening, '127.0.0.1', resolve));
-  await writeFile(join(root, '.sim/link-reach'), 'own 10.77.0.1\nfar 10.77.0.2\n');
+  await node.setState('link-reach', 'own 10.77.0.1\nfar 10.77.0.2\n');
 });
 afterAll(async () => {
   server.close();
   await asks.close();
   await claims.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** This node reaches only a port of the Mac at the far end, and these addresses. */
 function tableWith(lines: string): Promise<void> {
   table = lines;
-  return writeFile(join(root, '.sim/link-table'), `10.77.0.2:52000 127.0.0.1:${listening}\n${lines}`);
+  return node.setState('link-table', `10.77.0.2:52000 127.0.0.1:${listening}\n${lines}`);
 }
 
-const options = () => ({
-  cwd: homeOf(root, 'mesh'),
-  env: { ...execEnvironment({ root, user: 'mesh', mark: 'test.node' }), R: root },
-});
-
-/** Runs the node's perl while this process serves. */
-async function perl(words: readonly string[], input = '') {
-  const child = spawn(join(root, 'usr/bin/perl'), words, { ...options(), stdio: 'pipe' });
-  return await finished(child, input);
-}
+const perl = (words: readonly string[], input?: string) => node.run(join(node.root, 'usr/bin/perl'), words, input);
 
 /** Opens a socket with these options and prints its names, or the error. */
 const opened = (words: string, then: string) =>
@@ -149,7 +132,7 @@ print join ' ', map { ($_->sockhost, $_->sockport, $_->peerhost, $_->peerport) }
 
 describe('perl on a simulated node', () => {
   it('accepts every form of a program, and passes arguments, input and exit code', async () => {
-    await writeFile(join(root, 'Users/mesh/f.pl'), 'junk\n#!perl -w\nprint "@ARGV|$0|", __LINE__; exit 3\n__END__\n');
+    await writeFile(node.home('f.pl'), 'junk\n#!perl -w\nprint "@ARGV|$0|", __LINE__; exit 3\n__END__\n');
     expect(await perl(['-e', 'print "@ARGV|$0"; print <STDIN>; exit 7', 'a', 'b c'], 'in')).toMatchObject({
       code: 7,
       out: 'a b c|-ein',
@@ -163,6 +146,6 @@ describe('perl on a simulated node', () => {
   it('has its own path, and the same module folders as elsewhere', async () => {
     const elsewhere = spawnSync('perl', ['-e', 'print "@INC"'], { encoding: 'utf8' }).stdout;
     const ran = await perl(['-e', 'print "$^X|@INC"']);
-    expect(ran.out).toBe(`${root}/usr/bin/perl|${elsewhere}`);
+    expect(ran.out).toBe(`${node.root}/usr/bin/perl|${elsewhere}`);
   });
 });

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,19 +7,18 @@ import {
   type StartedProgram,
 } from '../../../../src/sim/hosts/process-starter.ts';
 import { createPipeSupply, type PipeSupply } from '../../../../src/sim/hosts/ssh/pipes.ts';
+import { sharedFolder } from '../../../rack/shared.ts';
 
-let folder: string;
+const folder = sharedFolder('mw-starter-');
 let pipes: PipeSupply;
 let starter: ProcessStarter;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mw-starter-'));
   pipes = await createPipeSupply(join(folder, 'pipes'));
   starter = createProcessStarter();
 });
 afterAll(async () => {
   await starter.close();
   await pipes.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 interface Ran extends StartedProgram {

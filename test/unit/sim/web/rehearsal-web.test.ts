@@ -1,29 +1,21 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createNodeRoot } from '../../../../src/sim/hosts/node-root.ts';
-import { execEnvironment, homeOf } from '../../../../src/sim/hosts/ssh/ssh-user.ts';
 import { openRehearsalWeb } from '../../../../src/sim/web/rehearsal-web.ts';
+import { shared } from '../../../rack/shared.ts';
+import { bareNode } from '../hosts/bare-node.ts';
 
-let folder = '';
-let root = '';
+const node = shared(bareNode);
 let web: Awaited<ReturnType<typeof openRehearsalWeb>>;
 let ca = '';
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mw-'));
-  root = join(folder, 'node');
-  await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA' }).then((node) => node.update([]));
-  web = await openRehearsalWeb(folder, [root]);
+  web = await openRehearsalWeb(node.folder, [node.root]);
   ca = await readFile(web.caFile, 'utf8');
 });
 afterAll(async () => {
   await web.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 function get(path: string, token?: string, origin = web.origin, trusted = ca, host = 'huggingface.co') {
@@ -51,19 +43,10 @@ interface Entry {
 const listed = async (id: string): Promise<readonly Entry[]> =>
   JSON.parse((await get(`/api/models/${id}/tree/main?recursive=true`)).text);
 
-/** Runs a command on the node while this process serves. */
-async function onNode(command: string, input: string) {
-  const env = { ...execEnvironment({ root, user: 'mesh', mark: 'test.node.0' }), R: root };
-  const child = spawn('/bin/sh', ['-c', command], { cwd: homeOf(root, 'mesh'), env, stdio: 'pipe' });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (part: Buffer) => {
-      said += part.toString();
-    });
-  }
-  child.stdin.end(input);
-  await new Promise((resolve) => child.once('close', resolve));
-  return said;
+/** The whole output of a command on the node. */
+async function onNode(command: string, input = '') {
+  const { out, err } = await node.sh(command, input);
+  return out + err;
 }
 
 describe("a rehearsal's Hub", () => {
@@ -87,7 +70,7 @@ describe("a rehearsal's Hub", () => {
   });
 
   it('gives a name the same commit and content in every rehearsal, and other names others', async () => {
-    const again = await openRehearsalWeb(folder, []);
+    const again = await openRehearsalWeb(node.folder, []);
     const trusted = await readFile(again.caFile, 'utf8');
     const answers = async (id: string, origin: string, authority: string) => {
       const info = await get(`/api/models/${id}/revision/main`, undefined, origin, authority);
@@ -126,30 +109,13 @@ describe("a rehearsal's Hub", () => {
     const url = `https://huggingface.co/acme/some-model/resolve/main/${weights?.path}`;
     const config = `header = "Authorization: Bearer hf_any"\nurl = "${url}"\n`;
     expect(await onNode('curl -q -f -s -S -L --proto =https --proto-redir =https -o got -K -', config)).toBe('');
-    const got = await readFile(join(homeOf(root, 'mesh'), 'got'));
+    const got = await readFile(node.home('got'));
     expect([got.length, createHash('sha256').update(got).digest('hex')]).toEqual([weights?.size, weights?.lfs?.oid]);
   });
 
   it('serves simulated Macs as a mirror', async () => {
     const url = `${web.origin}/huggingface.co/acme/tiny-GGUF/resolve/main/tiny-Q4_K_M.gguf`;
-    expect(await onNode(`curl -q -f -s -S -L -o got ${url}; head -c 4 got`, '')).toBe('GGUF');
-  });
-});
-
-describe("a rehearsal's GitHub", () => {
-  const commit = 'a'.repeat(40);
-  const archive = (name: string) => `https://github.com/acme/${name}/archive/${commit}.tar.gz`;
-  const fetched = (name: string) => onNode(`curl -q -f -s -S -L -o got ${archive(name)} && tar -tf got | sort`, '');
-
-  it('has an archive of every commit, behind a redirect to a different host', async () => {
-    const names = ['README.md', 'mlx_lm/__init__.py', 'mlx_lm/_version.py', 'setup.py'];
-    expect(await fetched('mlx-lm')).toBe(names.map((name) => `mlx-lm-${commit}/${name}\n`).join(''));
-    expect(await onNode(`curl -q -s -o got -w '%{http_code}' ${archive('mlx-lm')}`, '')).toBe('302');
-    expect(await fetched('broken-lm')).not.toContain('setup.py');
-  });
-
-  it('has no archive of a missing repository', async () => {
-    expect(await fetched('missing')).toContain('404');
+    expect(await onNode(`curl -q -f -s -S -L -o got ${url}; head -c 4 got`)).toBe('GGUF');
   });
 });
 

@@ -1,50 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { baseToolFiles, baseTools } from '../../../../../src/sim/hosts/base-tools/all-base-tools.ts';
 import { wrapperText } from '../../../../../src/sim/hosts/base-tools/wrapper.ts';
-import { createNodeRoot, type NodeRoot } from '../../../../../src/sim/hosts/node-root.ts';
-import { execEnvironment, homeOf } from '../../../../../src/sim/hosts/ssh/ssh-user.ts';
-import { accountsPath, accountsText, newDirectory } from '../../../../../src/sim/model/directory.ts';
+import { accountsText, newDirectory } from '../../../../../src/sim/model/directory.ts';
+import { shared } from '../../../../rack/shared.ts';
+import { bareNode } from '../bare-node.ts';
 
-let folder = '';
-let root = '';
-let node: NodeRoot;
+const node = shared(bareNode);
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "mw it's "));
-  root = join(folder, 'node 1');
-  node = await createNodeRoot({
-    root,
-    user: 'mesh',
-    userKey: 'ssh-ed25519 AAAA',
-  });
+  await node.setState('accounts', accountsText(newDirectory('mesh', [])));
+  await node.setState('password', 'simulated\n');
   await state('allowed', 0);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
-beforeEach(() => writeFile(join(root, '.sim/unknown'), ''));
 
-const state = (sudo: string, clockOffset: number): Promise<void> =>
-  node.update([
-    { path: accountsPath, text: accountsText(newDirectory('mesh', [])), isExecutable: false },
-    { path: '/.sim/sudo', text: `${sudo}\n`, isExecutable: false },
-    { path: '/.sim/clock-offset', text: `${clockOffset}\n`, isExecutable: false },
-    { path: '/.sim/password', text: 'simulated\n', isExecutable: false },
-  ]);
-
-/** Runs a script like a command over SSH; returns its output and the commands recorded as unknown. */
-async function sh(script: string, input = '') {
-  const ran = spawnSync('/bin/sh', ['-c', script], {
-    cwd: homeOf(root, 'mesh'),
-    env: { ...execEnvironment({ root, user: 'mesh', mark: 'test.node' }), R: root },
-    encoding: 'utf8',
-    input,
-    timeout: 120_000,
-  });
-  const unknown = (await readFile(join(root, '.sim/unknown'), 'utf8')).trimEnd();
-  return { code: ran.status, out: ran.stdout, err: ran.stderr, unknown };
+async function state(sudo: string, clockOffset: number): Promise<void> {
+  await node.setState('sudo', `${sudo}\n`);
+  await node.setState('clock-offset', `${clockOffset}\n`);
 }
+
+const sh: typeof node.sh = (script, input) => node.sh(script, input);
 
 describe("a simulated node's base tools", () => {
   it.each([

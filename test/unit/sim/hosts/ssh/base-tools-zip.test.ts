@@ -1,11 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createNodeRoot } from '../../../../../src/sim/hosts/node-root.ts';
-import { execEnvironment, homeOf } from '../../../../../src/sim/hosts/ssh/ssh-user.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { shared } from '../../../../rack/shared.ts';
+import { bareNode } from '../bare-node.ts';
 
 interface Entry {
   readonly path: string;
@@ -43,61 +40,50 @@ function zip(entries: readonly Entry[]): Buffer {
   return Buffer.concat([body, list, end]);
 }
 
-let folder = '';
-let root = '';
-const home = (name: string): string => join(homeOf(root, 'mesh'), name);
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mw zip '));
-  root = join(folder, 'node');
-  const userKey = 'ssh-ed25519 AAAA';
-  const node = await createNodeRoot({ root, user: 'mesh', userKey });
-  await node.update([]);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const node = shared(bareNode);
 beforeEach(async () => {
-  await rm(home('to'), { recursive: true, force: true });
-  sh('mkdir to');
+  await rm(node.home('to'), { recursive: true, force: true });
+  await node.sh('mkdir to');
 });
-
-function sh(script: string) {
-  const ran = spawnSync('/bin/sh', ['-c', script], {
-    cwd: homeOf(root, 'mesh'),
-    env: { ...execEnvironment({ root, user: 'mesh', mark: 'test.node.0' }), R: root },
-    encoding: 'utf8',
-  });
-  return { code: ran.status, out: ran.stdout, err: ran.stderr };
-}
 
 const rank: Entry = { path: 'bin/rank', text: '#!/bin/sh\n'.repeat(99), mode: 0o100755, isPacked: true };
 const note: Entry = { path: 'note', text: 'plain', mode: 0o100640, isPacked: false };
 
 describe.runIf(process.platform === 'linux')("a simulated node's tar with a zip archive", () => {
   it('lists the names', async () => {
-    await writeFile(home('a.zip'), zip([rank, note]));
-    expect(sh('tar -tf a.zip')).toEqual({ code: 0, out: 'bin/rank\nnote\n', err: '' });
+    await writeFile(node.home('a.zip'), zip([rank, note]));
+    expect(await node.sh('tar -tf a.zip')).toEqual({ code: 0, out: 'bin/rank\nnote\n', err: '', unknown: '' });
   });
 
   it('unpacks compressed and stored entries with permissions', async () => {
-    await writeFile(home('a.zip'), zip([{ ...note, path: 'bin/', text: '', mode: 0o040755 }, rank, note]));
-    expect(sh('tar -xf a.zip -C to')).toEqual({ code: 0, out: '', err: '' });
-    expect(await readFile(home('to/bin/rank'), 'utf8')).toBe(rank.text);
-    expect(await readFile(home('to/note'), 'utf8')).toBe('plain');
-    expect([(await stat(home('to/bin/rank'))).mode & 0o777, (await stat(home('to/note'))).mode & 0o777]).toEqual([
-      0o755, 0o640,
-    ]);
+    await writeFile(node.home('a.zip'), zip([{ ...note, path: 'bin/', text: '', mode: 0o040755 }, rank, note]));
+    expect(await node.sh('tar -xf a.zip -C to')).toEqual({ code: 0, out: '', err: '', unknown: '' });
+    expect(await readFile(node.home('to/bin/rank'), 'utf8')).toBe(rank.text);
+    expect(await readFile(node.home('to/note'), 'utf8')).toBe('plain');
+    expect([
+      (await stat(node.home('to/bin/rank'))).mode & 0o777,
+      (await stat(node.home('to/note'))).mode & 0o777,
+    ]).toEqual([0o755, 0o640]);
   });
 
   it('rejects a path outside the folder', async () => {
-    await writeFile(home('a.zip'), zip([{ ...note, path: '../out' }]));
-    expect(sh('tar -xf a.zip -C to')).toEqual({ code: 1, out: '', err: "tar: ../out: Path contains '..'\n" });
+    await writeFile(node.home('a.zip'), zip([{ ...note, path: '../out' }]));
+    expect(await node.sh('tar -xf a.zip -C to')).toEqual({
+      code: 1,
+      out: '',
+      err: "tar: ../out: Path contains '..'\n",
+      unknown: '',
+    });
   });
 
   it('fails on a full disk and on a truncated archive', async () => {
-    await writeFile(home('a.zip'), zip([{ ...rank, text: 'x'.repeat(9_000) }]));
-    await writeFile(join(root, '.sim/room'), '1024\n');
-    expect(sh('tar -xf a.zip -C to').err).toBe('bin/rank: Write failed: No space left on device\n');
-    await rm(join(root, '.sim/room'));
-    await writeFile(home('b.zip'), zip([rank]).subarray(0, -30));
-    expect(sh('tar -xf b.zip -C to').err).toBe('tar: Error opening archive: Unrecognized archive format\n');
+    await writeFile(node.home('a.zip'), zip([{ ...rank, text: 'x'.repeat(9_000) }]));
+    await node.setState('room', '1024\n');
+    expect((await node.sh('tar -xf a.zip -C to')).err).toBe('bin/rank: Write failed: No space left on device\n');
+    await rm(`${node.root}/.sim/room`);
+    await writeFile(node.home('b.zip'), zip([rank]).subarray(0, -30));
+    expect((await node.sh('tar -xf b.zip -C to')).err).toBe(
+      'tar: Error opening archive: Unrecognized archive format\n',
+    );
   });
 });

@@ -1,16 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createKeyText, loadOrCreateKey } from '../../../../../src/sim/hosts/ssh/host-keys.ts';
+import { sharedFolder } from '../../../../rack/shared.ts';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mw-keys-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = sharedFolder('mw-keys-');
 
 describe("a simulated fleet's SSH key", () => {
   it('can always be parsed by ssh2 and can sign', () => {
