@@ -1,112 +1,79 @@
 import { sh } from '../../../../src/engine/scripts/scripts.generated.ts';
 import { nodePath } from '../../../../src/node/paths/node-paths.ts';
 import { bootSession } from './mac-root.ts';
-import { itInEachState, type NodeState } from './node-states.ts';
+import { aged, at, empty, gone, tableOf } from './node-states.ts';
 
 const folder = 'ops/k1';
+const paths = { folder: nodePath(`/${folder}`), published: nodePath('/published'), staged: nodePath('/staged') };
+const values = { digest: 'd', about: 'name=x', secret: '', peer_key: 'k', peer_account: 'mesh', first_rate: 800 };
+const noSsh = { ssh_key: '', ssh_hosts: '', ssh_peers: '', granted_key: '', peer_port: '', tenths: 600 };
 const launch = ({ peers = false, hours = '' } = {}): string =>
   sh.launchJob({
-    ...{ folder: nodePath(`/${folder}`), published: nodePath('/published'), staged: nodePath('/staged') },
-    ...{
-      verified: nodePath('/verified'),
-      digest: 'd',
-      about: 'name=x',
-      run: 'printf \'0\\n\' >"${0%/run}/rc"\n',
-      secret: '',
-    },
-    ...{
-      peers: peers ? nodePath('/peers') : '',
-      peer_key: 'k',
-      peer_account: 'mesh',
-      hours,
-      first_rate: 800,
-      least_rate: 100,
-    },
-    ...{ ssh_key: '', ssh_hosts: '', ssh_peers: '', granted_key: '', peer_port: '', tenths: 600 },
+    ...{ ...paths, verified: nodePath('/verified'), ...values, ...noSsh, hours, least_rate: 100 },
+    peers: peers ? nodePath('/peers') : '',
+    run: 'printf \'0\\n\' >"${0%/run}/rc"\n',
   });
-const job = { [`${folder}/pid`]: '4711\n', [`${folder}/job`]: 'old' };
-const runs = { 'bin/ps': "printf '/bin/sh /x/k1/run\\n'" };
-const [attached, done, started] = ['attached unchanged', 'done unchanged', 'started changed'].map(
-  (one) => `job=${one}`,
-) as [string, string, string];
-const isNew = { [`${folder}/job`]: `name=x\nboot=${bootSession}\n`, [`${folder}/rc`]: '0\n' };
-const staged = { 'staged/a': '', verified: 'd flushed\n' };
-const exchanging = (text: string, more: NodeState['files'] = {}): NodeState => ({
-  files: { [`${folder}/exchanging`]: text, ...more },
-});
 const withPeers = launch({ peers: true });
-const rate = (bytes: number) => ({
-  ends: `cable_rate=${bytes} ${started}`,
-  leaves: { [`${folder}/rate`]: `${bytes}\n`, [`${folder}/exchanging`]: null },
-});
-const noRate = { ends: started, leaves: { [`${folder}/rate`]: null, [`${folder}/exchanging`]: null } };
+const inJob = (name: string, text: string) => at(`${folder}/${name}`, text);
+const noFile = (...names: readonly string[]) => gone(...names.map((name) => `${folder}/${name}`));
+const job = { ...inJob('pid', '4711\n'), ...inJob('job', 'old') };
+const runs = at('bin/ps', "printf '/bin/sh /x/k1/run\\n'");
+const [attached, done, started] = ['job=attached unchanged', 'job=done unchanged', 'job=started changed'];
+const isNew = { ...inJob('job', `name=x\nboot=${bootSession}\n`), ...inJob('rc', '0\n') };
+const verified = at('verified', 'd flushed\n');
+const sealOf = (files: number, age: number) => aged('published/.meshwright-seal', `digest=d\nfiles=${files}\n`, age);
 
-itInEachState('the launch of a job', [
-  [
-    'starts it',
-    launch(),
-    { files: { 'ops/': '' } },
-    { ends: started, leaves: { ...isNew, [`${folder}/hours`]: null, 'peers/key': null } },
-  ],
-  [
-    'leaves a job that runs, and writes its hours',
-    launch({ hours: '22:00 06:00' }),
-    { files: job, tools: runs },
-    { ends: attached, leaves: { ...job, [`${folder}/hours`]: '22:00 06:00\n' } },
-  ],
-  [
-    'removes the hours of a job that runs',
-    launch(),
-    { files: { ...job, [`${folder}/hours`]: 'x\n' }, tools: runs },
-    { ends: attached, leaves: { [`${folder}/hours`]: null } },
-  ],
-  [
-    'starts a job again that has a result',
-    launch(),
-    {
-      files: { ...job, [`${folder}/rc`]: '1\n', [`${folder}/failure`]: 'x\n', [`${folder}/note`]: 'x\n' },
-      tools: runs,
-    },
-    { ends: started, leaves: { ...isNew, [`${folder}/failure`]: null, [`${folder}/note`]: null } },
-  ],
-  [
-    'starts a job again that has died',
-    launch(),
-    { files: job, tools: { 'bin/ps': 'exit 1' } },
-    { ends: started, leaves: isNew },
-  ],
-  ['does not start what is verified', launch(), { files: staged }, { ends: done, leaves: { [`${folder}/`]: null } }],
-  ['starts for a tree that is not verified', launch(), { files: { 'staged/a': '' } }, { ends: started }],
-  ['starts for another digest', launch(), { files: { ...staged, verified: 'e flushed\n' } }, { ends: started }],
-  ['starts for a tree that is gone', launch(), { files: { verified: 'd flushed\n' } }, { ends: started }],
-  [
-    'does not start what is published',
-    launch(),
-    {
-      files: { 'published/a': '', 'published/.meshwright-seal': 'digest=d\nfiles=1\n' },
-      ages: { 'published/.meshwright-seal': -60 },
-    },
-    { ends: done },
-  ],
-  [
-    'starts for a published tree that has changed',
-    launch(),
-    { files: { 'published/a': '', 'published/.meshwright-seal': 'digest=d\nfiles=2\n' } },
-    { ends: started },
-  ],
-  [
-    'gives the key of an exchange to its account',
-    withPeers,
-    { files: { 'ops/': '' } },
-    { ...noRate, leaves: { 'peers/key': 'k\n', 'peers/ssh-key': null } },
-  ],
-  ['lowers the rate after a restart during an exchange', withPeers, exchanging('0 x\n'), rate(800)],
-  ['halves the rate after a further restart', withPeers, exchanging('600 x\n'), rate(300)],
-  ['does not go below the lowest rate', withPeers, exchanging('150 x\n'), rate(100)],
-  ['keeps the rate in the same boot session', withPeers, exchanging(`600 ${bootSession}\n`), rate(600)],
-  ['sets no rate in the same boot session', withPeers, exchanging(`0 ${bootSession}\n`), noRate],
-  ['sets no rate after an orderly shutdown', withPeers, exchanging('0 stopped\n'), noRate],
-  ['sets no rate after an exchange with a result', withPeers, exchanging('0 x\n', { [`${folder}/rc`]: '0\n' }), noRate],
-  ['starts from the first rate if the last one is none', withPeers, exchanging('6x x\n'), rate(800)],
-  ['sets no rate without an exchange', launch(), exchanging('600 x\n'), noRate],
-]);
+const launched = tableOf('the launch of a job');
+launched('starts it', launch()).in(empty('ops/')).ends(started, isNew, noFile('hours'), gone('peers/key'));
+launched('leaves a job that runs, and writes its hours', launch({ hours: '22:00 06:00' }))
+  .in(job, runs)
+  .ends(attached, job, inJob('hours', '22:00 06:00\n'));
+launched('removes the hours of a job that runs', launch())
+  .in(job, inJob('hours', 'x\n'), runs)
+  .ends(attached, noFile('hours'));
+launched('starts a job again that has a result', launch())
+  .in(job, inJob('rc', '1\n'), inJob('failure', 'x\n'), inJob('note', 'x\n'), runs)
+  .ends(started, isNew, noFile('failure', 'note'));
+launched('starts a job again that has died', launch()).in(job, at('bin/ps', 'exit 1')).ends(started, isNew);
+launched('does not start what is verified', launch()).in(empty('staged/a'), verified).ends(done, noFile(''));
+launched('starts for a tree that is not verified', launch()).in(empty('staged/a')).ends(started);
+launched('starts for another digest', launch()).in(empty('staged/a'), at('verified', 'e flushed\n')).ends(started);
+launched('starts for a tree that is gone', launch()).in(verified).ends(started);
+launched('does not start what is published', launch()).in(empty('published/a'), sealOf(1, -60)).ends(done);
+launched('starts for a published tree that has changed', launch()).in(empty('published/a'), sealOf(2, 0)).ends(started);
+launched('gives the key of an exchange to its account', withPeers)
+  .in(empty('ops/'))
+  .ends(started, noFile('rate'), at('peers/key', 'k\n'), gone('peers/ssh-key'));
+
+const rates = tableOf('the rate of an exchange');
+const exchanging = (text: string) => inJob('exchanging', text);
+const rate = (bytes: number) =>
+  [`cable_rate=${bytes} ${started}`, inJob('rate', `${bytes}\n`), noFile('exchanging')] as const;
+const noRate = [started, noFile('rate', 'exchanging')] as const;
+rates('is lowered after a restart', withPeers)
+  .in(exchanging('0 x\n'))
+  .ends(...rate(800));
+rates('is halved after a further restart', withPeers)
+  .in(exchanging('600 x\n'))
+  .ends(...rate(300));
+rates('has a lowest value', withPeers)
+  .in(exchanging('150 x\n'))
+  .ends(...rate(100));
+rates('stays in the same boot session', withPeers)
+  .in(exchanging(`600 ${bootSession}\n`))
+  .ends(...rate(600));
+rates('is not set in the same boot session', withPeers)
+  .in(exchanging(`0 ${bootSession}\n`))
+  .ends(...noRate);
+rates('is not set after an orderly shutdown', withPeers)
+  .in(exchanging('0 stopped\n'))
+  .ends(...noRate);
+rates('is not set after a result', withPeers)
+  .in(exchanging('0 x\n'), inJob('rc', '0\n'))
+  .ends(...noRate);
+rates('starts from the first one if the last one is no number', withPeers)
+  .in(exchanging('6x x\n'))
+  .ends(...rate(800));
+rates('is not set without an exchange', launch())
+  .in(exchanging('600 x\n'))
+  .ends(...noRate);

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';
-import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
+import { changed, makeMacRoot, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
-/** The calls that changed the node, without those that only read. */
-const writes = (root: MacRoot, reads: RegExp): readonly string[] => root.calls().filter((call) => !reads.test(call));
 
 describe.each(scriptShells)('order-services in $name', (shell) => {
   const call: ScriptCall = { name: 'order-services', args: { last: ['en2', 'en3', 'bridge0'] } };
@@ -55,56 +53,5 @@ esac`;
       slug: 'networksetup',
       text: expect.stringContaining('did not change'),
     });
-  });
-});
-
-describe.each(scriptShells)('stop-daemon in $name', (shell) => {
-  const label = 'io.exo.networksetup';
-  const plist = `Library/LaunchDaemons/${label}.plist`;
-  const call = (remove: boolean): ScriptCall => ({ name: 'stop-daemon', args: { label, remove } });
-  const launchctl = `s="$R/../state"
-case "$1 $2" in
-('print system/${label}') [ -e "$s-loaded" ] || { printf 'Bad request.\\nCould not find service "${label}" in domain for system\\n' >&2; exit 113; }
-  printf 'system/${label} = {\\n\\tstate = not running\\n}\\n' ;;
-('bootout system/${label}') /bin/rm "$s-loaded" ;;
-('disable system/${label}') : >"$s-disabled" ;;
-('print-disabled system') printf 'disabled services = {\\n\\t"com.openssh.sshd" => disabled\\n'
-  [ ! -e "$s-disabled" ] || printf '\\t"${label}" => disabled\\n'
-  printf '}\\n' ;;
-(*) exit 64 ;;
-esac`;
-  const withDaemon = (): MacRoot => {
-    const root = newRoot(shell);
-    root.file('../state-loaded', '');
-    root.file(plist, 'the plist of exo');
-    root.recorded('bin/launchctl', launchctl);
-    return root;
-  };
-
-  it('unloads and disables a foreign daemon, and records its previous state', async () => {
-    const root = withDaemon();
-    expect(await run(root, call(false))).toEqual(changed);
-    expect(writes(root, /print/)).toEqual([`launchctl bootout system/${label}`, `launchctl disable system/${label}`]);
-    expect(root.read(plist)).toBe('the plist of exo');
-    expect(root.read(`${ours}/foreign/${label}`)).toBe('was=loaded\n');
-    expect(await run(root, call(false))).toEqual(unchanged);
-  });
-
-  it('moves the plist out of LaunchDaemons and keeps a copy', async () => {
-    const root = withDaemon();
-    expect(await run(root, call(false))).toEqual(changed);
-    expect(await run(root, call(true))).toEqual(changed);
-    expect(root.read(`${ours}/foreign/${label}.plist`)).toBe('the plist of exo');
-    expect(() => root.read(plist)).toThrow(/ENOENT/);
-    expect(root.read(`${ours}/foreign/${label}`)).toBe('was=loaded\n');
-    expect(await run(root, call(true))).toEqual(unchanged);
-  });
-
-  it('fails when launchd still has the daemon or its state is unknown', async () => {
-    const root = withDaemon();
-    root.recorded('bin/launchctl', launchctl.replace(': >"$s-disabled"', ':'));
-    expect(await run(root, call(false))).toMatchObject({ kind: 'failed', slug: 'launchctl' });
-    root.recorded('bin/launchctl', launchctl.replace('exit 113', 'exit 1').replace('Could not find', 'Who knows'));
-    expect(await run(root, call(false))).toMatchObject({ kind: 'failed', slug: 'launchctl' });
   });
 });

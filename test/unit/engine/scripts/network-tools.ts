@@ -37,31 +37,34 @@ esac`;
 
 /** The tools, and the folders that a Mac has. */
 export const common: NodeState = {
-  files: {
-    'Library/LaunchDaemons/': '',
-    '../net/': '',
-    'Library/Preferences/SystemConfiguration/preferences.plist': 'saved',
-  },
-  tools: {
-    'usr/sbin/networksetup': networksetup,
-    'sbin/ifconfig': ifconfig,
-    'usr/libexec/PlistBuddy': `w=\${2%% *}
+  'Library/LaunchDaemons/': '',
+  '../net/': '',
+  'Library/Preferences/SystemConfiguration/preferences.plist': 'saved',
+  'usr/sbin/networksetup': networksetup,
+  'sbin/ifconfig': ifconfig,
+  'usr/libexec/PlistBuddy': `w=\${2%% *}
 ${deaf}
 case $2 in (Delete*) /bin/rm "$R/../preferences" ;; (*) [ -e "$R/../preferences" ] ;; esac`,
-    'usr/bin/plutil': `w=$1
+  'usr/bin/plutil': `w=$1
 ${deaf}
 : >"$R/../preferences"`,
-    'bin/launchctl': launchd,
-  },
+  'bin/launchctl': launchd,
 };
 
-/** Calls that only read. */
-export const reads = /^networksetup -(?:get|list)|^ifconfig \S+$|^PlistBuddy -c Print|^launchctl print|^chown /;
-
 /** The files of the network. */
-export const net = (files: Readonly<Record<string, string>>): NodeState => ({
-  files: Object.fromEntries(Object.entries(files).map(([path, text]) => [`../${path}`, text])),
+export const net = (files: NodeState): NodeState =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`../${path}`, text]));
+
+/** Tools that do not make a setting. */
+export const deafTo = (setting: string) => net({ deaf: setting });
+
+/** networksetup that prints something, and fails or changes nothing, in place of the settings that match. */
+export const refusing = (setting: string, words: string) => ({
+  'usr/sbin/networksetup': `case $1 in (${setting}) printf '${words}\\n'; exit 0 ;; esac\n${networksetup}`,
 });
+
+/** Four services in their order. */
+export const ordered = { '../net/order': 'Cable|en3\nWi-Fi|en1\nVPN|\nEthernet|en0\n' };
 
 /** The message about a service that keeps its old address. */
 export const shown = 'networksetup: networksetup reported success, but shows a different address: DHCP Configuration';

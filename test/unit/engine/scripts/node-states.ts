@@ -1,7 +1,7 @@
 /** Tables of states of a node: how a script ends in each, and what it leaves. Each guard of a script has a row without it. */
 import { mkdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';
 import { type MacEnd, type MacRoot, makeMacRoot } from './mac-root.ts';
@@ -10,46 +10,51 @@ import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
 
-/** Paths are relative to the root. */
-export interface NodeState {
-  /** The text of each file; null if the path does not exist. A path that ends with a slash is a folder. */
-  readonly files?: Readonly<Record<string, string | null>>;
-  /** The target of each link. */
-  readonly links?: Readonly<Record<string, string>>;
-  /** Files with their age in seconds; a negative age is in the future. */
-  readonly ages?: Readonly<Record<string, number>>;
-  /** Bodies of tools, whose calls are recorded. */
-  readonly tools?: Readonly<Record<string, string>>;
-}
+type Entry = string | null | { readonly link: string } | { readonly text: string; readonly age: number };
 
-/** What a script does. */
-export interface Outcome {
-  /** What it prints, then `changed`, `unchanged`, `SLUG: TEXT` or `exit CODE`. */
-  readonly ends: string;
-  /** The text of each file afterwards; null if nothing is there. */
-  readonly leaves?: Readonly<Record<string, string | null>>;
-  /** The calls of recorded tools that match, with `$R` for the root. */
-  readonly calls?: readonly string[];
-}
+/**
+ * What is at each path, relative to the root: a text, a link, or nothing (null). A path that ends with a slash is a
+ * folder. A text in a folder of programs is the body of a tool, whose calls are recorded.
+ */
+export type NodeState = Readonly<Record<string, Entry>>;
 
-/** A predicate, the script, the state and the outcome. */
-export type Row = readonly [title: string, call: ScriptCall | string, state: NodeState, outcome: Outcome];
+/** A file, or a tool. */
+export const at = (path: string, text: string) => ({ [path]: text });
 
-function apply(root: MacRoot, { files = {}, links = {}, ages = {}, tools = {} }: NodeState): void {
-  const at = (path: string): string => join(root.folder, path);
-  for (const [path, text] of Object.entries(files)) {
-    if (text === null) rmSync(at(path), { recursive: true, force: true });
-    else if (path.endsWith('/')) mkdirSync(at(path), { recursive: true });
-    else root.file(path, text);
+/** Empty files, and folders. */
+export const empty = (...paths: readonly string[]) => Object.fromEntries(paths.map((path) => [path, '']));
+
+/** Paths where nothing is. */
+export const gone = (...paths: readonly string[]) => Object.fromEntries(paths.map((path) => [path, null]));
+
+/** A link to this target. */
+export const linked = (path: string, link: string): NodeState => ({ [path]: { link } });
+
+/** A file that was written so many seconds ago; a negative age is in the future. */
+export const aged = (path: string, text: string, age: number): NodeState => ({ [path]: { text, age } });
+
+/** The text at each path afterwards, null for nothing; or all calls of tools, with `$R` for the root. */
+type Left = Readonly<Record<string, string | null>> | readonly string[];
+
+/** Calls that only read are left out. */
+const reads =
+  /^(?:launchctl print|networksetup -(?:get|list)|ifconfig \S+$|PlistBuddy -c Print|ps |date |vm_stat|curl )/;
+
+function apply(root: MacRoot, state: NodeState): void {
+  for (const [path, entry] of Object.entries(state)) {
+    const full = join(root.folder, path);
+    if (typeof entry !== 'string') rmSync(full, { recursive: true, force: true });
+    if (entry === null) continue;
+    mkdirSync(path.endsWith('/') ? full : dirname(full), { recursive: true });
+    if (typeof entry === 'string') {
+      if (/^(?:usr\/)?(?:s?bin|libexec)\//.test(path)) root.recorded(path, entry);
+      else if (!path.endsWith('/')) root.file(path, entry);
+    } else if ('link' in entry) symlinkSync(entry.link, full);
+    else {
+      root.file(path, entry.text);
+      utimesSync(full, Date.now() / 1_000 - entry.age, Date.now() / 1_000 - entry.age);
+    }
   }
-  for (const [path, target] of Object.entries(links)) {
-    mkdirSync(dirname(at(path)), { recursive: true });
-    rmSync(at(path), { recursive: true, force: true });
-    symlinkSync(target, at(path));
-  }
-  for (const [path, age] of Object.entries(ages))
-    utimesSync(at(path), Date.now() / 1_000 - age, Date.now() / 1_000 - age);
-  for (const [path, body] of Object.entries(tools)) root.recorded(path, body);
 }
 
 function endOf({ result, code, stdout }: MacEnd): string {
@@ -58,32 +63,43 @@ function endOf({ result, code, stdout }: MacEnd): string {
   return `${stdout.trim().replaceAll('\n', ' ')} exit ${code}`.trim();
 }
 
-/** Tests each row in each shell. `common` precedes the state of each row; `reads` are calls that are left out. */
-export function itInEachState(
-  name: string,
-  rows: readonly Row[],
-  common: NodeState = {},
-  reads = /^launchctl print/,
-): void {
-  describe.each(scriptShells)(`${name} in $name`, (shell) => {
-    it.each(rows)('%s', async (_, call, state, { ends, leaves = {}, calls }) => {
-      const root = newRoot(shell);
-      root.tool('bin/sleep', 'exit 0');
-      apply(root, common);
-      apply(root, state);
-      const end = endOf(await root.runBody(typeof call === 'string' ? call : scriptBody(call)));
-      const text = (path: string): string | null => {
-        if (!root.has(path)) return null;
-        return path.endsWith('/') ? '' : root.read(path);
-      };
-      const made = root.calls().filter((one) => !reads.test(one));
-      expect({
-        ends: end.replaceAll(root.folder, '$R'),
-        leaves: Object.fromEntries(Object.keys(leaves).map((path) => [path, text(path)])),
-        ...(calls === undefined ? {} : { calls: made.map((one) => one.replaceAll(root.folder, '$R')) }),
-      }).toEqual({ ends, leaves, ...(calls === undefined ? {} : { calls }) });
-    });
+/** The text at a path, null if nothing is there. */
+function textAt(root: MacRoot, path: string): string | null {
+  if (!root.has(path)) return null;
+  return path.endsWith('/') ? '' : root.read(path);
+}
+
+/** One row of a table: the script in a state. */
+interface Row {
+  /** Adds states to the one that all rows have in common. */
+  in(...states: readonly NodeState[]): Row;
+  /**
+   * Tests in each shell what the script prints, with `changed`, `unchanged`, `SLUG: TEXT` or `exit CODE` at the end, and
+   * what it leaves.
+   */
+  ends(text: string, ...left: readonly Left[]): void;
+}
+
+/** Returns a function that begins a row of a table. */
+export function tableOf(name: string, common: NodeState = {}): (title: string, script: ScriptCall | string) => Row {
+  const rowIn = (title: string, script: ScriptCall | string, states: readonly NodeState[]): Row => ({
+    in: (...more) => rowIn(title, script, [...states, ...more]),
+    ends: (ends, ...left) =>
+      it.each(scriptShells)(`${name} ${title} in $name`, async (shell) => {
+        const root = newRoot(shell);
+        root.tool('bin/sleep', 'exit 0');
+        for (const state of states) apply(root, state);
+        const end = endOf(await root.runBody(typeof script === 'string' ? script : scriptBody(script)));
+        const made = root.calls().filter((one) => !reads.test(one));
+        const found = left.map((one) =>
+          Array.isArray(one)
+            ? made.map((call) => call.replaceAll(root.folder, '$R'))
+            : Object.fromEntries(Object.keys(one).map((path) => [path, textAt(root, path)])),
+        );
+        expect([end.replaceAll(root.folder, '$R'), ...found]).toEqual([ends, ...left]);
+      }),
   });
+  return (title, script) => rowIn(title, script, [common]);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +18,7 @@ import {
 } from '../../../../src/node/paths/own-paths.ts';
 import { fileSeal, putBody } from '../../../../src/node/put-file.ts';
 import { until } from '../../../until.ts';
-import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
+import { changed, type MacRoot, run, unchanged } from './mac-root.ts';
 import {
   isAlive,
   isRunning,
@@ -106,15 +105,6 @@ describe.concurrent.each(scriptShells)('bootstrap-rank in $name', (shell) => {
     expect(readdirSync(join(root.folder, folder, 'cache'))).toEqual([]);
   });
 
-  it('keeps the contents of a kept folder written by an older version', async () => {
-    const root = newRoot(shell);
-    const folders = [{ name: 'cache', keeps: true }];
-    const left = `${rankFilesFolder('kimi').path}/cache/of an older start`;
-    root.file(left, '');
-    await run(root, { name: 'bootstrap-rank', args: { ...bootstrapArgs(), folders, user: '' } });
-    expect(root.has(left)).toBe(true);
-  });
-
   it('gives an existing log to the sudo user when no account is named', async () => {
     const root = newRoot(shell);
     root.file(rankLog('kimi').path, 'printed as root\n');
@@ -161,67 +151,9 @@ describe.concurrent.each(scriptShells)('bootstrap-rank in $name', (shell) => {
     await run(root, remove);
     expect([root.has(log), root.has(older)]).toEqual([false, false]);
   });
-
-  it('replaces an idle older generation but never a running one', async () => {
-    const root = newRoot(shell);
-    await run(root, record());
-    expect(await run(root, record({ generation: 4 }))).toEqual(changed);
-    expect(writes(root).slice(5)).toEqual([
-      'launchctl bootout system/dev.meshwright.rank.kimi',
-      ...ownedBy(root),
-      'launchctl enable system/dev.meshwright.rank.kimi',
-      `launchctl bootstrap system ${root.folder}${serviceFile('kimi').path}`,
-    ]);
-    await run(root, kick(4));
-    await isRunning(root);
-    expect(await run(root, record({ generation: 5 }))).toMatchObject({ kind: 'failed', slug: 'still-running' });
-    expect(recordOf(root)).toContain('generation=4');
-    expect(await run(root, stop(5_000))).toMatchObject({ said: ['ended=clean'] });
-  });
-
-  it('fails without a service file or when launchd refuses the service', async () => {
-    const root = newRoot(shell);
-    root.tool('bin/sleep', 'exit 0');
-    root.file('../launchd/broken', '');
-    expect(await run(root, record())).toEqual({
-      kind: 'failed',
-      slug: 'launchctl',
-      text: 'Bootstrap failed: 5: Input/output error',
-    });
-    expect(writes(root).filter((call) => call.includes('bootstrap'))).toHaveLength(3);
-    rmSync(join(root.folder, serviceFile('kimi').path));
-    expect(await run(root, record())).toMatchObject({ slug: 'no-service-file' });
-  });
 });
 
 describe.concurrent.each(scriptShells)('kick-rank in $name', (shell) => {
-  it('counts starts per boot session across generations', async () => {
-    const root = await started(shell, 'obeys');
-    expect(recordOf(root).slice(-3)).toEqual([`startedIn=${bootSession}`, 'starts=1', '']);
-    expect([await run(root, kick()), recordOf(root).at(-2)]).toEqual([unchanged, 'starts=1']);
-    await run(root, stop());
-    await run(root, record({ generation: 4 }));
-    expect(recordOf(root).slice(-3)).toEqual([`startedIn=${bootSession}`, 'starts=1', '']);
-    await run(root, kick(4));
-    expect(recordOf(root).at(-2)).toBe('starts=2');
-    await run(root, stop());
-    root.file('../boot', 'F2B1C3D4-0000-4000-8000-000000000002\n');
-    await run(root, record({ generation: 5 }));
-    await run(root, kick(5));
-    expect(recordOf(root).slice(-3)).toEqual(['startedIn=F2B1C3D4-0000-4000-8000-000000000002', 'starts=1', '']);
-    await run(root, stop());
-  });
-
-  it('refuses a rank that has no record, is from another generation, or is not loaded', async () => {
-    const root = newRoot(shell);
-    expect(await run(root, kick())).toMatchObject({ slug: 'no-record' });
-    await run(root, record());
-    expect(await run(root, kick(2))).toMatchObject({ slug: 'other-generation' });
-    await run(root, stop());
-    expect(await run(root, kick())).toMatchObject({ slug: 'not-loaded' });
-    expect(processesOf(root)).toEqual([]);
-  });
-
   it.each([
     ['groups', 'staff admin\n', 'mesh is an administrator of this Mac'],
     [
@@ -279,14 +211,6 @@ describe.concurrent.each(scriptShells)('kick-rank in $name', (shell) => {
     root.tool('bin/sleep', 'exec /bin/sleep "$@"');
     await run(root, stop());
   });
-
-  it('reports and counts a start whose rank exits immediately', async () => {
-    const root = newRoot(shell, 'ends at once');
-    root.file('../launchd/slow', '');
-    await run(root, record());
-    expect(await run(root, kick())).toMatchObject({ kind: 'failed', slug: 'ended-at-once' });
-    expect(recordOf(root).at(-2)).toBe('starts=1');
-  });
 });
 
 describe.concurrent.each(scriptShells)('stop-rank in $name', (shell) => {
@@ -320,33 +244,6 @@ describe.concurrent.each(scriptShells)('stop-rank in $name', (shell) => {
     expect(processesOf(root).filter(isAlive)).toEqual([]);
   });
 
-  it('never stops an unrelated process with the same PID', async () => {
-    const root = newRoot(shell);
-    await run(root, record());
-    rmSync(join(root.folder, '../launchd/loaded'));
-    const folder = placementFolder('kimi').path;
-    root.file(`${folder}/process`, `boot=${bootSession}\npid=${process.pid}\nstart=Mon Jan  1 00:00:00 2001\n`);
-    expect(await run(root, stop())).toEqual(unchanged);
-    root.file(`${folder}/process`, `boot=another\npid=${process.pid}\nstart=\n`);
-    expect(await run(root, stop())).toEqual(unchanged);
-  });
-
-  it('never stops a process recorded in an earlier boot session', async () => {
-    const root = newRoot(shell);
-    await run(root, record());
-    rmSync(join(root.folder, '../launchd/loaded'));
-    const other = spawn('/bin/sleep', ['600'], { detached: true, stdio: 'ignore' });
-    const ps = spawnSync('/bin/ps', ['-o', 'lstart=', '-p', String(other.pid)], {
-      encoding: 'utf8',
-      env: { LC_ALL: 'C' },
-    });
-    const start = ps.stdout.replace(/\n$/, '');
-    root.file(`${placementFolder('kimi').path}/process`, `boot=another\npid=${other.pid}\nstart=${start}\n`);
-    expect(await run(root, stop())).toEqual(unchanged);
-    expect([start === '', isAlive(other.pid ?? 0)]).toEqual([false, true]);
-    other.kill('SIGKILL');
-  });
-
   it('reports that a reboot is needed when SIGKILL does not stop the rank', async () => {
     const root = await started(shell, 'obeys');
     root.tool('bin/sleep', 'exit 0');
@@ -354,15 +251,6 @@ describe.concurrent.each(scriptShells)('stop-rank in $name', (shell) => {
     const { result } = await root.runBody(scriptBody(stop(0)));
     expect(result).toMatchObject({ kind: 'failed', slug: 'needs-reboot' });
     expect(root.has('../launchd/loaded')).toBe(true);
-  });
-
-  it('succeeds for a rank that is idle, has no record, or never existed', async () => {
-    const root = newRoot(shell);
-    expect(await run(root, stop())).toEqual(unchanged);
-    await run(root, record());
-    rmSync(join(root.folder, placementFolder('kimi').path), { recursive: true });
-    expect(await run(root, stop())).toEqual({ kind: 'done', isChanged: true, said: ['ended=clean'] });
-    expect(root.has('../launchd/loaded')).toBe(false);
   });
 });
 

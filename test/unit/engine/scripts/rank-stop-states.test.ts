@@ -3,22 +3,23 @@ import { startFile } from '../../../../src/node/paths/own-paths.ts';
 import { sh } from '../../../../src/node/shell/scripts.generated.ts';
 import { wiredFunction, wiredValues } from '../../../../src/node/wired-memory.ts';
 import { bootSession, ours } from './mac-root.ts';
-import { itInEachState } from './node-states.ts';
+import { at, gone, tableOf } from './node-states.ts';
 import {
+  busy,
   calls,
   common,
   counted,
-  folder,
+  inPlacement,
+  lacking,
   lines,
+  loaded,
+  noted,
   rank,
   rankPlist,
-  reads,
-  running,
   service,
   start,
   there,
   usual,
-  waiting,
   wired,
 } from './service-tools.ts';
 
@@ -29,15 +30,15 @@ const stop = (more: Partial<ScriptArgs['stop-rank']> = {}): ScriptCall => ({
 const served = stop({ outcome: 'served' });
 const failed = stop({ outcome: 'failed' });
 const startedWith = (more: object = {}) => ({ [startFile('kimi').path]: start({ takes: 2, ...more }) });
+const startedHere = startedWith();
 const ended = (outcome: string, more: object = {}) => ({
   [startFile('kimi').path]: start({ takes: 2, ...more, outcome }),
 });
-const loaded = service(rank, ...waiting);
 const clean = 'ended=clean changed';
 const removeRank: ScriptCall = { name: 'remove-rank', args: { placement: 'kimi' } };
-const noted = (more: object) => ({
-  [`${folder}/process`]: lines({ boot: bootSession, pid: 999_999_999, start: 'Mon Jan  1', ...more }),
-});
+const left = (pid: number | string = 999_999_999, boot = bootSession, start = 'Mon Jan  1') =>
+  noted({ boot, pid, start });
+const unseen = 'unknown (nobody saw it before the first start of this boot session)';
 /** A process that ends on a signal to the service. */
 const obeys = {
   // It is called only while a process is left.
@@ -45,158 +46,59 @@ const obeys = {
   'bin/ps': `case $* in (*lstart*) printf 'Mon Jan  1\\n' ;; (*-ax*) [ -e "$R/../looked" ] || printf '999999999 1 999999999 S\\n'; : >"$R/../looked" ;; esac`,
 };
 
-itInEachState(
-  'stop-rank',
-  [
-    ['changes nothing without a rank', stop(), {}, { ends: 'unchanged', calls: [] }],
-    [
-      'unloads a rank that does not run',
-      stop(),
-      { files: { ...loaded, ...noted({}) } },
-      { ends: clean, leaves: { [`${folder}/process`]: null }, calls: calls(rank, '', 'bootout') },
-    ],
-    [
-      'records that a start served',
-      served,
-      { files: { ...loaded, ...startedWith() } },
-      { ends: clean, leaves: ended('served') },
-    ],
-    [
-      'returns the devices of a start that served',
-      served,
-      { files: { ...loaded, ...startedWith(), ...counted(bootSession, 5) } },
-      { ends: clean, leaves: counted(bootSession, 3) },
-    ],
-    [
-      'returns the last devices',
-      served,
-      { files: { ...loaded, ...startedWith(), ...counted(bootSession, 2) } },
-      { ends: clean, leaves: counted(bootSession, 0) },
-    ],
-    [
-      'returns no more devices than were taken',
-      served,
-      { files: { ...loaded, ...startedWith(), ...counted(bootSession, 1) } },
-      { ends: clean, leaves: counted(bootSession, 1) },
-    ],
-    [
-      'returns no devices of another boot session',
-      served,
-      { files: { ...loaded, ...startedWith(), ...counted('x', 5) } },
-      { ends: clean, leaves: counted('x', 5) },
-    ],
-    [
-      'returns no devices if their number is none',
-      served,
-      { files: { ...loaded, ...startedWith(), ...counted(bootSession, '5x') } },
-      { ends: clean, leaves: counted(bootSession, '5x') },
-    ],
-    [
-      'returns no devices of a start that failed',
-      failed,
-      { files: { ...loaded, ...startedWith(), ...counted(bootSession, 5) } },
-      { ends: clean, leaves: { ...counted(bootSession, 5), ...ended('exited') } },
-    ],
-    [
-      'returns no devices of a start without RDMA',
-      served,
-      { files: { ...loaded, [startFile('kimi').path]: start(), ...counted(bootSession, 5) } },
-      { ends: clean, leaves: counted(bootSession, 5) },
-    ],
-    [
-      'records an outcome only once',
-      served,
-      { files: { ...loaded, ...ended('hung') } },
-      { ends: clean, leaves: ended('hung') },
-    ],
-    [
-      'records no outcome of another boot session',
-      served,
-      { files: { ...loaded, ...startedWith({ boot: 'x' }) } },
-      { ends: clean, leaves: startedWith({ boot: 'x' }) },
-    ],
-    [
-      'records no outcome without a start',
-      served,
-      { files: loaded },
-      { ends: clean, leaves: { [startFile('kimi').path]: null } },
-    ],
-    [
-      'records no outcome unless it has one',
-      stop(),
-      { files: { ...loaded, ...startedWith() } },
-      { ends: clean, leaves: startedWith() },
-    ],
-    [
-      'signals a rank that launchd runs',
-      failed,
-      {
-        files: { ...startedWith(), ...wired(usual), ...service(rank, 'state = running', 'pid = 999999999') },
-        tools: obeys,
-      },
-      {
-        ends: clean,
-        leaves: ended('failed'),
-        calls: calls(rank, '', 'kill SIGTERM', 'bootout'),
-      },
-    ],
-    [
-      'finds the process that launchd has forgotten',
-      stop(),
-      { files: noted({}), tools: obeys },
-      {
-        ends: 'memory=unknown (nobody saw it before the first start of this boot session) ended=unknown changed',
-        leaves: { [`${folder}/process`]: null },
-        calls: [],
-      },
-    ],
-    [
-      'ignores the process of another boot session',
-      stop(),
-      { files: noted({ boot: 'x' }), tools: obeys },
-      { ends: 'unchanged' },
-    ],
-    [
-      'ignores a process that began at another time',
-      stop(),
-      { files: noted({ start: 'Tue Jan  2' }), tools: obeys },
-      { ends: 'unchanged' },
-    ],
-    [
-      'ignores a process number that is none',
-      stop(),
-      { files: noted({ pid: '9x' }), tools: obeys },
-      { ends: 'unchanged' },
-    ],
-    [
-      'removes nothing of a rank that runs',
-      removeRank,
-      { files: { ...there, ...service(rank, ...running) } },
-      { ends: 'still-running: it is running as process 4711', leaves: there, calls: [] },
-    ],
-    [
-      'lets a rank be removed that does not run',
-      removeRank,
-      { files: { ...there, ...loaded, [`${folder}/record`]: '' } },
-      { ends: 'changed', leaves: { [rankPlist]: null, [`${folder}/`]: null }, calls: calls(rank, '', 'bootout') },
-    ],
-    [
-      'lets the service of a rank without files be removed',
-      removeRank,
-      { files: loaded },
-      { ends: 'changed', calls: calls(rank, '', 'bootout') },
-    ],
-    [
-      'lets the files of a rank without a service be removed',
-      removeRank,
-      { files: there },
-      { ends: 'changed', leaves: { [rankPlist]: null }, calls: [] },
-    ],
-    ['leaves nothing to remove twice', removeRank, {}, { ends: 'unchanged', calls: [] }],
-  ],
-  common,
-  reads,
-);
+const stops = tableOf('stop-rank', common);
+stops('changes nothing without a rank', stop()).ends('unchanged', []);
+stops('unloads a rank that does not run', stop())
+  .in(loaded, left())
+  .ends(clean, lacking('process'), calls(rank, '', 'bootout'));
+stops('records that a start served', served).in(loaded, startedHere).ends(clean, ended('served'));
+stops('returns the devices of a start that served', served).in(loaded, startedHere, counted(5)).ends(clean, counted(3));
+stops('returns the last devices', served).in(loaded, startedHere, counted(2)).ends(clean, counted(0));
+stops('returns no more devices than were taken', served).in(loaded, startedHere, counted(1)).ends(clean, counted(1));
+stops('returns no devices of another boot session', served)
+  .in(loaded, startedHere, counted(5, 'x'))
+  .ends(clean, counted(5, 'x'));
+stops('returns no devices if their number is none', served)
+  .in(loaded, startedHere, counted('5x'))
+  .ends(clean, counted('5x'));
+stops('returns no devices of a start that failed', failed)
+  .in(loaded, startedHere, counted(5))
+  .ends(clean, counted(5), ended('exited'));
+stops('returns no devices of a start without RDMA', served)
+  .in(loaded, at(startFile('kimi').path, start()), counted(5))
+  .ends(clean, counted(5));
+stops('records an outcome only once', served).in(loaded, ended('hung')).ends(clean, ended('hung'));
+stops('records no outcome of another boot session', served)
+  .in(loaded, startedWith({ boot: 'x' }))
+  .ends(clean, startedWith({ boot: 'x' }));
+stops('records no outcome without a start', served)
+  .in(loaded)
+  .ends(clean, gone(startFile('kimi').path));
+stops('records no outcome unless it has one', stop()).in(loaded, startedHere).ends(clean, startedHere);
+stops('signals a rank that launchd runs', failed)
+  .in(startedHere, wired(usual), service(rank, 'state = running', 'pid = 999999999'), obeys)
+  .ends(clean, ended('failed'), calls(rank, '', 'kill SIGTERM', 'bootout'));
+stops('finds the process that launchd has forgotten', stop())
+  .in(left(), obeys)
+  .ends(`memory=${unseen} ended=unknown changed`, lacking('process'), []);
+stops('ignores the process of another boot session', stop()).in(left(999_999_999, 'x'), obeys).ends('unchanged');
+stops('ignores a process that began at another time', stop())
+  .in(left(999_999_999, bootSession, 'Tue Jan  2'), obeys)
+  .ends('unchanged');
+stops('ignores a process number that is none', stop()).in(left('9x'), obeys).ends('unchanged');
+stops('removes nothing of a rank that runs', removeRank)
+  .in(there, busy)
+  .ends('still-running: it is running as process 4711', there, []);
+stops('lets a rank be removed that does not run', removeRank)
+  .in(there, loaded, inPlacement('record'))
+  .ends('changed', gone(rankPlist), lacking(''), calls(rank, '', 'bootout'));
+stops('lets the service of a rank without files be removed', removeRank)
+  .in(loaded)
+  .ends('changed', calls(rank, '', 'bootout'));
+stops('lets the files of a rank without a service be removed', removeRank)
+  .in(there)
+  .ends('changed', gone(rankPlist), []);
+stops('leaves nothing to remove twice', removeRank).ends('unchanged', []);
 
 const memory = `${wiredFunction}${sh.wiredMemory(wiredValues)}
 d="$b/placements/kimi" u=${bootSession}
@@ -208,65 +110,29 @@ const other = (more: object) => ({
   [`${ours}/placements/other/process`]: lines({ boot: bootSession, pid: 1, start: 'Mon Jan  1', ...more }),
 });
 
-itInEachState(
-  'wired memory after a stop',
-  [
-    ['is normal at the baseline', memory, { files: wired(usual) }, { ends: 'normal changed' }],
-    [
-      'is normal up to a tenth above the baseline',
-      memory,
-      { files: { ...wired(20 * gibibyte), '../pages': String((22 * gibibyte) / 16_384) } },
-      { ends: 'normal changed' },
-    ],
-    [
-      'is high above that',
-      memory,
-      { files: { ...wired(20 * gibibyte), '../pages': String((22 * gibibyte) / 16_384 + 1) } },
-      { ends: 'high changed' },
-    ],
-    [
-      'is normal up to 1 GiB above a small baseline',
-      memory,
-      { files: { ...wired(gibibyte), '../pages': String((2 * gibibyte) / 16_384) } },
-      { ends: 'normal changed' },
-    ],
-    [
-      'is unknown without a baseline',
-      memory,
-      {},
-      { ends: 'unknown (nobody saw it before the first start of this boot session) changed' },
-    ],
-    [
-      'is unknown if vm_stat fails',
-      memory,
-      { files: wired(usual), tools: { 'usr/bin/vm_stat': 'exit 1' } },
-      { ends: 'unknown (vm_stat does not say it) changed' },
-    ],
-    [
-      'is unknown beside another placement',
-      memory,
-      { files: { ...wired(usual), ...other({}) } },
-      { ends: 'unknown (another placement runs here) changed' },
-    ],
-    [
-      'is normal beside a placement of another boot session',
-      memory,
-      { files: { ...wired(usual), ...other({ boot: 'x' }) } },
-      { ends: 'normal changed' },
-    ],
-    [
-      'is normal beside a process that began at another time',
-      memory,
-      { files: { ...wired(usual), ...other({ start: 'Tue Jan  2' }) } },
-      { ends: 'normal changed' },
-    ],
-    [
-      'is normal beside its own process',
-      memory,
-      { files: { ...wired(usual), [`${folder}/process`]: lines({ boot: bootSession, pid: 1, start: 'Mon Jan  1' }) } },
-      { ends: 'normal changed' },
-    ],
-  ],
-  common,
-  reads,
-);
+const pages = (bytes: number) => at('../pages', String(Math.ceil(bytes / 16_384)));
+const memoryIs = tableOf('wired memory after a stop', common);
+memoryIs('is normal at the baseline', memory).in(wired(usual)).ends('normal changed');
+memoryIs('is normal up to a tenth above the baseline', memory)
+  .in(wired(20 * gibibyte), pages(22 * gibibyte))
+  .ends('normal changed');
+memoryIs('is high above that', memory)
+  .in(wired(20 * gibibyte), pages(22 * gibibyte + 1))
+  .ends('high changed');
+memoryIs('is normal up to 1 GiB above a small baseline', memory)
+  .in(wired(gibibyte), pages(2 * gibibyte))
+  .ends('normal changed');
+memoryIs('is unknown without a baseline', memory).ends(`${unseen} changed`);
+memoryIs('is unknown if vm_stat fails', memory)
+  .in(wired(usual), at('usr/bin/vm_stat', 'exit 1'))
+  .ends('unknown (vm_stat does not say it) changed');
+memoryIs('is unknown beside another placement', memory)
+  .in(wired(usual), other({}))
+  .ends('unknown (another placement runs here) changed');
+memoryIs('is normal beside a placement of another boot session', memory)
+  .in(wired(usual), other({ boot: 'x' }))
+  .ends('normal changed');
+memoryIs('is normal beside a process that began at another time', memory)
+  .in(wired(usual), other({ start: 'Tue Jan  2' }))
+  .ends('normal changed');
+memoryIs('is normal beside its own process', memory).in(wired(usual), noted()).ends('normal changed');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { rankLog, rdmaStartsFile, serviceFile, startFile } from '../../../../src/node/paths/own-paths.ts';
+import { rdmaStartsFile, serviceFile, startFile } from '../../../../src/node/paths/own-paths.ts';
 import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
-import { isRunning, kick, processesOf, rankRoots, record, remove, stop, stopAs } from './rank-root.ts';
+import { isRunning, kick, rankRoots, record, remove, stop, stopAs } from './rank-root.ts';
 import { scriptShells } from './shells.ts';
 
-const { newRoot, started } = rankRoots();
+const { newRoot } = rankRoots();
 
 describe.concurrent.each(scriptShells)('the record of a start over RDMA in $name', (shell) => {
   const linesOf = (root: MacRoot, path: string): readonly string[] => root.read(path).trim().split('\n');
@@ -33,53 +33,6 @@ describe.concurrent.each(scriptShells)('the record of a start over RDMA in $name
     await run(root, stop());
   });
 
-  it("adds a start's device resources to the existing count", async () => {
-    const root = newRoot(shell);
-    root.file(rdmaStartsFile.path, `boot=${bootSession}\nstarts=3\n`);
-    await run(root, record());
-    const call = kick(3, 'rdma') as Extract<ReturnType<typeof kick>, { readonly name: 'kick-rank' }>;
-    expect(await run(root, { ...call, args: { ...call.args, takes: 2 } })).toEqual(changed);
-    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=5']);
-    await run(root, stop());
-  });
-
-  it('stores the process, the start deadline and the log offset', async () => {
-    const root = newRoot(shell);
-    await run(root, record());
-    root.file(rankLog('kimi').path, 'of before\n');
-    await run(root, kick(3, 'rdma'));
-    await isRunning(root);
-    const [boot, transport, until, log, wired, takes, pid] = marked(root);
-    expect([boot, transport, log, wired, takes]).toEqual([
-      `boot=${bootSession}`,
-      'transport=rdma',
-      'log=10',
-      'wired=0',
-      'takes=1',
-    ]);
-    expect(until).toMatch(/^until=\d{10}$/);
-    expect(pid).toBe(`pid=${processesOf(root)[0]}`);
-    await run(root, stop());
-  });
-
-  it('stores the previous transport if it differed from the file', async () => {
-    const root = newRoot(shell);
-    await run(root, record());
-    const call = kick(3, 'rdma') as Extract<ReturnType<typeof kick>, { readonly name: 'kick-rank' }>;
-    await run(root, { ...call, args: { ...call.args, lastTalked: 'tcp' } });
-    await isRunning(root);
-    expect(marked(root)[5]).toBe('lastTalked=tcp');
-    await run(root, stop());
-  });
-
-  it('stores PID 0 for a rank that exits immediately', async () => {
-    const root = newRoot(shell, 'ends at once');
-    root.file('../launchd/slow', '');
-    await run(root, record());
-    expect(await run(root, kick(3, 'rdma'))).toMatchObject({ slug: 'ended-at-once' });
-    expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'pid=0']);
-  });
-
   it('refunds a start that served and stopped cleanly, but not a failed one', async () => {
     const root = newRoot(shell);
     const startAndStop = async (generation: number, outcome: Parameters<typeof stopAs>[0]): Promise<void> => {
@@ -103,28 +56,5 @@ describe.concurrent.each(scriptShells)('the record of a start over RDMA in $name
     await isRunning(root);
     await run(root, stopAs('served'));
     expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'outcome=served']);
-  });
-
-  it('remembers a failed start only in a later boot session', async () => {
-    const root = newRoot(shell, 'ends at once');
-    root.file('../launchd/slow', '');
-    await run(root, record());
-    await run(root, kick(3, 'rdma'));
-    await run(root, stopAs('failed'));
-    expect(marked(root).at(-1)).toBe('outcome=exited');
-    await run(root, record({ generation: 4 }));
-    await run(root, kick(4, 'rdma'));
-    expect(marked(root).filter((line) => line.startsWith('failedIn'))).toEqual([]);
-    await run(root, stopAs('failed'));
-    root.file('../boot', 'F2B1C3D4-0000-4000-8000-000000000002\n');
-    await run(root, record({ generation: 5 }));
-    await run(root, kick(5, 'rdma'));
-    expect(marked(root)).toContain(`failedIn=${bootSession}`);
-  });
-
-  it('does not count a start over TCP', async () => {
-    const root = await started(shell, 'obeys');
-    expect([rdmaStartsFile, startFile('kimi')].map(({ path }) => root.has(path))).toEqual([false, true]);
-    await run(root, stop());
   });
 });

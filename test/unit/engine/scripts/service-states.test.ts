@@ -1,4 +1,5 @@
 import type { ScriptArgs, ScriptCall } from '../../../../src/model/node-script.ts';
+import type { NodePath } from '../../../../src/model/probe.ts';
 import { keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
 import {
   closedFile,
@@ -9,80 +10,38 @@ import {
 } from '../../../../src/node/paths/own-paths.ts';
 import { fileSeal } from '../../../../src/node/put-file.ts';
 import { ours } from './mac-root.ts';
-import { itInEachState, launchd } from './node-states.ts';
-import { calls, common, login, reads, running, service, waiting } from './service-tools.ts';
+import { at, empty, gone, launchd, linked, tableOf } from './node-states.ts';
+import { calls, common, login, running, service, waiting } from './service-tools.ts';
 
 const keeper = 'dev.meshwright.keeper';
 const keeperRan = { '../launchd.next': 'state = not running\nruns = 1\nlast exit code = 0\n', [keeperPlist.path]: '' };
-const load = (reload: boolean): ScriptCall => ({ name: 'load-keeper', args: { reload } });
+const load: ScriptCall = { name: 'load-keeper', args: { reload: false } };
+const reload: ScriptCall = { name: 'load-keeper', args: { reload: true } };
+const keeperLoaded = service(keeper, waiting);
+const keeperCalls = (...verbs: readonly string[]) => calls(keeper, keeperPlist.path, ...verbs);
+const loadCalls = keeperCalls('enable', 'bootstrap');
+const bootoutKeeper = keeperCalls('bootout');
 const removeKeeper: ScriptCall = { name: 'remove-keeper', args: {} };
 
-itInEachState(
-  'the keeper',
-  [
-    [
-      'is not loaded without its file',
-      load(false),
-      {},
-      { ends: `no-keeper: there is no $R${keeperPlist.path}`, calls: [] },
-    ],
-    [
-      'is loaded',
-      load(false),
-      { files: keeperRan },
-      { ends: 'changed', calls: calls(keeper, keeperPlist.path, 'enable', 'bootstrap') },
-    ],
-    [
-      'is loaded although launchd reports a failure',
-      load(false),
-      { files: keeperRan, tools: { 'bin/launchctl': `${launchd}\n[ "$1" != bootstrap ] || exit 5` } },
-      { ends: 'changed', calls: calls(keeper, keeperPlist.path, 'enable', 'bootstrap') },
-    ],
-    [
-      'is not loaded twice',
-      load(false),
-      { files: { ...keeperRan, ...service(keeper, ...waiting) } },
-      { ends: 'unchanged', calls: [] },
-    ],
-    [
-      'is loaded again on request',
-      load(true),
-      { files: { ...keeperRan, ...service(keeper, ...waiting) } },
-      { ends: 'changed', calls: calls(keeper, keeperPlist.path, 'bootout', 'enable', 'bootstrap') },
-    ],
-    [
-      'is not unloaded if it is not loaded',
-      load(true),
-      { files: keeperRan },
-      { ends: 'changed', calls: calls(keeper, keeperPlist.path, 'enable', 'bootstrap') },
-    ],
-    [
-      'is unloaded and removed',
-      removeKeeper,
-      { files: { [keeperPlist.path]: '', [`${ours}/keeper/data`]: '', ...service(keeper, ...waiting) } },
-      {
-        ends: 'changed',
-        leaves: { [keeperPlist.path]: null, [`${ours}/keeper/`]: null },
-        calls: calls(keeper, '', 'bootout'),
-      },
-    ],
-    [
-      'is only unloaded without its files',
-      removeKeeper,
-      { files: service(keeper, ...waiting) },
-      { ends: 'changed', calls: calls(keeper, '', 'bootout') },
-    ],
-    [
-      'is only removed if it is not loaded',
-      removeKeeper,
-      { files: { [keeperPlist.path]: '' } },
-      { ends: 'changed', leaves: { [keeperPlist.path]: null }, calls: [] },
-    ],
-    ['is removed only once', removeKeeper, {}, { ends: 'unchanged', calls: [] }],
-  ],
-  common,
-  reads,
-);
+const keeperIs = tableOf('the keeper', common);
+keeperIs('is not loaded without its file', load).ends(`no-keeper: there is no $R${keeperPlist.path}`, []);
+keeperIs('is loaded', load).in(keeperRan).ends('changed', loadCalls);
+keeperIs('is loaded although launchd reports a failure', load)
+  .in(keeperRan, at('bin/launchctl', `${launchd}\n[ "$1" != bootstrap ] || exit 5`))
+  .ends('changed', loadCalls);
+keeperIs('is not loaded twice', load).in(keeperRan, keeperLoaded).ends('unchanged', []);
+keeperIs('is loaded again on request', reload)
+  .in(keeperRan, keeperLoaded)
+  .ends('changed', [...bootoutKeeper, ...loadCalls]);
+keeperIs('is not unloaded if it is not loaded', reload).in(keeperRan).ends('changed', loadCalls);
+keeperIs('is unloaded and removed', removeKeeper)
+  .in(empty(keeperPlist.path, `${ours}/keeper/data`), keeperLoaded)
+  .ends('changed', gone(keeperPlist.path, `${ours}/keeper/`), bootoutKeeper);
+keeperIs('is only unloaded without its files', removeKeeper).in(keeperLoaded).ends('changed', bootoutKeeper);
+keeperIs('is only removed if it is not loaded', removeKeeper)
+  .in(empty(keeperPlist.path))
+  .ends('changed', gone(keeperPlist.path), []);
+keeperIs('is removed only once', removeKeeper).ends('unchanged', []);
 
 const gateway = 'dev.meshwright.doorman.8080';
 const plist = gatewayPlist(8080).path;
@@ -90,200 +49,92 @@ const loadGateway = (more: Partial<ScriptArgs['load-doorman']> = {}): ScriptCall
   name: 'load-doorman',
   args: { port: 8080, reload: false, isTaken: false, left: [], user: '', ...more },
 });
+const loadPlain = loadGateway();
+const loadLeft = loadGateway({ left: ['old'] });
+const loadAgain = loadGateway({ reload: true });
 const ready = { [plist]: '', '../launchd.next': 'state = running\npid = 4711\n' };
 const keys = gatewayKeysFile(8080, 'old');
-const owned = [
-  `chown ${login} $R${ours.replace(/^/, '/')}/log/doorman.8080.log`,
-  `chown ${login} $R${countsFolder(8080).path}`,
+const loadedNow = [
+  ...[`chown ${login} $R/${ours}/log/doorman.8080.log`, `chown ${login} $R${countsFolder(8080).path}`],
+  ...calls(gateway, plist, 'enable', 'bootstrap'),
 ];
+const unloaded = calls(gateway, '', 'bootout');
+const busy = service(gateway, ...running);
 const clearGateway: ScriptCall = { name: 'remove-doorman', args: { port: 8080, closed: ['chat'], keyed: ['chat'] } };
 const closed = closedFile(8080, 'chat');
 const open: ScriptCall = { name: 'open-door', args: { port: 8080, placement: 'chat' } };
 
-itInEachState(
-  'a gateway',
-  [
-    ['is not loaded without its file', loadGateway(), {}, { ends: `no-doorman: there is no $R${plist}`, calls: [] }],
-    [
-      'is loaded',
-      loadGateway(),
-      { files: ready },
-      { ends: 'changed', calls: [...owned, ...calls(gateway, plist, 'enable', 'bootstrap')] },
-    ],
-    [
-      'is not loaded twice',
-      loadGateway({ left: ['old'] }),
-      { files: { ...ready, [keys.path]: '', ...service(gateway, ...running) } },
-      { ends: 'unchanged', leaves: { [keys.path]: '' }, calls: [] },
-    ],
-    [
-      'is loaded again on request',
-      loadGateway({ reload: true }),
-      { files: { ...ready, ...service(gateway, ...running) } },
-      {
-        ends: 'changed',
-        calls: [...calls(gateway, plist, 'bootout'), ...owned, ...calls(gateway, plist, 'enable', 'bootstrap')],
-      },
-    ],
-    [
-      'is not unloaded if it is not loaded',
-      loadGateway({ reload: true }),
-      { files: ready },
-      { ends: 'changed', calls: [...owned, ...calls(gateway, plist, 'enable', 'bootstrap')] },
-    ],
-    [
-      'loses the keys of placements that it no longer serves',
-      loadGateway({ left: ['old'] }),
-      { files: { ...ready, [keys.path]: '', [fileSeal(keys).path]: '', [gatewayKeysFile(8080, 'chat').path]: '' } },
-      {
-        ends: 'changed',
-        leaves: { [keys.path]: null, [fileSeal(keys).path]: null, [gatewayKeysFile(8080, 'chat').path]: '' },
-      },
-    ],
-    [
-      'need not answer while its port is taken',
-      loadGateway({ isTaken: true }),
-      { files: ready, tools: { 'usr/bin/curl': 'exit 7' } },
-      { ends: 'changed' },
-    ],
-    [
-      'has to answer at its port',
-      loadGateway(),
-      { files: ready, tools: { 'usr/bin/curl': "printf '{}'" } },
-      { ends: 'not-listening: the doorman does not listen on port 8080' },
-    ],
-    [
-      'is unloaded and removed, with the folder of all gateways',
-      clearGateway,
-      { files: { [plist]: '', [closed.path]: '', [fileSeal(closed).path]: '', ...service(gateway, ...running) } },
-      {
-        ends: 'changed',
-        leaves: {
-          [plist]: null,
-          [`${gatewayFolder(8080).path}/`]: null,
-          [fileSeal(closed).path]: null,
-          [`${ours}/doorman/`]: null,
-        },
-        calls: calls(gateway, '', 'bootout'),
-      },
-    ],
-    [
-      'leaves other gateways',
-      clearGateway,
-      { files: { [plist]: '', [`${gatewayFolder(8081).path}/config.json`]: '' } },
-      { ends: 'changed', leaves: { [`${gatewayFolder(8081).path}/config.json`]: '' }, calls: [] },
-    ],
-    ['is removed only once', clearGateway, {}, { ends: 'unchanged', calls: [] }],
-    [
-      'opens by removing the file that closes it',
-      open,
-      { files: { [closed.path]: 'why\n', [fileSeal(closed).path]: '' } },
-      { ends: 'changed', leaves: { [closed.path]: null, [fileSeal(closed).path]: null } },
-    ],
-    [
-      'opens although only the seal is left',
-      open,
-      { files: { [fileSeal(closed).path]: '' } },
-      { ends: 'changed', leaves: { [fileSeal(closed).path]: null } },
-    ],
-    ['is open already', open, {}, { ends: 'unchanged' }],
-  ],
-  common,
-  reads,
-);
+const keysOfChat = empty(gatewayKeysFile(8080, 'chat').path);
+const withSeal = (file: NodePath) => empty(file.path, fileSeal(file).path);
+const withoutSeal = (file: NodePath) => gone(file.path, fileSeal(file).path);
+const gatewayIs = tableOf('a gateway', common);
+gatewayIs('is not loaded without its file', loadPlain).ends(`no-doorman: there is no $R${plist}`, []);
+gatewayIs('is loaded', loadPlain).in(ready).ends('changed', loadedNow);
+gatewayIs('is not loaded twice', loadLeft).in(ready, empty(keys.path), busy).ends('unchanged', empty(keys.path), []);
+gatewayIs('is loaded again on request', loadAgain)
+  .in(ready, busy)
+  .ends('changed', [...unloaded, ...loadedNow]);
+gatewayIs('is not unloaded if it is not loaded', loadAgain).in(ready).ends('changed', loadedNow);
+gatewayIs('loses the keys of placements that it no longer serves', loadLeft)
+  .in(ready, withSeal(keys), keysOfChat)
+  .ends('changed', withoutSeal(keys), keysOfChat);
+gatewayIs('need not answer while its port is taken', loadGateway({ isTaken: true }))
+  .in(ready, at('usr/bin/curl', 'exit 7'))
+  .ends('changed');
+gatewayIs('has to answer at its port', loadPlain)
+  .in(ready, at('usr/bin/curl', "printf '{}'"))
+  .ends('not-listening: the doorman does not listen on port 8080');
+gatewayIs('is unloaded and removed, with the folder of all gateways', clearGateway)
+  .in(empty(plist), withSeal(closed), busy)
+  .ends('changed', withoutSeal(closed), gone(plist, `${gatewayFolder(8080).path}/`, `${ours}/doorman/`), unloaded);
+gatewayIs('leaves other gateways', clearGateway)
+  .in(empty(plist, `${gatewayFolder(8081).path}/config.json`))
+  .ends('changed', empty(`${gatewayFolder(8081).path}/config.json`), []);
+gatewayIs('is removed only once', clearGateway).ends('unchanged', []);
+gatewayIs('opens by removing the file that closes it', open).in(withSeal(closed)).ends('changed', withoutSeal(closed));
+gatewayIs('opens although only the seal is left', open)
+  .in(empty(fileSeal(closed).path))
+  .ends('changed', gone(fileSeal(closed).path));
+gatewayIs('is open already', open).ends('unchanged');
 
 const opt = 'opt/meshwright';
-const label = 'dev.meshwright.keeper';
-const clear = (models: boolean): ScriptCall => ({ name: 'clear-node', args: { labels: [label], models } });
-const clearPlist = `Library/LaunchDaemons/${label}.plist`;
+const clear: ScriptCall = { name: 'clear-node', args: { labels: [keeper], models: false } };
+const clearModels: ScriptCall = { name: 'clear-node', args: { labels: [keeper], models: true } };
 const version = '0123456789abcdef';
 
-itInEachState(
-  'clear-node',
-  [
-    [
-      'unloads a service without a file',
-      clear(false),
-      { files: service(label, ...waiting) },
-      { ends: 'changed', calls: calls(label, '', 'bootout') },
-    ],
-    [
-      'removes the file of a service that is not loaded',
-      clear(false),
-      { files: { [clearPlist]: '' } },
-      { ends: 'changed', leaves: { [clearPlist]: null }, calls: [] },
-    ],
-    ['changes nothing on an empty node', clear(true), {}, { ends: 'unchanged', calls: [] }],
-    [
-      'keeps models unless they are to go',
-      clear(false),
-      { files: { [`${opt}/models/tiny/${version}/a`]: '' } },
-      { ends: 'unchanged', leaves: { [`${opt}/models/tiny/${version}/a`]: '' } },
-    ],
-    [
-      'keeps what no model version is called like',
-      clear(true),
-      {
-        files: {
-          [`${opt}/models/tiny/${version}0/a`]: '',
-          [`${opt}/models/tiny/${version.slice(1)}/a`]: '',
-          [`${opt}/models/tiny/${version.replace('0', 'g')}/a`]: '',
-          [`${opt}/models/tiny/f${version.slice(1)}`]: '',
-        },
-      },
-      {
-        ends: 'unchanged',
-        leaves: {
-          [`${opt}/models/tiny/${version}0/a`]: '',
-          [`${opt}/models/tiny/${version.slice(1)}/a`]: '',
-          [`${opt}/models/tiny/g${version.slice(1)}/a`]: '',
-          [`${opt}/models/tiny/f${version.slice(1)}`]: '',
-        },
-      },
-    ],
-    [
-      'keeps a link in place of a model version',
-      clear(true),
-      { files: { 'elsewhere/a': '' }, links: { [`${opt}/models/tiny/${version}`]: '../../../../elsewhere' } },
-      { ends: 'unchanged', leaves: { 'elsewhere/a': '', [`${opt}/models/tiny/${version}/a`]: '' } },
-    ],
-    [
-      'removes hidden folders and links',
-      clear(false),
-      { files: { [`${opt}/.x/a`]: '', 'elsewhere/a': '' }, links: { [`${opt}/odd`]: '../../elsewhere' } },
-      { ends: 'changed', leaves: { [`${opt}/`]: null, 'elsewhere/a': '' } },
-    ],
-    [
-      'keeps the folder above if it was there before',
-      clear(false),
-      { files: { [`${opt}/x/a`]: '', [`${ours}/baseline/opt-folder`]: 'present\n' } },
-      { ends: 'changed', leaves: { [`${opt}/`]: null, 'opt/': '' } },
-    ],
-    [
-      'keeps the folder above if that is unknown',
-      clear(false),
-      { files: { [`${opt}/x/a`]: '' } },
-      { ends: 'changed', leaves: { [`${opt}/`]: null, 'opt/': '' } },
-    ],
-    [
-      'keeps the folder above if others use it',
-      clear(false),
-      { files: { [`${opt}/x/a`]: '', 'opt/theirs': '', [`${ours}/baseline/opt-folder`]: 'missing\n' } },
-      { ends: 'changed', leaves: { 'opt/theirs': '' } },
-    ],
-    [
-      'removes the folder above if it was not there before',
-      clear(false),
-      { files: { [`${opt}/x/a`]: '', [`${ours}/baseline/opt-folder`]: 'missing\n' } },
-      { ends: 'changed', leaves: { 'opt/': null } },
-    ],
-    [
-      'leaves the process of a job that has ended',
-      clear(false),
-      { files: { [`${ours}/ops/k/pid`]: '1\n' }, tools: { 'bin/ps': "printf '/sbin/launchd\\n'" } },
-      { ends: 'unchanged' },
-    ],
-  ],
-  common,
-  reads,
-);
+const inModels = (...names: readonly string[]) => empty(...names.map((name) => `${opt}/models/tiny/${name}`));
+const short = version.slice(1);
+const unlike = inModels(`${version}0/a`, `${short}/a`, `g${short}/a`, `f${short}`);
+const other = empty(`${opt}/x/a`);
+const optWas = (state: string) => at(`${ours}/baseline/opt-folder`, `${state}\n`);
+const nodeIs = tableOf('clear-node', common);
+nodeIs('unloads a service without a file', clear).in(keeperLoaded).ends('changed', bootoutKeeper);
+nodeIs('removes the file of a service that is not loaded', clear)
+  .in(empty(keeperPlist.path))
+  .ends('changed', gone(keeperPlist.path), []);
+nodeIs('changes nothing on an empty node', clearModels).ends('unchanged', []);
+nodeIs('keeps models unless they are to go', clear)
+  .in(inModels(`${version}/a`))
+  .ends('unchanged', inModels(`${version}/a`));
+nodeIs('keeps what no model version is called like', clearModels).in(unlike).ends('unchanged', unlike);
+nodeIs('keeps a link in place of a model version', clearModels)
+  .in(empty('elsewhere/a'), linked(`${opt}/models/tiny/${version}`, '../../../../elsewhere'))
+  .ends('unchanged', empty('elsewhere/a', `${opt}/models/tiny/${version}/a`));
+nodeIs('removes hidden folders and links', clear)
+  .in(empty(`${opt}/.x/a`, 'elsewhere/a'), linked(`${opt}/odd`, '../../elsewhere'))
+  .ends('changed', gone(`${opt}/`), empty('elsewhere/a'));
+nodeIs('keeps the folder above if it was there before', clear)
+  .in(other, optWas('present'))
+  .ends('changed', gone(`${opt}/`), empty('opt/'));
+nodeIs('keeps the folder above if that is unknown', clear)
+  .in(other)
+  .ends('changed', gone(`${opt}/`), empty('opt/'));
+nodeIs('keeps the folder above if others use it', clear)
+  .in(other, empty('opt/theirs'), optWas('missing'))
+  .ends('changed', empty('opt/theirs'));
+nodeIs('removes the folder above if it was not there before', clear)
+  .in(other, optWas('missing'))
+  .ends('changed', gone('opt/'));
+nodeIs('leaves the process of a job that has ended', clear)
+  .in(at(`${ours}/ops/k/pid`, '1\n'), at('bin/ps', "printf '/sbin/launchd\\n'"))
+  .ends('unchanged');

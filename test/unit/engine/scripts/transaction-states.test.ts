@@ -1,262 +1,127 @@
 import { confirmBody, transactionBody } from '../../../../src/engine/scripts/transaction.ts';
 import type { NetworkCall, ScriptCall } from '../../../../src/model/node-script.ts';
 import { bootSession, ours } from './mac-root.ts';
-import { common, net, reads } from './network-tools.ts';
-import { itInEachState, type NodeState } from './node-states.ts';
+import { common, deafTo, net, ordered } from './network-tools.ts';
+import { at, empty, gone, tableOf } from './node-states.ts';
 import { exampleFence } from './script-examples.ts';
+import { lines } from './service-tools.ts';
 
 const last = (...devices: readonly string[]): NetworkCall => ({ name: 'order-services', args: { last: devices } });
-const order = 'Cable|en3\nWi-Fi|en1\nVPN|\nEthernet|en0\n';
 const fence = exampleFence;
 const note = { step: 'studio-1/service-order/set', verb: 'apply', by: 'ana@desk', config: 'c' } as const;
 const change = (call: NetworkCall): string => transactionBody({ call, seconds: 60, fence, note });
+const move = change(last('en3'));
+const keep = change(last('en0'));
 const confirm = confirmBody({ fence, note });
 const settle: ScriptCall = { name: 'settle-rollback', args: { run: fence.run } };
 const rollback = `${ours}/rollback`;
 const daemon = 'Library/LaunchDaemons/dev.meshwright.rollback.plist';
 const service = '../launchd/dev.meshwright.rollback';
 const keeperData = `${ours}/keeper/data`;
-const about = (more: { readonly run?: string; readonly boot?: string; readonly step?: string } = {}): string =>
-  `run=${more.run ?? fence.run}\ntoken=${fence.token}\nstep=${more.step ?? note.step}\nboot=${more.boot ?? bootSession}\npid=4711\nwords=w\n`;
+const about = (more: object = {}): string =>
+  lines({ run: fence.run, token: fence.token, step: note.step, boot: bootSession, pid: 4711, words: 'w', ...more });
+const inState = (path: string, text = '') => at(`${rollback}/${path}`, text);
+const noState = (...paths: readonly string[]) => gone(...paths.map((path) => `${rollback}/${path}`));
 /** A transaction of the run in a folder, whose restored settings are the file `restored`. */
-const transaction = (state: string, text = about(), more: NodeState['files'] = {}): NodeState => ({
-  files: {
-    [`${rollback}/${state}/about`]: text,
-    [`${rollback}/${state}/restore`]: ': >"$R/restored"',
-    [daemon]: 'plist',
-    [service]: 'state = waiting\n',
-    ...more,
-  },
+const transaction = (state: string, more: object = {}) => ({
+  ...{ ...inState(`${state}/about`, about(more)), ...inState(`${state}/restore`, ': >"$R/restored"') },
+  ...{ [daemon]: 'plist', [service]: 'state = waiting\n' },
 });
-const alive = { 'bin/ps': "printf '/bin/sh -s\\n'" };
-const dead = { 'bin/ps': 'exit 1' };
+const [pending, rolling] = [transaction('pending'), transaction('rolling')];
+const verdict = inState('pending/verdict', '0\n');
+const pendingEarlier = transaction('pending', { boot: 'x' });
+const unknown = 'no-transaction: the node knows of no such change';
+const unsettled = 'rollback-pending: a previous network change must be settled first';
+const alive = at('bin/ps', "printf '/bin/sh -s\\n'");
+const dead = at('bin/ps', 'exit 1');
 const disarmed = { [daemon]: null, [service]: null };
 const armed = { '../launchd.next': 'state = running\npid = 4711\n' };
-const working = net({ 'net/order': order });
-const rolledBack = { restored: '', [`${rollback}/rolled/about`]: about(), [`${rollback}/pending/`]: null, ...disarmed };
+const rolledBack = { restored: '', ...inState('rolled/about', about()), ...noState('pending/'), ...disarmed };
 const timely = 'rolled-back: the change was not confirmed in time, so the node restored its network';
 
-itInEachState(
-  'the first half of a network change',
-  [
-    [
-      'changes the network under an armed rollback',
-      change(last('en3')),
-      { files: { ...working.files, ...armed } },
-      { ends: 'changed', leaves: { [`${rollback}/pending/verdict`]: '0\n', [service]: armed['../launchd.next'] } },
-    ],
-    [
-      'disarms the rollback if nothing changed',
-      change(last('en0')),
-      { files: { ...working.files, ...armed } },
-      { ends: 'unchanged', leaves: { [`${rollback}/pending/`]: null, [`${rollback}/rolled/`]: null, ...disarmed } },
-    ],
-    [
-      'rolls back a change that failed',
-      change(last('en3')),
-      { files: { ...working.files, ...armed, '../deaf': '-ordernetworkservices' } },
-      {
-        ends: 'networksetup: networksetup reported success, but the order did not change',
-        leaves: { [`${rollback}/pending/`]: null, [`${rollback}/rolled/`]: '', ...disarmed },
-      },
-    ],
-    [
-      'keeps a change that failed in part',
-      change({ name: 'remove-bridge', args: { bridge: 'bridge0', members: [], services: ['Cable'] } }),
-      { files: { ...net({ 'net/on.Cable': '', deaf: '-setnetworkserviceenabled' }).files, ...armed } },
-      { ends: 'networksetup: Cable stayed on', leaves: { [`${rollback}/pending/verdict`]: '3\n' } },
-    ],
-    [
-      'waits for a pending change',
-      change(last('en3')),
-      { files: { ...working.files, ...transaction('pending').files } },
-      { ends: 'rollback-pending: a previous network change must be settled first', calls: [] },
-    ],
-    [
-      'waits for a rollback',
-      change(last('en3')),
-      { files: { ...working.files, ...transaction('rolling').files } },
-      { ends: 'rollback-pending: a previous network change must be settled first', calls: [] },
-    ],
-    [
-      "drops the keeper's data that the last change made outdated",
-      change(last('en0')),
-      { files: { ...working.files, ...armed, [keeperData]: '', [`${rollback}/confirmed/keeper-confirmed`]: '' } },
-      { ends: 'unchanged', leaves: { [keeperData]: null, [`${rollback}/confirmed/`]: null } },
-    ],
-    [
-      "keeps the keeper's data that the last change agreed with",
-      change(last('en0')),
-      { files: { ...working.files, ...armed, [keeperData]: '', [`${rollback}/confirmed/about`]: '' } },
-      { ends: 'unchanged', leaves: { [keeperData]: '', [`${rollback}/confirmed/`]: null } },
-    ],
-    [
-      'changes nothing if the rollback does not start',
-      change(last('en3')),
-      working,
-      {
-        ends: 'not-armed: launchd does not start the rollback',
-        leaves: { [`${rollback}/pending/`]: null, '../net/order': order, ...disarmed },
-      },
-    ],
-    [
-      'replaces the rollback of an earlier change',
-      change(last('en3')),
-      { files: { ...working.files, ...armed, [service]: 'state = waiting\n' } },
-      { ends: 'changed', leaves: { [service]: armed['../launchd.next'] } },
-    ],
-    [
-      'waits until the keeper is idle',
-      change(last('en3')),
-      {
-        files: {
-          ...working.files,
-          ...armed,
-          'Library/LaunchDaemons/dev.meshwright.keeper.plist': '',
-          '../launchd/dev.meshwright.keeper': 'state = running\npid = 99999999\n',
-        },
-      },
-      { ends: 'not-armed: the keeper does not stand still', leaves: { '../net/order': order } },
-    ],
-  ],
-  common,
-  reads,
-);
+const busyKeeper = {
+  'Library/LaunchDaemons/dev.meshwright.keeper.plist': '',
+  '../launchd/dev.meshwright.keeper': 'state = running\npid = 99999999\n',
+};
+const outdated = { [keeperData]: '', ...inState('confirmed/keeper-confirmed') };
+const unmoved = 'networksetup: networksetup reported success, but the order did not change';
+const part = change({ name: 'remove-bridge', args: { bridge: 'bridge0', members: [], services: ['Cable'] } });
+const onAndDeaf = net({ 'net/on.Cable': '', deaf: '-setnetworkserviceenabled' });
+const first = tableOf('the first half of a network change', { ...common, ...ordered });
+first('changes the network under an armed rollback', move)
+  .in(armed)
+  .ends('changed', inState('pending/verdict', '0\n'), at(service, armed['../launchd.next']));
+first('disarms the rollback if nothing changed', keep)
+  .in(armed)
+  .ends('unchanged', noState('pending/', 'rolled/'), disarmed);
+first('rolls back a change that failed', move)
+  .in(armed, deafTo('-ordernetworkservices'))
+  .ends(unmoved, noState('pending/'), inState('rolled/'), disarmed);
+first('keeps a change that failed in part', part)
+  .in(onAndDeaf, armed)
+  .ends('networksetup: Cable stayed on', inState('pending/verdict', '3\n'));
+first('waits for a pending change', move).in(pending).ends(unsettled, []);
+first('waits for a rollback', move).in(transaction('rolling')).ends(unsettled, []);
+first("drops the keeper's data that the last change made outdated", keep)
+  .in(armed, outdated)
+  .ends('unchanged', gone(keeperData), noState('confirmed/'));
+first("keeps the keeper's data that the last change agreed with", keep)
+  .in(armed, empty(keeperData), inState('confirmed/about'))
+  .ends('unchanged', noState('confirmed/'), empty(keeperData));
+first('changes nothing if the rollback does not start', move)
+  .in()
+  .ends('not-armed: launchd does not start the rollback', noState('pending/'), ordered, disarmed);
+first('replaces the rollback of an earlier change', move)
+  .in(armed, at(service, 'state = waiting\n'))
+  .ends('changed', at(service, armed['../launchd.next']));
+first('waits until the keeper is idle', move)
+  .in(armed, busyKeeper)
+  .ends('not-armed: the keeper does not stand still', ordered);
 
-itInEachState(
-  'the second half of a network change',
-  [
-    [
-      'confirms the change',
-      confirm,
-      { ...transaction('pending', about(), { [`${rollback}/pending/verdict`]: '0\n' }), tools: dead },
-      { ends: 'changed', leaves: { restored: null, [`${rollback}/confirmed/about`]: about(), ...disarmed } },
-    ],
-    [
-      'is repeated without an effect',
-      confirm,
-      transaction('confirmed'),
-      { ends: 'unchanged', leaves: { [`${rollback}/confirmed/about`]: about(), [daemon]: 'plist' } },
-    ],
-    [
-      "drops the keeper's data that the change made outdated",
-      confirm,
-      {
-        ...transaction('pending', about(), {
-          [`${rollback}/pending/verdict`]: '0\n',
-          [`${rollback}/pending/keeper-confirmed`]: '',
-          [keeperData]: '',
-        }),
-        tools: dead,
-      },
-      { ends: 'changed', leaves: { [keeperData]: null } },
-    ],
-    [
-      "drops the keeper's data if the confirmation was interrupted",
-      confirm,
-      transaction('confirmed', about(), { [`${rollback}/confirmed/keeper-confirmed`]: '', [keeperData]: '' }),
-      { ends: 'unchanged', leaves: { [keeperData]: null } },
-    ],
-    [
-      'rolls back a change whose script has died',
-      confirm,
-      { ...transaction('pending'), tools: dead },
-      { ends: timely, leaves: rolledBack },
-    ],
-    [
-      'rolls back a change of an earlier boot session',
-      confirm,
-      { ...transaction('pending', about({ boot: 'x' })), tools: alive },
-      { ends: timely, leaves: { restored: '', ...disarmed } },
-    ],
-    [
-      'leaves the change of another step',
-      confirm,
-      { ...transaction('pending', about({ step: 'x' }), { [`${rollback}/pending/verdict`]: '0\n' }), tools: dead },
-      { ends: 'no-transaction: the node knows of no such change', leaves: { restored: null, [daemon]: 'plist' } },
-    ],
-    [
-      'does not take the confirmed change of another run for its own',
-      confirm,
-      { ...transaction('confirmed', about({ run: 'r-other' })), tools: dead },
-      { ends: 'no-transaction: the node knows of no such change' },
-    ],
-    [
-      'reports a change that was rolled back',
-      confirm,
-      transaction('rolled'),
-      { ends: timely, leaves: { restored: null } },
-    ],
-    [
-      'reports a rollback that was interrupted',
-      confirm,
-      { ...transaction('rolling'), tools: dead },
-      { ends: 'rolling-back: the node is still restoring its network', leaves: { restored: null } },
-    ],
-    [
-      'reports a folder without a description',
-      confirm,
-      { files: { [`${rollback}/rolled/`]: '' } },
-      { ends: 'no-transaction: the node knows of no such change' },
-    ],
-  ],
-  common,
-  reads,
-);
+const second = tableOf('the second half of a network change', common);
+second('confirms the change', confirm)
+  .in(pending, verdict, dead)
+  .ends('changed', gone('restored'), inState('confirmed/about', about()), disarmed);
+second('is repeated without an effect', confirm)
+  .in(transaction('confirmed'))
+  .ends('unchanged', inState('confirmed/about', about()), at(daemon, 'plist'));
+second("drops the keeper's data that the change made outdated", confirm)
+  .in(pending, verdict, inState('pending/keeper-confirmed'), empty(keeperData), dead)
+  .ends('changed', gone(keeperData));
+second("drops the keeper's data if the confirmation was interrupted", confirm)
+  .in(transaction('confirmed'), outdated)
+  .ends('unchanged', gone(keeperData));
+second('rolls back a change whose script has died', confirm).in(pending, dead).ends(timely, rolledBack);
+second('rolls back a change of an earlier boot session', confirm)
+  .in(pendingEarlier, alive)
+  .ends(timely, empty('restored'), disarmed);
+second('leaves the change of another step', confirm)
+  .in(transaction('pending', { step: 'x' }), verdict, dead)
+  .ends(unknown, gone('restored'), at(daemon, 'plist'));
+second('does not take the confirmed change of another run for its own', confirm)
+  .in(transaction('confirmed', { run: 'r-other' }), dead)
+  .ends(unknown);
+second('reports a change that was rolled back', confirm).in(transaction('rolled')).ends(timely, gone('restored'));
+second('reports a rollback that was interrupted', confirm)
+  .in(rolling, dead)
+  .ends('rolling-back: the node is still restoring its network', gone('restored'));
+second('reports a folder without a description', confirm).in(inState('rolled/')).ends(unknown);
 
-itInEachState(
-  'settle-rollback',
-  [
-    ['changes nothing without a change', settle, {}, { ends: 'unchanged' }],
-    [
-      'rolls back the change of a dead script',
-      settle,
-      { ...transaction('pending'), tools: dead },
-      { ends: 'changed', leaves: rolledBack },
-    ],
-    [
-      'rolls back a change that is not confirmed',
-      settle,
-      { ...transaction('pending', about(), { [`${rollback}/pending/verdict`]: '0\n' }), tools: alive },
-      { ends: 'changed', leaves: rolledBack },
-    ],
-    [
-      'rolls back a change of an earlier boot session',
-      settle,
-      { ...transaction('pending', about({ boot: 'x' })), tools: alive },
-      { ends: 'changed', leaves: { restored: '' } },
-    ],
-    [
-      'leaves the change of another run',
-      { name: 'settle-rollback', args: { run: 'r-other' } },
-      { ...transaction('pending'), tools: dead },
-      { ends: 'unchanged', leaves: { restored: null, [daemon]: 'plist' } },
-    ],
-    [
-      'leaves a confirmed change',
-      settle,
-      { ...transaction('confirmed'), tools: dead },
-      { ends: 'unchanged', leaves: { restored: null } },
-    ],
-    [
-      'repeats an interrupted rollback',
-      settle,
-      { ...transaction('rolling'), tools: dead },
-      { ends: 'changed', leaves: rolledBack },
-    ],
-    [
-      'does not trust a process number that is none',
-      settle,
-      { ...transaction('rolling', about(), { [`${rollback}/rolling/pid`]: '4x\n' }), tools: alive },
-      { ends: 'changed', leaves: rolledBack },
-    ],
-    [
-      'does not trust the process number of another program',
-      settle,
-      { ...transaction('rolling'), tools: { 'bin/ps': "printf '/sbin/launchd\\n'" } },
-      { ends: 'changed', leaves: rolledBack },
-    ],
-  ],
-  common,
-  reads,
-);
+const settled = tableOf('settle-rollback', common);
+settled('changes nothing without a change', settle).ends('unchanged');
+settled('rolls back the change of a dead script', settle).in(pending, dead).ends('changed', rolledBack);
+settled('rolls back a change that is not confirmed', settle).in(pending, verdict, alive).ends('changed', rolledBack);
+settled('rolls back a change of an earlier boot session', settle)
+  .in(pendingEarlier, alive)
+  .ends('changed', empty('restored'));
+settled('leaves the change of another run', { name: 'settle-rollback', args: { run: 'r-other' } })
+  .in(pending, dead)
+  .ends('unchanged', gone('restored'), at(daemon, 'plist'));
+settled('leaves a confirmed change', settle).in(transaction('confirmed'), dead).ends('unchanged', gone('restored'));
+settled('repeats an interrupted rollback', settle).in(rolling, dead).ends('changed', rolledBack);
+settled('does not trust a process number that is none', settle)
+  .in(rolling, inState('rolling/pid', '4x\n'), alive)
+  .ends('changed', rolledBack);
+settled('does not trust the process number of another program', settle)
+  .in(rolling, at('bin/ps', "printf '/sbin/launchd\\n'"))
+  .ends('changed', rolledBack);

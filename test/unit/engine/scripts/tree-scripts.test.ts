@@ -219,13 +219,6 @@ describe.each(scriptShells)('remove-model-versions in $name', (shell) => {
     return root;
   };
 
-  it('deletes the version and the empty folder above it, once', async () => {
-    const root = await published();
-    expect(await run(root, remove())).toEqual(changed);
-    expect(root.has(dirname(folder))).toBe(false);
-    expect(await run(root, remove())).toEqual(unchanged);
-  });
-
   it('keeps other versions', async () => {
     const root = await published();
     const other = `${dirname(folder)}/${'f'.repeat(16)}/a`;
@@ -281,12 +274,5 @@ describe.each(scriptShells)('prepare-staging in $name', (shell) => {
     const { result } = await root.runBody(`SUDO_USER=ana\n${scriptBody(unnamed)}`);
     expect(result).toEqual(changed);
     expect(root.calls()).toEqual([`chown -R ana ${root.folder}${stagingFolder(exampleModel).path}`]);
-  });
-
-  it("does not change a verified tree's owner", async () => {
-    const root = newRoot(shell);
-    stage(root, exampleModel);
-    expect(await run(root, call)).toEqual(unchanged);
-    expect(root.calls()).toEqual([]);
   });
 });

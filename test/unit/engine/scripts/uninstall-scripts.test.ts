@@ -68,14 +68,6 @@ describe.each(scriptShells)('uninstall scripts in $name', (shell) => {
       expect(await run(root, call)).toEqual(unchanged);
     });
 
-    it('removes models on request, and folders that did not exist before', async () => {
-      const root = newRoot(shell);
-      root.file('opt/meshwright/models/tiny/0123456789abcdef/config.json', '{}');
-      root.file(`${ours}/baseline/opt-folder`, 'missing\n');
-      expect(await run(root, { name: 'clear-node', args: { labels: [], models: true } })).toEqual(changed);
-      expect(root.has('opt')).toBe(false);
-    });
-
     it('keeps models that meshwright did not install', async () => {
       const root = newRoot(shell);
       root.file('opt/meshwright/models/tiny/0123456789abcdef/config.json', '{}');
@@ -87,14 +79,6 @@ describe.each(scriptShells)('uninstall scripts in $name', (shell) => {
       expect(root.has('opt/meshwright/models/tiny/notes/a')).toBe(true);
       expect(root.has('opt/meshwright/models/mine/weights.bin')).toBe(true);
       expect(await run(root, call)).toEqual(unchanged);
-    });
-
-    it('changes nothing if its own folder does not exist', async () => {
-      const root = newRoot(shell);
-      root.file('opt/other/a', '');
-      const before = root.tree();
-      expect(await run(root, { name: 'clear-node', args: { labels: [], models: true } })).toEqual(unchanged);
-      expect(root.tree().filter((line) => !line.includes('log'))).toEqual(before);
     });
 
     it('stops running jobs', async () => {
@@ -125,21 +109,6 @@ describe.each(scriptShells)('uninstall scripts in $name', (shell) => {
         [null, 'SIGTERM'],
         [null, 'SIGTERM'],
       ]);
-    });
-  });
-
-  describe('return-daemon', () => {
-    it('restores the plist and loads the daemon only if requested', async () => {
-      const root = newRoot(shell);
-      const label = 'io.exo.networksetup';
-      root.file('Library/LaunchDaemons/com.example.other.plist', '');
-      root.file(`${ours}/foreign/${label}.plist`, 'theirs');
-      expect(await run(root, { name: 'return-daemon', args: { label, load: false } })).toEqual(changed);
-      expect(root.read(`Library/LaunchDaemons/${label}.plist`)).toBe('theirs');
-      expect(root.has(`../loaded/${label}`)).toBe(false);
-      expect(await run(root, { name: 'return-daemon', args: { label, load: true } })).toEqual(changed);
-      expect(root.has(`../loaded/${label}`)).toBe(true);
-      expect(await run(root, { name: 'return-daemon', args: { label, load: true } })).toEqual(unchanged);
     });
   });
 
