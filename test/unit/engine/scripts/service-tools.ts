@@ -46,14 +46,14 @@ export const busy = service(rank, ...running);
 /** The rank's property list. */
 export const rankPlist = serviceFile('kimi').path;
 /** The placement's folder. */
-export const folder = placementFolder('kimi').path;
+const folder = placementFolder('kimi').path;
 /** Lines `KEY=VALUE`. */
 export const lines = (values: object): string =>
   Object.entries(values)
     .map(([key, value]) => `${key}=${value}\n`)
     .join('');
 /** The rank's record. */
-export const record = (more: object = {}): string => lines({ ...exampleRecord, startedIn: '', starts: 0, ...more });
+const record = (more: object = {}): string => lines({ ...exampleRecord, startedIn: '', starts: 0, ...more });
 /** A file of the placement; a folder if its name ends with a slash. */
 export const inPlacement = (name: string, text = '') => ({ [`${folder}/${name}`]: text });
 /** Files that a placement lacks. */
