@@ -36,10 +36,7 @@ const levelRules = levels.flatMap((level, at) =>
     comment: `${subject} may import only facts, and subjects of lower levels: ${levels.slice(0, at).flat().join(', ')}.`,
     severity: 'error',
     from: { path: inSubjects([subject]) },
-    to: {
-      path: '^src/rack/',
-      pathNot: [inSubjects([subject, ...levels.slice(0, at).flat()]), filesOf(['rack/fact'])],
-    },
+    to: { path: '^src/rack/', pathNot: [inSubjects([subject, ...levels.slice(0, at).flat()]), filesOf(['rack/fact'])] },
   })),
 );
 

@@ -64,9 +64,7 @@ const levels = [
  * `fact`, `rule` or `resource`, such as `hold-fact.ts`.
  */
 const roles = {
-  geometry: {
-    cabling: 'cabling-text judge-cabling moves receptacle-view',
-  },
+  geometry: { cabling: 'cabling-text judge-cabling moves receptacle-view' },
   reading: {
     accounts: 'account-state',
     addresses: 'link-address-seen',
@@ -84,18 +82,14 @@ const roles = {
     rdma: 'launch-budget rdma-receptacle rdma-switch-steps',
     records: 'trees',
   },
-  fact: {
-    contract: 'fact',
-  },
+  fact: { contract: 'fact' },
   mesh: {
     placement: [
       'endpoint/gateway-steps rank-states start/failing-rank-finding start/start-mesh',
       'state/read-mesh stop-mesh',
     ].join(' '),
   },
-  shape: {
-    artifacts: 'shapes/gguf shapes/safetensors shapes/safetensors-shape',
-  },
+  shape: { artifacts: 'shapes/gguf shapes/safetensors shapes/safetensors-shape' },
   // A setting in one file combines all roles. Only lists and the code that restores values import it.
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
@@ -174,14 +168,8 @@ const parts = {
     files: roleFiles('resource'),
     mayImport: ['model', 'diagnostics', 'desired', 'node', 'drivers', 'rack'],
   },
-  'rack/setting': {
-    files: roleFiles('setting'),
-    mayImport: ['model', 'diagnostics', 'desired', 'node', 'rack'],
-  },
-  'engine/file': {
-    files: ['src/engine/load-cluster\\.ts$'],
-    mayImport: ['model', 'config', 'drivers'],
-  },
+  'rack/setting': { files: roleFiles('setting'), mayImport: ['model', 'diagnostics', 'desired', 'node', 'rack'] },
+  'engine/file': { files: ['src/engine/load-cluster\\.ts$'], mayImport: ['model', 'config', 'drivers'] },
   'engine/scripts': {
     files: [inFolder('engine/scripts')],
     mayImport: ['model', 'node/sent', 'rack/script', 'rack/setting'],
@@ -220,10 +208,7 @@ const parts = {
       ...['engine/plan', 'engine/goals'],
     ],
   },
-  adopt: {
-    files: [inFolder('adopt')],
-    mayImport: ['model', 'diagnostics', 'desired', 'config', 'rack/geometry'],
-  },
+  adopt: { files: [inFolder('adopt')], mayImport: ['model', 'diagnostics', 'desired', 'config', 'rack/geometry'] },
   report: {
     files: [inFolder('report')],
     mayImport: [

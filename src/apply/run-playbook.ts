@@ -276,16 +276,8 @@ function merged(earlier: RolledBackWork | undefined, done: DoneWork): DoneWork {
   const { plan = before, run = { ...ran, steps: [], diagnostics: [] } } = done;
   return {
     ...done,
-    plan: {
-      ...plan,
-      changes: [...before.changes, ...plan.changes],
-      steps: [...before.steps, ...plan.steps],
-    },
-    run: {
-      ...run,
-      steps: [...ran.steps, ...run.steps],
-      diagnostics: [...ran.diagnostics, ...run.diagnostics],
-    },
+    plan: { ...plan, changes: [...before.changes, ...plan.changes], steps: [...before.steps, ...plan.steps] },
+    run: { ...run, steps: [...ran.steps, ...run.steps], diagnostics: [...ran.diagnostics, ...run.diagnostics] },
   };
 }
 

@@ -248,11 +248,7 @@ const isPlain = (key: unknown): boolean => isScalar(key) && key.type === 'PLAIN'
 function keyText(walk: Walk, node: Node): string | undefined {
   const span = spanOfNode(node) ?? { start: 0, end: 0 };
   if (!isScalar(node)) {
-    walk.problems.push({
-      code: 'yaml/bad-key',
-      span,
-      detail: 'Expected a name, found a list, a map or an alias.',
-    });
+    walk.problems.push({ code: 'yaml/bad-key', span, detail: 'Expected a name, found a list, a map or an alias.' });
     return undefined;
   }
   foreignTag(walk, node as ParsedNode);

@@ -473,10 +473,7 @@ function shownValue({ raw, value }: Context): string {
 /** A schema with its generated validator. */
 export interface CompiledSchema {
   readonly schema: unknown;
-  readonly validate: {
-    (data: unknown): boolean;
-    readonly errors?: readonly SchemaError[] | null;
-  };
+  readonly validate: { (data: unknown): boolean; readonly errors?: readonly SchemaError[] | null };
 }
 
 /** One error from a generated validator, in ajv's form. */

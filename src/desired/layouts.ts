@@ -80,9 +80,7 @@ export const loadedModels = ({ model, drafter }: Pick<DesiredPlacement, 'model' 
   drafter === undefined ? [model] : [model, drafter];
 
 /** The nodes of a placement and of its other layout. */
-type Placed = Pick<DesiredPlacement, 'nodes' | 'fallback'> & {
-  readonly home?: Pick<DesiredPlacement, 'nodes'>;
-};
+type Placed = Pick<DesiredPlacement, 'nodes' | 'fallback'> & { readonly home?: Pick<DesiredPlacement, 'nodes'> };
 
 /**
  * Returns the placement on its fallback, or unchanged if it has none. A fallback divides layers equally and has no roles. On a single
@@ -131,7 +129,4 @@ export const everyNode = ({ nodes, fallback, home }: Placed): readonly NodeName[
 export const withFallbacks = (
   fleet: DesiredFleet,
   isMeant: (placement: DesiredPlacement) => boolean,
-): DesiredFleet => ({
-  ...fleet,
-  placements: fleet.placements.map((one) => (isMeant(one) ? onFallback(one) : one)),
-});
+): DesiredFleet => ({ ...fleet, placements: fleet.placements.map((one) => (isMeant(one) ? onFallback(one) : one)) });

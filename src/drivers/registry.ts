@@ -28,12 +28,7 @@ export const beginDialogue = (call: DialogueCall): Talk =>
 export const unendedCode = ({ name }: DialogueCall): DiagnosticCode =>
   name === 'exo-place' ? 'exo/stuck' : 'exo/no-farewell';
 
-const drivers: Readonly<Record<DriverName, RuntimeDriver>> = {
-  command,
-  'llamacpp-rpc': llamacppRpc,
-  mlx,
-  exo,
-};
+const drivers: Readonly<Record<DriverName, RuntimeDriver>> = { command, 'llamacpp-rpc': llamacppRpc, mlx, exo };
 
 export const isDriver = (word: string): word is DriverName => Object.hasOwn(drivers, word);
 

@@ -274,8 +274,5 @@ function graphCables(cabling: Cabling, acts: readonly CableStep[], isDeclaredOnl
   for (const line of lines) once.set(pairKey(line.ends), once.get(pairKey(line.ends)) ?? line);
   return [...once.values()]
     .toSorted((a, b) => compareEnds(a.ends[0], b.ends[0]) || compareEnds(a.ends[1], b.ends[1]))
-    .map((line) => ({
-      ...line,
-      moves: acts.flatMap((act, index) => (isTouched(line, act) ? [index + 1] : [])),
-    }));
+    .map((line) => ({ ...line, moves: acts.flatMap((act, index) => (isTouched(line, act) ? [index + 1] : [])) }));
 }

@@ -17,11 +17,7 @@ export interface DesiredNode extends Readonly<Pick<NodeSpec, 'host' | 'user' | '
   readonly name: NodeName;
   /** Source of the account's password; used only by `enroll` and `unlock`. */
   readonly password?: SecretSource;
-  readonly hardware: {
-    readonly model?: string;
-    readonly memoryBytes?: number;
-    readonly serial?: string;
-  };
+  readonly hardware: { readonly model?: string; readonly memoryBytes?: number; readonly serial?: string };
   /**
    * The node's identity in the lock, from its first enroll or apply; absent until settled, and if never recorded.
    */

@@ -20,9 +20,7 @@ export const verifyOnly = ({ unobservedText, ...one }: VerifyOnly): Resource => 
 });
 
 type VerifyOnly = Pick<Resource, 'kind' | 'after'> &
-  Partial<Pick<Resource, 'blockers' | 'unobserved' | 'isPrecondition'>> & {
-    readonly unobservedText?: UnobservedText;
-  };
+  Partial<Pick<Resource, 'blockers' | 'unobserved' | 'isPrecondition'>> & { readonly unobservedText?: UnobservedText };
 
 /** Returns what is unknown about a node; undefined if everything is known. */
 type UnobservedText = (target: ObservedTarget, fleet: DesiredFleet) => string | undefined;

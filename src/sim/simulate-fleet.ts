@@ -178,10 +178,7 @@ function newMac(from: NewMac): MacState {
     lan: newLan(from, ports),
     isRdmaEnabled: true,
     preferences: newPreferences(from, ports),
-    live: {
-      ...(desired.thunderbolt.bridge === 'keep' ? { bridge: model.receptacleDevices } : {}),
-      addresses: {},
-    },
+    live: { ...(desired.thunderbolt.bridge === 'keep' ? { bridge: model.receptacleDevices } : {}), addresses: {} },
     domains: newDomains(desired, node),
     firewall: 0,
     indexed: desired.system.backgroundServices === 'stop' ? [] : ['/', '/System/Volumes/Data'],

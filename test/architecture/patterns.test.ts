@@ -5,10 +5,7 @@ import { filesBelow, root, textOf } from './sources.ts';
 /** The rules of `npm run check` for patterns in the sources. */
 const { default: config } = (await import(`${root}eslint.config.mjs`)) as { default: readonly Linter.Config[] };
 const { plugins = {}, rules = {} } = config.find((one) => Object.hasOwn(one.plugins ?? {}, 'regexp')) ?? {};
-const lint = new ESLint({
-  overrideConfigFile: true,
-  overrideConfig: { files: ['patterns.mjs'], plugins, rules },
-});
+const lint = new ESLint({ overrideConfigFile: true, overrideConfig: { files: ['patterns.mjs'], plugins, rules } });
 
 /** Every pattern of a JSON Schema. */
 function patternsIn(value: unknown): readonly string[] {

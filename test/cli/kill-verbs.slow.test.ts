@@ -29,11 +29,7 @@ async function fingerprint(place: Place): Promise<string> {
 const replace = ['replace', 'studio-4', ...withPassword, '--expect'];
 
 const kills: readonly VerbKill[] = [
-  {
-    name: 'launch',
-    words: () => ['launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', 'echo up'],
-    again: apply,
-  },
+  { name: 'launch', words: () => ['launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', 'echo up'], again: apply },
   {
     name: 'drain',
     words: () => ['drain', 'chat', '--sim', '--yes'],

@@ -59,11 +59,7 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   'rdma-hang': { target: 'studio-1', findings: [] },
   'slow-shutdown': { target: 'studio-1', findings: [] },
   'wired-leak': { target: 'studio-1', findings: [] },
-  'filevault-locked': {
-    target: 'studio-1',
-    findings: ['error ssh/locked-at-filevault node studio-1'],
-    restarts: true,
-  },
+  'filevault-locked': { target: 'studio-1', findings: ['error ssh/locked-at-filevault node studio-1'], restarts: true },
   'gid-missing': { target: 'studio-1', findings: ['error rdma/no-address node studio-1'] },
   'hub-between': { target: 'studio-1:2', findings: ['warning cabling/through-hub link studio-1:2 <-> studio-2:2'] },
   'hub-hides-peer': { target: 'studio-1:2', findings: ['warning cabling/one-sided link studio-1:2 <-> studio-2:2'] },
@@ -72,15 +68,8 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
     findings: ['error network/default-route-over-cable receptacle studio-1:2'],
   },
   'ipv4-off': { target: 'studio-2:3', findings: ['error address/ipv4-off node studio-2'] },
-  'mac-replaced': {
-    target: 'studio-2',
-    findings: ['error ssh/host-key-changed node studio-2'],
-    restarts: true,
-  },
-  'macos-new': {
-    target: 'studio-4',
-    findings: ['error macos/versions-differ node studio-4'],
-  },
+  'mac-replaced': { target: 'studio-2', findings: ['error ssh/host-key-changed node studio-2'], restarts: true },
+  'macos-new': { target: 'studio-4', findings: ['error macos/versions-differ node studio-4'] },
   'macos-old': { target: 'studio-4', findings: ['error macos/outside-accept node studio-4'] },
   'power-cut': {
     target: 'studio-2',

@@ -57,21 +57,11 @@ const file = pairFile((one) => {
   publish(one);
   one['runtimes'] = {
     reference: { ...filePart(one, 'runtimes', 'reference'), archive: './dist/broken.tar.gz' },
-    mlx: {
-      driver: 'mlx',
-      archive: './dist/broken-uv.tar.gz',
-      python: '3.12',
-      requirements: './requirements.lock',
-    },
+    mlx: { driver: 'mlx', archive: './dist/broken-uv.tar.gz', python: '3.12', requirements: './requirements.lock' },
   };
   filePart(one, 'models')['llama'] = { source: './models/llama' };
   const placements = filePart(one, 'placements');
-  placements['talk'] = {
-    ...filePart(placements, 'chat'),
-    model: 'llama',
-    runtime: 'mlx',
-    endpoint: { port: 8_081 },
-  };
+  placements['talk'] = { ...filePart(placements, 'chat'), model: 'llama', runtime: 'mlx', endpoint: { port: 8_081 } };
 });
 
 /** Writes a rank, a gateway and a uv that try to become root before they do their work. */

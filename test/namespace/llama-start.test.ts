@@ -77,10 +77,7 @@ describe.skipIf(found.kind === 'missing')('a start of the real llama.cpp', { tim
     expect(await stopped).toMatchObject({ code: 0 });
     expect(rack.fleet().processes()).toEqual([]);
     expect(toldOfRanks(report)).toEqual([
-      {
-        code: 'mesh/no-failing-rank',
-        detail: expect.stringMatching(/^No rank exited or logged a known error\./),
-      },
+      { code: 'mesh/no-failing-rank', detail: expect.stringMatching(/^No rank exited or logged a known error\./) },
     ]);
   });
 

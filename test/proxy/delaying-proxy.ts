@@ -109,14 +109,7 @@ function passOn(passage: Passage, tally: Tally, { oneWayMs = 0, cutAfterServerBy
 
 /** Starts a proxy in front of a port of the loopback interface. */
 export async function startDelayingProxy(options: ProxyOptions): Promise<DelayingProxy> {
-  const tally: Tally = {
-    connections: 0,
-    roundTrips: 0,
-    turns: 0,
-    clientBytes: 0,
-    serverBytes: 0,
-    lastFrom: 'server',
-  };
+  const tally: Tally = { connections: 0, roundTrips: 0, turns: 0, clientBytes: 0, serverBytes: 0, lastFrom: 'server' };
   const passages = new Set<Passage>();
   const listener = createServer({ noDelay: true }, (client) => {
     const server = connect({ host: '127.0.0.1', port: options.targetPort, noDelay: true });

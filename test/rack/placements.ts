@@ -183,10 +183,7 @@ export function llamaFleet({
       ...fleet.models.map((model) => ({ ...model, files: files ?? [fileAt('config.json'), fileAt('tiny.gguf')] })),
       ...(drafterFiles === undefined ? [] : small),
     ],
-    thunderbolt: {
-      ...fleet.thunderbolt,
-      links: fleet.thunderbolt.links.filter(({ ends }) => links(linkText(ends))),
-    },
+    thunderbolt: { ...fleet.thunderbolt, links: fleet.thunderbolt.links.filter(({ ends }) => links(linkText(ends))) },
   };
 }
 

@@ -38,10 +38,7 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     { path: '/.sim/sudo', text: 'allowed\n', isExecutable: false },
     { path: '/.sim/clock-offset', text: '0\n', isExecutable: false },
   ];
-  const ailments: Ailments = {
-    deadReceptacles: [],
-    hasFullDiskAccess: true,
-  };
+  const ailments: Ailments = { deadReceptacles: [], hasFullDiskAccess: true };
   return {
     name: 'bare',
     nodes: names.map((name) => ({ name, user: 'mesh' })),

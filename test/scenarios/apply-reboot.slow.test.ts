@@ -155,10 +155,7 @@ describe('a restart', () => {
     const person = new AbortController();
     const events: RunEvent[] = [];
     const report = await runPlan(planOf([reboot('studio-1', from)]), {
-      ...runOptions(rack, {
-        signal: person.signal,
-        timing: { ...quickTiming, rebootPausesMs: [20], abortMs: 500 },
-      }),
+      ...runOptions(rack, { signal: person.signal, timing: { ...quickTiming, rebootPausesMs: [20], abortMs: 500 } }),
       onEvent: (event) => {
         events.push(event);
         if (event.kind === 'step-progress') person.abort();

@@ -123,10 +123,7 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
   },
   'nodes.*.host': { edit: { to: 'elsewhere.lan' }, remove: missing },
   'nodes.*.user': { edit: { to: 'rack' }, remove: nothing },
-  'nodes.*.hardware': {
-    edit: { to: { memory: '512GB' }, blockers: ['identity/wrong-mac'] },
-    remove: nothing,
-  },
+  'nodes.*.hardware': { edit: { to: { memory: '512GB' }, blockers: ['identity/wrong-mac'] }, remove: nothing },
   'nodes.*.hardware.model': { edit: { to: 'Mac16,9', blockers: ['identity/wrong-mac'] }, remove: nothing },
   'nodes.*.hardware.memory': { edit: { to: '96GB', blockers: ['identity/wrong-mac'] }, remove: nothing },
   'nodes.*.labels': { edit: { to: {} }, remove: nothing },

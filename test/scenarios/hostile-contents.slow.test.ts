@@ -106,11 +106,7 @@ const table: Readonly<Record<string, Row>> = {
         return isJson(text) ? { ...said, out: json[next++ % json.length] ?? '' } : said;
       });
     },
-    unknown: {
-      thunderbolt: 'garbled',
-      'bridge-preferences': 'garbled',
-      'service-addresses': 'garbled',
-    },
+    unknown: { thunderbolt: 'garbled', 'bridge-preferences': 'garbled', 'service-addresses': 'garbled' },
     exits: [0, 1],
   },
   'impossible numbers': {

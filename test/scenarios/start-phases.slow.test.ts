@@ -87,12 +87,7 @@ const failures: readonly Failure[] = [
     named: true,
     happen: (node) => signal(node, 'SIGKILL'),
   },
-  {
-    phase: 'its process does nothing',
-    before: 'joined',
-    isAnywhere: true,
-    happen: (node) => signal(node, 'SIGSTOP'),
-  },
+  { phase: 'its process does nothing', before: 'joined', isAnywhere: true, happen: (node) => signal(node, 'SIGSTOP') },
   { phase: 'it gives no token', before: 'ask', isAnywhere: true, happen: (node) => signal(node, 'SIGUSR1') },
   {
     phase: 'its Mac is switched off',

@@ -92,10 +92,7 @@ function faulty(call: WebCall, answer: WebAnswer, fault: Fault | undefined): Web
     case 'ignored-range':
       return { ...answer, isRanged: false };
     case 'redirect-loop':
-      return {
-        status: 302,
-        headers: { location: call.urlOf(call.host, `${call.path}?${call.query.toString()}`) },
-      };
+      return { status: 302, headers: { location: call.urlOf(call.host, `${call.path}?${call.query.toString()}`) } };
     case 'status':
       return { status: fault.status, ...(fault.headers === undefined ? {} : { headers: fault.headers }) };
     default:

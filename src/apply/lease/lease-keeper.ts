@@ -325,11 +325,7 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: O
     const onHolder = (holder: LeaseHolder, isExpired: boolean): void =>
       options.onChange({ node, state: isExpired ? 'expired' : 'waiting', holder });
     const bootSession = observed[node]?.bootSession ?? undefined;
-    const taken = await takeLease(options.session(node), {
-      ...options,
-      onHolder,
-      ...given({ bootSession }),
-    });
+    const taken = await takeLease(options.session(node), { ...options, onHolder, ...given({ bootSession }) });
     if (taken.kind === 'failed') failures.set(node, { kind: 'none', diagnostics: taken.diagnostics });
     if (taken.kind === 'failed') continue;
     if (taken.kind !== 'taken') await releaseAll(keeping);

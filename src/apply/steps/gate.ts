@@ -77,11 +77,7 @@ function startLooks({ resource, act }: StepOf<'gate'>, sessions: readonly Sessio
 type Seen = ReadonlyMap<string, Known<Json>>;
 
 const seenAt = (seen: Seen, patch: Patch): Known<Json> =>
-  seen.get(propertyKey(patch)) ?? {
-    kind: 'unknown',
-    reason: 'not-asked',
-    detail: 'The node has no such property.',
-  };
+  seen.get(propertyKey(patch)) ?? { kind: 'unknown', reason: 'not-asked', detail: 'The node has no such property.' };
 
 function isSeen(seen: Seen, patch: Patch): boolean {
   const now = seenAt(seen, patch);
@@ -275,12 +271,14 @@ function startPatience(step: WaitingStep, context: StepContext) {
   const nodes = [step.node, ...step.peers];
   const leftMs = (): number => Math.min(endMs, movedAtMs + stallMs) - performance.now();
   const lookAt = async (placement: string, node: NodeName): Promise<void> => {
-    const answer = await context.session(node).ask((rootPrefix) => ({
-      name: 'rank-progress',
-      command: rankProgressCommand(placement, rootPrefix),
-      deadlineMs: 5_000,
-      maxBytes: 4_096,
-    }));
+    const answer = await context
+      .session(node)
+      .ask((rootPrefix) => ({
+        name: 'rank-progress',
+        command: rankProgressCommand(placement, rootPrefix),
+        deadlineMs: 5_000,
+        maxBytes: 4_096,
+      }));
     if (answer.kind === 'unreached') return;
     const now = parseRankProgress(printedText(answer.result).stdout);
     const before = ranks.get(node);

@@ -278,11 +278,7 @@ export const outcomeOf = (
   report: PlaybookReport,
   about: Pick<JudgedPlan, 'goal' | 'fleet' | 'targets'>,
   last: Pick<JudgedPlan, 'plan' | 'observation'> | undefined,
-): RunOutcome => ({
-  targets: about.targets,
-  report,
-  ...(last === undefined ? {} : { last: { ...last, ...about } }),
-});
+): RunOutcome => ({ targets: about.targets, report, ...(last === undefined ? {} : { last: { ...last, ...about } }) });
 
 /** The report of a run that did not start. */
 export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({

@@ -49,7 +49,4 @@ const partsOf = (
   name: string,
   node: string | undefined,
   { placements, nodes }: Pick<DesiredFleet, 'placements' | 'nodes'>,
-) => ({
-  placement: placements.find((one) => one.name === name),
-  leader: nodes.find((one) => one.name === node),
-});
+) => ({ placement: placements.find((one) => one.name === name), leader: nodes.find((one) => one.name === node) });

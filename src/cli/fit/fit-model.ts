@@ -62,10 +62,7 @@ async function subjectAt(run: Run, word: string): Promise<FitSubject> {
 
 function knownShape(word: string, found: ShapeFact): ModelShape {
   if (found.kind === 'known') return found.shape;
-  throw failure('model/shape-unknown', {
-    subject: modelSubject(word),
-    detail: `Its size is unknown: ${found.why}.`,
-  });
+  throw failure('model/shape-unknown', { subject: modelSubject(word), detail: `Its size is unknown: ${found.why}.` });
 }
 
 const partName = /^(.*)-\d{5}-of-(\d{5})\.gguf$/;

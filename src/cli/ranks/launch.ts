@@ -260,11 +260,7 @@ export function unfitReasons(
     const problems = account === undefined ? [] : accountProblem(node, account, facts);
     const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
     const others = why.map(
-      ({ isSeen, words }): UnfitReason => ({
-        kind: isSeen ? 'needs-reboot' : 'reboot-unseen',
-        node,
-        why: words,
-      }),
+      ({ isSeen, words }): UnfitReason => ({ kind: isSeen ? 'needs-reboot' : 'reboot-unseen', node, why: words }),
     );
     return [...problems, ...others];
   });

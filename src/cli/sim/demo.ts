@@ -13,12 +13,7 @@ import { prepareDemo } from './sim-example.ts';
 /** The environment for the demo's commands, without the user's own racks, files and speed. */
 const placeIn = (folder: string, env: NodeJS.ProcessEnv) => ({
   folder,
-  env: {
-    ...env,
-    MESHWRIGHT_STATE: join(folder, 'state'),
-    MESHWRIGHT_FILE: undefined,
-    MESHWRIGHT_SIM_SCALE: undefined,
-  },
+  env: { ...env, MESHWRIGHT_STATE: join(folder, 'state'), MESHWRIGHT_FILE: undefined, MESHWRIGHT_SIM_SCALE: undefined },
 });
 
 /** `demo`: runs real commands on a simulated rack in a temporary folder and checks each exit code. */
@@ -132,10 +127,7 @@ export const scenes: readonly Scene[] = [
     says: 'apply shows the plan for all four Macs and does its part. The model goes to all four Macs in parallel. Two steps need a person at the rack, so apply exits with 3.',
     types: [{ words: ['apply', '--sim', '--yes'], exits: exitCode.handsNeeded }],
   },
-  {
-    says: 'Here a command plays the person at the rack. One Mac restarts.',
-    types: [typed('sim', 'hands')],
-  },
+  { says: 'Here a command plays the person at the rack. One Mac restarts.', types: [typed('sim', 'hands')] },
   {
     says: 'The next apply observes the Macs again, makes the remaining changes, and starts exo on each Mac: all four or none.',
     types: [typed('apply', '--sim', '--yes')],
@@ -183,10 +175,5 @@ function runSelf(words: readonly string[], place: SelfPlace, signal: AbortSignal
 /** Runs `meshwright WORDS…` without output and blocks this process until the end. */
 function runSelfSync(words: readonly string[], place: SelfPlace): void {
   const [program, ...self] = selfWords();
-  spawnSync(program, [...self, ...words], {
-    cwd: place.folder,
-    env: place.env,
-    stdio: 'ignore',
-    timeout: 30_000,
-  });
+  spawnSync(program, [...self, ...words], { cwd: place.folder, env: place.env, stdio: 'ignore', timeout: 30_000 });
 }

@@ -66,10 +66,7 @@ const rounded = (
   repository: string,
   gigabytes: number,
   quantization: PublishedBuild['quantization'],
-): PublishedBuild => ({
-  ...build(repository, gigabytes * 1e9, quantization),
-  isRounded: true,
-});
+): PublishedBuild => ({ ...build(repository, gigabytes * 1e9, quantization), isRounded: true });
 
 const ds4Pull = 'https://github.com/antirez/ds4/pull/1090';
 

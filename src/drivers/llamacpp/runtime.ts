@@ -43,10 +43,7 @@ export const keys: DriverKeys<LlamaRuntime> = {
 const builtFrom = (source: PackageSource | undefined): Partial<Pick<LlamaRuntime, 'archive' | 'builds'>> =>
   source === undefined
     ? {}
-    : {
-        archive: `./llama.cpp-${shortCommit(source)}-macos-arm64.tar.gz`,
-        builds: { name: 'llama.cpp', source },
-      };
+    : { archive: `./llama.cpp-${shortCommit(source)}-macos-arm64.tar.gz`, builds: { name: 'llama.cpp', source } };
 
 /** The default folder of llama.cpp in its archive. */
 export const llamaFolder = 'bin';

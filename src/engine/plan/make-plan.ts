@@ -121,10 +121,7 @@ function withoutVainStops({ ready, held }: Sifted, { restarting, targets, desire
     }));
     return { ...one, reasons };
   };
-  return {
-    ready: ready.filter((one) => !isVain(one)),
-    held: [...held, ...ready.filter(isVain).map(heldFor)],
-  };
+  return { ready: ready.filter((one) => !isVain(one)), held: [...held, ...ready.filter(isVain).map(heldFor)] };
 }
 
 /** The observed state of one node. If the next observation differs, the plan is stale. */
@@ -135,10 +132,7 @@ function observedNode({ desired: { name }, facts }: ObservedTarget, properties: 
       address,
       observed.kind === 'known' ? { value: observed.value } : { unknown: observed.reason },
     ]);
-  return {
-    bootSession: readValue(facts, bootSessionFact)?.uuid ?? null,
-    hash: digestOf(Object.fromEntries(seen)),
-  };
+  return { bootSession: readValue(facts, bootSessionFact)?.uuid ?? null, hash: digestOf(Object.fromEntries(seen)) };
 }
 
 /** One manual step per blocker that a person at the rack can clear, for preview, journal and runs. */

@@ -46,9 +46,5 @@ export const knownDaemons = [
     owner: 'SQCU/mesh',
     habit: 'removes the Thunderbolt Bridge and sets its own cable addresses, at each start',
   },
-  {
-    label: 'io.mesh.keeper',
-    owner: 'SQCU/mesh',
-    habit: 'sets its own cable addresses again, every minute',
-  },
+  { label: 'io.mesh.keeper', owner: 'SQCU/mesh', habit: 'sets its own cable addresses again, every minute' },
 ];

@@ -64,10 +64,7 @@ export function parseLaunchctlPrint(lines: readonly string[]): LaunchdPrint | un
   const signal = fields.get('last terminating signal');
   if (pid === null || runs === null || !isExit(code) || !isSignal(signal)) return undefined;
   const lastExit = code === undefined || code === '(never exited)' ? (signal ?? code) : code;
-  return {
-    state,
-    ...given({ pid, runs, lastExit }),
-  };
+  return { state, ...given({ pid, runs, lastExit }) };
 }
 
 const readKeys: readonly string[] = ['state', 'pid', 'runs', 'last exit code', 'last terminating signal'];

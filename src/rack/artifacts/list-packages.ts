@@ -127,10 +127,7 @@ export function listSteps(fleet: DesiredFleet, target: ObservedTarget, property:
 const wantedOf = ({ name, version = '', source }: ListedPackage) =>
   source === undefined
     ? { wanted: `${name}==${version}` }
-    : {
-        wanted: name,
-        source: { sha256: sourceDigest(source), mostBytes: mostWheelBytes },
-      };
+    : { wanted: name, source: { sha256: sourceDigest(source), mostBytes: mostWheelBytes } };
 
 /** Makes the lists and archives of these runtimes on the targets. */
 export const listPackages = ({ names }: PackagesWish): Resource => ({

@@ -49,12 +49,7 @@ function hashSteps(model: DesiredModel, property: Property): readonly Step[] {
   const hash = buildStep({
     name: `${treeAddress('model', name).address}/hash`,
     class: 'job',
-    act: {
-      kind: 'job',
-      key,
-      name: 'rehash-model',
-      args: { tree, files },
-    },
+    act: { kind: 'job', key, name: 'rehash-model', args: { tree, files } },
     towards: [property],
     deadlineMs: transferDeadlineMs(bytes),
   });

@@ -108,12 +108,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
       ...filesAddress,
       ...compared(isWanted ? 'intact' : 'none', state, (word) => fileWords[word], kept ? keptWords(kept) : 'none'),
     },
-    {
-      ...about,
-      ...loadedAddress,
-      kind: isWanted ? 'add' : 'remove',
-      ...compared(isWanted, isLoaded, loadedWords),
-    },
+    { ...about, ...loadedAddress, kind: isWanted ? 'add' : 'remove', ...compared(isWanted, isLoaded, loadedWords) },
   ];
 }
 
@@ -153,14 +148,7 @@ function stepsOf(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Pr
   const keeper = read(target.facts, keeperFact);
   if (wish.kind === 'unknown' || keeper.kind === 'unknown') return [];
   if (wish.value !== undefined) return installSteps(wish.value, keeper.value, makes);
-  return [
-    scriptStep({
-      name: 'keeper/remove',
-      call: { name: 'remove-keeper', args: {} },
-      makes,
-      deadlineMs: 30_000,
-    }),
-  ];
+  return [scriptStep({ name: 'keeper/remove', call: { name: 'remove-keeper', args: {} }, makes, deadlineMs: 30_000 })];
 }
 
 /**

@@ -281,15 +281,7 @@ function interfaceOf(block: readonly string[]): NetworkInterface | undefined {
   if (!ipv4 || !ipv6 || !members || !macs || !states || macs.length > 1 || states.length > 1) return undefined;
   const [mac] = macs;
   const [status] = states;
-  return {
-    name,
-    isUp: flags.split(',').includes('UP'),
-    mtuBytes,
-    ipv4,
-    ipv6,
-    members,
-    ...given({ mac, status }),
-  };
+  return { name, isUp: flags.split(',').includes('UP'), mtuBytes, ipv4, ipv6, members, ...given({ mac, status }) };
 }
 
 /** The values of all distinct lines with this first word; `undefined` if one is unreadable. */

@@ -302,11 +302,7 @@ function startSteps(one: PlacementCase, next: Configured, waves: readonly StartW
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
   const closing = closingSteps(one, 'it is being restarted.', { needs: puts, view });
   const needsOfStop = closing.length === 0 ? puts : closing;
-  const stops = stopRanks(() => work, seen, {
-    isAnswering: isAnswering(one, view),
-    seconds,
-    needs: needsOfStop,
-  });
+  const stops = stopRanks(() => work, seen, { isAnswering: isAnswering(one, view), seconds, needs: needsOfStop });
   const removals = removeRanks(() => workOf(one), orphanedRanks, stops.length === 0 ? puts : stops);
   const isNear = ({ node }: Step): boolean => placement.nodes.includes(node);
   return {

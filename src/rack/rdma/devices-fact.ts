@@ -86,12 +86,7 @@ function portOf(device: string, block: string): RdmaPort | undefined {
   const maxProtectionDomains = limitOf(block, 'max_pd');
   if (name === undefined || gids === undefined) return undefined;
   if (maxQueuePairs === null || maxProtectionDomains === null) return undefined;
-  return {
-    device,
-    state: stateOf(`${name} ${number}`),
-    gids,
-    ...given({ maxQueuePairs, maxProtectionDomains }),
-  };
+  return { device, state: stateOf(`${name} ${number}`), gids, ...given({ maxQueuePairs, maxProtectionDomains }) };
 }
 
 const stateOf = (state: string): RdmaPort['state'] =>

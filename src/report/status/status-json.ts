@@ -103,10 +103,7 @@ function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...r
 const failureJson = (
   { node, rank, line, meaning, cure }: NonNullable<PlacementSurvey['failure']>,
   reader: Reader,
-): StatusPlacement['failure'] => ({
-  ...{ node, rank, line, meaning },
-  cure: proseText(cure, reader),
-});
+): StatusPlacement['failure'] => ({ ...{ node, rank, line, meaning }, cure: proseText(cure, reader) });
 
 /** The JSON form of `status`. Text from nodes is unescaped: print the result with `jsonText`. */
 export function statusJson(input: StatusInput): StatusDocument {

@@ -40,10 +40,7 @@ export const newRecord = (
   kind: keyof Directory,
   name: string,
   words: readonly (string | number)[],
-): DirectoryRecord => ({
-  GeneratedUID: seededUuid([...words, 'directory', kind, name]),
-  RecordName: name,
-});
+): DirectoryRecord => ({ GeneratedUID: seededUuid([...words, 'directory', kind, name]), RecordName: name });
 
 /** The directory of a Mac with one account, an administrator. */
 export function newDirectory(user: string, words: readonly (string | number)[]): Directory {

@@ -155,11 +155,7 @@ function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   const { isRdmaWaiting: _, ...rest } = mac.isFileVaultOn ? withConnection(mac, { filevault: 'preboot' }) : mac;
   return {
     ...started(rest),
-    bootSession: {
-      uuid: seededUuid([mac.hardwareUuid, 'boot', count]),
-      count,
-      bootedAtEpochSeconds: atEpochSeconds,
-    },
+    bootSession: { uuid: seededUuid([mac.hardwareUuid, 'boot', count]), count, bootedAtEpochSeconds: atEpochSeconds },
     wiredLimitMegabytes: 0,
     ...afterStart(mac, atEpochSeconds),
   };

@@ -122,10 +122,7 @@ export const emptyPreferences = (name: string, set: string): PlistDict => ({
   CurrentSet: `/Sets/${set}`,
   NetworkServices: {},
   Sets: { [set]: { Network: { Global: { IPv4: { ServiceOrder: [] } } }, UserDefinedName: 'Automatic' } },
-  System: {
-    Network: { HostNames: { LocalHostName: name } },
-    System: { ComputerName: name, ComputerNameEncoding: 0 },
-  },
+  System: { Network: { HostNames: { LocalHostName: name } }, System: { ComputerName: name, ComputerNameEncoding: 0 } },
 });
 
 /** A Mac's three names. */

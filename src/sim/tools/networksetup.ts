@@ -25,10 +25,7 @@ const described = from.published(
 /** macOS's name for a receptacle's network port: `Thunderbolt 2`. */
 const receptaclePort = (receptacle: ReceptacleState): string => `Thunderbolt ${receptacle.number}`;
 
-const wrong = (why: string) => ({
-  stdout: lines(why, '** Error: The parameters were not valid.'),
-  exitCode: 4,
-});
+const wrong = (why: string) => ({ stdout: lines(why, '** Error: The parameters were not valid.'), exitCode: 4 });
 
 /** The preferences after a change, and the interfaces whose addresses configd must set again. */
 interface Preferences {

@@ -112,10 +112,7 @@ export async function startChromium(): Promise<Page> {
   const profile = mkdtempSync(join(tmpdir(), 'mw-chromium-'));
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
   const words = [...flags, '--hide-scrollbars', '--remote-debugging-pipe', `--user-data-dir=${profile}`];
-  const child = spawn(chromiumPath(), words, {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const child = spawn(chromiumPath(), words, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const wire = wireOf(child);
   const { targetId } = await wire.ask('Target.createTarget', { url: 'about:blank' });

@@ -3,13 +3,7 @@ import { codeOfEnrolled } from '../../../src/cli/enroll/enroll.ts';
 import type { Enrolled } from '../../../src/cli/enroll/enroll-one.ts';
 import { exitCode } from '../../../src/cli/exit-codes.ts';
 
-const refused: Enrolled = {
-  label: 'studio-2',
-  address: '192.0.2.12',
-  user: 'mesh',
-  pin: 'refused',
-  diagnostics: [],
-};
+const refused: Enrolled = { label: 'studio-2', address: '192.0.2.12', user: 'mesh', pin: 'refused', diagnostics: [] };
 
 describe('the exit code of enroll and replace', () => {
   it.each<readonly [string, Partial<Enrolled>, number]>([

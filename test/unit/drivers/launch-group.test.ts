@@ -69,10 +69,7 @@ describe('the group of a launched program', () => {
   });
 
   it('is refused if a device was not observed', () => {
-    const blind: SeenNames = {
-      ...seen,
-      device: (end) => (end.node === 'studio-2' ? undefined : seen.device(end)),
-    };
+    const blind: SeenNames = { ...seen, device: (end) => (end.node === 'studio-2' ? undefined : seen.device(end)) };
     expect(attempt(['studio-1', 'studio-2'], blind)).toMatchObject({
       kind: 'unseen',
       diagnostic: {

@@ -88,12 +88,7 @@ const shown: BenchTextInput = {
 
 describe("a benchmark's text", () => {
   it('has a line and a bar for each level, then published speeds', async () => {
-    const plain: BenchTextInput = {
-      ...shown,
-      levels: [level(1, 8.1)],
-      published: [],
-      isCounted: true,
-    };
+    const plain: BenchTextInput = { ...shown, levels: [level(1, 8.1)], published: [], isCounted: true };
     const texts = [
       benchText(shown, plainPage()),
       benchText(plain, plainPage({ isSimulated: true })),

@@ -18,9 +18,7 @@ const broken: RackChanges = {
   values: {
     'studio-2': disabled,
     'studio-3': disabled,
-    'studio-4': {
-      'bridge-preferences': [{ name: 'bridge0', interfaces: ['en3', 'en4'], auto: 'thunderbolt-bridge' }],
-    },
+    'studio-4': { 'bridge-preferences': [{ name: 'bridge0', interfaces: ['en3', 'en4'], auto: 'thunderbolt-bridge' }] },
   },
   unknown: { 'studio-1': { filevault: 'timed-out' } },
 };

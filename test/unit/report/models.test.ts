@@ -77,10 +77,7 @@ describe('models list', () => {
     const other = inFolder({ layout: 'lmstudio', folder: '/Users/ana/.lmstudio/models/acme/tiny', files: small });
     const linked = inFolder({ layout: 'named', folder: '/Volumes/usb/tiny', leadsOutside: true });
     const values = {
-      'studio-1': {
-        trees: [],
-        'model-copies': { folders: [other, inFolder({}), linked], unreadable: ['/Users/bob'] },
-      },
+      'studio-1': { trees: [], 'model-copies': { folders: [other, inFolder({}), linked], unreadable: ['/Users/bob'] } },
       'studio-2': { trees: [], 'model-copies': { folders: [other], unreadable: ['/Users/bob'] } },
       'studio-4': { trees: [tree('intact')], 'model-copies': { folders: [inFolder({})], unreadable: [] } },
     };

@@ -294,10 +294,7 @@ function dimensionsOf(
     headDim: keys.one('attention.key_length') ?? Math.max(1, Math.floor(hidden / heads)),
     attention: attentionOf(keys),
     ...given({ vocabulary, maxContext }),
-    dims: {
-      ...(intermediate ? { intermediate } : {}),
-      ...(moeIntermediate ? { moeIntermediate } : {}),
-    },
+    dims: { ...(intermediate ? { intermediate } : {}), ...(moeIntermediate ? { moeIntermediate } : {}) },
     hasOwnCode: false,
   };
 }

@@ -88,10 +88,7 @@ function keysSteps({ port, placements }: WantedGateway, makes: readonly Property
     if (property === undefined || keys?.kind !== 'known') return [];
     const path = gatewayKeysFile(port, placement.name);
     return [
-      stepFor(`${property.address}/put`, putAct(path, keys.value), {
-        makes: [property],
-        deadlineMs: putDeadlineMs,
-      }),
+      stepFor(`${property.address}/put`, putAct(path, keys.value), { makes: [property], deadlineMs: putDeadlineMs }),
     ];
   });
 }

@@ -24,11 +24,7 @@ const looksIn = (ms: number): number => Math.ceil(ms / 250);
 
 const ofService = (placement: string) => serviceValues(rankServiceLabel(placement));
 
-const ofRank = (placement: string) => ({
-  ...ofService(placement),
-  ...wiredValues,
-  folder: placementFolder(placement),
-});
+const ofRank = (placement: string) => ({ ...ofService(placement), ...wiredValues, folder: placementFolder(placement) });
 
 const linesOf = (values: object): string =>
   Object.entries(values)

@@ -6,12 +6,7 @@ import { settledFacts } from '../../../rack/rack.ts';
 
 /** The plan of an uninstallation from some nodes. */
 function uninstalled(gone: readonly number[], ranks: MeshRack['ranks'], of = fleetWithFallback()) {
-  const call = {
-    cluster: { fleet: of },
-    ways: {},
-    nodes: nodes(...gone),
-    toSee: of.nodes,
-  } as unknown as UninstallCall;
+  const call = { cluster: { fleet: of }, ways: {}, nodes: nodes(...gone), toSee: of.nodes } as unknown as UninstallCall;
   const values = of.nodes.map(({ name }) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
     return [name, facts];

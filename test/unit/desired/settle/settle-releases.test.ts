@@ -17,11 +17,7 @@ const runtime = (version: string): RuntimeSource => ({
 });
 const url = (version: string): string => exoReleases.archive(version).url;
 const locked = { sha256: sha('a'), sizeBytes: 413_000_000 };
-const lock: ClusterLock = {
-  ...emptyLock('cluster.lock'),
-  runtimes: { exo: locked },
-  releases: { exo: url('1.0.71') },
-};
+const lock: ClusterLock = { ...emptyLock('cluster.lock'), runtimes: { exo: locked }, releases: { exo: url('1.0.71') } };
 
 const settle = (version: string, fact?: ArchiveFact, from: ClusterLock = lock) =>
   settleRuntime(runtime(version), {

@@ -58,10 +58,7 @@ describe('the chosen preview', () => {
         ? preview
         : {
             ...preview,
-            instance: {
-              ...preview.instance,
-              shardTags: preview.instance.shardTags.with(-1, 'PipelineShardMetadata'),
-            },
+            instance: { ...preview.instance, shardTags: preview.instance.shardTags.with(-1, 'PipelineShardMetadata') },
           },
     );
     expect(choosePreview(mixed, kimi).kind).toBe('none');

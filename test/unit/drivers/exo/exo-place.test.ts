@@ -201,10 +201,7 @@ describe('exo runners', () => {
     ['warm up', stateWith({ RunnerWarmingUp: {} }), 180],
   ])('are deleted after a deadline if they %s without progress', (_, state, seconds) => {
     const { end, asked, atMs } = play(well([state]));
-    expect(end).toMatchObject({
-      code: 'exo/stuck',
-      reason: expect.stringContaining(`no progress for ${seconds}`),
-    });
+    expect(end).toMatchObject({ code: 'exo/stuck', reason: expect.stringContaining(`no progress for ${seconds}`) });
     expect(asked.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
     expect(atMs / 1_000).toBeLessThan(seconds + 60);
   });

@@ -93,10 +93,7 @@ describe('an mlx-lm version', () => {
   it('is refused with the version that can split the model', () => {
     const pipeline = { sharding: 'pipeline', shape: { ...llama, architecture: 'qwen3_5' } } as const;
     expect(splitProblems(split({ ...pipeline, mlxLm: '0.31.3' }))).toEqual([
-      {
-        kind: 'no-way',
-        detail: 'mlx-lm 0.31.3 cannot split qwen3_5 models as a pipeline; 0.32.0 can.',
-      },
+      { kind: 'no-way', detail: 'mlx-lm 0.31.3 cannot split qwen3_5 models as a pipeline; 0.32.0 can.' },
     ]);
   });
 
@@ -190,10 +187,7 @@ describe('an mlx pipeline', () => {
   it('is reported with its lost layers, and loses none in newer versions', () => {
     const one = split({ shape: kimi, sharding: 'pipeline', size: 2 });
     expect(splitProblems(one)).toEqual([
-      {
-        kind: 'lost-layers',
-        detail: 'mlx-lm 0.31.3 would load layer 30 of 61 on none of 2 nodes, without an error.',
-      },
+      { kind: 'lost-layers', detail: 'mlx-lm 0.31.3 would load layer 30 of 61 on none of 2 nodes, without an error.' },
     ]);
     expect(splitProblems({ ...one, mlxLm: '0.33.0' })).toEqual([]);
   });

@@ -159,9 +159,7 @@ describe('a rank', () => {
       member(root, { endpointPort: port, rank: 1 });
       expect(await seen(root)).toMatchObject({ isListening: false, token: { kind: 'not-asked' } });
       member(root, { endpointPort: port });
-      expect(await seen(root)).toMatchObject({
-        token: { kind: 'silent', reason: `nothing listens on port ${port}` },
-      });
+      expect(await seen(root)).toMatchObject({ token: { kind: 'silent', reason: `nothing listens on port ${port}` } });
       expect(asked).toEqual([]);
     });
 

@@ -63,10 +63,7 @@ describe('a stop while a node is away', () => {
   });
 
   it('is empty once the other ranks are stopped', () => {
-    const ranks = {
-      'studio-1': [{ state: 'stopped', rank: 0 }],
-      'studio-2': [{ state: 'stopped', rank: 1 }],
-    } as const;
+    const ranks = { 'studio-1': [{ state: 'stopped', rank: 0 }], 'studio-2': [{ state: 'stopped', rank: 1 }] } as const;
     const made = plan({ ranks, away: ['studio-3'], goal: stop });
     expect([made.changes, made.steps]).toEqual([[], []]);
   });

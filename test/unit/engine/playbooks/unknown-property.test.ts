@@ -5,12 +5,7 @@ import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
 
 describe('properties in a playbook assertion', () => {
   it('match the properties of an observed rack, for every kind that follows from the file', () => {
-    const system = {
-      ...desiredFleet().system,
-      updates: 'manual',
-      backgroundServices: 'stop',
-      names: 'node',
-    } as const;
+    const system = { ...desiredFleet().system, updates: 'manual', backgroundServices: 'stop', names: 'node' } as const;
     const desired = desiredFleet({ system });
     const view = viewOf({ desired, observation: observedFleet(), targets: desired.nodes.map(({ name }) => name) });
     const own = resources.filter(({ kind }) => kindsByFile.includes(kind));

@@ -43,12 +43,7 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     expect(await take(root, 'r-1')).toEqual({ kind: 'taken', token: 1, bootSession });
     expect(await take(root, 'r-2')).toEqual({
       kind: 'held',
-      lease: {
-        run: 'r-1',
-        token: 1,
-        heartbeat: 0,
-        fields: { ...exampleClaim('r-1'), pid: '7', token: '1' },
-      },
+      lease: { run: 'r-1', token: 1, heartbeat: 0, fields: { ...exampleClaim('r-1'), pid: '7', token: '1' } },
     });
     expect((await root.run(releaseLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(0);
     expect(root.has(`${ours}/lease`)).toBe(false);

@@ -71,10 +71,7 @@ const restored = (key: string, then: string, path: string, reads: string): Lie =
   args: { key },
   slug: 'restore',
 });
-const member = {
-  [serviceFile('kimi').path]: '<plist/>',
-  [`${placementFolder('kimi').path}/record`]: 'generation=3\n',
-};
+const member = { [serviceFile('kimi').path]: '<plist/>', [`${placementFolder('kimi').path}/record`]: 'generation=3\n' };
 const rank = (...words: Parameters<typeof launchd>): Lie => ({
   tools: { 'bin/launchctl': launchd(...words), 'usr/bin/vm_stat': vmStat },
   files: member,

@@ -128,13 +128,10 @@ describe('prose', () => {
     expect(mentionsAny(prose`On a: ${meshwright('reboot', 'a')}`, ['a'])).toBe(false);
   });
 
-  const everywhere = prose`${labelled('a')}${{
-    kind: 'first',
-    act: prose`look at ${named('a')}`,
-  }}${withCommands(prose`restart ${named('a')} and ${named('b')}`, [
-    meshwright('reboot', 'a', '--now'),
-    'ssh a',
-  ])}\n${withTail(meshwright('exec', its.node, 'a'), 'a')}`;
+  const everywhere = prose`${labelled('a')}${{ kind: 'first', act: prose`look at ${named('a')}` }}${withCommands(
+    prose`restart ${named('a')} and ${named('b')}`,
+    [meshwright('reboot', 'a', '--now'), 'ssh a'],
+  )}\n${withTail(meshwright('exec', its.node, 'a'), 'a')}`;
 
   it('replaces node names only where a node is named', () => {
     const two = mapNames(everywhere, (name) => (name === 'a' ? ['x', 'y'] : [name]));

@@ -53,10 +53,7 @@ describe('a streamed answer', () => {
   it('has no time to first token if the runtime sends a single document', () => {
     const whole = JSON.stringify({ choices: [{ message: { content: 'Hi' } }], usage: { completion_tokens: 8 } });
     const read = readStream([{ atMs: 500, text: `${whole}\n200 0.25` }]);
-    expect(read).toEqual({
-      kind: 'answer',
-      answer: { startedAtMs: 250, endedAtMs: 500, tokens: 8, isCounted: true },
-    });
+    expect(read).toEqual({ kind: 'answer', answer: { startedAtMs: 250, endedAtMs: 500, tokens: 8, isCounted: true } });
     const exo = readStream(arriving(caseText('exo-bench.json'), '200 0.5'));
     expect(exo).toMatchObject({ answer: { tokens: 2, promptSpeed: 812.4, generationSpeed: 231.9 } });
   });

@@ -105,9 +105,7 @@ describe('cable moves', () => {
     const outside = { ...freeReceptacle('studio-1', 2), state: 'connected' as const, linkBitsPerSecond: 80e9 };
     const foreign = { ...outside, peers: [{ ...peer(end('studio-9:1')), model: 'Mac16,9' }] };
     const seen = (cables: readonly string[]): RackChanges => ({
-      values: {
-        'studio-1': { thunderbolt: receptacles('studio-1', 6, cables).with(1, foreign) },
-      },
+      values: { 'studio-1': { thunderbolt: receptacles('studio-1', 6, cables).with(1, foreign) } },
     });
     const link = 'studio-1:2 <-> studio-2:2';
     expect(moves([link], [], seen([]))).toEqual([

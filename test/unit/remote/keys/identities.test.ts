@@ -26,9 +26,7 @@ function put(name: string, text: string): string {
 
 /** Files with a different key each, generated once. */
 const plain = [0, 1, 2, 3, 4, 5].map((at) => {
-  const pair = edPair({
-    comment: at === 0 ? 'mesh at desk' : at === 1 ? 'Jörg' : '',
-  });
+  const pair = edPair({ comment: at === 0 ? 'mesh at desk' : at === 1 ? 'Jörg' : '' });
   return { file: put(`plain-${at}`, pair.private), blob: Buffer.from(pair.public.split(' ')[1] ?? '', 'base64') };
 });
 const files = plain.map(({ file }) => file);

@@ -65,11 +65,7 @@ describe('a key file', () => {
     }
     const blob = edKey(3);
     const whole = put('whole', openSsh(Buffer.concat([one, field(blob)])));
-    expect(await readKeyFile(whole)).toEqual({
-      kind: 'encrypted',
-      path: whole,
-      publicBase64: blob.toString('base64'),
-    });
+    expect(await readKeyFile(whole)).toEqual({ kind: 'encrypted', path: whole, publicBase64: blob.toString('base64') });
     const cut = [Buffer.alloc(0), one, one.subarray(1), Buffer.concat([one, field('')])];
     for (const rest of [...cut, Buffer.concat([one, field(blob.subarray(1))])]) {
       const path = put('cut', openSsh(rest));

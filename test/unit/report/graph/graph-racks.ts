@@ -43,10 +43,7 @@ const serving = (count: number): GraphPicture['placements'] => [
 ];
 
 const fleetOf = ({ count, declared }: DrawnRack) =>
-  desiredFleet({
-    names: studios(count),
-    thunderbolt: { ...desiredFleet().thunderbolt, links: links(declared) },
-  });
+  desiredFleet({ names: studios(count), thunderbolt: { ...desiredFleet().thunderbolt, links: links(declared) } });
 
 /** The picture of an observed rack. */
 export function seenPicture(rack: DrawnRack): GraphPicture {

@@ -29,12 +29,7 @@ describe("a plan's transfers", () => {
 
 describe("a plan's transfers of a model", () => {
   const tree = { kind: 'model', name: 'tiny', digest: anyDigest } as const;
-  const file = (path: string, sizeBytes: number) => ({
-    path,
-    sha256: digest(path.repeat(64)),
-    sizeBytes,
-    from: path,
-  });
+  const file = (path: string, sizeBytes: number) => ({ path, sha256: digest(path.repeat(64)), sizeBytes, from: path });
   const files = [file('a', 400), file('b', 1_000)];
   const folder = { kind: 'node-path', path: '/Users/ana/tiny' } as const;
   const job = (act: JobCall) => stepOn('m01', 'model/tiny', { act: { kind: 'job', key: anyDigest, ...act } });

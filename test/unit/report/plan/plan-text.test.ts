@@ -45,15 +45,8 @@ const full = emptyPlan({
   ],
   blockers: [
     blocker('studio-3'),
-    blocker('studio-1', {
-      code: 'macos/outside-accept',
-      isHands: false,
-      action: 'Type: meshwright reboot studio-1',
-    }),
-    blocker('studio-4', {
-      code: 'cabling/elsewhere',
-      action: 'Move the cable end in receptacle 3 to receptacle 4.',
-    }),
+    blocker('studio-1', { code: 'macos/outside-accept', isHands: false, action: 'Type: meshwright reboot studio-1' }),
+    blocker('studio-4', { code: 'cabling/elsewhere', action: 'Move the cable end in receptacle 3 to receptacle 4.' }),
   ],
   waiting: [
     waits('placement/kimi', 'studio-1', [blocker('studio-3')]),

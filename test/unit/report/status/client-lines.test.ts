@@ -73,9 +73,7 @@ describe("a published placement's client counts", () => {
     placements: plain.placements.map((one) => ({ ...one, publication: { servedName: 'kimi-k2' } })),
   };
   const seen = (doormen: 'none' | 'busy' | 'silent', targets = ['studio-1', 'studio-2', 'studio-3']) => {
-    const observation = observeMesh(desired, {
-      ranks: threeRanks(['joined', 'joined', 'joined']),
-    });
+    const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
     const leader = observation.nodes['studio-1'];
     if (leader === undefined) throw new Error('the leader was not observed');
     const answers = {

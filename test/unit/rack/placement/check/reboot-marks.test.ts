@@ -7,12 +7,7 @@ import { makePlan } from '../../../../rack/plans.ts';
 import { settledFacts } from '../../../../rack/rack.ts';
 import { onOnePage } from '../../../one-page.ts';
 
-const memory: RebootMark = {
-  placement: 'other',
-  why: 'memory',
-  wiredBytes: 80 * 2 ** 30,
-  baselineBytes: 11 * 2 ** 30,
-};
+const memory: RebootMark = { placement: 'other', why: 'memory', wiredBytes: 80 * 2 ** 30, baselineBytes: 11 * 2 ** 30 };
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
 function planWith(

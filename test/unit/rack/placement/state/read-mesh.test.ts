@@ -219,10 +219,7 @@ describe('a mesh', () => {
       reason: 'timed-out',
     });
     expect(meshOf({ ranks, unknown: { 'studio-2': { placements: 'garbled' } } }).state).toBe('unknown');
-    expect(meshOf({ ranks, unreachable: ['studio-1'] })).toMatchObject({
-      state: 'unknown',
-      reason: 'unreachable',
-    });
+    expect(meshOf({ ranks, unreachable: ['studio-1'] })).toMatchObject({ state: 'unknown', reason: 'unreachable' });
   });
 
   it('is unknown while the running leader was not asked for a token', () => {
