@@ -1,8 +1,8 @@
 import type { FactsModelCopies } from '../../model/documents.generated.ts';
 import type { ModelCopy } from '../../model/facts/fact-values.ts';
-import { andThen, type Known, known } from '../../model/known.ts';
+import { andThen, type Known, known, mapKnown } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
-import { garbled } from '../../node/answers/read-answer.ts';
+import { garbled, readText } from '../../node/answers/read-answer.ts';
 import { type NodeRecord, readRecords } from '../../node/answers/records.ts';
 import { keptFiles } from '../../node/probes/kept-scripts.ts';
 import { modelCopies } from '../../node/probes/model-copies.ts';
@@ -21,8 +21,9 @@ export const modelCopiesFact = defineFact({
   name: 'model-copies',
   from: [modelCopies, keptFiles],
   parse: ([answer, kept]): Known<FactsModelCopies> => {
-    // An observation that searches for no model finds none. Without any answer, nothing is known.
-    if (answer === undefined && kept !== undefined) return known({ folders: [], unreadable: [] });
+    // An observation that searches for no model finds none. Nothing is known of a node whose answers did not arrive.
+    if (answer === undefined && kept !== undefined)
+      return mapKnown(readText(kept), () => ({ folders: [], unreadable: [] }));
     return andThen(readRecords(answer), (records) => {
       const folders: ModelCopy[] = [];
       const unreadable: string[] = [];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../../src/model/probe.ts';
 import { loginFact as loginItself, sudoFact as sudoItself } from '../../../../src/rack/access/fact.ts';
+import { modelCopiesFact as modelCopiesItself } from '../../../../src/rack/artifacts/model-copies-fact.ts';
 import { clockFact as clockItself } from '../../../../src/rack/clock/fact.ts';
 import { filevaultFact as filevaultItself } from '../../../../src/rack/filevault/fact.ts';
 import {
@@ -13,6 +14,7 @@ import { answer, asked } from './fact-cases.ts';
 const clock = { ...clockItself, parse: onPage(clockItself.parse) };
 const filevault = { ...filevaultItself, parse: onPage(filevaultItself.parse) };
 const login = { ...loginItself, parse: onPage(loginItself.parse) };
+const modelCopies = { ...modelCopiesItself, parse: onPage(modelCopiesItself.parse) };
 const rdmaDevices = { ...rdmaDevicesItself, parse: onPage(rdmaDevicesItself.parse) };
 const rdmaPorts = { ...rdmaPortsItself, parse: onPage(rdmaPortsItself.parse) };
 const sudo = { ...sudoItself, parse: onPage(sudoItself.parse) };
@@ -53,6 +55,17 @@ describe('the sudo fact', () => {
     expect(said('', 0, { isLate: true })).toMatchObject({ reason: 'timed-out' });
     expect(said('', 0, { missing: 'truncated' })).toMatchObject({ reason: 'truncated' });
     expect(sudo.parse([undefined], asked)).toMatchObject({ reason: 'not-asked' });
+  });
+});
+
+describe('the model-copies fact', () => {
+  const said = (more: Partial<Answer>) =>
+    modelCopies.parse([undefined, answer('kept-files', { stdout: 'end\n' }, more)], asked);
+
+  it('has no copies if none were searched for, but is unknown if the answers did not arrive', () => {
+    expect(value(said({}))).toEqual({ folders: [], unreadable: [] });
+    expect(said({ missing: 'truncated' })).toMatchObject({ reason: 'truncated' });
+    expect(modelCopies.parse([undefined, undefined], asked)).toMatchObject({ reason: 'not-asked' });
   });
 });
 

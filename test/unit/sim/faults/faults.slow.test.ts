@@ -149,7 +149,7 @@ describe('an SSH connection fault', () => {
   it('sets the connection state', () => {
     expect(connection('wrong-host-key')).toEqual({ hostKey: 'other', filevault: 'unlocked' });
     expect(connection('filevault-locked')).toEqual({ hostKey: 'own', filevault: 'preboot' });
-    expect(connection('connection-drop')).toEqual({ hostKey: 'own', filevault: 'unlocked', dropAfterBytes: 2_000 });
+    expect(connection('connection-drop')).toEqual({ hostKey: 'own', filevault: 'unlocked', dropAfterBytes: 1_900 });
   });
 
   it('stays with the address if the address leads to a different Mac', () => {
