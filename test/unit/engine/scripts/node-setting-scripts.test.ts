@@ -130,6 +130,14 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     await run(root, { name: 'remove-accounts', args: { names: ['_meshrank'] } });
     root.file('../s/refusal', ':\n');
     expect([await run(root, call), root.read(file), root.has(`${file}.begun`)]).toEqual([changed, kept, false]);
+    for (const first of ['449', '450', '499', '500']) {
+      const edge = withDirectory();
+      edge.file('../s/directory/Groups/taken', '');
+      edge.file('../s/directory/Users/_meshrank', record.replaceAll(' 451', ` ${first}`));
+      edge.file('../s/directory/Groups/_meshrank', `PrimaryGroupID: ${first}\n`);
+      const isOurs = first === '450' || first === '499';
+      expect([first, (await run(edge, call)).kind]).toEqual([first, isOurs ? 'done' : 'failed']);
+    }
     for (const [path, text] of [
       ['Users/_meshrank', record.replace('/usr/bin/false', '/bin/sh')],
       ['Users/_meshrank', record.replaceAll(' 451', ' 551')],
@@ -189,8 +197,9 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     const stuck = withDirectory();
     expect(await run(stuck, call)).toEqual(changed);
     stuck.tool('bin/ps', "printf '  451 999999999\\n'");
-    stuck.tool('bin/sleep', ':');
+    stuck.recorded('bin/sleep', ':');
     expect(await run(stuck, remove)).toMatchObject({ slug: 'still-running' });
+    expect(stuck.calls().filter((one) => one.startsWith('sleep'))).toHaveLength(50);
     stuck.tool('bin/ps', "printf 'ps: no\\n'; exit 1");
     expect(await run(stuck, remove)).toMatchObject({ slug: 'ps', text: 'ps: no' });
     expect([...records(stuck), stuck.has(file)]).toEqual([true, true, true]);
@@ -364,7 +373,7 @@ esac`,
         if (isLoaded) root.file('../loaded', '');
         root.file('../word', word);
         const result = await back(root, 'screen-sharing', state);
-        expect([state, result.kind]).toEqual([state, 'done']);
+        expect([state, result]).toMatchObject([state, { kind: 'done', said: [] }]);
         expect([state, root.has('../loaded'), root.read('../word')]).toEqual([
           state,
           state.startsWith('on'),

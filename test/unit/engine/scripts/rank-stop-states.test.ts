@@ -1,3 +1,4 @@
+import { digest } from '../../../../src/model/digest.ts';
 import type { ScriptArgs, ScriptCall } from '../../../../src/model/node-script.ts';
 import { startFile } from '../../../../src/node/paths/own-paths.ts';
 import { sh } from '../../../../src/node/shell/scripts.generated.ts';
@@ -99,6 +100,17 @@ stops('lets the files of a rank without a service be removed', removeRank)
   .in(there)
   .ends('changed', gone(rankPlist), []);
 stops('leaves nothing to remove twice', removeRank).ends('unchanged', []);
+
+const kept = { key: digest('a'.repeat(64)), sha256: digest('b'.repeat(64)), firstTokenMs: 180, tokensPerSecond: 24.5 };
+const keepGolden: ScriptCall = { name: 'keep-golden', args: { placement: 'kimi', golden: kept } };
+const golden = inPlacement('golden', lines(kept));
+const goldens = tableOf('keep-golden', { ...common, ...inPlacement('record') });
+goldens('stores the answer', keepGolden).in().ends('changed', golden);
+goldens('changes nothing about the same answer', keepGolden).in(golden).ends('unchanged', golden);
+goldens('replaces a different answer', keepGolden).in(inPlacement('golden', 'x\n')).ends('changed', golden);
+goldens('refuses a rank without a record', keepGolden)
+  .in(lacking('record'))
+  .ends('no-record: the rank has no record: it was not prepared', lacking('golden'));
 
 const memory = `${wiredFunction}${sh.wiredMemory(wiredValues)}
 d="$b/placements/kimi" u=${bootSession}

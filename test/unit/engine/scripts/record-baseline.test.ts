@@ -23,7 +23,10 @@ describe.each(scriptShells)('the baseline in $name', (shell) => {
   it('is recorded before the lease is taken, with unreadable values left empty', async () => {
     const root = newMac(shell);
     root.file('../wired', '4096\n');
-    root.tool('usr/bin/pmset', "printf 'AC Power:\\n autorestart 0\\n sleep 1\\n disksleep 10\\n womp 1\\n'");
+    root.tool(
+      'usr/bin/pmset',
+      "[ \"$*\" = '-g custom' ] && printf 'AC Power:\\n autorestart 0\\n sleep 1\\n disksleep 10\\n womp 1\\n'",
+    );
     await root.run(`/bin/rm -r '${root.folder.replaceAll("'", "'\\''")}/${ours}/lease'`);
     // The limit is read before the run has the lease.
     const taken = await root.run(takeLeaseScript(root.folder, exampleClaim('r-1')));

@@ -114,6 +114,9 @@ settled('rolls back a change that is not confirmed', settle).in(pending, verdict
 settled('rolls back a change of an earlier boot session', settle)
   .in(pendingEarlier, alive)
   .ends('changed', empty('restored'));
+settled('fails if a rollback does not end', settle)
+  .in(rolling, alive)
+  .ends('still-changing: process 4711 is still working on it', gone('restored'));
 settled('leaves the change of another run', { name: 'settle-rollback', args: { run: 'r-other' } })
   .in(pending, dead)
   .ends('unchanged', gone('restored'), at(daemon, 'plist'));
