@@ -6,7 +6,7 @@ import { quote } from '../../src/node/quote.ts';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { nodeDoubleFiles } from '../../src/sim/doubles/node-archive.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { patience } from '../scenarios/converge-rack.ts';
 import { publish } from '../scenarios/published-sources.ts';

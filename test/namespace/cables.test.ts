@@ -1,8 +1,8 @@
 import type { Client } from 'ssh2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startSimFleet } from '../contract/sim-host.ts';
+import { shared } from '../rack/kept-running.ts';
 import { connect, eventually, type Ran, run } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { startExampleRackBy } from '../scenarios/observe-rack.ts';
 
 const clients: Client[] = [];

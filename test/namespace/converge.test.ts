@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { shared } from '../rack/kept-running.ts';
 import { eventually } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
 import { changesIn, expectNothingToDo, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { startNamespaceRack } from './rack.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { shared } from '../rack/kept-running.ts';
 import { eventually } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { pairFile, second } from '../scenarios/converge-file.ts';
 import { leftIn, patience, planFor } from '../scenarios/converge-rack.ts';
 import { startNamespaceRack } from './rack.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { nodeName } from '../../src/model/node.ts';
+import { shared } from '../rack/kept-running.ts';
 import { connect, run } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { first, pairFile, second } from '../scenarios/converge-file.ts';
 import { leftIn, patience } from '../scenarios/converge-rack.ts';
 import { startNamespaceRack } from './rack.ts';

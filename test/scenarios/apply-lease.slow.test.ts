@@ -5,8 +5,8 @@ import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from '../../src
 import { openSession, type Session } from '../../src/apply/reach/session.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { mutatingCommand, mutatingScript } from '../../src/node/root-script.ts';
+import { shared } from '../rack/kept-running.ts';
 import { eventually } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { controller, quickTiming, setClock, startApplyRack, tenYears } from './apply-rack.ts';
 import { patientTiming } from './apply-steps.ts';
 

@@ -8,9 +8,9 @@ import { FleetError } from '../../src/diagnostics/diagnostic.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodePath } from '../../src/node/paths/node-paths.ts';
 import { onSent } from '../on-sent.ts';
+import { shared } from '../rack/kept-running.ts';
 import { aStep, type StepChange } from '../rack/plans.ts';
 import { eventually } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { keptJournal, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import {
   codes,

@@ -4,9 +4,9 @@ import type { RunReport } from '../../src/apply/open-run.ts';
 import type { RunEvent } from '../../src/apply/run-events.ts';
 import type { Patch } from '../../src/model/step.ts';
 import { nodeSubject } from '../../src/model/subject.ts';
+import { shared } from '../rack/kept-running.ts';
 import { aStep } from '../rack/plans.ts';
 import { eventually } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { asText } from '../unit/as-text.ts';
 import { controller, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import {

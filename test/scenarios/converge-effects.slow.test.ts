@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Goal } from '../../src/engine/goals/scope.ts';
 import { nodeName } from '../../src/model/node.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { first, second } from './converge-file.ts';
 import { type Applied, patience, startConvergeRack } from './converge-rack.ts';

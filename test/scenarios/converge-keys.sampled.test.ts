@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../src/rack/examination.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { isThorough, sampleOf } from '../sample.ts';
 import { patternOf } from './converge-drifting.ts';
 import { pairFile } from './converge-file.ts';

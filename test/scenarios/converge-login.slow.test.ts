@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { subjectText } from '../../src/model/subject.ts';
 import { serviceFile } from '../../src/node/paths/own-paths.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';

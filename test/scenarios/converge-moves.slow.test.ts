@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { withoutNode } from '../../src/desired/settle/settle.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { patternOf } from './converge-drifting.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type KeyEdit, withoutSecond } from './converge-keys.ts';

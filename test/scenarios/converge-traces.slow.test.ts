@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { expectNothingOld } from './converge-leftovers.ts';
 import { changesIn, patience, startConvergeRack } from './converge-rack.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { shortDigest } from '../../src/model/digest.ts';
 import { sealName } from '../../src/node/paths/own-paths.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { changesIn, expectNothingToDo, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';

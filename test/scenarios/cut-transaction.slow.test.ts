@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../src/apply/journal/journal.ts';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { codes, cuttingProxies, outcomes } from './apply-steps.ts';
 import { runKeys } from './kill/record-keys.ts';

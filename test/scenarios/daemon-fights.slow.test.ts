@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { shared } from '../rack/kept-running.ts';
 import { eventually, sh } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { startExampleRackBy } from './observe-rack.ts';
 
 /** Half an hour for a daemon takes a third of a real second. */

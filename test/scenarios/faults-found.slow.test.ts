@@ -4,7 +4,7 @@ import { subjectText } from '../../src/model/subject.ts';
 import { faultNames } from '../../src/sim/faults/faults.ts';
 import { keepWiredLimit } from '../contract/contract-rack.ts';
 import { faultRows } from '../contract/fault-rows.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { observe, startExampleRack } from './observe-rack.ts';
 
 const rack = shared(() => startExampleRack());

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphDot } from '../../src/report/graph/graph-dot.ts';
 import { graphSvg } from '../../src/report/graph/graph-svg.ts';
 import type { GraphPicture } from '../../src/report/graph/graph-words.ts';
+import { sharedFolder } from '../rack/kept-running.ts';
 import { end, peer, receptacles } from '../rack/rack.ts';
-import { sharedFolder } from '../rack/shared.ts';
 import {
   bridgedRack,
   brokenSeven,

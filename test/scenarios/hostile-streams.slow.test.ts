@@ -14,7 +14,7 @@ import {
 } from '../hostile/hostile-node.ts';
 import { everyPoison, harmIn, markFile } from '../hostile/poison.ts';
 import { recordFrames, tokenIn } from '../hostile/recorded-frames.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { isThorough } from '../sample.ts';
 import type { Faults } from '../sshd/fault-server.ts';
 import { makeSshCase } from '../sshd/ssh-case.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import { subjectText } from '../../src/model/subject.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { leftIn, patience, startConvergeRack } from './converge-rack.ts';
 

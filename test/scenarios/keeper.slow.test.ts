@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { shared } from '../rack/kept-running.ts';
 import { eventually } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { changesIn, leftIn, patience, planFor, startConvergeRackBy } from './converge-rack.ts';
 

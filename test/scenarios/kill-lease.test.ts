@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Controller } from '../../src/apply/lease/controller.ts';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { first, pairFile, second } from './converge-file.ts';
 import { startConvergeRack } from './converge-rack.ts';

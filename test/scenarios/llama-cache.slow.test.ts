@@ -8,7 +8,7 @@ import { fnv1a64 } from '../../src/native/fnv.ts';
 import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { cachedShape, meshAnswer, soloAnswer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
-import { sharedFolder } from '../rack/shared.ts';
+import { sharedFolder } from '../rack/kept-running.ts';
 
 const found = findLlamaPackages();
 const folder = sharedFolder('mw-cache-');

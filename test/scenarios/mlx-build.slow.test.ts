@@ -14,7 +14,7 @@ import {
 } from '../../src/node/paths/own-paths.ts';
 import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/doubles/doubles.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
-import { sharedFolder } from '../rack/shared.ts';
+import { sharedFolder } from '../rack/kept-running.ts';
 import { rulesTool } from '../unit/engine/scripts/directory-tool.ts';
 import type { MacRoot } from '../unit/engine/scripts/mac-root.ts';
 import { isVerified, makeJobRoot, runJob, sha256 } from '../unit/engine/scripts/run-job.ts';

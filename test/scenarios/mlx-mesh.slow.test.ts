@@ -6,7 +6,7 @@ import type { RunListener } from '../../src/apply/run-events.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { accountChecked } from '../../src/node/paths/own-paths.ts';
 import { textOf } from '../architecture/sources.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { sampleOf } from '../sample.ts';
 import { asText } from '../unit/as-text.ts';
 import { type FileValue, filePart } from './converge-file.ts';

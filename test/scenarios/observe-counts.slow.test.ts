@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../src/rack/examination.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
+import { shared } from '../rack/kept-running.ts';
 import { eventually, markedProcesses } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { observe, startExampleRack, timelessFacts, treesOf, unknownFacts } from './observe-rack.ts';
 
 const rack = shared(() => startExampleRack());

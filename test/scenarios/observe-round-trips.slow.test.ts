@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import { type ProxyCounts, type ProxyOptions, startDelayingProxy } from '../proxy/delaying-proxy.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
 import { observe, startExampleRack, timelessFacts } from './observe-rack.ts';
 import { type SshdRack, startSshdRack } from './observe-sshd.ts';

@@ -6,8 +6,8 @@ import { codes } from '../../src/engine/diagnose/rules.ts';
 import { allProbes } from '../../src/engine/observe/facts.ts';
 import { observeCommand } from '../../src/node/observe-script.ts';
 import { type FaultName, faultNames, faults } from '../../src/sim/faults/faults.ts';
+import { shared } from '../rack/kept-running.ts';
 import { run } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { startExampleRack } from './observe-rack.ts';
 
 const boundary = '0123456789abcdef0123456789abcdef';

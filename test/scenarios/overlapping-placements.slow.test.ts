@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { leastExchangeBytes } from '../../src/model/model-bytes.ts';
 import type { Step } from '../../src/model/step.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { leftIn, patience, startConvergeRack } from './converge-rack.ts';
 

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { writeTinyModel } from '../../src/sim/doubles/reference.ts';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { shared } from '../rack/kept-running.ts';
 import { desiredRack } from '../rack/rack.ts';
 import { connect, eventually, run, startRack } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];

@@ -4,9 +4,9 @@ import type { Client } from 'ssh2';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { modelledFleet } from '../../src/sim/hosts/modelled-fleet.ts';
+import { sharedFolder } from '../rack/kept-running.ts';
 import { desiredRack } from '../rack/rack.ts';
 import { connect, eventually, run } from '../rack/running.ts';
-import { sharedFolder } from '../rack/shared.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
 
 const folder = sharedFolder('mw test ');

@@ -3,9 +3,9 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { shared } from '../rack/kept-running.ts';
 import { desiredFleet, desiredNode } from '../rack/rack.ts';
 import { connect, run, startRack } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 
 const desired = desiredFleet({
   nodes: [desiredNode('studio-1'), { ...desiredNode('studio-2'), user: 'ana' }],

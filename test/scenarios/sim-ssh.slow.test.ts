@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { createKeyText } from '../../src/sim/hosts/ssh/host-keys.ts';
+import { sharedFolder } from '../rack/kept-running.ts';
 import {
   bareModel,
   connect,
@@ -15,7 +16,6 @@ import {
   removeFolder,
   run,
 } from '../rack/running.ts';
-import { sharedFolder } from '../rack/shared.ts';
 
 const folder = sharedFolder('mw test ');
 let fleet: Fleet;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
+import { shared } from '../rack/kept-running.ts';
 import { desiredRack } from '../rack/rack.ts';
 import { connect, type Ran, run, sh, startRack } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 
 const rack = shared(() => startRack(startFleet, { desired: desiredRack, seed: 'writes' }));
 

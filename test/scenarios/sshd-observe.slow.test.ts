@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shared } from '../rack/kept-running.ts';
 import { eventually } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
 import { type CommandPlace, commandPlace } from './observe-command.ts';
 import { observe, startExampleRack, timelessFacts, treesOf } from './observe-rack.ts';

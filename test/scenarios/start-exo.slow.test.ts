@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { leftIn, patience, rankNodes, startConvergeRack } from './converge-rack.ts';
 import { writeExoImage } from './exo-doubles.ts';

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import type { RunListener } from '../../src/apply/run-events.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
-import { shared } from '../rack/shared.ts';
+import { shared } from '../rack/kept-running.ts';
 import { sampleOf } from '../sample.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';

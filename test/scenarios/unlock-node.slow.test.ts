@@ -15,8 +15,8 @@ import { read } from '../../src/rack/fact.ts';
 import { startFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { FleetModel } from '../../src/sim/hosts/fleet-model.ts';
 import type { ConnectionState } from '../../src/sim/model/fleet.ts';
+import { shared } from '../rack/kept-running.ts';
 import { bareModel, freshFolder, wayTo } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { observe, startExampleRack } from './observe-rack.ts';
 
 const timing = scaledTiming(0.05);

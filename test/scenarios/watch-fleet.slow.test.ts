@@ -7,8 +7,8 @@ import { factNames } from '../../src/engine/observe/facts.ts';
 import { nodeSubject, subjectText } from '../../src/model/subject.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
+import { shared } from '../rack/kept-running.ts';
 import { eventually } from '../rack/running.ts';
-import { shared } from '../rack/shared.ts';
 import { asText } from '../unit/as-text.ts';
 import { observe, startExampleRack } from './observe-rack.ts';
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { shared } from '../../../rack/shared.ts';
+import { shared } from '../../../rack/kept-running.ts';
 import { bareNode } from '../hosts/bare-node.ts';
 
 const node = shared(bareNode);

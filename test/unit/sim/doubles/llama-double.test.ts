@@ -7,7 +7,7 @@ import { observe } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
 import { doubleText } from '../../../../src/sim/doubles/double-files.ts';
 import { writeTinyGguf } from '../../../../src/sim/doubles/tiny-gguf.ts';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
-import { sharedFolder } from '../../../rack/shared.ts';
+import { sharedFolder } from '../../../rack/kept-running.ts';
 
 const folder = sharedFolder('mw-llama-double-');
 const started: ChildProcess[] = [];

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { doubleText } from '../../../../src/sim/doubles/double-files.ts';
 import { writeReferenceArchive, writeTinyModel } from '../../../../src/sim/doubles/reference.ts';
 import { tarGz } from '../../../../src/sim/doubles/tar-gz.ts';
-import { sharedFolder } from '../../../rack/shared.ts';
+import { sharedFolder } from '../../../rack/kept-running.ts';
 
 const folder = sharedFolder('mw-reference-');
 

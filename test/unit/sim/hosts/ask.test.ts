@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AskRequest, serveAsks } from '../../../../src/sim/hosts/control/asks.ts';
 import type { ToolAnswer } from '../../../../src/sim/hosts/fleet-model.ts';
 import { askClientText } from '../../../../src/sim/hosts/node-root.ts';
-import { sharedFolder } from '../../../rack/shared.ts';
+import { sharedFolder } from '../../../rack/kept-running.ts';
 
 const folder = sharedFolder('mw-ask-');
 let server: Awaited<ReturnType<typeof serveAsks>>;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostTool } from '../../../../src/sim/hosts/base-tools/all-base-tools.ts';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
 import { createServerIdentity } from '../../../../src/sim/web/certificate.ts';
-import { shared } from '../../../rack/shared.ts';
+import { shared } from '../../../rack/kept-running.ts';
 import { bareNode } from './bare-node.ts';
 
 const claims = createPortClaims();

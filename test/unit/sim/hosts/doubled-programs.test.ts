@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { doubleFiles, putDoubles } from '../../../../src/sim/hosts/base-tools/archives.ts';
-import { sharedFolder } from '../../../rack/shared.ts';
+import { sharedFolder } from '../../../rack/kept-running.ts';
 
 const root = sharedFolder('mw-doubled-');
 

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { objectionsTo } from '../../../../src/sim/hosts/strict-shell.ts';
-import { shared } from '../../../rack/shared.ts';
+import { shared } from '../../../rack/kept-running.ts';
 import { bareNode } from './bare-node.ts';
 
 const node = shared(bareNode);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serveAsks } from '../../../../src/sim/hosts/control/asks.ts';
 import { createPortClaims } from '../../../../src/sim/hosts/link-table.ts';
-import { shared } from '../../../rack/shared.ts';
+import { shared } from '../../../rack/kept-running.ts';
 import { bareNode } from './bare-node.ts';
 
 const claims = createPortClaims();

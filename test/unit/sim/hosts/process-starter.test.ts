@@ -7,7 +7,7 @@ import {
   type StartedProgram,
 } from '../../../../src/sim/hosts/process-starter.ts';
 import { createPipeSupply, type PipeSupply } from '../../../../src/sim/hosts/ssh/pipes.ts';
-import { sharedFolder } from '../../../rack/shared.ts';
+import { sharedFolder } from '../../../rack/kept-running.ts';
 
 const folder = sharedFolder('mw-starter-');
 let pipes: PipeSupply;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRehearsalWeb } from '../../../../src/sim/web/rehearsal-web.ts';
-import { shared } from '../../../rack/shared.ts';
+import { shared } from '../../../rack/kept-running.ts';
 import { bareNode } from '../hosts/bare-node.ts';
 
 const node = shared(bareNode);

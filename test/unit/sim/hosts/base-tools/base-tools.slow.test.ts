@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { baseToolFiles, baseTools } from '../../../../../src/sim/hosts/base-tools/all-base-tools.ts';
 import { wrapperText } from '../../../../../src/sim/hosts/base-tools/wrapper.ts';
 import { accountsText, newDirectory } from '../../../../../src/sim/model/directory.ts';
-import { shared } from '../../../../rack/shared.ts';
+import { shared } from '../../../../rack/kept-running.ts';
 import { bareNode } from '../bare-node.ts';
 
 const node = shared(bareNode);

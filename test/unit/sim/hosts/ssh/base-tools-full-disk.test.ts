@@ -1,6 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { shared } from '../../../../rack/shared.ts';
+import { shared } from '../../../../rack/kept-running.ts';
 import { bareNode } from '../bare-node.ts';
 
 const node = shared(bareNode);

@@ -1,7 +1,7 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { shared } from '../../../../rack/shared.ts';
+import { shared } from '../../../../rack/kept-running.ts';
 import { bareNode } from '../bare-node.ts';
 
 interface Entry {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shared } from '../../../../rack/shared.ts';
+import { shared } from '../../../../rack/kept-running.ts';
 import { bareNode } from '../bare-node.ts';
 
 const node = shared(bareNode);

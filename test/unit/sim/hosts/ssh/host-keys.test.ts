@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { describe, expect, it } from 'vitest';
 import { createKeyText, loadOrCreateKey } from '../../../../../src/sim/hosts/ssh/host-keys.ts';
-import { sharedFolder } from '../../../../rack/shared.ts';
+import { sharedFolder } from '../../../../rack/kept-running.ts';
 
 const folder = sharedFolder('mw-keys-');
 
