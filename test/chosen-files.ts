@@ -10,7 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const nightParts = {
   properties: /^test\/property\//,
   namespaces: /^test\/namespace\//,
-  kills: /^test\/(?:scenarios|cli)\/(?:kill|cut)-/,
+  kills: /^test\/scenarios\/(?:kill|cut)-/,
+  verbs: /^test\/cli\/kill-/,
   follower: /^test\/cli\/blind-follower/,
   skeletons: /^test\/cli\/skeletons/,
   commands: /^test\/cli\//,
