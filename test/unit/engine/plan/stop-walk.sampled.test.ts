@@ -177,7 +177,7 @@ const repairedByRestart: readonly string[] = [
     .map((fact) => `unknown ${fact}`),
 ];
 
-const tried = sampleOf(obstacles, { few: Math.ceil(obstacles.length / 3), oneIn: 3 });
+const tried = sampleOf(obstacles, { few: Math.ceil(obstacles.length / 9), oneIn: 3 });
 
 const seen = new Map<string, readonly string[]>();
 

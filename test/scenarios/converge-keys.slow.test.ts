@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../src/rack/examination.ts';
 import { shared } from '../rack/kept-running.ts';
-import { isThorough, sampleOf } from '../sample.ts';
+import { sampleOf } from '../sample.ts';
 import { patternOf } from './converge-drifting.ts';
 import { pairFile } from './converge-file.ts';
 import { isEdit, type KeyEdit, keyEdits, keyPaths, keys } from './converge-keys.ts';
@@ -54,8 +54,7 @@ async function become(change?: KeyEdit['change']): Promise<readonly string[]> {
   return sorted(changesIn(plan).map(patternOf));
 }
 
-// `npm test` applies elsewhere; here each case takes seconds.
-describe.runIf(isThorough)('apply after an edit to the file', { timeout: patience }, () => {
+describe('apply after an edit to the file', { timeout: patience }, () => {
   // Edits with manual steps have their own tests.
   const effective = edits.filter(({ changes = [], blockers = [] }) => changes.length > 0 && blockers.length === 0);
 
