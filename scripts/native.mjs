@@ -36,6 +36,7 @@ const addonFlags = [
 ];
 const library = [...warnings, ...sanitizers, '-shared', '-fPIC'];
 const fake = ['fake_verbs.c', 'fake_wire.c'].map((name) => join(root, 'native/test', name));
+const variant = [...library, '-pthread', ...fake];
 const simulated = [...warnings, '-O2', '-shared', '-fPIC', '-pthread'];
 const mutated = join(root, 'native/test/mutated_verbs.c');
 
@@ -48,16 +49,8 @@ const commands = isChecked
       ['c++', ...flags, ...sanitizers, ...toProbe],
       ['c++', ...flags, ...sanitizers, ...toAddon],
       ['c++', ...flags, ...sanitizers, fuzzMain, ...objects, ...libraries, '-o', join(to, 'fuzz')],
-      ['cc', ...library, '-pthread', ...fake, '-o', join(to, 'fake-verbs.so')],
-      [
-        'cc',
-        ...library,
-        '-pthread',
-        ...fake,
-        '-Dibv_query_gid=absent',
-        '-o',
-        join(to, 'fake-verbs-without-query-gid.so'),
-      ],
+      ['cc', ...variant, '-o', join(to, 'fake-verbs.so')],
+      ['cc', ...variant, '-Dibv_query_gid=absent', '-o', join(to, 'fake-verbs-without-query-gid.so')],
       ['cc', ...library, mutated, ...libraries, '-o', join(to, 'mutated-verbs.so')],
     ]
   : [
