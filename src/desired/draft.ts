@@ -180,15 +180,13 @@ function draftReplicas(placement: DraftPlacement): readonly DraftPlacement[] {
   const { name, nodes, fallback: _, shareCount: __, prefill: ___, ...rest } = placement;
   if (!rest.keys.includes('replicas')) return [placement];
   const isFirst = ({ text }: DraftText, at: number): boolean => nodes.findIndex((one) => one.text === text) === at;
-  return nodes
-    .filter(isFirst)
-    .map((node) => ({
-      ...rest,
-      name: replicaName(name, node.text),
-      nodes: [node],
-      servedName: rest.servedName ?? name,
-      replicaOf: placement,
-    }));
+  return nodes.filter(isFirst).map((node) => ({
+    ...rest,
+    name: replicaName(name, node.text),
+    nodes: [node],
+    servedName: rest.servedName ?? name,
+    replicaOf: placement,
+  }));
 }
 
 function draftPlacement(spot: Entry) {

@@ -135,15 +135,13 @@ describe('a plan for any combination of ranks', () => {
     'has unique ids, even in rescues, for ranks of %s',
     (driver) => {
       // Most racks have all ranks, so that a start must stop some of them first.
-      const up = fc
-        .record({ digest: fc.constantFrom('of old', 'of another'), token })
-        .map(
-          (one): MeshRack => ({
-            ranks: Object.fromEntries(
-              nodes.slice(0, 3).map((node, rank) => [node, [{ ...one, state: 'joined', rank, changes: { driver } }]]),
-            ),
-          }),
-        );
+      const up = fc.record({ digest: fc.constantFrom('of old', 'of another'), token }).map(
+        (one): MeshRack => ({
+          ranks: Object.fromEntries(
+            nodes.slice(0, 3).map((node, rank) => [node, [{ ...one, state: 'joined', rank, changes: { driver } }]]),
+          ),
+        }),
+      );
       fc.assert(
         fc.property(fc.oneof(up, racks), (rack) => {
           const { steps, rescues } = planned({}, rack, driver);

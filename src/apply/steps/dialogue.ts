@@ -76,15 +76,13 @@ const isRefusal = (exit: Exit): boolean => exit.kind === 'exited' && exit.code =
 async function askOnce(talking: Conversation, { request }: Asking): Promise<Heard> {
   const { context, startMs, endMs, pace } = talking;
   const leftMs = Math.max(100, Math.min(request.limitMs ?? requestMs, endMs - performance.now()));
-  const answer = await context
-    .session(request.node)
-    .ask((rootPrefix) => ({
-      name: 'dialogue',
-      command: talkCommand({ ...request, deadlineSeconds: Math.ceil(leftMs / 100) / 10, rootPrefix }),
-      deadlineMs: leftMs + 2_000,
-      maxBytes,
-      stdin: Buffer.from(request.body ?? ''),
-    }));
+  const answer = await context.session(request.node).ask((rootPrefix) => ({
+    name: 'dialogue',
+    command: talkCommand({ ...request, deadlineSeconds: Math.ceil(leftMs / 100) / 10, rootPrefix }),
+    deadlineMs: leftMs + 2_000,
+    maxBytes,
+    stdin: Buffer.from(request.body ?? ''),
+  }));
   const heard = answer.kind === 'ended' ? parseAskAnswer(printedText(answer.result).stdout) : undefined;
   const isRefused = answer.kind === 'ended' && isRefusal(answer.result.exit);
   return {

@@ -271,14 +271,12 @@ function startPatience(step: WaitingStep, context: StepContext) {
   const nodes = [step.node, ...step.peers];
   const leftMs = (): number => Math.min(endMs, movedAtMs + stallMs) - performance.now();
   const lookAt = async (placement: string, node: NodeName): Promise<void> => {
-    const answer = await context
-      .session(node)
-      .ask((rootPrefix) => ({
-        name: 'rank-progress',
-        command: rankProgressCommand(placement, rootPrefix),
-        deadlineMs: 5_000,
-        maxBytes: 4_096,
-      }));
+    const answer = await context.session(node).ask((rootPrefix) => ({
+      name: 'rank-progress',
+      command: rankProgressCommand(placement, rootPrefix),
+      deadlineMs: 5_000,
+      maxBytes: 4_096,
+    }));
     if (answer.kind === 'unreached') return;
     const now = parseRankProgress(printedText(answer.result).stdout);
     const before = ranks.get(node);

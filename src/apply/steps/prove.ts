@@ -129,15 +129,13 @@ async function ask(
   const leftMs = Math.max(1_000, endMs - performance.now());
   const { placement, port, path, isOne = false } = act;
   const deadlineSeconds = Math.round(leftMs / 100) / 10;
-  const answer = await context
-    .session(node)
-    .ask((rootPrefix) => ({
-      name: 'prove',
-      command: askCommand({ placement, port, path, isOne, deadlineSeconds, rootPrefix, isTimed: true }),
-      deadlineMs: leftMs + 2_000,
-      maxBytes,
-      stdin: Buffer.from(body),
-    }));
+  const answer = await context.session(node).ask((rootPrefix) => ({
+    name: 'prove',
+    command: askCommand({ placement, port, path, isOne, deadlineSeconds, rootPrefix, isTimed: true }),
+    deadlineMs: leftMs + 2_000,
+    maxBytes,
+    stdin: Buffer.from(body),
+  }));
   if (answer.kind === 'unreached') return answer.diagnostics[0].summary;
   const { stdout, exit } = printedText(answer.result);
   const heard = parseTimedAnswer(stdout);

@@ -112,14 +112,12 @@ async function askRank(
   node: NodeName,
   rank: number,
 ): Promise<RankSaid> {
-  const answer = await context
-    .session(node)
-    .ask((rootPrefix) => ({
-      name: 'rank-report',
-      command: rankReportCommand({ ...asked, rootPrefix }),
-      deadlineMs: reportDeadlineMs,
-      maxBytes: reportMaxBytes,
-    }));
+  const answer = await context.session(node).ask((rootPrefix) => ({
+    name: 'rank-report',
+    command: rankReportCommand({ ...asked, rootPrefix }),
+    deadlineMs: reportDeadlineMs,
+    maxBytes: reportMaxBytes,
+  }));
   if (answer.kind === 'unreached') return { node, rank, lines: [] };
   return { node, rank, ...parseRankReport(printedText(answer.result).stdout) };
 }

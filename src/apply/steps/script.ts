@@ -421,14 +421,12 @@ function progressOf({ done, total, kept, activity, until, sources, serving }: Jo
 
 /** Polls once, as the SSH user; a diagnostic if the job could not be observed this time. */
 async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {
-  const answer = await context
-    .session(step.node)
-    .ask((rootPrefix) => ({
-      name: 'poll-job',
-      command: pollJobCommand(step.act.key, rootPrefix),
-      deadlineMs: context.lookMs,
-      maxBytes: pollMaxBytes,
-    }));
+  const answer = await context.session(step.node).ask((rootPrefix) => ({
+    name: 'poll-job',
+    command: pollJobCommand(step.act.key, rootPrefix),
+    deadlineMs: context.lookMs,
+    maxBytes: pollMaxBytes,
+  }));
   if (answer.kind === 'unreached') return answer.diagnostics[0];
   const poll = parseJobPoll(printedText(answer.result).stdout);
   if (poll) return poll;

@@ -109,16 +109,14 @@ async function append(transfer: Transfer, start: AppendStart): Promise<number | 
   const { step, context } = transfer;
   const { to, sizeBytes } = step.act;
   const digests = sizeBytes <= pieceBytes;
-  const answer = await context
-    .session(step.node)
-    .ask((rootPrefix) => ({
-      name: 'send',
-      command: appendCommand(to, { ...start, digests }, rootPrefix),
-      deadlineMs: deadlineOf(step, context),
-      isDeadlineIdle: true,
-      maxBytes,
-      stdin: pieces(transfer, start.offset),
-    }));
+  const answer = await context.session(step.node).ask((rootPrefix) => ({
+    name: 'send',
+    command: appendCommand(to, { ...start, digests }, rootPrefix),
+    deadlineMs: deadlineOf(step, context),
+    isDeadlineIdle: true,
+    maxBytes,
+    stdin: pieces(transfer, start.offset),
+  }));
   if (transfer.broken) throw transfer.broken;
   if (answer.kind === 'unreached') return ended(failed(...answer.diagnostics));
   const { exit, stdout, stderr } = printedText(answer.result);

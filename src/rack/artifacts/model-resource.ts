@@ -332,14 +332,12 @@ function busyCables(view: View): readonly Diagnostic[] {
 function deadCables(view: View): readonly Diagnostic[] {
   const { thunderbolt, models } = view.desired;
   const { deadLinks = {} } = thunderbolt;
-  const exchanges = models
-    .filter(isExchanged)
-    .map((wanted) => ({
-      missing: missingOn(view, wanted),
-      readers: view.targets
-        .filter((one) => usedModels(view.desired, one).includes(wanted))
-        .map(({ desired }) => desired.name),
-    }));
+  const exchanges = models.filter(isExchanged).map((wanted) => ({
+    missing: missingOn(view, wanted),
+    readers: view.targets
+      .filter((one) => usedModels(view.desired, one).includes(wanted))
+      .map(({ desired }) => desired.name),
+  }));
   return thunderbolt.links.flatMap(({ index, ends }) => {
     const at = deadLinks[index];
     const isMissed = exchanges.some(

@@ -5,15 +5,13 @@ import { onOnePage, onPage } from '../../one-page.ts';
 const surplusVersions = onPage(surplusVersionsItself);
 
 const versions = (text: string) =>
-  text
-    .split(' ')
-    .map((one) => ({
-      kind: 'runtime' as const,
-      name: 'mlx',
-      digest: one.replace('*', ''),
-      isCurrent: one.endsWith('*'),
-      state: 'intact' as const,
-    }));
+  text.split(' ').map((one) => ({
+    kind: 'runtime' as const,
+    name: 'mlx',
+    digest: one.replace('*', ''),
+    isCurrent: one.endsWith('*'),
+    state: 'intact' as const,
+  }));
 
 it.each([
   ['the current version and one more', 'a b*', 'b', ''],
