@@ -73,7 +73,7 @@ mark() {
   write "$b/needs-reboot" "boot=$u${N}why=$1${N}placement=${d##*/}$N${2-}"
 }
 judge_wired() {
-  baseline || { m='unknown (nobody saw it before the first start of this boot session)'; return; }
+  baseline || { m='unknown (not measured before the first start of this boot session)'; return; }
   ! others || { m='unknown (another placement runs here)'; return; }
   slack
   n=0 m=normal

@@ -39,7 +39,7 @@ const clean = 'ended=clean changed';
 const removeRank: ScriptCall = { name: 'remove-rank', args: { placement: 'kimi' } };
 const left = (pid: number | string = 999_999_999, boot = bootSession, start = 'Mon Jan  1') =>
   noted({ boot, pid, start });
-const unseen = 'unknown (nobody saw it before the first start of this boot session)';
+const unseen = 'unknown (not measured before the first start of this boot session)';
 /** A process that ends on a signal to the service. */
 const obeys = {
   // It is called only while a process is left.

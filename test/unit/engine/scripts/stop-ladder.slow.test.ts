@@ -173,7 +173,7 @@ describe.concurrent.each(scriptShells)('wired memory after a stop in $name', (sh
     };
     root.file(wiredBaselineFile.path, 'boot=another\nwired=1\n');
     expect(await run(root, stop(5_000))).toMatchObject({
-      said: ['memory=unknown (nobody saw it before the first start of this boot session)', 'ended=unknown'],
+      said: ['memory=unknown (not measured before the first start of this boot session)', 'ended=unknown'],
     });
     await again(4);
     root.file(wiredBaselineFile.path, `boot=${bootSession}\nwired=1\n`);
