@@ -153,9 +153,6 @@ async function withRow(row: Row, body: (node: HostileNode) => Promise<void>): Pr
   }
 }
 
-/** The facts of a node, except copies of models: this rack searches for none. */
-const asked = factNames.filter((name) => name !== 'model-copies');
-
 /** Expects output that no terminal, shell or CI obeys. */
 function expectHarmless({ stdout, stderr }: Printed): void {
   expect(harmIn(stdout)).toEqual([]);
@@ -168,7 +165,7 @@ describe('a node with hostile tools', () => {
       const observed = await observe([node.way(rack, 'studio-1')]);
       expect(observed.failures).toEqual({});
       const unknown = unknownFacts(observed, 'studio-1');
-      if (row.unknown === 'every') expect(Object.keys(unknown).toSorted()).toEqual(asked.toSorted());
+      if (row.unknown === 'every') expect(Object.keys(unknown).toSorted()).toEqual(factNames.toSorted());
       else expect(unknown).toEqual(row.unknown);
 
       const place = await commandPlace({ 'studio-1': node.run }, rack.fleet.userKey.path);
