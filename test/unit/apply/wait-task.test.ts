@@ -10,6 +10,7 @@ import { expandTask } from '../../../src/engine/playbooks/expand.ts';
 import { serviceFile } from '../../../src/node/paths/own-paths.ts';
 import { textDigest } from '../../../src/node/put-file.ts';
 import { taskText } from '../../../src/report/run/apply-text.ts';
+import { withFakeClock } from '../../fake-clock.ts';
 import { type MeshRack, observeMesh } from '../../rack/placements.ts';
 import { fleetWithFallback, kimi, nodes, onItsNodes, onTheFallback } from '../../rack/plans.ts';
 import { settledFacts } from '../../rack/rack.ts';
@@ -48,7 +49,7 @@ async function wait(ranks: MeshRack['ranks'], away: readonly string[], layout: 0
 
 describe('a wait for observed nodes', () => {
   it('reports the missing nodes and the remaining time at each check', async () => {
-    const reported: string[] = [];
+    const reported: (string | number)[] = [];
     const signal = new AbortController();
     const failures = { 'studio-2': [diagnose('ssh/refused', { detail: 'nothing listens' })] };
     const options = {
@@ -57,13 +58,14 @@ describe('a wait for observed nodes', () => {
       signal: signal.signal,
       observe: () => Promise.resolve({ nodes: {}, failures }),
       onWait: (missing: readonly string[], leftMs: number) => {
-        reported.push(...missing, leftMs > 0 ? 'time is left' : 'no time is left');
-        signal.abort();
+        reported.push(...missing, leftMs / 1_000);
+        if (leftMs < 899_000) signal.abort();
       },
     };
     const work = { kind: 'wait', for: 'observed', nodes: nodes(2), placements: [], deadlineMs: 900_000 } as const;
-    expect(await waitFor(work, { options })).toEqual({});
-    expect(reported).toEqual(['studio-2 (The node refused the connection)', 'time is left']);
+    expect(await withFakeClock(10_000, () => waitFor(work, { options }))).toEqual({});
+    const missing = 'studio-2 (The node refused the connection)';
+    expect(reported).toEqual([missing, 900, missing, 899, missing, 898]);
     const task = { kind: 'wait', for: 'observed' } as const;
     expect(taskText(task, ['studio-2'], { failed: [], isCut: true })).toBe(
       'studio-2: interrupted before this was checked: observed',

@@ -1,25 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { type Canary, placesOf, searchText, searchTree } from '../../cli/canary.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 const canary: Canary = { name: 'a key', text: 'Cänary "1"\\/+&%-=>>>???~~~???>>>', mayBeIn: [/^its\/own$/] };
 const [plain, url] = [canary.text, encodeURIComponent(canary.text)];
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
-function folderWith(name: string, content: string | Buffer): string {
-  const folder = mkdtempSync(join(tmpdir(), 'mw-canary-'));
-  folders.push(folder);
-  mkdirSync(join(folder, 'its', 'deep'), { recursive: true });
-  writeFileSync(join(folder, name), content);
-  return folder;
-}
+const { at, write } = temporaryFolder();
 
 describe('the search for a canary', () => {
   it.each([
@@ -36,32 +24,26 @@ describe('the search for a canary', () => {
     ['base64url', Buffer.from(`x:${plain}`).toString('base64url')],
   ])('finds the canary as %s in a nested file', (form, text) => {
     const bytes = Buffer.concat([Buffer.from([0, 255, 10]), Buffer.from(text), Buffer.from([0])]);
-    expect(searchTree(folderWith('its/deep/file', bytes), [canary])).toEqual([
-      { canary: 'a key', form, where: 'its/deep/file' },
-    ]);
+    write('nested/its/deep/file', bytes);
+    expect(searchTree(at('nested'), [canary])).toEqual([{ canary: 'a key', form, where: 'its/deep/file' }]);
   });
 
   it('finds the canary in a file name and in a link target', () => {
     const short = { ...canary, text: 'canary-0123' };
-    const folder = folderWith('its/canary-0123.log', '');
-    symlinkSync('/nowhere/canary-0123', join(folder, 'link'));
-    expect(
-      searchTree(folder, [short])
-        .map(({ where }) => where)
-        .toSorted(),
-    ).toEqual(['link', 'the name its/canary-0123.log']);
+    write('names/its/canary-0123.log', '');
+    symlinkSync('/nowhere/canary-0123', at('names/link'));
+    const places = searchTree(at('names'), [short]).map(({ where }) => where);
+    expect(places.toSorted()).toEqual(['link', 'the name its/canary-0123.log']);
   });
 
   it('skips only its source file', () => {
-    const folder = folderWith('its/own', plain);
-    writeFileSync(join(folder, 'own'), plain);
-    expect(searchTree(folder, [canary]).map(({ where }) => where)).toEqual(['own']);
-    expect(placesOf(folder, canary)).toEqual(['its/own', 'own']);
+    for (const name of ['sources/its/own', 'sources/own']) write(name, plain);
+    expect(searchTree(at('sources'), [canary]).map(({ where }) => where)).toEqual(['own']);
+    expect(placesOf(at('sources'), canary)).toEqual(['its/own', 'own']);
   });
 
   it('finds nothing in similar text', () => {
-    expect(searchText(`${plain.slice(1)} ${base64(plain.slice(3))} ${url.toLowerCase()}`, 'a text', [canary])).toEqual(
-      [],
-    );
+    const similar = `${plain.slice(1)} ${base64(plain.slice(3))} ${url.toLowerCase()}`;
+    expect(searchText(similar, 'a text', [canary])).toEqual([]);
   });
 });

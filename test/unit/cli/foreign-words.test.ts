@@ -1,19 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { meantCommand, parseCommandLine } from '../../../src/cli/run.ts';
 import { verbs } from '../../../src/cli/verbs.ts';
-import { FleetError } from '../../../src/diagnostics/diagnostic.ts';
-import { plainText } from '../../../src/diagnostics/prose-text.ts';
+import { problemsOf } from '../problems-of.ts';
 
 const names = verbs.map(({ name }) => name);
 
 /** The hint of a rejected command line, without the help command. */
-function hintFor(...words: string[]): string {
-  try {
-    parseCommandLine(verbs, { out: () => undefined, columns: 80 }, words);
-  } catch (error) {
-    if (error instanceof FleetError) return plainText(error.diagnostics[0].hint).replace(/ ?See: .*$/, '');
-  }
-  return 'accepted';
+function hintFor(...words: string[]): string | undefined {
+  const [problem] = problemsOf(() => parseCommandLine(verbs, { out: () => undefined, columns: 80 }, words));
+  return problem?.hint.replace(/ ?See: .*$/, '');
 }
 
 describe('a command from another tool', () => {
@@ -43,12 +38,7 @@ describe('a command from another tool', () => {
   });
 
   it('gets no suggestion for a disruptive command if its beginning differs', () => {
-    expect(['topp', 'atop', 'xstop', 'preboot'].map((word) => meantCommand(word, names))).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    for (const word of ['topp', 'atop', 'xstop', 'preboot']) expect(meantCommand(word, names)).toBeUndefined();
   });
 
   it('is compared with the commands in its group', () => {

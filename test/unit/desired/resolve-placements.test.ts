@@ -23,23 +23,7 @@ const spec: ClusterSpec = {
 
 describe('a resolved placement', () => {
   it('has its nodes in rank order and all defaults', () => {
-    expect(resolveFleet(spec).placements).toEqual([
-      {
-        name: 'chat',
-        model: 'z',
-        runtime: 'ref',
-        nodes: ['b', 'a'],
-        sharding: 'tensor',
-        transport: 'tcp',
-        contextTokens: 131_072,
-        parallel: 1,
-        env: {},
-        args: [],
-        endpointPort: 8_080,
-        firstTokenMs: 60_000,
-        state: 'serving',
-      },
-    ]);
+    expect(resolveFleet(spec).placements).toMatchObject([{ nodes: ['b', 'a'], contextTokens: 131_072, parallel: 1 }]);
   });
 
   it("uses the file's values instead of defaults", () => {
@@ -64,19 +48,7 @@ describe('a resolved placement', () => {
 
 describe('a resolved runtime', () => {
   it('starts as a group, leader first, with the OpenAI API', () => {
-    expect(resolveFleet(spec).runtimes).toEqual([
-      {
-        name: 'ref',
-        driver: 'command',
-        archive: './ref.zip',
-        extras: [],
-        command: ['{runtime}/r'],
-        order: 'leader-first',
-        restart: 'group',
-        joinedListening: '{port}',
-        token: { path: '/v1/chat/completions', json: '/choices/0/message/content' },
-      },
-    ]);
+    expect(resolveFleet(spec).runtimes).toMatchObject([{ order: 'leader-first', restart: 'group' }]);
   });
 });
 
@@ -101,45 +73,41 @@ describe('a resolved model', () => {
     expect(modelSource(text, undefined)).toEqual(source);
   });
 
-  it('may come over plain http if the file allows it', () => {
-    const source = modelSource('https://models.lan/', { plainHttp: 'allowed' });
-    expect(source).toEqual({ kind: 'url', base: 'https://models.lan/', plainHttp: true });
+  it.each([
+    [
+      'may come over plain http if the file allows it',
+      { plainHttp: 'allowed' },
+      { base: 'https://models.lan:8000/tiny/', plainHttp: true },
+    ],
+    [
+      'comes from the mirror of the file',
+      { mirror: 'https://mirror.lan/' },
+      { base: 'https://mirror.lan/models.lan:8000/tiny/' },
+    ],
+    [
+      'comes from a mirror without a slash',
+      { mirror: 'https://mirror.lan' },
+      { base: 'https://mirror.lan/models.lan:8000/tiny/' },
+    ],
+  ] as const)('%s', (_, downloads, source) => {
+    expect(modelSource('https://models.lan:8000/tiny', downloads)).toEqual({ kind: 'url', ...source });
   });
-
-  it.each([['https://mirror.lan/'], ['https://mirror.lan']])(
-    'comes from the mirror %s if the file has one',
-    (mirror) => {
-      expect(modelSource('https://models.lan:8000/tiny', { mirror })).toEqual({
-        kind: 'url',
-        base: 'https://mirror.lan/models.lan:8000/tiny/',
-      });
-    },
-  );
 });
 
 describe('an amount', () => {
-  it('counts k as 1,024 for a context', () => {
-    expect(['128k', '4096', '1k', '0', 'k', '1.5k', '128K'].map(contextTokens)).toEqual([
-      131_072,
-      4_096,
-      1_024,
-      ...Array.from({ length: 4 }, () => undefined),
-    ]);
-  });
-
-  it('may be a duration in seconds or minutes', () => {
-    expect(['30s', '2m', '0s', '30', '1h'].map(durationMs)).toEqual([30_000, 120_000, undefined, undefined, undefined]);
-  });
-
-  it('is shown in decimal units if it is in bytes', () => {
-    expect([0, 999, 1_000, 1_234_567, 735_000_000_000, 2e15].map(bytesText)).toEqual([
-      '0 bytes',
-      '999 bytes',
-      '1.0 kB',
-      '1.2 MB',
-      '735.0 GB',
-      '2000.0 TB',
-    ]);
+  it.each([
+    ['a context, with k for 1,024', ['128k', '4096', '1k'].map(contextTokens), [131_072, 4_096, 1_024]],
+    ['no context', ['0', 'k', '1.5k', '128K'].map(contextTokens), Array(4).fill(undefined)],
+    ['a duration in seconds or minutes', ['30s', '2m'].map(durationMs), [30_000, 120_000]],
+    ['no duration', ['0s', '30', '1h'].map(durationMs), Array(3).fill(undefined)],
+    ['bytes below 1,000', [0, 999].map(bytesText), ['0 bytes', '999 bytes']],
+    [
+      'bytes in decimal units',
+      [1_000, 1_234_567, 735e9, 2e15].map(bytesText),
+      ['1.0 kB', '1.2 MB', '735.0 GB', '2000.0 TB'],
+    ],
+  ])('is %s', (_, read, amounts) => {
+    expect(read).toEqual(amounts);
   });
 });
 
@@ -147,29 +115,9 @@ describe('a path inside a model', () => {
   const { $defs } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
   /** A path of 512 characters. */
   const longest = `${'a/'.repeat(255)}aa`;
-  const paths = [
-    'a',
-    'a/b.bin',
-    '.gitattributes',
-    '..a',
-    '...',
-    'a/..',
-    './a',
-    '../a',
-    '/a',
-    'a/',
-    'a//b',
-    'a b',
-    '',
-    '.meshwright',
-    '.meshwright-seal',
-    'x/.meshwright',
-    '\u0000',
-    'a'.repeat(513),
-    longest,
-    `${longest}a`,
-    'é',
-  ];
+  const inside = ['a', 'a/b.bin', '.gitattributes', '..a', '...', 'x/.meshwright', longest];
+  const outside = ['a/..', './a', '../a', '/a', 'a/', 'a//b', 'a b', '', '\u0000', 'é', 'a'.repeat(513), `${longest}a`];
+  const paths = [...inside, ...outside, '.meshwright', '.meshwright-seal'];
 
   it.each(paths)('is checked as in the schema: %j', (path) => {
     const form = new RegExp($defs.filePath.pattern, 'u');
@@ -177,15 +125,7 @@ describe('a path inside a model', () => {
   });
 
   it('is inside, visible and not reserved', () => {
-    expect(paths.filter(isTreePath)).toEqual([
-      'a',
-      'a/b.bin',
-      '.gitattributes',
-      '..a',
-      '...',
-      'x/.meshwright',
-      longest,
-    ]);
+    expect(paths.filter(isTreePath)).toEqual(inside);
     expect($defs.model.properties.files.maxProperties).toBe(mostTreeFiles);
   });
 

@@ -35,11 +35,10 @@ function makeEndpoint(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: r
   return { endpoint: endpoint as unknown as Endpoint, clock };
 }
 
-const requestOf = (body: string, headers: Readonly<Record<string, string>> = json, method = 'POST') =>
-  Object.assign(Readable.from(body === '' ? [] : [Buffer.from(body)]), {
-    headers,
-    method,
-  }) as unknown as IncomingMessage;
+function requestOf(body: string, headers: Readonly<Record<string, string>> = json, method = 'POST') {
+  const pieces = body === '' ? [] : [Buffer.from(body)];
+  return Object.assign(Readable.from(pieces), { headers, method }) as unknown as IncomingMessage;
+}
 
 /** The connection of a client that has received nothing yet. */
 const responseOf = (more: object = {}) =>
@@ -68,17 +67,12 @@ describe('a request from the node itself', () => {
   it('returns the client requests in flight, or forwards a body', async () => {
     const { endpoint } = makeEndpoint();
     await endpoint.turns.take(new AbortController().signal);
-    expect(await answerOwn({ door: endpoint, path: '' }, requestOf('', json, 'GET'), passing())).toEqual({
-      status: 200,
-      body: 1,
-    });
+    const inFlight = await answerOwn({ door: endpoint, path: '' }, requestOf('', json, 'GET'), passing());
+    expect(inFlight).toEqual({ status: 200, body: 1 });
     const { endpoint: free } = makeEndpoint();
     for (let again = 0; again < 3; again += 1) expect(await ask(free)).toEqual(isDown);
-    expect([clientsInside(free), free.own.count(), free.counts()]).toEqual([
-      { running: 0, waiting: 0 },
-      0,
-      endpointCounts(),
-    ]);
+    expect(clientsInside(free)).toEqual({ running: 0, waiting: 0 });
+    expect([free.own.count(), free.counts()]).toEqual([0, endpointCounts()]);
   });
 
   it('is rejected for a wrong method or body, and gets no answer once its client is gone', async () => {
@@ -89,9 +83,8 @@ describe('a request from the node itself', () => {
     expect(await ask(endpoint, {}, '[')).toMatchObject({ status: 400 });
     const gone = Object.assign(new Readable({ read: () => undefined }), { headers: json, method: 'POST' });
     gone.destroy(new Error('reset'));
-    expect(
-      await answerOwn({ door: endpoint, path: '/x' }, gone as unknown as IncomingMessage, passing()),
-    ).toBeUndefined();
+    const answer = await answerOwn({ door: endpoint, path: '/x' }, gone as unknown as IncomingMessage, passing());
+    expect(answer).toBeUndefined();
   });
 
   it('is not forwarded if a recent client token suffices as proof', async () => {
@@ -118,8 +111,7 @@ describe('a request from the node itself', () => {
     const { endpoint: busy } = makeEndpoint();
     const turn = await busy.turns.take(new AbortController().signal);
     for (const wait of ['0', '-5', 'x', '1']) {
-      const answer = await ask(busy, { 'meshwright-wait': wait });
-      expect(answer).toEqual({ status: 425, body: { running: 1, waiting: 0 } });
+      expect(await ask(busy, { 'meshwright-wait': wait })).toEqual({ status: 425, body: { running: 1, waiting: 0 } });
     }
     const coming = ask(busy, { 'meshwright-wait': '9999999999' });
     while (busy.turns.counts().waiting === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -157,10 +149,8 @@ describe('a request body', () => {
     expect(await read('{}', {})).toBe('not-json');
     for (const bad of ['', '[]', '{']) expect(await read(bad)).toBe('bad');
     const notText = Object.assign(Readable.from([Buffer.from('{"a":"\xe4"}', 'latin1')]), { headers: json });
-    const room = makeBodyRoom(100);
-    expect(await readBody(notText as unknown as IncomingMessage, { limits, room, gone: never })).toEqual({
-      kind: 'bad',
-    });
+    const at = { limits, room: makeBodyRoom(100), gone: never };
+    expect(await readBody(notText as unknown as IncomingMessage, at)).toEqual({ kind: 'bad' });
     expect(await read(long(100))).toEqual([long(100), ['a']]);
     expect(await read(long(101))).toBe('too-large');
     expect(await read('{}', { ...json, 'content-length': '101' })).toBe('too-large');
@@ -200,12 +190,8 @@ describe('a client request', () => {
     more: Partial<Passing> = {},
   ) => {
     const roomy = { ...limits, mostBodyBytes: 1_000, smallBodyBytes: 1_000 };
-    const refusal = await passOn(
-      requestOf(JSON.stringify(body)),
-      '/v1/x',
-      [endpoint],
-      passing({ limits: roomy, ...more }),
-    );
+    const at = passing({ limits: roomy, ...more });
+    const refusal = await passOn(requestOf(JSON.stringify(body)), '/v1/x', [endpoint], at);
     const { failed, refused } = endpoint.counts();
     expect([endpoint.turns.counts().waiting, clock.closed]).toEqual([0, []]);
     return [refusal?.code, failed, refused, refusal?.message];
@@ -213,16 +199,9 @@ describe('a client request', () => {
   const tiny = { model: 'tiny' };
 
   it('must name a served model', async () => {
-    const names = 'There is: tiny.';
-    for (const model of [undefined, '', 7, null]) {
-      expect(await send({ model }, makeEndpoint())).toEqual([
-        'model_required',
-        0,
-        0,
-        `The request names no model. ${names}`,
-      ]);
-    }
-    const unknown = ['model_not_found', 0, 0, `There is no model "x" here. ${names}`];
+    const required = ['model_required', 0, 0, 'The request names no model. There is: tiny.'];
+    for (const model of [undefined, '', 7, null]) expect(await send({ model }, makeEndpoint())).toEqual(required);
+    const unknown = ['model_not_found', 0, 0, 'There is no model "x" here. There is: tiny.'];
     expect(await send({ model: 'x' }, makeEndpoint())).toEqual(unknown);
   });
 
@@ -245,24 +224,13 @@ describe('a client request', () => {
     const turn = await busy.endpoint.turns.take(never);
     const left = new AbortController();
     const waiting = busy.endpoint.turns.take(left.signal);
-    const many = passOn(
-      requestOf('{"model":"tiny"}'),
-      '/v1/x',
-      [busy.endpoint],
-      passing({ limits: { ...limits, smallBodyBytes: 99 } }),
-    );
-    expect(await many).toMatchObject({
-      code: 'too_many_requests',
-      message: 'Too many requests wait for tiny already.',
-    });
+    const at = passing({ limits: { ...limits, smallBodyBytes: 99 } });
+    const many = { code: 'too_many_requests', message: 'Too many requests wait for tiny already.' };
+    expect(await passOn(requestOf('{"model":"tiny"}'), '/v1/x', [busy.endpoint], at)).toMatchObject(many);
     left.abort();
     await waiting;
-    expect(await send(tiny, busy, { leaving: AbortSignal.abort() })).toEqual([
-      'closed',
-      0,
-      2,
-      'The doorman is being restarted.',
-    ]);
+    const restarted = ['closed', 0, 2, 'The doorman is being restarted.'];
+    expect(await send(tiny, busy, { leaving: AbortSignal.abort() })).toEqual(restarted);
     const destroyed = responseOf({ destroyed: true });
     expect(await send(tiny, busy, { response: destroyed as never })).toEqual([undefined, 0, 2, undefined]);
     turn?.giveBack();

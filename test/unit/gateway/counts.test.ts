@@ -1,15 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { countsFrom, readCounts, withAnswer, writeCounts } from '../../../src/gateway/counts.ts';
 import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
 import { watchedFile } from '../../../src/gateway/watched-file.ts';
 import { endpointCounts } from '../../rack/placements.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gateway-counts-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const file = join(folder, 'counts');
+const folder = temporaryFolder();
+const file = folder.at('counts');
 
 describe("a gateway's request counts", () => {
   it('grow with each answer, and with the duration of streams with several tokens', () => {
@@ -89,7 +87,7 @@ it("makeOwnRequests counts the node's requests and the age of the oldest", () =>
 });
 
 it('watchedFile reads a file again only after a change', async () => {
-  const path = join(folder, 'watched');
+  const path = folder.at('watched');
   const seen: unknown[] = [];
   const check = watchedFile(path, (sight) => seen.push(sight));
   expect([await check(), await check()]).toEqual([1, 1]);
@@ -107,7 +105,7 @@ it('watchedFile reads a file again only after a change', async () => {
   ]);
   writeFileSync(path, 'x');
   const sightOf = (at: string) => watchedFile(at, (sight) => sight)();
-  expect(await sightOf(join(path, 'below-a-file'))).toEqual({ kind: 'absent' });
-  expect(await sightOf(folder)).toEqual({ kind: 'unreadable' });
+  expect(await sightOf(`${path}/below-a-file`)).toEqual({ kind: 'absent' });
+  expect(await sightOf(folder.path)).toEqual({ kind: 'unreadable' });
   expect(await sightOf(`${path}\0`)).toEqual({ kind: 'unreadable' });
 });

@@ -1,23 +1,22 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type Gateway, type GatewayLimits, startDoorman, usualLimits } from '../../../src/gateway/gateway.ts';
 import type { GatewayEvent } from '../../../src/gateway/log.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import { hashOf } from './hash-of.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gateway-unit-'));
+const folder = temporaryFolder();
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const [keysFolder, closedFolder, countsFile] = [join(folder, 'keys'), join(folder, 'closed'), join(folder, 'counts')];
-for (const made of [keysFolder, closedFolder]) mkdirSync(made);
+const files = { keysFolder: folder.at('keys'), closedFolder: folder.at('closed'), countsFile: folder.at('counts') };
+const { countsFile } = files;
+mkdirSync(files.closedFolder);
 for (const [name, key] of Object.entries({ chat: 'one', code: 'two' })) {
-  writeFileSync(join(keysFolder, name), JSON.stringify({ keys: [hashOf(key)] }));
+  folder.write(`keys/${name}`, JSON.stringify({ keys: [hashOf(key)] }));
 }
 
 /** Starts a gateway in front of two runtimes; `chat` answers with three tokens. */
@@ -41,9 +40,7 @@ async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promi
         { ...upstream, placement: 'chat', servedName: 'tiny/one', port },
         { ...upstream, placement: 'code', servedName: 'large', port: 1 },
       ],
-      keysFolder,
-      closedFolder,
-      countsFile,
+      ...files,
       proxies: [],
     },
     { ...usualLimits, graceMs: 2_000, ...limits },
@@ -89,10 +86,8 @@ describe('a gateway', () => {
     for (const headers of [{}, { authorization: 'Bearer three' }]) {
       expect(await ask(gateway, '/v1/models', { headers })).toEqual(refused(401, 'invalid_api_key'));
     }
-    expect(await ask(gateway, '/doorman/status', { headers: {} })).toMatchObject([
-      200,
-      { strangers: 2, version: 'v1' },
-    ]);
+    const status = [200, { strangers: 2, version: 'v1' }];
+    expect(await ask(gateway, '/doorman/status', { headers: {} })).toMatchObject(status);
   });
 
   it('forwards only text requests', async () => {
@@ -106,9 +101,8 @@ describe('a gateway', () => {
       expect(await ask(gateway, path)).toEqual(refused(404, 'unknown_url'));
     }
     expect(await ask(gateway, '//', post)).toEqual(refused(400, 'invalid_url'));
-    expect(await ask(gateway, '/v1/completions', { ...post, body: '{"model":"large"}' })).toEqual(
-      refused(404, 'model_not_found'),
-    );
+    const other = { ...post, body: '{"model":"large"}' };
+    expect(await ask(gateway, '/v1/completions', other)).toEqual(refused(404, 'model_not_found'));
     expect(await ask(gateway, '/doorman/status')).toMatchObject([200, { strangers: 0 }]);
     await gateway.keepCounts();
     expect(JSON.parse(readFileSync(countsFile, 'utf8'))).toMatchObject({
@@ -126,10 +120,8 @@ describe('a gateway', () => {
     expect(await ask(gateway, '/doorman/inside/chat', { headers: {} })).toEqual([200, 0]);
     expect(await ask(gateway, '/doorman/ask/chat', { headers: {} })).toEqual([200, 0]);
     const own = { method: 'POST', body: '{"model":"m"}', headers: { 'content-type': 'application/json' } };
-    expect(await ask(gateway, '/doorman/ask/chat/v1/completions', own)).toEqual([
-      200,
-      { usage: { completion_tokens: 3 } },
-    ]);
+    const answer = [200, { usage: { completion_tokens: 3 } }];
+    expect(await ask(gateway, '/doorman/ask/chat/v1/completions', own)).toEqual(answer);
     for (const path of ['/doorman/status', '/doorman/ask/chat']) {
       expect(await ask(gateway, path, { headers: { via: 'x' } })).toEqual(refused(404, 'unknown_url'));
     }
@@ -187,7 +179,6 @@ it('a gateway logs only the error name of a failed request and answers with stat
     },
   };
   const listen = { address: '127.0.0.1', port: 0 };
-  const files = { keysFolder, closedFolder, countsFile };
   const gateway = await startDoorman({ listen, upstreams: [broken], ...files, proxies: [] }, usualLimits, (event) =>
     events.push(event),
   );

@@ -1,15 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { watchReplicas } from '../../../src/gateway/replicas.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import { until } from '../../until.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gateway-replicas-'));
-const path = join(folder, 'chat');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const path = temporaryFolder().at('chat');
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
@@ -27,15 +24,11 @@ describe('the other replicas of a model', () => {
     const signal = new AbortController().signal;
     const taken = [kept?.turns.take(signal), kept?.turns.take(signal), await kept?.turns.take(signal)];
     expect([taken[2], kept?.turns.counts()]).toEqual([undefined, { running: 1, waiting: 1 }]);
-    const wrong = [
-      null,
-      7,
-      { ...at, placement: 1 },
-      { ...at, host: undefined },
-      { ...at, port: '1' },
-      { ...at, port: 0.5 },
-    ];
-    const both = await list([...wrong, { ...at, placement: 'chat-c', more: 1 }, at]);
+    const wrong = [{ placement: 1 }, { host: undefined }, { port: '1' }, { port: 0.5 }].map((one) => ({
+      ...at,
+      ...one,
+    }));
+    const both = await list([null, 7, ...wrong, { ...at, placement: 'chat-c', more: 1 }, at]);
     expect(both.map((one) => one.at)).toEqual([{ ...at, placement: 'chat-c' }, at]);
     expect(both[1]).toBe(kept);
     for (const none of ['{', '{}', 'null']) expect(await list(none)).toEqual([]);

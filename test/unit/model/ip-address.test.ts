@@ -26,14 +26,8 @@ describe('mappedIpv4', () => {
     expect(mappedIpv4(text)).toBe(address);
   });
 
-  it.each([
-    'fe80::200:5eff:fe00:5307',
-    '::192.0.2.10',
-    '1::ffff:192.0.2.10',
-    '::ffff:0:192.0.2.10',
-    '::ffff:192.0.2',
-    'x',
-  ])('finds no IPv4 address in %s', (text) => {
+  const others = ['::192.0.2.10', '1::ffff:192.0.2.10', '::ffff:0:192.0.2.10', '::ffff:192.0.2', 'x'];
+  it.each([...others, 'fe80::200:5eff:fe00:5307'])('finds no IPv4 address in %s', (text) => {
     expect(mappedIpv4(text)).toBeUndefined();
   });
 });
@@ -47,18 +41,8 @@ describe('ipv6Groups', () => {
     expect(ipv6Groups('::')).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
   });
 
-  it.each([
-    '',
-    ':',
-    ':::',
-    '1:2:3:4:5:6:7',
-    '1:2:3:4:5:6:7:8:9',
-    '1:2:3:4::5:6:7:8',
-    '::1::',
-    '12345::',
-    'fe80::1%en0',
-    '1.2.3.4',
-  ])('refuses %j', (text) => {
+  const counts = ['1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '1:2:3:4::5:6:7:8'];
+  it.each(['', ':', ':::', ...counts, '::1::', '12345::', 'fe80::1%en0', '1.2.3.4'])('refuses %j', (text) => {
     expect(ipv6Groups(text)).toBeUndefined();
   });
 });

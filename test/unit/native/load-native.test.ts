@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fnvOfFile } from '../../../src/native/fnv.ts';
 import { type LoadedNative, loadNative } from '../../../src/native/load-native.ts';
 import { probeVerbs } from '../../../src/native/verbs-report.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
 const absent: LoadedNative = { reason: 'There is none.' };
 const calls = { probe: async () => '{}', fnv: async () => 'from the addon' };
@@ -14,14 +12,8 @@ const broken = async () => {
 
 const loaded = (changed: Partial<typeof calls>): LoadedNative => ({ addon: { ...calls, ...changed }, path: 'addon' });
 
-let folder: string;
-let file: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'native-'));
-  file = join(folder, 'one.node');
-  writeFileSync(file, 'foobar');
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const { at, write } = temporaryFolder();
+const file = write('one.node', 'foobar');
 
 describe('a file that is no addon', () => {
   it('is not loaded, and the reason names it', () => {
@@ -42,7 +34,7 @@ describe('the hash of a file', () => {
 
   it("rejects with Node's error if the file cannot be read", async () => {
     for (const one of [absent, loaded({ fnv: broken })])
-      await expect(fnvOfFile(join(folder, 'missing'), one)).rejects.toMatchObject({ code: 'ENOENT' });
+      await expect(fnvOfFile(at('missing'), one)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });
 

@@ -1,18 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { askSsh, type SshQuestion } from '../../../src/remote/resolve-reach.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'meshwright-ask-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { at, write } = temporaryFolder();
 
 /** Runs askSsh with a script in place of ssh. */
 function ask(script: string, question: Partial<SshQuestion> = {}, configFile?: string) {
-  const command = join(folder, 'ssh');
-  writeFileSync(command, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const command = write('ssh', `#!/bin/sh\n${script}\n`, 0o755);
   const names = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'SSH_AUTH_SOCK', 'SECRET'];
   const variables = { PATH: process.env['PATH'], ...Object.fromEntries(names.map((name) => [name, `my ${name}`])) };
   return askSsh(
@@ -33,7 +30,7 @@ const config = {
 
 describe('askSsh', () => {
   it('passes known options and only a few environment variables to ssh', async () => {
-    const [args, env] = [join(folder, 'args'), join(folder, 'env')];
+    const [args, env] = [at('args'), at('env')];
     const spy = `printf '%s\\n' "$@" >'${args}'; env >'${env}'; ${answer}`;
     expect(await ask(spy)).toEqual(config);
     expect(readFileSync(args, 'utf8')).toBe('-G\n--\nmac\n');
@@ -47,13 +44,13 @@ describe('askSsh', () => {
   });
 
   it('returns undefined if the ssh program does not exist', async () => {
-    const gone = { command: join(folder, 'gone'), variables: {} };
+    const gone = { command: at('gone'), variables: {} };
     expect(await askSsh({ label: 'studio-1', host: 'mac' }, gone)).toBeUndefined();
   });
 
   it.each([
     ['echo " no \tgood " >&2; exit 255', 'no \\x09good'],
-    [`${answer}; exit 1`, `Command failed: ${join(folder, 'ssh')} -G -- mac`],
+    [`${answer}; exit 1`, `Command failed: ${at('ssh')} -G -- mac`],
     ['echo port 22; echo "but this" >&2', 'but this'],
     ['echo port 22', 'the output lacks host name, port or user'],
     [`head -c 262244 /dev/zero; ${answer}`, 'stdout maxBuffer length exceeded'],

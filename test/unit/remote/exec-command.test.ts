@@ -25,23 +25,13 @@ function start(more: Partial<ExecLimits> = {}) {
   return { client, calls, seen, running };
 }
 
-const result = (exit: unknown, out = '', err = '', more: object = {}) => ({
-  exit,
-  out,
-  err,
-  isTruncated: false,
-  sentAtEpochMs: 5_000,
-  receivedAtEpochMs: 5_000,
-  ...more,
-});
+function result(exit: unknown, out = '', err = '', more: object = {}) {
+  return { exit, out, err, isTruncated: false, sentAtEpochMs: 5_000, receivedAtEpochMs: 5_000, ...more };
+}
 const lost: UnknownExit = unknownExit.dropped('reset');
 
-beforeEach(() => {
-  vi.useFakeTimers({ now: 5_000 });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers({ now: 5_000 }));
+afterEach(() => void vi.useRealTimers());
 
 describe('a remote command', () => {
   it('returns all output and its exit once both streams are closed', async () => {

@@ -1,20 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isPlainConfig, readIfThere } from '../../../src/remote/resolve-reach.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'meshwright-plain-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-for (const name of ['ssh', 'a1', 'ssh/d']) mkdirSync(join(folder, name));
-
-/** Writes a file below the folder and returns its path. */
-function put(name: string, ...lines: readonly string[]): string {
-  writeFileSync(join(folder, name), lines.join('\n'));
-  return join(folder, name);
-}
-
-const includeFolder = join(folder, 'ssh');
+const { path: folder, at, write } = temporaryFolder();
+const put = (name: string, ...lines: readonly string[]): string => write(name, lines.join('\n'));
+const includeFolder = at('ssh');
 const isPlain = (...lines: readonly string[]): Promise<boolean> =>
   isPlainConfig({ file: put('config', ...lines), includeFolder });
 
@@ -24,18 +14,17 @@ put('ssh/port.txt', 'Port 22');
 put('ssh/d/plain.conf', '# nothing');
 put('a1/plain.conf', '');
 // Each file includes the previous file; the first is empty.
-for (let at = 0; at < 9; at += 1) put(`ssh/chain-${at}`, at === 0 ? '' : `Include chain-${at - 1}`);
+for (let n = 0; n < 9; n += 1) put(`ssh/chain-${n}`, n === 0 ? '' : `Include chain-${n - 1}`);
 
 describe('an ssh_config', () => {
   it('is read as undefined if missing, but throws other read errors', async () => {
     expect(await readIfThere(put('text', 'as it is'))).toBe('as it is');
-    expect(await readIfThere(join(folder, 'nowhere'))).toBeUndefined();
-    expect(await readIfThere(join(folder, 'text', 'below-a-file'))).toBeUndefined();
+    for (const name of ['nowhere', 'text/below-a-file']) expect(await readIfThere(at(name))).toBeUndefined();
     await expect(readIfThere(folder)).rejects.toThrow('EISDIR');
   });
 
   it('counts as plain if missing, but not if unreadable', async () => {
-    expect(await isPlainConfig({ file: join(folder, 'nowhere'), includeFolder })).toBe(true);
+    expect(await isPlainConfig({ file: at('nowhere'), includeFolder })).toBe(true);
     expect(await isPlainConfig({ file: folder, includeFolder })).toBe(false);
   });
 

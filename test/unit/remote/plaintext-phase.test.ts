@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parsePlaintext } from '../../../src/remote/connect-failure.ts';
-
-function field(text: string): Buffer {
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(text.length);
-  return Buffer.concat([length, Buffer.from(text)]);
-}
+import { fields } from './wire.ts';
 
 const lists = [
   'curve25519-sha256,kex-strict-s-v00@openssh.com',
@@ -15,12 +10,9 @@ const lists = [
   'aes256-ctr',
   'hmac-sha2-256',
   'hmac-sha2-512',
-  'none',
-  'none',
-  '',
-  '',
+  ...['none', 'none', '', ''],
 ];
-const payload = Buffer.concat([Buffer.from([20]), Buffer.alloc(16), ...lists.map(field), Buffer.alloc(5)]);
+const payload = Buffer.concat([Buffer.from([20]), Buffer.alloc(16), fields(...lists), Buffer.alloc(5)]);
 const header = Buffer.alloc(5);
 header.writeUInt32BE(payload.length + 5);
 header[4] = 4;

@@ -1,30 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { rmSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import type { ReachEnv } from '../../../src/remote/resolve-reach.ts';
 import { createReachResolver, localReachEnv, type ReachWish } from '../../../src/remote/resolve-reach.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'meshwright-reach-'));
-const home = join(folder, 'home');
-mkdirSync(join(home, '.ssh'), { recursive: true });
-for (const name of ['id_rsa', 'id_ed25519', 'work']) writeFileSync(join(home, '.ssh', name), '');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { path: folder, at, write } = temporaryFolder();
+const home = at('home');
+for (const name of ['id_rsa', 'id_ed25519', 'work']) write(`home/.ssh/${name}`, '');
 
 let count = 0;
 function configFile(...lines: readonly string[]): string {
   count += 1;
-  const file = join(folder, `config-${count}`);
-  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
-  return file;
+  return write(`config-${count}`, `${lines.join('\n')}\n`);
 }
 
-const agent = join(folder, 'agent.sock');
+const agent = at('agent.sock');
 const env = (file: string, more: Partial<ReachEnv> = {}): ReachEnv => ({
   ...localReachEnv(),
   home,
@@ -83,11 +79,6 @@ describe("a node's resolved SSH target", () => {
     expect(named.target.identityFiles).toEqual([join(home, '.ssh', 'none-ana-studio-1')]);
   });
 
-  it('has no agent socket for IdentityAgent none', async () => {
-    expect((await resolve(configFile('IdentityAgent none'))).target.agentSocket).toBeUndefined();
-    expect(await resolve(configFile(''))).toMatchObject({ target: { agentSocket: agent } });
-  });
-
   it('uses a key file named in the cluster file literally, without tokens or variables', async () => {
     const identityFile = '/keys/%h-${HOME}-$(id)';
     expect((await resolve(configFile('Port 2222'), { identityFile })).target.identityFiles).toEqual([identityFile]);
@@ -115,12 +106,11 @@ describe("a node's resolved SSH target", () => {
   });
 
   it('reports how ssh failed if ssh printed no message', async () => {
-    const command = join(folder, 'mute-ssh');
-    writeFileSync(command, '#!/bin/sh\nexit 7\n', { mode: 0o755 });
+    const command = write('mute-ssh', '#!/bin/sh\nexit 7\n', 0o755);
     const file = configFile('Host studio-1', 'Port 2200');
     const mute = await rejection(createReachResolver(env(file, { command })).resolve(request));
     expect(mute.detail).toMatch(/^ssh -G .*: Command failed: /);
-    writeFileSync(command, '#!/bin/sh\nprintf "nothing\\n"\n');
+    write('mute-ssh', '#!/bin/sh\nprintf "nothing\\n"\n', 0o755);
     const odd = await rejection(createReachResolver(env(file, { command })).resolve(request));
     expect(odd.detail).toMatch(/: the output lacks host name, port or user$/);
   });
@@ -132,10 +122,8 @@ describe("a node's resolved SSH target", () => {
     { user: 'a\u0000b' },
     { port: 0 },
   ])('is rejected for %j before ssh runs', async (more) => {
-    const marker = join(folder, 'was-run');
-    const command = join(folder, 'fake-ssh');
-    writeFileSync(command, `#!/bin/sh\n: >'${marker}'\n`);
-    chmodSync(command, 0o755);
+    const marker = at('was-run');
+    const command = write('fake-ssh', `#!/bin/sh\n: >'${marker}'\n`, 0o755);
     const resolver = createReachResolver(env(configFile('Host x', 'Port 1'), { command }));
     expect(await rejection(resolver.resolve({ ...request, ...more }))).toMatchObject({ code: 'ssh/bad-address' });
     expect(() => execFileSync('test', ['-e', marker])).toThrow();
@@ -149,37 +137,17 @@ describe("a node's resolved SSH target", () => {
     expect(problem.detail).toContain('no-such-ssh-here');
     expect((await createReachResolver(env(configFile(''), more)).resolve(request)).target.port).toBe(22);
   });
-
-  it('expands every ssh token in a path', async () => {
-    const file = configFile('HostName %h.lan', 'User mesh', 'IdentityFile /k/%n-%h-%p-%r-%l-%L-%j-%k-%%-%C');
-    const resolver = createReachResolver(env(file, { hostName: 'desk.lan' }));
-    const hash = createHash('sha1').update('desk.lanstudio-1.lan22mesh').digest('hex');
-    expect((await resolver.resolve(request)).target.identityFiles).toEqual([
-      `/k/studio-1-studio-1.lan-22-mesh-desk.lan-desk--studio-1.lan-%-${hash}`,
-    ]);
-  });
-
-  it('is rejected for an invalid token in a path, which the message names', async () => {
-    const problem = await rejection(resolve(configFile('IdentityFile ~/.ssh/%q')));
-    expect(problem).toMatchObject({ code: 'ssh/config-unsupported' });
-    expect(problem.detail).toContain('%q');
-  });
 });
 
 describe('ssh -G', () => {
   const never = ['Host never-this-one', 'Port 1'];
 
   it('gets a minimal environment and no options after the --', async () => {
-    const file = join(folder, 'seen');
-    const command = join(folder, 'spy-ssh');
-    writeFileSync(command, `#!/bin/sh\n{ printf '%s\\n' "$@"; env; } >'${file}'\nexec ssh "$@"\n`);
-    chmodSync(command, 0o755);
+    const file = at('seen');
+    const command = write('spy-ssh', `#!/bin/sh\n{ printf '%s\\n' "$@"; env; } >'${file}'\nexec ssh "$@"\n`, 0o755);
     const variables = { ...env('').variables, SECRET_TOKEN: 'x' };
-    await createReachResolver(env(configFile(...never), { command, variables })).resolve({
-      ...request,
-      user: 'ana',
-      port: 9,
-    });
+    const resolver = createReachResolver(env(configFile(...never), { command, variables }));
+    await resolver.resolve({ ...request, user: 'ana', port: 9 });
     const seen = execFileSync('cat', [file], { encoding: 'utf8' });
     expect(seen).toContain('-l\nana\n-p\n9\n--\nstudio-1\n');
     expect(seen).not.toContain('SECRET_TOKEN');
@@ -192,44 +160,34 @@ describe('ssh -G', () => {
   ])('is skipped for %j without changing the result', async (lines) => {
     const silent = env(configFile(...lines), { command: 'no-such-ssh-here', home: userInfo().homedir });
     const asked = env(configFile(...lines, ...never), { home: userInfo().homedir });
-    for (const more of [
-      {},
-      { host: 'STUDIO.Lan' },
-      { host: 'fe80::1%lo' },
-      { user: 'ana', port: 2222 },
-      { host: '10.0.0.7' },
-    ]) {
+    const hosts = [{ host: 'STUDIO.Lan' }, { host: 'fe80::1%lo' }, { host: '10.0.0.7' }];
+    for (const more of [{}, ...hosts, { user: 'ana', port: 2222 }]) {
       const mine = await createReachResolver(silent).resolve({ ...request, ...more });
       expect(mine).toEqual(await createReachResolver(asked).resolve({ ...request, ...more }));
     }
   });
 
   it('runs if an included file has relevant settings', async () => {
-    const sub = join(folder, 'conf.d');
-    mkdirSync(sub);
-    writeFileSync(join(sub, 'a.conf'), 'Host *\n');
-    const file = configFile(`Include ${sub}/*.conf`);
+    write('conf.d/a.conf', 'Host *\n');
+    const file = configFile(`Include ${at('conf.d')}/*.conf`);
     // This file does not match the pattern, so ssh does not read it.
-    writeFileSync(join(sub, 'b.txt'), 'Nonsense yes\nPort 2100\n', { mode: 0o600 });
+    write('conf.d/b.txt', 'Nonsense yes\nPort 2100\n');
     const unasked = createReachResolver(env(file, { command: 'no-such-ssh-here' }));
     expect((await unasked.resolve(request)).target.port).toBe(22);
-    writeFileSync(join(sub, 'b.conf'), 'Port 2200\n', { mode: 0o600 });
+    write('conf.d/b.conf', 'Port 2200\n');
     expect((await resolve(file)).target.port).toBe(2200);
   });
 
   it('runs for a nested relative Include that ssh would read', async () => {
-    const [deep, own] = [join(folder, 'deep'), join(home, '.ssh')];
-    mkdirSync(deep);
-    writeFileSync(join(deep, 'outer.conf'), 'Include inner.conf\n', { mode: 0o600 });
-    const file = configFile(`Include ${deep}/outer.conf`);
-    const fake = { command: join(folder, 'asked-ssh') };
-    writeFileSync(fake.command, '#!/bin/sh\nprintf "hostname asked\\nuser asked\\nport 9\\n"\n', { mode: 0o755 });
+    const file = configFile(`Include ${write('deep/outer.conf', 'Include inner.conf\n')}`);
+    const answer = '#!/bin/sh\nprintf "hostname asked\\nuser asked\\nport 9\\n"\n';
+    const fake = { command: write('asked-ssh', answer, 0o755) };
     const port = async () => (await createReachResolver(env(file, fake)).resolve(request)).target.port;
-    writeFileSync(join(deep, 'inner.conf'), 'Port 2200\n', { mode: 0o600 });
+    write('deep/inner.conf', 'Port 2200\n');
     expect(await port()).toBe(22);
-    writeFileSync(join(own, 'inner.conf'), 'Port 2200\n', { mode: 0o600 });
+    const own = write('home/.ssh/inner.conf', 'Port 2200\n');
     expect(await port()).toBe(9);
-    rmSync(join(own, 'inner.conf'));
+    rmSync(own);
     // The real ssh agrees: it does not read an included file next to the including one.
     const printed = execFileSync('ssh', ['-G', '-F', file, '--', 'studio-1'], { encoding: 'utf8' });
     expect(printed).toContain('\nport 22\n');
@@ -249,14 +207,13 @@ describe('ssh -G', () => {
 describe('the trusted keys of a resolved node', () => {
   it('come from the known_hosts files that ssh would read', async () => {
     const base64 = 'AAAAC3NzaC1lZDI1NTE5AAAAIF3iYH1njxwXrlcltokMInyFXfM9UiQhdOID7dzPnmJ3';
-    writeFileSync(join(folder, 'my hosts'), `studio-1 ssh-ed25519 ${base64}\n`);
-    const resolver = createReachResolver(
-      env(configFile(`UserKnownHostsFile /nowhere "${folder}/my hosts"`, 'GlobalKnownHostsFile none')),
-    );
+    const file = write('my hosts', `studio-1 ssh-ed25519 ${base64}\n`);
+    const config = configFile(`UserKnownHostsFile /nowhere "${file}"`, 'GlobalKnownHostsFile none');
+    const resolver = createReachResolver(env(config));
     const trust = await resolver.trust(await resolver.resolve(request));
     expect(trust.judge(Buffer.from(base64, 'base64'))).toMatchObject({
       kind: 'accepted',
-      known: { file: join(folder, 'my hosts'), line: 1 },
+      known: { file, line: 1 },
     });
   });
 });

@@ -43,19 +43,13 @@ describe('the output of ssh -G', () => {
     expect(parseSshConfig('')).toBeUndefined();
   });
 
-  it('includes proxy jumps and revoked keys', () => {
-    const text = output
-      .replace('proxyjump none', 'proxyjump bastion')
-      .replace('revokedhostkeys none', 'revokedhostkeys /k');
-    expect(parseSshConfig(text)).toMatchObject({ proxyJump: 'bastion', revokedHostKeys: '/k' });
-  });
-
   it('has the default key files only if every listed file is one', () => {
     const names = ['id_rsa', 'id_ecdsa', 'id_ecdsa_sk', 'id_ed25519', 'id_ed25519_sk', 'id_xmss', 'id_dsa'];
     const files = names.map((name) => `~/.ssh/${name}`);
     expect(isDefaultIdentityList(files)).toBe(true);
     expect(isDefaultIdentityList([...files, '~/.ssh/work'])).toBe(false);
-    expect(isDefaultIdentityList(['~/.ssh/id_rsa'])).toBe(false);
+    const four = ['id_rsa', 'id_ecdsa', 'id_ed25519', 'id_dsa'].map((name) => `~/.ssh/${name}`);
+    expect([isDefaultIdentityList(four), isDefaultIdentityList(four.slice(1))]).toEqual([true, false]);
   });
 });
 

@@ -7,6 +7,7 @@ import { SshRemote } from '../../../src/remote/ssh-remote.ts';
 import { FakeClient } from './fake-client.ts';
 
 const mebibyte = 1024 * 1024;
+const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 1_000 };
 
 class FakeSocket extends EventEmitter {
   readonly asked: string[] = [];
@@ -31,7 +32,7 @@ function connected() {
   const remote = new SshRemote(client.real, socket as unknown as Socket, login);
   const results: ExecResult[] = [];
   const exec = (command: string, deadlineMs = 60_000): void => {
-    void remote.exec(command, { name: 'test', deadlineMs, maxBytes: 1_000 }).then((one) => results.push(one));
+    void remote.exec(command, { ...limits, deadlineMs }).then((one) => results.push(one));
   };
   const exits = async () => {
     await later(0);
@@ -74,8 +75,7 @@ describe('an SSH connection', () => {
 
   it('reports each command with its script once before it is sent, and then its exit', async () => {
     const { client, remote, events } = connected();
-    const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 1_000, script: 'true' };
-    const [first, second] = [remote.exec('1', limits), remote.exec('2', limits)];
+    const [first, second] = ['1', '2'].map((command) => remote.exec(command, { ...limits, script: 'true' }));
     finish(client.open());
     await first;
     client.refuse(1);
@@ -100,8 +100,7 @@ describe('an SSH connection', () => {
     };
     const login = { target: { label: 'studio-1', rootPrefix: '' }, connectMs: 1, onRemote };
     const remote = new SshRemote(client.real, new FakeSocket() as unknown as Socket, login);
-    const sent = remote.exec('1', { name: 'test', deadlineMs: 60_000, maxBytes: 1_000 });
-    await expect(sent).rejects.toThrow('cannot be recorded');
+    await expect(remote.exec('1', limits)).rejects.toThrow('cannot be recorded');
     expect(client.commands).toEqual([]);
   });
 
@@ -109,8 +108,7 @@ describe('an SSH connection', () => {
     const { client, remote, exec } = connected();
     for (let at = 1; at <= 8; at += 1) exec(`${at}`);
     const run = new AbortController();
-    const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 1_000, signal: run.signal };
-    const aborted = remote.exec('9', limits);
+    const aborted = remote.exec('9', { ...limits, signal: run.signal });
     exec('10');
     run.abort();
     finish(client.open());
@@ -196,7 +194,6 @@ describe('an SSH connection on a half-closed socket', () => {
       target: { label: 'studio-1', rootPrefix: '' },
       connectMs: 1,
     });
-    const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 10 };
     for (let at = 1; at <= 9; at += 1) {
       const { exit } = await halfClosed.exec('true', limits);
       expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');

@@ -1,8 +1,6 @@
-import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chownSync, statSync, symlinkSync } from 'node:fs';
 import { inspect } from 'node:util';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { concealed, type SecretSource } from '../../../src/model/secret.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
@@ -13,10 +11,10 @@ import {
   runSecretCommand,
   type SecretContext,
 } from '../../../src/secrets/resolve-secret.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import { jsonText, onOnePage, say } from '../one-page.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'meshwright-secrets-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { path: folder, at, write } = temporaryFolder();
 
 const context: SecretContext = {
   subject: nodeSubject('studio-1'),
@@ -36,9 +34,8 @@ async function text(source: SecretSource, more: Partial<SecretContext> = {}): Pr
   return `${found.diagnostic.code}: ${plainText(found.diagnostic.detail)}`;
 }
 
-function file(name: string, content: string | Uint8Array, mode = 0o600): SecretSource {
-  writeFileSync(join(folder, name), content);
-  chmodSync(join(folder, name), mode);
+function file(name: string, content: string | Uint8Array, mode?: number): SecretSource {
+  write(name, content, mode);
   return { kind: 'file', path: name };
 }
 
@@ -65,7 +62,7 @@ describe('a secret', () => {
     expect(await text({ kind: 'env', name: 'GOOD' })).toBe('hunter2 is long');
     expect(await text(file('good', 'from a file\n'))).toBe('from a file');
     expect(await text(file('dos', 'from DOS\r\n'))).toBe('from DOS');
-    symlinkSync(join(folder, 'good'), join(folder, 'link'));
+    symlinkSync(at('good'), at('link'));
     expect(await text({ kind: 'file', path: '~/link' })).toBe('from a file');
     expect(await text(printing('console.log("of a program")'))).toBe('of a program');
     expect(await text({ kind: 'prompt' }, { ask: async () => ' typed ' })).toBe(' typed ');
@@ -157,7 +154,7 @@ describe('a secret', () => {
 
 describe('a secret file', () => {
   const isRoot = process.getuid?.() === 0;
-  const read = (path: string) => readSecretFile(path, { folder, home: join(folder, 'home') });
+  const read = (path: string) => readSecretFile(path, { folder, home: at('home') });
   const why = async (path: string) => {
     const raw = await read(path);
     return raw.kind === 'bytes' ? Buffer.from(raw.bytes).toString() : [raw.kind, raw.why, raw.hint];
@@ -166,14 +163,14 @@ describe('a secret file', () => {
   it('is looked up below the home folder, the given folder or the root', async () => {
     const hint = 'Write the password into that file as its only line, with mode 600.';
     const nowhere = (path: string) => ['refused', `${path} does not exist.`, hint];
-    expect(await why('~/x')).toEqual(nowhere(join(folder, 'home', 'x')));
-    expect(await why('~')).toEqual(nowhere(join(folder, 'home')));
-    expect(await why('~x')).toEqual(nowhere(join(folder, '~x')));
+    expect(await why('~/x')).toEqual(nowhere(at('home/x')));
+    expect(await why('~')).toEqual(nowhere(at('home')));
+    expect(await why('~x')).toEqual(nowhere(at('~x')));
     expect(await why('/nowhere/x')).toEqual(nowhere('/nowhere/x'));
     file('plain', 'x');
-    expect(await why('plain/below')).toEqual(nowhere(join(folder, 'plain', 'below')));
-    symlinkSync('loop', join(folder, 'loop'));
-    expect(await why('loop')).toEqual(['refused', `${join(folder, 'loop')} cannot be read (ELOOP).`, hint]);
+    expect(await why('plain/below')).toEqual(nowhere(at('plain/below')));
+    symlinkSync('loop', at('loop'));
+    expect(await why('loop')).toEqual(['refused', `${at('loop')} cannot be read (ELOOP).`, hint]);
     expect(await why(folder)).toEqual(['refused', `${folder} is not a regular file.`, 'Use a regular file.']);
   });
 
@@ -184,7 +181,7 @@ describe('a secret file', () => {
 
   it('must belong to this user or root', async () => {
     file('own', 'secret');
-    const path = join(folder, 'own');
+    const path = at('own');
     if (isRoot) chownSync(path, 1_234, 1_234);
     const { uid } = statSync(path);
     const getuid = vi.spyOn(process, 'getuid');
@@ -206,7 +203,7 @@ describe('a secret file', () => {
     const { getuid } = process;
     Reflect.set(process, 'getuid', undefined);
     try {
-      if (isRoot) chownSync(join(folder, 'own'), 1_234, 1_234);
+      if (isRoot) chownSync(at('own'), 1_234, 1_234);
       expect(await why('own')).toBe('secret');
     } finally {
       Reflect.set(process, 'getuid', getuid);

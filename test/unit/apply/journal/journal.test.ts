@@ -3,17 +3,14 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   journalFolder,
   newRunId,
@@ -22,29 +19,17 @@ import {
   readJournals,
 } from '../../../../src/apply/journal/journal.ts';
 import { readRates } from '../../../../src/apply/journal/measured-rates.ts';
-import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 import { runModule } from '../../own-process.ts';
+import { problemsOf } from '../../problems-of.ts';
 
-const made: string[] = [];
-afterEach(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'mw-journal-'));
-  made.push(folder);
-  return journalFolder(folder, 'studio-rack');
-}
-
-const codeOf = (act: () => unknown): string => {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof FleetError) return error.diagnostics[0].code;
-    throw error;
-  }
-  return 'nothing was thrown';
+const { at } = temporaryFolder();
+let folders = 0;
+const freshFolder = (): string => {
+  folders += 1;
+  return journalFolder(at(`${folders}`), 'studio-rack');
 };
+const codeOf = (act: () => unknown) => problemsOf(act)[0]?.code;
 
 const begin = { phase: 'run', cluster: 'studio-rack', verb: 'apply', controller: 'ana@desk' } as const;
 const end = { phase: 'end', isInterrupted: false } as const;

@@ -33,26 +33,15 @@ const peers: PeerPlan = {
   sources: [],
   feeds: [],
 };
+const jobOn = (node: string, name: 'fetch-model' | 'verify-model', sizeBytes: number, more: object = {}): Step => {
+  const act = { kind: 'job', key: anyDigest, name, args: { tree, files: files(sizeBytes), ...more } };
+  return aStep(`${node}/${name}`, { node, act: act as Step['act'] });
+};
 const receiveOn = (node: string, sizeBytes: number): Step =>
-  aStep(`${node}/fetch`, {
-    node,
-    act: {
-      kind: 'job',
-      key: anyDigest,
-      name: 'fetch-model',
-      args: { tree, files: files(sizeBytes), source: hub, peers },
-    },
-  });
+  jobOn(node, 'fetch-model', sizeBytes, { source: hub, peers });
 const fetchOn = (node: string, sizeBytes: number, source: FetchSource = hub): Step =>
-  aStep(`${node}/fetch`, {
-    node,
-    act: { kind: 'job', key: anyDigest, name: 'fetch-model', args: { tree, files: files(sizeBytes), source } },
-  });
-const verifyOn = (node: string, sizeBytes: number): Step =>
-  aStep(`${node}/verify`, {
-    node,
-    act: { kind: 'job', key: anyDigest, name: 'verify-model', args: { tree, files: files(sizeBytes) } },
-  });
+  jobOn(node, 'fetch-model', sizeBytes, { source });
+const verifyOn = (node: string, sizeBytes: number): Step => jobOn(node, 'verify-model', sizeBytes);
 const sendTo = (node: string, name: string, sizeBytes: number): Step =>
   aStep(`${node}/${name}`, {
     node,
@@ -81,6 +70,10 @@ const played = (
 ): Transfers =>
   events.reduce((state, [second, event]) => transfersAfter(state, event, second * 1_000), transfersIn(steps));
 
+/** The same for steps that all start at once. */
+const begun: typeof played = (steps, ...events) =>
+  played(steps, ...steps.map((one) => [0, started(one)] as const), ...events);
+
 const on = (node: string, state: Transfers, second: number): TransferProgress => {
   const progress = nodeProgress(state, nodeName(node), second * 1_000);
   if (progress === undefined) throw new Error(`nothing is transferred to ${node}`);
@@ -91,6 +84,9 @@ const fetch = fetchOn('studio-1', 1_000 * MB);
 const receiving = (doneBytes: number, keptBytes = 0): RunEvent =>
   moved(fetch, { doneBytes, keptBytes, activity: 'receiving' });
 
+/** All bytes of one model have arrived. */
+const complete = { doneBytes: 1_000 * MB, totalBytes: 1_000 * MB, isRunning: true, isComparing: false };
+
 describe("a node's transfer progress", () => {
   it('covers every file and model of the plan, not only those that have begun', () => {
     const [first, second] = [sendTo('studio-1', 'one', 100 * MB), sendTo('studio-1', 'two', 300 * MB)];
@@ -100,28 +96,22 @@ describe("a node's transfer progress", () => {
   });
 
   it('has a rate after a few seconds, and the time left from it', () => {
-    const begun = played([fetch], [0, started(fetch)], [1, receiving(10 * MB)]);
-    expect(on('studio-1', begun, 2).bytesPerSecond).toBeUndefined();
-    const later = transfersAfter(begun, receiving(100 * MB), 10_000);
+    const soon = begun([fetch], [1, receiving(10 * MB)]);
+    expect(on('studio-1', soon, 2).bytesPerSecond).toBeUndefined();
+    const later = transfersAfter(soon, receiving(100 * MB), 10_000);
     expect(on('studio-1', later, 10)).toMatchObject({ bytesPerSecond: 10 * MB, msLeft: 90_000, bounds: ['uplink'] });
   });
 
   it('does not count bytes that were already on the node in the rate', () => {
-    const state = played(
-      [fetch],
-      [0, started(fetch)],
-      [1, receiving(900 * MB, 900 * MB)],
-      [10, receiving(950 * MB, 900 * MB)],
-    );
+    const state = begun([fetch], [1, receiving(900 * MB, 900 * MB)], [10, receiving(950 * MB, 900 * MB)]);
     expect(on('studio-1', state, 10)).toMatchObject({ doneBytes: 950 * MB, bytesPerSecond: 5 * MB, msLeft: 10_000 });
   });
 
   it('does not count a resumed file of this computer twice, nor a part that did not agree', () => {
     const send = sendTo('studio-1', 'one', 1_000 * MB);
     const agreed = { doneBytes: 600 * MB, keptBytes: 600 * MB };
-    const resumed = played(
+    const resumed = begun(
       [send],
-      [0, started(send)],
       [1, moved(send, { ...agreed, activity: 'comparing' })],
       [2, moved(send, agreed)],
       [10, moved(send, { ...agreed, doneBytes: 700 * MB })],
@@ -133,10 +123,8 @@ describe("a node's transfer progress", () => {
 
   it('adds the rates of two transfers to one node', () => {
     const send = sendTo('studio-1', 'one', 1_000 * MB);
-    const state = played(
+    const state = begun(
       [fetch, send],
-      [0, started(fetch)],
-      [0, started(send)],
       [10, receiving(100 * MB)],
       [10, moved(send, { doneBytes: 50 * MB, keptBytes: 0 })],
     );
@@ -148,23 +136,14 @@ describe("a node's transfer progress", () => {
   it('waits for its hours without a rate, a time left or a stall', () => {
     const other = receiveOn('studio-2', 1_000 * MB);
     const until = { activity: 'waiting', until: '22:00' } as const;
-    const waiting = played(
+    const waiting = begun(
       [fetch, other],
-      [0, started(fetch)],
-      [0, started(other)],
       [10, receiving(100 * MB)],
       [20, moved(fetch, { doneBytes: 100 * MB, keptBytes: 0, ...until })],
       [20, moved(other, { doneBytes: 90 * MB, keptBytes: 0, ...until })],
     );
     const progress = on('studio-1', waiting, 9_000);
-    expect(progress).toEqual({
-      doneBytes: 100 * MB,
-      totalBytes: 1_000 * MB,
-      isRunning: true,
-      isComparing: false,
-      bounds: [],
-      waitsUntil: '22:00',
-    });
+    expect(progress).toEqual({ ...complete, doneBytes: 100 * MB, bounds: [], waitsUntil: '22:00' });
     expect(transferText(progress, 80)).toBe('100 MB of 1 GB  10 %  waits until 22:00 (downloads.window)');
     expect(transferText(progress, 36)).toBe('100 MB of 1 GB  waits until 22:00');
     expect(transferPhrase(progress)).toBe('100 MB of 1 GB (10 %), waits until 22:00 (downloads.window)');
@@ -176,9 +155,13 @@ describe("a node's transfer progress", () => {
   });
 
   it('reports a stall in place of a rate and a time left', () => {
-    const state = played([fetch], [0, started(fetch)], [10, receiving(100 * MB)]);
-    const { bytesPerSecond, msLeft, stillMs } = on('studio-1', state, 40);
-    expect([bytesPerSecond, msLeft, stillMs]).toEqual([undefined, undefined, 30_000]);
+    const state = begun([fetch], [10, receiving(100 * MB)]);
+    expect(on('studio-1', state, 40)).toEqual({
+      ...complete,
+      doneBytes: 100 * MB,
+      bounds: ['uplink'],
+      stillMs: 30_000,
+    });
     const repeated = transfersAfter(transfersAfter(state, receiving(100 * MB), 20_000), receiving(100 * MB), 30_000);
     expect(on('studio-1', repeated, 40).stillMs).toBe(30_000);
     const resumed = transfersAfter(state, receiving(130 * MB), 41_000);
@@ -191,7 +174,7 @@ describe("a node's transfer progress", () => {
       second,
       receiving((second <= 100 ? 5 * second : 500 + (second - 100)) * MB),
     ]);
-    const state = played([fetch], [0, started(fetch)], ...events);
+    const state = begun([fetch], ...events);
     expect(on('studio-1', state, 200).bytesPerSecond).toBeCloseTo(MB, 0);
     expect(state.nodes.get(nodeName('studio-1'))?.samples.length).toBeLessThan(70);
   });
@@ -216,7 +199,7 @@ describe("a node's transfer progress", () => {
 
   it('does not call a long comparison a stall', () => {
     const comparing = moved(fetch, { doneBytes: 500 * MB, keptBytes: 0, activity: 'comparing' });
-    const state = played([fetch], [0, started(fetch)], [10, receiving(500 * MB)], [11, comparing]);
+    const state = begun([fetch], [10, receiving(500 * MB)], [11, comparing]);
     const { stillMs, bounds } = on('studio-1', state, 45);
     expect([stillMs, bounds]).toEqual([undefined, ['hash']]);
   });
@@ -243,21 +226,15 @@ describe("a node's transfer progress", () => {
 
   it('has no rate while the last bytes are compared', () => {
     const comparing = moved(fetch, { doneBytes: 1_000 * MB, keptBytes: 0, activity: 'comparing' });
-    const state = played([fetch], [0, started(fetch)], [10, comparing]);
-    expect(on('studio-1', state, 11)).toEqual({
-      doneBytes: 1_000 * MB,
-      totalBytes: 1_000 * MB,
-      isRunning: true,
-      isComparing: false,
-      bounds: ['hash'],
-    });
+    const state = begun([fetch], [10, comparing]);
+    expect(on('studio-1', state, 11)).toEqual({ ...complete, bounds: ['hash'] });
   });
 
   it('names the Macs that the bytes come from, but not while none arrive', () => {
     const receive = receiveOn('studio-2', 1_000 * MB);
     const from = (doneBytes: number): RunEvent =>
       moved(receive, { doneBytes, keptBytes: 0, activity: 'receiving', sources: nodes(1, 3) });
-    const state = played([receive], [0, started(receive)], [10, from(100 * MB)]);
+    const state = begun([receive], [10, from(100 * MB)]);
     expect(on('studio-2', state, 10)).toMatchObject({ bounds: ['cables'], sources: nodes(1, 3) });
     expect(on('studio-2', state, 30)).toMatchObject({ bounds: ['cables'], stillMs: 20_000 });
     expect(on('studio-2', state, 30).sources).toBeUndefined();
@@ -270,21 +247,14 @@ describe("a node's transfer progress", () => {
 
   it('names the Macs that a complete Mac serves, in place of a rate or a stall', () => {
     const serving = moved(fetch, { doneBytes: 1_000 * MB, activity: 'serving', feeds: nodes(2, 3) });
-    const state = played([fetch], [0, started(fetch)], [10, serving]);
-    expect(on('studio-1', state, 4_000)).toEqual({
-      doneBytes: 1_000 * MB,
-      totalBytes: 1_000 * MB,
-      isRunning: true,
-      isComparing: false,
-      bounds: [],
-      feeds: nodes(2, 3),
-    });
+    const state = begun([fetch], [10, serving]);
+    expect(on('studio-1', state, 4_000)).toEqual({ ...complete, bounds: [], feeds: nodes(2, 3) });
     const done = transfersAfter(state, ended(fetch), 4_001_000);
     expect(on('studio-1', done, 4_001).feeds).toBeUndefined();
   });
 
   it('claims no bound for a job that does not report what it does', () => {
-    const state = played([fetch], [0, started(fetch)], [10, moved(fetch, { doneBytes: 100 * MB })]);
+    const state = begun([fetch], [10, moved(fetch, { doneBytes: 100 * MB })]);
     expect(on('studio-1', state, 10)).toMatchObject({ bytesPerSecond: 10 * MB, bounds: [] });
   });
 
@@ -297,7 +267,7 @@ describe("a node's transfer progress", () => {
     [{ kind: 'folder', folder: { kind: 'node-path', path: '/models' } }, 'disk'],
   ])('names what the bytes of %j pass through', (source, bound) => {
     const one = fetchOn('studio-1', MB, source);
-    const state = played([one], [0, started(one)], [1, moved(one, { doneBytes: 1, activity: 'receiving' })]);
+    const state = begun([one], [1, moved(one, { doneBytes: 1, activity: 'receiving' })]);
     expect(on('studio-1', state, 1).bounds).toEqual([bound]);
   });
 });
@@ -312,10 +282,8 @@ describe('the progress of all nodes together', () => {
   });
 
   it('adds bytes and rates, and ends with the slowest node', () => {
-    const state = played(
+    const state = begun(
       both,
-      [0, started(fetch)],
-      [0, started(other)],
       [10, receiving(500 * MB)],
       [10, moved(other, { doneBytes: 100 * MB, keptBytes: 0, activity: 'receiving' })],
     );
@@ -334,10 +302,8 @@ describe('the progress of all nodes together', () => {
     const receive = receiveOn('studio-2', 1_000 * MB);
     const at10 = (downloaded: number, received: number, activity: 'receiving' | 'serving' = 'receiving') =>
       whole(
-        played(
+        begun(
           [fetch, receive],
-          [0, started(fetch)],
-          [0, started(receive)],
           [10, moved(fetch, { doneBytes: downloaded * MB, keptBytes: 0, activity, feeds: nodes(2) })],
           [10, moved(receive, { doneBytes: received * MB, keptBytes: 0, activity: 'receiving', sources: nodes(1) })],
         ),
@@ -357,25 +323,19 @@ describe('the progress of all nodes together', () => {
 
     it('names every bound while a rate is unknown', () => {
       expect(at10(500, 0)?.bounds).toEqual(['cables']);
-      const begun = played(
+      const soon = played(
         [fetch, receive],
         [0, started(fetch)],
         [9, started(receive)],
         [10, receiving(100 * MB)],
         [10, moved(receive, { doneBytes: 10 * MB, activity: 'receiving', sources: nodes(1) })],
       );
-      expect(whole(begun, 10)?.bounds).toEqual(['uplink', 'cables']);
+      expect(whole(soon, 10)?.bounds).toEqual(['uplink', 'cables']);
     });
   });
 
   it('knows no time left while one node stalls', () => {
-    const state = played(
-      both,
-      [0, started(fetch)],
-      [0, started(other)],
-      [5, moved(other, { doneBytes: 100 * MB, keptBytes: 0 })],
-      [30, receiving(500 * MB)],
-    );
+    const state = begun(both, [5, moved(other, { doneBytes: 100 * MB, keptBytes: 0 })], [30, receiving(500 * MB)]);
     expect(whole(state, 30)?.msLeft).toBeUndefined();
     expect(whole(state, 30)?.bytesPerSecond).toBeGreaterThan(0);
   });

@@ -111,26 +111,19 @@ const codes = (result: Awaited<ReturnType<typeof runProve>>): readonly string[] 
 ];
 
 const first: Answer = { body: answerOf('one', 1), seconds: 0.1 };
+const whole: Answer = { body: answerOf(text, 32), seconds: 1.65 };
 
 describe('the proof of a started mesh', () => {
   it('asks for one token, then the golden question, and stores the answer and the speed', async () => {
-    const { context, asked, scripts } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
+    const { context, asked, scripts } = nodeThat(first, whole);
     expect(codes(await runProve(step(), context))).toEqual(['changed']);
     expect(asked).toEqual(['{"max_tokens":1}', '{"max_tokens":32}']);
     expect(scripts).toHaveLength(1);
-    for (const line of [
-      `key=${key}`,
-      `sha256=${sha256}`,
-      'firstTokenMs=100',
-      'tokensPerSecond=20',
-      'steadyPerSecond=20',
-    ]) {
-      expect(scripts[0]).toContain(line);
-    }
+    const figures = ['firstTokenMs=100', 'tokensPerSecond=20', 'steadyPerSecond=20'];
+    for (const line of [`key=${key}`, `sha256=${sha256}`, ...figures]) expect(scripts[0]).toContain(line);
   });
 
   it('accepts only the same answer as before', async () => {
-    const whole = { body: answerOf(text, 32), seconds: 1.65 };
     expect(codes(await runProve(step({ kept: sha256 }), nodeThat(first, whole).context))).toEqual(['changed']);
     const other = nodeThat(first, whole);
     expect(codes(await runProve(step({ kept: key }), other.context))).toEqual(['failed', 'mesh/another-answer']);
@@ -138,7 +131,6 @@ describe('the proof of a started mesh', () => {
   });
 
   it('compares the answer but stores nothing if the macOS version is unknown', async () => {
-    const whole = { body: answerOf(text, 32), seconds: 1.65 };
     const { key: _, ...act } = step({ kept: sha256 }).act;
     const same = nodeThat(first, whole);
     expect(codes(await runProve({ ...step(), act }, same.context))).toEqual(['unchanged']);
@@ -151,14 +143,9 @@ describe('the proof of a started mesh', () => {
   });
 
   it('accepts a counted first token without text if the runtime counts tokens', async () => {
-    const thinking = {
-      choices: [{ finish_reason: 'length', message: { content: null } }],
-      usage: { completion_tokens: 1 },
-    };
-    const answers = [
-      { body: thinking, seconds: 0.1 },
-      { body: answerOf(text, 32), seconds: 1.65 },
-    ] as const;
+    const message = { content: null };
+    const thinking = { choices: [{ finish_reason: 'length', message }], usage: { completion_tokens: 1 } };
+    const answers = [{ body: thinking, seconds: 0.1 }, whole];
     const counted = step({ countPointer: '/usage/completion_tokens' });
     expect(codes(await runProve(counted, nodeThat(...answers).context))).toEqual(['changed']);
     expect(codes(await runProve(step(), nodeThat(...answers).context))).toEqual(['failed', 'ask/no-token']);
@@ -174,7 +161,7 @@ describe('the proof of a started mesh', () => {
   });
 
   it('does not compare answers if they may differ', async () => {
-    const { context } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
+    const { context } = nodeThat(first, whole);
     expect(codes(await runProve(step({ kept: key, check: 'printable' }), context))).toEqual(['changed']);
   });
 
@@ -199,8 +186,7 @@ describe('the proof of a started mesh', () => {
 
   it('reports an unknown speed for a single token', async () => {
     const { context } = nodeThat(first, { body: answerOf(text, 1), seconds: 0.2 });
-    const result = await runProve(step({ tokensPerSecond: 1 }), context);
-    expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
+    expect(codes(await runProve(step({ tokensPerSecond: 1 }), context))).toEqual(['changed', 'mesh/speed-unknown']);
   });
 
   describe('compared with an earlier start', () => {

@@ -3,28 +3,19 @@ import type { PlaybookWork } from '../../../../src/apply/playbook-report.ts';
 import { lookedPlan } from '../../../../src/cli/apply/act-on.ts';
 import { codeForPlan, keptWork, toldToGoOff, withKeptStops } from '../../../../src/cli/apply/run-outcome.ts';
 import type { Plan, Waiting } from '../../../../src/engine/plan/plan.ts';
-import { nodeName } from '../../../../src/model/node.ts';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';
 import type { Step, StepOutcome } from '../../../../src/model/step.ts';
 import { meshFleet, rackOfThree, threeRanks } from '../../../rack/placements.ts';
 import { blocker, change, emptyPlan, placedObservation, stepOn, waits } from '../../../rack/plans.ts';
+import { all, runOf, stepReport, workOf } from './works.ts';
 
-const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const held = blocker('studio-3', { code: 'hold/held', resource: 'hold', action: 'held', isHands: false });
 const kimi = (isUnknown: boolean): Waiting => waits('placement/kimi', 'studio-1', ['hold/held on studio-3'], isUnknown);
 const kept = emptyPlan({ waiting: [kimi(false)], blockers: [held] });
 const unseen = emptyPlan({ waiting: [kimi(true)] });
 
-const work = (kind: 'stop' | 'start' | 'reboot' | 'shutdown', plan: Plan): PlaybookWork => ({
-  play: 0,
-  batch: 0,
-  task: { kind },
-  nodes: all,
-  plan,
-  failed: [],
-  refusals: [],
-  diagnostics: [],
-});
+const work = (kind: 'stop' | 'start' | 'reboot' | 'shutdown', plan: Plan): PlaybookWork =>
+  workOf({ task: { kind }, plan });
 
 const lastOf = (...works: readonly PlaybookWork[]): Plan => withKeptStops(emptyPlan(), { works });
 const codeOf = (plan: Plan) =>
@@ -66,27 +57,20 @@ describe('the final check after the reboot of one Mac of a mesh', () => {
 describe('the final check after an incomplete stop', () => {
   const stops = change('studio-1', 'placement/kimi', 'serving', 'stopped');
   const stop: ScriptCall = { name: 'stop-rank', args: { placement: 'kimi', graceMs: 1 } };
-  const kick: ScriptCall = {
-    name: 'kick-rank',
-    args: { placement: 'kimi', generation: 1, transport: 'tcp', startMs: 1 },
-  };
+  const args = { placement: 'kimi', generation: 1, transport: 'tcp', startMs: 1 } as const;
+  const kick: ScriptCall = { name: 'kick-rank', args };
   const ran = (kind: 'stop' | 'start', call: ScriptCall, outcome: StepOutcome): PlaybookWork => {
     const act = { kind: 'script', ...call } as const;
     const rank = stepOn('studio-2', `placement/kimi/${kind}`, { act, changes: kind === 'stop' ? [stops.id] : [] });
-    const steps = [{ step: rank, outcome, ms: 9, diagnostics: [] }];
-    const run = { runId: 'r', steps, refusals: [], isInterrupted: false, isLeaseLost: false, diagnostics: [] };
-    return { ...work(kind, emptyPlan({ changes: kind === 'stop' ? [stops] : [] })), run };
+    const plan = emptyPlan({ changes: kind === 'stop' ? [stops] : [] });
+    return { ...work(kind, plan), run: runOf(stepReport(rank, outcome)) };
   };
 
   it.each<[string, readonly PlaybookWork[], Plan['changes']]>([
     ['a skipped stop', [ran('stop', stop, 'skipped'), work('start', emptyPlan())], [stops]],
     ['a failed stop', [ran('stop', stop, 'failed')], [stops]],
     ['no completed stop', [ran('stop', stop, 'changed')], []],
-    [
-      'no failed stop of a placement that was started again',
-      [ran('stop', stop, 'failed'), ran('start', kick, 'changed')],
-      [],
-    ],
+    ['no stop of a placement started again', [ran('stop', stop, 'failed'), ran('start', kick, 'changed')], []],
     ['no start of unknown outcome', [ran('start', kick, 'unknown')], []],
   ])('lists %s as remaining', (_, works, left) => {
     expect(lastOf(...works).changes).toEqual(left);
@@ -97,11 +81,9 @@ describe('the final check after an incomplete stop', () => {
 
 describe('a run without a final check', () => {
   it('reports the blockers of the run, if any', () => {
-    expect(keptWork({ works: [work('shutdown', kept), work('shutdown', kept)] })).toEqual({
-      changes: [],
-      waiting: kept.waiting,
-      blockers: kept.blockers,
-    });
+    const { waiting, blockers } = kept;
+    const works = [work('shutdown', kept), work('shutdown', kept)];
+    expect(keptWork({ works })).toEqual({ changes: [], waiting, blockers });
     expect(keptWork({ works: [work('shutdown', emptyPlan())] })).toBeUndefined();
   });
 });
@@ -111,8 +93,7 @@ describe('the Macs that a run shuts down', () => {
     act: { kind: 'reboot', to: 'off', from: { kind: 'known', value: 'BOOT-3' } },
   });
   const shutDownBy = (outcome: StepOutcome, ms: number, of: Step = off): readonly string[] => {
-    const steps = [{ step: of, outcome, ms, diagnostics: [] }];
-    const run = { runId: 'r', steps, refusals: [], isInterrupted: false, isLeaseLost: false, diagnostics: [] };
+    const run = runOf(stepReport(of, outcome, ms));
     return toldToGoOff({ works: [{ ...work('shutdown', emptyPlan()), run }] });
   };
 
@@ -130,12 +111,8 @@ describe('the Macs that a run shuts down', () => {
     const restart = stepOn('studio-3', 'reboot', {
       act: { kind: 'reboot', to: 'up', from: { kind: 'known', value: 'BOOT-3' } },
     });
-    expect([
-      shutDownBy('skipped', 0),
-      shutDownBy('blocked', 0),
-      shutDownBy('interrupted', 0),
-      shutDownBy('changed', 9, restart),
-      toldToGoOff({ works: [work('shutdown', kept)] }),
-    ]).toEqual([[], [], [], [], []]);
+    for (const outcome of ['skipped', 'blocked', 'interrupted'] as const) expect(shutDownBy(outcome, 0)).toEqual([]);
+    expect(shutDownBy('changed', 9, restart)).toEqual([]);
+    expect(toldToGoOff({ works: [work('shutdown', kept)] })).toEqual([]);
   });
 });

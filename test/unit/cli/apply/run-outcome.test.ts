@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { RunReport } from '../../../../src/apply/open-run.ts';
 import type { PlaybookReport, PlaybookWork } from '../../../../src/apply/playbook-report.ts';
 import {
   codeForLook,
@@ -12,15 +11,14 @@ import {
   type RunOutcome,
 } from '../../../../src/cli/apply/run-outcome.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
-import type { Plan, StepReport } from '../../../../src/engine/plan/plan.ts';
+import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';
 import { placementSubject } from '../../../../src/model/subject.ts';
 import { rackOfThree } from '../../../rack/placements.ts';
 import { blocker, change, emptyPlan, stepOn, waits } from '../../../rack/plans.ts';
-
-const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+import { all, runOf, stepReport, workOf } from './works.ts';
 
 const without = (...names: string[]): Plan['observed'] =>
   Object.fromEntries(Object.entries(emptyPlan().observed).filter(([name]) => !names.includes(name)));
@@ -71,69 +69,44 @@ describe('the exit code of a plan', () => {
   });
 });
 
-const ran = (node: string, outcome: StepOutcome, isRestart = false): StepReport => ({
-  step: isRestart
-    ? stepOn(node, 'reboot', { act: { kind: 'reboot', to: 'up', from: known('B0') }, class: 'once' })
-    : stepOn(node, 'power/set'),
-  outcome,
-  diagnostics: [],
-  ms: outcome === 'skipped' ? 0 : 12,
-});
+/** A run that changed a setting of studio-1, or tried to. */
+const setRun = (outcome: StepOutcome) => runOf(stepReport(stepOn('studio-1', 'power/set'), outcome));
 
-const reportOf = (steps: readonly StepReport[]): RunReport => ({
-  runId: 'r',
-  steps,
-  refusals: [],
-  isInterrupted: false,
-  isLeaseLost: false,
-  diagnostics: [],
-});
-
-const workOf = (work: Partial<PlaybookWork>): PlaybookWork => ({
-  play: 0,
-  batch: 0,
-  task: { kind: 'converge' },
-  nodes: all,
-  failed: [],
-  refusals: [],
-  diagnostics: [],
-  ...work,
-});
+/** A run that restarted studio-1, or tried to. */
+const rebootRun = (outcome: StepOutcome) =>
+  runOf(
+    stepReport(
+      stepOn('studio-1', 'reboot', { act: { kind: 'reboot', to: 'up', from: known('B0') }, class: 'once' }),
+      outcome,
+    ),
+  );
 
 function outcomeOf(
   work: Partial<PlaybookWork>,
   changes: Partial<RunOutcome> & { readonly ended?: Partial<PlaybookReport> } = {},
 ): RunOutcome {
   const { ended, ...rest } = changes;
-  const report = {
-    works: [workOf(work)],
-    nodes: all,
-    isStopped: false,
-    isDeclined: false,
-    isInterrupted: false,
-    refusal: [],
-    ...ended,
-  };
-  return { targets: all, report, ...rest };
+  const report = { isStopped: false, isDeclined: false, isInterrupted: false, refusal: [], ...ended };
+  return { targets: all, report: { works: [workOf(work)], nodes: all, ...report }, ...rest };
 }
 
 const fine = judged(emptyPlan());
 
 describe('the exit code of a run', () => {
   it('depends on the final check, not on the steps', () => {
-    const run = reportOf([ran('studio-1', 'failed')]);
+    const run = setRun('failed');
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run, failed: [nodeName('studio-1')] }, { last: fine }))).toBe(0);
-    const good = reportOf([ran('studio-1', 'changed')]);
+    const good = setRun('changed');
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run: good }, { last: judged(differs('power')) }))).toBe(4);
   });
 
   it('is an error if a Mac did not restart, even if it matches the file', () => {
-    const run = reportOf([ran('studio-1', 'failed', true)]);
+    const run = rebootRun('failed');
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: fine }))).toBe(4);
   });
 
   it('is 3 while a Mac waits at FileVault, and 0 once it is unlocked', () => {
-    const run = reportOf([ran('studio-1', 'blocked', true)]);
+    const run = rebootRun('blocked');
     const waits = judged(emptyPlan({ observed: without('studio-1') }), locked);
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: waits }))).toBe(3);
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { last: fine }))).toBe(0);
@@ -148,7 +121,7 @@ describe('the exit code of a run', () => {
   it('is 5 if the answer was no and nothing had been changed', () => {
     const declined = { isDeclined: true };
     expect(exitOf(outcomeOf({ plan: emptyPlan() }, { ended: declined, last: fine }))).toBe(5);
-    const run = reportOf([ran('studio-1', 'changed')]);
+    const run = setRun('changed');
     expect(exitOf(outcomeOf({ plan: emptyPlan(), run }, { ended: declined }))).toBe(4);
   });
 
@@ -159,7 +132,7 @@ describe('the exit code of a run', () => {
   });
 
   it('depends on the tasks if there is no final check', () => {
-    expect(exitOf(outcomeOf({ plan: emptyPlan(), run: reportOf([ran('studio-1', 'changed', true)]) }))).toBe(0);
+    expect(exitOf(outcomeOf({ plan: emptyPlan(), run: rebootRun('changed') }))).toBe(0);
     expect(exitOf(outcomeOf({ failed: all }))).toBe(1);
     expect(exitOf(outcomeOf({ failed: [nodeName('studio-1')] }))).toBe(4);
     expect(exitOf(outcomeOf({ plan: emptyPlan({ observed: without('studio-1') }) }))).toBe(4);
@@ -173,7 +146,7 @@ describe('the exit code of a run', () => {
     const kept = emptyPlan({ waiting: waiting(false) });
     const stop = { kind: 'stop' } as const;
     expect(exitOf(outcomeOf({ task: stop, plan: kept, failed: [one] }, { targets: [one] }))).toBe(3);
-    const begun = { task: stop, plan: kept, run: reportOf([ran('studio-1', 'failed')]), failed: [one] };
+    const begun = { task: stop, plan: kept, run: setRun('failed'), failed: [one] };
     expect(exitOf(outcomeOf(begun, { targets: [one] }))).toBe(1);
     const converged = workOf({ plan: kept });
     const later: readonly Partial<PlaybookWork>[] = [
@@ -195,7 +168,7 @@ describe('the fallback of a placement', () => {
   const offered = judged(emptyPlan({ diagnostics: [offer] }));
 
   it('is offered at the end of a run only if the plan did not offer it', () => {
-    const run = reportOf([ran('studio-1', 'failed')]);
+    const run = setRun('failed');
     expect(newOffers(outcomeOf({ plan: emptyPlan(), run }, { last: offered }))).toEqual([offer]);
     expect(newOffers(outcomeOf({ plan: offered.plan, run }, { last: offered }))).toEqual([]);
     expect(newOffers(outcomeOf({ plan: emptyPlan() }, { last: offered }))).toEqual([]);

@@ -70,15 +70,13 @@ describe('the last lines of an apply', () => {
     const replicas = placements.flatMap((one) =>
       [0, 1].map((at) => ({ ...one, name: `${one.name}-${at}`, replica: { of: one.name, at } })),
     );
-    const all = [0, 1].map((at) => ({
-      placement: `kimi-${at}`,
-      node: 'a',
-      port: 8_080,
-      url: `http://mac-${at}:8080/v1`,
-    }));
-    expect(
-      servingLines(all, { ...fleet, placements: replicas }).map((line) => proseText(line, { isSimulated: false })),
-    ).toEqual(['kimi serves at http://mac-0:8080/v1 and http://mac-1:8080/v1', 'Try it: meshwright ask kimi "Hello"']);
+    const urls = ['http://mac-0:8080/v1', 'http://mac-1:8080/v1'];
+    const all = urls.map((url, at) => ({ placement: `kimi-${at}`, node: 'a', port: 8_080, url }));
+    const lines = servingLines(all, { ...fleet, placements: replicas });
+    expect(lines.map((line) => proseText(line, { isSimulated: false }))).toEqual([
+      'kimi serves at http://mac-0:8080/v1 and http://mac-1:8080/v1',
+      'Try it: meshwright ask kimi "Hello"',
+    ]);
   });
 
   it('are facts with --json', () => {

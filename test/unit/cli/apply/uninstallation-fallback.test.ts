@@ -51,10 +51,8 @@ describe('an uninstallation while a placement runs on its fallback', () => {
 describe('an uninstallation of a node that only a fallback uses', () => {
   it('leaves the placement running on its own nodes, and removes leftovers', () => {
     const [digest] = (onTheFallback(fleetWithFallback())['studio-4'] ?? []).map((one) => one.digest ?? '');
-    const left = {
-      ...onItsNodes,
-      'studio-4': [{ state: 'stopped', rank: 0, generation: 3, digest: digest ?? '' } as const],
-    };
+    const rank = { state: 'stopped', rank: 0, generation: 3, digest: digest ?? '' } as const;
+    const left = { ...onItsNodes, 'studio-4': [rank] };
     const { targets, stopped, steps, effects } = uninstalled([4], left);
     expect([targets, stopped, effects]).toEqual([nodes(4), [], 0]);
     expect(steps).toEqual(['studio-4/placement/kimi/remove']);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type BenchSubject, benchWish, beyondParallel, questionBody } from '../../../../src/cli/bench/bench.ts';
 import { readCountOption } from '../../../../src/cli/verb.ts';
-import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { chatRequest } from '../../../../src/drivers/contract/chat-request.ts';
+import { problemsOf } from '../../problems-of.ts';
 import { fakeRun } from '../console-of.ts';
 
 const subject = (driver: BenchSubject['driver'], parallel: number, contextTokens = 8_192): BenchSubject => ({
@@ -31,16 +31,10 @@ describe('bench requests to a placement', () => {
     expect(benchWish({}, subject('mlx', 1))).toEqual({ requests: [1], runs: 3, maxTokens: 128, words: 400 });
     expect(benchWish({}, subject('mlx', 1, 512))).toMatchObject({ maxTokens: 128, words: 144 });
     expect(benchWish({ words: 144 }, subject('mlx', 1, 512)).words).toBe(144);
-    const refused = (typed: Parameters<typeof benchWish>[0]): string => {
-      try {
-        return JSON.stringify(benchWish(typed, subject('mlx', 1, 512)));
-      } catch (error) {
-        if (!(error instanceof FleetError)) throw error;
-        return `${error.diagnostics[0].code} ${plainText(error.diagnostics[0].hint)}`;
-      }
-    };
-    expect(refused({ words: 145 })).toBe('cli/usage For this answer, use at most: --words 144');
-    expect(refused({ maxTokens: 500 })).toBe('cli/usage Use a smaller --max-tokens.');
+    const refused = (typed: Parameters<typeof benchWish>[0]) =>
+      problemsOf(() => benchWish(typed, subject('mlx', 1, 512))).map(({ code, hint }) => `${code} ${hint}`);
+    expect(refused({ words: 145 })).toEqual(['cli/usage For this answer, use at most: --words 144']);
+    expect(refused({ maxTokens: 500 })).toEqual(['cli/usage Use a smaller --max-tokens.']);
   });
 
   it('are chats, or plain prompts if the endpoint has no chat', () => {

@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   doublesIn,
   doublesText,
@@ -17,12 +14,12 @@ import { loadCluster } from '../../../../src/engine/load-cluster.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import { textOf } from '../../../architecture/sources.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mw-doubles-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { path: folder, at, write } = temporaryFolder();
 
-const file = join(folder, 'cluster.yaml');
+const file = at('cluster.yaml');
 const runOf = (sim: boolean) =>
   ({ env: { MESHWRIGHT_STATE: folder }, options: { sim }, console: { columns: 62 } }) as unknown as Run;
 
@@ -56,14 +53,12 @@ describe('doubles on a simulated rack', () => {
 
   it('are not used for real Macs or for existing archives', () => {
     expect(namesOf(example('exo'), false)).toEqual([]);
-    const archive = join(folder, 'there.tar.gz');
-    writeFileSync(archive, 'an archive');
+    const archive = write('there.tar.gz', 'an archive');
     expect(namesOf(withArchive(example('llamacpp', false), archive))).toEqual([]);
   });
 
   it('replace a disk image that only a Mac can mount', () => {
-    const archive = join(folder, 'EXO-1.0.71.dmg');
-    writeFileSync(archive, 'koly');
+    const archive = write('EXO-1.0.71.dmg', 'koly');
     const [one] = doublesIn(runOf(true), file, withArchive(example('exo', false), archive));
     expect(one?.why).toBe('is a disk image, which only a Mac can mount');
   });

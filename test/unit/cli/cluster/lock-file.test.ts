@@ -1,16 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { keepLock, readLock } from '../../../../src/cli/cluster/open-cluster.ts';
 import { rehearsedLock } from '../../../../src/cli/cluster/settle-cluster.ts';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { renderLock, withPin } from '../../../../src/config/lock-text.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
 import { digest } from '../../../../src/model/digest.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'mw-lock-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const { at } = temporaryFolder();
 
 const key = { type: 'ssh-ed25519', base64: 'AAAAC3NzaC1lZDI1NTE5AAAAIB2P1k1Yz5kQ0m1n1WmZJ1n9n2b2p0Qe6k5S3b5Zk7Rr' };
 const network = (address: string) => ({ address, prefixLength: 30 });
@@ -19,7 +17,7 @@ const archive = (letter: string) => ({ sha256: digest(letter.repeat(64)), sizeBy
 
 describe('the lock file', () => {
   it('keeps pins and nodes that other runs have written since', async () => {
-    const place = { path: join(root, 'cluster.lock'), shown: 'cluster.lock' };
+    const place = { path: at('cluster.lock'), shown: 'cluster.lock' };
     const before = withPin({ ...emptyLock('x'), nodes: ['studio-9'] }, 'studio-1.lan', key);
     writeFileSync(place.path, renderLock(before));
     const resolved: ClusterLock = { ...emptyLock('x'), nodes: ['studio-1'], links: { [link]: network('10.77.0.0') } };
@@ -31,7 +29,7 @@ describe('the lock file', () => {
   });
 
   it('keeps the nodes being withdrawn, except those that accepted a login', async () => {
-    const place = { path: join(root, 'withdrawing.lock'), shown: 'withdrawing.lock' };
+    const place = { path: at('withdrawing.lock'), shown: 'withdrawing.lock' };
     writeFileSync(place.path, renderLock({ ...emptyLock('x'), withdrawing: ['studio-1', 'studio-2'] }));
     await keepLock(place, emptyLock('x'));
     expect(readLock(place).withdrawing).toEqual(['studio-1', 'studio-2']);
@@ -40,7 +38,7 @@ describe('the lock file', () => {
   });
 
   it('is not written if nothing is new', async () => {
-    const place = { path: join(root, 'same.lock'), shown: 'same.lock' };
+    const place = { path: at('same.lock'), shown: 'same.lock' };
     expect(await keepLock(place, emptyLock('x'))).toBe(false);
     expect(() => statSync(place.path)).toThrow('ENOENT');
     writeFileSync(place.path, '# by hand\nlock: 1\n');

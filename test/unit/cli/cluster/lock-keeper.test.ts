@@ -1,18 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { readFileSync, rmSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createLockKeeper } from '../../../../src/cli/cluster/open-cluster.ts';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { makeKey } from '../../../sshd/start-sshd.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'meshwright-keeper-'));
-const path = join(folder, 'cluster.lock');
+const { path: folder, at } = temporaryFolder();
+const path = at('cluster.lock');
 const [key, other] = [makeKey(folder, 'a'), makeKey(folder, 'b')];
 const keeper = () => createLockKeeper({ path, shown: 'cluster.lock', lock: emptyLock('cluster.lock') });
 const text = (): string => readFileSync(path, 'utf8');
 afterEach(() => rmSync(path, { force: true }));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the lock keeper', () => {
   it('keeps the pins of other runs that write the same file', async () => {

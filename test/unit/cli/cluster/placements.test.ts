@@ -1,24 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { namedPlacements, placementsNamed } from '../../../../src/cli/cluster/targets.ts';
 import type { Run } from '../../../../src/cli/verb.ts';
-import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
-import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { rackOfThree } from '../../../rack/placements.ts';
+import { problemsOf } from '../../problems-of.ts';
 import { fakeRun } from '../console-of.ts';
 
 const named = (changes: Partial<Run>, fleet = rackOfThree): readonly string[] =>
   namedPlacements(fakeRun(changes).run, { fleet }).map(({ name }) => name);
 
 /** The hint for rejected arguments. */
-function hintFor(act: () => unknown): string {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof FleetError)
-      return error.diagnostics.map(({ code, hint }) => `${code}: ${plainText(hint)}`).join('\n');
-  }
-  return 'nothing was refused';
-}
+const hintFor = (act: () => unknown): string =>
+  problemsOf(act)
+    .map(({ code, hint }) => `${code}: ${hint}`)
+    .join('\n');
 
 describe('placements named as arguments', () => {
   it("keep the file's order, and include all placements with --all", () => {

@@ -1,18 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../../src/apply/journal/journal.ts';
 import { withThisComputer } from '../../../../src/cli/cluster/this-computer.ts';
 import { journalsOf } from '../../../../src/cli/files/places.ts';
 import { linkEndText } from '../../../../src/model/node.ts';
 import { llamaFleet, meshFleet } from '../../../rack/placements.ts';
 import { anyDigest } from '../../../rack/plans.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 import { fakeRun } from '../console-of.ts';
 
-const state = mkdtempSync(join(tmpdir(), 'mw-computer-'));
-afterAll(() => rmSync(state, { recursive: true, force: true }));
-const { run } = fakeRun({ env: { XDG_STATE_HOME: state } });
+const { run } = fakeRun({ env: { XDG_STATE_HOME: temporaryFolder().path } });
 
 describe('the fleet with what this computer has', () => {
   it('leaves out cables whose newest measurement is dead, whichever end comes first', () => {

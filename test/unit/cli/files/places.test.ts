@@ -1,25 +1,25 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { mkdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findClusterFile, lockFileFor, simFolder, stateFolder } from '../../../../src/cli/files/places.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'mw-places-')));
-const deep = join(root, 'a', 'b', 'c');
+const { at, write } = temporaryFolder();
+const nearest = write('a/cluster.yaml', '');
+const deep = at('a/b/c');
 mkdirSync(deep, { recursive: true });
-writeFileSync(join(root, 'a', 'cluster.yaml'), '');
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('the cluster file', () => {
   it('is the named file, relative to the current folder, even if it does not exist', () => {
     expect(findClusterFile('rack.yaml', {}, deep)).toBe(join(deep, 'rack.yaml'));
     expect(findClusterFile('/etc/rack.yaml', { MESHWRIGHT_FILE: 'other.yaml' }, deep)).toBe('/etc/rack.yaml');
-    expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '../x.yaml' }, deep)).toBe(join(root, 'a', 'b', 'x.yaml'));
+    expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '../x.yaml' }, deep)).toBe(at('a/b/x.yaml'));
   });
 
   it('is the cluster.yaml in the nearest parent folder if no name is given or the variable is empty', () => {
-    expect(findClusterFile(undefined, {}, deep)).toBe(join(root, 'a', 'cluster.yaml'));
-    expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '' }, join(root, 'a'))).toBe(join(root, 'a', 'cluster.yaml'));
+    expect(findClusterFile(undefined, {}, deep)).toBe(nearest);
+    expect(findClusterFile(undefined, { MESHWRIGHT_FILE: '' }, at('a'))).toBe(nearest);
     expect(findClusterFile(undefined, {}, '/')).toBeUndefined();
   });
 

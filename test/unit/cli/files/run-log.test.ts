@@ -1,31 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import fs, {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import fs, { closeSync, constants, existsSync, openSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type LogEvent, type LogLevel, printedEvents } from '../../../../src/cli/files/event-lines.ts';
 import { openRunLog, type RunLog } from '../../../../src/cli/files/run-log.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
-import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { readSecrets } from '../../../../src/diagnostics/hide-secrets.ts';
-import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
+import { problemsOf } from '../../problems-of.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mw-log-'));
+const { at, write } = temporaryFolder();
 afterEach(() => void vi.restoreAllMocks());
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const at = (name: string): string => join(folder, name);
 const lost: string[] = [];
 const secrets = readSecrets();
 const open = (name: string, level: LogLevel = 'info'): RunLog =>
@@ -47,17 +34,6 @@ const finding = (detail: string): LogEvent => ({
   kind: 'finding',
   diagnostic: diagnose('ssh/dropped', { detail, subject: nodeSubject('studio-1') }),
 });
-
-function problemOf(act: () => void): string {
-  try {
-    act();
-    return 'none';
-  } catch (error) {
-    return error instanceof FleetError
-      ? `${error.diagnostics[0].code}: ${plainText(error.diagnostics[0].detail)}`
-      : String(error);
-  }
-}
 
 describe('a log', () => {
   it('has one JSON line for each event, in a file that only its owner can read', () => {
@@ -119,22 +95,37 @@ describe('a log', () => {
 
 describe('a log that cannot be written', () => {
   it('is rejected: a link, a pipe, a folder, a file open to others, a missing folder', () => {
-    writeFileSync(at('mine'), 'mine', { mode: 0o600 });
+    write('mine', 'mine');
     symlinkSync('mine', at('link'));
     execFileSync('mkfifo', ['-m', '600', at('pipe')]);
-    writeFileSync(at('open'), 'open');
-    chmodSync(at('open'), 0o640);
-    const found = ['link', 'pipe', '.', 'open', 'missing/log'].map((name) => problemOf(() => open(name)));
-    expect(found).toEqual(found.map(() => expect.stringMatching(/^cli\/cannot-write: /)));
-    expect(found[3]).toContain('chmod 600');
+    write('open', 'open', 0o640);
+    const found = ['link', 'pipe', '.', 'open', 'missing/log'].flatMap((name) => problemsOf(() => open(name)));
+    expect(found.map(({ code }) => code)).toEqual(Array(5).fill('cli/cannot-write'));
+    expect(found[3]?.detail).toContain('chmod 600');
     expect([readFileSync(at('mine'), 'utf8'), readFileSync(at('open'), 'utf8')]).toEqual(['mine', 'open']);
+  });
+
+  it('is rejected: a pipe with a reader, and a file of a different account', () => {
+    execFileSync('mkfifo', ['-m', '600', at('read')]);
+    const reader = openSync(at('read'), constants.O_RDONLY | constants.O_NONBLOCK);
+    write('theirs', 'theirs');
+    const own = process.getuid?.() ?? 0;
+    const readPipe = problemsOf(() => open('read'));
+    vi.spyOn(process as { getuid: () => number }, 'getuid').mockReturnValue(own + 1);
+    const why = 'the file exists, but other users can access it (chmod 600) or it is not a regular file';
+    expect([...readPipe, ...problemsOf(() => open('theirs'))].map(({ detail }) => detail)).toEqual(
+      ['read', 'theirs'].map((name) => expect.stringContaining(`${name} cannot be written: ${why}`)),
+    );
+    expect(readFileSync(at('theirs'), 'utf8')).toBe('theirs');
+    closeSync(reader);
   });
 
   it('is rejected if its first line does not fit', () => {
     vi.spyOn(fs, 'writeSync').mockImplementation(() => {
       throw new Error('ENOSPC: no space left on device, write');
     });
-    expect(problemOf(() => open('full'))).toMatch(/^cli\/cannot-write: .*no space left/);
+    const problem = { code: 'cli/cannot-write', detail: expect.stringContaining('no space left') };
+    expect(problemsOf(() => open('full'))).toMatchObject([problem]);
     expect(existsSync(at('full'))).toBe(true);
   });
 

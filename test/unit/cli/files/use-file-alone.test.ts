@@ -1,14 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { useFileAlone } from '../../../../src/cli/files/write-file.ts';
 import { skipSleeps } from '../../../fake-clock.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'meshwright-alone-'));
-const path = join(folder, 'cluster.lock');
+const { at } = temporaryFolder();
+const path = at('cluster.lock');
 const markPath = `${path}.held`;
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('exclusive access to a file', () => {
   it('ends when the work is done or fails', async () => {
@@ -51,7 +49,7 @@ describe('exclusive access to a file', () => {
   });
 
   it('fails in a missing folder', async () => {
-    await expect(useFileAlone(join(folder, 'none', 'cluster.lock'), () => 'x')).rejects.toMatchObject({
+    await expect(useFileAlone(at('none/cluster.lock'), () => 'x')).rejects.toMatchObject({
       diagnostics: [{ code: 'cli/cannot-write' }],
     });
   });

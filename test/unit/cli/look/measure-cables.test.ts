@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { requireProgram } from '../../../../src/cli/look/measure-cables.ts';
-import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
+import { problemsOf } from '../../problems-of.ts';
 
 describe('requireProgram', () => {
   it('finds the program for Macs, and for simulated Macs the one for this computer', () => {
@@ -15,14 +15,7 @@ describe('requireProgram', () => {
   });
 
   it('reports a missing program', () => {
-    const codes = (): readonly string[] => {
-      try {
-        requireProgram(false, () => undefined);
-      } catch (error) {
-        if (error instanceof FleetError) return error.diagnostics.map(({ code }) => code);
-      }
-      return [];
-    };
-    expect(codes()).toEqual(['cables/no-program']);
+    const found = problemsOf(() => requireProgram(false, () => undefined));
+    expect(found.map(({ code }) => code)).toEqual(['cables/no-program']);
   });
 });

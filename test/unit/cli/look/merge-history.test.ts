@@ -12,30 +12,15 @@ const mergeHistory = onPage(merged);
 const at = (second: number): string => new Date(1_795_000_000_000 + second * 1_000).toISOString();
 const seconds = (second: number): number => 1_795_000_000 + second;
 
-const intent = (step: string, node: string, second: number, changes: readonly string[] = []): JournalRecord => ({
-  seq: 1,
-  runId: 'run-a',
-  at: at(second),
-  phase: 'intent',
-  step,
-  node,
-  act: 'script',
-  class: 'converge',
-  effect: 'none',
-  changes,
-});
+function intent(step: string, node: string, second: number, changes: readonly string[] = []): JournalRecord {
+  const act = { act: 'script', class: 'converge', effect: 'none', changes } as const;
+  return { seq: 1, runId: 'run-a', at: at(second), phase: 'intent', step, node, ...act };
+}
 
-const outcome = (step: string, node: string, second: number, result: StepOutcome): JournalRecord => ({
-  seq: 3,
-  runId: 'run-a',
-  at: at(second),
-  phase: 'outcome',
-  step,
-  node,
-  outcome: result,
-  ms: 900,
-  problems: [],
-});
+function outcome(step: string, node: string, second: number, result: StepOutcome): JournalRecord {
+  const ended = { outcome: result, ms: 900, problems: [] };
+  return { seq: 3, runId: 'run-a', at: at(second), phase: 'outcome', step, node, ...ended };
+}
 
 const journal = {
   runId: 'run-a',
@@ -49,21 +34,10 @@ const journal = {
   ] satisfies readonly JournalRecord[],
 };
 
-const entry = (
-  run: string,
-  step: string,
-  second: number,
-  result: HistoryEntry['result'] = 'changed',
-): HistoryEntry => ({
-  atEpochSeconds: seconds(second),
-  run,
-  token: 1,
-  step,
-  verb: 'reboot',
-  by: 'bea@lab',
-  config: 'abc',
-  result,
-});
+function entry(run: string, step: string, second: number, result: HistoryEntry['result'] = 'changed'): HistoryEntry {
+  const about = { token: 1, verb: 'reboot', by: 'bea@lab', config: 'abc' };
+  return { atEpochSeconds: seconds(second), run, step, result, ...about };
+}
 
 const about = { cluster: 'rack', seen: 3, unreached: {}, isWhole: false };
 

@@ -5,22 +5,14 @@ import { emptyLock } from '../../../../src/config/lock.ts';
 import { settleFleet } from '../../../../src/desired/settle/settle.ts';
 import { keysByDriver } from '../../../../src/drivers/registry.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
-import type { NetworkInterface } from '../../../../src/model/facts/fact-values.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';
 
-const office = (address: string, prefixLength: number): RackChanges => {
-  const en0: NetworkInterface = {
-    name: 'en0',
-    isUp: true,
-    mtuBytes: 1_500,
-    ipv4: [{ address, prefixLength }],
-    ipv6: [],
-    members: [],
-  };
+function office(address: string, prefixLength: number): RackChanges {
+  const en0 = { name: 'en0', isUp: true, mtuBytes: 1_500, ipv4: [{ address, prefixLength }], ipv6: [], members: [] };
   return { values: { 'studio-3': { interfaces: [en0] } } };
-};
+}
 
 function cluster(before: ClusterLock = emptyLock('cluster.lock')): SettledCluster {
   const settled = settleFleet(desiredFleet(), before, { archives: {}, folders: {} }, '/rack', keysByDriver);
@@ -55,12 +47,8 @@ describe('the networks of new links', () => {
     expect(around.additions).toEqual(plain.additions.filter((line) => !line.startsWith('link ')));
     const desired = around.fleet;
     const observation = observedFleet(office('10.77.0.6', 24));
-    const plan = makePlan({
-      goal: { kind: 'converge' },
-      desired,
-      observation,
-      targets: desired.nodes.map(({ name }) => name),
-    });
+    const targets = desired.nodes.map(({ name }) => name);
+    const plan = makePlan({ goal: { kind: 'converge' }, desired, observation, targets });
     const [blocker] = plan.blockers.filter(({ code }) => code === 'address/pool-overlap');
     expect(blocker?.action).toBe(
       'Renumber 10.77.0.0/24, or replace the pool 10.77.0.0/24 in the file: thunderbolt.addressing.pool.',

@@ -1,29 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { allowedEffects, type ConsentPolicy, createConsent } from '../../../../src/cli/plan/consent.ts';
 import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
-import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { EffectTotal } from '../../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { emptyPlan } from '../../../rack/plans.ts';
+import { asText } from '../../as-text.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
+import { problemsOf } from '../../problems-of.ts';
 import { fakeRun } from '../console-of.ts';
 
 const effect = (kind: EffectTotal['kind']): EffectTotal => ({ kind, nodes: [], placements: ['kimi'], seconds: 95 });
 const quiet = emptyPlan({ effects: [effect('start'), effect('network')] });
 const interrupting = emptyPlan({ effects: [effect('interrupt')] });
 
+/** The problem that a refusal reports. */
+const refusalOf = (given: Promise<boolean>) =>
+  given.catch((error: unknown) => {
+    if (error instanceof FleetError) return asText(error.diagnostics[0]);
+    throw error;
+  });
+
 /** The answers, or the codes of refusals. */
 async function answer(policy: ConsentPolicy, plans: readonly ReturnType<typeof emptyPlan>[], allow?: string) {
   const { run } = fakeRun({ own: allow === undefined ? {} : { allow } });
   const consent = createConsent(run, policy);
-  const answers: unknown[] = [];
+  const answers: (boolean | string)[] = [];
   for (const plan of plans) {
-    answers.push(
-      await consent.give(plan, 'Do it?').catch((error: unknown) => {
-        if (!(error instanceof FleetError)) throw error;
-        return sayValue(error.diagnostics[0]).code;
-      }),
-    );
+    const given = await refusalOf(consent.give(plan, 'Do it?'));
+    answers.push(typeof given === 'boolean' ? given : sayValue(given).code);
   }
   return answers;
 }
@@ -61,29 +65,16 @@ describe('consent without a terminal', () => {
   });
 
   it('is refused before the first plan runs, or later with a note about earlier changes', async () => {
-    const refusalOf = async (ask: () => unknown) => {
-      try {
-        return await ask();
-      } catch (error) {
-        return error instanceof FleetError
-          ? [error.diagnostics[0].detail, error.diagnostics[0].hint].map(plainText)
-          : error;
-      }
-    };
     const consent = createConsent(fakeRun().run, agreed);
     const effects = [effect('start'), effect('interrupt'), effect('interrupt')];
     const hint = 'Check the plan. If you agree, add: --allow interrupt';
     const words = 'interrupts kimi for up to 95 s';
-    expect(await refusalOf(() => consent.foresee(effects))).toEqual([
-      `The plan ${words}; ${words}. Nothing was changed.`,
-      hint,
-    ]);
-    expect(await refusalOf(() => consent.foresee([effect('start')]))).toBeUndefined();
+    const before = { detail: `The plan ${words}; ${words}. Nothing was changed.`, hint };
+    expect(problemsOf(() => consent.foresee(effects))).toMatchObject([before]);
+    expect(problemsOf(() => consent.foresee([effect('start')]))).toEqual([]);
     expect(await consent.give(quiet, 'Do it?')).toBe(true);
-    expect(await refusalOf(() => consent.give(interrupting, 'Do it?'))).toEqual([
-      `The plan ${words}. Earlier changes from this run remain.`,
-      hint,
-    ]);
+    const later = { detail: `The plan ${words}. Earlier changes from this run remain.`, hint };
+    expect(await refusalOf(consent.give(interrupting, 'Do it?'))).toMatchObject(later);
   });
 
   it.each([
@@ -93,18 +84,15 @@ describe('consent without a terminal', () => {
     ['delete', 'meshwright uninstall --models'],
   ] as const)('is refused with a command that may %s, if this command has no option for it', async (kind, command) => {
     const plan = emptyPlan({ effects: [{ ...effect(kind), nodes: [nodeName('studio-1')] }] });
-    const refusal = await createConsent(fakeRun().run, { ...agreed, allowable: [] })
-      .give(plan, 'Do it?')
-      .catch((error: unknown) => (error instanceof FleetError ? plainText(error.diagnostics[0].hint) : error));
-    expect(refusal).toBe(`Without a prompt, this command cannot do this. Check the plan. If you agree: ${command}`);
+    const consent = createConsent(fakeRun().run, { ...agreed, allowable: [] });
+    const hint = `Without a prompt, this command cannot do this. Check the plan. If you agree: ${command}`;
+    expect(await refusalOf(consent.give(plan, 'Do it?'))).toMatchObject({ hint });
   });
 
   it('rejects an unknown effect', () => {
-    const { run } = fakeRun({ own: { allow: 'interupt' } });
-    expect(() => allowedEffects(run, allowable)).toThrow('"interupt" is not a valid effect');
-    expect(() => allowedEffects(fakeRun({ own: { allow: 'reboot' } }).run, allowable)).toThrow(
-      '"reboot" is not a valid effect',
-    );
+    const allowed = (allow: string) => allowedEffects(fakeRun({ own: { allow } }).run, allowable);
+    expect(() => allowed('interupt')).toThrow('"interupt" is not a valid effect');
+    expect(() => allowed('reboot')).toThrow('"reboot" is not a valid effect');
     expect(allowedEffects(fakeRun().run, allowable)).toEqual([]);
   });
 });

@@ -1,37 +1,26 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isHashedPlan, planDocument, readApplyWords, requireSame } from '../../../../src/cli/plan/plan-document.ts';
 import type { Run } from '../../../../src/cli/verb.ts';
-import { type Diagnostic, FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { bootSessionFact } from '../../../../src/rack/boot/fact.ts';
 import { read } from '../../../../src/rack/fact.ts';
 import { planFor } from '../../../rack/plans.ts';
 import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
+import { problemsOf } from '../../problems-of.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mw-saved-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { path: folder, write } = temporaryFolder();
 
 const about = { isSimulated: false, additions: [] };
 const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true };
 const document = planDocument(planFor({ rack: { values: { 'studio-2': { power } } } }), about);
 
-function problemOf(act: () => unknown): Diagnostic | undefined {
-  try {
-    act();
-    return undefined;
-  } catch (error) {
-    if (error instanceof FleetError) return sayValue(error.diagnostics[0]);
-    throw error;
-  }
-}
+const problemOf = (act: () => unknown) => problemsOf(act).map(sayValue)[0];
 
 /** The problem that `apply plan.json` reports for this text. */
-function problemWith(text: string): Diagnostic | undefined {
-  writeFileSync(join(folder, 'plan.json'), text, { mode: 0o600 });
+function problemWith(text: string) {
+  write('plan.json', text);
   const run = { folder, words: ['plan.json'], options: { json: true }, env: {} } as unknown as Run;
   return problemOf(() => readApplyWords(run, desiredFleet()));
 }

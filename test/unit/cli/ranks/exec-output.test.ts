@@ -4,6 +4,7 @@ import { maxBytesPerNode, showOutcomes, showOutcomesJson } from '../../../../src
 import type { Console } from '../../../../src/cli/terminal/console.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { unknownExit } from '../../../../src/remote/remote.ts';
+import { fakeRun } from '../console-of.ts';
 
 const mebibyte = 1024 * 1024;
 const maxBytes = 16 * mebibyte;
@@ -12,6 +13,7 @@ const maxBytes = 16 * mebibyte;
 function makeConsole() {
   const seen = { out: '', err: '', outChars: 0, longest: 0, writes: 0 };
   const console: Console = {
+    ...fakeRun().run.console,
     out: (text) => {
       seen.outChars += text.length;
       seen.longest = Math.max(seen.longest, text.length);
@@ -21,16 +23,7 @@ function makeConsole() {
     err: (text) => {
       seen.err += text;
     },
-    outClosed: new AbortController().signal,
-    isOutTty: false,
-    isErrTty: false,
-    canAsk: false,
-    canRewrite: false,
-    columns: 80,
-    hasColor: false,
-    hasErrColor: false,
     hasUnicode: true,
-    isSimulated: false,
   };
   return { console, seen };
 }

@@ -27,24 +27,15 @@ describe('the Macs that launch refuses', () => {
   });
 
   it('include a Mac that a stop has marked for a restart', () => {
-    expect(refusals({ values: { 'studio-4': { 'reboot-mark': [mark] } } }, false)).toEqual([
-      [
-        'launch/needs-reboot',
-        'node studio-4',
-        'studio-4: a stopped rank of kimi left something behind that only a restart of the Mac clears.',
-      ],
-    ]);
+    const left = 'a stopped rank of kimi left something behind that only a restart of the Mac clears.';
+    const refused = [['launch/needs-reboot', 'node studio-4', `studio-4: ${left}`]];
+    expect(refusals({ values: { 'studio-4': { 'reboot-mark': [mark] } } }, false)).toEqual(refused);
   });
 
   it('include a Mac whose launch budget is spent, but only for ranks over RDMA', () => {
     const changes = { values: { 'studio-3': spent } };
-    expect(refusals(changes)).toEqual([
-      [
-        'launch/needs-reboot',
-        'node studio-3',
-        expect.stringMatching(/^studio-3: 99 of \d+ starts over RDMA since its last boot are used up/),
-      ],
-    ]);
+    const spentText = expect.stringMatching(/^studio-3: 99 of \d+ starts over RDMA since its last boot are used up/);
+    expect(refusals(changes)).toEqual([['launch/needs-reboot', 'node studio-3', spentText]]);
     expect(refusals(changes, false)).toEqual([]);
     const asked = { nodes, isOverRdma: true, mayPassBudget: true };
     expect(launchRefusals(asked, observedFleet(changes))).toEqual([]);
@@ -56,15 +47,10 @@ describe('the Macs that launch refuses', () => {
       ['launch/reboot-unseen', 'node studio-3', 'studio-3: unknown whether a restart is needed first (a test).'],
       ['launch/reboot-unseen', 'node studio-3', 'studio-3: unknown whether its launch budget is spent (a test).'],
     ]);
-    const hints = launchRefusals({ nodes, isOverRdma: true }, observedFleet(changes)).map(({ hint }) =>
-      plainText(hint),
-    );
-    expect(
-      hints.map((hint) => ['meshwright doctor', '--nodes', 'meshwright reboot'].map((text) => hint.includes(text))),
-    ).toEqual([
-      [true, true, false],
-      [true, true, false],
-    ]);
+    for (const { hint } of launchRefusals({ nodes, isOverRdma: true }, observedFleet(changes))) {
+      expect(plainText(hint)).toMatch(/meshwright doctor.*--nodes/);
+      expect(plainText(hint)).not.toContain('meshwright reboot');
+    }
     expect(refusals({ unreachable: ['studio-3', 'studio-4'] })).toEqual([]);
   });
 });

@@ -9,14 +9,13 @@ const textFor = (rack: MeshRack): string =>
   elsewhereWords(kimi(fleetWithFallback()), nodeName('studio-4'), observeMesh(fleetWithFallback(), rack).nodes);
 
 const all = threeRanks(['joined', 'joined', 'joined']);
+const some = threeRanks(['joined', 'exited', 'stopped']);
+const leftover: MeshRack['ranks'] = { ...all, 'studio-4': [{ state: 'joined' }] };
 
 describe('a node that only the fallback uses', () => {
   it.each<[string, MeshRack]>([
     ['kimi runs on studio-1..3; it has no rank on studio-4.', { ranks: all }],
-    [
-      'kimi runs on studio-1, but not on studio-2,3; it has no rank on studio-4.',
-      { ranks: threeRanks(['joined', 'exited', 'stopped']) },
-    ],
+    ['kimi runs on studio-1, but not on studio-2,3; it has no rank on studio-4.', { ranks: some }],
     ['kimi does not run; its nodes are studio-1..3; it has no rank on studio-4.', { ranks: {} }],
     [
       'kimi runs on studio-1,2; unknown whether it runs on studio-3; it has no rank on studio-4.',
@@ -27,10 +26,7 @@ describe('a node that only the fallback uses', () => {
       { ranks: all, unreachable: ['studio-1', 'studio-2', 'studio-3'] },
     ],
     ['kimi runs on studio-1..3.', { ranks: all, unreachable: ['studio-4'] }],
-    [
-      'kimi runs on studio-1..3; it has a leftover rank on studio-4.',
-      { ranks: { ...all, 'studio-4': [{ state: 'joined' }] } },
-    ],
+    ['kimi runs on studio-1..3; it has a leftover rank on studio-4.', { ranks: leftover }],
   ])('is described: %s', (words, rack) => {
     expect(textFor(rack)).toBe(words);
   });

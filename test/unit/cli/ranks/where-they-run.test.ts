@@ -23,23 +23,18 @@ const there = nodes(4, 1);
 
 describe('the running layout', () => {
   it("is found by observing only the fallback's nodes", async () => {
-    expect(await found(onTheFallback(fleetWithFallback()), ['studio-3'])).toEqual({
-      there: ['kimi'],
-      unseen: [],
-      observed: [there],
-    });
-    expect(await found(onItsNodes)).toEqual({ there: [], unseen: [], observed: [there] });
-    expect(await found({})).toEqual({ there: [], unseen: [], observed: [there] });
+    const seen = { unseen: [], observed: [there] };
+    const onFallback = onTheFallback(fleetWithFallback());
+    expect(await found(onFallback, ['studio-3'])).toEqual({ there: ['kimi'], ...seen });
+    expect(await found(onItsNodes)).toEqual({ there: [], ...seen });
+    expect(await found({})).toEqual({ there: [], ...seen });
   });
 
   it('is found by observing all nodes if the fallback was started but is incomplete', async () => {
     const observed = [there, nodes(2, 3)];
-    expect(await found(onTheFallback(fleetWithFallback(), 'stopped'))).toEqual({
-      there: ['kimi'],
-      unseen: [],
-      observed,
-    });
-    const left = onTheFallback(fleetWithFallback(), 'stopped')['studio-4'] ?? [];
+    const stopped = onTheFallback(fleetWithFallback(), 'stopped');
+    expect(await found(stopped)).toEqual({ there: ['kimi'], unseen: [], observed });
+    const left = stopped['studio-4'] ?? [];
     expect(await found({ ...onItsNodes, 'studio-1': [], 'studio-4': left })).toMatchObject({ there: [], observed });
   });
 

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { currentCommit, type HubAccess, resolveRepository } from '../../../../src/cli/sources/hub.ts';
-import { revisionNotice } from '../../../../src/cli/sources/read-repositories.ts';
+import { readToken, revisionNotice } from '../../../../src/cli/sources/read-repositories.ts';
 import { hubSource } from '../../../../src/desired/hub-source.ts';
 import type { HubSource } from '../../../../src/model/desired.ts';
 import { jsonAnswer } from '../../../../src/sim/web/web-server.ts';
@@ -11,6 +11,7 @@ import { openFakeWeb } from '../../../servers/fake-web.ts';
 import { longestWaitMs } from '../../../until.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
+import { fakeRun } from '../console-of.ts';
 
 const files = {
   'README.md': '# tiny',
@@ -101,6 +102,8 @@ describe('a repository', () => {
       hub.limit('api', 99, 10);
     };
     const sleptMs = skipSleeps();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
     hub.limit('api', 1, 10);
     expect(await resolved('hf:acme/tiny', { onPause })).toMatchObject({ commit });
     expect([pauses, sleptMs]).toEqual([[10], [10_000]]);
@@ -138,6 +141,39 @@ describe('a list of the real Hub', () => {
     const sha256 = '097417381d6c7230bd9e3557456d726de6e83245ec8b24f529f60198a67b203a';
     const files = [{ path: 'pytorch_model.bin', sizeBytes: 440_473_133, sha256 }];
     expect(found).toEqual({ kind: 'known', commit: sha, files });
+  });
+});
+
+describe('a long list', () => {
+  it.each([
+    [16, 'known'],
+    [17, 'unresolved'],
+  ])('of %i MiB is %s', async (megabytes, kind) => {
+    const entries = JSON.stringify([{ type: 'file', path: 'a.json', size: 1, oid: '', lfs: { oid: 'ab'.repeat(32) } }]);
+    const list = { ...jsonAnswer(200, []), body: Buffer.from(entries.padEnd(megabytes * 2 ** 20)) };
+    const web = await openFakeWeb(
+      new Map([[hubHost, ({ path }) => (path.includes('/tree/') ? list : jsonAnswer(200, { sha: 'ab'.repeat(20) }))]]),
+    );
+    skipSleeps();
+    const more = { downloads: { mirror: web.origin }, ca: web.ca };
+    const found = await resolveRepository(source('hf:acme/long'), access(more));
+    await web.close();
+    expect(found.kind).toBe(kind);
+  });
+});
+
+describe('a Hugging Face token', () => {
+  const read = async (token?: string) => {
+    const { run } = fakeRun({ env: { HF_TOKEN: token } });
+    const found = await readToken(run, { downloads: { token: { kind: 'env', name: 'HF_TOKEN' } } } as never, '/');
+    return found?.kind === 'missing' ? sayValue(found.diagnostic).code : found?.secret.reveal();
+  };
+
+  it('has only characters that curl sends unchanged, and is optional', async () => {
+    expect(await readToken(fakeRun().run, {}, '/')).toBeUndefined();
+    expect(await read('hf_aB9._~+/-=')).toBe('hf_aB9._~+/-=');
+    for (const token of ['hf a', 'hf_a"', 'hf_\u00e4']) expect(await read(token)).toBe('secret/unusable');
+    expect(await read()).toBe('secret/missing');
   });
 });
 

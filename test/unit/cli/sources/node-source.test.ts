@@ -71,6 +71,8 @@ function shelfOf(root: MacRoot, changes: Readonly<Record<string, string>> = {}):
   return root;
 }
 
+const unknown = (why: string) => ({ kind: 'unknown', why });
+
 const shapeAt = (root: MacRoot, answer?: (stdout: string) => Partial<ExecResult>) =>
   readShape(nodeSource(remoteTo(root, answer).remote, { folder: shelf, files }, 10_000), paths);
 
@@ -96,22 +98,17 @@ describe.each(scriptShells)('the shape of a model on a node, read by $name', (sh
 
   it('is unknown if the files differ from the cluster file', async () => {
     const root = shelfOf(newRoot(shell), { 'model.safetensors': `${weights}x` });
-    expect(await shapeAt(root)).toEqual({
-      kind: 'unknown',
-      why: `model.safetensors has ${weights.length + 1} bytes instead of ${weights.length}`,
-    });
+    const sizes = `${weights.length + 1} bytes instead of ${weights.length}`;
+    expect(await shapeAt(root)).toEqual(unknown(`model.safetensors has ${sizes}`));
     const other = shelfOf(newRoot(shell), { 'config.json': config.replace('64', '32') });
-    expect(await shapeAt(other)).toEqual({
-      kind: 'unknown',
-      why: 'config.json does not have the sha256 in the cluster file',
-    });
-    expect(await shapeAt(newRoot(shell))).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
+    expect(await shapeAt(other)).toEqual(unknown('config.json does not have the sha256 in the cluster file'));
+    expect(await shapeAt(newRoot(shell))).toEqual(unknown('config.json does not exist'));
   });
 
   it("is unknown if a folder has a file's name", async () => {
     const root = newRoot(shell);
     root.file(`${shelf}/config.json/x`, '');
-    expect(await shapeAt(root)).toEqual({ kind: 'unknown', why: 'config.json cannot be read: no permission' });
+    expect(await shapeAt(root)).toEqual(unknown('config.json cannot be read: no permission'));
   });
 });
 
@@ -150,17 +147,13 @@ describe.each(scriptShells.slice(0, 1))("a node's answer about a file", (shell) 
     ['bytes although there are none', () => text('@bytes none\nAAAA\n')],
     ['a truncated output', (stdout: string) => ({ ...text(stdout), isTruncated: true })],
   ])('is rejected with %s', async (_name, answer) => {
-    expect(await shapeAt(shelfOf(newRoot(shell)), answer)).toEqual({
-      kind: 'unknown',
-      why: 'config.json arrived in an unexpected format',
-    });
+    const shape = await shapeAt(shelfOf(newRoot(shell)), answer);
+    expect(shape).toEqual(unknown('config.json arrived in an unexpected format'));
   });
 
   it('includes the exit code of a failed command', async () => {
     const exit = { kind: 'exited', code: 127 } as const;
-    expect(await shapeAt(shelfOf(newRoot(shell)), () => ({ exit }))).toEqual({
-      kind: 'unknown',
-      why: 'config.json cannot be read (exit 127)',
-    });
+    const shape = await shapeAt(shelfOf(newRoot(shell)), () => ({ exit }));
+    expect(shape).toEqual(unknown('config.json cannot be read (exit 127)'));
   });
 });

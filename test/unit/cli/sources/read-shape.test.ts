@@ -1,17 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { nextAddress } from '../../../../src/cli/sources/http-get.ts';
 import { type ByteSource, folderSource, readShape, urlSource } from '../../../../src/cli/sources/read-shapes.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 import { ggufBytes, safetensorsBytes, tensorsInRow } from '../../rack/artifacts/shapes/headers.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'mw-shape-'));
+const { path: root, at, write } = temporaryFolder();
 const closers: (() => void)[] = [];
 afterAll(() => {
-  rmSync(root, { recursive: true, force: true });
   for (const close of closers) close();
 });
 
@@ -38,8 +35,7 @@ const files: Readonly<Record<string, Buffer>> = {
 };
 const names = Object.keys(files);
 
-mkdirSync(join(root, 'model'));
-for (const [name, bytes] of Object.entries(files)) writeFileSync(join(root, 'model', name), bytes);
+for (const [name, bytes] of Object.entries(files)) write(`model/${name}`, bytes);
 
 const wanted = {
   kind: 'known',
@@ -78,7 +74,7 @@ const byRange: RequestListener = ({ url = '', headers }, response) => {
 
 describe('the shape of a model', () => {
   it('is read from the headers in a folder', async () => {
-    expect(await readShape(folderSource(join(root, 'model')), names)).toMatchObject(wanted);
+    expect(await readShape(folderSource(at('model')), names)).toMatchObject(wanted);
   });
 
   it('is read from a server by range requests', async () => {
@@ -95,22 +91,11 @@ describe('the shape of a model', () => {
 
   it('is never redirected away from https', () => {
     const from = new URL('https://models.lan/tiny/config.json');
-    const places = [
-      '/other',
-      'https://cdn.lan/x',
-      'http://models.lan/x',
-      'ftp://models.lan/x',
-      'http://[',
-      '//cdn.lan',
-    ];
-    expect(places.map((place) => nextAddress(from, place)?.href)).toEqual([
-      'https://models.lan/other',
-      'https://cdn.lan/x',
-      undefined,
-      undefined,
-      undefined,
-      'https://cdn.lan/',
-    ]);
+    const allowed = ['/other', 'https://cdn.lan/x', '//cdn.lan'].map((place) => nextAddress(from, place)?.href);
+    expect(allowed).toEqual(['https://models.lan/other', 'https://cdn.lan/x', 'https://cdn.lan/']);
+    for (const place of ['http://models.lan/x', 'ftp://models.lan/x', 'http://[']) {
+      expect(nextAddress(from, place)).toBeUndefined();
+    }
     expect(nextAddress(new URL('http://models.lan'), 'https://models.lan')?.href).toBe('https://models.lan/');
   });
 
@@ -134,7 +119,7 @@ describe('the shape of a model', () => {
       'tokenizer.ggml.tokens': words,
     };
     const head = ggufBytes(metadata, [{ name: 'blk.0.ffn_up.weight', dims: [64], type: 1, offset: 0 }]);
-    writeFileSync(join(root, 'large.gguf'), Buffer.concat([head, Buffer.alloc(128)]));
+    write('large.gguf', Buffer.concat([head, Buffer.alloc(128)]));
     expect(head.length).toBeGreaterThan(3 * 131_072);
     const reads: number[] = [];
     const source = folderSource(root);
@@ -175,19 +160,15 @@ describe('the shape of a model', () => {
   });
 
   it('is unknown for a missing folder, and for a folder in place of a file', async () => {
-    const gone = await readShape(folderSource(join(root, 'gone')), names);
+    const gone = await readShape(folderSource(at('gone')), names);
     expect(gone).toEqual({ kind: 'unknown', why: 'config.json does not exist' });
-    expect(await readShape(folderSource(root), ['config.json', 'model'])).toEqual({
-      kind: 'unknown',
-      why: 'it has neither safetensors nor GGUF files',
-    });
+    const none = { kind: 'unknown', why: 'it has neither safetensors nor GGUF files' };
+    expect(await readShape(folderSource(root), ['config.json', 'model'])).toEqual(none);
   });
 
   it('is unknown for a damaged file, and names that file', async () => {
-    writeFileSync(join(root, 'bad.gguf'), 'GGML');
-    expect(await readShape(folderSource(root), ['bad.gguf'])).toEqual({
-      kind: 'unknown',
-      why: 'the header of bad.gguf does not begin with GGUF',
-    });
+    write('bad.gguf', 'GGML');
+    const damaged = { kind: 'unknown', why: 'the header of bad.gguf does not begin with GGUF' };
+    expect(await readShape(folderSource(root), ['bad.gguf'])).toEqual(damaged);
   });
 });

@@ -50,13 +50,8 @@ describe('the shape of a model whose nodes do not answer', () => {
       way: { kind: 'no-way', diagnostics: [diagnose('ssh/unreachable', { detail: 'It is off.' })] } as const,
     }));
     const onNode = { ...model, source: { kind: 'node', folder: '/Volumes/shelf' } } as const;
-    expect(await readNodeShape(ways, onNode, limits)).toEqual({
-      kind: 'unknown',
-      why: 'studio-1 and studio-2 not reached',
-    });
-    expect(await readNodeShape([], onNode, limits)).toEqual({
-      kind: 'unknown',
-      why: 'none of the selected nodes loads it',
-    });
+    const unknown = (why: string) => ({ kind: 'unknown', why });
+    expect(await readNodeShape(ways, onNode, limits)).toEqual(unknown('studio-1 and studio-2 not reached'));
+    expect(await readNodeShape([], onNode, limits)).toEqual(unknown('none of the selected nodes loads it'));
   });
 });

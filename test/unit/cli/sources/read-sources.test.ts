@@ -1,58 +1,38 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { readArchive, readFolder } from '../../../../src/cli/sources/read-sources.ts';
 import { isTreePath } from '../../../../src/desired/tree-paths.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'mw-sources-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-const at = (name: string): string => join(root, name);
+const { at, write } = temporaryFolder();
 const sha256 = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex');
 const { signal } = new AbortController();
 
 describe('an archive', () => {
   it('has a digest and a size, even if it is read in parts', async () => {
     const bytes = Buffer.alloc(2_500_000, 'abc');
-    writeFileSync(at('large'), bytes);
-    writeFileSync(at('empty'), '');
-    expect(await readArchive(at('large'), signal)).toEqual({
-      kind: 'known',
-      sha256: sha256(bytes),
-      sizeBytes: 2_500_000,
-    });
-    expect(await readArchive(at('empty'), signal)).toEqual({
-      kind: 'known',
-      sha256: sha256(''),
-      sizeBytes: 0,
-      text: '',
-    });
+    const large = { kind: 'known', sha256: sha256(bytes), sizeBytes: 2_500_000 };
+    expect(await readArchive(write('large', bytes), signal)).toEqual(large);
+    const empty = { kind: 'known', sha256: sha256(''), sizeBytes: 0, text: '' };
+    expect(await readArchive(write('empty', ''), signal)).toEqual(empty);
   });
 
   it('is reported as missing or as unreadable', async () => {
-    mkdirSync(at('folder'));
-    expect(await readArchive(at('absent'), signal)).toEqual({
-      kind: 'missing',
-      detail: `${at('absent')} does not exist.`,
-    });
-    expect(await readArchive(at('folder'), signal)).toEqual({
-      kind: 'unreadable',
-      detail: `${at('folder')} cannot be read: it is a folder.`,
-    });
+    const absent = { kind: 'missing', detail: `${at('absent')} does not exist.` };
+    expect(await readArchive(at('absent'), signal)).toEqual(absent);
+    const folder = { kind: 'unreadable', detail: `${at('.')} cannot be read: it is a folder.` };
+    expect(await readArchive(at('.'), signal)).toEqual(folder);
   });
 
   it('is not read after an interruption', async () => {
-    writeFileSync(at('some'), 'x');
-    await expect(readArchive(at('some'), AbortSignal.abort())).rejects.toThrow('aborted');
+    await expect(readArchive(write('some', 'x'), AbortSignal.abort())).rejects.toThrow('aborted');
   });
 });
 
 describe('a model folder', () => {
   it('lists every file in it by path, except .DS_Store', async () => {
-    mkdirSync(at('model/deep/er'), { recursive: true });
-    for (const name of ['model/b', 'model/a', 'model/deep/er/c', 'model/.DS_Store']) writeFileSync(at(name), name);
+    for (const name of ['model/b', 'model/a', 'model/deep/er/c', 'model/.DS_Store']) write(name, name);
     symlinkSync(at('model/b'), at('model/link'));
     const fact = await readFolder(at('model'), signal);
     expect(fact).toEqual({

@@ -118,15 +118,11 @@ describe('a release', () => {
 
   it('that ends early or cannot be reached is not resolved', async () => {
     const url = 'https://site.lan/own.tar.gz';
-    const cut = await resolve(
-      { url },
-      {
-        '/site.lan/own.tar.gz': (response) => {
-          response.writeHead(200, { 'content-length': bytes.length });
-          response.write(bytes.subarray(0, 1_000), () => response.destroy());
-        },
-      },
-    );
+    const cutOff: Answer = (response) => {
+      response.writeHead(200, { 'content-length': bytes.length });
+      response.write(bytes.subarray(0, 1_000), () => response.destroy());
+    };
+    const cut = await resolve({ url }, { '/site.lan/own.tar.gz': cutOff });
     expect(cut.fact).toMatchObject({ kind: 'unresolved', detail: expect.stringContaining('cannot be reached') });
     const gone = { url, from: 'http://127.0.0.1:59999/own.tar.gz', plainHttp: true } as const;
     const fact = await resolveRelease(gone, { signal: new AbortController().signal }, () => undefined);
@@ -134,10 +130,8 @@ describe('a release', () => {
   });
 
   it('is not resolved after an interruption', async () => {
-    const [ended] = [new AbortController()];
-    ended.abort();
     const release = { url: 'https://site.lan/a.zip', from: `${mirror}/site.lan/a.zip` };
-    await expect(resolveRelease(release, { signal: ended.signal }, () => undefined)).rejects.toThrow();
+    await expect(resolveRelease(release, { signal: AbortSignal.abort() }, () => undefined)).rejects.toThrow();
   });
 });
 

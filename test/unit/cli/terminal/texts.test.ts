@@ -24,23 +24,8 @@ describe('a duration', () => {
     expect(parseDuration(text)).toBe(durationMs);
   });
 
-  it.each([
-    '',
-    '30',
-    's',
-    '0s',
-    '-1s',
-    '1.5s',
-    '1 s',
-    '1S',
-    '01s',
-    '25h',
-    '86400001ms',
-    '99999999999s',
-    '1s\n',
-    '1e3s',
-    '٣s',
-  ])('is not parsed from %j', (text) => {
+  const invalid = ['', '30', 's', '0s', '-1s', '1.5s', '1 s', '1S', '01s', '1s\n', '1e3s', '٣s'];
+  it.each([...invalid, '25h', '86400001ms', '99999999999s'])('is not parsed from %j', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 });

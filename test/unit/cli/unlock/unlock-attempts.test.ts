@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type KeptAttempts, openUnlockAttempts } from '../../../../src/cli/unlock/unlock-by-itself.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'meshwright-attempts-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const open = (name: string): KeptAttempts => openUnlockAttempts({ MESHWRIGHT_STATE: join(folder, name) }, 15_000);
+const { at, write } = temporaryFolder();
+const open = (name: string): KeptAttempts => openUnlockAttempts({ MESHWRIGHT_STATE: at(name) }, 15_000);
 
 describe('attempts to unlock a Mac', () => {
   it('wait while another attempt may be running, and for a pause after it', async () => {
@@ -29,7 +28,7 @@ describe('attempts to unlock a Mac', () => {
   });
 
   it('leave a record of a refusal until the Mac is unlocked', async () => {
-    const attempts = openUnlockAttempts({ MESHWRIGHT_STATE: join(folder, 'refused') }, 0);
+    const attempts = openUnlockAttempts({ MESHWRIGHT_STATE: at('refused') }, 0);
     const refusedAfter = async (act: Promise<unknown>): Promise<boolean> => {
       await act;
       return attempts.wasRefused('a');
@@ -43,8 +42,35 @@ describe('attempts to unlock a Mac', () => {
     expect(await refusedAfter(attempts.seenUp('a'))).toBe(false);
   });
 
+  it('are kept in a private file for each address, without anything that is unreadable', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    const attempts = open('kept');
+    await attempts.take('b', 5_000);
+    await attempts.ended('a', 'refused');
+    await attempts.seenUp('b');
+    vi.useRealTimers();
+    const place = at('kept/unlock');
+    const kept = readdirSync(place).map((name) => [name, readFileSync(join(place, name), 'utf8')]);
+    expect(kept).toEqual([
+      ['3e23e8160039594a.json', '{"atEpochMs":1000000,"mostMs":5000,"isRefused":false}\n'],
+      ['ca978112ca1bbdca.json', '{"atEpochMs":1000000,"mostMs":0,"isRefused":true}\n'],
+    ]);
+    expect([place, join(place, '3e23e8160039594a.json')].map((path) => statSync(path).mode & 0o777)).toEqual([
+      0o700, 0o600,
+    ]);
+    for (const text of ['', 'null', '7', '{"isRefused":true}', '{"atEpochMs":"1","isRefused":true}']) {
+      write('kept/unlock/ca978112ca1bbdca.json', text);
+      expect(attempts.wasRefused('a')).toBe(false);
+    }
+    write('kept/unlock/ca978112ca1bbdca.json', '{"atEpochMs":1,"mostMs":"9","isRefused":true}');
+    await attempts.seenUp('a');
+    expect(readFileSync(join(place, 'ca978112ca1bbdca.json'), 'utf8')).toBe(
+      '{"atEpochMs":1,"mostMs":0,"isRefused":false}\n',
+    );
+  });
+
   it('fail if they cannot be recorded', async () => {
-    writeFileSync(join(folder, 'file'), '');
+    write('file', '');
     const attempts = open('file');
     expect(() => attempts.open()).toThrow(expect.objectContaining({ diagnostics: [expect.anything()] }));
     await expect(attempts.take('a', 0)).rejects.toMatchObject({ diagnostics: [{ code: 'cli/cannot-write' }] });

@@ -99,7 +99,7 @@ function settle({ folder = folderOf(good), text = list, runtimeFiles }: Given = 
     extras: settled.wanted.extras.map(({ name }) => name),
     sources: settled.wanted.extras.map(({ source }) => source),
     locked: Object.keys(settled.lockedExtras),
-    reported: wheeled.diagnostics.map(({ code, detail }) => `${code} ${detail}`),
+    reported: wheeled.diagnostics.map(({ code }) => code),
   };
 }
 
@@ -125,45 +125,31 @@ describe('a folder of wheels', () => {
   });
 
   it.each([
-    ['no wheel', [], 'mlx/wheel-missing /rack/wheels: no wheel for mlx-lm 0.31.3.'],
-    [
-      'a different version',
-      [['mlx_lm-0.31.2-py3-none-any.whl', digestOf('mlx-lm')]],
-      'mlx/wheel-missing /rack/wheels: no wheel for mlx-lm 0.31.3, only mlx_lm-0.31.2-py3-none-any.whl.',
-    ],
-    [
-      'different bytes',
-      [['mlx_lm-0.31.3-py3-none-any.whl', digestOf('changed')]],
-      'mlx/wheel-missing /rack/wheels: the hash of mlx_lm-0.31.3-py3-none-any.whl is not in the requirements.',
-    ],
-    [
-      'a wheel for a different Python',
-      [['mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl', digestOf('mlx-lm')]],
-      'mlx/wheel-missing /rack/wheels: mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl does not fit a Mac with Apple silicon and Python 3.12.',
-    ],
-  ] as const)('is refused with %s of a package', (_, files, reported) => {
+    ['no wheel', []],
+    ['a different version', [['mlx_lm-0.31.2-py3-none-any.whl', digestOf('mlx-lm')]]],
+    ['different bytes', [['mlx_lm-0.31.3-py3-none-any.whl', digestOf('changed')]]],
+    ['a wheel for a different Python', [['mlx_lm-0.31.3-cp313-cp313-macosx_14_0_arm64.whl', digestOf('mlx-lm')]]],
+  ] as const)('is refused with %s of a package', (_, files) => {
     const { 'mlx_lm-0.31.3-py3-none-any.whl': __, ...rest } = good;
-    expect(settle({ folder: folderOf({ ...rest, ...Object.fromEntries(files) }) }).reported).toEqual([reported]);
+    const { reported } = settle({ folder: folderOf({ ...rest, ...Object.fromEntries(files) }) });
+    expect(reported).toEqual(['mlx/wheel-missing']);
   });
 
   it('needs no package for other systems, and is refused with a package at a URL', () => {
     const hash = digestOf('x');
     expect(settle({ text: list + line("uvloop==1.0 ; sys_platform == 'linux'", hash) }).reported).toEqual([]);
-    expect(
-      settle({ text: list + line('fork @ https://example.org/fork-1.0-py3-none-any.whl', hash) }).reported,
-    ).toEqual(['mlx/wheel-missing /rack/wheels: fork comes from a URL, which a node without internet cannot reach.']);
+    const atUrl = line('fork @ https://example.org/fork-1.0-py3-none-any.whl', hash);
+    expect(settle({ text: list + atUrl }).reported).toEqual(['mlx/wheel-missing']);
   });
 
   it('must contain Python', () => {
     const { [python]: _, ...rest } = good;
-    expect(settle({ folder: folderOf(rest) }).reported).toEqual([
-      'mlx/python-missing /rack/wheels has no cpython-3.12…-aarch64-apple-darwin-install_only_stripped.tar.gz.',
-    ]);
+    expect(settle({ folder: folderOf(rest) }).reported).toEqual(['mlx/python-missing']);
   });
 
   it('is taken from the lock if it cannot be read, and refused without a lock entry', () => {
     const folder: FolderFact = { kind: 'missing', detail: '/rack/wheels is not there.' };
-    expect(settle({ folder }).reported).toEqual(['mlx/wheels-unreadable /rack/wheels is not there.']);
+    expect(settle({ folder }).reported).toEqual(['mlx/wheels-unreadable']);
     const runtimeFiles = Object.fromEntries(
       Object.entries(good).map(([name, sha256]) => [`mlx/${name}`, { sha256, sizeBytes: 10 }]),
     );

@@ -160,13 +160,10 @@ describe('the environment of a command runtime', () => {
     const [model] = fleet.models;
     if (!placement || !runtime || !model) throw new Error('the fleet is incomplete');
     const found = command.check?.({ placement, runtime: runtime as CommandRuntime, model, nodes: [], fleet }) ?? [];
-    expect(found.map(({ code, detail, hint }) => [code, detail, plainText(hint ?? '')])).toEqual([
-      [
-        'placement/reserved-word',
-        'The driver sets MLX_RANK itself.',
-        'Remove it. `variables: mlx` sets it from the cables and nodes of each start.',
-      ],
-    ]);
+    expect(found).toMatchObject([{ code: 'placement/reserved-word', detail: 'The driver sets MLX_RANK itself.' }]);
+    expect(plainText(found[0]?.hint ?? '')).toContain(
+      '`variables: mlx` sets it from the cables and nodes of each start.',
+    );
   });
 });
 
@@ -229,9 +226,8 @@ describe('the preparation of a command runtime', () => {
     const keys = keysOf({ runtime });
     expect(new Set(keys).size).toBe(3);
     expect(keysOf({ runtime }, 9)).toEqual(keys);
-    expect(keysOf({ runtime: { ...runtime, env: { PORT: '{port}' } } }, 1)).toEqual(
-      keysOf({ runtime: { ...runtime, env: { PORT: '{port}' } } }, 2),
-    );
+    const onPort = { runtime: { ...runtime, env: { PORT: '{port}' } } };
+    expect(keysOf(onPort, 1)).toEqual(keysOf(onPort, 2));
     const others = [
       keysOf({ runtime: { prepare: [...prepare, 'x'] } }),
       keysOf({ runtime, placement: { contextTokens: 1_024 } }),

@@ -16,12 +16,7 @@ const kimi: InstanceWish = {
   meta: 'MlxJaccl',
   ids: four,
 };
-const qwen: InstanceWish = {
-  modelId: 'mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit',
-  sharding: 'Tensor',
-  meta: 'MlxJaccl',
-  ids,
-};
+const qwen: InstanceWish = { ...kimi, modelId: 'mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit', ids };
 
 describe('the chosen preview', () => {
   it('has exactly the declared nodes, even if other previews exist', () => {
@@ -67,15 +62,8 @@ describe('the chosen preview', () => {
   it('does not exist if tensor over RDMA is only the label of a ring on one node', () => {
     const all = previewsOf('previews-no-rdma.json');
     const one = { ...qwen, ids: ids.slice(0, 1) };
-    expect(choosePreview(all, one)).toEqual({
-      kind: 'none',
-      reason: 'Requested RDMA (MlxJaccl) but no RDMA-connected cycles available',
-    });
     const disguised = all.filter(({ error }) => error === undefined);
-    expect(choosePreview(disguised, one)).toEqual({
-      kind: 'none',
-      reason: "exo's preview of Tensor over MlxJaccl is a MlxRingInstance with PipelineShardMetadata on 1 node",
-    });
+    for (const previews of [all, disguised]) expect(choosePreview(previews, one).kind).toBe('none');
     expect(choosePreview(all, { ...qwen, sharding: 'Pipeline', meta: 'MlxRing', ids: one.ids }).kind).toBe('chosen');
   });
 
@@ -93,9 +81,8 @@ describe('the chosen preview', () => {
   });
 
   it('does not exist for a different model', () => {
-    expect(choosePreview(previewsOf('previews-4node-kimi.json'), { ...kimi, modelId: 'other/model' }).kind).toBe(
-      'none',
-    );
+    const other = { ...kimi, modelId: 'other/model' };
+    expect(choosePreview(previewsOf('previews-4node-kimi.json'), other).kind).toBe('none');
   });
 });
 

@@ -70,10 +70,8 @@ describe('placing a model on exo', () => {
 
   it('requires RDMA in both directions if it is declared', () => {
     const state = stateWith(undefined).replaceAll('sourceRdmaIface', 'elsewhere');
-    expect(play(well([ready], { 'GET /state': state }), { meta: 'MlxJaccl' }).end).toMatchObject({
-      code: 'exo/mesh-incomplete',
-      reason: 'exo sees no RDMA from studio-1 to studio-2',
-    });
+    const { end } = play(well([ready], { 'GET /state': state }), { meta: 'MlxJaccl' });
+    expect(end).toMatchObject({ reason: 'exo sees no RDMA from studio-1 to studio-2' });
   });
 
   it('adds a model that exo does not know, and reports why it is refused', () => {
@@ -105,11 +103,7 @@ describe('placing a model on exo', () => {
 
     it('asks again while the model is not listed, and gives up after two minutes', () => {
       const { end, asked, atMs } = play(well([ready], { 'GET /models': empty, 'POST /models/add': 0 }));
-      expect(end).toEqual({
-        kind: 'failed',
-        code: 'exo/model-refused',
-        reason: `exo did not answer the request to add ${qwen}`,
-      });
+      expect(end).toMatchObject({ reason: `exo did not answer the request to add ${qwen}` });
       expect(adds(asked).length).toBeGreaterThan(1);
       expect(Math.round(atMs / 1_000)).toBeGreaterThanOrEqual(120);
     });
@@ -120,27 +114,20 @@ describe('placing a model on exo', () => {
     });
   });
 
-  it("keeps an interrupted run's matching instance and deletes others", () => {
-    const right = play(well([], { 'GET /state': ready }));
-    expect([right.end.kind, right.asked.filter(({ method }) => method !== 'GET')]).toEqual(['done', []]);
-    const wrong = JSON.stringify(loading()).replaceAll('PipelineShardMetadata', 'TensorShardMetadata');
-    const answer = well([ready]);
-    const other = play((request, count) => (request.path === '/state' && count === 0 ? wrong : answer(request)));
-    expect(other.asked.filter(({ method }) => method === 'DELETE').map(({ path }) => path)).toEqual([
-      '/instance/e1a6d2c4-92b7-4c0b-8f6e-0d7a35c9be12',
-    ]);
+  it("keeps an interrupted run's matching instance", () => {
+    const { end, asked } = play(well([], { 'GET /state': ready }));
+    expect([end.kind, asked.filter(({ method }) => method !== 'GET')]).toEqual(['done', []]);
   });
 });
 
 describe('earlier instances', () => {
   const id = 'e1a6d2c4-92b7-4c0b-8f6e-0d7a35c9be12';
-  const stale = JSON.stringify(loading()).replaceAll('PipelineShardMetadata', 'TensorShardMetadata');
-  const two = JSON.parse(stale) as JsonState;
-  const [old] = Object.values(two.instances);
+  const stale = JSON.parse(JSON.stringify(loading()).replaceAll('Pipeline', 'Tensor')) as JsonState;
+  const [old] = Object.values(stale.instances);
   const second = JSON.parse(JSON.stringify(old).replaceAll(id, 'f0'));
-  const staleTwo = JSON.stringify({ ...two, instances: { [id]: old, f0: second } });
+  const staleTwo = JSON.stringify({ ...stale, instances: { [id]: old, f0: second } });
 
-  it('may take a long time to disappear without shortening later deadlines', () => {
+  it('are deleted, and may take a long time to disappear without shortening later deadlines', () => {
     const answer = well([ready]);
     let offers = 0;
     const { end, asked } = play((request) => {

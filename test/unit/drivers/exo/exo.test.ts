@@ -15,6 +15,7 @@ import { renderPath } from '../../../../src/node/paths/node-paths.ts';
 import { checkedMac } from '../../../../src/rack/placement/state/seen-names.ts';
 import { type ExoChanges, exoFleet } from '../../../rack/placements.ts';
 import { observedFleet } from '../../../rack/rack.ts';
+import { evenShape } from '../../engine/plan/fit-shapes.ts';
 
 const render = (text: Text): string =>
   text
@@ -192,23 +193,9 @@ const codesOf = (
 };
 
 const shape = (hidden: number, kvHeads: number): ModelShape => ({
-  format: 'safetensors',
+  ...evenShape(0, { hidden, heads: 12, kvHeads, headDim: 12, dims: {} }),
   architecture: 'llama',
   classes: ['LlamaForCausalLM'],
-  hidden,
-  heads: 12,
-  kvHeads,
-  headDim: 12,
-  attention: { kind: 'mla', rank: 512, rope: 64 } as unknown as ModelShape['attention'],
-  dims: {},
-  hasOwnCode: false,
-  layers: [],
-  embeddingBytes: 0,
-  outputBytes: 0,
-  otherBytes: 0,
-  lastNormBytes: 0,
-  largestTensorBytes: 0,
-  stateBytes: 0,
 });
 
 describe('a placement on exo', () => {

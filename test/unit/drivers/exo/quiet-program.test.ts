@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { logPattern, signatures } from '../../../../src/drivers/exo/classify.ts';
 import { quietProgram } from '../../../../src/drivers/exo/configure.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 import { exoLines } from './exo-lines.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mw-quiet-'));
-const home = join(folder, 'home');
-writeFileSync(join(folder, 'quiet.pl'), quietProgram);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { at, write } = temporaryFolder();
+const home = at('home');
+const program = write('quiet.pl', quietProgram);
 
 /** Runs a shell script in place of exo. */
 async function quietly(
@@ -19,7 +18,7 @@ async function quietly(
 ): Promise<{ readonly said: string; readonly code: unknown; readonly signal: unknown }> {
   rmSync(home, { recursive: true, force: true });
   mkdirSync(join(home, '.exo'), { recursive: true });
-  const child = spawn('perl', [join(folder, 'quiet.pl'), home, '/bin/sh', '-c', script, 'exo', home], {
+  const child = spawn('perl', [program, home, '/bin/sh', '-c', script, 'exo', home], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const said: Buffer[] = [];
@@ -134,7 +133,7 @@ describe('the log filter that starts exo', () => {
       `${[...lines.slice(0, 2), seen('INFO', 'pid = 5'), lines[3]].join('\n')}\n`,
     );
     expect((await quietly(print([record('INFO', 'something new'), 'elephant']))).said).toBe('');
-    const child = spawn('perl', [join(folder, 'quiet.pl'), home, '/nowhere/exo'], {
+    const child = spawn('perl', [program, home, '/nowhere/exo'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     const said: Buffer[] = [];

@@ -62,11 +62,8 @@ describe('the ranks of a llama.cpp mesh', () => {
     const port = serviceOf({}, 1).record.port;
     expect(wordAfter(argv, '--model')).toBe(`/opt/meshwright/models/tiny/${digestOf('model').slice(0, 16)}/tiny.gguf`);
     expect(wordAfter(argv, '--rpc')).toBe(`10.77.0.2:${port},10.77.0.6:${port}`);
-    expect([wordAfter(argv, '--fit'), wordAfter(argv, '--host'), wordAfter(argv, '--port')]).toEqual([
-      'off',
-      '127.0.0.1',
-      '8080',
-    ]);
+    const values = ['--fit', '--host', '--port'].map((word) => wordAfter(argv, word));
+    expect(values).toEqual(['off', '127.0.0.1', '8080']);
     expect(record.port).toBe(8_080);
   });
 
@@ -102,13 +99,9 @@ describe('the ranks of a llama.cpp mesh', () => {
       `/opt/meshwright/runtimes/llama/${digestOf('archive').slice(0, 16)}/bin/ggml-rpc-server`,
     ]);
     expect(worker?.at(-1)).toBe('--cache');
-    expect(ranks.map(({ files }) => files.map((file) => [file.kind, file.name]))).toEqual([
-      [],
-      ...[1, 2].map(() => [
-        ['folder', 'cache'],
-        ['file', 'verify-cache.pl'],
-      ]),
-    ]);
+    const cached = ['folder cache', 'file verify-cache.pl'];
+    const made = ranks.map(({ files }) => files.map(({ kind, name }) => `${kind} ${name}`));
+    expect(made).toEqual([[], cached, cached]);
     expect(render(ranks[1]?.service ?? [])).toContain(`<key>LLAMA_CACHE</key>\n\t\t<string>${folder}/cache</string>`);
     expect(server).not.toContain('--cache');
   });
@@ -122,10 +115,8 @@ describe('the ranks of a llama.cpp mesh', () => {
       return { digest: made.digest, files: made.ranks.flatMap(({ files }) => files.map(({ name }) => name)) };
     };
     const [without, with1, with2] = [undefined, 'AAAA', 'BBBB'].map((program) => configured('verified', program));
-    expect(with1?.files.filter((name) => !without?.files.includes(name))).toEqual([
-      'meshwright-probe.base64',
-      'meshwright-probe.base64',
-    ]);
+    const probe = 'meshwright-probe.base64';
+    expect(with1?.files.filter((name) => !without?.files.includes(name))).toEqual([probe, probe]);
     expect([with1?.digest, with2?.digest]).toEqual([without?.digest, without?.digest]);
     expect(configured('none', 'AAAA').files).toEqual([]);
   });
@@ -150,18 +141,11 @@ describe('a server with a drafter', () => {
     const configured = drafted();
     const [rank] = configured.kind === 'configured' ? configured.ranks : [];
     const argv = rank === undefined ? [] : argvOf(rank);
-    const at = argv.indexOf('--model-draft');
-    expect(argv.slice(at, at + 6)).toEqual([
-      '--model-draft',
-      `/opt/meshwright/models/small/${digestOf('small').slice(0, 16)}/q4/small.gguf`,
-      '--gpu-layers-draft',
-      '9999',
-      '--spec-type',
-      'draft-simple',
-    ]);
-    expect(JSON.parse(rank?.record.declared ?? '')).toMatchObject({
-      drafter: `small ${digestOf('small').slice(0, 16)}`,
-    });
+    const drafter = digestOf('small').slice(0, 16);
+    expect(argv.slice(argv.indexOf('--model-draft')).slice(0, 6).join(' ')).toBe(
+      `--model-draft /opt/meshwright/models/small/${drafter}/q4/small.gguf --gpu-layers-draft 9999 --spec-type draft-simple`,
+    );
+    expect(JSON.parse(rank?.record.declared ?? '')).toMatchObject({ drafter: `small ${drafter}` });
   });
 
   it('has a different digest for a different drafter, and waits while the files of the drafter are unknown', () => {

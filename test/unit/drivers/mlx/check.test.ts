@@ -8,6 +8,7 @@ import type { ModelShape } from '../../../../src/model/model-shape.ts';
 import { type Link, type LinkEnd, linkEndText, nodeName } from '../../../../src/model/node.ts';
 import { checkedMac } from '../../../../src/rack/placement/state/seen-names.ts';
 import { meshFleet, observeMesh } from '../../../rack/placements.ts';
+import { evenShape } from '../../engine/plan/fit-shapes.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const check = onPage(checkItself);
@@ -28,23 +29,10 @@ const runtime: MlxRuntime = {
   packages: { mlx: '0.31.2', 'mlx-lm': '0.31.3' },
 };
 
+const heads = { hidden: 512, heads: 8, kvHeads: 4, headDim: 64, attention: { kind: 'gqa' } } as const;
 const shape: ModelShape = {
-  format: 'safetensors',
+  ...evenShape(6, { ...heads, count: 6, cache: 1, dims: { intermediate: 2048 } }),
   architecture: 'llama',
-  hidden: 512,
-  heads: 8,
-  kvHeads: 4,
-  headDim: 64,
-  attention: { kind: 'gqa' },
-  dims: { intermediate: 2048 },
-  hasOwnCode: false,
-  layers: Array.from({ length: 6 }, () => ({ bytes: 1, sharded: 1, cachePerToken: 1 })),
-  embeddingBytes: 1,
-  outputBytes: 0,
-  otherBytes: 0,
-  lastNormBytes: 0,
-  largestTensorBytes: 1,
-  stateBytes: 0,
   maxContext: 8_192,
 };
 

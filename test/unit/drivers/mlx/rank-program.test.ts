@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rankProgram, rankProgramName } from '../../../../src/drivers/mlx/configure.ts';
 import { observe } from '../../../../src/drivers/mlx/mlx.ts';
 import { gpuBytesOf } from '../../../../src/rack/memory/fact.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 
 const hasPython = spawnSync('python3', ['-c', ''], { timeout: 120_000 }).status === 0;
 
@@ -27,21 +25,14 @@ const server = `import sys
 def main(): print("server", sys.argv)
 `;
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mw-rank-'));
-  await writeFile(join(folder, rankProgramName), rankProgram);
-  for (const name of ['mlx', 'mlx_lm']) {
-    await mkdir(join(folder, name));
-    await writeFile(join(folder, name, '__init__.py'), '');
-  }
-  await writeFile(join(folder, 'mlx/core.py'), core);
-  await writeFile(join(folder, 'mlx_lm/server.py'), server);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const { path: folder, write } = temporaryFolder();
+const program = write(rankProgramName, rankProgram);
+for (const name of ['mlx', 'mlx_lm']) write(`${name}/__init__.py`, '');
+write('mlx/core.py', core);
+write('mlx_lm/server.py', server);
 
 function start(words: readonly string[], env: Readonly<Record<string, string>>) {
-  const { status, stdout, stderr } = spawnSync('python3', ['-u', join(folder, rankProgramName), ...words], {
+  const { status, stdout, stderr } = spawnSync('python3', ['-u', program, ...words], {
     env: { PATH: process.env['PATH'], PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1', ...env },
     encoding: 'utf8',
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import {
   type ReservedWords,
   reservedFindings as reservedFindingsItself,
@@ -6,7 +7,7 @@ import {
 import { reserved as exo } from '../../../../src/drivers/exo/exo.ts';
 import { reserved as llama } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
 import { reserved as mlx } from '../../../../src/drivers/mlx/mlx.ts';
-import { onOnePage, onPage } from '../../one-page.ts';
+import { jsonText, onOnePage, onPage, say } from '../../one-page.ts';
 
 const reservedFindings = onPage(reservedFindingsItself);
 
@@ -25,6 +26,17 @@ describe('options that a driver sets itself', () => {
     expect(findings(reserved, arg, '1')).toEqual([
       `placement/reserved-word: The program reads ${name} as ${word}, which the driver sets itself.`,
     ]);
+  });
+
+  it.each([
+    ['exo', exo],
+    ['llama.cpp', llama],
+    ['mlx', mlx],
+  ])('are listed on the golden page: %s', (name, { env, args, reading }) => {
+    for (const [kind, words] of Object.entries({ env, args })) {
+      for (const one of words) say(`${name} ${reading} ${kind} ${jsonText({ ...one, use: plainText(one.use) })}`);
+    }
+    expect([env, args].flat().filter(({ word }) => !/^(?:-[-\w]+|[A-Z][A-Z\d_]+)$/.test(word))).toEqual([]);
   });
 
   it('are reported once, and only if an argument really means them', () => {

@@ -4,28 +4,16 @@ import type { RankSplit } from '../../../../src/drivers/contract/split.ts';
 import { type MlxSupport, modelTypes } from '../../../../src/drivers/known/model-types.ts';
 import { lostLayers, splitProblems } from '../../../../src/drivers/mlx/shards.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';
+import { evenShape } from '../../engine/plan/fit-shapes.ts';
 
 const layers = (count: number): ModelShape['layers'] =>
   Array.from({ length: count }, () => ({ bytes: 1, sharded: 1, cachePerToken: 1 }));
 
+const heads = { hidden: 8192, heads: 64, kvHeads: 8, headDim: 128, attention: { kind: 'gqa' } } as const;
 const llama: ModelShape = {
-  format: 'safetensors',
+  ...evenShape(80, { ...heads, count: 80, dims: { intermediate: 28_672 } }),
   architecture: 'llama',
-  hidden: 8192,
-  heads: 64,
-  kvHeads: 8,
-  headDim: 128,
-  attention: { kind: 'gqa' },
-  dims: { intermediate: 28_672 },
   quant: { bits: 4, group: 64 },
-  hasOwnCode: false,
-  layers: layers(80),
-  embeddingBytes: 1,
-  outputBytes: 0,
-  otherBytes: 0,
-  lastNormBytes: 0,
-  largestTensorBytes: 1,
-  stateBytes: 0,
 };
 
 const kimi: ModelShape = {
@@ -99,9 +87,7 @@ describe('an mlx-lm version', () => {
 
   it('is refused below 0.31.0, even for one rank', () => {
     for (const size of [1, 4]) {
-      expect(splitProblems(split({ size, mlxLm: '0.30.7' }))).toEqual([
-        { kind: 'too-old', detail: 'mlx-lm 0.30.7 is too old; at least 0.31.0 is needed.' },
-      ]);
+      expect(kindsOf(split({ size, mlxLm: '0.30.7' }))).toEqual(['too-old']);
       expect(kindsOf(split({ size, mlxLm: '0.31.0' }))).toEqual([]);
     }
   });
@@ -124,12 +110,7 @@ describe('an mlx-lm version', () => {
   it('gives no verdict about a kind of model outside the table, except for numbers that do not divide', () => {
     for (const architecture of ['brand_new', 'constructor']) {
       const shape = { ...llama, architecture };
-      expect(splitProblems(split({ shape }))).toEqual([
-        {
-          kind: 'not-known',
-          detail: `meshwright does not know ${architecture} models, so mlx-lm 0.31.3 may not be able to split them.`,
-        },
-      ]);
+      expect(kindsOf(split({ shape }))).toEqual(['not-known']);
       expect([...new Set(kindsOf(split({ shape, size: 3 })))]).toEqual(['not-known', 'not-divisible']);
       expect(kindsOf(split({ shape, size: 3, sharding: 'pipeline' }))).toEqual(['not-known']);
       expect(kindsOf(split({ shape, size: 1 }))).toEqual([]);
@@ -186,9 +167,7 @@ describe('an mlx pipeline', () => {
 
   it('is reported with its lost layers, and loses none in newer versions', () => {
     const one = split({ shape: kimi, sharding: 'pipeline', size: 2 });
-    expect(splitProblems(one)).toEqual([
-      { kind: 'lost-layers', detail: 'mlx-lm 0.31.3 would load layer 30 of 61 on none of 2 nodes, without an error.' },
-    ]);
+    expect(kindsOf(one)).toEqual(['lost-layers']);
     expect(splitProblems({ ...one, mlxLm: '0.33.0' })).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@ import {
   metLinks,
   plugChanges,
 } from '../../../../src/engine/cables/cable-work.ts';
+import type { ThunderboltReceptacle } from '../../../../src/model/facts/fact-values.ts';
 import {
   desiredFleet,
   end,
@@ -28,6 +29,13 @@ const events = (before: readonly string[], after: readonly string[]): readonly C
 
 const rackOf = (changes: RackChanges) => work(changes).examination.cabling.rack;
 
+/** A Mac whose receptacle 2 reports these values. */
+const changedAt2 = (name: string, change: Partial<ThunderboltReceptacle>) => ({
+  [name]: {
+    thunderbolt: receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, ...change } : one)),
+  },
+});
+
 const identify = (before: readonly string[], after: readonly string[]) => {
   const { plugged, unplugged } = plugChanges(rackOf({ cables: before }), rackOf({ cables: after }));
   const text = ({ at, far, isEitherEnd, sees }: (typeof plugged)[number]): string =>
@@ -41,15 +49,9 @@ describe('changes at receptacles', () => {
   });
 
   it('include a cable that was replaced by one of a different speed', () => {
-    const at = (linkBitsPerSecond: number) => ({
-      thunderbolt: receptacles('studio-1', 6, meshOfFour).map((one) =>
-        one.receptacle === 2 ? { ...one, linkBitsPerSecond } : one,
-      ),
-    });
-    const changes = plugChanges(rackOf({}), rackOf({ values: { 'studio-1': at(40e9) } }));
-    expect(changes.plugged.map(({ at: { receptacle }, bitsPerSecond }) => [receptacle, bitsPerSecond])).toEqual([
-      [2, 40e9],
-    ]);
+    const slow = rackOf({ values: changedAt2('studio-1', { linkBitsPerSecond: 40e9 }) });
+    const { plugged } = plugChanges(rackOf({}), slow);
+    expect(plugged.map(({ at, bitsPerSecond }) => [at.receptacle, bitsPerSecond])).toEqual([[2, 40e9]]);
   });
 
   it('list a new cable once, with either end as the plugged one', () => {
@@ -58,9 +60,7 @@ describe('changes at receptacles', () => {
   });
 
   it('leave the plugged end unnamed for a cable that begins to answer at both ends', () => {
-    const silent = (name: string) =>
-      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, peers: [] } : one));
-    const values = { 'studio-1': { thunderbolt: silent('studio-1') }, 'studio-2': { thunderbolt: silent('studio-2') } };
+    const values = { ...changedAt2('studio-1', { peers: [] }), ...changedAt2('studio-2', { peers: [] }) };
     expect(plugChanges(rackOf({ values }), rackOf({})).plugged).toMatchObject([{ isEitherEnd: true }]);
   });
 
@@ -107,13 +107,9 @@ describe('an event during cabling', () => {
   });
 
   it('is a cable that the file does not declare', () => {
+    const ends = { at: end('studio-1:5'), far: end('studio-2:5') };
     const [event] = events(meshOfFour, [...meshOfFour, 'studio-1:5 <-> studio-2:5']);
-    expect(event).toEqual({
-      kind: 'plugged',
-      at: end('studio-1:5'),
-      far: end('studio-2:5'),
-      advice: 'this cable is not in the file',
-    });
+    expect(event).toEqual({ kind: 'plugged', ...ends, advice: 'this cable is not in the file' });
   });
 
   it('is an unplugged cable end', () => {
@@ -134,9 +130,8 @@ describe('a link in observed cabling', () => {
   });
 
   it('is met only at 80 Gb/s if RDMA is required', () => {
-    const slow = (name: string) =>
-      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, linkBitsPerSecond: 40e9 } : one));
-    const values = { 'studio-1': { thunderbolt: slow('studio-1') }, 'studio-2': { thunderbolt: slow('studio-2') } };
+    const slow = { linkBitsPerSecond: 40e9 };
+    const values = { ...changedAt2('studio-1', slow), ...changedAt2('studio-2', slow) };
     expect(metLinks(work({})).length).toBe(6);
     expect(metLinks(work({ values })).map(({ ends }) => ends[0])).not.toContainEqual(end('studio-1:2'));
   });

@@ -25,8 +25,13 @@ const work = (changes: RackChanges, desired: Partial<DesiredFleet> = {}): CableW
 
 const texts = ({ acts }: CableWork): readonly string[] => acts.map(({ text }) => text);
 
+const joined = ['joined', 'joined', 'joined'] as const;
 const moved = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:5'));
 const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
+
+/** The receptacles of a Mac, of which receptacle 2 reports these values. */
+const changedAt2 = (name: string, seen: Partial<ThunderboltReceptacle>): FactValues['thunderbolt'] =>
+  receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, ...seen } : one));
 
 /** A rack in which `kimi` is on three nodes, with these cables. */
 function placed(
@@ -55,7 +60,7 @@ describe('cable work', () => {
     const cables = meshOfFour.map((text) =>
       text.replace('studio-1:2', 'studio-1:9').replace('studio-1:4', 'studio-1:5').replace('studio-1:9', 'studio-1:4'),
     );
-    expect(placed(['joined', 'joined', 'joined'], cables).acts).toMatchObject([
+    expect(placed(joined, cables).acts).toMatchObject([
       { ends: expect.arrayContaining([end('studio-1:2')]), stopFirst: ['kimi'], isFree: false },
       { ends: expect.arrayContaining([end('studio-1:5')]), stopFirst: [], isFree: false },
     ]);
@@ -80,8 +85,7 @@ describe('cable work', () => {
     ]);
     const desired = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(['studio-1:1 <-> studio-2:2']) } };
     const unknown = { 'studio-1': { hardware: 'timed-out' as const } };
-    const [text] = texts(work({ cables: [], unknown }, desired));
-    expect(text).toBe(
+    expect(texts(work({ cables: [], unknown }, desired))[0]).toBe(
       'connect studio-1 receptacle 1 and studio-2 receptacle 2 with a Thunderbolt 5 cable (studio-2:2: back, 2nd from Ethernet)',
     );
   });
@@ -96,12 +100,8 @@ describe('cable work', () => {
   });
 
   it('plugs in a cable again if both ends are silent', () => {
-    const silent = (name: string, receptacle: number) =>
-      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === receptacle ? { ...one, peers: [] } : one));
-    const values = {
-      'studio-1': { thunderbolt: silent('studio-1', 2) },
-      'studio-2': { thunderbolt: silent('studio-2', 2) },
-    };
+    const silent = (name: string) => ({ thunderbolt: changedAt2(name, { peers: [] }) });
+    const values = { 'studio-1': silent('studio-1'), 'studio-2': silent('studio-2') };
     expect(work({ values }).acts).toMatchObject([{ kind: 'plug-again' }]);
   });
 
@@ -116,7 +116,7 @@ describe('cable work', () => {
     const cables = meshOfFour
       .filter((text) => !text.startsWith('studio-3:4'))
       .map((text) => text.replace('studio-2:2', 'studio-2:5'));
-    expect(placed(['joined', 'joined', 'joined'], cables).acts).toMatchObject([
+    expect(placed(joined, cables).acts).toMatchObject([
       { ends: [end('studio-3:4'), end('studio-4:4')], isFree: true },
       { stopFirst: ['kimi'], isFree: false },
     ]);
@@ -124,30 +124,22 @@ describe('cable work', () => {
 
   it('waits until a placement that uses the cable is stopped', () => {
     const swapped = meshOfFour.map((text) => text.replace('studio-2:2', 'studio-2:5'));
-    expect(placed(['joined', 'joined', 'joined'], swapped).acts).toMatchObject([
-      { stopFirst: ['kimi'], isFree: false },
-    ]);
+    expect(placed(joined, swapped).acts).toMatchObject([{ stopFirst: ['kimi'], isFree: false }]);
     expect(placed(['stopped', 'stopped', 'stopped'], swapped).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
   });
 
   it('does not wait for a placement that runs at only one end of the cable', () => {
-    expect(placed(['joined', 'joined', 'joined'], moved).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
+    expect(placed(joined, moved).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
   });
 
   describe('on a cable that a running placement uses', () => {
-    const hidden = (
-      name: string,
-      receptacle: number,
-      seen: Partial<ThunderboltReceptacle>,
-    ): FactValues['thunderbolt'] =>
-      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === receptacle ? { ...one, ...seen } : one));
     const behindHub = { peers: [] };
     const silent = { state: 'silent', peers: [] } as const;
 
     it.each([
-      ['plug-straight', { 'studio-1': hidden('studio-1', 2, behindHub) }],
-      ['plug-straight', { 'studio-2': hidden('studio-2', 2, behindHub) }],
-      ['plug-again', { 'studio-1': hidden('studio-1', 2, silent), 'studio-2': hidden('studio-2', 2, silent) }],
+      ['plug-straight', { 'studio-1': changedAt2('studio-1', behindHub) }],
+      ['plug-straight', { 'studio-2': changedAt2('studio-2', behindHub) }],
+      ['plug-again', { 'studio-1': changedAt2('studio-1', silent), 'studio-2': changedAt2('studio-2', silent) }],
     ])("waits for the placement's stop before %s, whichever end sees the cable", (kind, seen) => {
       const running = placed(['joined', 'running', 'running'], meshOfFour, seen);
       expect(running.acts).toMatchObject([{ kind, stopFirst: ['kimi'], isFree: false }]);

@@ -37,36 +37,22 @@ describe('measureRefusals', () => {
   });
 
   it('refuses if the objects in the kernel are unknown', () => {
-    const observation = observeMesh(fleet, {
-      ranks: stopped,
-      unknown: { 'studio-1': { 'rdma-objects': 'timed-out' } },
-    });
+    const unknown = { 'studio-1': { 'rdma-objects': 'timed-out' } } as const;
+    const observation = observeMesh(fleet, { ranks: stopped, unknown });
     const found = measureRefusals(examine(fleet, observation), observation, [one]);
     expect(found.map(({ code }) => code)).toEqual(['cables/kernel-unseen']);
   });
 
   it('refuses if two starts would not fit', () => {
-    const limits = {
-      device: 'rdma_en3',
-      state: 'active',
-      gids: [],
-      maxQueuePairs: 11,
-      maxProtectionDomains: 11,
-    } as const;
-    const starts = (count: number) => ({
-      'rdma-objects': { domains: 0, queuePairs: 0 },
-      'rdma-ports': [limits],
-      'rdma-holders': {
-        devices: [
-          {
-            device: 'rdma_en3',
-            objects: Array.from({ length: count }, () => ({ kind: 'domain', isActive: false, busy: 0 }) as const),
-          },
-        ],
-        processes: [],
-      },
-    });
-    const taken = (count: number) => refusals({ ...starts(count), 'rdma-objects': { domains: count, queuePairs: 0 } });
+    const device = 'rdma_en3';
+    const port = { device, state: 'active', gids: [], maxQueuePairs: 11, maxProtectionDomains: 11 } as const;
+    const domain = { kind: 'domain', isActive: false, busy: 0 } as const;
+    const taken = (count: number) =>
+      refusals({
+        'rdma-objects': { domains: count, queuePairs: 0 },
+        'rdma-ports': [port],
+        'rdma-holders': { devices: [{ device, objects: Array(count).fill(domain) }], processes: [] },
+      });
     expect(taken(8)).toEqual([]);
     expect(taken(9)).toEqual([
       'cables/no-reserve: studio-1: 9 of 10 slots of its RDMA devices are in use, so two starts would not fit. Nothing was measured.',

@@ -15,7 +15,7 @@ export function findingsOf(changes: RackChanges, desired: Partial<DesiredFleet> 
   return findings;
 }
 
-/** The findings in short form: `severity code subject`. */
+/** The findings in short form: `severity code subject`. Their sentences are on the golden page of the test file. */
 export const told = (changes: RackChanges, desired: Partial<DesiredFleet> = {}): readonly string[] =>
   findingsOf(changes, desired).map((one) => `${one.severity} ${one.code} ${subjectText(one.subject)}`);
 

@@ -122,26 +122,14 @@ describe('the launchctl print parser', () => {
   const print = (...lines: readonly string[]) => parseLaunchctlPrint(['system/x = {', ...lines, '}']);
 
   it('reads only top-level fields, whatever arguments contain', () => {
-    const read = print(
-      '\tstate = running',
-      '\targuments = {',
-      '\t\tpid = 1',
-      '\t\t}',
-      'pid = 2',
-      '\tpid = 3',
-      '\t}',
-      '\tpid = 4',
-      '\tlast exit code = 78: EX_CONFIG',
-    );
+    const inner = ['\targuments = {', '\t\tpid = 1', '\t\t}', 'pid = 2', '\tpid = 3', '\t}'];
+    const read = print('\tstate = running', ...inner, '\tpid = 4', '\tlast exit code = 78: EX_CONFIG');
     expect(read).toEqual({ state: 'running', pid: 4, lastExit: '78: EX_CONFIG' });
   });
 
   it('reads a crash loop as waiting, with its number of runs', () => {
-    expect(print('\tstate = spawn scheduled', '\truns = 812', '\tlast exit code = 1')).toEqual({
-      state: 'waiting',
-      runs: 812,
-      lastExit: '1',
-    });
+    const loop = print('\tstate = spawn scheduled', '\truns = 812', '\tlast exit code = 1');
+    expect(loop).toEqual({ state: 'waiting', runs: 812, lastExit: '1' });
   });
 
   it('reads the terminating signal in place of an exit code', () => {

@@ -24,6 +24,7 @@ import {
 import { onOnePage } from '../../one-page.ts';
 import { evenShape } from './fit-shapes.ts';
 
+const there = onTheFallback(fleetWithFallback());
 const codes = ({ diagnostics }: Plan): readonly string[] => diagnostics.map(({ code }) => code);
 const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
 
@@ -63,11 +64,7 @@ describe('a placement on its fallback', () => {
   });
 
   it('is stopped where it runs, even if one of its own nodes is away', () => {
-    const plan = placedPlan({
-      ranks: onTheFallback(fleetWithFallback()),
-      away: ['studio-3'],
-      goal: { kind: 'stop', placements: ['kimi'] },
-    });
+    const plan = placedPlan({ ranks: there, away: ['studio-3'], goal: { kind: 'stop', placements: ['kimi'] } });
     expect(ofPlacement(plan).filter((id) => id.endsWith(' stop'))).toEqual(['studio-4 stop', 'studio-1 stop']);
   });
 
@@ -151,20 +148,14 @@ describe('a start on the fallback', () => {
     const fromOf = (one: Partial<PlacedCase>): unknown =>
       changesOf(placedPlan({ of: inside, ranks: onItsNodes, goal: startThere, ...one }));
     expect(fromOf({})).toEqual([['studio-1', 'on its own nodes: studio-1, studio-2, studio-3, context 4k', there]]);
-    expect(fromOf({ away: ['studio-3'] })).toEqual([
-      ['studio-1', 'on its own nodes: ranks on studio-1, studio-2', there],
-    ]);
+    const partly = 'on its own nodes: ranks on studio-1, studio-2';
+    expect(fromOf({ away: ['studio-3'] })).toEqual([['studio-1', partly, there]]);
     const old: MeshRack['ranks'] = {
       'studio-1': [{ state: 'joined', rank: 0, digest: 'of old', changes: { size: 2 } }],
       'studio-2': [{ state: 'joined', rank: 1, digest: 'of old', changes: { size: 2 } }],
     };
-    expect(fromOf({ ranks: old })).toEqual([
-      [
-        'studio-1',
-        'running with old settings: which ones is unknown, because its record does not store settings',
-        there,
-      ],
-    ]);
+    const oldSettings = expect.stringContaining('running with old settings');
+    expect(fromOf({ ranks: old })).toEqual([['studio-1', oldSettings, there]]);
   });
 
   it("leaves a placement's own node on hold unchanged, and is refused if a fallback node is on hold", () => {

@@ -90,6 +90,19 @@ describe('the stop in a restart while a node is away', () => {
     ).toEqual([[true, true]]);
   });
 
+  it('expects the token from rank 0, and from the leader if no rank has this number', () => {
+    const token: TokenResult = { kind: 'answered', text: 'Hi' };
+    const swapped: MeshRack['ranks'] = {
+      'studio-1': [{ state: 'joined', rank: 1 }],
+      'studio-2': [{ state: 'joined', rank: 0, token }],
+    };
+    const unnumbered: MeshRack['ranks'] = { 'studio-2': [{ state: 'joined', rank: 1 }] };
+    const stops = [swapped, unnumbered].map((ranks) =>
+      stopsIn(plan({ ranks, away: ['studio-3'], goal: stopOfRestart })),
+    );
+    expect(stops).toEqual([[], ['studio-2']]);
+  });
+
   it('stops all reachable ranks before a reboot of one of their Macs', () => {
     const goal: Goal = { kind: 'reboot', nodes: nodes(1), back: ['kimi'] };
     expect(stopsIn(plan({ ranks: answers, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);

@@ -64,19 +64,9 @@ describe('a plan as JSON', () => {
   });
 
   it('has its fields in reading order', () => {
-    expect(Object.keys(planJson(planFor({}), reader) ?? {})).toEqual([
-      'formatVersion',
-      'cluster',
-      'configHash',
-      'observed',
-      'changes',
-      'steps',
-      'rescues',
-      'waiting',
-      'blockers',
-      'effects',
-      'diagnostics',
-    ]);
+    expect(Object.keys(planJson(planFor({}), reader) ?? {}).join(' ')).toBe(
+      'formatVersion cluster configHash observed changes steps rescues waiting blockers effects diagnostics',
+    );
   });
 
   it('has addresses only as text in every step', () => {
@@ -108,19 +98,8 @@ describe('a plan as JSON', () => {
 
   it('covers every act and effect in its schema with these plans', () => {
     const steps = Object.values(plans).flatMap((plan) => plan.steps);
-    expect([...new Set(steps.map(({ act }) => act.kind))].sort()).toEqual([
-      'ask',
-      'dialogue',
-      'gate',
-      'hands',
-      'job',
-      'prove',
-      'put',
-      'reboot',
-      'script',
-      'send',
-      'transaction',
-    ]);
+    const acts = [...new Set(steps.map(({ act }) => act.kind))].sort();
+    expect(acts.join(' ')).toBe('ask dialogue gate hands job prove put reboot script send transaction');
     expect([...new Set(steps.map(({ effect }) => effect.kind))].sort()).toEqual(
       expect.arrayContaining(['interrupt', 'network', 'none', 'reboot', 'shutdown', 'start']),
     );

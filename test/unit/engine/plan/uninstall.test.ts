@@ -154,19 +154,25 @@ describe('the uninstall goal', () => {
     expect(reported(made)['uninstall/stays']).toBe('values that could not be read before the first change: firewall.');
   });
 
+  const withRouter = { address: '192.0.2.7', prefixLength: 24, router: '192.0.2.1' };
+  const manual = { ConfigMethod: 'Manual', Addresses: ['192.0.2.7'], SubnetMasks: ['255.255.255.0'] };
+  /** The facts of the Mac if the last service was configured so before. */
+  const withBefore = (ipv4: object): Partial<FactValues> => {
+    const recorded = Object.fromEntries(services.map(dhcp));
+    const [id = ''] = Object.keys(recorded).slice(-1);
+    const text = JSON.stringify({ ...recorded, [id]: { ...recorded[id], IPv4: ipv4 } });
+    const values = before.values.map((one) => (one.key === 'service-addresses' ? { ...one, text } : one));
+    return { ...mine, baseline: { ...before, values } };
+  };
+
   it('restores an address with its router, and names services that were configured differently', () => {
-    const manual = { ConfigMethod: 'Manual', Addresses: ['192.0.2.7'], SubnetMasks: ['255.255.255.0'] };
     const settings: readonly (readonly [object, string, object])[] = [
-      [{ ...manual, Router: '192.0.2.1' }, 'manual', { address: '192.0.2.7', prefixLength: 24, router: '192.0.2.1' }],
+      [{ ...manual, Router: '192.0.2.1' }, 'manual', withRouter],
       [manual, 'manual', { address: '192.0.2.7', prefixLength: 24 }],
       [{ ConfigMethod: 'BOOTP' }, 'other', {}],
     ];
     for (const [ipv4, method, address] of settings) {
-      const recorded = Object.fromEntries(services.map(dhcp));
-      const [id = ''] = Object.keys(recorded).slice(-1);
-      const text = JSON.stringify({ ...recorded, [id]: { ...recorded[id], IPv4: ipv4 } });
-      const values = before.values.map((one) => (one.key === 'service-addresses' ? { ...one, text } : one));
-      const facts = { ...mine, baseline: { ...before, values } };
+      const facts = withBefore(ipv4);
       const made = plan({ facts, wish: { restore: true } });
       const back = method === 'manual' ? [{ ...address, service: 'Thunderbolt 1', device: 'en2' }] : [];
       expect(argsOf(made, 'restore-network')).toMatchObject({ manual: back });
@@ -177,20 +183,10 @@ describe('the uninstall goal', () => {
   });
 
   it('restores a service whose router has changed', () => {
-    const ipv4 = {
-      ConfigMethod: 'Manual',
-      Addresses: ['192.0.2.7'],
-      SubnetMasks: ['255.255.255.0'],
-      Router: '192.0.2.1',
-    };
-    const recorded = Object.fromEntries(services.map(dhcp));
-    const [id = ''] = Object.keys(recorded).slice(-1);
-    const text = JSON.stringify({ ...recorded, [id]: { ...recorded[id], IPv4: ipv4 } });
-    const values = before.values.map((one) => (one.key === 'service-addresses' ? { ...one, text } : one));
     const backOf = (router: string): unknown => {
       const address = { address: '192.0.2.7', prefixLength: 24 };
       const now = { service: 'Thunderbolt 1', device: 'en2', method: 'manual', address, router } as const;
-      const facts = { ...mine, baseline: { ...before, values }, 'service-addresses': [now] };
+      const facts = { ...withBefore({ ...manual, Router: '192.0.2.1' }), 'service-addresses': [now] };
       return argsOf(plan({ facts, wish: { restore: true } }), 'restore-network');
     };
     expect(backOf('192.0.2.1')).toMatchObject({ manual: [] });

@@ -15,13 +15,8 @@ const everything = names('studio-1', 'studio-2', 'studio-3', 'studio-4');
 const onTargets = (...words: string[]): PlayScope => ({ desired: rackOfThree, targets: names(...words) });
 const scope = onTargets('studio-2');
 
-const play = (changes: Partial<Play>): Play => ({
-  nodes: { kind: 'all' },
-  serial: [],
-  maxFailures: 0,
-  tasks: [],
-  ...changes,
-});
+const play = (changes: Partial<Play>): Play => ({ nodes: { kind: 'all' }, ...given, ...changes });
+const given = { serial: [], maxFailures: 0, tasks: [] };
 const counts = (...sizes: number[]): readonly BatchSize[] => sizes.map((count) => ({ kind: 'count', count }));
 
 describe("a play's nodes", () => {
@@ -66,11 +61,8 @@ describe('a playbook task', () => {
   const expand = (task: Task, about: PlayScope = scope) => expandTask(task, about, names('studio-2'));
 
   it("stops every placement with a rank on the nodes, on all of the placement's nodes", () => {
-    expect(expand({ kind: 'stop' })).toEqual({
-      kind: 'plan',
-      goal: { kind: 'stop', placements: ['kimi', 'qwen'] },
-      targets: everything,
-    });
+    const goal = { kind: 'stop', placements: ['kimi', 'qwen'] };
+    expect(expand({ kind: 'stop' })).toEqual({ kind: 'plan', goal, targets: everything });
   });
 
   it('stops or starts the placements that it names, or else those on the command line', () => {
@@ -86,14 +78,9 @@ describe('a playbook task', () => {
   });
 
   it('marks stopped placements that a later task starts, unless runtimes or models are installed in between', () => {
-    const all = names('studio-1', 'studio-2', 'studio-3', 'studio-4');
     const backOf = (task: Task, ...later: readonly Task[]) => {
-      const work = expandTask(
-        task,
-        scope,
-        all,
-        later.map((one) => ({ task: one, nodes: all })),
-      );
+      const tasks = later.map((one) => ({ task: one, nodes: everything }));
+      const work = expandTask(task, scope, everything, tasks);
       return work.kind === 'plan' && 'back' in work.goal ? work.goal.back : [];
     };
     const start: Task = { kind: 'start' };
@@ -108,37 +95,25 @@ describe('a playbook task', () => {
 
   it('drains only published placements, with all nodes as targets', () => {
     const drain = { kind: 'drain', deadlineMs: 60_000 } as const;
-    expect(expand(drain)).toEqual({
-      kind: 'plan',
-      goal: { kind: 'drain', placements: ['qwen'], waitMs: 60_000 },
-      targets: names('studio-1', 'studio-2', 'studio-3', 'studio-4'),
-    });
-    expect(expandTask(drain, onTargets('studio-4'), names('studio-4'))).toMatchObject({
-      goal: { placements: [] },
-      targets: [],
-    });
+    const goal = { kind: 'drain', placements: ['qwen'], waitMs: 60_000 };
+    expect(expand(drain)).toEqual({ kind: 'plan', goal, targets: everything });
+    const none = { goal: { placements: [] }, targets: [] };
+    expect(expandTask(drain, onTargets('studio-4'), names('studio-4'))).toMatchObject(none);
   });
 
   it('does not start a placement that the file sets to stopped, unless it is named', () => {
-    const worker = onTargets('studio-4');
-    expect(expandTask({ kind: 'start' }, worker, names('studio-4'))).toMatchObject({
-      goal: { kind: 'start', placements: ['kimi'] },
-    });
-    expect(expandTask({ kind: 'start' }, { ...worker, placements: ['spare'] }, names('studio-4'))).toMatchObject({
-      goal: { kind: 'start', placements: ['spare'] },
-    });
+    const started = (more: Partial<PlayScope> = {}) =>
+      expandTask({ kind: 'start' }, { ...onTargets('studio-4'), ...more }, names('studio-4'));
+    expect(started()).toMatchObject({ goal: { kind: 'start', placements: ['kimi'] } });
+    expect(started({ placements: ['spare'] })).toMatchObject({ goal: { kind: 'start', placements: ['spare'] } });
   });
 
   it("converges or verifies only the batch's nodes", () => {
-    expect(expand({ kind: 'converge' })).toEqual({
-      kind: 'plan',
-      goal: { kind: 'converge' },
-      targets: names('studio-2'),
-    });
-    expect(expand({ kind: 'converge', only: ['wired-limit'] })).toMatchObject({
-      goal: { kind: 'converge', only: ['wired-limit'] },
-    });
-    expect(expand({ kind: 'verify' })).toEqual({ kind: 'verify', targets: names('studio-2') });
+    const targets = names('studio-2');
+    for (const goal of [{ kind: 'converge' }, { kind: 'converge', only: ['wired-limit'] }] as const) {
+      expect(expand(goal)).toEqual({ kind: 'plan', goal, targets });
+    }
+    expect(expand({ kind: 'verify' })).toEqual({ kind: 'verify', targets });
   });
 
   it.each(['reboot', 'shutdown'] as const)('targets all nodes on which ranks must stop for a %s', (kind) => {
@@ -148,17 +123,9 @@ describe('a playbook task', () => {
   });
 
   it('waits on every node of the placements that the file sets to serving', () => {
-    expect(expand({ kind: 'wait', for: 'serving', deadlineMs: 1_000 })).toEqual({
-      kind: 'wait',
-      for: 'serving',
-      nodes: everything,
-      placements: ['kimi', 'qwen'],
-      deadlineMs: 1_000,
-    });
-    expect(expand({ kind: 'wait', for: 'observed', deadlineMs: 1_000 })).toMatchObject({
-      nodes: names('studio-2'),
-      placements: [],
-    });
+    const serving = { kind: 'wait', for: 'serving', deadlineMs: 1_000 } as const;
+    expect(expand(serving)).toEqual({ ...serving, nodes: everything, placements: ['kimi', 'qwen'] });
+    expect(expand({ ...serving, for: 'observed' })).toMatchObject({ nodes: names('studio-2'), placements: [] });
   });
 
   it('fills its fields once, but no fields inside their values', () => {
@@ -174,29 +141,20 @@ describe('a playbook task', () => {
   });
 
   it("fills a command's arguments one by one for each node", () => {
-    const task: Task = {
-      kind: 'run',
-      command: ['printf', '{node} at {host}', '{nodes}'],
-      unless: ['test', '{cluster}'],
-      effect: 'none',
-      deadlineMs: 60_000,
-    };
-    expect(expandTask(task, scope, names('studio-1', 'studio-2'))).toEqual({
-      kind: 'run',
+    const command = ['printf', '{node} at {host}', '{nodes}'];
+    const task = { kind: 'run', effect: 'none', deadlineMs: 60_000 } as const;
+    const filled = expandTask(
+      { ...task, command, unless: ['test', '{cluster}'] },
+      scope,
+      names('studio-1', 'studio-2'),
+    );
+    const unless = ['test', 'studio-rack'];
+    expect(filled).toEqual({
+      ...task,
       commands: [
-        {
-          node: 'studio-1',
-          command: ['printf', 'studio-1 at studio-1.lan', '{nodes}'],
-          unless: ['test', 'studio-rack'],
-        },
-        {
-          node: 'studio-2',
-          command: ['printf', 'studio-2 at studio-2.lan', '{nodes}'],
-          unless: ['test', 'studio-rack'],
-        },
+        { node: 'studio-1', command: ['printf', 'studio-1 at studio-1.lan', '{nodes}'], unless },
+        { node: 'studio-2', command: ['printf', 'studio-2 at studio-2.lan', '{nodes}'], unless },
       ],
-      effect: 'none',
-      deadlineMs: 60_000,
     });
   });
 });

@@ -7,6 +7,8 @@ import { loadPlaybook, tasks } from '../../../../src/engine/playbooks/load.ts';
 import { rackOfThree } from '../../../rack/placements.ts';
 
 const load = (text: string) => loadPlaybook(text, { file: 'own.yaml', name: 'own', fleet: rackOfThree });
+const converge = (...only: readonly string[]) =>
+  load(`playbook: 1\nplays: [{ nodes: all, tasks: [converge: { only: [${only.join(', ')}] }] }]`);
 
 /** The place and the code of a diagnostic: `3:12 code`. */
 const placeOf = ({ where, code }: Diagnostic): string => `${where?.line}:${where?.column} ${code}`;
@@ -109,39 +111,28 @@ plays:
     });
   });
 
-  it('may contain every task', () => {
-    const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
-    expect(Object.keys(schema.$defs.task.properties).sort()).toEqual(Object.keys(tasks).sort());
-  });
+  const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
+  const kinds = resources.map(({ kind }) => (kind === 'doorman' ? 'gateway' : kind));
 
-  it('may converge every kind of resource', () => {
-    const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
-    const kinds = schema.$defs.task.properties.converge.properties.only.items.enum;
-    const words = resources.map(({ kind }) => (kind === 'doorman' ? 'gateway' : kind));
-    expect([...kinds].sort()).toEqual(words.sort());
+  it('may contain every task, and converge every kind of resource', () => {
+    expect(Object.keys(schema.$defs.task.properties).sort()).toEqual(Object.keys(tasks).sort());
+    const words = schema.$defs.task.properties.converge.properties.only.items.enum;
+    expect([...words].sort()).toEqual([...kinds].sort());
   });
 
   it('calls `gateway` the kind that plans call `doorman`, and is refused with the old name', () => {
-    const converge = (...only: readonly string[]) =>
-      load(`playbook: 1\nplays: [{ nodes: all, tasks: [converge: { only: [${only.join(', ')}] }] }]`);
     const { playbook, diagnostics } = converge('power', 'gateway');
     expect([playbook?.plays[0]?.tasks, diagnostics]).toEqual([[{ kind: 'converge', only: ['power', 'doorman'] }], []]);
-    expect(converge('doorman')).toMatchObject({
-      diagnostics: [
-        { code: 'schema/not-allowed', detail: '`doorman` is now called `gateway`.', hint: 'Write `gateway`.' },
-      ],
-    });
+    const renamed = { detail: '`doorman` is now called `gateway`.', hint: 'Write `gateway`.' };
+    expect(converge('doorman').diagnostics).toMatchObject([{ code: 'schema/not-allowed', ...renamed }]);
   });
 
   it('may converge all kinds at once', () => {
-    const all = [...new Set(resources.map(({ kind }) => (kind === 'doorman' ? 'gateway' : kind)))];
-    expect(
-      load(`playbook: 1\nplays: [{ nodes: all, tasks: [converge: { only: [${all.join(', ')}] }] }]`).diagnostics,
-    ).toEqual([]);
+    expect(converge(...new Set(kinds)).diagnostics).toEqual([]);
   });
 
   it('has only keywords that YAML 1.1 reads as text', () => {
-    const words = wordsOf(JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8')));
+    const words = wordsOf(schema);
     expect(words.length).toBeGreaterThan(30);
     expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { sh as engine } from '../../../../src/engine/scripts/scripts.generated.ts';
 import { nodePath, place } from '../../../../src/node/paths/node-paths.ts';
 import { sh } from '../../../../src/rack/access/scripts.generated.ts';
-import { at, empty, gone, tableOf } from './node-states.ts';
+import { at, comparesTraces, empty, gone, tableOf } from './node-states.ts';
 
 const keys = 'Users/mesh/.ssh/authorized_keys';
 const own = 'ssh-ed25519 BBBB';
@@ -78,3 +78,5 @@ polled('is gone if another program has its process number', poll)
 polled('is ended, with what its exchange reports', poll)
   .in(started, inJob('rc', '0\n'), inJob('note', 'n\n'), inJob('peers', 'drop a\nperl b\n'), runs)
   .ends(state('ended', 'rc=0', 'note=n', 'exchange=drop a', 'exchange=perl b'));
+
+comparesTraces('access-states');

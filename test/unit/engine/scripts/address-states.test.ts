@@ -1,7 +1,7 @@
 import type { NetworkCall, ScriptArgs, ScriptCall } from '../../../../src/model/node-script.ts';
 import { ours } from './mac-root.ts';
 import { common, deafTo, net, ordered, refusing, shown } from './network-tools.ts';
-import { at, gone, launchd, tableOf } from './node-states.ts';
+import { at, comparesTraces, gone, launchd, tableOf } from './node-states.ts';
 
 const clear = (service: string | undefined, ...addresses: readonly string[]): ScriptCall => ({
   name: 'clear-link-address',
@@ -154,3 +154,5 @@ foreign('keeps a newer file', returnDaemon(false))
 foreign('is loaded on request', returnDaemon(true)).in(at(plist, 'theirs')).ends('changed', back);
 foreign('is not loaded twice', returnDaemon(true)).in(at(plist, 'theirs'), loaded).ends('unchanged', []);
 foreign('is not loaded without a file', returnDaemon(true)).ends('unchanged', []);
+
+comparesTraces('address-states');

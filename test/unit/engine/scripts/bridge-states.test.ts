@@ -1,6 +1,6 @@
 import type { ScriptArgs, ScriptCall } from '../../../../src/model/node-script.ts';
 import { common, deafTo, refusing, shown } from './network-tools.ts';
-import { at, tableOf } from './node-states.ts';
+import { at, comparesTraces, tableOf } from './node-states.ts';
 
 const preferences = '$R/Library/Preferences/SystemConfiguration/preferences.plist';
 const member = (...names: readonly string[]): string => names.map((one) => `\tmember: ${one} flags=3\n`).join('');
@@ -121,3 +121,5 @@ removes('fails if the preferences keep the bridge', remove)
 removes('fails if the interface stays', remove)
   .in(bridgeIs(up), deafTo('destroy'))
   .ends('ifconfig: the bridge is still there');
+
+comparesTraces('bridge-states');

@@ -6,7 +6,7 @@ import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';
 import { type MacEnd, type MacRoot, makeMacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
-import { scriptShells } from './shells.ts';
+import { type Shell, scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
 
@@ -38,7 +38,7 @@ type Left = Readonly<Record<string, string | null>> | readonly string[];
 
 /** Calls that only read are left out. */
 const reads =
-  /^(?:launchctl print|networksetup -(?:get|list)|ifconfig \S+$|PlistBuddy -c Print|ps |date |vm_stat|curl )/;
+  /^(?:launchctl print|networksetup -(?:get|list)|ifconfig \S+$|PlistBuddy -c Print|ps |date |vm_stat|curl |sleep )/;
 
 function apply(root: MacRoot, state: NodeState): void {
   for (const [path, entry] of Object.entries(state)) {
@@ -80,6 +80,58 @@ interface Row {
   ends(text: string, ...left: readonly Left[]): void;
 }
 
+/** What a row's script did, for the golden page of its table: its messages, every call in order, and what it changed. */
+function traceOf(root: MacRoot, before: readonly string[], { stdout, stderr, code }: MacEnd): string {
+  const calls: string[] = [];
+  for (const call of root.calls()) {
+    const [, last, times = '1'] = /^(.*?)(?: \((\d+) times\))?$/.exec(calls.at(-1) ?? '') ?? [];
+    if (last === call) calls.splice(-1, 1, `${call} (${Number(times) + 1} times)`);
+    else calls.push(call);
+  }
+  const lineOf = (mark: string) => (one: string) => {
+    const [, path, mode, text = ''] = /^(.*?) \d+(\d{3})(?: ([\s\S]*))?$/.exec(one) ?? [];
+    return `${mark} ${path} ${mode} ${JSON.stringify(text.replaceAll(root.folder, '$R')).slice(1, -1)}`
+      .slice(0, 180)
+      .trimEnd();
+  };
+  const after = root.tree();
+  const left = [
+    ...before.filter((one) => !after.includes(one)).map(lineOf('-')),
+    ...after.filter((one) => !before.includes(one)).map(lineOf('+')),
+  ];
+  const lines = [
+    ...stdout.split('\n'),
+    ...stderr.split('\n'),
+    `exit ${code}`,
+    ...calls.map((one) => `$ ${one}`),
+    ...left,
+  ];
+  const plain = lines.filter((one) => one !== '').map((one) => `  ${one.replaceAll(root.folder, '$R')}`);
+  // Times and process numbers of this run are left out, and so is the wording of the shell's own messages.
+  return plain
+    .join('\n')
+    .replaceAll(/(?<=at=)\d{10}|(?<=\/pid \d+ |-seal\.)\d+/g, 'N')
+    .replaceAll(/^ {2}(?:\S*dash: \d+: (?:cannot \w+ )?|\S+: line \d+: )(\S+): .*$/gm, '  shell: $1');
+}
+
+/** What the script of each row did, by file and shell, then by row. A repeated row replaces its trace. */
+const traces = new Map<string, Map<string, string>>();
+
+function tracesIn({ name }: Shell): Map<string, string> {
+  const place = `${expect.getState().testPath} ${name}`;
+  const found = traces.get(place) ?? new Map<string, string>();
+  traces.set(place, found);
+  return found;
+}
+
+/** Compares what the script of each row before called and changed with a golden page. */
+export function comparesTraces(page: string): void {
+  it.each(scriptShells)('what each script calls and changes is on its page, in $name', async (shell) => {
+    const rows = [...tracesIn(shell)].flat();
+    await expect(`${rows.join('\n')}\n`).toMatchFileSnapshot(`golden/${page}.txt`);
+  });
+}
+
 /** Returns a function that begins a row of a table. */
 export function tableOf(name: string, common: NodeState = {}): (title: string, script: ScriptCall | string) => Row {
   const rowIn = (title: string, script: ScriptCall | string, states: readonly NodeState[]): Row => ({
@@ -87,9 +139,12 @@ export function tableOf(name: string, common: NodeState = {}): (title: string, s
     ends: (ends, ...left) =>
       it.each(scriptShells)(`${name} ${title} in $name`, async (shell) => {
         const root = newRoot(shell);
-        root.tool('bin/sleep', 'exit 0');
+        root.recorded('bin/sleep', 'exit 0');
         for (const state of states) apply(root, state);
-        const end = endOf(await root.runBody(typeof script === 'string' ? script : scriptBody(script)));
+        const before = root.tree();
+        const ended = await root.runBody(typeof script === 'string' ? script : scriptBody(script));
+        const end = endOf(ended);
+        tracesIn(shell).set(`${name} ${title}`, traceOf(root, before, ended));
         const made = root.calls().filter((one) => !reads.test(one));
         const found = left.map((one) =>
           Array.isArray(one)

@@ -9,7 +9,7 @@ import {
   wiredBaselineFile,
 } from '../../../../src/node/paths/own-paths.ts';
 import { bootSession, ours } from './mac-root.ts';
-import { at, empty, gone, launchd, tableOf } from './node-states.ts';
+import { at, comparesTraces, empty, gone, launchd, tableOf } from './node-states.ts';
 import { exampleRecord } from './script-examples.ts';
 import {
   busy,
@@ -213,3 +213,5 @@ kicks('measures no baseline after a rank has run', kick)
   .in(idle, at(`${ours}/placements/other/record`, `startedIn=${bootSession}\n`))
   .ends('changed', noBaseline);
 kicks('records no baseline if the memory is unknown', kick).in(idle, noMemory).ends('changed', noBaseline);
+
+comparesTraces('rank-start-states');

@@ -4,7 +4,7 @@ import { startFile } from '../../../../src/node/paths/own-paths.ts';
 import { sh } from '../../../../src/node/shell/scripts.generated.ts';
 import { wiredFunction, wiredValues } from '../../../../src/node/wired-memory.ts';
 import { bootSession, ours } from './mac-root.ts';
-import { at, gone, tableOf } from './node-states.ts';
+import { at, comparesTraces, gone, tableOf } from './node-states.ts';
 import {
   busy,
   calls,
@@ -148,3 +148,5 @@ memoryIs('is normal beside a process that began at another time', memory)
   .in(wired(usual), other({ start: 'Tue Jan  2' }))
   .ends('normal changed');
 memoryIs('is normal beside its own process', memory).in(wired(usual), noted()).ends('normal changed');
+
+comparesTraces('rank-stop-states');

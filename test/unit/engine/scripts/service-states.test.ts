@@ -10,7 +10,7 @@ import {
 } from '../../../../src/node/paths/own-paths.ts';
 import { fileSeal } from '../../../../src/node/put-file.ts';
 import { ours } from './mac-root.ts';
-import { at, empty, gone, launchd, linked, tableOf } from './node-states.ts';
+import { at, comparesTraces, empty, gone, launchd, linked, tableOf } from './node-states.ts';
 import { calls, common, login, running, service, waiting } from './service-tools.ts';
 
 const keeper = 'dev.meshwright.keeper';
@@ -138,3 +138,5 @@ nodeIs('removes the folder above if it was not there before', clear)
 nodeIs('leaves the process of a job that has ended', clear)
   .in(at(`${ours}/ops/k/pid`, '1\n'), at('bin/ps', "printf '/sbin/launchd\\n'"))
   .ends('unchanged');
+
+comparesTraces('service-states');

@@ -12,7 +12,7 @@ import {
   versionsFolder,
 } from '../../../../src/node/paths/own-paths.ts';
 import { sh } from '../../../../src/rack/artifacts/scripts.generated.ts';
-import { aged, at, empty, gone, linked, tableOf } from './node-states.ts';
+import { aged, at, comparesTraces, empty, gone, linked, tableOf } from './node-states.ts';
 import { sha256 } from './run-job.ts';
 import { exampleDigest, exampleModel, exampleRuntime } from './script-examples.ts';
 
@@ -229,3 +229,5 @@ sealedIs('is intact with a folder more', isIntact).in(intactTree, empty('tree/b/
 sealedIs('is not intact if a file has changed since', isIntact)
   .in(intactTree, at('tree/.meshwright-seal', sealedText), at('usr/bin/find', changedSince))
   .ends('unchanged');
+
+comparesTraces('staging-states');

@@ -2,7 +2,7 @@ import { confirmBody, transactionBody } from '../../../../src/engine/scripts/tra
 import type { NetworkCall, ScriptCall } from '../../../../src/model/node-script.ts';
 import { bootSession, ours } from './mac-root.ts';
 import { common, deafTo, net, ordered } from './network-tools.ts';
-import { at, empty, gone, tableOf } from './node-states.ts';
+import { at, comparesTraces, empty, gone, tableOf } from './node-states.ts';
 import { exampleFence } from './script-examples.ts';
 import { lines } from './service-tools.ts';
 
@@ -128,3 +128,5 @@ settled('does not trust a process number that is none', settle)
 settled('does not trust the process number of another program', settle)
   .in(rolling, at('bin/ps', "printf '/sbin/launchd\\n'"))
   .ends('changed', rolledBack);
+
+comparesTraces('transaction-states');

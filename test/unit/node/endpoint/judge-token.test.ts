@@ -9,12 +9,10 @@ const chat = (content: unknown): string => JSON.stringify({ choices: [{ message:
 
 describe('judgeToken', () => {
   it('finds the token at the pointer', () => {
-    expect(judgeToken({ status: 200, body: chat('Hi') }, pointer)).toEqual({ kind: 'token', text: 'Hi' });
-    expect(judgeToken({ status: 200, body: '"Hi"' }, '')).toEqual({ kind: 'token', text: 'Hi' });
-    expect(judgeToken({ status: 200, body: '{"a/b":{"~c":"Hi"}}' }, '/a~1b/~0c')).toEqual({
-      kind: 'token',
-      text: 'Hi',
-    });
+    const token = { kind: 'token', text: 'Hi' };
+    expect(judgeToken({ status: 200, body: chat('Hi') }, pointer)).toEqual(token);
+    expect(judgeToken({ status: 200, body: '"Hi"' }, '')).toEqual(token);
+    expect(judgeToken({ status: 200, body: '{"a/b":{"~c":"Hi"}}' }, '/a~1b/~0c')).toEqual(token);
   });
 
   it.each([
@@ -58,10 +56,8 @@ describe('judgeToken', () => {
   });
 
   it('ignores the count without a count pointer', () => {
-    const body = JSON.stringify({
-      usage: { completion_tokens: 1 },
-      choices: [{ finish_reason: 'length', message: { content: '' } }],
-    });
+    const choices = [{ finish_reason: 'length', message: { content: '' } }];
+    const body = JSON.stringify({ usage: { completion_tokens: 1 }, choices });
     expect(judgeToken({ status: 200, body }, pointer).kind).toBe('none');
   });
 

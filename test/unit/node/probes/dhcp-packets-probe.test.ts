@@ -67,14 +67,11 @@ describe.each(scriptShells)('the DHCP packet probe in $name', (shell) => {
   });
 
   it('is unknown if the interfaces cannot be listed', async () => {
-    for (const [tool, reason] of [
-      ['usr/sbin/networksetup', 'failed'],
-      ['sbin/ifconfig', 'failed'],
-    ] as const) {
+    for (const tool of ['usr/sbin/networksetup', 'sbin/ifconfig']) {
       const root = newRoot(shell);
       withTools(root);
       root.tool(tool, 'exit 1');
-      expect((await observe(shell, root)).leases).toMatchObject({ kind: 'unknown', reason });
+      expect((await observe(shell, root)).leases).toMatchObject({ kind: 'unknown', reason: 'failed' });
       expect(root.started().filter((one) => one.tool === 'usr/sbin/ipconfig')).toEqual([]);
     }
   });

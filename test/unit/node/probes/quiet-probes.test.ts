@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { allProbes, quietProbes } from '../../../../src/engine/observe/facts.ts';
-import type { Answer, Probe } from '../../../../src/model/probe.ts';
+import type { Probe } from '../../../../src/model/probe.ts';
 import { placementsFact } from '../../../../src/rack/placement/observed/fact.ts';
+import { answer, asked } from '../../engine/observe/fact-cases.ts';
 
 const scriptOf = ({ ask }: Probe): string => ask.filter((word) => typeof word === 'string').join('\n');
-
-const answer = (probe: string, stdout: string): Answer => ({
-  probe,
-  exit: { kind: 'exited', code: 0 },
-  stdout,
-  stderr: '',
-  isTruncated: false,
-  isLate: false,
-  isUtf8: true,
-});
 
 describe('a quiet observation', () => {
   it('runs every probe except software updates and sudo, in the same order', () => {
@@ -47,24 +38,9 @@ describe('a quiet observation', () => {
     const members = ['listening 0', '|50004', '|8080', 'placement kimi', ...lines, 'end', ''].join('\n');
     const print = ['system/dev.meshwright.rank.kimi = {', '\tstate = running', '\tpid = 4711', '\truns = 1', '}'];
     const service = ['service dev.meshwright.rank.kimi 0', ...print.map((line) => `|${line}`), 'end', ''].join('\n');
-    const asked = { sentAtEpochMs: 0, receivedAtEpochMs: 0 };
-    const seen = placementsFact.parse(
-      [answer('placement-members', members), answer('launchd-services', service)],
-      asked,
-    );
-    expect(seen).toEqual({
-      kind: 'known',
-      value: [
-        {
-          ...record,
-          meetPort: 0,
-          logPattern: '',
-          isListening: true,
-          isMeeting: false,
-          said: [],
-          token: { kind: 'not-asked' },
-        },
-      ],
-    });
+    const answers = [answer('placement-members', { stdout: members }), answer('launchd-services', { stdout: service })];
+    const other = { meetPort: 0, logPattern: '', isListening: true, isMeeting: false, said: [] };
+    const rank = { ...record, ...other, token: { kind: 'not-asked' } };
+    expect(placementsFact.parse(answers, asked)).toEqual({ kind: 'known', value: [rank] });
   });
 });

@@ -37,6 +37,8 @@ function slow(cable: string): RackChanges {
   return { values: Object.fromEntries(values) };
 }
 
+const link = 'studio-1:2 <-> studio-2:2';
+
 describe('cable moves', () => {
   it('are not needed in a rack that matches the file', () => {
     expect(moves(meshOfFour, meshOfFour)).toEqual([]);
@@ -49,14 +51,12 @@ describe('cable moves', () => {
     ]);
   });
 
-  it('move a cable end that is one receptacle off', () => {
-    expect(moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:3'])).toEqual([
+  it('move a cable end that is one receptacle off, or that belongs to a different node', () => {
+    const movesOf = (cable: string) => moves([link], [cable]);
+    expect(movesOf('studio-1:2 <-> studio-2:3')).toEqual([
       'move the cable end in studio-2 receptacle 3 to receptacle 2',
     ]);
-  });
-
-  it('name the other node when a cable end belongs there', () => {
-    expect(moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-3:3'])).toEqual([
+    expect(movesOf('studio-1:2 <-> studio-3:3')).toEqual([
       'move the cable end in studio-3 receptacle 3 to studio-2 receptacle 2',
     ]);
   });
@@ -70,21 +70,21 @@ describe('cable moves', () => {
   });
 
   it('add a missing cable', () => {
-    expect(moves(['studio-1:2 <-> studio-2:2'], [])).toEqual([
+    expect(moves([link], [])).toEqual([
       'connect studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable',
     ]);
   });
 
   it('remove a surplus cable that blocks a receptacle', () => {
     const cables = ['studio-1:2 <-> studio-3:1', 'studio-2:2 <-> studio-3:2'];
-    expect(moves(['studio-1:2 <-> studio-2:2'], cables)).toEqual([
+    expect(moves([link], cables)).toEqual([
       'remove the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
       'move the cable end in studio-3 receptacle 2 to studio-1 receptacle 2',
     ]);
   });
 
   it('leave a surplus cable in place if it blocks no receptacle', () => {
-    expect(moves([], ['studio-1:2 <-> studio-2:2'])).toEqual([]);
+    expect(moves([], [link])).toEqual([]);
   });
 
   it('rotate three cable ends when each belongs to the next link', () => {
@@ -97,8 +97,7 @@ describe('cable moves', () => {
   });
 
   it('are not suggested while a receptacle involved is unknown', () => {
-    const cables = ['studio-1:2 <-> studio-2:3'];
-    expect(moves(['studio-1:2 <-> studio-2:2'], cables, { unreachable: ['studio-2'] })).toEqual([]);
+    expect(moves([link], ['studio-1:2 <-> studio-2:3'], { unreachable: ['studio-2'] })).toEqual([]);
   });
 
   it('move the far end of a cable from a Mac that is not in the file', () => {
@@ -107,7 +106,6 @@ describe('cable moves', () => {
     const seen = (cables: readonly string[]): RackChanges => ({
       values: { 'studio-1': { thunderbolt: receptacles('studio-1', 6, cables).with(1, foreign) } },
     });
-    const link = 'studio-1:2 <-> studio-2:2';
     expect(moves([link], [], seen([]))).toEqual([
       'move the far end of the cable in studio-1 receptacle 2 from a Mac that is not in the file (Mac16,9) ' +
         'to studio-2 receptacle 2',
@@ -124,39 +122,34 @@ describe('cable moves', () => {
 
   it('reuse a removed cable for a missing link', () => {
     const cables = ['studio-1:2 <-> studio-3:1', 'studio-2:2 <-> studio-3:2'];
-    expect(moves(['studio-1:2 <-> studio-2:2', 'studio-1:5 <-> studio-4:5'], cables).slice(0, 1)).toEqual([
-      'remove the cable between studio-1 receptacle 2 and studio-3 receptacle 1',
-    ]);
-    expect(moves(['studio-1:2 <-> studio-2:2', 'studio-1:5 <-> studio-4:5'], cables).at(-1)).toBe(
+    const found = moves([link, 'studio-1:5 <-> studio-4:5'], cables);
+    expect(found[0]).toBe('remove the cable between studio-1 receptacle 2 and studio-3 receptacle 1');
+    expect(found.at(-1)).toBe(
       'connect studio-1 receptacle 5 and studio-4 receptacle 5 ' +
         'with the cable removed from studio-1 receptacle 2 and studio-3 receptacle 1',
     );
   });
 
   it('replace a slow cable and never reuse one for a link', () => {
-    expect(
-      moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:2'], slow('studio-1:2 <-> studio-2:2')),
-    ).toEqual(['replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable']);
-    expect(
-      moves(['studio-1:2 <-> studio-2:2'], ['studio-1:2 <-> studio-2:3'], slow('studio-1:2 <-> studio-2:3')),
-    ).toEqual([
+    const cable = 'with a Thunderbolt 5 cable';
+    expect(moves([link], [link], slow(link))).toEqual([
+      `replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 ${cable}`,
+    ]);
+    const other = 'studio-1:2 <-> studio-2:3';
+    expect(moves([link], [other], slow(other))).toEqual([
       'remove the cable between studio-1 receptacle 2 and studio-2 receptacle 3',
-      'connect studio-1 receptacle 2 and studio-2 receptacle 2 with a Thunderbolt 5 cable',
+      `connect studio-1 receptacle 2 and studio-2 receptacle 2 ${cable}`,
     ]);
   });
 
   it('do not change a slow link that is limited by its Mac', () => {
-    const link = 'studio-1:2 <-> studio-2:2';
     const { values = {} } = slow(link);
     const mini = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 34 };
     const limited = { values: { ...values, 'studio-2': { ...values['studio-2'], hardware: mini } } };
     expect(moves([link], [link], limited)).toEqual([]);
     const { nodes } = observedFleet({ ...limited, cables: [link] });
-    expect(judgeCabling(links([link]), names, nodes).links[0]?.judgement).toEqual({
-      kind: 'slow',
-      bitsPerSecond: 40e9,
-      limitedBy: ['studio-2'],
-    });
+    const judgement = { kind: 'slow', bitsPerSecond: 40e9, limitedBy: ['studio-2'] };
+    expect(judgeCabling(links([link]), names, nodes).links[0]?.judgement).toEqual(judgement);
   });
 
   it('ignore a link that names a receptacle that does not exist', () => {

@@ -21,7 +21,8 @@ const judgeCabling = onPage(judgeCablingItself);
 const undeclaredCables = onPage(undeclaredCablesItself);
 
 const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
-const declared = links(['studio-1:2 <-> studio-2:2']);
+const cable = 'studio-1:2 <-> studio-2:2';
+const declared = links([cable]);
 
 function judge(changes: RackChanges): string {
   const [only] = judgeCabling(declared, names, observedFleet(changes).nodes).links;
@@ -37,85 +38,51 @@ const thunderbolt = (name: string, one: ThunderboltReceptacle): NonNullable<Rack
 });
 
 describe('the state of a declared link', () => {
-  it('is as-declared when both ends see each other, in either order', () => {
-    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'] })).toBe('as-declared');
-    expect(judge({ cables: ['studio-2:2 <-> studio-1:2'] })).toBe('as-declared');
-  });
+  const own = cabledReceptacle('studio-2', 2, end('studio-1:2'));
+  const connected = (name: string): ThunderboltReceptacle => ({ ...freeReceptacle(name, 2), state: 'connected' });
+  const dock = { ...connected('studio-1'), devices: [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }] };
+  const behindHub = { ...own, peers: [peer(end('studio-1:2'), { hubsBetween: 1 })] };
+  const lowercase = { ...own, domainUuid: own.domainUuid?.toLowerCase() ?? '' };
+  const twin = { 'studio-3': { thunderbolt: receptacles('studio-2', 6, [cable]) } };
+  const unread = { bus: 'unknown', receptacle: 2, state: 'unknown', peers: [], devices: [] } as const;
+  const readable = receptacles('studio-2', 6, []).filter((one) => one.receptacle !== 2);
+  const silent = {
+    ...thunderbolt('studio-1', connected('studio-1')),
+    ...thunderbolt('studio-2', connected('studio-2')),
+  };
 
-  it('is missing when both receptacles are empty', () => {
-    expect(judge({ cables: [] })).toBe('missing');
-  });
-
-  it('is elsewhere when one end sees another receptacle', () => {
-    expect(judge({ cables: ['studio-1:3 <-> studio-2:2'] })).toBe('elsewhere');
-    expect(judge({ cables: ['studio-1:2 <-> studio-2:3'] })).toBe('elsewhere');
-  });
-
-  it('is elsewhere when a dock is plugged into one end', () => {
-    const dock = { ...freeReceptacle('studio-1', 2), state: 'connected' as const };
-    const devices = [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }];
-    expect(judge({ cables: [], values: thunderbolt('studio-1', { ...dock, devices }) })).toBe('elsewhere');
+  it.each<[string, string, RackChanges]>([
+    ['as-declared', 'both ends see each other', { cables: [cable] }],
+    ['as-declared', 'the cable is plugged in the other way round', { cables: ['studio-2:2 <-> studio-1:2'] }],
+    ['as-declared', 'domain UUIDs differ in case', { cables: [cable], values: thunderbolt('studio-2', lowercase) }],
+    ['missing', 'both receptacles are empty', { cables: [] }],
+    ['elsewhere', 'one end sees another receptacle', { cables: ['studio-1:3 <-> studio-2:2'] }],
+    ['elsewhere', 'the other end sees another receptacle', { cables: ['studio-1:2 <-> studio-2:3'] }],
+    ['elsewhere', 'a dock is plugged into one end', { cables: [], values: thunderbolt('studio-1', dock) }],
+    [
+      'one-sided',
+      'only one end sees the other',
+      { cables: [cable], values: thunderbolt('studio-2', freeReceptacle('studio-2', 2)) },
+    ],
+    ['through-hub', 'one end is behind a hub', { cables: [cable], values: thunderbolt('studio-2', behindHub) }],
+    ['no-receptacle', 'the Mac has no such receptacle', { cables: [], receptacleCount: { 'studio-2': 1 } }],
+    ['unknown', 'one end was not observed', { cables: [], unreachable: ['studio-2'] }],
+    ['unknown', 'one end is unknown', { cables: [], unknown: { 'studio-1': { thunderbolt: 'garbled' } } }],
+    ['unknown', 'both ends have a cable but see no device', { cables: [], values: silent }],
+    ['unknown', 'two nodes report the same Mac', { cables: [cable], values: twin }],
+    [
+      'unknown',
+      'the bus of one end cannot be read',
+      { cables: [cable], values: { 'studio-2': { thunderbolt: [...readable, unread] } } },
+    ],
+  ])('is %s when %s', (state, _, changes) => {
+    expect(judge(changes)).toBe(state);
   });
 
   it('is slow when the slower end reports less than 80 Gb/s', () => {
-    const slow = { ...cabledReceptacle('studio-2', 2, end('studio-1:2')), linkBitsPerSecond: 40e9 };
-    const values = thunderbolt('studio-2', slow);
-    const [only] = judgeCabling(
-      declared,
-      names,
-      observedFleet({ cables: ['studio-1:2 <-> studio-2:2'], values }).nodes,
-    ).links;
+    const values = thunderbolt('studio-2', { ...own, linkBitsPerSecond: 40e9 });
+    const [only] = judgeCabling(declared, names, observedFleet({ cables: [cable], values }).nodes).links;
     expect(only?.judgement).toEqual({ kind: 'slow', bitsPerSecond: 40e9, limitedBy: [] });
-  });
-
-  it('is one-sided when only one end sees the other', () => {
-    const values = thunderbolt('studio-2', freeReceptacle('studio-2', 2));
-    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('one-sided');
-  });
-
-  it('is through-hub when one end is behind a hub', () => {
-    const own = cabledReceptacle('studio-2', 2, end('studio-1:2'));
-    const behind = { ...own, peers: [peer(end('studio-1:2'), { hubsBetween: 1 })] };
-    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values: thunderbolt('studio-2', behind) })).toBe(
-      'through-hub',
-    );
-  });
-
-  it('is no-receptacle when the Mac has no receptacle with that number', () => {
-    expect(judge({ cables: [], receptacleCount: { 'studio-2': 1 } })).toBe('no-receptacle');
-  });
-
-  it('is unknown when one end was not observed, even if the other is empty', () => {
-    expect(judge({ cables: [], unreachable: ['studio-2'] })).toBe('unknown');
-    expect(judge({ cables: [], unknown: { 'studio-1': { thunderbolt: 'garbled' } } })).toBe('unknown');
-  });
-
-  it('is unknown when both ends have a cable but see no device', () => {
-    const silent = (name: string): ThunderboltReceptacle => ({ ...freeReceptacle(name, 2), state: 'connected' });
-    const values = { ...thunderbolt('studio-1', silent('studio-1')), ...thunderbolt('studio-2', silent('studio-2')) };
-    expect(judge({ cables: [], values })).toBe('unknown');
-  });
-
-  it('is unknown when two nodes report the same Mac', () => {
-    const twin = receptacles('studio-2', 6, ['studio-1:2 <-> studio-2:2']);
-    const values = { 'studio-3': { thunderbolt: twin } };
-    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('unknown');
-  });
-
-  it('is unknown when the bus of one end cannot be read', () => {
-    const [first, ...others] = receptacles('studio-2', 6, []);
-    const unread = { bus: 'unknown', receptacle: 2, state: 'unknown', peers: [], devices: [] } as const;
-    const rest = [first, ...others].flatMap((one) => (one === undefined || one.receptacle === 2 ? [] : [one]));
-    const values = { 'studio-2': { thunderbolt: [...rest, unread] } };
-    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('unknown');
-  });
-
-  it('ignores case when it compares domain UUIDs', () => {
-    const own = cabledReceptacle('studio-2', 2, end('studio-1:2'));
-    const lower = { ...own, domainUuid: own.domainUuid?.toLowerCase() ?? '' };
-    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values: thunderbolt('studio-2', lower) })).toBe(
-      'as-declared',
-    );
   });
 });
 
@@ -138,7 +105,7 @@ describe('receptacle peers', () => {
 
 describe('undeclared cables', () => {
   it('include each cable once that both ends see and no link declares', () => {
-    const { nodes } = observedFleet({ cables: ['studio-1:2 <-> studio-2:2', 'studio-3:1 <-> studio-4:6'] });
+    const { nodes } = observedFleet({ cables: [cable, 'studio-3:1 <-> studio-4:6'] });
     const found = undeclaredCables(judgeCabling(declared, names, nodes));
     expect(found.map(({ ends }) => ends.map(linkEndText))).toEqual([['studio-3:1', 'studio-4:6']]);
   });

@@ -14,39 +14,27 @@ const networkServices = { ...networkServicesItself, parse: onPage(networkService
 const serviceAddresses = { ...serviceAddressesItself, parse: onPage(serviceAddressesItself.parse) };
 
 describe('the network-services fact', () => {
-  const read = (...marks: readonly string[]) => {
-    const blocks = marks.map((mark, at) => `(${mark}) S${at}\n(Hardware Port: P${at}, Device: en${at})\n\n`);
+  /** Reads services with these numbers; a star marks a disabled one. */
+  const read = (marks: string) => {
+    const blocks = [...marks].map((mark, at) => `(${mark}) S${at}\n(Hardware Port: P${at}, Device: en${at})\n\n`);
     const stdout = `An asterisk (*) denotes that a network service is disabled.\n${blocks.join('')}`;
     return networkServices.parse([answer('service-order', { stdout })], asked);
   };
 
-  it('accepts numbering with or without disabled services', () => {
-    for (const marks of [
-      ['1', '*', '3'],
-      ['1', '*', '2'],
-      ['*', '*', '1'],
-      ['*', '2', '*'],
-      ['1', '2', '*'],
-    ]) {
-      expect([marks, read(...marks).kind]).toEqual([marks, 'known']);
-    }
+  it.each(['1*3', '1*2', '**1', '*2*', '12*'])('accepts numbering with or without disabled services: %s', (marks) => {
+    expect(read(marks).kind).toBe('known');
   });
 
-  it('is unknown when the numbering is mixed or skips a service', () => {
-    for (const marks of [
-      ['1', '*', '3', '*', '4'],
-      ['1', '*', '2', '*', '5'],
-      ['1', '3'],
-      ['2', '3'],
-      ['1', '1'],
-      ['1', '*', '4'],
-    ]) {
-      expect([marks, read(...marks)]).toMatchObject([marks, { reason: 'garbled' }]);
-    }
-  });
+  it.each(['1*3*4', '1*2*5', '13', '23', '11', '1*4'])(
+    'is unknown if its numbers are mixed or skip one: %s',
+    (marks) => {
+      expect(read(marks)).toMatchObject({ reason: 'garbled' });
+    },
+  );
 });
 
 describe('the service-addresses fact', () => {
+  const fixed = { Addresses: ['10.77.0.1'], ConfigMethod: 'Manual', SubnetMasks: ['255.255.255.252'] };
   const read = (...ipv4: readonly object[]) => {
     const services = ipv4.map((one, at) => [
       `0000000${at}-1B2C-4D3E-8F40-0123456789AB`,
@@ -59,7 +47,6 @@ describe('the service-addresses fact', () => {
   };
 
   it('reads disabled IPv4 as off and ignores the previous address', () => {
-    const fixed = { Addresses: ['10.77.0.1'], ConfigMethod: 'Manual', SubnetMasks: ['255.255.255.252'] };
     const off = [{ service: 'Thunderbolt 2', device: 'en3', method: 'off' }];
     expect(read({ ...fixed, __INACTIVE__: 1 })).toEqual({ kind: 'known', value: off });
     expect(read({ __INACTIVE__: 1 })).toEqual({ kind: 'known', value: off });
@@ -67,7 +54,6 @@ describe('the service-addresses fact', () => {
   });
 
   it('is unknown when two descriptions of one service differ', () => {
-    const fixed = { Addresses: ['10.77.0.1'], ConfigMethod: 'Manual', SubnetMasks: ['255.255.255.252'] };
     expect(read(fixed, fixed)).toMatchObject({ kind: 'known' });
     for (const other of [
       { ...fixed, Router: '10.77.0.2' },

@@ -1,18 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { listAgentKeys } from '../../../../src/remote/keys/identities.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
+import { field, fields } from '../wire.ts';
 
-const lengthOf = (bytes: Buffer): Buffer => {
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(bytes.length);
-  return length;
-};
-const field = (bytes: Buffer | string): Buffer => Buffer.concat([lengthOf(Buffer.from(bytes)), Buffer.from(bytes)]);
-const identity = (...fields: readonly (Buffer | string)[]): Buffer =>
-  Buffer.concat([field(Buffer.concat(fields.map(field))), field('a comment')]);
+const { at } = temporaryFolder();
+
+const identity = (...values: readonly (Buffer | string)[]): Buffer => fields(fields(...values), 'a comment');
 
 /** SSH_AGENT_IDENTITIES_ANSWER. @see draft-ietf-sshm-ssh-agent, 3.5 */
 const answer = field(
@@ -25,22 +19,19 @@ const answer = field(
 );
 
 it('listAgentKeys omits DSA keys and keys of unknown types', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'mw-agent-'));
   const agent = createServer((socket) => void socket.on('data', () => socket.end(answer)));
-  await new Promise<void>((resolve) => agent.listen(join(folder, 'agent'), resolve));
-  const { keys } = await listAgentKeys(join(folder, 'agent'));
+  await new Promise<void>((resolve) => agent.listen(at('agent'), resolve));
+  const { keys } = await listAgentKeys(at('agent'));
   agent.close();
-  rmSync(folder, { recursive: true });
   expect(keys.map(({ key }) => key.type)).toEqual(['ssh-ed25519']);
 });
 
 it('listAgentKeys names an agent that does not listen, with the reason', async () => {
-  const socket = join(tmpdir(), 'mw-no-agent', 'agent');
-  expect(await listAgentKeys(socket)).toMatchObject({
+  expect(await listAgentKeys(at('none/agent'))).toMatchObject({
     keys: [],
     problem: {
       code: 'ssh/agent-unreachable',
-      detail: expect.stringMatching(/mw-no-agent\/agent did not list its keys: Failed to connect/),
+      detail: expect.stringMatching(/none\/agent did not list its keys: Failed to connect/),
     },
   });
 });

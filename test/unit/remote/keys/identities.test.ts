@@ -1,33 +1,25 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fingerprint } from '../../../../src/remote/keys/host-key.ts';
 import { authorizedKeysLines, collectIdentities, firstKey } from '../../../../src/remote/keys/identities.ts';
 import type { Target } from '../../../../src/remote/remote.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 import { edKey, edPair, field, fields } from '../wire.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'meshwright-ids-'));
+const { at, write: put } = temporaryFolder();
 const agents: Server[] = [];
 afterAll(() => {
   for (const agent of agents) agent.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const lineOf = (blob: Buffer): string => `ssh-ed25519 ${blob.toString('base64')}`;
 const labelOf = (source: string, blob: Buffer): string =>
   `${source} (ssh-ed25519 ${fingerprint({ type: 'ssh-ed25519', base64: blob.toString('base64') })})`;
 
-function put(name: string, text: string): string {
-  writeFileSync(join(folder, name), text, { mode: 0o600 });
-  return join(folder, name);
-}
-
 /** Files with a different key each, generated once. */
-const plain = [0, 1, 2, 3, 4, 5].map((at) => {
-  const pair = edPair({ comment: at === 0 ? 'mesh at desk' : at === 1 ? 'Jörg' : '' });
-  return { file: put(`plain-${at}`, pair.private), blob: Buffer.from(pair.public.split(' ')[1] ?? '', 'base64') };
+const plain = [0, 1, 2, 3, 4, 5].map((n) => {
+  const pair = edPair({ comment: n === 0 ? 'mesh at desk' : n === 1 ? 'Jörg' : '' });
+  return { file: put(`plain-${n}`, pair.private), blob: Buffer.from(pair.public.split(' ')[1] ?? '', 'base64') };
 });
 const files = plain.map(({ file }) => file);
 const offeredFiles = plain.map(({ file, blob }) => [labelOf(file, blob), 'file']);
@@ -37,7 +29,7 @@ async function agentWith(...blobs: readonly Buffer[]): Promise<string> {
   const count = Buffer.from([12, 0, 0, 0, blobs.length]);
   const answer = field(Buffer.concat([count, ...blobs.map((blob) => fields(blob, `key of ${blob.at(-1)}`))]));
   const agent = createServer((socket) => void socket.on('data', () => socket.end(answer)));
-  const path = join(folder, `agent-${agents.push(agent)}`);
+  const path = at(`agent-${agents.push(agent)}`);
   await new Promise<void>((resolve) => agent.listen(path, resolve));
   return path;
 }
@@ -95,8 +87,8 @@ describe('the keys offered to a node', () => {
     const locked = edPair({ passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 });
     const blob = Buffer.from(locked.public.split(' ')[1] ?? '', 'base64');
     const [encrypted, half] = [put('locked', locked.private), put('half.pub', lineOf(edKey(9)))];
-    const missing = join(folder, 'missing');
-    const refused = await collected({ identityFiles: [encrypted, half, missing], agentSocket: join(folder, 'gone') });
+    const missing = at('missing');
+    const refused = await collected({ identityFiles: [encrypted, half, missing], agentSocket: at('gone') });
     expect(refused).toEqual({
       offers: [],
       leftOut: 0,
@@ -112,7 +104,7 @@ describe('the keys offered to a node', () => {
           expect.any(String),
         ],
         ['ssh/key-unusable', `${missing}: the file does not exist.`, expect.any(String)],
-        ['ssh/agent-unreachable', expect.stringContaining(join(folder, 'gone')), expect.any(String)],
+        ['ssh/agent-unreachable', expect.stringContaining(at('gone')), expect.any(String)],
       ],
     });
     const holding = await agentWith(blob, edKey(9));

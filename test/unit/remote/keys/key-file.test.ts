@@ -1,21 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { chownSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { readKeyFile } from '../../../../src/remote/keys/identities.ts';
+import { temporaryFolder } from '../../../temporary-folder.ts';
 import { edKey, edPair, field, fields } from '../wire.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'meshwright-key-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Writes a file and returns its path. */
-function put(name: string, text: string | Buffer, mode = 0o600): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  chmodSync(path, mode);
-  return path;
-}
+const { path: folder, at, write: put } = temporaryFolder();
 
 const plain = edPair();
 const locked = edPair({ passphrase: 'x', cipher: 'aes256-ctr', rounds: 1 });
@@ -47,11 +37,8 @@ describe('a key file', () => {
     const read = await readKeyFile(path);
     expect(read).toMatchObject({ kind: 'private', path, key: { type: 'ssh-ed25519' } });
     const publicFile = put('plain.pub', plain.public, 0o644);
-    expect(await readKeyFile(publicFile)).toEqual({
-      kind: 'public',
-      path: publicFile,
-      publicBase64: blobOf(plain.public),
-    });
+    const publicKey = { kind: 'public', path: publicFile, publicBase64: blobOf(plain.public) };
+    expect(await readKeyFile(publicFile)).toEqual(publicKey);
   });
 
   it("provides an encrypted key's public key, from the key itself or its .pub file", async () => {
@@ -76,7 +63,7 @@ describe('a key file', () => {
   });
 
   it('is rejected with the reason if missing, too long or not a supported key', async () => {
-    const nowhere = join(folder, 'nowhere');
+    const nowhere = at('nowhere');
     expect(await readKeyFile(nowhere)).toEqual(unusable(nowhere, 'the file does not exist'));
     expect(await readKeyFile(folder)).toEqual(unusable(folder, 'the path is a folder'));
     const long = put('long', Buffer.alloc(65_537, 'a'));

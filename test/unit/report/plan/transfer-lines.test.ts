@@ -176,19 +176,15 @@ describe("a plan's transfers and disk space", () => {
       [0, 0, undefined],
     ]);
     const notices = plan.diagnostics.filter(({ code }) => code === 'model/cables-in-use');
-    expect(notices.map(({ detail }) => detail)).toEqual([
-      'A placement is running on its cables to the other Macs, so tiny does not use them.',
-      'A placement is running on its cables to the other Macs, so tiny does not use them.',
-    ]);
+    const detail = 'A placement is running on its cables to the other Macs, so tiny does not use them.';
+    expect(notices).toMatchObject([{ detail }, { detail }]);
   });
 
   it('do not use cables if the ranks of a Mac are unknown, and the plan does not claim that they run', () => {
     const { plan } = forecast('https://huggingface.co/x/', { 'studio-3': 'intact' }, { isUnseen: true });
     const notices = plan.diagnostics.filter(({ code }) => code === 'model/cables-in-use');
-    expect(notices.map(({ detail }) => detail)).toEqual([
-      'A placement may be running on its cables to the other Macs, so tiny does not use them.',
-      'A placement may be running on its cables to the other Macs, so tiny does not use them.',
-    ]);
+    const detail = 'A placement may be running on its cables to the other Macs, so tiny does not use them.';
+    expect(notices).toMatchObject([{ detail }, { detail }]);
   });
 
   it('do not use cables that were measured as dead, and the plan says so if a model is missing', () => {

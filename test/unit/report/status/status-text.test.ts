@@ -53,17 +53,21 @@ const broken: RackChanges = {
   unknown: { 'studio-4': { filevault: 'timed-out' } },
 };
 
-const unreachable: RackChanges = {
+/** The fourth Mac cannot be reached, with this text. */
+const unreached = (
+  text: { readonly detail: string; readonly hint?: string },
+  code = 'ssh/unreachable',
+): RackChanges => ({
   unreachable: ['studio-4'],
-  failures: {
-    'studio-4': [
-      diagnose('ssh/unreachable', {
-        subject: nodeSubject('studio-4'),
-        detail: 'studio-4.lan:22 did not answer within 10 s.',
-      }),
-    ],
-  },
-};
+  failures: { 'studio-4': [diagnose(code as 'ssh/unreachable', { subject: nodeSubject('studio-4'), ...text })] },
+});
+const unreachable = unreached({ detail: 'studio-4.lan:22 did not answer within 10 s.' });
+
+/** The settings of a rack of these nodes and links. */
+const rackOf = (names: readonly string[], declared: readonly string[]): Partial<DesiredFleet> => ({
+  nodes: names.map((name) => desiredNode(name)),
+  thunderbolt: { ...desiredFleet().thunderbolt, links: links(declared) },
+});
 
 const onFallback: StatusInput['placements'][number] = {
   name: 'kimi',
@@ -106,16 +110,13 @@ describe('the headline of a healthy rack', () => {
 });
 
 describe('the status text of a rack', () => {
-  it('reports a healthy rack in one line', async () => {
-    await expect(show({})).toMatchFileSnapshot(golden('healthy'));
-  });
-
-  it('shows each finding once with one action', async () => {
-    await expect(show(broken)).toMatchFileSnapshot(golden('broken'));
-  });
-
-  it('explains why a node is unreachable and reports nothing about its links', async () => {
-    await expect(show(unreachable)).toMatchFileSnapshot(golden('unreachable'));
+  it.each<[string, string, RackChanges, Shown?]>([
+    ['reports a healthy rack in one line', 'healthy', {}],
+    ['shows each finding once with one action', 'broken', broken],
+    ['explains why a node is unreachable and reports nothing about its links', 'unreachable', unreachable],
+    ['stacks nodes on a page of 40 columns', 'narrow', broken, { columns: 40 }],
+  ])('%s', async (_, name, changes, page) => {
+    await expect(show(changes, page)).toMatchFileSnapshot(golden(name));
   });
 
   it('shows Macs with 3, 4 and 6 receptacles, docks and slow cables', async () => {
@@ -142,27 +143,15 @@ describe('the status text of a rack', () => {
         },
       },
     };
-    const { thunderbolt } = desiredFleet();
-    const settings = {
-      nodes: ['max', 'mini', 'ultra'].map((name) => desiredNode(name)),
-      thunderbolt: { ...thunderbolt, links: links(declared) },
-    };
+    const settings = rackOf(['max', 'mini', 'ultra'], declared);
     await expect(show(changes, { settings, unicode: true, isSimulated: false })).toMatchFileSnapshot(golden('mixed'));
-  });
-
-  it('stacks nodes on a page of 40 columns', async () => {
-    await expect(show(broken, { columns: 40 })).toMatchFileSnapshot(golden('narrow'));
   });
 
   it('stacks nodes with names too long for a table', async () => {
     const long = `${'rack-room-2-'.repeat(5)}a`;
     const names = [long, 'b'];
     const declared = [`${long}:1 <-> b:1`];
-    const { thunderbolt } = desiredFleet();
-    const settings = {
-      nodes: names.map((name) => desiredNode(name)),
-      thunderbolt: { ...thunderbolt, links: links(declared) },
-    };
+    const settings = rackOf(names, declared);
     await expect(show({ names, cables: declared }, { settings })).toMatchFileSnapshot(golden('long-names'));
   });
 });
@@ -179,12 +168,7 @@ describe('the status text of the largest rack', () => {
 describe('a finding with several lines', () => {
   it('keeps its lines and escapes each separately', () => {
     const detail = 'The host key changed:\nknown SHA256:a\nseen SHA256:b\u001b[2J';
-    const one = diagnose('ssh/unreachable', {
-      subject: nodeSubject('studio-4'),
-      detail,
-      hint: 'Compare:\nssh-keygen -lf',
-    });
-    const text = show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } });
+    const text = show(unreached({ detail, hint: 'Compare:\nssh-keygen -lf' }));
     expect(text).toContain('  error    studio-4: The host key changed:\n           known SHA256:a\n');
     expect(text).toContain('SHA256:b\\u{1b}[2J\n           -> Compare:\n              ssh-keygen -lf\n');
   });
@@ -192,9 +176,8 @@ describe('a finding with several lines', () => {
   it('keeps a command unbroken on a separate line at any width', () => {
     const command = `  sudo /usr/libexec/PlistBuddy -c "Delete :a:b" ${'/Library/Preferences'.repeat(6)}`;
     const hint = `On studio-4:\n${command}\nThen restart the Mac.`;
-    const one = diagnose('ssh/unreachable', { subject: nodeSubject('studio-4'), detail: 'It is.', hint });
     for (const columns of [40, 80, 120]) {
-      const text = show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns });
+      const text = show(unreached({ detail: 'It is.', hint }), { columns });
       const lines = text.split('\n');
       const place = lines.findIndex((line) => line.endsWith(command.trimStart()));
       expect(lines[place]).toMatch(/^ +sudo/);
@@ -211,8 +194,7 @@ describe('a finding with several lines', () => {
 
   it('keeps a path unbroken on a narrow page', () => {
     const path = `/Users/mesh/.local/state/meshwright/${'runs/'.repeat(8)}host:22/known_hosts`;
-    const one = diagnose('ssh/unreachable', { subject: nodeSubject('studio-4'), detail: `See ${path} for it.` });
-    expect(show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns: 60 })).toContain(path);
+    expect(show(unreached({ detail: `See ${path} for it.` }), { columns: 60 })).toContain(path);
   });
 
   it('cannot be forged by a device name', () => {
@@ -228,10 +210,8 @@ describe('a finding with several lines', () => {
 
 describe('the row for an unreached node', () => {
   it('has a matching reason for every connection code', () => {
-    for (const code of Object.keys(sshCodes) as (keyof typeof sshCodes)[]) {
-      const one = diagnose(code, { subject: nodeSubject('studio-4'), detail: 'It is so.' });
-      const changes = { unreachable: ['studio-4'], failures: { 'studio-4': [one] } };
-      const row = show(changes)
+    for (const code of Object.keys(sshCodes)) {
+      const row = show(unreached({ detail: 'It is so.' }, code))
         .split('\n')
         .find((line) => line.startsWith('  studio-4 '));
       expect(row, code).toMatch(/^ {2}studio-4 {3}\S.* {3}\? \? \? \? \? \?$/);

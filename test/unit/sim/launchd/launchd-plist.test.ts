@@ -68,53 +68,26 @@ describe('a launchd job', () => {
     });
   });
 
-  it('has every supported setting from its property list', () => {
-    const reading = readJob(
-      jobPlist({
-        Program: '/bin/y',
-        ProgramArguments: ['y'],
-        EnvironmentVariables: { A: '1' },
-        WorkingDirectory: '/tmp',
-        StandardOutPath: '/o',
-        StandardErrorPath: '/e',
-        UserName: 'mesh',
-        RunAtLoad: true,
-        KeepAlive: { SuccessfulExit: false },
-        ThrottleInterval: 3,
-        ExitTimeOut: 7,
-        ProcessType: 'Interactive',
-        SoftResourceLimits: { NumberOfFiles: 65_535 },
-        AbandonProcessGroup: true,
-        Disabled: true,
-      }),
-    );
-    expect(reading).toMatchObject({
-      kind: 'job',
-      job: {
-        program: '/bin/y',
-        words: ['y'],
-        environment: { A: '1' },
-        workingDirectory: '/tmp',
-        standardOutPath: '/o',
-        standardErrorPath: '/e',
-        userName: 'mesh',
-        runAtLoad: true,
-        keepAlive: { kind: 'after-exit', isSuccess: false },
-        throttleSeconds: 3,
-        exitTimeoutSeconds: 7,
-        processType: 'Interactive',
-        abandonsGroup: true,
-        isDisabled: true,
-      },
-    });
-  });
-
-  it.each([
-    [{ KeepAlive: true }, { kind: 'always' }],
-    [{ KeepAlive: false }, { kind: 'never' }],
-    [{ KeepAlive: { Crashed: true } }, { kind: 'after-crash', isCrash: true }],
-  ])('has a KeepAlive condition for %j', (more, keepAlive) => {
-    expect(readJob(jobPlist({ ProgramArguments: ['/x'], ...more }))).toMatchObject({ job: { keepAlive } });
+  it.each<[object, object]>([
+    [{ Program: '/bin/y' }, { program: '/bin/y', words: ['/x'] }],
+    [{ EnvironmentVariables: { A: '1' } }, { environment: { A: '1' } }],
+    [{ WorkingDirectory: '/tmp' }, { workingDirectory: '/tmp' }],
+    [{ StandardOutPath: '/o' }, { standardOutPath: '/o' }],
+    [{ StandardErrorPath: '/e' }, { standardErrorPath: '/e' }],
+    [{ UserName: 'mesh' }, { userName: 'mesh' }],
+    [{ RunAtLoad: true }, { runAtLoad: true }],
+    [{ ThrottleInterval: 3 }, { throttleSeconds: 3 }],
+    [{ ExitTimeOut: 7 }, { exitTimeoutSeconds: 7 }],
+    [{ ProcessType: 'Interactive' }, { processType: 'Interactive' }],
+    [{ SoftResourceLimits: { NumberOfFiles: 65_535 } }, {}],
+    [{ AbandonProcessGroup: true }, { abandonsGroup: true }],
+    [{ Disabled: true }, { isDisabled: true }],
+    [{ KeepAlive: true }, { keepAlive: { kind: 'always' } }],
+    [{ KeepAlive: false }, { keepAlive: { kind: 'never' } }],
+    [{ KeepAlive: { Crashed: true } }, { keepAlive: { kind: 'after-crash', isCrash: true } }],
+    [{ KeepAlive: { SuccessfulExit: false } }, { keepAlive: { kind: 'after-exit', isSuccess: false } }],
+  ])('has the settings %j', (settings, job) => {
+    expect(readJob(jobPlist({ ProgramArguments: ['/x'], ...settings }))).toMatchObject({ kind: 'job', job });
   });
 
   it.each([

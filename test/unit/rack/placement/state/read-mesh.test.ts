@@ -15,9 +15,10 @@ import {
 import { onOnePage } from '../../../one-page.ts';
 import { readMesh } from '../recorded-mesh.ts';
 
+const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+
 function meshOf(rack: MeshRack, digest?: string): Mesh {
   const fleet = meshFleet();
-  const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
   const expected = { placement: 'kimi', nodes, digest: digest ?? digestOfKimi(fleet) };
   return readMesh(expected, observeMesh(fleet, rack).nodes);
 }
@@ -33,7 +34,6 @@ describe('a mesh started with different settings', () => {
   const evidence = (kept: string | undefined): string => {
     const changes = kept === undefined ? {} : { declared: kept };
     const ranks = threeRanks(['joined', 'joined', 'joined'], { digest: 'of old', changes });
-    const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const expected = { placement: 'kimi', nodes, digest: 'of now', declared: declared({}) };
     const mesh = readMesh(expected, observeMesh(meshFleet(), { ranks }).nodes);
     return mesh.state === 'changed' ? mesh.evidence : mesh.state;
@@ -78,7 +78,6 @@ describe('a mesh', () => {
 
   it('is changed when a rank uses TCP instead of RDMA', () => {
     const fleet = meshFleet();
-    const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const observed = observeMesh(fleet, { ranks: threeRanks(['joined', 'joined', 'joined']) }).nodes;
     const verdictOver = (transport: 'rdma' | 'tcp', seen: 'rdma' | 'tcp' | undefined) => {
       const driver = { observe: () => (seen === undefined ? {} : { transport: seen }) };
@@ -88,16 +87,12 @@ describe('a mesh', () => {
     };
     expect(verdictOver('rdma', 'tcp')).toEqual(['changed', 'its ranks use tcp, the file says rdma']);
     const serving = ['serving', 'its endpoint returned a token'];
-    expect([verdictOver('rdma', 'rdma'), verdictOver('rdma', undefined), verdictOver('tcp', 'tcp')]).toEqual([
-      serving,
-      serving,
-      serving,
-    ]);
+    const asDeclared = [verdictOver('rdma', 'rdma'), verdictOver('rdma', undefined), verdictOver('tcp', 'tcp')];
+    expect(asDeclared).toEqual([serving, serving, serving]);
   });
 
   it('stays on TCP if the previous start with the same file and boot session used TCP', () => {
     const fleet = meshFleet({ placement: { transport: 'rdma' } });
-    const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
     const talk = { transport: 'rdma', driver: { observe: () => ({ transport: 'tcp' as const }) } } as const;
     const usedTcpWith = (states: Parameters<typeof threeRanks>[0], more: Parameters<typeof threeRanks>[1]) => {
       const ranks = Object.fromEntries(
