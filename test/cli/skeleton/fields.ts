@@ -107,7 +107,7 @@ export const unsteadyTexts: readonly (readonly [RegExp, string])[] = [
 /** Recordings that are not compared, by the start of their names, and why they differ from run to run. */
 export const uncompared: Readonly<Partial<Record<FaultName, { readonly names: RegExp; readonly reason: string }>>> = {
   'tcp-load-panic': {
-    names: /^(?:all reboot$|all-but-one )/,
+    names: /^(?:all (?:apply|reboot)$|all-but-one )/,
     reason: 'the Mac panics while a mesh is loaded: before or after an observation of the same run',
   },
 };

@@ -107,6 +107,11 @@ async function mustRun(rack: OneProcess, words: readonly string[]): Promise<void
 
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
+/** Waits until no Mac goes down or starts; otherwise, what the next command sees depends on how soon it looks. */
+async function powerSettled(rack: OneProcess): Promise<void> {
+  while (/"(?:going-down|starting)"/.test((await rack.run(['sim', 'status', '--json'])).stdout)) await setTimeout(100);
+}
+
 /** Runs steps one after another; a step may use the results of earlier ones. */
 async function recordSteps(rack: OneProcess, steps: readonly Step[]): Promise<Before> {
   const found: Record<string, Recorded> = {};
@@ -115,6 +120,7 @@ async function recordSteps(rack: OneProcess, steps: readonly Step[]): Promise<Be
     found[step.name] = await recordStep(rack, step, found);
     // A run is named after the second in which it began, so `history` has no defined order for two runs in one second.
     while (seconds() === begun) await setTimeout(20);
+    await powerSettled(rack);
   }
   return found;
 }
