@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 
-/** Creates a folder that is removed after all tests of its file or its `describe`. */
-export function temporaryFolder() {
+/** Creates a folder that is removed after all tests of its file or its `describe`; its name begins with `prefix`. */
+export function temporaryFolder(prefix = 'mw-test-') {
   // On macOS, /tmp is a link, and programs show the real path.
-  const path = realpathSync(mkdtempSync(join(tmpdir(), 'mw-test-')));
+  const path = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
   afterAll(() => rmSync(path, { recursive: true, force: true }));
   const at = (name: string): string => join(path, name);
   /** Writes a file, creates the folders above it, and returns its path. */

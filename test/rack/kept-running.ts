@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** Something that runs from before the first test of a file or a group until after the last one. */
 export function shared<T extends { readonly stop: () => Promise<void> }>(start: () => Promise<T>): T {
@@ -15,8 +13,4 @@ export function shared<T extends { readonly stop: () => Promise<void> }>(start: 
 }
 
 /** A folder that is removed after the last test of a file or a group. */
-export function sharedFolder(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), name));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export const sharedFolder = (prefix: string): string => temporaryFolder(prefix).path;

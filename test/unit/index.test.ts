@@ -37,7 +37,7 @@ describe('the library', () => {
   });
 
   it('reports why a node was not reached, and prints nothing', async () => {
-    const node = `host: 127.0.0.1, port: ${await closedPort()}, user: nobody, identityFile: "${key}"`;
+    const node = `host: 127.0.0.1, port: ${await closedPort()}, user: mesh, identityFile: "${key}"`;
     const file = write('cluster.yaml', `schema: 1\nname: rack\nnodes:\n  one: { ${node} }\n`);
     const written = vi.spyOn(process.stdout, 'write');
     const errors = vi.spyOn(process.stderr, 'write');

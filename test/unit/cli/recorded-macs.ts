@@ -10,22 +10,22 @@ import { writeRunFile } from '../../../src/sim/hosts/control/run-folder.ts';
 import { processStart } from '../../../src/sim/hosts/processes.ts';
 import { meshwrightHere } from '../../cli/meshwright.ts';
 import { makePlace } from '../../cli/place.ts';
-import { type FaultExec, startFaultServer } from '../../sshd/fault-server.ts';
+import { printFrames, tokenIn } from '../../hostile/recorded-frames.ts';
+import { type FaultExec, type FaultServer, type Faults, startFaultServer } from '../../sshd/fault-server.ts';
 import { makeSshCase } from '../../sshd/ssh-case.ts';
 import { loadFactCase, type Printed } from '../engine/observe/fact-cases.ts';
 
 /** One Mac: `off` refuses connections, and `locked` refuses keys. */
-type RecordedMac =
-  | 'off'
-  | 'locked'
-  | {
-      /** Titles of recorded cases, such as `leases/held`, whose output answers observations. */
-      readonly cases: readonly string[];
-      /** The output of further probes, by probe. */
-      readonly printed?: Readonly<Record<string, string>>;
-      /** The output of other commands; the first answer whose name is in the command or its input counts. */
-      readonly answers?: Readonly<Record<string, string | Partial<Printed>>>;
-    };
+type RecordedMac = 'off' | 'locked' | Answering;
+
+interface Answering {
+  /** Titles of recorded cases, such as `leases/held`, whose output answers observations. */
+  readonly cases: readonly string[];
+  /** The output of further probes, by probe. */
+  readonly printed?: Readonly<Record<string, string>>;
+  /** The output of other commands; the first answer whose name is in the command or its input counts. */
+  readonly answers?: Readonly<Record<string, string | Partial<Printed>>>;
+}
 
 const probes = [...allProbes(), ...unaskingProbes()].map(
   ({ name, ask }) => [name, `r ${scriptCommand(ask)}\n`] as const,
@@ -37,23 +37,6 @@ function probesIn(script: string): readonly string[] {
   const names = [...new Set(found.sort((a, b) => a.at - b.at).map(({ name }) => name))];
   const count = Number(/ begin 1 (\d+)\\n/.exec(script)?.[1]);
   return names.length === count ? names : [...names, 'model-copies'];
-}
-
-/** The output of an observation script. */
-function frames(script: string, printed: ReadonlyMap<string, Printed>): string {
-  const mark = /^T=(\w+)$/m.exec(script)?.[1];
-  const all = probesIn(script).map((name) => printed.get(name) ?? { stdout: '', stderr: '', code: 127 });
-  return [
-    `\n${mark} begin 1 ${all.length}\n`,
-    ...all.map(({ code }, at) => `${mark} ${at + 1} ${code} 0\n`),
-    `${mark} sizes\n`,
-    ...all.map(({ stdout, stderr }, at) => {
-      const [out, err] = [stdout, stderr].map((text) => Buffer.byteLength(text));
-      return `${out} ${at + 1}.o\n${err} ${at + 1}.e\n`;
-    }),
-    ...all.map(({ stdout, stderr }, at) => `\n${mark} ${at + 1} out\n${stdout}\n${mark} ${at + 1} err\n${stderr}`),
-    `\n${mark} end\n`,
-  ].join('');
 }
 
 /** The output of each probe in these cases, joined if several cases have output of the same probe. */
@@ -70,51 +53,62 @@ function outputs(cases: readonly string[], printed: Readonly<Record<string, stri
 /** The script of `exec /bin/sh -c '…'`. */
 const scriptOf = (command: string): string => command.replace(/^exec \/bin\/sh -c '/, '').replaceAll(/'\\(.)'/g, '$1');
 
-function answerOf(mac: RecordedMac | undefined, command: string, input: string): Partial<Printed> {
-  if (typeof mac !== 'object') return { code: 1 };
-  const { cases, printed = {}, answers = {} } = mac;
+const noAnswer = 'no answer is recorded\n';
+
+/** The answer of a Mac; a command without a recorded answer fails as one that the Mac does not have. */
+function answerOf({ cases, printed = {}, answers = {} }: Answering, command: string, input: string): Partial<Printed> {
   const script = scriptOf(command);
   if (/ begin 1 \d+\\n/.test(script)) {
-    return { stdout: frames(script, outputs(cases, printed)) };
+    const all = outputs(cases, printed);
+    const none = { stdout: '', stderr: '', code: 127 };
+    const said = probesIn(script).map((name) => all.get(name) ?? none);
+    const frames = said.map(({ stdout, stderr, code }) => ({ out: stdout, err: stderr, code }));
+    return { stdout: printFrames(tokenIn(script), frames).toString() };
   }
-  const found = Object.entries(answers).find(([name]) => `${script}\n${input}`.includes(name))?.[1] ?? '';
+  const found = Object.entries(answers).find(([name]) => `${script}\n${input}`.includes(name))?.[1];
+  if (found === undefined) return { stderr: noAnswer, code: 127 };
   return typeof found === 'string' ? { stdout: found } : found;
 }
+
+/** Refuses every key. */
+const refusing: Faults = { onAuth: (context) => context.reject(['publickey']) };
 
 /** Runs commands in this process against Macs that answer with recorded output, over SSH and without a shell. */
 export function recordedMacs(clusterFile: string, lock: ClusterLock, macs: Readonly<Record<string, RecordedMac>>) {
   const place = makePlace();
   const ssh = makeSshCase('mesh');
-  const onExec = ({ channel, command }: FaultExec): void => {
-    const chunks: Buffer[] = [];
-    channel.on('data', (chunk: Buffer) => chunks.push(chunk));
-    channel.on('end', () => {
-      const node = /\/macs\/([\w-]+)/.exec(command)?.[1] ?? 'studio-1';
-      const { stdout = '', stderr = '', code = 0 } = answerOf(macs[node], command, Buffer.concat(chunks).toString());
-      channel.stderr.write(stderr);
-      channel.write(stdout);
-      channel.exit(code);
-      channel.end();
-    });
+  const servers: FaultServer[] = [];
+  const unanswered: string[] = [];
+  const serve = async (faults: Faults): Promise<FaultServer> => {
+    const server = await startFaultServer(ssh.host, faults);
+    servers.push(server);
+    return server;
   };
-  let stop = (): Promise<void> => Promise.resolve();
+  const answering =
+    (mac: Answering) =>
+    ({ channel, command }: FaultExec): void => {
+      const chunks: Buffer[] = [];
+      channel.on('data', (chunk: Buffer) => chunks.push(chunk));
+      channel.on('end', () => {
+        const input = Buffer.concat(chunks).toString();
+        const { stdout = '', stderr = '', code = 0 } = answerOf(mac, command, input);
+        if (stderr === noAnswer) unanswered.push(`${command}\n${input.slice(-300)}`);
+        channel.stderr.write(stderr);
+        channel.write(stdout);
+        channel.exit(code);
+        channel.end();
+      });
+    };
   beforeAll(async () => {
     const path = place.write('cluster.yaml', clusterFile);
-    const server = await startFaultServer(ssh.host, {
-      onExec,
-      onAuth: (context) => {
-        if (context.method === 'publickey' && context.username === 'mesh') context.accept();
-        else context.reject(['publickey']);
-      },
-    });
-    const closed = await startFaultServer(ssh.host, {});
-    await closed.stop();
-    stop = server.stop;
     const hostKey = `${ssh.host.pair.type} ${ssh.host.pair.base64}`;
-    const nodes = Object.entries(macs).map(([name, mac]) => {
-      const { port } = mac === 'off' ? closed : server;
-      return [name, { port, hostKey, root: `/macs/${name}`, user: mac === 'locked' ? 'nobody' : 'mesh' }] as const;
-    });
+    const nodes: Record<string, { port: number; hostKey: string; root: string; user: string }> = {};
+    for (const [name, mac] of Object.entries(macs)) {
+      const faults = mac === 'locked' ? refusing : mac === 'off' ? {} : { onExec: answering(mac) };
+      const { port, stop } = await serve(faults);
+      if (mac === 'off') await stop();
+      nodes[name] = { port, hostKey, root: `/macs/${name}`, user: 'mesh' };
+    }
     const folder = simFolder(place.env, path);
     await writeRunFile(folder, {
       simulated: true,
@@ -126,12 +120,12 @@ export function recordedMacs(clusterFile: string, lock: ClusterLock, macs: Reado
       clusterFile: path,
       controlSocket: `${place.root}/control`,
       userKeyFile: ssh.user.file,
-      nodes: Object.fromEntries(nodes),
+      nodes,
     });
     writeFileSync(simLockPlace(folder).path, renderLock(lock), { mode: 0o600 });
   });
   afterAll(async () => {
-    await stop();
+    for (const { stop } of servers) await stop();
     ssh.remove();
     place.remove();
   });
@@ -158,10 +152,11 @@ export function recordedMacs(clusterFile: string, lock: ClusterLock, macs: Reado
   };
   return {
     place,
-    /** Compares the output of commands with `golden/recorded-NAME.txt` next to the test. */
+    /** Compares the output of commands with `golden/recorded-NAME.txt` next to the test. Every Mac must have answers. */
     expectPage: async (name: string, commands: readonly string[], env = {}): Promise<void> => {
       const pages: string[] = [];
       for (const words of commands) pages.push(await run(words, env));
+      expect(unanswered).toEqual([]);
       await expect(pages.join('')).toMatchFileSnapshot(`golden/recorded-${name}.txt`);
     },
   };

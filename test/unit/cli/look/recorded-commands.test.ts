@@ -56,6 +56,7 @@ const macs = recordedMacs(file, lock, {
         lines(`at=1790000000 run=20260921T140000-abc token=3 step=a verb=apply by=ana config=x result=changed;
         at=1790003600 run=20260921T150000-def token=4 step=b verb=stop by=ben%40desk config=x result=failed`),
       '@taken': '@taken 3 B0\n',
+      '@released': '@released\n',
       'exit 66': log,
       '@log %s none': '@log chat none\n',
       'print system/dev.meshwright.rank.chat': `@last exit code = 1\n@log\n${log}`,
@@ -76,8 +77,14 @@ const macs = recordedMacs(file, lock, {
     },
     answers: {
       powermetrics: { stderr: 'sudo: a password is required\n', code: 1 },
+      '@taken': '@taken 3 B0\n',
+      '@released': '@released\n',
+      'tail" -n 1000': '',
+      'print system/dev.meshwright.rank.chat': '@log\n',
       'exit 66': { code: 66 },
       '@log %s none': { code: 1 },
+      // A script that ends without its result.
+      'v=changed': '',
     },
   },
   'studio-3': 'off',

@@ -36,7 +36,7 @@ export const aged = (path: string, text: string, age: number): NodeState => ({ [
 /** The text at each path afterwards, null for nothing; or all calls of tools, with `$R` for the root. */
 type Left = Readonly<Record<string, string | null>> | readonly string[];
 
-/** Calls that only read are left out. */
+/** Calls that only read, and pauses, are left out of a row; its golden page has them. */
 const reads =
   /^(?:launchctl print|networksetup -(?:get|list)|ifconfig \S+$|PlistBuddy -c Print|ps |date |vm_stat|curl |sleep )/;
 
@@ -82,34 +82,23 @@ interface Row {
 
 /** What a row's script did, for the golden page of its table: its messages, every call in order, and what it changed. */
 function traceOf(root: MacRoot, before: readonly string[], { stdout, stderr, code }: MacEnd): string {
-  const calls: string[] = [];
-  for (const call of root.calls()) {
-    const [, last, times = '1'] = /^(.*?)(?: \((\d+) times\))?$/.exec(calls.at(-1) ?? '') ?? [];
-    if (last === call) calls.splice(-1, 1, `${call} (${Number(times) + 1} times)`);
-    else calls.push(call);
-  }
-  const lineOf = (mark: string) => (one: string) => {
-    const [, path, mode, text = ''] = /^(.*?) \d+(\d{3})(?: ([\s\S]*))?$/.exec(one) ?? [];
-    return `${mark} ${path} ${mode} ${JSON.stringify(text.replaceAll(root.folder, '$R')).slice(1, -1)}`
-      .slice(0, 180)
-      .trimEnd();
-  };
   const after = root.tree();
-  const left = [
-    ...before.filter((one) => !after.includes(one)).map(lineOf('-')),
-    ...after.filter((one) => !before.includes(one)).map(lineOf('+')),
-  ];
+  const lineOf = (mark: string, one: string): string => {
+    const [, path, mode, text = ''] = /^(.*?) \d+(\d{3})(?: ([\s\S]*))?$/.exec(one) ?? [];
+    const content = JSON.stringify(text.replaceAll(root.folder, '$R')).slice(1, -1);
+    return `${mark} ${path} ${mode} ${content}`.slice(0, 180).trimEnd();
+  };
   const lines = [
-    ...stdout.split('\n'),
-    ...stderr.split('\n'),
-    `exit ${code}`,
-    ...calls.map((one) => `$ ${one}`),
-    ...left,
+    ...`${stdout}\n${stderr}\nexit ${code}`.split('\n').filter((one) => one !== ''),
+    ...root.calls().map((one) => `$ ${one}`),
+    ...before.filter((one) => !after.includes(one)).map((one) => lineOf('-', one)),
+    ...after.filter((one) => !before.includes(one)).map((one) => lineOf('+', one)),
   ];
-  const plain = lines.filter((one) => one !== '').map((one) => `  ${one.replaceAll(root.folder, '$R')}`);
   // Times and process numbers of this run are left out, and so is the wording of the shell's own messages.
-  return plain
+  return lines
+    .map((one) => `  ${one.replaceAll(root.folder, '$R')}`)
     .join('\n')
+    .replaceAll(/^( {2}\$ .*)(?:\n\1)+$/gm, (all, one: string) => `${one} (${all.split('\n').length} times)`)
     .replaceAll(/(?<=at=)\d{10}|(?<=\/pid \d+ |-seal\.)\d+/g, 'N')
     .replaceAll(/^ {2}(?:\S*dash: \d+: (?:cannot \w+ )?|\S+: line \d+: )(\S+): .*$/gm, '  shell: $1');
 }
