@@ -129,7 +129,7 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
     const root = newRoot(shell);
     const text = inScript('printf x >"$R/touched"\nchanged', root.folder);
     const whole = text.lastIndexOf('}') + 1;
-    for (let bytes = 0; bytes < whole; bytes += 9) await root.run(text.slice(0, bytes));
+    for (let bytes = 0; bytes < whole; bytes += 29) await root.run(text.slice(0, bytes));
     expect(root.started()).toEqual([]);
     expect(root.has('touched')).toBe(false);
     await root.run(text);

@@ -31,6 +31,13 @@ async function observe(shell: Shell, root: NodeRoot, probes: readonly Probe[]): 
 /** Waits until every started tool has exited; a killed tool may need a moment. */
 const allToolsGone = (root: NodeRoot) => until(() => root.started().every(({ pid }) => !isAlive(pid)));
 
+/** Ends the watchdog's sleep until a deadline of 3 seconds as soon as each tool has written its file in `tmp`. */
+function endSleepWhen(root: NodeRoot, ...tools: readonly string[]): void {
+  const hasStarted = tools.map((name) => `[ -e "$R/tmp/${name}" ]`).join(' && ');
+  const wait = `until ${hasStarted}; do /bin/sleep 0.02; done`;
+  root.tool('bin/sleep', `case $1 in (3) ${wait} ;; (1) exec /bin/sleep 0.3 ;; (*) exec /bin/sleep "$1" ;; esac`);
+}
+
 describe.concurrent.each(scriptShells)('the observation script in $name', (shell) => {
   it('answers every probe and leaves the node as it was', async () => {
     const root = newRoot(shell);
@@ -100,8 +107,9 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
 
   it('stops hanging probes at their deadline while others answer', async () => {
     const root = newRoot(shell);
-    root.tool('fake/hangs', 'printf "half"; exec "$R/bin/sleep" 600');
-    root.tool('fake/ignores', 'trap \'\' ALRM TERM HUP INT; exec "$R/bin/sleep" 600');
+    root.tool('fake/hangs', 'printf "half"; : >"$R/tmp/hangs"; exec "$R/bin/sleep" 600');
+    root.tool('fake/ignores', 'trap \'\' ALRM TERM HUP INT; : >"$R/tmp/ignores"; exec "$R/bin/sleep" 600');
+    endSleepWhen(root, 'hangs', 'ignores');
     root.tool('fake/well', 'printf "fine\\n"');
     const answers = await observe(shell, root, [
       probe('hangs', { deadlineMs: 3_000 }),
@@ -121,7 +129,8 @@ describe.concurrent.each(scriptShells)('the observation script in $name', (shell
 
   it('marks a probe that exits with 0 at its deadline as late', async () => {
     const root = newRoot(shell);
-    root.tool('fake/obeys', 'trap \'kill $!; exit 0\' ALRM; printf half; "$R/bin/sleep" 600 & wait');
+    root.tool('fake/obeys', 'trap \'kill $!; exit 0\' ALRM; printf half; "$R/bin/sleep" 600 & : >"$R/tmp/obeys"; wait');
+    endSleepWhen(root, 'obeys');
     const answers = await observe(shell, root, [probe('obeys', { deadlineMs: 3_000 })]);
     expect(answers.get('obeys')).toMatchObject({ isLate: true, exit: { kind: 'exited', code: 0 } });
     await allToolsGone(root);
