@@ -21,9 +21,12 @@ export const sampleSeed = [...seedText].reduce(
 /** The number of commits up to this one. The samples of as many commits as a list has slices try all its cases. */
 const position = Number(process.env['MESHWRIGHT_POSITION'] ?? 0);
 
+/** The number of parts in which CI runs the slow files, one part per commit. */
+export const partCount = 4;
+
 /** The largest prime number up to this one, or 1: as the parts of CI are four, each slice then meets each part. */
 function primeUpTo(most: number): number {
-  for (let number = Math.floor(most); number > 2; number -= 1) {
+  for (let number = Math.floor(most); number > 1; number -= 1) {
     const divisors = Array.from({ length: Math.floor(Math.sqrt(number)) - 1 }, (_, at) => at + 2);
     if (divisors.every((divisor) => number % divisor !== 0)) return number;
   }
@@ -46,7 +49,8 @@ export function casesAt<T>(all: readonly T[], { few, oneIn }: SampleSize, at: { 
   if (at.depth === 'whole') return all;
   const most = all.length / few;
   const slices = primeUpTo(at.depth === 'few' ? most : Math.min(oneIn, most));
-  return slice(all, slices, at.position);
+  // Halves change with every round of the parts: with every commit, a file would always meet the same half.
+  return slice(all, slices, slices === 2 ? Math.floor(at.position / partCount) : at.position);
 }
 
 /** The cases to try. */

@@ -170,6 +170,13 @@ describe('a sample', () => {
     expect(tried.flat().toSorted((a, b) => a - b)).toEqual(list);
     expect([...new Set(tried.map(({ length }) => length))].toSorted((a, b) => a - b)).toEqual(sizes);
   });
+
+  it.each([2, 3, 4])('of one case in %i meets every case in a file that runs at every fourth commit', (oneIn) => {
+    const tried = [0, 1, 2].flatMap((round) =>
+      casesAt(list, { few: 1, oneIn }, { depth: 'share', position: 1_002 + 4 * round }),
+    );
+    expect(new Set(tried).size).toBe(100);
+  });
 });
 
 describe('the workflows', () => {

@@ -1,6 +1,7 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { inTurn } from '../in-turn.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { misused } from './act-misused.ts';
 import { codesOf, ended, expectGolden, json, meshwright, type Ran, start } from './meshwright.ts';
@@ -18,7 +19,7 @@ beforeAll(async () => {
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 });
 
-describe('start and stop before the first apply', () => {
+inTurn(0, 2)('start and stop before the first apply', () => {
   it('suggest apply, or --sim if a simulated fleet is running', () => {
     const [simulated, real] = neverApplied.map(({ code, stderr }) => [code, stderr]);
     expect(simulated).toEqual([64, expect.stringContaining('hint: Apply it first: meshwright apply --sim')]);
@@ -26,7 +27,7 @@ describe('start and stop before the first apply', () => {
   });
 });
 
-describe('ask', () => {
+inTurn(0, 2)('ask', () => {
   it('works without a name if the file has only one placement, and rejects a misspelled name', async () => {
     const [answered, misspelled] = await Promise.all([
       run('ask', 'Hello?', '--sim'),
@@ -49,7 +50,7 @@ describe('ask', () => {
   });
 });
 
-describe('ask with a thinking model', () => {
+inTurn(0, 2)('ask with a thinking model', () => {
   const asJson = async (...words: string[]) =>
     json(await run('ask', 'chat', 'Think, and say hello', '--sim', '--json', ...words));
 
@@ -82,7 +83,7 @@ describe('ask with a thinking model', () => {
   });
 });
 
-describe('logs', () => {
+inTurn(0, 2)('logs', () => {
   it('shows the rank output of a placement or a node', async () => {
     const [all, one, asJson] = await Promise.all([
       run('logs', 'chat', '--sim'),
@@ -100,7 +101,7 @@ describe('logs', () => {
   });
 });
 
-describe('a command for a placement or a node', () => {
+inTurn(0, 2)('a command for a placement or a node', () => {
   it('rejects missing names and invalid options with a suggestion', async () => {
     const rans = await Promise.all(misused.map((words) => run(...words)));
     expect(rans.map((ran) => [ran.code, ran.stdout])).toEqual(rans.map(() => [64, '']));
@@ -114,7 +115,7 @@ describe('a command for a placement or a node', () => {
   });
 });
 
-describe('stop, start and restart', () => {
+inTurn(0, 2)('stop, start and restart', () => {
   it('stop and start a placement, and change nothing if it already serves', async () => {
     const stopped = await run('stop', 'chat', '--sim', '--yes');
     expect([stopped.code, stopped.stdout]).toEqual([0, expect.stringContaining('placement/chat changed (stopped)')]);
@@ -135,7 +136,7 @@ describe('stop, start and restart', () => {
   });
 });
 
-describe('power commands', () => {
+inTurn(0, 2)('power commands', () => {
   it('restart a Mac, restore the settings lost at boot, and start its placement', async () => {
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
@@ -159,7 +160,7 @@ describe('power commands', () => {
   });
 });
 
-describe('a change that interrupts a placement', () => {
+inTurn(0, 2)('a change that interrupts a placement', () => {
   it('needs --allow interrupt in addition to --yes', async () => {
     const stopped = pairFile((file) => {
       filePart(file, 'placements', 'chat')['state'] = 'stopped';
@@ -174,7 +175,7 @@ describe('a change that interrupts a placement', () => {
   });
 });
 
-describe('history', () => {
+inTurn(0, 2)('history', () => {
   it('lists runs from the journals, or from the nodes if the journals are gone', async () => {
     const document = json(await run('history', '--sim', '--json')) as {
       readonly runs: readonly { readonly run: string; readonly verb: string; readonly from: readonly string[] }[];
@@ -193,7 +194,7 @@ describe('history', () => {
   });
 });
 
-describe('a lease', () => {
+inTurn(0, 2)('a lease', () => {
   it('is shown during its run, and can be released after that run was killed', async () => {
     place.write('cluster.yaml', fileText(pairFile()));
     const words = ['apply', '--sim', '--yes', '--allow', 'interrupt'];
@@ -224,7 +225,7 @@ describe('a lease', () => {
   });
 });
 
-describe('a fallback', () => {
+inTurn(1, 2)('a fallback', () => {
   const fallback = pairFile((file) => {
     filePart(file, 'placements', 'chat')['fallback'] = { nodes: ['studio-4'], context: '4k' };
   });

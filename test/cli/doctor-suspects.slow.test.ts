@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { inTurn } from '../in-turn.ts';
 import { eventually } from '../rack/running.ts';
 import { pairFile } from '../scenarios/converge-file.ts';
 import { expectGolden, json } from './meshwright.ts';
@@ -24,7 +25,7 @@ const doctor = async (): Promise<DoctorDocument> => json(await run('doctor', '--
 const suspects = async (): Promise<readonly string[]> =>
   (await doctor()).troubles.map(({ code, subject, hanging }) => [code, subject, ...hanging].join(' | '));
 
-describe('an RDMA fault that only traffic reveals', () => {
+inTurn(0, 2)('an RDMA fault that only traffic reveals', () => {
   it('is not suspected while the placement serves, and the launch count comes from the kernel', async () => {
     const { troubles, launches } = await doctor();
     expect(troubles).toEqual([]);
@@ -72,7 +73,7 @@ describe('an RDMA fault that only traffic reveals', () => {
   });
 });
 
-describe('RDMA objects in the kernel', () => {
+inTurn(1, 2)('RDMA objects in the kernel', () => {
   it('do not cause a finding if they belong to the ranks of a serving placement', async () => {
     const { nodes } = json(await run('facts', '--sim', 'studio-4', '--fact', 'rdma-objects', '--json')) as {
       readonly nodes: Readonly<Record<string, unknown>>;

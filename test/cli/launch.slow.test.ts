@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sampleOf } from '../sample.ts';
 import { filePart, pairFile } from '../scenarios/converge-file.ts';
 import { expectGolden, json } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
@@ -28,10 +29,12 @@ interface Leases {
   readonly nodes: Readonly<Record<string, { readonly run?: string }>>;
 }
 
-describe.each([
+const accounts = [
   ['the rank account', [], '_meshrank', ', as _meshrank'],
   ['the SSH user', ['--as', 'login'], 'mesh', ', as the ssh user, who can become root'],
-] as const)('launch as %s', (_, as, account, whom) => {
+] as const;
+
+describe.each(sampleOf(accounts, { few: 1, oneIn: 2 }))('launch as %s', (_, as, account, whom) => {
   const launch = (script: string) => run('launch', 'chat', ...as, '--sim', '--yes', '--', 'sh', '-c', script);
 
   it('runs one rank per Mac with a host file, and then starts the placement again', async () => {

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { given } from '../../src/model/given.ts';
 import { sealName } from '../../src/node/paths/own-paths.ts';
+import { inTurn } from '../in-turn.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { type FakeWeb, openFakeWeb } from '../servers/fake-web.ts';
 import { sha256 } from '../unit/engine/scripts/run-job.ts';
@@ -56,7 +57,7 @@ function keeperRounds(): void {
   }
 }
 
-describe('models lock', () => {
+inTurn(0, 3)('models lock', () => {
   const file = pairFile((all) => {
     filePart(all, 'models')['tiny'] = { source: 'node:/Volumes/fast/tiny' };
   });
@@ -86,7 +87,7 @@ describe('models lock', () => {
   });
 });
 
-describe('apply --verify=full', () => {
+inTurn(0, 3)('apply --verify=full', () => {
   it('hashes first, and replaces a damaged model in the same run', async () => {
     expect((await run('plan', '--verify=fast')).code).toBe(64);
     const name = damage();
@@ -112,7 +113,7 @@ describe('apply --verify=full', () => {
   });
 });
 
-describe('the models commands', () => {
+inTurn(1, 3)('the models commands', () => {
   it('find a damaged file only by hashing, and apply replaces the model', async () => {
     const file = damage();
     expect((await run('models', 'verify')).code).toBe(0);
@@ -158,7 +159,7 @@ describe('the models commands', () => {
   });
 });
 
-describe('a model on a server', () => {
+inTurn(2, 3)('a model on a server', () => {
   const fileFrom = (folder: string): string =>
     fileText(
       pairFile((all) => {
@@ -187,7 +188,7 @@ describe('a model on a server', () => {
   });
 });
 
-describe('models pull', () => {
+inTurn(2, 3)('models pull', () => {
   const host = 'models.lan';
   let web: FakeWeb;
   afterAll(() => web.close());

@@ -1,6 +1,7 @@
 import { chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { inTurn } from '../in-turn.ts';
 import { pairFile } from '../scenarios/converge-file.ts';
 import { json } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
@@ -19,7 +20,7 @@ const findings = async (): Promise<readonly string[]> => {
   return found.map(({ code, subject }) => `${code} ${subject}`);
 };
 
-describe('a stop in stages', () => {
+inTurn(0, 2)('a stop in stages', () => {
   it('samples and kills a rank that does not exit, and reports both', async () => {
     await hang('studio-4');
     const ran = await run('restart', 'chat', '--sim', '--yes');
@@ -63,7 +64,7 @@ async function holdInKernel(node: string): Promise<string> {
   return pid;
 }
 
-describe('a rank that survives KILL', () => {
+inTurn(1, 2)('a rank that survives KILL', () => {
   it('does not block a reboot of its Mac', async () => {
     const pid = await holdInKernel('studio-4');
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');

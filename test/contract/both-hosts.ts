@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { faultNames } from '../../src/sim/faults/faults.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { RunningRack } from '../rack/running.ts';
+import { sampleOf } from '../sample.ts';
 import { startExampleRackBy } from '../scenarios/observe-rack.ts';
 import { behaviours } from './behaviours.ts';
 import { type ContractRack, contractRack, keepWiredLimit } from './contract-rack.ts';
@@ -24,7 +25,7 @@ export function describeContract(host: SimHost, isWithFaults: boolean): void {
 
   if (isWithFaults) {
     describe(`the ${host} host of simulated Macs`, () => {
-      it.each(faultNames)(
+      it.each(sampleOf(faultNames, { few: 1, oneIn: 3 }))(
         'shows only the documented findings for %s, and no trace after it is cleared',
         async (fault) => {
           const { target, restarts } = faultRows[fault];

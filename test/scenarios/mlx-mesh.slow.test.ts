@@ -1,11 +1,12 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { RunListener } from '../../src/apply/run-events.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import { accountChecked } from '../../src/node/paths/own-paths.ts';
 import { textOf } from '../architecture/sources.ts';
+import { inTurn } from '../in-turn.ts';
 import { shared } from '../rack/kept-running.ts';
 import { sampleOf } from '../sample.ts';
 import { asText } from '../unit/as-text.ts';
@@ -63,7 +64,7 @@ const filesOfRanks = '/Library/Application Support/meshwright/placements/chat/fi
 const readRankFile = async (node: string, name: string): Promise<string> =>
   (await rack.asRoot(node, `"$R/bin/cat" "$R${filesOfRanks}/${name}"`)).stdout;
 
-describe('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => {
+inTurn(0, 3)('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => {
   it('starts from scratch and produces a token, with Python, packages, model, matrix and ranks', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${leader} runtime/mlx`, `${leader} placement/chat`]));
@@ -128,7 +129,7 @@ const startWith = (onEvent: RunListener, options: ApplyOptions = {}): Promise<Ap
 const failedIn = ({ report }: Applied): readonly string[] =>
   (report?.steps ?? []).filter(({ outcome }) => outcome === 'failed').map(({ step }) => step.id);
 
-describe('an mlx start', { timeout: patience }, () => {
+inTurn(0, 3)('an mlx start', { timeout: patience }, () => {
   // Every start over RDMA uses up some of a boot session's budget.
   beforeAll(() => rack.restart(), patience);
 
@@ -159,7 +160,7 @@ describe('an mlx start', { timeout: patience }, () => {
   });
 });
 
-describe('mlx ranks after a restart of all Macs', { timeout: patience }, () => {
+inTurn(1, 3)('mlx ranks after a restart of all Macs', { timeout: patience }, () => {
   beforeAll(() => rack.restart(), patience);
 
   it('start when the fault is gone', async () => {
@@ -207,7 +208,7 @@ describe('mlx ranks after a restart of all Macs', { timeout: patience }, () => {
 const nearby = (rank: number, other: number): unknown =>
   (rank + other) % 2 === 0 ? null : [expect.stringMatching(/^rdma_en\d$/)];
 
-describe('a Mac that installs different libraries', { timeout: patience }, () => {
+inTurn(2, 3)('a Mac that installs different libraries', { timeout: patience }, () => {
   const odd = 'studio-4';
   const sourceOf = (): string => join(rack.fleet().nodes[odd]?.root ?? '', '.sim/uv');
 
@@ -237,7 +238,7 @@ describe('a Mac that installs different libraries', { timeout: patience }, () =>
   });
 });
 
-describe('an mlx rack without internet', { timeout: patience }, () => {
+inTurn(2, 3)('an mlx rack without internet', { timeout: patience }, () => {
   const wheelsFile = (): FileValue => {
     const file = mlxFile((placement) => Object.assign(placement, { transport: 'tcp' }));
     filePart(file, 'runtimes', 'mlx')['wheels'] = './wheels';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NodeTarget } from '../../src/apply/reach/session.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import type { Goal } from '../../src/engine/goals/scope.ts';
@@ -10,6 +10,7 @@ import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
+import { inTurn } from '../in-turn.ts';
 import type { RunningRack } from '../rack/running.ts';
 import { planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { cuttingProxies } from './apply-steps.ts';
@@ -59,7 +60,7 @@ const declare = async (rack: ConvergeRack, file: FileValue): Promise<void> =>
 const nodes = [first, second].map(nodeName);
 const placements = ['chat'];
 
-describe('the commands that nodes receive', { timeout: patience }, () => {
+inTurn(0, 3)('the commands that nodes receive', { timeout: patience }, () => {
   let rack: ConvergeRack;
   const file = (change: (file: FileValue) => void = () => undefined): FileValue =>
     pairFile((value) => {
@@ -150,7 +151,7 @@ async function expectFirstStart(name: string, file: FileValue, write: (folder: s
   }
 }
 
-describe('the commands of a first start', { timeout: patience }, () => {
+inTurn(1, 3)('the commands of a first start', { timeout: patience }, () => {
   it('match the golden file for exo over RDMA', () => {
     const file = pairFile((value) => {
       value['runtimes'] = { exo: { driver: 'exo', archive: './dist/exo-main.dmg', version: '1.0.72' } };
@@ -187,7 +188,7 @@ describe('the commands of a first start', { timeout: patience }, () => {
   });
 });
 
-describe('the commands of a network change', { timeout: patience }, () => {
+inTurn(2, 3)('the commands of a network change', { timeout: patience }, () => {
   const proxied = cuttingProxies();
   let rack: RunningRack;
   beforeAll(async () => {

@@ -54,7 +54,9 @@ function commandWords(command: SimpleCommand): readonly ShellWord[] {
   return start < 0 ? [] : command.words.slice(start);
 }
 
-const baseName = (word: ShellWord | undefined): string => word?.literal.split('/').at(-1) ?? '';
+/** A word can be a whole script, so it is not split into parts. */
+const baseName = (word: ShellWord | undefined): string =>
+  word === undefined ? '' : word.literal.slice(word.literal.lastIndexOf('/') + 1);
 const shells = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh']);
 
 /** Scripts that this command passes to a shell: `sh -c TEXT`, `eval TEXT`, `trap TEXT …`. */

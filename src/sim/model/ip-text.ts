@@ -18,8 +18,8 @@ export const dottedMask = (prefixLength: number): string => ipv4Text(maskNumber(
 /** The prefix length of a netmask such as `255.255.255.252`; undefined if it is not a netmask. */
 export function maskLength(text: string): number | undefined {
   const number = ipv4Number(text);
-  const length = Array.from({ length: 33 }, (_, bits) => bits).find((bits) => maskNumber(bits) === number);
-  return number === undefined ? undefined : length;
+  const length = number === undefined ? Number.NaN : 32 - Math.log2(2 ** 32 - number);
+  return Number.isInteger(length) ? length : undefined;
 }
 
 /** The network of this address: its first address as a number, and its size in addresses. */

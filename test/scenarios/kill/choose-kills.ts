@@ -8,11 +8,11 @@ export type Kill = readonly [KillPoint, Successor];
 
 const successors: readonly Successor[] = ['same', 'empty'];
 
-/** Chooses points for each successor: one in forty in `.ci/run`, all in `npm run nightly`. */
+/** Chooses points for each successor: one in eighty in `.ci/run`, all in `npm run nightly`. */
 export const chooseKills = (points: readonly KillPoint[]): readonly Kill[] =>
   sampleOf(
     points.flatMap((point) => successors.map((successor): Kill => [point, successor])),
-    { few: 2, oneIn: 40 },
+    { few: 2, oneIn: 80 },
   );
 
 /** Steps with fewer than two kill points. */

@@ -1,0 +1,13 @@
+import { describe } from 'vitest';
+import { sampleOf } from './sample.ts';
+
+const leaveOut = (() => undefined) as unknown as typeof describe;
+
+/**
+ * `describe` for one of several independent groups in a slow file: CI runs one group at a time, and `npm run nightly` all
+ * of them.
+ */
+export function inTurn(group: number, groups: number): typeof describe {
+  const all = Array.from({ length: groups }, (_, at) => at);
+  return sampleOf(all, { few: 1, oneIn: groups }).includes(group) ? describe : leaveOut;
+}
