@@ -130,8 +130,14 @@ interface Waiting {
   readonly handlings: number;
 }
 
-/** The least work to make all links, with no half-plugged cable at the end; other cables may stay. */
-export function leastWork(cables: readonly RackCable[], links: readonly RackLink[]): Least {
+/** One random rack in a hundred needs more states than this; some need more than fit in memory. */
+const mostStates = 100_000;
+
+/**
+ * The least work to make all links, with no half-plugged cable at the end; other cables may stay. Undefined if the search
+ * is too large.
+ */
+export function leastWork(cables: readonly RackCable[], links: readonly RackLink[]): Least | undefined {
   const names = links.flatMap(({ ends }) => [...ends]);
   const placeOf = (end: string): Place => (names.includes(end) ? names.indexOf(end) + 1 : elsewhere);
   const goals = links.map(({ ends, isFast }): Goal => ({ one: placeOf(ends[0]), other: placeOf(ends[1]), isFast }));
@@ -155,6 +161,7 @@ export function leastWork(cables: readonly RackCable[], links: readonly RackLink
     const level = queues[total] ?? [];
     for (let fetched = 0; fetched < level.length; fetched += 1) {
       for (let one = level[fetched]?.pop(); one !== undefined; one = level[fetched]?.pop()) {
+        if (best.size > mostStates) return undefined;
         const { state, handlings } = one;
         if ((best.get(keyOf(state)) ?? 0) < handlings) continue;
         if (isDone(state, goals)) return { handlings, fetched: state.fetched };
