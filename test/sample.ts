@@ -24,7 +24,7 @@ const position = Number(process.env['MESHWRIGHT_POSITION'] ?? 0);
 /** The number of parts in which CI runs the slow files, one part per commit. */
 export const partCount = 4;
 
-/** The largest prime number up to this one, or 1: as the parts of CI are four, each slice then meets each part. */
+/** The largest prime number up to this one, or 1. Slices by an odd one meet each of the four parts of CI. */
 function primeUpTo(most: number): number {
   for (let number = Math.floor(most); number > 1; number -= 1) {
     const divisors = Array.from({ length: Math.floor(Math.sqrt(number)) - 1 }, (_, at) => at + 2);

@@ -1,12 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { faultNames } from '../../src/sim/faults/faults.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import type { RunningRack } from '../rack/running.ts';
-import { sampleOf } from '../sample.ts';
 import { startExampleRackBy } from '../scenarios/observe-rack.ts';
 import { behaviours } from './behaviours.ts';
 import { type ContractRack, contractRack, keepWiredLimit } from './contract-rack.ts';
-import { faultRows, findingsOn } from './fault-rows.ts';
+import { faultRows, findingsOn, triedFaults } from './fault-rows.ts';
 import { type SimHost, startSimFleet } from './sim-host.ts';
 
 /** One second on a Mac takes 1/200 of a real second. */
@@ -25,7 +23,7 @@ export function describeContract(host: SimHost, isWithFaults: boolean): void {
 
   if (isWithFaults) {
     describe(`the ${host} host of simulated Macs`, () => {
-      it.each(sampleOf(faultNames, { few: 1, oneIn: 3 }))(
+      it.each(triedFaults)(
         'shows only the documented findings for %s, and no trace after it is cleared',
         async (fault) => {
           const { target, restarts } = faultRows[fault];

@@ -1,4 +1,5 @@
-import type { FaultName } from '../../src/sim/faults/faults.ts';
+import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
+import { sampleOf } from '../sample.ts';
 import type { SimHost } from './sim-host.ts';
 
 /** The target of a fault, and all expected findings of the product, in order: `severity code subject`. */
@@ -10,6 +11,9 @@ export interface FaultRow {
   /** The Mac reboots and loses its wired limit, which has to be set again. */
   readonly restarts?: true;
 }
+
+/** The faults that a slow test sets one by one: CI tries one in three at a time. */
+export const triedFaults: readonly FaultName[] = sampleOf(faultNames, { few: 1, oneIn: 3 });
 
 /** The expected findings for a fault on this host. */
 export const findingsOn = (fault: FaultName, host: SimHost): readonly string[] => {

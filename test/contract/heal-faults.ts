@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { diagnoseFleet } from '../../src/engine/diagnose/diagnose-fleet.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
-import { faultNames } from '../../src/sim/faults/faults.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
-import { sampleOf } from '../sample.ts';
 import { type Applied, type ConvergeRack, changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { type Cure, faultCures } from './fault-cures.ts';
+import { triedFaults } from './fault-rows.ts';
 
 type Rack = ConvergeRack<RunningFleet>;
 
 const curedBy = (kind: Exclude<Cure['kind'], 'verb'>) =>
-  sampleOf(faultNames, { few: 1, oneIn: 3 }).flatMap((fault) => {
+  triedFaults.flatMap((fault) => {
     const cure = faultCures[fault];
     return cure.kind === kind ? [[fault, cure.target] as const] : [];
   });

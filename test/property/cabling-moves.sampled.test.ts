@@ -82,7 +82,8 @@ describe('cable moves for random racks', () => {
         expect(handlings).toBe(2 * acts);
         expect({ handlings, fetched: fetched(moves) }).toEqual(least);
       }),
-      { numRuns: runs(60) },
+      // fast-check allows 100 skipped racks for each compared one.
+      { numRuns: runs(60), maxSkipsPerRun: 1 },
     );
   });
 
