@@ -75,7 +75,8 @@ function addedMembers() {
 
 /** Builds all of `dist` in the folder `made`. */
 async function build() {
-  runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', compiled, '--noCheck']);
+  const compile = ['-p', 'tsconfig.build.json', '--outDir', compiled, '--noCheck'];
+  runTool('typescript/bin/tsc', isQuick ? compile : [...compile, '--declaration']);
   await bundleCommandAndLibrary(compiled, made);
   await bundleGateway(compiled, made);
   // These files run on simulated Macs.
@@ -83,8 +84,9 @@ async function build() {
     if (name.endsWith('.pl')) cpSync(join(root, 'src', name), join(made, name));
   }
   if (!isQuick) {
-    const types = ['-o', join(made, 'index.d.ts'), '--no-check', '--export-referenced-types=false', 'src/index.ts'];
-    runTool('dts-bundle-generator/dist/bin/dts-bundle-generator.js', types);
+    // Given the sources, the bundler would compile all of them once more.
+    const types = ['-o', join(made, 'index.d.ts'), '--no-check', '--export-referenced-types=false'];
+    runTool('dts-bundle-generator/dist/bin/dts-bundle-generator.js', [...types, join(compiled, 'index.d.ts')]);
     appendFileSync(join(made, 'index.d.ts'), addedMembers());
   }
   chmodSync(join(made, 'cli', 'main.js'), 0o755);

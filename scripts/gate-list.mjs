@@ -58,11 +58,8 @@ export function gateRuns(results, hasNamespaces) {
       },
       { name: test, command: test, minutes: 6, env: tested('everyday', { ...everything, MESHWRIGHT_SHELLS: 'all' }) },
       ...checks,
-      { name: 'native sources', command: 'npm run -s check:native', minutes: 2 },
       { name: 'package', command: 'npm run -s check:package', minutes: 2 },
-      { name: 'demo', command: 'npm run demo', minutes: 3 },
       { name: 'native core', command: 'npm run -s native', minutes: 1 },
-      { name: 'calls of an apply', command: 'npm run -s count-calls', minutes: 1 },
       ...(hasNamespaces
         ? [
             {

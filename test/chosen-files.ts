@@ -76,12 +76,13 @@ const namesOf = (path: string): readonly string[] => path.replace(/\..*/, '').sp
 
 /**
  * Whether a test and a source belong together: the test imports the source, or the source has the first words of the
- * test's name, as `src/rack/keeper/rule.ts` and `keeper-refused.slow.test.ts`.
+ * test's name, as `src/rack/keeper/rule.ts` and `keeper-refused.slow.test.ts`, or both are of the native parts.
  */
 export function isNear(test: string, text: string, source: string): boolean {
   const words = basename(test).replace(/\..*/, '').split('-');
   const names = words.map((_, at) => words.slice(0, at + 1).join('-'));
   return (
+    (test.startsWith('test/native/') && source.startsWith('native/')) ||
     namesOf(source).some((name) => names.includes(name)) ||
     [...text.matchAll(/^(?:import (?!type )|\} from).*'(?:\.\.\/)+(src\/[^']+)'/gm)].some(([, path]) => path === source)
   );
@@ -115,7 +116,7 @@ export function filesForCi(files: readonly string[], { position, rows, changedSi
     const changed = changedByPart.get(partOfNight(path) ?? '') ?? [];
     if (changed.includes(path)) return true;
     const text = readFileSync(join(root, path), 'utf8');
-    return changed.some((source) => source.startsWith('src/') && isNear(path, text, source));
+    return changed.some((source) => /^(?:src|native)\//.test(source) && isNear(path, text, source));
   };
   return files.filter((path) => partOf(path) === position % partCount || always.test(path) || hasChanged(path));
 }

@@ -128,6 +128,7 @@ describe('the slow tests of a commit', () => {
     expect(isNear('test/scenarios/keeper-refused.slow.test.ts', '', 'src/rack/keeper/rule.ts')).toBe(true);
     expect(isNear('test/cli/drain.slow.test.ts', '', 'src/rack/drain/drain-ranks.sh')).toBe(true);
     expect(isNear('test/cli/hold.slow.test.ts', '', 'src/rack/keeper/rule.ts')).toBe(false);
+    expect(isNear('test/native/clang-tidy.slow.test.ts', '', 'native/core/fnv.cc')).toBe(true);
     const text = "import type { A } from '../../src/b/c.ts';\nimport { d } from '../../src/b/d.ts';\n";
     expect(isNear('test/cli/x.slow.test.ts', text, 'src/b/c.ts')).toBe(false);
     expect(isNear('test/cli/x.slow.test.ts', text, 'src/b/d.ts')).toBe(true);

@@ -114,7 +114,7 @@ describe('node scripts', () => {
     },
   );
 
-  it.skipIf(!hasShellcheck && !isShellcheckRequired).each(sampleOf(scripts, { few: 1, oneIn: 3 }))(
+  it.skipIf(!hasShellcheck && !isShellcheckRequired).each(sampleOf(scripts, { few: 1, oneIn: 5 }))(
     'pass shellcheck: %s',
     (_, script) => {
       const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', disabledRules, '-'], {

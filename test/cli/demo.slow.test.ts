@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { sampleOf } from '../sample.ts';
 import { ended, expectGolden, type Ran, start, startMerged } from './meshwright.ts';
 import { makePlace, type Place, processesOf, temporaryFiles } from './place.ts';
 import { withoutProgress } from './placeholders.ts';
@@ -63,6 +64,12 @@ function settled(ran: Ran): Ran {
   return { ...ran, stdout };
 }
 
+const interruptions = [
+  ['SIGINT', 130, '$ meshwright sim up'],
+  ['SIGTERM', 143, ' changed ('],
+  ['SIGINT', 130, '$ meshwright ask'],
+] as const;
+
 describe('demo', () => {
   it('shows every command in 80 columns without a terminal, and leaves nothing behind', async () => {
     place = makePlace();
@@ -75,11 +82,7 @@ describe('demo', () => {
     await expectGolden('demo', place, [settled(ran)]);
   }, 180_000);
 
-  it.each([
-    ['SIGINT', 130, '$ meshwright sim up'],
-    ['SIGTERM', 143, ' changed ('],
-    ['SIGINT', 130, '$ meshwright ask'],
-  ] as const)(
+  it.each(sampleOf(interruptions, { few: 1, oneIn: 3 }))(
     'handles %s with exit code %d after "%s", and leaves nothing behind',
     async (signal, code, after) => {
       place = makePlace();

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { inTurn } from '../in-turn.ts';
 import { sampleOf } from '../sample.ts';
 import { filePart, pairFile } from '../scenarios/converge-file.ts';
 import { expectGolden, json } from './meshwright.ts';
@@ -34,7 +35,7 @@ const accounts = [
   ['the SSH user', ['--as', 'login'], 'mesh', ', as the ssh user, who can become root'],
 ] as const;
 
-describe.each(sampleOf(accounts, { few: 1, oneIn: 2 }))('launch as %s', (_, as, account, whom) => {
+inTurn(0, 2).each(sampleOf(accounts, { few: 1, oneIn: 2 }))('launch as %s', (_, as, account, whom) => {
   const launch = (script: string) => run('launch', 'chat', ...as, '--sim', '--yes', '--', 'sh', '-c', script);
 
   it('runs one rank per Mac with a host file, and then starts the placement again', async () => {
@@ -74,7 +75,7 @@ describe.each(sampleOf(accounts, { few: 1, oneIn: 2 }))('launch as %s', (_, as, 
   });
 });
 
-describe('launch', () => {
+inTurn(1, 2)('launch', () => {
   it('does not start a rank under a missing account or one with sudo rights', async () => {
     const refused = await run('launch', 'chat', '--as', 'ben', '--sim', '--yes', '--', 'id', '-un');
     expect([refused.code, refused.stdout, refused.stderr.includes('launch/account')]).toEqual([5, '', true]);

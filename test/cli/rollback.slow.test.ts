@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doubleText } from '../../src/sim/doubles/double-files.ts';
 import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
+import { inTurn } from '../in-turn.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
@@ -103,67 +104,71 @@ describe('rollback', () => {
     expect([twice.code, twice.stdout]).toEqual([0, expect.stringContaining("already has its archive's version")]);
   });
 
-  it('completes a rollback that was interrupted right after its entry in the lock', async () => {
-    const [older, newer] = [version('reference'), version('newer')];
-    expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
-    const begun = lock();
-    expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
-    expect(await inUse()).toEqual([newer, newer]);
-    writeFileSync(lockPath(), begun);
-    expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
-    expect([await inUse(), lock()]).toEqual([[older, older], begun]);
-    expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
+  inTurn(0, 2)('that was interrupted', () => {
+    it('completes a rollback that was interrupted right after its entry in the lock', async () => {
+      const [older, newer] = [version('reference'), version('newer')];
+      expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
+      const begun = lock();
+      expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
+      expect(await inUse()).toEqual([newer, newer]);
+      writeFileSync(lockPath(), begun);
+      expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
+      expect([await inUse(), lock()]).toEqual([[older, older], begun]);
+      expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
+    });
+
+    it('completes an --undo that was interrupted right after its entry left the lock', async () => {
+      const undone = lock();
+      expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
+      writeFileSync(lockPath(), undone);
+      expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
+      expect([await inUse(), lock()]).toEqual([[version('newer'), version('newer')], undone]);
+      expect(await pending()).toEqual([]);
+    });
   });
 
-  it('completes an --undo that was interrupted right after its entry left the lock', async () => {
-    const undone = lock();
-    expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
-    writeFileSync(lockPath(), undone);
-    expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
-    expect([await inUse(), lock()]).toEqual([[version('newer'), version('newer')], undone]);
-    expect(await pending()).toEqual([]);
-  });
+  inTurn(1, 2)('beside other changes', () => {
+    it('asks to commit the lock if a killed run has already changed every node', async () => {
+      const unchanged = lock();
+      expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
+      const repeated = await run('rollback', 'reference', '--yes');
+      expect([repeated.code, repeated.stdout]).toEqual([0, expect.stringMatching(/Commit\s.*cluster\.lock\./)]);
+      writeFileSync(lockPath(), unchanged);
+      const kept = await run('rollback', 'reference', '--to', version('reference'), '--yes', '--json');
+      expect([kept.code, isLockWritten(kept)]).toEqual([0, true]);
+      expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
+    });
 
-  it('asks to commit the lock if a killed run has already changed every node', async () => {
-    const unchanged = lock();
-    expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
-    const repeated = await run('rollback', 'reference', '--yes');
-    expect([repeated.code, repeated.stdout]).toEqual([0, expect.stringMatching(/Commit\s.*cluster\.lock\./)]);
-    writeFileSync(lockPath(), unchanged);
-    const kept = await run('rollback', 'reference', '--to', version('reference'), '--yes', '--json');
-    expect([kept.code, isLockWritten(kept)]).toEqual([0, true]);
-    expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
-  });
+    it('leaves the lock unchanged if another run has a lease', async () => {
+      const holder = await holdLease(place);
+      const before = lock();
+      for (const more of [[], ['--to', version('reference')]]) {
+        const refused = await run('rollback', 'reference', '--yes', ...more);
+        expect([refused.code, lock()]).toEqual([75, before]);
+      }
+      await holder.interrupt();
+      expect(await inUse()).toEqual([version('newer'), version('newer')]);
+    });
 
-  it('leaves the lock unchanged if another run has a lease', async () => {
-    const holder = await holdLease(place);
-    const before = lock();
-    for (const more of [[], ['--to', version('reference')]]) {
-      const refused = await run('rollback', 'reference', '--yes', ...more);
-      expect([refused.code, lock()]).toEqual([75, before]);
-    }
-    await holder.interrupt();
-    expect(await inUse()).toEqual([version('newer'), version('newer')]);
-  });
+    it('ends when the file names a different archive', async () => {
+      expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
+      useArchive('newest');
+      expect((await apply()).code).toBe(0);
+      expect(await inUse()).toEqual([version('newest'), version('newest')]);
+      expect(codesOf(json(await run('plan', '--json')))).toEqual([]);
+    });
 
-  it('ends when the file names a different archive', async () => {
-    expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
-    useArchive('newest');
-    expect((await apply()).code).toBe(0);
-    expect(await inUse()).toEqual([version('newest'), version('newest')]);
-    expect(codesOf(json(await run('plan', '--json')))).toEqual([]);
-  });
-
-  it('rejects invalid arguments with a suggestion, and needs --yes', async () => {
-    const rans = await Promise.all([
-      run('rollback'),
-      run('rollback', 'refrence'),
-      run('rollback', 'reference', '--to', 'v1'),
-      run('rollback', 'reference', '--to', 'abcd', '--undo'),
-    ]);
-    expect(rans.map(({ code, stdout }) => [code, stdout])).toEqual(rans.map(() => [64, '']));
-    await expectGolden('rollback-usage', place, rans);
-    const unasked = await run('rollback', 'reference', '--json');
-    expect([unasked.code, codesOf(json(unasked))]).toEqual([5, ['cli/needs-yes']]);
+    it('rejects invalid arguments with a suggestion, and needs --yes', async () => {
+      const rans = await Promise.all([
+        run('rollback'),
+        run('rollback', 'refrence'),
+        run('rollback', 'reference', '--to', 'v1'),
+        run('rollback', 'reference', '--to', 'abcd', '--undo'),
+      ]);
+      expect(rans.map(({ code, stdout }) => [code, stdout])).toEqual(rans.map(() => [64, '']));
+      await expectGolden('rollback-usage', place, rans);
+      const unasked = await run('rollback', 'reference', '--json');
+      expect([unasked.code, codesOf(json(unasked))]).toEqual([5, ['cli/needs-yes']]);
+    });
   });
 });

@@ -12,10 +12,10 @@ export interface FaultRow {
   readonly restarts?: true;
 }
 
-/** The faults that a slow test sets one by one: one in three at a time, and all in `npm run nightly`. */
+/** The faults that a slow test sets one by one: one in five at a time, and all in `npm run nightly`. */
 export const triedFaults: readonly FaultName[] = sampleOf(faultNames, {
-  few: Math.floor(faultNames.length / 3),
-  oneIn: 3,
+  few: Math.floor(faultNames.length / 5),
+  oneIn: 5,
 });
 
 /** The expected findings for a fault on this host. */

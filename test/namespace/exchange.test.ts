@@ -3,12 +3,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { PeerPlan } from '../../src/model/node-script.ts';
 import { macName, type Topology } from '../exchange/cables.ts';
 import { type Exchange, type ExchangeOptions, makeFile, mebibyte, openExchange, sha256 } from '../exchange/exchange.ts';
 import { flippingProxy } from '../exchange/flipping-proxy.ts';
 import type { Mac } from '../exchange/mac.ts';
+import { inTurn } from '../in-turn.ts';
 import { sampleOf } from '../sample.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
 
@@ -59,7 +60,7 @@ const moments = (most: number): readonly number[] =>
     { few: 1, oneIn: 17 },
   );
 
-describe('an exchange over cables', () => {
+inTurn(0, 3)('an exchange over cables', () => {
   it.each([
     ['a full mesh', mesh(4)],
     ['a switch', { ...mesh(3), kind: 'switch' }],
@@ -174,7 +175,7 @@ describe('an exchange over cables', () => {
   );
 });
 
-describe.skipIf(!hasSshd())('an exchange over Ethernet', () => {
+inTurn(1, 3).skipIf(!hasSshd())('an exchange over Ethernet', () => {
   const ssh = (macs: number, megabits = 200): Topology => ({ kind: 'ssh', macs, megabits });
   /** Logins from other Macs, and to others. */
   const logins = (mac: Mac, form = /^\/usr\/bin\/perl \S*tunnel\.pl|^sshd: root|^\/usr\/bin\/ssh /): number =>
@@ -202,7 +203,7 @@ describe.skipIf(!hasSshd())('an exchange over Ethernet', () => {
   });
 });
 
-describe('a Mac whose disk is full', () => {
+inTurn(1, 3)('a Mac whose disk is full', () => {
   /** Moves a Mac's files to a disk of this size. */
   function onOwnDisk(mac: Mac, mebibytes: number): string {
     const folder = dirname(dirname(mac.model('x')));
@@ -236,7 +237,7 @@ describe('a Mac whose disk is full', () => {
   });
 });
 
-describe('chunks that were not flushed before a crash', () => {
+inTurn(2, 3)('chunks that were not flushed before a crash', () => {
   const damages: readonly (readonly [string, (mac: Mac) => number])[] = [
     ['garbled bytes', (mac) => garble(mac, 4)],
     ['a cut list of digests', (mac) => cut(mac, 'digests', 32 * (modelChunks - 3))],
@@ -277,7 +278,7 @@ describe('chunks that were not flushed before a crash', () => {
   }
 });
 
-describe('a chunk that is wrong', () => {
+inTurn(1, 3)('a chunk that is wrong', () => {
   /** Puts a proxy between a Mac and the first one, which changes this many chunks. Resolves to the changed numbers. */
   async function proxied(topology: Topology, through: number, most: number) {
     const own = '127.0.0.1';
@@ -383,7 +384,7 @@ for (1 .. ($how eq 'replay' ? 2 : 1)) {
   print "$bytes\n";
 }`;
 
-describe('a Mac that serves a model', () => {
+inTurn(2, 3)('a Mac that serves a model', () => {
   it('sends nothing to clients without the key, and ends their connections', async () => {
     const { mac } = await open({ topology: mesh(2) });
     mac(1).start();

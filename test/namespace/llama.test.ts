@@ -9,6 +9,7 @@ import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import { tinyShape, writeTinyGguf } from '../../src/sim/doubles/tiny-gguf.ts';
 import { json } from '../cli/meshwright.ts';
 import { schemaCheck } from '../cli/schema-check.ts';
+import { inTurn } from '../in-turn.ts';
 import { writeLlamaArchive } from '../llama/llama-archive.ts';
 import { llamaFile, meshNodes } from '../llama/llama-file.ts';
 import { cachedShape, goldenRequest, soloAnswer, textIn } from '../llama/local-llama.ts';
@@ -141,126 +142,132 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
   });
 
-  it('has workers that listen only on their cables, and a log without prompts', async () => {
-    const listeners = await rack.asRoot(worker, 'netstat -an -f inet -p tcp | awk \'$NF == "LISTEN" { print $4 }\'');
-    const [first, last] = [rankPort('chat', 0), rankPort('chat', 63)];
-    const portOf = (one: string): number => Number(one.split('.').at(-1));
-    const isOfRank = (one: string): boolean => portOf(one) >= first && portOf(one) <= last;
-    const ofRanks = listeners.stdout.trim().split('\n').filter(isOfRank);
-    expect(ofRanks.map((one) => one.replace(/\.\d+$/, ''))).toEqual(['10.77.0.2']);
-    const log = await rack.asRoot(leader, 'cat "/Library/Application Support/meshwright/log/chat.log"');
-    expect(log.stdout).toContain('model buffer size');
-    expect(log.stdout).not.toContain('Tell me of the cable');
-  });
-
-  it("shows each Mac's memory as llama.cpp counts it", async () => {
-    const { stdout } = await typed.type('status');
-    // A worker has layers, and its log shows MiB with two decimals. Without a GPU, the leader has only the embedding.
-    expect(stdout).toMatch(new RegExp(`^    ${worker} uses weights [\\d.]+ [kM]B, cache [\\d.]+ [kM]B`, 'm'));
-    const document = json(await typed.type('status', '--json'));
-    expect(schemaCheck('status')(document)).toEqual([]);
-    const nodes = meshNodes.map((node) => ({ node, held: { weights: expect.any(Number) } }));
-    expect(document).toMatchObject({ placements: { chat: { memory: nodes } } });
-  });
-
-  it('differs from the file if the file sets rdma and llama.cpp silently uses TCP', async () => {
-    const overRdma = llamaFile(folder, (file) => {
-      Object.assign(filePart(file, 'placements', 'chat'), { transport: 'rdma' });
+  inTurn(0, 3)('that serves', () => {
+    it('has workers that listen only on their cables, and a log without prompts', async () => {
+      const listeners = await rack.asRoot(worker, 'netstat -an -f inet -p tcp | awk \'$NF == "LISTEN" { print $4 }\'');
+      const [first, last] = [rankPort('chat', 0), rankPort('chat', 63)];
+      const portOf = (one: string): number => Number(one.split('.').at(-1));
+      const isOfRank = (one: string): boolean => portOf(one) >= first && portOf(one) <= last;
+      const ofRanks = listeners.stdout.trim().split('\n').filter(isOfRank);
+      expect(ofRanks.map((one) => one.replace(/\.\d+$/, ''))).toEqual(['10.77.0.2']);
+      const log = await rack.asRoot(leader, 'cat "/Library/Application Support/meshwright/log/chat.log"');
+      expect(log.stdout).toContain('model buffer size');
+      expect(log.stdout).not.toContain('Tell me of the cable');
     });
-    expect(await rack.declare(overRdma)).toEqual([]);
-    const { after, exit } = await rack.apply();
-    expect([exit, wrongIn(after)]).toEqual([1, ['running with old settings: its ranks use tcp, the file says rdma']]);
-    // A second apply may help; a third would not.
-    const again = await rack.apply();
-    expect([again.exit, again.plan.blockers]).toEqual([3, []]);
-    const { blockers, steps } = await rack.plan();
-    expect([blockers.map(({ code, node }) => [code, node]), steps]).toEqual([[['mesh/stays-on-tcp', leader]], []]);
-    expect(await rack.declare(llamaFile(folder))).toEqual([]);
-    await rack.converge();
-    expect(await ask()).toBe(golden);
-  });
 
-  it('gives no token after a worker was killed, despite reporting good health, until a restart', async () => {
-    await rack.behindOurBack(async () => {
-      await signal(worker, 'KILL');
-      expect(await health()).toBe('{"status":"ok"}');
-      expect(await hasToken()).toBe(false);
+    it("shows each Mac's memory as llama.cpp counts it", async () => {
+      const { stdout } = await typed.type('status');
+      // A worker has layers, and its log shows MiB with two decimals. Without a GPU, the leader has only the embedding.
+      expect(stdout).toMatch(new RegExp(`^    ${worker} uses weights [\\d.]+ [kM]B, cache [\\d.]+ [kM]B`, 'm'));
+      const document = json(await typed.type('status', '--json'));
+      expect(schemaCheck('status')(document)).toEqual([]);
+      const nodes = meshNodes.map((node) => ({ node, held: { weights: expect.any(Number) } }));
+      expect(document).toMatchObject({ placements: { chat: { memory: nodes } } });
     });
-    const plan = await rack.plan();
-    expect(wrongIn(plan)).toEqual([lostWith('was ended by a signal (Abort trap: 6)')]);
-    await restart();
-  });
 
-  it('is reported as hung while a worker is suspended, despite good health, until a restart', async () => {
-    await rack.behindOurBack(async () => {
-      await signal(worker, 'STOP');
-      expect(await health()).toBe('{"status":"ok"}');
+    it('differs from the file if the file sets rdma and llama.cpp silently uses TCP', async () => {
+      const overRdma = llamaFile(folder, (file) => {
+        Object.assign(filePart(file, 'placements', 'chat'), { transport: 'rdma' });
+      });
+      expect(await rack.declare(overRdma)).toEqual([]);
+      const { after, exit } = await rack.apply();
+      expect([exit, wrongIn(after)]).toEqual([1, ['running with old settings: its ranks use tcp, the file says rdma']]);
+      // A second apply may help; a third would not.
+      const again = await rack.apply();
+      expect([again.exit, again.plan.blockers]).toEqual([3, []]);
+      const { blockers, steps } = await rack.plan();
+      expect([blockers.map(({ code, node }) => [code, node]), steps]).toEqual([[['mesh/stays-on-tcp', leader]], []]);
+      expect(await rack.declare(llamaFile(folder))).toEqual([]);
+      await rack.converge();
+      expect(await ask()).toBe(golden);
     });
-    expect(wrongIn(await rack.plan())).toEqual([
-      'hung: no token: none came before the deadline of 4 s; it is hung or busy',
-    ]);
-    await restart();
   });
 
-  it('gives no token while a cable is unplugged, reports this, and recovers by itself', async () => {
-    await rack.behindOurBack(async (fleet) => {
-      await fleet.setFault(['cable-missing', `${leader}:2`]);
-      expect(await health()).toBe('{"status":"ok"}');
-      expect(await hasToken()).toBe(false);
-      const { blockers } = await rack.plan();
-      expect(blockers.map(({ code, blocks }) => [code, blocks])).toEqual([
-        ['cabling/missing', [`${leader} placement/chat`]],
+  inTurn(1, 3)('that loses something', () => {
+    it('gives no token after a worker was killed, despite reporting good health, until a restart', async () => {
+      await rack.behindOurBack(async () => {
+        await signal(worker, 'KILL');
+        expect(await health()).toBe('{"status":"ok"}');
+        expect(await hasToken()).toBe(false);
+      });
+      const plan = await rack.plan();
+      expect(wrongIn(plan)).toEqual([lostWith('was ended by a signal (Abort trap: 6)')]);
+      await restart();
+    });
+
+    it('is reported as hung while a worker is suspended, despite good health, until a restart', async () => {
+      await rack.behindOurBack(async () => {
+        await signal(worker, 'STOP');
+        expect(await health()).toBe('{"status":"ok"}');
+      });
+      expect(wrongIn(await rack.plan())).toEqual([
+        'hung: no token: none came before the deadline of 4 s; it is hung or busy',
       ]);
-      await fleet.clearFault([]);
-      // Waiting data is sent again at TCP's next retry.
-      expect(await eventually(async () => (await ask(shortSeconds)) === golden)).toBe(true);
+      await restart();
     });
-    await restart();
-  });
 
-  it('also loses its worker if its server is killed during an answer, until a restart', async () => {
-    await rack.behindOurBack(async () => {
-      await signal(worker, 'STOP');
-      expect(await ask(shortSeconds)).toBe('curl 28');
-      await signal(leader, 'KILL');
-      await signal(worker, 'CONT');
-      expect(await eventually(() => isGone(worker))).toBe(true);
+    it('gives no token while a cable is unplugged, reports this, and recovers by itself', async () => {
+      await rack.behindOurBack(async (fleet) => {
+        await fleet.setFault(['cable-missing', `${leader}:2`]);
+        expect(await health()).toBe('{"status":"ok"}');
+        expect(await hasToken()).toBe(false);
+        const { blockers } = await rack.plan();
+        expect(blockers.map(({ code, blocks }) => [code, blocks])).toEqual([
+          ['cabling/missing', [`${leader} placement/chat`]],
+        ]);
+        await fleet.clearFault([]);
+        // Waiting data is sent again at TCP's next retry.
+        expect(await eventually(async () => (await ask(shortSeconds)) === golden)).toBe(true);
+      });
+      await restart();
     });
-    expect(wrongIn(await rack.plan())).toEqual([
-      lostWith('was ended by a signal (Killed: 9)', 'was ended by a signal (Broken pipe: 13)'),
-    ]);
-    await restart();
+
+    it('also loses its worker if its server is killed during an answer, until a restart', async () => {
+      await rack.behindOurBack(async () => {
+        await signal(worker, 'STOP');
+        expect(await ask(shortSeconds)).toBe('curl 28');
+        await signal(leader, 'KILL');
+        await signal(worker, 'CONT');
+        expect(await eventually(() => isGone(worker))).toBe(true);
+      });
+      expect(wrongIn(await rack.plan())).toEqual([
+        lostWith('was ended by a signal (Killed: 9)', 'was ended by a signal (Broken pipe: 13)'),
+      ]);
+      await restart();
+    });
   });
 
-  it('removes a cached tensor that changed on disk before answering, and names it', async () => {
-    const model = join(folder, 'large/large.gguf');
-    await writeTinyGguf(model, { ...cachedShape, layers: 1 });
-    golden = await soloAnswer(llamaPackages(found), model, ['--ctx-size', '512', '--parallel', '1']);
-    expect(await rack.declare(cachingFile())).toEqual([]);
-    await rack.converge();
-    expect(await ask()).toBe(golden);
-    typed.end();
-    typed = typedRack(rack, cachingFile());
-    const changed = await rack.behindOurBack(() =>
-      rack.asRoot(worker, `cd "${cacheFolder}/rpc" && set -- * && ${scribble} "$1" && printf %s "$1"`),
-    );
-    expect(changed.stdout).toMatch(/^[0-9a-f]{16}$/);
-    await restart();
-    expect(await workerLog()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
-  });
+  inTurn(2, 3)('with a cache', () => {
+    it('removes a cached tensor that changed on disk before answering, and names it', async () => {
+      const model = join(folder, 'large/large.gguf');
+      await writeTinyGguf(model, { ...cachedShape, layers: 1 });
+      golden = await soloAnswer(llamaPackages(found), model, ['--ctx-size', '512', '--parallel', '1']);
+      expect(await rack.declare(cachingFile())).toEqual([]);
+      await rack.converge();
+      expect(await ask()).toBe(golden);
+      typed.end();
+      typed = typedRack(rack, cachingFile());
+      const changed = await rack.behindOurBack(() =>
+        rack.asRoot(worker, `cd "${cacheFolder}/rpc" && set -- * && ${scribble} "$1" && printf %s "$1"`),
+      );
+      expect(changed.stdout).toMatch(/^[0-9a-f]{16}$/);
+      await restart();
+      expect(await workerLog()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
+    });
 
-  it('gives a different answer if a cached tensor changes after its verification, until a restart', async () => {
-    const [changed, first] = await Promise.all([
-      rack.asRoot(worker, changeOnceVerified),
-      typed.type('restart', 'chat', '--yes'),
-    ]);
-    expect(changed.stdout).toMatch(/^[0-9a-f]{16}$/);
-    expect([first.code, first.stderr.includes('Warning')], first.stderr).toEqual([1, false]);
-    expect(first.stderr).toContain('mesh/another-answer');
-    expect(first.stderr.replace(/\s+/g, ' ')).toContain('meshwright restart chat');
-    // A mesh with a different answer is stopped.
-    expect(await ask()).toBe('curl 7');
-    await restart();
-    expect(await workerLog()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
+    it('gives a different answer if a cached tensor changes after its verification, until a restart', async () => {
+      const [changed, first] = await Promise.all([
+        rack.asRoot(worker, changeOnceVerified),
+        typed.type('restart', 'chat', '--yes'),
+      ]);
+      expect(changed.stdout).toMatch(/^[0-9a-f]{16}$/);
+      expect([first.code, first.stderr.includes('Warning')], first.stderr).toEqual([1, false]);
+      expect(first.stderr).toContain('mesh/another-answer');
+      expect(first.stderr.replace(/\s+/g, ' ')).toContain('meshwright restart chat');
+      // A mesh with a different answer is stopped.
+      expect(await ask()).toBe('curl 7');
+      await restart();
+      expect(await workerLog()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
+    });
   });
 });

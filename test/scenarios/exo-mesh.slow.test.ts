@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/open-run.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
 import type { Act } from '../../src/model/step.ts';
 import { mostLogBytes } from '../../src/node/paths/own-paths.ts';
 import { writeIndexedModel } from '../../src/sim/doubles/exo-image.ts';
+import { inTurn } from '../in-turn.ts';
 import { eventually } from '../rack/running.ts';
 import { sampleOf } from '../sample.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
@@ -72,7 +73,7 @@ const talkOf = (report: RunReport | undefined, name: Dialogue = 'exo-place') =>
 
 const dialects = sampleOf(['1.0.71', 'main'] as const, { few: 1, oneIn: 2 });
 
-describe.each(dialects)('a placement on exo, dialect %s', { timeout: patience }, (dialect) => {
+inTurn(0, 2).each(dialects)('a placement on exo, dialect %s', { timeout: patience }, (dialect) => {
   beforeAll(async () => {
     rack = await startConvergeRack(`exo-${dialect}`, pairFile());
     await writeExoImage(join(rack.folder, `dist/exo-${versions[dialect]}.dmg`), dialect);
@@ -142,7 +143,7 @@ describe.each(dialects)('a placement on exo, dialect %s', { timeout: patience },
   });
 });
 
-describe('a placement that exo refuses or that fails on exo', { timeout: patience }, () => {
+inTurn(1, 2)('a placement that exo refuses or that fails on exo', { timeout: patience }, () => {
   beforeAll(async () => {
     rack = await startConvergeRack('exo-refuses', pairFile());
     await writeExoImage(join(rack.folder, 'dist/exo-main.dmg'), 'main');
