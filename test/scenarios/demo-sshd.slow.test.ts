@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { simFolder } from '../../src/cli/files/places.ts';
 import { scenes } from '../../src/cli/sim/demo.ts';
 import { prepareDemo } from '../../src/cli/sim/sim-example.ts';
 import { endPlace } from '../cli/fleet.ts';
 import { ended, type Ran, start } from '../cli/meshwright.ts';
 import { makePlace, type Place } from '../cli/place.ts';
+import { inTurn } from '../in-turn.ts';
 import { type SshdFleet, serveBySshd } from '../sshd/sshd-fleet.ts';
 import { hasSshd } from '../sshd/start-sshd.ts';
 
@@ -32,7 +33,7 @@ async function playOverSshd(at: Place): Promise<readonly Ran[]> {
 /** The whole output of a command. */
 const printed = ({ stdout, stderr }: Ran): string => `${stdout}${stderr}`;
 
-describe.skipIf(!hasSshd())('the demo over OpenSSH', () => {
+inTurn(0, 2).skipIf(!hasSshd())('the demo over OpenSSH', () => {
   it('exits as over the simulated servers, from manual steps to a restart after a crash', async () => {
     place = makePlace();
     await prepareDemo(place.folder);
