@@ -101,7 +101,8 @@ describe('a release', () => {
   const limited = (status: number, headers: Readonly<Record<string, string>>) => text('{}', status, headers);
   it.each([
     ['an unknown version', text('{"message":"Not Found"}', 404), 'no-release'],
-    ['no file of this name', text(named('llama-b10950')), 'no-release'],
+    // Only the files for Macs are named.
+    ['no file of this name', text(named('llama-b10950').replaceAll('-x64.zip', '.dmg.zip')), 'no-release'],
     ['something else', text('<html>'), 'unresolved'],
     [
       'a limit with a reset',

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { judgeToken } from '../../../../src/node/endpoint/judge-answer.ts';
+import { judgeToken, notAskedStatus } from '../../../../src/node/endpoint/judge-answer.ts';
 import { sectionsOf } from '../../../case-file.ts';
 
 const pointer = '/choices/0/message/content';
@@ -68,6 +68,7 @@ describe('judgeToken', () => {
 
   it.each([
     ['no answer', 0, '', pointer, 'the endpoint did not answer'],
+    ['no request', notAskedStatus, '', pointer, 'another request is in flight, so none was sent'],
     ['status 503', 503, chat('Hi'), pointer, 'the endpoint returned status 503'],
     ['status 204', 204, '', pointer, 'the endpoint returned status 204'],
     ['an HTML page', 200, '<html>', pointer, 'the answer is not JSON'],

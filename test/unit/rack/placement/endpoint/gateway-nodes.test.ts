@@ -29,6 +29,7 @@ describe('nodes with gateways for a placement', () => {
     expect(nodesWith({ ranks: serving, unreachable: ['studio-4'] })).toEqual(['studio-1']);
     const { 'studio-1': _, ...others } = serving;
     expect(nodesWith({ ranks: others, unreachable: ['studio-1', 'studio-4'] })).toEqual(['studio-1', 'studio-4']);
+    expect(gatewayNodes({ desired: fleet, observation: { nodes: {}, failures: {} } }, ['kimi'])).toHaveLength(4);
   });
 
   it('include nodes with unknown services unless rank 0 runs on another node', () => {
