@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { plainText } from '../../../../../src/diagnostics/prose-text.ts';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
+import { given } from '../../../../../src/model/given.ts';
 import { placement } from '../../../../../src/rack/placement/resource.ts';
-import { changeOf, judgeProperty, propertyKey } from '../../../../../src/rack/resource.ts';
+import { changeOf, judgeProperty, propertyKey, type View } from '../../../../../src/rack/resource.ts';
 import { asLogin, type MeshChanges, type MeshRack, meshFleet, observeMesh } from '../../../../rack/placements.ts';
+import { onOnePage, sayValue } from '../../../one-page.ts';
 import { stepLine } from './step-lines.ts';
 
 const folder = new URL('../../../../cases/resources/placement/', import.meta.url);
@@ -15,6 +17,8 @@ interface PlacementFile {
   /** Changes to the default fleet of these tests. */
   readonly file?: MeshChanges;
   readonly rack: MeshRack;
+  /** What the goal adds to the view. */
+  readonly view?: Partial<View>;
   readonly changes: readonly string[];
   readonly unknown?: readonly string[];
   readonly steps: readonly string[];
@@ -22,14 +26,16 @@ interface PlacementFile {
   readonly blockers?: readonly string[];
 }
 
-function planned({ file = {}, rack }: PlacementFile): Omit<PlacementFile, 'title' | 'file' | 'rack'> {
+function planned({ file = {}, rack, view: goal }: PlacementFile): Omit<PlacementFile, 'title' | 'file' | 'rack'> {
   const desired = asLogin(meshFleet(file));
   const targets = desired.nodes.map(({ name }) => name);
-  const view = viewOf({ desired, observation: observeMesh(desired, rack), targets });
+  const view = { ...viewOf({ desired, observation: observeMesh(desired, rack), targets }), ...goal };
   const properties = placement.properties(view);
   const withFiles = properties.filter(({ address }) => !address.endsWith('/service-file'));
   const changes = withFiles.filter((one) => judgeProperty(one) === 'differs').map(changeOf);
   const { steps, rescues = [] } = placement.steps(changes, view);
+  for (const { id, act } of steps) if (act.kind !== 'put' && act.kind !== 'gate') sayValue([id, act]);
+  for (const one of [...withFiles, ...(placement.unobserved?.(view) ?? [])]) sayValue(one);
   return {
     changes: changes.map(({ id, from, to }) => `${id}: ${from} -> ${to}`),
     unknown: withFiles
@@ -46,10 +52,12 @@ function planned({ file = {}, rack }: PlacementFile): Omit<PlacementFile, 'title
 describe('the placement resource', () => {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(new URL(name, folder), 'utf8');
-    const { title, file, rack, ...wanted }: PlacementFile = parse(text);
+    const { title, file, rack, view, ...wanted }: PlacementFile = parse(text);
     it(`${title} (${name})`, () => {
-      const found = planned({ title, rack, ...(file === undefined ? {} : { file }), changes: [], steps: [] });
+      const found = planned({ title, rack, ...given({ file, view }), changes: [], steps: [] });
       expect(found).toEqual({ unknown: [], rescue: [], blockers: [], ...wanted });
     });
   }
 });
+
+onOnePage('placement-cases');
