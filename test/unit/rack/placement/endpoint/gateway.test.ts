@@ -91,6 +91,17 @@ describe('a gateway with intact files', () => {
     expect(changesWith('missing')).toEqual([]);
   });
 
+  it('tells clients where the endpoint of a lost placement is now', () => {
+    const services = [{ ...running, label: 'dev.meshwright.doorman.9000', behind: ['gone', 'kimi', 'qwen'] }];
+    const unpublished = { ...placementOf('qwen'), publication: undefined };
+    const { steps } = planOf(caseOf([placementOf('kimi'), unpublished], { services }));
+    expect(steps.flatMap(({ act, id }) => (id.endsWith('/close') && act.kind === 'put' ? act.content : []))).toEqual([
+      'it is no longer published here.\n',
+      'its endpoint has moved to port 8080 of studio-1.\n',
+      'it is no longer published here.\n',
+    ]);
+  });
+
   it('is unknown while it could not be asked', () => {
     const { changes, waiting } = seenWith(running);
     expect(changes).toEqual([]);
