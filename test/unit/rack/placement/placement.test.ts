@@ -72,16 +72,17 @@ describe('the service files of a serving placement', () => {
     expect(differing(view).map(({ node, from }) => [node, from])).toEqual([['studio-3', 'service file missing']]);
   });
 
-  it('are not checked while the placement does not serve', () => {
-    const addresses = placement.properties(viewFor({ ranks: {} })).map(({ address }) => address);
-    expect(addresses).not.toContain('placement/kimi/service-file');
+  it('are not checked while the placement does not serve or should be stopped', () => {
+    for (const view of [viewFor({ ranks: {} }), viewFor({ ranks: serving }, { placement: { state: 'stopped' } })]) {
+      const addresses = placement.properties(view).map(({ address }) => address);
+      expect(addresses).not.toContain('placement/kimi/service-file');
+    }
   });
 });
 
 describe('start steps', () => {
   const view = viewFor({ ranks: {} });
   const steps = stepsFor(view);
-  const act = (verb: string): Step['act'] | undefined => steps.find(({ id }) => id.endsWith(`/${verb}`))?.act;
 
   it("are in the placement's group, except the preparation before any stop", () => {
     const outside = steps.filter(({ group }) => group !== 'kimi').map(({ act: { kind } }) => kind);
@@ -98,16 +99,6 @@ describe('start steps', () => {
     expect(new Set(made.flat())).toEqual(new Set(['studio-1 placement/kimi']));
     expect(made.every((changes) => changes.length === 1)).toBe(true);
     expect(steps.filter(({ act: { kind } }) => kind === 'gate').flatMap(({ changes }) => changes)).toEqual([]);
-  });
-
-  it("pass the start's record and request to the rank", () => {
-    expect(act('bootstrap')).toMatchObject({
-      name: 'bootstrap-rank',
-      args: {
-        record: { placement: 'kimi', generation: 1, rank: 0, size: 3 },
-        request: expect.stringContaining('"Hi"'),
-      },
-    });
   });
 
   it('require a token as proof that the placement serves', () => {
@@ -133,17 +124,6 @@ describe('start steps', () => {
     expect(waits.map(({ act, deadlineMs }) => [act, deadlineMs])).toEqual(
       [1, 2].map(() => [expect.objectContaining({ patience: { placement: 'kimi', stallMs: 30_000 } }), 150_000]),
     );
-  });
-});
-
-describe('stop steps', () => {
-  it('give serving ranks ten seconds and silent ranks two', () => {
-    const silent = { token: { kind: 'silent', reason: 'timed out' } } as const;
-    const graces = [serving, threeRanks(['joined', 'joined', 'joined'], silent)].map((ranks) => {
-      const [stop] = stepsFor(viewFor({ ranks }, { placement: { state: 'stopped' } }));
-      return stop?.act.kind === 'script' && stop.act.name === 'stop-rank' ? stop.act.args.graceMs : undefined;
-    });
-    expect(graces).toEqual([10_000, 2_000]);
   });
 });
 

@@ -177,11 +177,11 @@ describe('placement findings', () => {
     expect(notices({ outcome: 'hung' })).toEqual([]);
   });
 
-  const startsOf = (starts: number, states: Parameters<typeof threeRanks>[0]): readonly string[] => {
+  const startsOf = (starts: number, states: Parameters<typeof threeRanks>[0], more = {}): readonly string[] => {
     const values = Object.fromEntries(
       kimiNodes.map((node) => [node, { 'rdma-starts': { startedIn: `BOOT-${node}`, starts, last: [] } }]),
     );
-    const view = viewFor({ ranks: threeRanks(states), values }, { placement: { transport: 'rdma' } });
+    const view = viewFor({ ranks: threeRanks(states), values }, { placement: { transport: 'rdma', ...more } });
     return findingsOf(view).map(({ code, hint }) => `${code} ${hint.split('\n').slice(1).join('')}`);
   };
 
@@ -195,6 +195,8 @@ describe('placement findings', () => {
   it('warn about the last remaining start while the placement serves', () => {
     expect(startsOf(2, ['joined', 'joined', 'joined'])).toEqual(['mesh/last-start ']);
     expect(startsOf(3, ['joined', 'joined', 'joined'])).toEqual([]);
+    expect(startsOf(2, ['joined', 'joined', 'joined'], { transport: 'tcp' })).toEqual([]);
+    expect(startsOf(2, ['stopped', 'stopped', 'stopped'], { state: 'stopped' })).toEqual([]);
   });
 
   it('suggest the reboot that a stop recorded instead of a start', () => {

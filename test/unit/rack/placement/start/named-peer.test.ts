@@ -28,6 +28,11 @@ describe('the failing rank of an unexplained start', () => {
     });
   });
 
+  it('is reported with its last error that names another Mac', () => {
+    const { detail } = findingFor('refused by 10.77.0.2', 'refused by 10.77.0.6', 'error at 10.77.0.1');
+    expect(detail).toContain('mentions 10.77.0.6, the address of studio-3');
+  });
+
   it.each([
     'connected to 10.77.0.2:30660',
     'error at 10.77.0.21.7',
@@ -35,6 +40,20 @@ describe('the failing rank of an unexplained start', () => {
     'error: 192.0.2.1 is gone',
   ])('is unknown after "%s"', (line) => {
     expect(findingFor(line).code).toBe('mesh/no-failing-rank');
+  });
+});
+
+describe('the failing rank of an explained start', () => {
+  it('is reported with the lines around its error, or with its last lines', () => {
+    const [kimi] = fleet.placements;
+    const signature = { id: 'gid', pattern: /x/, meaning: 'No GID.', action: 'apply', cure: 'Set addresses.' } as const;
+    const lines = Array.from({ length: 9 }, (_, at) => (at === 5 ? 'long '.repeat(41) : `line ${at}`));
+    const said = { node: nodeName('studio-2'), rank: 1, exit: '1', lines };
+    const failures = [1, 5, 8].map((index) => ({ failure: { signature, index, line: '' } }));
+    for (const failure of [...failures, {}, { said: { ...said, lines: [] } }]) {
+      const finding = kimi && failingRankFinding(kimi, { said, ...failure }, [said], fleet);
+      expect(finding?.code).toBe('mesh/first-failing-rank');
+    }
   });
 });
 

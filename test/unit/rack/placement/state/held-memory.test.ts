@@ -21,7 +21,8 @@ const bytes = (weights: number) => ({ weights, cache: 1_000, compute: 5 });
 
 function fitOf(node: typeof leader, rank: number, weights: number): NodeFit {
   const need = { weights, cache: 1_000, compute: 9, promptCache: 0, loading: 0, process: 0, total: weights };
-  return { node, shares: [{ placement: 'kimi', rank, need }], unknown: [], needBytes: weights };
+  const other = { placement: 'chat', rank, need: { ...need, weights: 1 } };
+  return { node, shares: [other, { placement: 'kimi', rank, need }], unknown: [], needBytes: weights };
 }
 
 describe('the measured model memory per node', () => {
@@ -39,17 +40,14 @@ describe('the measured model memory per node', () => {
   });
 
   it("matches the prediction within the log's precision", () => {
-    const one = (weights: number): HeldMemory => ({
+    const one = (weights: number, cache = 1_000): HeldMemory => ({
       node: nodeName('studio-1'),
-      held: bytes(weights),
+      held: { ...bytes(weights), cache },
       predicted: { weights: 7_000_000, cache: 1_000 },
     });
-    expect([7_000_000, 7_060_000, 7_070_000, 6_930_000].map((weights) => isAsPredicted(one(weights)))).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]);
+    const near = [one(7_000_000), one(7_065_536), one(6_934_464), one(7_000_000, 66_536)];
+    const far = [one(7_065_537), one(6_934_463), one(7_000_000, 66_537)];
+    expect([...near, ...far].map(isAsPredicted)).toEqual([true, true, true, true, false, false, false]);
     const { predicted: _, ...blind } = one(7_000_000);
     expect(isAsPredicted(blind)).toBe(false);
   });

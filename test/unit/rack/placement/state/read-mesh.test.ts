@@ -222,10 +222,17 @@ describe('a mesh', () => {
     expect(meshOf({ ranks })).toMatchObject({ state: 'unknown', reason: 'not-asked' });
   });
 
-  it('is unknown when launchd does not report whether an idle rank ever ran', () => {
-    const label = 'dev.meshwright.rank.kimi';
-    const values = { 'studio-2': { services: [{ label, state: 'waiting' as const }] } };
-    expect(meshOf({ ranks: threeRanks(['joined', 'exited', 'joined']), values }).state).toBe('unknown');
+  it('is known when launchd reports the runs of an idle rank or its last exit', () => {
+    const service = { label: 'dev.meshwright.rank.kimi', state: 'waiting' } as const;
+    const verdicts = [{}, { lastExit: '(never exited)' }, { lastExit: '1' }].map((exit) => {
+      const values = { 'studio-2': { services: [{ ...service, ...exit }] } };
+      return verdict({ ranks: threeRanks(['joined', 'exited', 'joined']), values }).join(': ');
+    });
+    expect(verdicts).toEqual([
+      'unknown: studio-2: launchctl does not report whether dev.meshwright.rank.kimi ever ran',
+      'partial: rank 1 on studio-2 was not started',
+      'partial: rank 1 on studio-2 exited (1)',
+    ]);
   });
 
   it('includes the generations of nodes that the placement no longer uses', () => {
@@ -258,12 +265,14 @@ describe('a rank reading', () => {
     expect(readingOf({ ranks: stopped })).toEqual({ generation: 4, state: 'stopped' });
   });
 
-  it("counts a running follower as joined if its only port is the endpoint's", () => {
+  it('counts a running follower as joined if it has no port of its own', () => {
     const changes = { port: 8_080 };
     const follower = { 'studio-1': [{ state: 'running', rank: 1, changes }] as const };
     expect(readingOf({ ranks: follower })).toEqual({ generation: 4, state: 'joined' });
     const leader = { 'studio-1': [{ state: 'running', rank: 0, changes }] as const };
     expect(readingOf({ ranks: leader })).toEqual({ generation: 4, state: 'running' });
+    const without = { 'studio-1': [{ state: 'running', rank: 1, changes: { port: 0 } }] as const };
+    expect(readingOf({ ranks: without })).toEqual({ generation: 4, state: 'joined' });
   });
 });
 
