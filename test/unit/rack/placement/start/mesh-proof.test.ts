@@ -4,7 +4,7 @@ import { digest } from '../../../../../src/model/digest.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
 import { proofOf as proofOfItself } from '../../../../../src/rack/placement/resource.ts';
 import { placementCases } from '../../../../../src/rack/placement/state/placement-cases.ts';
-import { digestOfKimi, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
+import { digestOfKimi, type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 
 const proofOf = onPage(proofOfItself);
@@ -14,10 +14,11 @@ const wanted = digest(digestOfKimi(desired));
 const answer = digest('b'.repeat(64));
 
 /** The reference for the next start if the leader has stored an answer for the digest `startedFrom`. */
-function proof(isBuildKnown: boolean, key: string, startedFrom: string = wanted) {
+function proof(isBuildKnown: boolean, key: string, startedFrom: string = wanted, values: MeshRack['values'] = {}) {
   const golden = { key: digest(key), sha256: answer, firstTokenMs: 100, tokensPerSecond: 30, steadyPerSecond: 20 };
   const observation = observeMesh(desired, {
     ranks: threeRanks(['joined', 'joined', 'joined'], { digest: startedFrom, changes: { golden } }),
+    values,
     ...(isBuildKnown ? {} : { unknown: { 'studio-2': { 'macos-version': 'timed-out' as const } } }),
   });
   const view = viewOf({ desired, observation, targets: ['studio-1', 'studio-2', 'studio-3'].map(nodeName) });
@@ -31,6 +32,8 @@ describe('the reference answer for a start', () => {
     const { key = '' } = proof(true, 'a'.repeat(64));
     expect(proof(true, 'a'.repeat(64))).toEqual({ key });
     expect(proof(true, key)).toEqual({ key, kept: answer, keptPerSecond: 20 });
+    const improved = { 'studio-2': { 'macos-version': { version: '26.5', build: '25F71', extra: '(a)' } } };
+    expect(proof(true, key, wanted, improved)).toEqual({ key: expect.not.stringMatching(key) });
   });
 
   it('has no key if a macOS build is unknown', () => {

@@ -16,6 +16,8 @@ interface PlacementFile {
   readonly title: string;
   /** Changes to the default fleet of these tests. */
   readonly file?: MeshChanges;
+  /** True if the ranks run as their own account. */
+  readonly hasAccount?: boolean;
   readonly rack: MeshRack;
   /** What the goal adds to the view. */
   readonly view?: Partial<View>;
@@ -26,8 +28,8 @@ interface PlacementFile {
   readonly blockers?: readonly string[];
 }
 
-function planned({ file = {}, rack, view: goal }: PlacementFile): Omit<PlacementFile, 'title' | 'file' | 'rack'> {
-  const desired = asLogin(meshFleet(file));
+function planned({ file, hasAccount, rack, view: goal }: PlacementFile) {
+  const desired = hasAccount === true ? meshFleet(file) : asLogin(meshFleet(file));
   const targets = desired.nodes.map(({ name }) => name);
   const view = { ...viewOf({ desired, observation: observeMesh(desired, rack), targets }), ...goal };
   const properties = placement.properties(view);
@@ -52,9 +54,9 @@ function planned({ file = {}, rack, view: goal }: PlacementFile): Omit<Placement
 describe('the placement resource', () => {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(new URL(name, folder), 'utf8');
-    const { title, file, rack, view, ...wanted }: PlacementFile = parse(text);
+    const { title, file, hasAccount, rack, view, ...wanted }: PlacementFile = parse(text);
     it(`${title} (${name})`, () => {
-      const found = planned({ title, rack, ...given({ file, view }), changes: [], steps: [] });
+      const found = planned({ title, rack, ...given({ file, hasAccount, view }), changes: [], steps: [] });
       expect(found).toEqual({ unknown: [], rescue: [], blockers: [], ...wanted });
     });
   }
