@@ -25,6 +25,9 @@ const cable = (other: number, bytes: number, ms = 20_000): Exchange['cables'][nu
 });
 const drop = (other: number): Exchange['drops'][number] => cable(other, 0);
 
+/** The same without a cable. */
+const far = <T extends Exchange['drops'][number]>(one: T): T => ({ ...one, address: '-' });
+
 const findings = (exchange: Partial<Exchange>, cabling = { links, networks }) =>
   exchangeFindings(self, { cables: [], drops: [], ...exchange }, cabling).map(asText);
 const found = (exchange: Partial<Exchange>) =>
@@ -34,7 +37,7 @@ const subjects = (...given: Parameters<typeof findings>) =>
 
 describe('the findings about an exchange between Macs', () => {
   it('name the cable that carried less than half of the others', () => {
-    const exchange = { cables: [cable(2, 8e9), cable(3, 3e9), cable(4, 7e9)] };
+    const exchange = { cables: [cable(2, 7e9), cable(3, 3e9), cable(4, 8e9)] };
     expect(subjects(exchange)).toEqual(['link studio-1:3 <-> studio-3:1']);
     expect(found(exchange)).toEqual([
       'notice step/slow-cable: studio-1 got 3 GB of a model from studio-3 at 37 % of the rate of its other cables.',
@@ -42,15 +45,18 @@ describe('the findings about an exchange between Macs', () => {
   });
 
   it('count the bytes that repaired a model', () => {
-    const repaired = { cables: [cable(2, 64e6, 100), cable(3, 64e6, 100)], repairedFiles: 2 };
-    expect(found(repaired)).toEqual([
+    const repaired = { cables: [cable(3, 64e6, 100), cable(2, 64e6, 100)], repairedFiles: 2 };
+    const alone = { cables: [far(cable(2, 64e6)), far(cable(2, 64e6))], repairedFiles: 1 };
+    expect([repaired, alone, { repairedFiles: 1 }].flatMap(found)).toEqual([
       'notice step/repaired-model: studio-1 repaired 2 files of a model: 128 MB came over the cables from studio-2,3.',
+      'notice step/repaired-model: studio-1 repaired 1 file of a model: 128 MB came over Ethernet from studio-2.',
+      'notice step/repaired-model: studio-1 repaired 1 file of a model: 0 B came over the cables.',
     ]);
   });
 
   it.each([
     ['sh: /usr/bin/perl: not found', 'sh: /usr/bin/perl: not found'],
-    ['', 'it failed without a message'],
+    [' ', 'it failed without a message'],
   ])('say why a Mac exchanged nothing: %s', (perl, why) => {
     expect(found({ perl })).toEqual([
       `notice step/no-perl: studio-1 exchanged no model with other Macs, because /usr/bin/perl does not work there: ${why}.`,
@@ -67,7 +73,7 @@ describe('the findings about an exchange between Macs', () => {
   });
 
   it('name both of two bad cables', () => {
-    const cables = [cable(2, 8e9), cable(3, 1e9), cable(4, 2e9)];
+    const cables = [cable(2, 8e9), cable(3, 5e8, 10_000), cable(4, 2e9)];
     expect(subjects({ cables })).toEqual(['link studio-1:3 <-> studio-3:1', 'link studio-1:4 <-> studio-4:1']);
   });
 
@@ -76,6 +82,7 @@ describe('the findings about an exchange between Macs', () => {
     ['that worked too briefly', [cable(2, 8e9), cable(3, 1e8, 9_000)]],
     ['if the other one worked too briefly', [cable(2, 8e9, 9_000), cable(3, 1e9)]],
     ['that is the only one', [cable(3, 1e9)]],
+    ['if it is Ethernet', [cable(2, 8e9), far(cable(3, 1e9))]],
   ])('leave out a cable %s', (_, cables) => {
     expect(found({ cables })).toEqual([]);
   });
@@ -91,5 +98,7 @@ describe('the findings about an exchange between Macs', () => {
 
   it('name both Macs if the file no longer has the cable', () => {
     expect(subjects({ drops: [drop(3)] }, { links, networks: {} })).toEqual(['nodes studio-1, studio-3']);
+    const drops = [far(drop(2)), far(drop(3))];
+    expect(subjects({ drops })).toEqual(['nodes studio-1, studio-2', 'nodes studio-1, studio-3']);
   });
 });
