@@ -4,15 +4,18 @@ import type { Session } from '../../../src/apply/reach/session.ts';
 import { realTiming } from '../../../src/apply/run-timing.ts';
 import { pauseToRetry, type StepContext, type StepOf } from '../../../src/apply/steps/context.ts';
 import { runAsk, runGate } from '../../../src/apply/steps/gate.ts';
-import { runReboot } from '../../../src/apply/steps/reboot.ts';
+import { runReboot, silenceCounter } from '../../../src/apply/steps/reboot.ts';
 import { runJob } from '../../../src/apply/steps/script.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Act } from '../../../src/model/step.ts';
 import { withFakeClock } from '../../fake-clock.ts';
+import { printFrames } from '../../hostile/recorded-frames.ts';
 import { meshFleet } from '../../rack/placements.ts';
 import { aStep, jobAct } from '../../rack/plans.ts';
+import { outputIn } from '../engine/observe/fact-cases.ts';
+import { onOnePage, sayValue } from '../one-page.ts';
 
 const node = nodeName('studio-1');
 
@@ -35,7 +38,7 @@ function recorder(name: string, stdout: string) {
 }
 
 /** A step's context whose commands go to one session, and that aborts after this many seconds. */
-function contextOf(session: Session, seconds: number, progress: StepContext['progress'] = () => undefined) {
+function contextOf(session: Session, seconds: number, progress: StepContext['progress'] = sayValue) {
   const ended = new AbortController();
   setTimeout(() => ended.abort(), seconds * 1_000);
   return {
@@ -72,18 +75,25 @@ describe('the polls of a step', () => {
     const result = await withFakeClock(100_000, () =>
       runReboot(stepOf(act, 90_000), contextOf(recorder('', '').session, 99, note)),
     );
-    expect([result.outcome, times]).toEqual(['failed', [5, 12, 22, 37, 52, 67, 82, 97]]);
+    expect([sayValue(result).outcome, times]).toEqual(['failed', [5, 12, 22, 37, 52, 67, 82, 97]]);
   });
 
-  it('observe the nodes of a gate every second', async () => {
+  it('observe a gate every second, until it shows its values or one that aborts it', async () => {
     const { session, times } = recorder('observe', '');
-    const act = {
-      kind: 'gate',
-      expect: [{ node, address: 'power/sleep', about: { kind: 'power' }, to: 'never' }],
-      aborts: [],
-    } as never;
-    await withFakeClock(20_000, () => runGate(stepOf<'gate'>(act), contextOf(session, 9.5)));
-    expect(times).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const sleep = (value: number) => ({ node, address: 'power/sleep', about: { kind: 'power' }, value });
+    const gate = (expected: number, abortsAt: number, session: Session, seconds = 60) => {
+      const act = { kind: 'gate', expect: [sleep(expected)], aborts: [sleep(abortsAt)] } as never;
+      const run = () => runGate(stepOf<'gate'>(act, 9_000), contextOf(session, seconds));
+      return withFakeClock(70_000, async () => sayValue(await run()).outcome);
+    };
+    expect([await gate(0, 5, session, 8.5), times]).toEqual(['interrupted', [0, 1, 2, 3, 4, 5, 6, 7, 8]]);
+    const printed = [undefined, 'pmset-cap'].map((probe) => ({ out: outputIn('power/studio', probe) }));
+    const seen = recorder('observe', printFrames('0'.repeat(32), printed).toString());
+    const ends = [await gate(0, 5, seen.session), await gate(5, 6, seen.session), await gate(5, 0, seen.session)];
+    expect([ends, seen.times]).toEqual([
+      ['unchanged', 'failed', 'failed'],
+      [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0],
+    ]);
   });
 
   it('ask for a token every second', async () => {
@@ -104,7 +114,7 @@ describe('the polls of a step', () => {
     const { diagnostics } = await withFakeClock(20_000, () =>
       runJob(stepOf<'job'>(jobAct as never), contextOf(session, 19)),
     );
-    expect([diagnostics[0]?.code, times]).toEqual(['step/job-gone', [0, 2, 4]]);
+    expect([sayValue(diagnostics)[0]?.code, times]).toEqual(['step/job-gone', [0, 2, 4]]);
   });
 
   it('wait longer before each of two retries', async () => {
@@ -178,3 +188,9 @@ describe('the polls of a lease', () => {
     ]);
   });
 });
+
+it('silenceCounter reports a Mac as off after two silent checks in a row', () => {
+  expect([true, false, true, true].map(silenceCounter())).toEqual([false, false, false, true]);
+});
+
+onOnePage('polls');

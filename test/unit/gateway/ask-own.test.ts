@@ -173,13 +173,9 @@ describe('a request body', () => {
 
   it('has an error code for every kind of rejection', () => {
     const kinds = ['too-large', 'no-room', 'not-json', 'bad', 'gone'] as const;
-    expect(kinds.map((kind) => bodyRefusal({ kind }, 100).code)).toEqual([
-      'request_too_large',
-      'too_many_requests',
-      'unsupported_media_type',
-      'invalid_json',
-      'invalid_json',
-    ]);
+    expect(kinds.map((kind) => bodyRefusal({ kind }, 100).code).join(' ')).toBe(
+      'request_too_large too_many_requests unsupported_media_type invalid_json invalid_json',
+    );
   });
 });
 

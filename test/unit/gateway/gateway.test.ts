@@ -1,10 +1,12 @@
+import { EventEmitter } from 'node:events';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, request } from 'node:http';
-import { connect } from 'node:net';
+import { createServer, request, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { watchConnections } from '../../../src/gateway/connections.ts';
 import { type Gateway, type GatewayLimits, startDoorman, usualLimits } from '../../../src/gateway/gateway.ts';
 import type { GatewayEvent } from '../../../src/gateway/log.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
+import { onOnePage, sayValue } from '../one-page.ts';
 import { hashOf } from './hash-of.ts';
 
 const folder = temporaryFolder();
@@ -135,35 +137,40 @@ describe('a gateway', () => {
     expect(readFileSync(countsFile, 'utf8')).toContain('"chat"');
   });
 
-  it('closes the oldest silent connection at its limit, per address and in total', async () => {
-    for (const limits of [{ mostPerAddress: 2 }, { mostConnections: 2 }]) {
-      const gateway = await start(limits);
-      const closed: number[] = [];
-      for (let at = 0; at < 3; at += 1) {
-        const socket = connect(gateway.port, '127.0.0.1');
-        socket.on('close', () => closed.push(at)).on('error', () => undefined);
-        await new Promise<void>((resolve) => socket.on('connect', resolve));
-      }
-      while (closed.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      expect(closed).toEqual([0]);
-      expect(await ask(gateway, '/doorman/inside/chat')).toEqual([200, 0]);
-    }
+  it('closes the oldest silent connection at its limit, per address and in total, and else the new one', () => {
+    const server = new EventEmitter();
+    const closed: string[] = [];
+    void watchConnections(server as Server, { mostConnections: 4, mostPerAddress: 2 }, ['proxy']);
+    const open = (name: string, remoteAddress: string) => {
+      const socket = Object.assign(new EventEmitter(), { remoteAddress, destroy: () => closed.push(name) });
+      server.emit('connection', socket);
+      return socket;
+    };
+    const ask = (socket: EventEmitter): EventEmitter => {
+      const response = new EventEmitter();
+      server.emit('request', { socket }, response);
+      return response;
+    };
+    const first = open('first', 'a');
+    open('second', 'a');
+    const answers = [ask(first), ask(first)];
+    const third = open('third', 'a');
+    ask(third);
+    open('fourth', 'a');
+    answers[0]?.emit('close');
+    open('fifth', 'a');
+    answers[1]?.emit('close');
+    open('sixth', 'a');
+    expect(closed.splice(0)).toEqual(['second', 'fourth', 'fifth', 'first']);
+    for (const name of ['seventh', 'eighth', 'ninth']) open(name, 'proxy');
+    third.emit('close');
+    open('tenth', 'b');
+    expect(closed).toEqual(['sixth']);
   });
 });
 
 it('usualLimits leave room for the largest prompts', () => {
-  expect(usualLimits).toEqual({
-    mostBodyBytes: 64 * 1024 * 1024,
-    smallBodyBytes: 64 * 1024,
-    bodyRoomBytes: 256 * 1024 * 1024,
-    bodyRoomMs: 60_000,
-    headersMs: 15_000,
-    bodyMs: 120_000,
-    silentMs: 900_000,
-    mostConnections: 1_024,
-    mostPerAddress: 256,
-    graceMs: 25_000,
-  });
+  expect(sayValue(usualLimits).mostBodyBytes).toBe(64 * 1024 * 1024);
 });
 
 it('a gateway logs only the error name of a failed request and answers with status 503', async () => {
@@ -186,3 +193,5 @@ it('a gateway logs only the error name of a failed request and answers with stat
   expect((await ask(gateway, '/v1/models'))[0]).toBe(503);
   expect(events).toEqual([{ kind: 'request-failed', error: 'TypeError' }]);
 });
+
+onOnePage('gateway');

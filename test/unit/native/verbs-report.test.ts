@@ -6,9 +6,10 @@ const port = {
   ...{ activeWidthCode: 2, activeSpeedCode: 32, gidTableLength: 8, mappedGidIndex: 1 },
   gids: [{ index: 1, gid: '::ffff:192.0.2.1', ipv4: '192.0.2.1' }],
 };
+const { mappedGidIndex: _, ...unmapped } = { ...port, gids: [{ index: 0, gid: 'fe80::1' }] };
 const details = {
   ...{ nodeGuid: '02', maxQueuePairs: 3, maxCompletionQueues: 3, maxProtectionDomains: 3, maxMemoryRegions: 9 },
-  ports: [port],
+  ports: [port, { ...unmapped, port: 2, state: 'down' }, { ...unmapped, port: 3, state: 'other' }],
 };
 const named = { device: 'rdma_en2', guid: '01', transportCode: 0 };
 const failed = { unknown: 'failed', detail: 'ibv_open_device failed with error 16' };
@@ -50,8 +51,8 @@ describe('the JSON of the native probe', () => {
     });
   });
 
-  it('gives the reason if the library is missing', () => {
-    const text = JSON.stringify({ unknown: 'no-library', detail: 'no librdma.dylib' });
+  it.each(['no-library', 'no-symbol'])('gives the reason if the library is missing: %s', (unknown) => {
+    const text = JSON.stringify({ unknown, detail: 'no librdma.dylib' });
     expect(readVerbsReport(text)).toEqual({ kind: 'unknown', reason: 'tool-missing', detail: 'no librdma.dylib' });
   });
 

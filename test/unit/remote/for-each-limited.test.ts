@@ -31,12 +31,9 @@ describe('forEachLimited', () => {
     [5, 1, 1],
     [4, 0, 1],
     [1, 32, 1],
+    [0, 4, 0],
   ])('acts on each of %s items once and in order, at most %s at a time', async (count, limit, most) => {
     expect(await watch(count, limit)).toEqual({ most, begun: Array.from({ length: count }, (_, index) => index) });
-  });
-
-  it('returns immediately for an empty list', async () => {
-    expect(await watch(0, 4)).toEqual({ most: 0, begun: [] });
   });
 
   it('does not delay other items because of a slow one', async () => {

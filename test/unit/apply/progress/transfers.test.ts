@@ -386,6 +386,11 @@ describe('the text of a transfer', () => {
     const { bytesPerSecond: _rate, msLeft: _left, ...stalled } = progress;
     expect(transferPhrase({ ...stalled, stillMs: 40_000, bounds: [] })).toBe('412 of 735 GB (56 %), no bytes for 40 s');
     expect(transferPhrase({ ...stalled, isRunning: false, bounds: [] })).toBe('412 of 735 GB');
+    const bounds = ['controller', 'lan', 'cables', 'ssh', 'disk', 'hash'] as const;
+    expect(transferPhrase({ ...stalled, bounds })).toBe(
+      '412 of 735 GB (56 %), from this computer, over the LAN, over the cables, over SSH, on its own disk, checking SHA-256',
+    );
+    expect(transferPhrase({ ...stalled, bounds: ['ssh'], sources: nodes(1) })).toMatch(/, from studio-1$/);
   });
 
   it('names both units if they differ', () => {

@@ -29,7 +29,9 @@ it.each([
   for (const one of cases) {
     const answers = (typeof one === 'string' ? one : '3#3').split(' ');
     const seen: unknown[] = [];
-    const ask = async (make: (root: string) => { command: string; deadlineMs: number; stdin?: Iterable<Buffer> }) => {
+    const ask = async (
+      make: (root: string) => { command: string; deadlineMs: number; stdin?: AsyncIterable<Buffer> },
+    ) => {
       const { command, deadlineMs, stdin } = make('');
       let sent = 0;
       for await (const { length } of stdin ?? []) sent += length;
