@@ -57,7 +57,8 @@ describe('name lookup', () => {
     const { lookUp, seen } = makePlaces(1);
     for (const host of names('dead-', 5)) void lookUp(host);
     const hosts = names('studio-', 10);
-    expect(await Promise.all(hosts.map(lookUp))).toEqual(hosts.map(() => addresses));
+    const found = await Promise.all(hosts.map(lookUp));
+    expect([...found, await lookUp('x')]).toEqual([...hosts, 'x'].map(() => addresses));
     expect(seen).toMatchObject({ first: ['dead-0', 'dead-1'], most: 2, opened: 1, closed: 0 });
   });
 

@@ -178,16 +178,19 @@ describe('ssh -G', () => {
     expect((await resolve(file)).target.port).toBe(2200);
   });
 
-  it('runs for a nested relative Include that ssh would read', async () => {
+  it('runs for a nested relative Include that ssh would read, and for the config in the home folder', async () => {
     const file = configFile(`Include ${write('deep/outer.conf', 'Include inner.conf\n')}`);
     const answer = '#!/bin/sh\nprintf "hostname asked\\nuser asked\\nport 9\\n"\n';
     const fake = { command: write('asked-ssh', answer, 0o755) };
-    const port = async () => (await createReachResolver(env(file, fake)).resolve(request)).target.port;
+    const port = async (by: ReachEnv = env(file, fake)) => (await createReachResolver(by).resolve(request)).target.port;
     write('deep/inner.conf', 'Port 2200\n');
     expect(await port()).toBe(22);
     const own = write('home/.ssh/inner.conf', 'Port 2200\n');
     expect(await port()).toBe(9);
     rmSync(own);
+    write('other/.ssh/config', 'Port 2200\n');
+    const { configFile: _, ...usual } = env(file, { ...fake, home: at('other') });
+    expect(await port(usual)).toBe(9);
     // The real ssh agrees: it does not read an included file next to the including one.
     const printed = execFileSync('ssh', ['-G', '-F', file, '--', 'studio-1'], { encoding: 'utf8' });
     expect(printed).toContain('\nport 22\n');

@@ -29,9 +29,7 @@ it.each([
   for (const one of cases) {
     const answers = (typeof one === 'string' ? one : '3#3').split(' ');
     const seen: unknown[] = [];
-    const ask = async (
-      make: (root: string) => { command: string; deadlineMs: number; stdin?: AsyncIterable<Buffer> },
-    ) => {
+    const ask = async (make: (_: '') => { command: string; deadlineMs: number; stdin?: AsyncIterable<Buffer> }) => {
       const { command, deadlineMs, stdin } = make('');
       let sent = 0;
       for await (const { length } of stdin ?? []) sent += length;
