@@ -6,9 +6,12 @@ import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import { troublesOf } from '../../../src/engine/diagnose/troubles.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';
-import { doctorJson, doctorText } from '../../../src/report/doctor.ts';
+import { doctorText, doctorJson as jsonItself } from '../../../src/report/doctor.ts';
 import { plainPage } from '../../rack/page.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../../rack/rack.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const doctorJson = onPage(jsonItself);
 
 const disabled = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] } as const;
 
@@ -108,3 +111,5 @@ describe('the JSON output of doctor', () => {
     });
   });
 });
+
+onOnePage('doctor-json');

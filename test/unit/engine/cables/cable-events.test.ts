@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import {
   type CableEvent,
   type CableWork,
-  cableEvents,
+  cableEvents as cableEventsItself,
   cableWork,
   isHalfSeen,
   metLinks,
-  plugChanges,
+  plugChanges as plugChangesItself,
 } from '../../../../src/engine/cables/cable-work.ts';
 import type { ThunderboltReceptacle } from '../../../../src/model/facts/fact-values.ts';
 import {
@@ -18,6 +18,9 @@ import {
   type RackChanges,
   receptacles,
 } from '../../../rack/rack.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const [cableEvents, plugChanges] = [onPage(cableEventsItself), onPage(plugChangesItself)];
 
 const work = (changes: RackChanges): CableWork => cableWork(desiredFleet(), observedFleet(changes));
 
@@ -136,3 +139,5 @@ describe('a link in observed cabling', () => {
     expect(metLinks(work({ values })).map(({ ends }) => ends[0])).not.toContainEqual(end('studio-1:2'));
   });
 });
+
+onOnePage('cable-events');

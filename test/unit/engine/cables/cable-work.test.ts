@@ -19,9 +19,16 @@ import {
   type RackChanges,
   receptacles,
 } from '../../../rack/rack.ts';
+import { onOnePage, sayValue } from '../../one-page.ts';
+
+function recorded(found: CableWork): CableWork {
+  const { examination: _, ...rest } = found;
+  sayValue(rest);
+  return found;
+}
 
 const work = (changes: RackChanges, desired: Partial<DesiredFleet> = {}): CableWork =>
-  cableWork(desiredFleet(desired), observedFleet(changes));
+  recorded(cableWork(desiredFleet(desired), observedFleet(changes)));
 
 const texts = ({ acts }: CableWork): readonly string[] => acts.map(({ text }) => text);
 
@@ -48,7 +55,7 @@ function placed(
       own === undefined ? (read(seen[name]?.facts, thunderboltFact) ?? read(facts, thunderboltFact)) : known(own);
     return [name, { node, facts: { ...facts, thunderbolt } }];
   });
-  return cableWork(fleet, { nodes: Object.fromEntries(cabled), failures });
+  return recorded(cableWork(fleet, { nodes: Object.fromEntries(cabled), failures }));
 }
 
 describe('cable work', () => {
@@ -187,3 +194,5 @@ describe('cable work', () => {
     for (const name of cableFacts) expect(factNames).toContain(name);
   });
 });
+
+onOnePage('cable-work');

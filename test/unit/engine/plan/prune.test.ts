@@ -7,6 +7,7 @@ import type { UnknownReason } from '../../../../src/model/known.ts';
 import { meshFleet, observeMesh } from '../../../rack/placements.ts';
 import { changed, makePlan, nodes } from '../../../rack/plans.ts';
 import { asText } from '../../as-text.ts';
+import { onOnePage } from '../../one-page.ts';
 
 const fleet = meshFleet();
 const [tiny] = fleet.models;
@@ -104,3 +105,5 @@ describe('models prune', () => {
     expect(made.waiting).toMatchObject([{ node: 'studio-1', isUnknown: true }]);
   });
 });
+
+onOnePage('prune');

@@ -65,6 +65,21 @@ describe('a playbook task', () => {
     expect(expand({ kind: 'stop' })).toEqual({ kind: 'plan', goal, targets: everything });
   });
 
+  it('starts or stops placements where they run, unless they are named', () => {
+    const fallback = { nodes: names('studio-1'), contextTokens: 1 };
+    const placements = rackOfThree.placements.map((one) => ({ ...one, fallback }));
+    const about: PlayScope = { ...scope, desired: { ...rackOfThree, placements }, layout: 'own' };
+    const near = { placements: ['kimi', 'qwen'], near: names('studio-2') };
+    expect(expand({ kind: 'start' }, about)).toMatchObject({ goal: { kind: 'start', ...near, layout: 'own' } });
+    expect(expand({ kind: 'stop' }, about)).toMatchObject({ goal: { kind: 'stop', ...near } });
+    const named = { kind: 'stop', placements: ['qwen'] } as const;
+    expect(expand(named, about)).toEqual({
+      kind: 'plan',
+      goal: named,
+      targets: names('studio-1', 'studio-2', 'studio-3'),
+    });
+  });
+
   it('stops or starts the placements that it names, or else those on the command line', () => {
     const named: PlayScope = { ...onTargets('studio-2', 'studio-3'), placements: ['qwen'] };
     expect(expand({ kind: 'stop' }, named)).toMatchObject({
@@ -89,6 +104,8 @@ describe('a playbook task', () => {
     expect(backOf({ kind: 'reboot' }, { kind: 'converge', only: ['wired-limit'] }, start)).toEqual(['kimi', 'qwen']);
     expect(backOf({ kind: 'stop' }, { kind: 'converge' }, start)).toEqual([]);
     expect(backOf({ kind: 'stop' }, { kind: 'converge', only: ['runtime', 'model'] }, start)).toEqual([]);
+    expect(backOf({ kind: 'stop' }, { kind: 'converge', only: ['runtime'] }, start)).toEqual(['kimi', 'qwen']);
+    expect(backOf({ kind: 'stop' }, { kind: 'converge' }, start, { kind: 'converge' })).toEqual([]);
     expect(backOf({ kind: 'stop' })).toEqual([]);
     expect(backOf(start, { kind: 'stop' })).toEqual([]);
   });

@@ -136,6 +136,11 @@ describe("a run's last line", () => {
   });
 
   it('has no counts if no node was reached', () => {
+    const ends = ['hands needed', 'apply needed', 'blocked', 'nothing changed'] as const;
+    const none = { ...counts, changed: null, unchanged: null };
+    expect(ends.map((end) => uncheckedText(end, none)).join(' ')).toBe(
+      'Manual steps needed. Apply needed first. Blocked. Nothing changed.',
+    );
     const nothing = { ...counts, changed: null, failed: null, unchanged: null, unseen: ['studio-1'] };
     expect(summaryText('failed', nothing)).toBe('Failed. Not reached: studio-1.');
   });

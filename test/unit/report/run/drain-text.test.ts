@@ -5,12 +5,14 @@ import { nodeName } from '../../../../src/model/node.ts';
 import { drainLines as drainProse } from '../../../../src/report/run/drain-text.ts';
 import { endpointStatus, gatewayStatus, rackOfThree } from '../../../rack/placements.ts';
 import { observedFleet, settledValues } from '../../../rack/rack.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
 
 const qwen = rackOfThree.placements.find(({ name }) => name === 'qwen') ?? expect.fail('the rack has no qwen');
 const closed = '/Library/Application Support/meshwright/doorman/8080/closed/qwen';
 
-const drainLines = (...about: Parameters<typeof drainProse>): readonly string[] =>
-  drainProse(...about).map((line) => plainText(line));
+const drainLines = onPage((...about: Parameters<typeof drainProse>): readonly string[] =>
+  drainProse(...about).map((line) => plainText(line)),
+);
 
 /** The drain verdict for these facts of the leader. */
 function verdict(seen: Partial<FactValues>): string {
@@ -132,3 +134,5 @@ describe('the verdict on a drain', () => {
     ]);
   });
 });
+
+onOnePage('drain-text');
