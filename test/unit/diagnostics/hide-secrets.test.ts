@@ -1,9 +1,18 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { secretForms, withoutSecrets } from '../../../src/diagnostics/hide-secrets.ts';
+import { hideSecrets, secretForms, withoutSecrets } from '../../../src/diagnostics/hide-secrets.ts';
 
 const secret = 'a "b"\\/ +ü?&c-01';
 const isHidden = (text: string): boolean => withoutSecrets(text, secretForms(secret)).includes('********');
+
+describe('a secret in a file', () => {
+  it('is hidden, unlike its source and the keys around it', async () => {
+    const file = readFileSync('test/cases/secrets.yaml', 'utf8');
+    const found = JSON.stringify(hideSecrets(file.split('\n')), null, 1);
+    await expect(found).toMatchFileSnapshot('golden/hide-secrets.txt');
+  });
+});
 
 describe("a secret's forms", () => {
   it('are hidden in plain text, JSON and URLs', () => {

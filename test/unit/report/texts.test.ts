@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firmSpace } from '../../../src/diagnostics/cells.ts';
+import { clip, firmSpace } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { plainText, proseText } from '../../../src/diagnostics/prose-text.ts';
 import { renderDiagnostics } from '../../../src/diagnostics/render.ts';
@@ -9,7 +9,7 @@ import { nodeName } from '../../../src/model/node.ts';
 import { linkSubject, nodeSubject, subjectText } from '../../../src/model/subject.ts';
 import { meshwright } from '../../../src/model/text/command.ts';
 import { named, prose } from '../../../src/model/text/prose.ts';
-import { diskText, durationText, memoryText, speedText, utcText } from '../../../src/model/text/units.ts';
+import { digitsText, diskText, durationText, memoryText, speedText, utcText } from '../../../src/model/text/units.ts';
 import { hangLines, mergeFindings } from '../../../src/report/findings.ts';
 import { fitLines, hang, plainPaint, sideBySide, titleLines } from '../../../src/report/page.ts';
 
@@ -64,9 +64,10 @@ describe('units', () => {
   });
 
   it('show speeds and durations without unnecessary digits', () => {
-    expect([80e9, 2.5e9].map(speedText)).toEqual(['80 Gb/s', '2.5 Gb/s']);
-    const durations = [12, -4_200, 119_000, 600_000, 7_200_000, 259_200_000].map(durationText);
-    expect(durations.join(', ')).toBe('12 ms, 4.2 s, 119 s, 10 min, 2 h, 3 days');
+    expect([80e9, 10e9, 2.5e9].map(speedText)).toEqual(['80 Gb/s', '10 Gb/s', '2.5 Gb/s']);
+    const durations = [12, 1_000, -4_200, 119_000, 120_000, 7_200_000, 172_800_000].map(durationText);
+    expect(durations.join(', ')).toBe('12 ms, 1 s, 4.2 s, 119 s, 2 min, 2 h, 2 days');
+    expect([99.95, 99.94, 9.995, 9.994].map(digitsText)).toEqual(['100', '99.9', '10.0', '9.99']);
   });
 });
 
@@ -83,12 +84,13 @@ describe('a UTC time', () => {
   });
 
   it('is unknown for an invalid number', () => {
-    expect(utcText(Number.NaN)).toBe('at an unknown time');
+    for (const number of [Number.NaN, 1.5, 1e13]) expect(utcText(number)).toBe('at an unknown time');
   });
 });
 
 describe('the text layout', () => {
   it('breaks a word wider than the page, but never before a colon', () => {
+    expect([clip('abcdef', 6), clip('abcdef', 5)]).toEqual(['abcdef', 'ab...']);
     expect(fitLines('abcdefgh', 3)).toEqual(['abc', 'def', 'gh']);
     expect(fitLines('abcdefghij::x', 10)).toEqual(['abcdefghi', 'j::x']);
     expect(fitLines('abcdefghi::x', 10)).toEqual(['abcdefgh', 'i::x']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cableWork } from '../../../src/engine/cables/cable-work.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import { doneLine, eventLines, identifyLines, watchParagraphs } from '../../../src/report/cables.ts';
+import { cablesText, doneLine, eventLines, identifyLines, watchParagraphs } from '../../../src/report/cables.ts';
 import { plainPaint } from '../../../src/report/page.ts';
 import {
   desiredFleet,
@@ -14,12 +14,15 @@ import {
   type RackChanges,
   receptacles,
 } from '../../rack/rack.ts';
+import { onOnePage, say } from '../one-page.ts';
 
 const page = { columns: 80, unicode: false, paint: plainPaint, isSimulated: true };
 
 function shown(changes: RackChanges, desired: Partial<DesiredFleet> = {}): readonly string[] {
   const work = cableWork(desiredFleet(desired), observedFleet(changes));
-  return watchParagraphs(work, changes.unreachable ?? [], page).flat();
+  const lines = watchParagraphs(work, changes.unreachable ?? [], page).flat();
+  say([cablesText(desiredFleet(desired), work, page), ...lines].join('\n'));
+  return lines;
 }
 
 describe('the text for watched cabling', () => {
@@ -118,3 +121,5 @@ describe('the text for watched cabling', () => {
     ]);
   });
 });
+
+onOnePage('watch-text');

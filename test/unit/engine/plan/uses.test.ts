@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { isUsedBy } from '../../../../src/engine/plan/step-order.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import { given } from '../../../../src/model/given.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { type AddressParts, addressed } from '../../../../src/model/subject.ts';
 import { gatewayAddress } from '../../../../src/rack/placement/endpoint/resource.ts';
 import { placementAddress } from '../../../../src/rack/placement/rank-states.ts';
 import { treeAddress } from '../../../../src/rack/records/trees.ts';
-import { fleetOfDriver } from '../../../rack/placements.ts';
+import { fleetOfDriver, rackOfThree } from '../../../rack/placements.ts';
 
 const earlier = (name: string) => ({
   kind: 'accounts',
@@ -38,6 +39,28 @@ describe('a placement', () => {
       ),
     );
     expect(needs).toEqual(['tiny', 'small']);
+  });
+});
+
+describe('a published placement', () => {
+  it('waits for its own runtime, cables and addresses, and for gateways that it has no longer', () => {
+    const uses = (kind: string, property: ReturnType<typeof gatewayAddress> | undefined, ...nodes: readonly string[]) =>
+      isUsedBy(
+        placementAddress('qwen').about,
+        { kind, ...given({ property }), nodes: nodes.map(nodeName) },
+        rackOfThree,
+      );
+    const [own, former] = [gatewayAddress(8_080), gatewayAddress(8_070)];
+    const gateways = [own, former, undefined].map((one) => uses('doorman', one, 'studio-3'));
+    expect([...gateways, uses('doorman', own, 'studio-1')]).toEqual([false, true, false, true]);
+    const runtimes = [undefined, treeAddress('runtime', 'reference'), treeAddress('runtime', 'other')];
+    expect(runtimes.map((one) => uses('runtime', one, 'studio-3'))).toEqual([true, true, false]);
+    const addresses = [2, 3, 4].map((at) =>
+      uses('link-address', addressed({ kind: 'link-address', receptacle: at }), 'studio-3'),
+    );
+    expect([uses('link-address', undefined, 'studio-3'), ...addresses]).toEqual([true, false, true, false]);
+    const cables = ['studio-2', 'studio-1'].map((far) => uses('thunderbolt-link', undefined, far, 'studio-3'));
+    expect(cables).toEqual([true, false]);
   });
 });
 

@@ -12,7 +12,7 @@ import {
   strangeRack,
   swappedRack,
 } from './graph-racks.ts';
-import { elementsOf, statementsOf } from './well-formed.ts';
+import { elementsOf } from './well-formed.ts';
 
 const hardware = { model: 'Mac16,9', chip: 'Apple M4 Max', memoryBytes: 2 ** 36 };
 const healthy = seenPicture({ count: 4, declared: fullMesh(4) });
@@ -26,10 +26,7 @@ const pictures: readonly (readonly [string, GraphPicture])[] = [
   ['bridged Macs', bridged],
   ['seven Macs with faults', seenPicture(brokenSeven)],
   ['the file only', declaredPicture({ count: 4, declared: fullMesh(4) })],
-  [
-    'two Macs of different models',
-    seenPicture({ count: 2, declared: fullMesh(2), values: { 'studio-2': { hardware } } }),
-  ],
+  ['two models', seenPicture({ count: 2, declared: fullMesh(2), values: { 'studio-2': { hardware } } })],
   ['no cable at all', seenPicture({ count: 1, declared: [] })],
 ];
 
@@ -83,36 +80,8 @@ describe('the SVG drawing', () => {
     expect(svg.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toContain('http');
   });
 
-  it('shows the move on the wrong cables and in the list below', () => {
-    const [move] = swapped.graph.moves;
-    expect(count(words(graphSvg(swapped)), `${move?.number}. ${move?.text}`)).toBeGreaterThanOrEqual(2);
-  });
-
-  it('warns of a ring of bridged Macs before the steps, and shows cable prerequisites', () => {
-    const text = words(graphSvg(bridged));
-    const order = [
-      'Bridged Macs are cabled in a ring. link studio-',
-      'Manual steps at the rack',
-      '1. first remove the Thunderbolt Bridge',
-    ];
-    const places = order.map((part) => text.indexOf(part));
-    expect(places).toEqual(places.toSorted((a, b) => a - b));
-    expect(places[0]).toBeGreaterThan(0);
-    expect(text).toContain('a Thunderbolt 5 cable; not yet, see below');
-  });
-
   it('is marked as simulated only for simulated Macs', () => {
     expect(words(graphSvg(healthy))).toContain('simulated');
     expect(words(graphSvg({ ...healthy, isSimulated: false }))).not.toContain('simulated');
-  });
-});
-
-describe('the DOT drawing', () => {
-  it.each(pictures)('has a statement for every Mac and cable: %s', (_name, picture) => {
-    const { graph } = picture;
-    const statements = statementsOf(graphDot(picture));
-    expect(statements.filter((one) => one.includes(' -- '))).toHaveLength(graph.cables.length + graph.strays.length);
-    expect(statements.filter((one) => one.includes('shape=plain'))).toHaveLength(graph.nodes.length);
-    expect(graphDot(picture)).toBe(graphDot(picture));
   });
 });
