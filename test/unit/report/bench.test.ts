@@ -51,7 +51,9 @@ describe('a benchmark level', () => {
 describe('parsePower', () => {
   it('returns the combined power in published output, in watts', () => {
     expect(parsePower(captured('powermetrics-cpu-gpu.m3ultra.excerpt.txt'))).toBe(18.378);
-    expect(parsePower('GPU Power: 9462 mW\n')).toBeUndefined();
+    expect(
+      parsePower('Combined Power (CPU + GPU + ANE): 9 mWh\nXCombined Power (CPU + GPU + ANE): 9 mW\n'),
+    ).toBeUndefined();
   });
 });
 

@@ -111,7 +111,7 @@ describe('a span of node names', () => {
   it('is a range for consecutive numbers, otherwise a list or a count', () => {
     expect(nodesText(counted(4))).toBe('studio-1..4');
     expect(nodesText(['mini-08', 'mini-09', 'mini-10'])).toBe('mini-08..10');
-    expect(nodesText(['a-2', 'a-1', 'a-3'])).toBe('a-2,1,3');
+    expect(nodesText(['a-2', 'a-1', 'a-3', 'a-5'])).toBe('a-2,1,3,5');
     expect(nodesText(['a-1', 'b-2', 'a-3'])).toBe('a-1, b-2, a-3');
     expect(nodesText(['max', 'mini', 'ultra'])).toBe('max, mini, ultra');
     expect(nodesText(counted(2))).toBe('studio-1,2');

@@ -35,12 +35,12 @@ describe('the text for watched cabling', () => {
     ]);
   });
 
-  it('shows full names of nodes without a common number pattern', () => {
+  it.each(['oak', 'ash2'])('shows full names of nodes without a common number pattern: ash, %s', (other) => {
     const desired = {
-      nodes: ['ash', 'oak'].map((name) => desiredNode(name)),
-      thunderbolt: { ...desiredFleet().thunderbolt, links: links(['ash:2 <-> oak:2']) },
+      nodes: ['ash', other].map((name) => desiredNode(name)),
+      thunderbolt: { ...desiredFleet().thunderbolt, links: links([`ash:2 <-> ${other}:2`]) },
     };
-    expect(shown({ names: ['ash', 'oak'], cables: [] }, desired).at(-1)).toBe('  done: -     missing: ash-oak');
+    expect(shown({ names: ['ash', other], cables: [] }, desired).at(-1)).toBe(`  done: -     missing: ash-${other}`);
   });
 
   it("shows an unobserved node's links as unknown", () => {

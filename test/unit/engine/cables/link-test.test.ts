@@ -116,7 +116,8 @@ describe('ratingsFor', () => {
     ...{ model: 'Mac16,11', macos: 26, microseconds, gigabytesPerSecond: 8, source: 'a test' },
     ...more,
   });
-  const ratings = [rating(25), rating(30), rating(20, { gigabytesPerSecond: 7 }), rating(9, { model: 'Mac15,14' })];
+  const others = [rating(9, { model: 'Mac15,14' }), rating(8, { macos: 27 })];
+  const ratings = [rating(25), rating(30), rating(20, { gigabytesPerSecond: 7 }), ...others];
 
   it('finds the measurements of the same model and major version', () => {
     expect(ratingsFor(macs, ratings)).toHaveLength(enoughSources);

@@ -55,6 +55,7 @@ describe('a published placement', () => {
     expect([...gateways, uses('doorman', own, 'studio-1')]).toEqual([false, true, false, true]);
     const runtimes = [undefined, treeAddress('runtime', 'reference'), treeAddress('runtime', 'other')];
     expect(runtimes.map((one) => uses('runtime', one, 'studio-3'))).toEqual([true, true, false]);
+    expect(isUsedBy(own.about, { kind: 'runtime', nodes: [] }, rackOfThree)).toBe(true);
     const addresses = [2, 3, 4].map((at) =>
       uses('link-address', addressed({ kind: 'link-address', receptacle: at }), 'studio-3'),
     );

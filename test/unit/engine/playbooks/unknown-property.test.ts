@@ -18,6 +18,7 @@ describe('properties in a playbook assertion', () => {
     expect(unknownProperty('power/zzz', desiredFleet())).toBe(
       'Valid here: power/sleep and power/restart-after-power-loss.',
     );
+    expect(unknownProperty('service-order/zzzzzzzz', desiredFleet())).toBe('Valid here: service-order.');
     expect(unknownProperty('power/sleep', desiredFleet())).toBeUndefined();
     expect(unknownProperty('placement/chat', desiredFleet())).toBeUndefined();
   });

@@ -37,6 +37,12 @@ const heldBy = async (root: MacRoot): Promise<SeenLease> => {
 const leftovers = (root: MacRoot): readonly string[] =>
   root.tree().filter((line) => /meshwright\/(?:lease\.|fence\.|lease\/(?:owner|beat)\.)/.test(line));
 
+it('a lease is taken only if its script succeeds and names the token', () => {
+  const ended = (code: number, stdout: string, stderr = '') => answerOf({ code, stdout, stderr } as MacEnd);
+  const ends = [ended(0, '@taken x B\n'), ended(1, '@taken 3 B\n', 'a\nfull\n'), ended(1, '@held\n', '\n')];
+  expect(ends).toEqual(['no message', 'full', 'no message'].map((text) => ({ kind: 'failed', text })));
+});
+
 describe.each(scriptShells)('a lease in $name', (shell) => {
   it('is taken by one run, shown to the next, and free after release', async () => {
     const root = await newRoot(shell);
