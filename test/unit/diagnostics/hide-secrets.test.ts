@@ -8,9 +8,8 @@ const isHidden = (text: string): boolean => withoutSecrets(text, secretForms(sec
 
 describe('a secret in a file', () => {
   it('is hidden, unlike its source and the keys around it', async () => {
-    const file = readFileSync('test/cases/secrets.yaml', 'utf8');
-    const found = JSON.stringify(hideSecrets(file.split('\n')), null, 1);
-    await expect(found).toMatchFileSnapshot('golden/hide-secrets.txt');
+    const lines = readFileSync('test/cases/secrets.yaml', 'utf8').split('\n');
+    await expect(JSON.stringify(hideSecrets(lines), null, 1)).toMatchFileSnapshot('golden/hide-secrets.txt');
   });
 });
 

@@ -109,6 +109,12 @@ describe('an event during cabling', () => {
     ]);
   });
 
+  it('is each plug of two swapped cables, with the swap as advice', () => {
+    const neither = without(first).filter((link) => !link.startsWith('studio-1:3'));
+    const found = events(neither, [...neither, 'studio-1:3 <-> studio-2:2', 'studio-1:2 <-> studio-3:2']);
+    expect(found.map(({ kind }) => kind)).toEqual(['plugged', 'plugged']);
+  });
+
   it('is a cable that the file does not declare', () => {
     const ends = { at: end('studio-1:5'), far: end('studio-2:5') };
     const [event] = events(meshOfFour, [...meshOfFour, 'studio-1:5 <-> studio-2:5']);

@@ -21,11 +21,7 @@ import {
 } from '../../../rack/rack.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
 
-function recorded(found: CableWork): CableWork {
-  const { examination: _, ...rest } = found;
-  sayValue(rest);
-  return found;
-}
+const recorded = ({ examination, ...rest }: CableWork): CableWork => ({ examination, ...sayValue(rest) });
 
 const work = (changes: RackChanges, desired: Partial<DesiredFleet> = {}): CableWork =>
   recorded(cableWork(desiredFleet(desired), observedFleet(changes)));

@@ -69,9 +69,9 @@ describe('a playbook task', () => {
     const fallback = { nodes: names('studio-1'), contextTokens: 1 };
     const placements = rackOfThree.placements.map((one) => (one.name === 'kimi' ? one : { ...one, fallback }));
     const about: PlayScope = { ...scope, desired: { ...rackOfThree, placements }, layout: 'own' };
-    const near = { placements: ['kimi', 'qwen'], near: names('studio-2') };
-    expect(expand({ kind: 'start' }, about)).toMatchObject({ goal: { kind: 'start', ...near, layout: 'own' } });
-    expect(expand({ kind: 'stop' }, about)).toMatchObject({ goal: { kind: 'stop', ...near } });
+    const stop = { kind: 'stop', placements: ['kimi', 'qwen'], near: names('studio-2') } as const;
+    expect(expand({ kind: 'start' }, about)).toMatchObject({ goal: { ...stop, kind: 'start', layout: 'own' } });
+    expect(expand({ kind: 'stop' }, about)).toMatchObject({ goal: stop });
     const named = { kind: 'stop', placements: ['qwen'] } as const;
     expect(expand(named, about)).toEqual(expect.objectContaining({ goal: named }));
   });

@@ -138,9 +138,8 @@ describe("a run's last line", () => {
   it('has no counts if no node was reached', () => {
     const ends = ['hands needed', 'apply needed', 'blocked', 'nothing changed'] as const;
     const none = { ...counts, changed: null, unchanged: null };
-    expect(ends.map((end) => uncheckedText(end, none)).join(' ')).toBe(
-      'Manual steps needed. Apply needed first. Blocked. Nothing changed.',
-    );
+    const texts = ['Manual steps needed.', 'Apply needed first.', 'Blocked.', 'Nothing changed.'];
+    expect(ends.map((end) => uncheckedText(end, none))).toEqual(texts);
     const nothing = { ...counts, changed: null, failed: null, unchanged: null, unseen: ['studio-1'] };
     expect(summaryText('failed', nothing)).toBe('Failed. Not reached: studio-1.');
   });
