@@ -56,12 +56,14 @@ describe('an invalid file', () => {
 describe('the messages about invalid files', () => {
   const lines = (about: string, found: readonly Diagnostic[]): readonly string[] => [
     about,
-    ...found.map(({ code, where, subject, detail, hint }) =>
+    ...found.map(({ code, severity, where, subject, label = '', detail, hint, related }) =>
       [
-        `  ${where?.line ?? '-'}:${where?.column ?? '-'} ${code}`,
+        `  ${where?.line ?? '-'}:${where?.column ?? '-'} ${severity} ${code}`,
         subjectText(subject),
+        label,
         plainText(detail),
         plainText(hint),
+        ...related.map((one) => `${one.where?.line}:${one.where?.column} ${plainText(one.detail)}`),
       ].join(' | '),
     ),
   ];
