@@ -23,6 +23,15 @@ describe('a release page', () => {
     expect(pageEntry({ kind: 'github', name: 'a' }, text)).toEqual({ kind: 'garbled' });
     expect(pageEntry({ kind: 'shasums', name: 'a.tar.gz' }, text)).toEqual({ kind: 'garbled' });
   });
+
+  it('may list a single file, and a size only if it is a positive whole number', () => {
+    const line = `${'0'.repeat(64)} *a\n`;
+    expect(pageEntry({ kind: 'shasums', name: 'a' }, line)).toEqual({ kind: 'found', sha256: '0'.repeat(64) });
+    const sizeOf = (size: unknown) =>
+      pageEntry({ kind: 'github', name: 'a' }, JSON.stringify({ assets: [null, { name: 'b' }, { name: 'a', size }] }));
+    const found = { kind: 'found' };
+    expect([1, 0, 1.5, '1'].map(sizeOf)).toEqual([{ ...found, sizeBytes: 1 }, found, found, found]);
+  });
 });
 
 describe('the known releases', () => {
@@ -79,6 +88,7 @@ describe('the archive of a version', () => {
   it('is replaced by the archive in the file', () => {
     const published = exoReleases.archive('1.0.71');
     expect(archiveOf('./own.dmg', published, undefined)).toEqual({ archive: './own.dmg' });
+    expect(archiveOf(undefined, undefined, undefined)).toEqual({ archive: '' });
     expect(archiveOf('https://a.lan/own.dmg', published, undefined).release).toEqual({
       url: 'https://a.lan/own.dmg',
       from: 'https://a.lan/own.dmg',

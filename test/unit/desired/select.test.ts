@@ -34,7 +34,7 @@ describe('node selection', () => {
   });
 
   it('refuses every unknown name and suggests a similar one', () => {
-    const { nodes, diagnostics } = select({ names: ['mimi', 'studio-1', 'rack-7'] });
+    const { nodes, diagnostics } = select({ names: ['mimi', 'studio-1', 'rack-7', 'mimi'] });
     expect(nodes).toEqual([]);
     expect(diagnostics.map((one) => [one.code, one.hint])).toEqual([
       ['select/unknown-node', 'Did you mean `mini`?'],
@@ -52,8 +52,13 @@ describe('node selection', () => {
         'Did you mean role=worker? The labels are role=leader, role=worker, shelf=lower and shelf=upper.',
       ],
     ]);
-    expect(select({ names: ['mini'], labels: ['constructor=a'] }).diagnostics[0]?.detail).toBe(
-      'No node among mini matches constructor=a.',
+    expect(select({ names: ['mini', 'studio-1'], labels: ['constructor=a', 'role=a'] }).diagnostics[0]?.detail).toBe(
+      'No node among mini and studio-1 matches constructor=a,role=a.',
+    );
+    const ofMini = { names: ['mini'], labels: ['role=worker'] };
+    expect(select(ofMini).diagnostics[0]?.hint).toMatch(/^The labels are role=leader, /);
+    expect(selectNodes({ nodes: fleet.nodes.slice(0, 1) }, ofMini).diagnostics[0]?.hint).toBe(
+      'No node in the file has a label.',
     );
   });
 

@@ -28,8 +28,13 @@ describe('a tensor split', () => {
     ]);
   });
 
-  it('has no limits on one rank', () => {
-    expect(tensorProblems(gqa, 1)).toEqual([]);
+  it('has no limits on one rank, but on two', () => {
+    const odd = { ...gqa, heads: 33, dims: { sharedIntermediate: 1_025 } };
+    expect(tensorProblems(odd, 1)).toEqual([]);
+    expect(tensorProblems(odd, 2)).toEqual([
+      'Its 33 heads are not divisible by 2.',
+      'Its inner width of the shared expert of 1025 is not divisible by 2.',
+    ]);
   });
 
   it("does not divide MLA's latent vector", () => {

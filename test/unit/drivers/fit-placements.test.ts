@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearestFit as nearestFitItself } from '../../../src/drivers/fit-nearest.ts';
+import { nearestFit as nearestFitItself, nearestText } from '../../../src/drivers/fit-nearest.ts';
 import {
   fitPlacements as fitPlacementsItself,
   fitVerdict,
@@ -8,10 +8,16 @@ import {
   worstVerdict,
 } from '../../../src/drivers/fit-placements.ts';
 import type { FitFleet } from '../../../src/model/fit.ts';
+import { given } from '../../../src/model/given.ts';
 import type { ModelShape } from '../../../src/model/model-shape.ts';
-import { type NodeName, nodeName } from '../../../src/model/node.ts';
+import { type Link, type NodeName, nodeName } from '../../../src/model/node.ts';
 import { evenShape, fleetOf, gib } from '../engine/plan/fit-shapes.ts';
 import { onOnePage, onPage } from '../one-page.ts';
+
+interface Wish {
+  readonly also?: readonly number[];
+  readonly links?: readonly Link[];
+}
 
 const fitPlacements = onPage(fitPlacementsItself);
 const placementNeeds = onPage(placementNeedsItself);
@@ -116,6 +122,7 @@ describe("a node's memory budget", () => {
       Math.floor((16 * gib * 2) / 3) / gib,
     ],
     ['is three quarters of 64 GB', [undefined, mac(64)], 'assumed', 48],
+    ['is three quarters of 48 GB', [undefined, mac(48)], 'assumed', 36],
     ['is three quarters of 96 GB', [undefined, mac(96)], 'assumed', 72],
     ['is the usual value for 512 GB without a limit', [undefined, mac(512)], 'assumed', 464],
     ['is the value that a runtime reported without a limit', [undefined, reported(50)], 'reported', 50],
@@ -200,6 +207,9 @@ describe("a rank's memory need", () => {
     const found = needs(shape, { name: 'a', on: [1, 2, 3], sharding: 'pipeline' });
     expect(found.map(({ weights }) => weights)).toEqual([11 * 2e9 + 3e9, 11 * 2e9 + 3e9, 10 * 2e9 + 3e9]);
     expect(found.map(({ cache }) => cache / (4_096 * 4_096))).toEqual([11, 11, 10]);
+    const uneven = gqa({ layers: [1, 2, 4].map((bytes) => ({ bytes, sharded: 0, cachePerToken: 0 })) });
+    const [first, second] = needs(uneven, { name: 'a', on: [1, 2], sharding: 'pipeline' });
+    expect([first?.weights, second?.weights]).toEqual([6, 1]);
   });
 
   it('includes the largest tensor twice while mlx loads with tensor sharding', () => {
@@ -223,6 +233,50 @@ describe("a rank's memory need", () => {
   it('excludes a stopped placement', () => {
     const fleet = fleetOf([64], [{ name: 'a', shape: gqa() }], [{ name: 'a', on: [1], state: 'stopped' }]);
     expect(fitPlacements(fleet)).toEqual([]);
+  });
+});
+
+describe('the nearest placement that fits', () => {
+  const mac = (number: number) => ({ node: nodeName(`mac-${number}`), receptacle: 1 });
+  const cables = [{ ends: [mac(2), mac(3)] }, { ends: [mac(4), mac(3)] }] as unknown as Link[];
+  const none = 'No context, split or choice of nodes makes the model fit on the nodes of this file.';
+  const on = (...macs: readonly number[]) =>
+    `The model fits on nodes: [${macs.map((one) => `mac-${one}`).join(', ')}].`;
+  const divided = 'The model fits with its layers divided by memory';
+  const [long, pipeline] = [{ contextTokens: 65_536 }, { sharding: 'pipeline' as const }];
+  const drafted = { on: [1], runtime: 'llama', drafter: 'b' };
+
+  it.each<[readonly number[], number, object, string]>([
+    [[64, 64], 60, long, 'The model fits with context: 8k.'],
+    [[64, 64], 60, { contextTokens: 8_193, parallel: 8 }, none],
+    [[64, 64], 60, { contextTokens: 8_193, parallel: 6 }, 'The model fits with context: 2k.'],
+    [[64, 64, 64, 64], 150, {}, on(1, 2, 3, 4)],
+    [[64, 64, 64, 64], 120, pipeline, on(1, 2, 3)],
+    [[16, 64, 64, 128], 50, { on: [1] }, on(4)],
+    [[16, 64, 64, 96], 38, { on: [1], also: [4, 2] }, on(3)],
+    [[64, 64, 64, 64], 80, { on: [1], sharding: undefined, links: cables }, on(2, 3)],
+    [[16, 16, 16, 256], 40, { on: [1, 2, 3], ...pipeline }, on(4)],
+    [[256, 256, 256, 256], 330, {}, none],
+    [[512, 7], 120, { runtime: 'exo' }, `${divided}, as exo does with sharding: pipeline.`],
+    [[512, 7], 120, { runtime: 'llama' }, `${divided} (sharding: pipeline, shares: [64, 1]).`],
+    [[96, 64], 104, {}, `${divided} (3 : 2), which only the drivers exo and llamacpp-rpc support.`],
+    [[96, 64], 104, { roles: { prefill: mac(2).node } }, none],
+    [[64, 64, 64], 80, drafted, none],
+    [[64, 64, 128], 50, drafted, on(3)],
+  ])('on Macs of %j GiB for %d GB with %j: %s', (sizes, gigabytes, { also = [], links, ...wish }: Wish, text) => {
+    const models = [gigabytes, 30].map((bytes, at) => ({
+      name: at === 0 ? 'a' : 'b',
+      shape: evenShape(bytes * 1e9, { cache: 16_000 }),
+    }));
+    const fleet = fleetOf(sizes, models, [
+      { name: 'a', on: [1, 2], ...wish },
+      ...also.map((one) => ({ name: `b${one}`, model: 'b', on: [one] })),
+    ]);
+    const [placement] = fleet.placements;
+    const driver = fleet.runtimes.find(({ name }) => name === placement?.runtime)?.driver;
+    expect(placement && nearestText(nearestFit(placement, { fleet, seen: {}, ...given({ links }) }), driver)).toBe(
+      text,
+    );
   });
 });
 
