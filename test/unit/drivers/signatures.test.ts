@@ -10,8 +10,8 @@ onOnePage('signatures');
 
 beforeAll(() => {
   for (const name of names) {
-    for (const { id, pattern, meaning, action, cure } of driverOf({ driver: name }).signatures) {
-      say([`${name} ${id}`, String(pattern), action, meaning, plainText(cure)].join(' | '));
+    for (const { id, pattern, meaning, action, cure, isUnreached = false } of driverOf({ driver: name }).signatures) {
+      say([`${name} ${id}`, String(pattern), action, meaning, plainText(cure), isUnreached].join(' | '));
     }
   }
 });

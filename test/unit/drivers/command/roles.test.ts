@@ -118,6 +118,10 @@ describe('the roles of a command runtime', () => {
     expect(needs({}, { env: { HOSTS: '{hostfile}' } })).toEqual(['devices', 'lan']);
     expect(needs({ variables: 'mlx' }, { nodes: on(1, 2) })).toEqual(['devices']);
     expect(needs({ variables: 'mlx' }, { transport: 'tcp' })).toEqual([]);
+    const far = (count: number, sharding: 'tensor' | 'pipeline', command = ['{runtime}/serve', '{prefill}']) =>
+      needs({ command }, { nodes: on(1, 2, 3, 4).slice(0, count), sharding });
+    expect([far(4, 'pipeline'), far(3, 'pipeline'), far(4, 'tensor')]).toEqual([['lan'], [], []]);
+    expect(far(4, 'pipeline', ['{runtime}/serve', '{device}'])).toEqual(['devices']);
   });
 });
 
@@ -164,6 +168,14 @@ describe('the environment of a command runtime', () => {
     expect(plainText(found[0]?.hint ?? '')).toContain(
       '`variables: mlx` sets it from the cables and nodes of each start.',
     );
+    const codes = (count: number, more: Partial<DesiredPlacement> = {}) => {
+      const nodes = Array.from({ length: count }, (_, at) => nodeName(`mac-${at}`));
+      const mesh = { ...placement, ...overRdma, sharding: 'tensor' as const, env: {}, nodes, ...more };
+      const checked = { placement: mesh, runtime: runtime as CommandRuntime, model, nodes: [], fleet };
+      return command.check?.(checked).map(({ code, detail }) => `${code}: ${detail}`);
+    };
+    expect([codes(8), codes(9, { sharding: 'pipeline' }), codes(9, { transport: 'tcp' })]).toEqual([[], [], []]);
+    expect(codes(9)).toEqual(['mlx/too-many-ranks: kimi has 9 nodes; a JACCL full mesh has at most 8.']);
   });
 });
 
@@ -298,15 +310,15 @@ describe("a command runtime's keys in the lock", () => {
     expect(resolved).toMatchObject({ command: spec.leader, follower: spec.follower, followersJoin: 'running' });
   });
 
-  it.each([
-    { follower: [] },
-    { follower: [1] },
-    { roles: { prefill: [] } },
-    { env: { A: 1 } },
-    { env: 'A' },
-    { variables: 'mpi' },
-    { meeting: 1 },
-  ])('are not used if one is invalid: %j', (wrong) => {
-    expect(keys.ofVersion({ ...keys.resolve(spec), ...wrong })).toBeUndefined();
-  });
+  const words = { command: [], follower: [1], prepare: [], roles: { prefill: [] }, env: { A: 1 }, variables: 'mpi' };
+  const others = { order: 'x', restart: 'x', joinedListening: 1, followersJoin: 1, meeting: 1, python: 1 };
+  const tokens = [undefined, { path: 1, json: '/a' }, { path: '/a', json: 1 }].map(
+    (token) => ['token', token] as const,
+  );
+  it.each([['follower', []], ['env', 'A'], ...Object.entries({ ...words, ...others }), ...tokens])(
+    'are not used if %s is invalid: %j',
+    (key, wrong) => {
+      expect(keys.ofVersion({ ...keys.resolve(spec), [key]: wrong })).toBeUndefined();
+    },
+  );
 });

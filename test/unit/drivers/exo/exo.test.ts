@@ -171,8 +171,8 @@ const codesOf = (
   changes: ExoChanges,
   more: {
     daemon?: FactValues['foreign-daemons'][number];
-    wish?: 'stop' | 'adopt';
-    without?: readonly [string, string];
+    wish?: 'stop' | 'adopt' | 'remove';
+    without?: readonly string[];
   } = {},
 ) => {
   const fleet = exoFleet(changes);
@@ -294,6 +294,9 @@ describe('a placement on exo', () => {
     expect(codesOf({}, uncabled)).toEqual(expected);
     expect(codesOf({ placement: { sharding: 'pipeline' } }, uncabled)).toEqual(expected);
     expect(codesOf({ placement: { transport: 'tcp' } }, uncabled)).toEqual([]);
+    expect(codesOf({}, { without: ['studio-1', 'studio-2', 'studio-3'] })).toEqual([
+      'exo/needs-every-pair: No link connects studio-1 and studio-2, nor studio-1 and studio-3, nor studio-2 and studio-3.',
+    ]);
   });
 
   it('has fast synch off by default, with a warning if the file switches it on', () => {
@@ -306,7 +309,7 @@ describe('a placement on exo', () => {
     expect(codesOf({ placement: { args: ['--fast-synch'] } })).toEqual([
       'exo/fast-synch: `args` contains --fast-synch.',
     ]);
-    expect(codesOf({ placement: { args: ['--fast'] } })).toEqual(['exo/fast-synch: `args` contains --fast.']);
+    expect(codesOf({ placement: { args: ['--fa'] } })).toEqual(['exo/fast-synch: `args` contains --fa.']);
     expect(codesOf({ placement: { env: { EXO_FAST_SYNCH: 'false' }, args: ['--no-fast-synch'] } })).toEqual([]);
   });
 
@@ -329,7 +332,7 @@ describe('a placement on exo', () => {
       all.map((node) => `exo/network-daemon: io.exo.networksetup runs on ${node}.`),
     );
     expect(codesOf({}, { daemon, wish: 'adopt' })).toHaveLength(3);
-    expect(codesOf({}, { daemon, wish: 'stop' })).toEqual([]);
+    expect((['stop', 'remove'] as const).map((wish) => codesOf({}, { daemon, wish }))).toEqual([[], []]);
     expect(codesOf({}, { daemon: { ...daemon, isLoaded: false } })).toEqual([]);
     expect(codesOf({}, { daemon: { ...daemon, label: 'io.mesh.keeper' } })).toEqual([]);
   });
