@@ -1,13 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { packageSource, sourceRelease } from '../../../../src/desired/package-source.ts';
-import { builtWheel, madeList, settlePackages } from '../../../../src/desired/settle/python-packages.ts';
-import { settleRuntime } from '../../../../src/desired/settle/settle-runtime.ts';
-import { type ArchiveFact, sourcesToRead } from '../../../../src/desired/settle/settle-trees.ts';
+import {
+  builtWheel,
+  madeList as madeListItself,
+  settlePackages,
+} from '../../../../src/desired/settle/python-packages.ts';
+import { settleRuntime as settleRuntimeItself } from '../../../../src/desired/settle/settle-runtime.ts';
+import { type ArchiveFact, sourcesToRead as sourcesToReadItself } from '../../../../src/desired/settle/settle-trees.ts';
 import { keysByDriver } from '../../../../src/drivers/registry.ts';
 import type { DesiredRuntime } from '../../../../src/model/desired.ts';
 import { digest } from '../../../../src/model/digest.ts';
 import { unmadeRuntimes } from '../../../../src/rack/artifacts/list-packages.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const madeList = onPage(madeListItself);
+const settleRuntime = onPage(settleRuntimeItself);
+const sourcesToRead = onPage(sourcesToReadItself);
 
 const commit = 'd78bf58e217c904ec282ed8da9b947491f78c022';
 const text = `github:acme/mlx-lm@${commit}`;
@@ -191,3 +200,5 @@ describe('the list of a built wheel', () => {
     expect(made).toEqual({ problem: 'Its output does not have the hash of the built wheel of mlx-lm.' });
   });
 });
+
+onOnePage('package-source');

@@ -4,9 +4,9 @@ import {
   listName,
   madeList,
   readRequirements as readRequirementsItself,
-  settlePackages,
+  settlePackages as settlePackagesItself,
 } from '../../../../src/desired/settle/python-packages.ts';
-import { settleRuntime } from '../../../../src/desired/settle/settle-runtime.ts';
+import { settleRuntime as settleRuntimeItself } from '../../../../src/desired/settle/settle-runtime.ts';
 import { type ArchiveFact, extraName } from '../../../../src/desired/settle/settle-trees.ts';
 import type { MlxRuntime } from '../../../../src/drivers/mlx/runtime.ts';
 import { keysByDriver } from '../../../../src/drivers/registry.ts';
@@ -15,6 +15,8 @@ import { digest } from '../../../../src/model/digest.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const readRequirements = onPage(readRequirementsItself);
+const settlePackages = onPage(settlePackagesItself);
+const settleRuntime = onPage(settleRuntimeItself);
 
 const hash = `--hash=sha256:${'0123456789abcdef'.repeat(4)}`;
 

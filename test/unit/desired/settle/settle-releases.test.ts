@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { archiveOf } from '../../../../src/desired/releases.ts';
-import { settleRuntime } from '../../../../src/desired/settle/settle-runtime.ts';
+import { settleRuntime as settleRuntimeItself } from '../../../../src/desired/settle/settle-runtime.ts';
 import { type ArchiveFact, isReleaseLocked, sourcesToRead } from '../../../../src/desired/settle/settle-trees.ts';
 import { exoReleases } from '../../../../src/drivers/exo/releases.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
 import type { RuntimeSource } from '../../../../src/model/desired.ts';
 import { digest } from '../../../../src/model/digest.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const settleRuntime = onPage(settleRuntimeItself);
 
 const sha = (letter: string) => digest(letter.repeat(64));
 const known = (letter: string): ArchiveFact => ({ kind: 'known', sha256: sha(letter), sizeBytes: 413_000_000 });
@@ -80,3 +83,5 @@ describe('a runtime by version', () => {
     expect([wanted.archive, wanted.digest, lockedRelease]).toEqual(['/rack/own.dmg', sha('c'), undefined]);
   });
 });
+
+onOnePage('settle-releases');

@@ -31,6 +31,9 @@ describe('the name of a wheel or Python archive', () => {
     ['numpy-2.3.4-cp312-cp312-macosx_14_0_x86_64.whl', false],
     ['numpy-2.3.4-cp312-cp312-manylinux_2_27_aarch64.whl', false],
     ['old-1.0-py2-none-any.whl', false],
+    ['odd-1.0-xpy3-none-any.whl', false],
+    ['odd-1.0-py3x-none-any.whl', false],
+    ['odd-1.0-py3-none-xany.whl', false],
   ])('shows whether a wheel fits a Mac with Python 3.12: %s, %s', (file, fits) => {
     const wheel = readWheelName(file);
     expect(wheel && fitsMac(wheel, '3.12')).toBe(fits);

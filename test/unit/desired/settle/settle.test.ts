@@ -9,14 +9,16 @@ import {
   withoutFormerNetworks,
   withoutNode,
 } from '../../../../src/desired/settle/settle.ts';
-import { type SourceFacts, sourcesToRead } from '../../../../src/desired/settle/settle-trees.ts';
+import { type SourceFacts, sourcesToRead as sourcesToReadItself } from '../../../../src/desired/settle/settle-trees.ts';
 import { keysByDriver } from '../../../../src/drivers/registry.ts';
 import { loadCluster } from '../../../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { digest, digestOf } from '../../../../src/model/digest.ts';
 import { runtimeSubject } from '../../../../src/model/subject.ts';
-import { onOnePage, sayValue } from '../../one-page.ts';
+import { onOnePage, onPage, sayValue } from '../../one-page.ts';
+
+const sourcesToRead = onPage(sourcesToReadItself);
 
 const nothing: SourceFacts = { archives: {}, folders: {} };
 const lock = emptyLock('cluster.lock');
@@ -43,9 +45,10 @@ ${more}`;
   return fleet;
 }
 
-/** Records the problems on the page of this file. */
+/** Records the additions, the problems and the sources on the page of this file. */
 function recorded(settled: SettledFleet): SettledFleet {
-  sayValue(settled.diagnostics);
+  const { fleet, additions, diagnostics } = settled;
+  sayValue([additions, diagnostics, fleet.models.map(({ source, hub, unread }) => ({ source, hub, unread }))]);
   return settled;
 }
 const settle = (wish: Wish, from: ClusterLock = lock, sources = nothing): SettledFleet =>
