@@ -241,6 +241,9 @@ describe('the digest of a placement', () => {
     const user = { ...fleet, nodes: fleet.nodes.map((node) => ({ ...node, user: 'ana' })) };
     const digests = [fleet, model, address, user].map((one) => configured(one).digest);
     expect(new Set(digests).size).toBe(4);
+    const listed = meshFleet({ runtime: { command: ['{runtime}/bin/rank', '{hostfile}'] } });
+    const moved = { ...listed, nodes: listed.nodes.map((node) => ({ ...node, host: `new-${node.host}` })) };
+    expect(configured(moved).digest).not.toBe(configured(listed).digest);
   });
 
   it('ignores settings that matter only at the next start or stop', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Talk } from '../../../../src/drivers/contract/driver.ts';
 import { beginDialogue } from '../../../../src/drivers/registry.ts';
 import { nodeName } from '../../../../src/model/node.ts';
+import { onOnePage, sayValue } from '../../one-page.ts';
 import { ready, stateWith } from './exo-play.ts';
 
 const node = nodeName('studio-1');
@@ -29,6 +30,7 @@ function shutDown(states: readonly (string | number | 'unasked' | 'refused')[], 
         ? hear({ status: 0, body: '', isRefused: true, atMs })
         : hear({ status, body: isState ? state : '{}', atMs });
   }
+  sayValue({ end: talk, requests: asked.length, atMs });
   return { end: talk, asked, atMs };
 }
 
@@ -99,3 +101,5 @@ describe("exo's graceful shutdown", () => {
     expect(shutDown([placed, stale]).end).toEqual({ kind: 'done', note: 'its runners stopped' });
   });
 });
+
+onOnePage('exo-graceful-shutdown');

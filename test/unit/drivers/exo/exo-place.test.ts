@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../../../../src/model/node.ts';
 import { asText } from '../../as-text.ts';
+import { onOnePage } from '../../one-page.ts';
 import { exoCase, ids } from './exo-case.ts';
 import { instance, type JsonState, keyOf, loading, play, qwen, ready, stateWith, well } from './exo-play.ts';
 
@@ -320,3 +321,5 @@ describe('an exo ring over TCP', () => {
     expect(play(linkLocal, cablesAt('10.99.1.1', '10.99.1.2')).end.kind).toBe('done');
   });
 });
+
+onOnePage('exo-place');

@@ -2,6 +2,7 @@ import type { Talk, TalkRequest } from '../../../../src/drivers/contract/driver.
 import { beginDialogue } from '../../../../src/drivers/registry.ts';
 import type { ExoPlacement } from '../../../../src/model/endpoint-calls.ts';
 import { nodeName } from '../../../../src/model/node.ts';
+import { sayValue } from '../../one-page.ts';
 import { exoCase, ids } from './exo-case.ts';
 
 /** The model that is placed. */
@@ -26,7 +27,7 @@ interface Played {
 }
 
 /**
- * Plays a dialogue to its end. @param answer returns the answer to a request, given the number of earlier identical
+ * Plays a dialogue to its end, and records its end and what it was doing on the page of the test file. @param answer returns the answer to a request, given the number of earlier identical
  * requests
  */
 export function play(
@@ -36,8 +37,11 @@ export function play(
   let talk = beginDialogue({ name: 'exo-place', args: { ...wish, ...change } });
   let atMs = 0;
   const asked: TalkRequest[] = [];
+  const doing = new Set<string>();
   while (talk.kind === 'ask') {
-    const { request, afterMs, hear } = talk;
+    const { request, afterMs, about, hear } = talk;
+    const limit = request.limitMs === undefined ? '' : ` within ${request.limitMs} ms`;
+    doing.add(`${about}: ${request.method} after ${afterMs} ms${limit}`);
     const key = keyOf(request);
     const given = answer(request, asked.filter((one) => keyOf(one) === key).length);
     asked.push(request);
@@ -45,6 +49,7 @@ export function play(
     if (asked.length > 5_000) throw new Error('the dialogue does not end');
     talk = hear({ ...(typeof given === 'object' ? given : wholeOf(given)), atMs });
   }
+  sayValue({ end: talk, requests: asked.length, atMs, doing: [...doing] });
   return { end: talk, asked, atMs };
 }
 
