@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalAddress, firstAddress, isInside, parseIpv4Network } from '../../../src/desired/addresses.ts';
-import { loadCluster } from '../../../src/engine/load-cluster.ts';
 
 describe('canonicalAddress', () => {
   it.each([
@@ -58,16 +57,5 @@ describe('an IPv4 network', () => {
     expect(isInside({ address: '10.255.0.0', prefixLength: 24 }, ten)).toBe(true);
     expect(isInside({ address: '10.0.0.0', prefixLength: 7 }, ten)).toBe(false);
     expect(isInside({ address: '11.0.0.0', prefixLength: 24 }, ten)).toBe(false);
-  });
-});
-
-describe('the address pool', () => {
-  it('has room for one link in four addresses', () => {
-    const problems = (pool: string) =>
-      loadCluster(
-        `schema: 1\nname: rack\nnodes:\n  a: { host: a.lan }\n  b: { host: b.lan }\nthunderbolt:\n  links: [a:2 <-> b:2, a:3 <-> b:3]\n  addressing: { pool: ${pool} }\n`,
-        'cluster.yaml',
-      ).diagnostics.map(({ code }) => code);
-    expect([problems('10.77.0.0/29'), problems('10.77.0.0/30')]).toEqual([[], ['topology/pool-too-small']]);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { isBeyondMemory, memoryLabelBytes, sizeBytes, wantedWiredMegabytes } from '../../../src/desired/amounts.ts';
-import { loadCluster } from '../../../src/engine/load-cluster.ts';
 import { macModel, macModelIds } from '../../../src/model/macs.ts';
 
 describe('a size', () => {
@@ -21,15 +20,6 @@ describe('a wired limit', () => {
   it('leaves at least 8 GiB to macOS', () => {
     const isBeyond = (bytes: number) => isBeyondMemory({ kind: 'bytes', bytes }, 2 ** 36);
     expect([0, 1].map((more) => isBeyond(2 ** 36 - 2 ** 33 + more))).toEqual([false, true]);
-  });
-
-  it('of a file may leave exactly 8 GiB to the smallest Mac', () => {
-    const problems = (limit: string) =>
-      loadCluster(
-        `schema: 1\nname: rack\nsystem: { wiredLimit: ${limit} }\nnodes:\n  a: { host: a.lan, hardware: { memory: 256GB } }\n`,
-        'cluster.yaml',
-      ).diagnostics.map(({ code }) => code);
-    expect([problems('248GiB'), problems('249GiB')]).toEqual([[], ['node/wired-limit-too-large']]);
   });
 
   it('leaves the larger of 8 GiB and a sixteenth to macOS if it is automatic', () => {
