@@ -312,9 +312,10 @@ describe("a command runtime's keys in the lock", () => {
 
   const words = { command: [], follower: [1], prepare: [], roles: { prefill: [] }, env: { A: 1 }, variables: 'mpi' };
   const others = { order: 'x', restart: 'x', joinedListening: 1, followersJoin: 1, meeting: 1, python: 1 };
-  const tokens = [undefined, { path: 1, json: '/a' }, { path: '/a', json: 1 }].map(
-    (token) => ['token', token] as const,
-  );
+  const tokens = [undefined, { path: 1, json: '/a' }, { path: '/a', json: 1 }].map((token): [string, unknown] => [
+    'token',
+    token,
+  ]);
   it.each([['follower', []], ['env', 'A'], ...Object.entries({ ...words, ...others }), ...tokens])(
     'are not used if %s is invalid: %j',
     (key, wrong) => {
