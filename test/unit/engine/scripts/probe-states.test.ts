@@ -5,24 +5,29 @@ import { placementRanks } from '../../../../src/node/probes/placement-ranks.ts';
 import { rdmaPortsScript } from '../../../../src/node/probes/rdma-scripts.ts';
 import { ours } from './mac-root.ts';
 import { comparesTraces, type NodeState, tableOf } from './node-states.ts';
+import { everyText } from './script-examples.ts';
 import { common } from './service-tools.ts';
 
-const scripts: Readonly<Record<string, unknown>> = {
+const probes: Readonly<Record<string, unknown>> = {
   records: keptRecordsWith(['names', 'power']).ask[2],
   files: keptFiles.ask[2],
   services: launchdServices.ask[2],
   ranks: placementRanks.ask[2],
   devices: rdmaPortsScript,
 };
-/** States by probe and title. A path below `@` is in meshwright's folder, and `../r` becomes its rollback folder. */
+/** States by probe or job and title. A path below `@` is in meshwright's folder; `../r` becomes its rollback folder. */
 const states: Readonly<Record<string, Readonly<Record<string, NodeState>>>> = JSON.parse(
   readFileSync(new URL('../../../cases/probe-states.json', import.meta.url), 'utf8').replaceAll('"@/', `"${ours}/`),
 );
 
-// What a probe prints is on the golden page.
+/** Runs a job. Removes the files whose content or order depends on this computer, and what a failed job has unpacked. */
+const runJob = `"$R/bin/sh" "$R/job/run"; cd "$R/opt/meshwright/staging"
+rm -rf */tree.new "$R/job/there" "$R/job/links" "$R/job/inodes"; find . -type l -exec rm '{}' +`;
+// What a probe or a job prints, calls and leaves is on the golden page.
 for (const [name, rows] of Object.entries(states)) {
-  const table = tableOf(`the probe of ${name}`, common);
-  const script = `cd "$R/.."; HOME=$R/home; mv r "$b/rollback" 2>/dev/null; (${scripts[name]}) >&2; unchanged`;
-  for (const [title, state] of Object.entries(rows)) table(title, script).in(state).ends('unchanged');
+  const table = tableOf(`the ${probes[name] === undefined ? '' : 'probe of '}${name}`, common);
+  const script = `cd "$R/.."; HOME=$R/home; mv r "$b/rollback" 2>/dev/null; (${probes[name] ?? runJob}) >&2; unchanged`;
+  const job = name.startsWith('job ') ? { 'job/run': new Map(everyText('')).get(name) ?? '' } : {};
+  for (const [title, state] of Object.entries(rows)) table(title, script).in(job, state).ends('unchanged');
 }
 comparesTraces('probe-states');
