@@ -8,26 +8,30 @@ import { comparesTraces, type NodeState, tableOf } from './node-states.ts';
 import { everyText } from './script-examples.ts';
 import { common } from './service-tools.ts';
 
-const probes: Readonly<Record<string, unknown>> = {
-  records: keptRecordsWith(['names', 'power']).ask[2],
-  files: keptFiles.ask[2],
-  services: launchdServices.ask[2],
-  ranks: placementRanks.ask[2],
-  devices: rdmaPortsScript,
+/** Runs a job. Removes the files whose content or order depends on this computer, and what a failed job has unpacked. */
+const runJob = `"$R/bin/sh" "$R/job/run"; cd "$R/opt/meshwright/staging"
+rm -rf */tree.new "$R/job/there" "$R/job/links" "$R/job/inodes"; find . -type l -exec rm '{}' +`;
+const jobs = ['fetch-archive', 'fetch-model', 'unpack-runtime', 'verify-model'];
+const scripts: Readonly<Record<string, unknown>> = {
+  ...Object.fromEntries(jobs.map((name) => [`job ${name}`, runJob])),
+  'probe of records': keptRecordsWith(['names', 'power']).ask[2],
+  'probe of files': keptFiles.ask[2],
+  'probe of services': launchdServices.ask[2],
+  'probe of ranks': placementRanks.ask[2],
+  'probe of devices': rdmaPortsScript,
 };
 /** States by probe or job and title. A path below `@` is in meshwright's folder; `../r` becomes its rollback folder. */
 const states: Readonly<Record<string, Readonly<Record<string, NodeState>>>> = JSON.parse(
   readFileSync(new URL('../../../cases/probe-states.json', import.meta.url), 'utf8').replaceAll('"@/', `"${ours}/`),
 );
 
-/** Runs a job. Removes the files whose content or order depends on this computer, and what a failed job has unpacked. */
-const runJob = `"$R/bin/sh" "$R/job/run"; cd "$R/opt/meshwright/staging"
-rm -rf */tree.new "$R/job/there" "$R/job/links" "$R/job/inodes"; find . -type l -exec rm '{}' +`;
+const texts = new Map(everyText(''));
 // What a probe or a job prints, calls and leaves is on the golden page.
 for (const [name, rows] of Object.entries(states)) {
-  const table = tableOf(`the ${probes[name] === undefined ? '' : 'probe of '}${name}`, common);
-  const script = `cd "$R/.."; HOME=$R/home; mv r "$b/rollback" 2>/dev/null; (${probes[name] ?? runJob}) >&2; unchanged`;
-  const job = name.startsWith('job ') ? { 'job/run': new Map(everyText('')).get(name) ?? '' } : {};
+  const table = tableOf(`the ${name}`, common);
+  const script = `cd "$R/.."; HOME=$R/home; mv r "$b/rollback" 2>/dev/null; (${scripts[name]}) >&2; unchanged`;
+  const text = texts.get(name);
+  const job = text === undefined ? {} : { 'job/run': text };
   for (const [title, state] of Object.entries(rows)) table(title, script).in(job, state).ends('unchanged');
 }
 comparesTraces('probe-states');
