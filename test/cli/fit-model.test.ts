@@ -9,12 +9,12 @@ import { tarGz } from '../../src/sim/doubles/tar-gz.ts';
 import { listening } from '../rack/listening.ts';
 import { evenShape } from '../unit/engine/plan/fit-shapes.ts';
 import { ggufBytes, safetensorsBytes, tensorsInRow } from '../unit/rack/artifacts/shapes/headers.ts';
-import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
+import { codesOf, expectGolden, json, meshwrightHere, widest } from './meshwright.ts';
 import { exampleText, makePlace } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
 const place = makePlace();
-const run = (...words: string[]) => meshwright(place, words);
+const run = (...words: string[]) => meshwrightHere(place, words);
 
 const layerCount = 61;
 const config = {
@@ -119,7 +119,7 @@ describe('fit MODEL', () => {
 
   it('calculates known models by name, from published sizes', async () => {
     const elsewhere = makePlace();
-    const ask = (...words: string[]) => meshwright(elsewhere, ['fit', ...words]);
+    const ask = (...words: string[]) => meshwrightHere(elsewhere, ['fit', ...words]);
     const rans = [
       await ask('kimi-k2', '--on', '2xM3 Ultra:512GB'),
       await ask(
