@@ -146,6 +146,7 @@ export function recordedMacs(clusterFile: string, lock: ClusterLock, macs: Reado
       .replaceAll(/\/[^"\s]*(?=\/cluster\.lock)/g, '/state')
       .replaceAll(place.root, '/place')
       .replaceAll(/(?<=127\.0\.0\.1(?: port |\]:))\d+/g, 'PORT')
+      .replaceAll(/SHA256:[\w+/]{43}/g, 'SHA256:KEY')
       .replaceAll(/\b20\d{6}T\d{6}-[0-9a-f]{6}\b/g, 'RUN')
       .replaceAll(/(?<="ms":)\d+/g, '0')
       .replaceAll(/(?<="(?:configHash|hash)":")[0-9a-f]{64}/g, 'HASH');

@@ -65,6 +65,7 @@ const macs = recordedMacs(file, lock, {
       powermetrics: 'Combined Power (CPU + GPU + ANE): 18378 mW\n',
       uptime: { stdout: 'up 3 days\n', stderr: 'odd\n', code: 2 },
       'v=changed': '@changed\n',
+      '-s </dev/null': '',
     },
   },
   'studio-2': {
@@ -85,6 +86,7 @@ const macs = recordedMacs(file, lock, {
       '@log %s none': { code: 1 },
       // A script that ends without its result.
       'v=changed': '',
+      '-s </dev/null': { stderr: 'sudo: a password is required\n', code: 1 },
     },
   },
   'studio-3': 'off',
@@ -117,7 +119,9 @@ describe('the output about recorded Macs', () => {
       'models',
       `models verify --full --json; models verify --full; models list nope; rollback; rollback refrence;
       rollback reference --to xyz; rollback reference --to cd --undo; rollback reference --to abab --json;
-      rollback reference --json`,
+      rollback reference --json; models prune; models prune tiny gone; models prune --all tiny; models verify tiny;
+      models pull; models pull tny; models pull tiny --all; models pull tiny --nodes studio-3; models pull --all -l a=b;
+      models pull --all --nodes studio-3; models pull tiny --detach; models pull tiny; models lock tny; models lock`,
     ],
     [
       'ranks',
@@ -135,6 +139,24 @@ describe('the output about recorded Macs', () => {
     ['restart', 'restart chat --yes --json; reboot studio-1 --yes --json'],
     ['removal', 'uninstall studio-1 --yes --json; models prune --all --yes --json'],
     ['apply', 'start chat --yes; apply --yes --json'],
+    [
+      'access',
+      `enroll studio-1 studio-2 studio-3 studio-4; enroll studio-1 --json; enroll studio-1 --user x; enroll --all --expect x;
+      enroll studio-2 --expect SHA256:x; enroll no/host; enroll 127.0.0.1:1; replace; replace studio-1; unlock --all;
+      unlock studio-1 studio-4 --expect x; forget; forget studio-1; graph --declared --json; graph --json --format svg;
+      graph --out rack.txt; graph --format png; graph --declared --out rack.gv; sim hands nope; sim hands plug;
+      sim fault; sim fault power-cut; sim fault --list x; sim example x --runtime vllm; sim example x --runtime mlx`,
+    ],
+    [
+      'usage',
+      `stop; stop --all chat; stop studio-3; stop chut; start chat --fallback; start --all --fallback; drain --all;
+      hold studio-1 --until 2020-01-01; hold studio-1 --until 2026-06-31; hold studio-1 --reason ${'x'.repeat(201)}; reboot;
+      exec; exec studio-1 uptime; launch --nodes studio-1,studio-2; launch chat -l a=b -- x; launch --sim -- x; run; run stop;
+      launch chat --as WHEEL -- x; launch --nodes studio-9 -- x; run gone.yaml; ask; ask chat; ask studio-1 hi;
+      cables --watch --measure; cables --seconds 2; cables --measure --seconds 61; cables --measure --seconds 0.09;
+      cables --identify --json; logs --lines 0; history a b; history --last 0; bench chat --runs 0; lease release;
+      apply --allow reboot; apply gone.json; plan --verify some; facts --fact nope; status studio-9; shutdown -l a`,
+    ],
   ])('is as recorded: %s', (name, commands) =>
     macs.expectPage(
       name,
