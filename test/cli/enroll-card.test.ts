@@ -40,12 +40,4 @@ describe('enroll --card', () => {
     expect(enabled).toContain('keep the recovery key');
     expect(enabled).toContain('Automatically log in as: Off.');
   });
-
-  it('rejects connection options, and nodes that are not in the file', async () => {
-    place.write('cluster.yaml', text);
-    const expected = await run('enroll', '--card', '--expect', 'SHA256:x');
-    const unknown = await run('enroll', '--card', 'studio-9');
-    expect([expected.code, unknown.code]).toEqual([64, 64]);
-    expect(expected.stderr).toContain('--expect does not apply to --card');
-  });
 });

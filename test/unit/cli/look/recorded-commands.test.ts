@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import { exampleText } from '../../../cli/place.ts';
@@ -57,6 +57,7 @@ const macs = recordedMacs(file, lock, {
         at=1790003600 run=20260921T150000-def token=4 step=b verb=stop by=ben%40desk config=x result=failed`),
       '@taken': '@taken 3 B0\n',
       '@released': '@released\n',
+      '@renewed': '@renewed\n',
       'exit 66': log,
       '@log %s none': '@log chat none\n',
       'print system/dev.meshwright.rank.chat': `@last exit code = 1\n@log\n${log}`,
@@ -80,10 +81,12 @@ const macs = recordedMacs(file, lock, {
       powermetrics: { stderr: 'sudo: a password is required\n', code: 1 },
       '@taken': '@taken 3 B0\n',
       '@released': '@released\n',
+      '@renewed': '@renewed\n',
       'tail" -n 1000': '',
       'print system/dev.meshwright.rank.chat': '@log\n',
       'exit 66': { code: 66 },
       '@log %s none': { code: 1 },
+      uptime: 'up 4 days\n',
       // A script that ends without its result.
       'v=changed': '',
       '-s </dev/null': { stderr: 'sudo: a password is required\n', code: 1 },
@@ -101,7 +104,17 @@ const other = `
     endpoint: { port: 8091, listen: lan, access: anybody } }
 `;
 
+const playbook = `playbook: 1
+about: Two steps.
+plays:
+  - nodes: targets
+    tasks:
+      - run: { command: [uptime], effect: none }
+      - verify: {}
+`;
+
 describe('the output about recorded Macs', () => {
+  beforeAll(() => void macs.place.write('own.yaml', playbook));
   it.each([
     ['status', 'status --json; status studio-2 --json; doctor --json; cables --json; drift --json'],
     [
@@ -155,7 +168,14 @@ describe('the output about recorded Macs', () => {
       launch chat --as WHEEL -- x; launch --nodes studio-9 -- x; run gone.yaml; ask; ask chat; ask studio-1 hi;
       cables --watch --measure; cables --seconds 2; cables --measure --seconds 61; cables --measure --seconds 0.09;
       cables --identify --json; logs --lines 0; history a b; history --last 0; bench chat --runs 0; lease release;
-      apply --allow reboot; apply gone.json; plan --verify some; facts --fact nope; status studio-9; shutdown -l a`,
+      apply --allow reboot; apply gone.json; plan --verify some; status studio-9; shutdown -l a; plan --json sutdio-1;
+      enroll --card --expect SHA256:x; enroll --card studio-9`,
+    ],
+    [
+      'runs',
+      `run own.yaml studio-1 --yes --json; run own.yaml studio-2 --json; run own.yaml -l role=worker --json; run own.yaml;
+      models pull tiny --yes --json; stop --all --json; release studio-1 --yes --json; unlock --all --json;
+      logs chat studio-2 --json; rollback reference --yes --json; rollback reference --undo --yes --json`,
     ],
   ])('is as recorded: %s', (name, commands) =>
     macs.expectPage(
