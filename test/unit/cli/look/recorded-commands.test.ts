@@ -120,7 +120,7 @@ describe('the output about recorded Macs', () => {
     [
       'leases',
       `lease status; lease status --json; lease release studio-1 studio-2 studio-3 --run other;
-      lease release studio-1 studio-2 studio-3 --run other --yes; lease release --run x --yes;
+      lease release studio-1 studio-2 studio-3 --run other --yes; lease release --run x --yes; lease release studio-2;
       lease release studio-1 --run 20261120T080000Z-1a2b3c --yes --json; lease release studio-1 --yes`,
     ],
     [
@@ -154,27 +154,29 @@ describe('the output about recorded Macs', () => {
     ['apply', 'start chat --yes; apply --yes --json'],
     [
       'access',
-      `enroll studio-1 studio-2 studio-3 studio-4; enroll studio-1 --json; enroll studio-1 --user x; enroll --all --expect x;
-      enroll studio-2 --expect SHA256:x; enroll no/host; enroll 127.0.0.1:1; replace; replace studio-1; unlock --all;
-      unlock studio-1 studio-4 --expect x; forget; forget studio-1; graph --declared --json; graph --json --format svg;
-      graph --out rack.txt; graph --format png; graph --declared --out rack.gv; sim hands nope; sim hands plug;
-      sim fault; sim fault power-cut; sim fault --list x; sim example x --runtime vllm; sim example x --runtime mlx`,
+      `enroll studio-1 studio-2 studio-3 studio-4; enroll studio-1 --json; enroll studio-1 --user x;
+      enroll --all --expect x; enroll studio-2 --expect SHA256:x; enroll no/host; enroll 127.0.0.1:1; replace;
+      replace studio-1; unlock --all; unlock studio-1 studio-4 --expect x; forget; forget studio-2 studio-1;
+      graph --declared --json; graph --json --format svg; graph --out rack.txt; graph --format png;
+      graph --declared --out rack.gv; sim hands nope; sim hands plug; sim fault; sim fault power-cut;
+      sim fault --list x; sim example x --runtime vllm; sim example x --runtime mlx`,
     ],
     [
       'usage',
       `stop; stop --all chat; stop studio-3; stop chut; start chat --fallback; start --all --fallback; drain --all;
-      hold studio-1 --until 2020-01-01; hold studio-1 --until 2026-06-31; hold studio-1 --reason ${'x'.repeat(201)}; reboot;
-      exec; exec studio-1 uptime; launch --nodes studio-1,studio-2; launch chat -l a=b -- x; launch --sim -- x; run; run stop;
-      launch chat --as WHEEL -- x; launch --nodes studio-9 -- x; run gone.yaml; ask; ask chat; ask studio-1 hi;
-      cables --watch --measure; cables --seconds 2; cables --measure --seconds 61; cables --measure --seconds 0.09;
-      cables --identify --json; logs --lines 0; history a b; history --last 0; bench chat --runs 0; lease release;
-      apply --allow reboot; apply gone.json; plan --verify some; status studio-9; shutdown -l a; plan --json sutdio-1;
+      hold studio-1 --until 2020-01-01; hold studio-1 --until 2026-06-31; hold studio-1 --reason ${'x'.repeat(201)};
+      reboot; reboot --all studio-1; exec; exec studio-1 uptime; launch --nodes studio-1,studio-2;
+      launch chat -l a=b -- x; launch --sim -- x; run; run stop; launch chat --as WHEEL -- x; launch chat --as a/b -- x;
+      launch --nodes studio-9 -- x; run gone.yaml; ask; ask chat; ask studio-1 hi; cables --watch --measure;
+      cables --seconds 2; cables --measure --seconds 61; cables --measure --seconds 0.09; cables --identify --json;
+      logs --lines 0; history a b; history --last 0; bench chat --runs 0; lease release; apply --allow reboot;
+      apply gone.json; plan --verify some; status studio-9; shutdown -l a; plan --json sutdio-1;
       enroll --card --expect SHA256:x; enroll --card studio-9`,
     ],
     [
       'runs',
-      `run own.yaml studio-1 --yes --json; run own.yaml studio-2 --json; run own.yaml -l role=worker --json; run own.yaml;
-      models pull tiny --yes --json; stop --all --json; release studio-1 --yes --json; unlock --all --json;
+      `run own.yaml studio-1 --yes --json; run own.yaml studio-2 --json; run own.yaml -l role=worker --json;
+      run own.yaml; models pull tiny --yes --json; stop --all --json; release studio-1 --yes --json; unlock --all --json;
       logs chat studio-2 --json; rollback reference --yes --json; rollback reference --undo --yes --json`,
     ],
   ])('is as recorded: %s', (name, commands) =>
