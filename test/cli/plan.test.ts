@@ -109,8 +109,9 @@ describe('plan --scripts with one unreachable Mac', () => {
     const rans: Ran[] = [];
     const commands = `sim status; sim power-on studio-1 studio-4; sim fault power-wrong studio-1 studio-4; sim hands;
       sim fault --clear power-wrong; sim fault --clear; sim status --json; sim hands unplug studio-1:4; sim hands;
-      sim up; sim fault nope; sim power-on nope; enroll studio-1 --sim; replace studio-1 --sim --yes; replace studio-1 --sim;
-      launch --nodes studio-4 --sim --yes -- x; launch --nodes studio-4 --as ben --sim --yes -- x;
+      sim up; sim fault nope; sim power-on nope; enroll studio-1 --sim; replace studio-1 --sim --yes;
+      replace studio-1 --sim; launch --nodes studio-4 --sim --yes -- x;
+      launch --nodes studio-4 --as ben --sim --yes -- x;
       launch --nodes studio-4 --as login --sim --yes -- echo {rank}/{size} {nope}; exec --all --sim -- sw_vers;
       launch --nodes studio-4 --as login --sim --yes -- false; hold studio-4 --sim --yes --until 2099-12-31;
       launch --nodes studio-4 --sim --yes -- x; release studio-4 --sim --yes; sim fault filevault-locked studio-4;
