@@ -177,7 +177,8 @@ describe('the output about recorded Macs', () => {
       'runs',
       `run own.yaml studio-1 --yes --json; run own.yaml studio-2 --json; run own.yaml -l role=worker --json;
       run own.yaml; models pull tiny --yes --json; stop --all --json; release studio-1 --yes --json;
-      unlock --all --json; logs chat studio-2 --json; rollback reference --yes --json; rollback reference --undo --yes --json`,
+      unlock --all --json; logs chat studio-2 --json; rollback reference --yes --json;
+      rollback reference --undo --yes --json`,
     ],
   ])('is as recorded: %s', (name, commands) =>
     macs.expectPage(
