@@ -40,15 +40,6 @@ describe('a GGUF header', () => {
     expect(header.metadata.get('tokenizer.ggml.tokens')).toEqual({ kind: 'list', count: 3, numbers: [] });
   });
 
-  it("derives the size of an unknown type from the next tensor's offset", () => {
-    const unknown = [
-      { name: 'a', dims: [10], type: 250, offset: 0 },
-      { name: 'b', dims: [10], type: 251, offset: 64 },
-    ];
-    const header = read(ggufBytes({}, unknown), 96);
-    expect(header).toMatchObject({ kind: 'known', tensors: [{ bytes: 64 }, { bytes: 32 }] });
-  });
-
   it('yields a shape with the cache size per token', () => {
     const header = knownHeader();
     expect(ggufShape(header.metadata, header.tensors)).toEqual({
@@ -79,15 +70,42 @@ describe('a GGUF header', () => {
     });
   });
 
-  it('sets windows only on the listed layers and heads per layer', () => {
-    const header = knownHeader({
-      'llama.attention.head_count_kv': [2, 1],
+  it("derives an unknown type's size from the next tensor, and has shapes as in golden/gguf.txt", async () => {
+    const at = (type: number) => ({ name: `type ${type}`, dims: [256], type, offset: (41 - type) * 1_024 });
+    const ofEachType = read(
+      ggufBytes(
+        {},
+        Array.from({ length: 42 }, (_, type) => at(type)),
+      ),
+      42 * 1_024,
+    );
+    const variants: readonly (readonly [string, ...(readonly unknown[])])[] = [
+      ['general.architecture', 'no/name', 5],
+      ['llama.block_count', 0, 2_048, 2_049],
+      ['llama.embedding_length', 0, 4, 300],
+      ['llama.attention.head_count', 0, [8, 4]],
+      ['llama.attention.head_count_kv', 0, [0, 4], [2, 1], 'none'],
+      ['llama.attention.kv_lora_rank', 512],
+      ['llama.attention.key_length', 100],
+      ['llama.attention.value_length', 100],
+      ['llama.attention.sliding_window_pattern', 1, 2, [true, false]],
+      ['llama.feed_forward_length', 0],
+      ['tokenizer.ggml.tokens', 'none'],
+    ];
+    const others = {
+      'llama.vocab_size': 9,
+      'llama.expert_feed_forward_length': 3,
+      'llama.rope.dimension_count': 64,
       'llama.attention.sliding_window': 128,
-      'llama.attention.sliding_window_pattern': [true, false],
-    });
-    expect(ggufShape(header.metadata, header.tensors)).toMatchObject({
-      shape: { kvHeads: 1, layers: [{ cachePerToken: 256, window: 128 }, { cachePerToken: 128 }] },
-    });
+    };
+    const shapes = variants.flatMap(([key, ...values]) =>
+      values.map((value) => {
+        const { metadata: found, tensors: all } = knownHeader({ ...others, [key]: value });
+        return `${key} ${JSON.stringify(value)}\n  ${JSON.stringify(ggufShape(found, all))}`;
+      }),
+    );
+    const page = [JSON.stringify(ofEachType).replaceAll('},{', '},\n{'), ...shapes, ''].join('\n');
+    await expect(page).toMatchFileSnapshot('golden/gguf.txt');
   });
 
   it('requests more bytes until its table is complete, and no more', () => {

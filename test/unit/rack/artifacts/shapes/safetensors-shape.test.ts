@@ -44,17 +44,27 @@ describe('a safetensors model shape', () => {
     expect(weightBytes(shape)).toBe(tensors.reduce((sum, { bytes }) => sum + bytes, 0));
   });
 
-  it('counts multi-token prediction layers and image encoders as other bytes', () => {
-    const more = [
-      { name: 'model.layers.2.mlp.up_proj.weight', bytes: 50 },
-      { name: 'vision_tower.encoder.layers.0.mlp.fc1.weight', bytes: 60 },
+  it('counts prediction layers and encoders as other bytes: golden/tensor-places.txt', async () => {
+    const names = [
+      'embed_tokens token_embd wte word_embeddings tok_embeddings token_embd_norm embed.norm lm_head a.lm_head',
+      'xlm_head output output_norm a.output final_layernorm ln_f norm a.norm xnorm visual.norm mtp.norm a.mtp.norm',
+      'h.1.up a.blocks.1.norm blk.1.gate xblk.1.up blk.2.up audio.blk.1.up layers.1.router layers.1.shared_expert_gate',
+      'h.1.ffn_gate_inp h.1.q_a_proj h.1.kv_a_proj h.1.attn_q_a h.1.attn_kv_a h.1.indexer',
     ];
-    expect(shapeOf({}, more).otherBytes).toBe(10 + 110);
+    const lines = names
+      .flatMap((line) => line.split(' '))
+      .map((name) => {
+        const { layers, ...sums } = shapeOf({}, [{ name: `${name}.weight`, bytes: 1 }]);
+        const sizes = [sums.embeddingBytes, sums.outputBytes, sums.otherBytes, sums.lastNormBytes];
+        return `${name} ${sizes.join(' ')} ${JSON.stringify(layers[1])}`;
+      });
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/tensor-places.txt');
   });
 
   it('caches the keys and values of all heads in a layer', () => {
     expect(shapeOf({ num_key_value_heads: 2, head_dim: 128 }).layers[0]?.cachePerToken).toBe(2 * 2 * 128 * 2);
     expect(shapeOf({}).layers[0]?.cachePerToken).toBe(2 * 8 * 64 * 2);
+    expect([100, 4].map((hidden_size) => shapeOf({ hidden_size }).headDim)).toEqual([12, 1]);
   });
 
   it('caches one latent vector with MLA', () => {
@@ -142,7 +152,7 @@ describe('a safetensors model shape', () => {
       vocabulary: 1e9,
       dims: { moeIntermediate: 3, sharedIntermediate: 4 },
     });
-    expect(shapeOf({}).hasOwnCode).toBe(false);
+    expect([{}, { auto_map: ['a.B'] }].map((one) => shapeOf(one).hasOwnCode)).toEqual([false, false]);
   });
 
   const withKeys = (keys: object) => JSON.stringify({ ...config, ...keys });
