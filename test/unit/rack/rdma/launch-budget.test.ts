@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FactName, FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Facts } from '../../../../src/model/facts/fact-values.ts';
-import type { RdmaObject, RdmaPort, RdmaProcess } from '../../../../src/model/facts/rdma.ts';
+import type { RdmaObject, RdmaPort } from '../../../../src/model/facts/rdma.ts';
 import type { UnknownReason } from '../../../../src/model/known.ts';
 import { rankServiceLabel } from '../../../../src/node/paths/own-paths.ts';
 import { hasOneLeft, isSpent, launchBudget } from '../../../../src/rack/rdma/launch-budget.ts';
@@ -26,14 +26,6 @@ const port = (maxQueuePairs: number, maxProtectionDomains: number): RdmaPort => 
   maxQueuePairs,
   maxProtectionDomains,
 });
-
-const held: RdmaProcess = {
-  pid: 4_711,
-  program: 'python3.12',
-  state: 'runs',
-  isVerbsTool: false,
-  devices: ['rdma_en3'],
-};
 
 describe('the launch budget', () => {
   it('is three when the devices report no limits', () => {
@@ -60,11 +52,8 @@ describe('the launch budget', () => {
     expect(launchBudget(factsOf({ ...starts(0), 'rdma-ports': ports }))).toMatchObject({ value: { limit: 2 } });
   });
 
-  it('starts at zero in every boot session', () => {
+  it("starts at zero in a boot session, or with the rank record's count if the node's count is lost", () => {
     expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')))).toMatchObject({ value: { taken: 0 } });
-  });
-
-  it("uses the start count in the rank record if the node's count is lost", () => {
     expect(launchBudget(factsOf(starts(0, '')), 2)).toMatchObject({ value: { taken: 2 } });
     expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')), 2)).toMatchObject({ value: { taken: 2 } });
   });
@@ -93,19 +82,11 @@ describe('the launch budget', () => {
     expect(launchBudget(factsOf(starts(0), { 'rdma-starts': 'garbled' }))).toMatchObject({ reason: 'garbled' });
   });
 
-  it('is spent one start earlier if each start takes two, unless the limit counts starts', () => {
-    const spent = (taken: number, isAssumed: boolean): boolean =>
-      isSpent({ taken, limit: 10, isAssumed, isCounted: isAssumed }, 2);
-    expect([8, 9, 10].map((taken) => spent(taken, false))).toEqual([false, true, true]);
-    expect([8, 9, 10].map((taken) => spent(taken, true))).toEqual([false, false, true]);
-  });
-
-  it('is spent once the limit is reached', () => {
-    expect([2, 3, 4].map((count) => isSpent({ taken: count, limit: 3, isAssumed: true, isCounted: true }))).toEqual([
-      false,
-      true,
-      true,
-    ]);
+  it('is spent at its limit, or one start earlier if a start takes two and the limit counts objects', () => {
+    const spent = (isAssumed: boolean, takes?: number): string =>
+      [8, 9, 10].map((taken) => isSpent({ taken, limit: 10, isAssumed, isCounted: isAssumed }, takes)).join();
+    expect([spent(false), spent(false, 2)]).toEqual(['false,false,true', 'false,true,true']);
+    expect(spent(true, 2)).toBe('false,false,true');
   });
 
   describe("the launch budget from the kernel's RDMA objects", () => {
@@ -130,25 +111,26 @@ describe('the launch budget', () => {
       expect(budget).toEqual({ kind: 'known', value: { taken: 2, limit: 10, isAssumed: false, isCounted: false } });
     });
 
-    it("counts kernel objects even if the running rank's process is not listed", () => {
+    it("needs neither the boot session nor the running rank's process", () => {
       const full = listed(Array.from({ length: 10 }, () => object('domain')));
       const services = [{ label: rankServiceLabel('kimi'), state: 'running' as const, pid: 4_711, runs: 1 }];
-      expect(launchBudget(factsOf({ ...full, services }))).toMatchObject({ value: { taken: 10, isCounted: false } });
+      const budget = launchBudget(factsOf({ ...full, services }, { 'boot-session': 'failed' }));
+      expect(budget).toMatchObject({ value: { taken: 10, isCounted: false } });
     });
 
     it('is unused when the kernel lists no objects, whatever the start count', () => {
       expect(launchBudget(factsOf(listed([])))).toMatchObject({ value: { taken: 0, isCounted: false } });
     });
 
-    it("falls back to the start count when the kernel's list and totals disagree", () => {
-      const wrong = { ...listed([object('domain')]), 'rdma-holders': { devices: [], processes: [held] } };
-      expect(launchBudget(factsOf(wrong))).toMatchObject({ value: { taken: 99, isCounted: true } });
-    });
-
-    it('does not need the boot session', () => {
-      const full = listed(Array.from({ length: 10 }, () => object('domain')));
-      const budget = launchBudget(factsOf(full, { 'boot-session': 'failed' }));
-      expect(budget).toMatchObject({ value: { taken: 10 } });
+    it("falls back to the start count when the kernel's list is unknown or differs from its totals", () => {
+      const totals = { 'rdma-objects': { domains: 1, queuePairs: 1 } };
+      const counted = { value: { taken: 99, isCounted: true } };
+      for (const objects of [[object('domain')], [object('queue-pair')]]) {
+        const whole = listed(objects);
+        expect(launchBudget(factsOf({ ...whole, ...totals }))).toMatchObject(counted);
+        expect(launchBudget(factsOf(whole))).toMatchObject({ value: { taken: 1, isCounted: false } });
+        expect(launchBudget(factsOf(whole, { 'rdma-holders': 'failed' }))).toMatchObject(counted);
+      }
     });
   });
 });

@@ -15,6 +15,10 @@ const metadata = {
   'llama.attention.head_count_kv': 2,
   'llama.context_length': 4_096,
   'llama.feed_forward_length': 512,
+  'llama.expert_feed_forward_length': 3,
+  'llama.rope.dimension_count': 64,
+  'llama.attention.sliding_window': 128,
+  'llama.vocab_size': 9,
   'tokenizer.ggml.tokens': ['<s>', 'a', 'b'],
 };
 const tensors: readonly GgufTensor[] = [
@@ -54,7 +58,7 @@ describe('a GGUF header', () => {
         attention: { kind: 'gqa' },
         vocabulary: 3,
         maxContext: 4_096,
-        dims: { intermediate: 512 },
+        dims: { intermediate: 512, moeIntermediate: 3 },
         hasOwnCode: false,
         layers: [
           { bytes: 37_888, sharded: 36_864, cachePerToken: 256 },
@@ -92,15 +96,9 @@ describe('a GGUF header', () => {
       ['llama.feed_forward_length', 0],
       ['tokenizer.ggml.tokens', 'none'],
     ];
-    const others = {
-      'llama.vocab_size': 9,
-      'llama.expert_feed_forward_length': 3,
-      'llama.rope.dimension_count': 64,
-      'llama.attention.sliding_window': 128,
-    };
     const shapes = variants.flatMap(([key, ...values]) =>
       values.map((value) => {
-        const { metadata: found, tensors: all } = knownHeader({ ...others, [key]: value });
+        const { metadata: found, tensors: all } = knownHeader({ [key]: value });
         return `${key} ${JSON.stringify(value)}\n  ${JSON.stringify(ggufShape(found, all))}`;
       }),
     );
