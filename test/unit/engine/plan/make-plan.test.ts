@@ -39,7 +39,8 @@ describe('a plan', () => {
 describe('the values of properties', () => {
   it('are read as in golden/make-plan.txt, where each unobserved value has a reason', () => {
     const { 'studio-1': own, ...others } = settledValues();
-    const changes: Readonly<Record<string, object>> = { rdma_en3: { gids: [] }, rdma_en4: { state: 'down' } };
+    const gids = [{ index: 0, gid: 'fe80::1' }];
+    const changes: Readonly<Record<string, object>> = { rdma_en3: { gids }, rdma_en4: { state: 'down' } };
     const studio = {
       ...own,
       'rdma-ports': own?.['rdma-ports']?.map((port) => ({ ...port, ...changes[port.device] })) ?? [],
