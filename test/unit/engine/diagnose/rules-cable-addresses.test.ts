@@ -44,7 +44,8 @@ const packet = (address = lease.address): Partial<FactValues> => ({
 const sharingMac = (name: string, values: Partial<FactValues> = {}): Partial<FactValues> => {
   const { interfaces } = { ...healthyFacts(name, receptacles(name, 6, meshOfFour)), ...values };
   const [office] = interfaces.filter((one) => one.name === 'en0');
-  const bridge = { ...office, name: 'bridge100', ipv4: [{ address: '192.168.2.1', prefixLength: 24 }] };
+  const ipv4 = ['192.168.3.1', '192.168.2.1'].map((address) => ({ address, prefixLength: 24 }));
+  const bridge = { ...office, name: 'bridge100', ipv4 };
   return { ...values, interfaces: [...interfaces, bridge as (typeof interfaces)[number]] };
 };
 const noPool: Partial<DesiredFleet> = {

@@ -79,7 +79,7 @@ describe('cable findings', () => {
   });
 
   it('suggest a direct cable when a dock hides the far Mac', () => {
-    const found = told(withReceptacle('studio-2', docked('studio-2', 'Studio Display')));
+    const found = told(withReceptacle('studio-1', docked('studio-1', 'Studio Display')));
     expect(found).toEqual(['warning cabling/one-sided link studio-1:2 <-> studio-2:2']);
   });
 
