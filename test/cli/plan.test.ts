@@ -104,22 +104,4 @@ describe('plan --scripts with one unreachable Mac', () => {
     expect(stdout).toMatch(/^# .*1 of 2 nodes/m);
     expect(stdout).not.toContain('#   studio-4/');
   });
-
-  it('continues after each command for the simulated rack', async () => {
-    const rans: Ran[] = [];
-    const commands = `sim status; sim power-on studio-1 studio-4; sim fault power-wrong studio-1 studio-4; sim hands;
-      sim fault --clear power-wrong; sim fault --clear; sim status --json; sim hands unplug studio-1:4; sim hands;
-      sim up; sim fault nope; sim power-on nope; enroll studio-1 --sim; replace studio-1 --sim --yes;
-      replace studio-1 --sim; launch --nodes studio-4 --sim --yes -- x;
-      launch --nodes studio-4 --as ben --sim --yes -- x;
-      launch --nodes studio-4 --as login --sim --yes -- echo {rank}/{size} {nope}; exec --all --sim -- sw_vers;
-      launch --nodes studio-4 --as login --sim --yes -- false; hold studio-4 --sim --yes --until 2099-12-31;
-      launch --nodes studio-4 --sim --yes -- x; release studio-4 --sim --yes; sim fault filevault-locked studio-4;
-      unlock studio-4 --sim; secrets --sim; sim power-on studio-4; unlock studio-4 --sim --password-env RIGHT`;
-    for (const words of commands.split(/;\s+/)) {
-      const ran = await meshwrightHere(place, words.split(' '), { env: { RIGHT: 'simulated' } });
-      if (!/^(?:hold|release)/.test(words)) rans.push({ ...ran, stdout: ran.stdout.replaceAll(/^[\d:]{8} /gm, '') });
-    }
-    await expectGolden('rack-repaired', place, rans);
-  });
 });
