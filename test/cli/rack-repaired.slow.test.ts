@@ -5,7 +5,7 @@ import { bareFile, pairPlace } from './pair.ts';
 const { place } = pairPlace(bareFile());
 const run = (words: string): Promise<Ran> => meshwrightHere(place, words.split(' '), { env: { RIGHT: 'simulated' } });
 
-it('a simulated rack continues after each command', async () => {
+it('the commands of a simulated rack with changing faults print golden/rack-repaired.txt', async () => {
   for (const fault of ['rdma-disabled studio-4', 'power-wrong studio-1', 'power-cut studio-4']) {
     await run(`sim fault ${fault}`);
   }

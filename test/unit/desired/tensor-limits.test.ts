@@ -28,7 +28,7 @@ describe('a tensor split', () => {
     ]);
   });
 
-  it('has no limits on one rank, but on two', () => {
+  it('has limits on two ranks, but not on one', () => {
     const odd = { ...gqa, heads: 33, dims: { sharedIntermediate: 1_025 } };
     expect(tensorProblems(odd, 1)).toEqual([]);
     expect(tensorProblems(odd, 2)).toEqual([

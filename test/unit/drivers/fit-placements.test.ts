@@ -263,7 +263,7 @@ describe('the nearest placement that fits', () => {
     [[96, 64], 104, { roles: { prefill: mac(2).node } }, none],
     [[64, 64, 64], 80, drafted, none],
     [[64, 64, 128], 50, drafted, on(3)],
-  ])('on Macs of %j GiB for %d GB with %j: %s', (sizes, gigabytes, { also = [], links, ...wish }: Wish, text) => {
+  ])('is named for Macs of %j GiB, %d GB and %j: %s', (sizes, gigabytes, { also = [], links, ...wish }: Wish, text) => {
     const models = [gigabytes, 30].map((bytes, at) => ({
       name: at === 0 ? 'a' : 'b',
       shape: evenShape(bytes * 1e9, { cache: 16_000 }),

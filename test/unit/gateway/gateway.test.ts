@@ -137,7 +137,7 @@ describe('a gateway', () => {
     expect(readFileSync(countsFile, 'utf8')).toContain('"chat"');
   });
 
-  it('closes the oldest silent connection at its limit, per address and in total, and else the new one', () => {
+  it('closes the oldest silent connection at each limit, or the new connection if none is silent', () => {
     const server = new EventEmitter();
     const closed: string[] = [];
     void watchConnections(server as Server, { mostConnections: 4, mostPerAddress: 2 }, ['proxy']);

@@ -48,4 +48,10 @@ describe("a runtime's turns", () => {
     expect(await waiting[2]).toBeDefined();
     expect(turns.counts()).toEqual({ running: 1, waiting: 0 });
   });
+
+  it('reject immediately if no request may wait', async () => {
+    const turns = makeTurns(1, 0);
+    await turns.take(never);
+    expect(await turns.take(never)).toBeUndefined();
+  });
 });

@@ -51,7 +51,7 @@ describe('the JSON of the native probe', () => {
     });
   });
 
-  it.each(['no-library', 'no-symbol'])('gives the reason if the library is missing: %s', (unknown) => {
+  it.each(['no-library', 'no-symbol'])('gives the reason if the library or a symbol is missing: %s', (unknown) => {
     const text = JSON.stringify({ unknown, detail: 'no librdma.dylib' });
     expect(readVerbsReport(text)).toEqual({ kind: 'unknown', reason: 'tool-missing', detail: 'no librdma.dylib' });
   });

@@ -17,6 +17,7 @@ const ends: Readonly<Record<string, object>> = {
   full: { exit: { kind: 'exited', code: 1 }, stderr: Buffer.from('cat: No space left on device\n') },
 };
 
+// Answers of the Mac: the size of its file, `#` and how many bytes the reported digest covers, how the command ended.
 it.each([
   [4, ['4#4', '2other #2 4#4', '2other #1 4#4', '4other #4', '5other 4#4', '3#4', '4#3', '4 #4', '4 full', 'full']],
   [4, ['lost 4#4', '2other lost 4#4', 'lost lost lost', 'unreached', '2other unreached', '2other #2 3other 4#4']],

@@ -27,8 +27,8 @@ interface Played {
 }
 
 /**
- * Plays a dialogue to its end, and records its end and what it was doing on the page of the test file. @param answer returns the answer to a request, given the number of earlier identical
- * requests
+ * Plays a dialogue to its end, and records the end and the actions on the page of the test file. @param answer returns
+ * the answer to a request, given the number of earlier identical requests
  */
 export function play(
   answer: (request: TalkRequest, count: number) => Answer,

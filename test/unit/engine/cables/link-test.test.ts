@@ -63,7 +63,7 @@ describe('readTransport', () => {
     expect(readTransport([gone, told])).toEqual(unknown);
   });
 
-  it.each(['1001 65404928 8125000', '998 0 8125000', '998 65404928 0'])('takes %s for no measurement', (received) => {
+  it.each(['1001 65404928 8125000', '998 0 8125000', '998 65404928 0'])('rejects received counts: %s', (received) => {
     const lying = end([...follow.slice(0, 3), `received ${received} 0`, 'sent 500 0', 'done']);
     const reason = 'an end printed no result';
     expect(readTransport([whole[0], lying])).toEqual({ kind: 'failed', isBroken: false, reason });

@@ -8,7 +8,7 @@ import { comparesTraces, type NodeState, tableOf } from './node-states.ts';
 import { everyText } from './script-examples.ts';
 import { common } from './service-tools.ts';
 
-/** Runs a job. Removes the files whose content or order depends on this computer, and what a failed job has unpacked. */
+/** Runs a job. Removes files whose content or order depends on this computer, and files that a failed job unpacked. */
 const runJob = `"$R/bin/sh" "$R/job/run"; cd "$R/opt/meshwright/staging"
 rm -rf */tree.new "$R/job/there" "$R/job/links" "$R/job/inodes"; find . -type l -exec rm '{}' +`;
 const jobs = ['fetch-archive', 'fetch-model', 'unpack-runtime', 'verify-model'];

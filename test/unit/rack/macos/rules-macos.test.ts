@@ -117,7 +117,7 @@ describe('macOS update hints', () => {
     expect(outside([beta, golden], wanted)).toContain(' studio-3 offers this version: macOS 27.0 (26A428), in ');
     expect(outside([beta], wanted)).toContain(' studio-3 offers this version: macOS 27.0 (26A5421a, beta), in ');
     const onBeta = only({ ...mac('27.0', [beta, golden]), 'macos-version': { version: '27.0', build: beta.build } });
-    const [, , hint] = hintsOf('macos/outside-accept', onBeta, { macos: { version: '27.0', accept: '>=27.1' } });
+    const [, , hint] = hintsOf('macos/outside-accept', onBeta, { macos: { version: '27.1', accept: '>=27.1' } });
     expect(hint).toContain(' studio-3 offers only macOS 27.0 (26A428), which the file does not accept.');
   });
 

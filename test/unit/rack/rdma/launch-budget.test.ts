@@ -52,7 +52,7 @@ describe('the launch budget', () => {
     expect(launchBudget(factsOf({ ...starts(0), 'rdma-ports': ports }))).toMatchObject({ value: { limit: 2 } });
   });
 
-  it("starts at zero in a boot session, or with the rank record's count if the node's count is lost", () => {
+  it("starts at zero in a new boot session, or at the rank record's count if the node's count is lost", () => {
     expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')))).toMatchObject({ value: { taken: 0 } });
     expect(launchBudget(factsOf(starts(0, '')), 2)).toMatchObject({ value: { taken: 2 } });
     expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')), 2)).toMatchObject({ value: { taken: 2 } });
