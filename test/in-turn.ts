@@ -8,7 +8,7 @@ const leaveOut = Object.assign(() => undefined, {
 
 /**
  * `describe` for one of several independent groups in a slow file: CI runs one group at a time, and `npm run nightly` all
- * of them.
+ * of them. If a file has only group 0 of two, CI runs it in every second turn of the file.
  */
 export function inTurn(group: number, groups: number): typeof describe {
   const all = Array.from({ length: groups }, (_, at) => at);
