@@ -283,6 +283,7 @@ const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word
 interface TaskValue {
   readonly deadline?: string | undefined;
   readonly only?: readonly string[] | undefined;
+  readonly [other: string]: unknown;
 }
 
 /** Reads one task that matches the schema: a map with one key. */

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { filesBelow, table } from '../architecture/sources.ts';
-import { nodesOf, parse } from '../architecture/syntax.ts';
+import { filesBelow, table } from './sources.ts';
+import { nodesOf, parse } from './syntax.ts';
 
 const productFolders = ['apply', 'config', 'desired', 'engine', 'node', 'rack', 'remote', 'report'];
 /** The command line starts the simulator with the resolved file, so it belongs to neither side. */
