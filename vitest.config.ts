@@ -42,9 +42,6 @@ const selections: Readonly<Record<string, () => readonly string[]>> = {
 const selected = selections[asked]?.();
 if (selected === undefined) throw new Error(`MESHWRIGHT_TESTS must be one of ${Object.keys(selections).join(', ')}`);
 
-/** Folders with tests that run the built command; only these tests wait for a build. */
-const isBuilt = (path: string): boolean => /^test\/(?:cli|scenarios)\//.test(path);
-
 /**
  * Compiled modules of the sources, and the time that each test file took. They outlive `npm ci`, and a folder of each
  * set of packages keeps a compiler's output from its successor.
@@ -69,6 +66,8 @@ class KillsFirst extends BaseSequencer {
 export default defineConfig({
   cacheDir: cacheFolder,
   test: {
+    include: [...selected],
+    globalSetup: 'test/global-setup.ts',
     experimental: { fsModuleCache: true, fsModuleCachePath: `${cacheFolder}/modules` },
     sequence: { sequencer: KillsFirst },
     setupFiles: ['test/property-seed.ts'],
@@ -94,16 +93,5 @@ export default defineConfig({
       reporter: ['text-summary', 'json-summary'],
       reportOnFailure: true,
     },
-    projects: [
-      {
-        extends: true,
-        test: { name: 'parts', include: selected.filter((path) => !isBuilt(path) && !isInNamespaces(path)) },
-      },
-      { extends: true, test: { name: 'namespace', include: selected.filter(isInNamespaces) } },
-      {
-        extends: true,
-        test: { name: 'whole', include: selected.filter(isBuilt), globalSetup: 'test/global-setup.ts' },
-      },
-    ],
   },
 });

@@ -75,16 +75,16 @@ function addedMembers() {
 
 /** Builds all of `dist` in the folder `made`. */
 async function build() {
-  const compile = ['-p', 'tsconfig.build.json', '--outDir', compiled, '--noCheck'];
-  runTool('typescript/bin/tsc', isQuick ? compile : [...compile, '--declaration']);
-  await bundleCommandAndLibrary(compiled, made);
-  await bundleGateway(compiled, made);
+  await bundleCommandAndLibrary(made);
+  await bundleGateway(made);
   // These files run on simulated Macs.
   for (const name of readdirSync(join(root, 'src'), { recursive: true })) {
     if (name.endsWith('.pl')) cpSync(join(root, 'src', name), join(made, name));
   }
   if (!isQuick) {
-    // Given the sources, the bundler would compile all of them once more.
+    const declarations = ['--declaration', '--emitDeclarationOnly', '--noCheck', '--outDir', compiled];
+    runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json', ...declarations]);
+    // Given the sources, the bundler would read all of them once more.
     const types = ['-o', join(made, 'index.d.ts'), '--no-check', '--export-referenced-types=false'];
     runTool('dts-bundle-generator/dist/bin/dts-bundle-generator.js', [...types, join(compiled, 'index.d.ts')]);
     appendFileSync(join(made, 'index.d.ts'), addedMembers());

@@ -4,20 +4,24 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+
+const src = fileURLToPath(new URL('../src', import.meta.url));
 
 /** ssh2 remains a separate package: it loads native modules by their path, and only once a node is contacted. */
 const external = [/^node:/, 'ssh2'];
 
 /** Rewrites paths relative to a module so that they are still valid in the bundle. */
-const keepPlaces = (compiled) => ({
+const keepPlaces = {
   name: 'keep-places',
   transform(code, id) {
-    if (!id.startsWith(compiled) || !code.includes('import.meta.url')) return null;
-    const place = `require('node:path').join(__dirname, ${JSON.stringify(relative(join(compiled, 'cli'), id))})`;
+    if (!id.startsWith(src) || !code.includes('import.meta.url')) return null;
+    const module = relative(join(src, 'cli'), id).replace(/\.ts$/, '.js');
+    const place = `require('node:path').join(__dirname, ${JSON.stringify(module)})`;
     return code.replaceAll('import.meta.url', `require('node:url').pathToFileURL(${place}).href`);
   },
-});
+};
 
 /** pino's transports would start threads that load other files. The bundled code writes its log lines itself. */
 const withoutTransports = {
@@ -47,18 +51,17 @@ function licences(ids) {
 }
 
 /**
- * Bundles the command and the library, which share most of their code, from a compiled tree into `made/cli`. The files
- * are CommonJS, because Node 20 can cache compiled code only for CommonJS (src/cli/compiled-code.ts).
+ * Bundles the command and the library, which share most of their code, into `made/cli`. The files are CommonJS, because Node 20 can cache compiled code only for CommonJS (src/cli/compiled-code.ts).
  */
-export async function bundleCommandAndLibrary(compiled, made) {
+export async function bundleCommandAndLibrary(made) {
   const cli = join(made, 'cli');
   const bundle = await rolldown({
     // Chunks are named by their path in this folder, so that equal sources give equal bytes.
-    cwd: compiled,
-    input: { main: join(compiled, 'cli', 'main.js'), index: join(compiled, 'index.js') },
+    cwd: src,
+    input: { main: join(src, 'cli', 'main.ts'), index: join(src, 'index.ts') },
     platform: 'node',
     external,
-    plugins: [keepPlaces(compiled), withoutTransports],
+    plugins: [keepPlaces, withoutTransports],
     onLog: (_level, log) => {
       throw new Error(log.message);
     },
@@ -69,9 +72,9 @@ export async function bundleCommandAndLibrary(compiled, made) {
     codeSplitting: {
       groups: [
         // If this module were in the command's file, every chunk that needs the version would start the command.
-        { name: 'version', test: /[\\/]cli[\\/]version\.js$/ },
+        { name: 'version', test: /[\\/]cli[\\/]version\.ts$/ },
         // These modules are small and shared by many commands: one file instead of five.
-        { name: 'shared', test: /[\\/](?:given|memory-lines|nodes-text|receptacle-sight|trees)\.js$/ },
+        { name: 'shared', test: /[\\/](?:given|memory-lines|nodes-text|receptacle-sight|trees)\.ts$/ },
       ],
     },
     // Cached code cannot use import().
@@ -87,10 +90,10 @@ export async function bundleCommandAndLibrary(compiled, made) {
 }
 
 /** Bundles the gateway into a single file, because it runs on a node where no other code of meshwright exists. */
-export async function bundleGateway(compiled, made) {
-  const folder = join(compiled, 'gateway');
+export async function bundleGateway(made) {
   const bundle = await rolldown({
-    input: join(folder, 'main.js'),
+    cwd: src,
+    input: join(src, 'gateway', 'main.ts'),
     platform: 'node',
     external: [/^node:/],
     plugins: [withoutTransports],
@@ -104,7 +107,7 @@ export async function bundleGateway(compiled, made) {
   const strange = chunk.imports.filter((name) => !name.startsWith('node:'));
   if (others.length > 0 || strange.length > 0) throw new Error('the gateway is not one file with only node: imports');
   // Removes the bundler's region comments, which name this build's folder: equal sources must give equal bytes.
-  const code = chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.js)\n/gm, '');
+  const code = chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.[jt]s)\n/gm, '');
   const published = join(made, 'doorman');
   mkdirSync(published, { recursive: true });
   writeFileSync(join(published, 'doorman.mjs'), `${code}/*\n${licences(chunk.moduleIds)}*/\n`);
