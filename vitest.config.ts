@@ -76,8 +76,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: longestWaitMs } },
     // Many tests wait for other processes, so use all cores; by default, vitest leaves one free. Macs in namespaces
-    // also wait for deadlines of real programs.
-    maxWorkers: availableParallelism() + (asked === 'namespace' ? 1 : 0),
+    // also wait for deadlines of real programs. Checks of the sources share the syntax trees.
+    maxWorkers: asked === 'sources' ? 1 : availableParallelism() + (asked === 'namespace' ? 1 : 0),
     // A test that a busy machine disturbed passes the second time; the log shows it as "(retry x1)".
     retry: process.env['CI'] === undefined ? 0 : 1,
     // Only `-u` writes golden files: a missing file is a failure, with or without CI=1.

@@ -8,7 +8,7 @@ const source = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.
 /** The name and position of every declaration in a file. */
 const declared = source.flatMap((path) => {
   const file = parse(path);
-  return [...nodesOf(file)].flatMap((node) => {
+  return nodesOf(file).flatMap((node) => {
     const isDeclaration =
       ts.isFunctionDeclaration(node) ||
       ts.isClassDeclaration(node) ||

@@ -18,7 +18,7 @@ const trees = new Map(modules.map((path) => [path, parse(path)]));
 function named(path: string): readonly string[] {
   const tree = trees.get(path);
   if (tree === undefined) throw new Error(`no module ${path}`);
-  return [...nodesOf(tree)].flatMap((node) => {
+  return nodesOf(tree).flatMap((node) => {
     const isImportCall = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
     const specifier = isImportCall
       ? node.arguments[0]
@@ -51,7 +51,7 @@ const ofParts = (...names: readonly string[]): readonly string[] =>
 function textsIn(path: string): readonly string[] {
   const tree = trees.get(path);
   if (tree === undefined) return [];
-  return [...nodesOf(tree)].flatMap((node) => {
+  return nodesOf(tree).flatMap((node) => {
     if (ts.isSourceFile(node) || ts.isLiteralTypeNode(node.parent) || ts.isImportDeclaration(node.parent)) return [];
     if (ts.isStringLiteralLike(node) || ts.isRegularExpressionLiteral(node)) return [node.text];
     if (ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node)) return [node.text];

@@ -40,7 +40,7 @@ function isShortCall({ expression, arguments: given }: ts.CallExpression): boole
 
 /** True if a loop that counts its pauses ends early. */
 function isShortLoop({ condition, statement, incrementor }: ts.ForStatement): boolean {
-  const within = [condition, statement, incrementor].flatMap((one) => (one === undefined ? [] : [...nodesOf(one)]));
+  const within = [condition, statement, incrementor].flatMap((one) => (one === undefined ? [] : nodesOf(one)));
   const counts = within
     .filter((one) => ts.isBinaryExpression(one))
     .filter(({ operatorToken }) => operatorToken.kind === ts.SyntaxKind.LessThanToken);
@@ -63,6 +63,8 @@ function isShort(node: ts.Node): boolean {
 export function shortLimitsIn(path: string, text: string): readonly string[] {
   if (!candidates.test(text)) return [];
   const file = parse(path, text);
-  const places = [...nodesOf(file)].filter(isShort).map((node) => file.getLineAndCharacterOfPosition(node.getStart()));
+  const places = nodesOf(file)
+    .filter(isShort)
+    .map((node) => file.getLineAndCharacterOfPosition(node.getStart()));
   return [...new Set(places.map(({ line }) => `${path}:${line + 1}`))];
 }

@@ -10,29 +10,42 @@ export interface FunctionShape {
   readonly depth: number;
 }
 
-/** The syntax tree of a project file. */
+const parsed = new Map<string, ts.SourceFile>();
+
+/** The syntax tree of a project file. Several tests share it. */
 export function parse(path: string, text: string = textOf(path)): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  const known = parsed.get(path);
+  if (known?.text === text) return known;
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  parsed.set(path, tree);
+  return tree;
 }
 
-/** All nodes of a tree, parents before children. */
-export function* nodesOf(node: ts.Node): Generator<ts.Node> {
-  yield node;
-  for (const child of node.getChildren()) yield* nodesOf(child);
+/** All nodes of a tree except tokens, parents before children. */
+export function nodesOf(node: ts.Node): readonly ts.Node[] {
+  const all: ts.Node[] = [];
+  const add = (one: ts.Node): void => {
+    all.push(one);
+    ts.forEachChild(one, add);
+  };
+  add(node);
+  return all;
 }
 
 /** Every function, method, accessor and arrow function in a file. */
 export function functionsOf(file: ts.SourceFile): readonly FunctionShape[] {
-  return [...nodesOf(file)].filter(isFunction).map((node) => {
-    const start = file.getLineAndCharacterOfPosition(node.getStart(file)).line;
-    const end = file.getLineAndCharacterOfPosition(node.end).line;
-    return {
-      place: `${file.fileName}:${start + 1}`,
-      name: nameOf(node, file),
-      lines: end - start + 1,
-      depth: node.body === undefined ? 0 : depthOf(node.body),
-    };
-  });
+  return nodesOf(file)
+    .filter(isFunction)
+    .map((node) => {
+      const start = file.getLineAndCharacterOfPosition(node.getStart(file)).line;
+      const end = file.getLineAndCharacterOfPosition(node.end).line;
+      return {
+        place: `${file.fileName}:${start + 1}`,
+        name: nameOf(node, file),
+        lines: end - start + 1,
+        depth: node.body === undefined ? 0 : depthOf(node.body),
+      };
+    });
 }
 
 const isFunction = (node: ts.Node): node is ts.FunctionLikeDeclaration =>

@@ -18,15 +18,17 @@ const hasSlash = (node: ts.Node | undefined): boolean => node?.getText().slice(1
 function addressReaders(path: string, text = textOf(path)): readonly string[] {
   // Most files have no such call, and parsing is slow.
   if (!/(?:address|resource)[)?!]*\.\w|\.(?:exec|test)\(/.test(text)) return [];
-  return [...nodesOf(parse(path, text))].filter(ts.isCallExpression).flatMap((call) => {
-    const { expression, arguments: given } = call;
-    if (!ts.isPropertyAccessExpression(expression)) return [];
-    const name = expression.name.text;
-    const isTaken = takesApart.includes(name) && isAddress(expression.expression) && hasSlash(given[0]);
-    const isTested =
-      (name === 'exec' || name === 'test') && isAddress(given[0]) && expression.expression.getText().includes('\\/');
-    return isTaken || isTested ? [`${path}: ${call.getText()}`] : [];
-  });
+  return nodesOf(parse(path, text))
+    .filter(ts.isCallExpression)
+    .flatMap((call) => {
+      const { expression, arguments: given } = call;
+      if (!ts.isPropertyAccessExpression(expression)) return [];
+      const name = expression.name.text;
+      const isTaken = takesApart.includes(name) && isAddress(expression.expression) && hasSlash(given[0]);
+      const isTested =
+        (name === 'exec' || name === 'test') && isAddress(given[0]) && expression.expression.getText().includes('\\/');
+      return isTaken || isTested ? [`${path}: ${call.getText()}`] : [];
+    });
 }
 
 describe("a property's address", () => {
@@ -89,7 +91,7 @@ const otherRun = 'meshwright ${verb}, at ${phase}';
 /** Commands written as text instead of `meshwright('reboot', name)`, which would lack `--sim`. */
 function typedCommands(path: string, text = textOf(path)): readonly string[] {
   if (!advice.test(text) && !filledIn.test(text)) return [];
-  const nodes = [...nodesOf(parse(path, text))].filter((node) => !isManual(node));
+  const nodes = nodesOf(parse(path, text)).filter((node) => !isManual(node));
   const isWritten = (node: ts.Node): boolean =>
     (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) &&
     advice.test(node.getText().slice(1));
@@ -106,15 +108,17 @@ const textNames = ['detail', 'hint', 'action', 'cure', 'subject'];
  */
 function textReaders(path: string, text = textOf(path)): readonly string[] {
   if (!new RegExp(`\\b(?:${textNames.join('|')})\\b`).test(text)) return [];
-  return [...nodesOf(parse(path, text))].filter(ts.isCallExpression).flatMap((call) => {
-    const { expression, arguments: given } = call;
-    if (!ts.isPropertyAccessExpression(expression)) return [];
-    const name = expression.name.text;
-    const read = expression.expression;
-    const isTaken = takesApart.includes(name) && !ts.isCallExpression(read) && textNames.includes(lastName(read));
-    const isTested = (name === 'exec' || name === 'test') && textNames.includes(lastName(given[0]));
-    return isTaken || isTested ? [`${path}: ${call.getText()}`] : [];
-  });
+  return nodesOf(parse(path, text))
+    .filter(ts.isCallExpression)
+    .flatMap((call) => {
+      const { expression, arguments: given } = call;
+      if (!ts.isPropertyAccessExpression(expression)) return [];
+      const name = expression.name.text;
+      const read = expression.expression;
+      const isTaken = takesApart.includes(name) && !ts.isCallExpression(read) && textNames.includes(lastName(read));
+      const isTested = (name === 'exec' || name === 'test') && textNames.includes(lastName(given[0]));
+      return isTaken || isTested ? [`${path}: ${call.getText()}`] : [];
+    });
 }
 
 describe('human-readable text', () => {
