@@ -1,13 +1,16 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
+let written = 0;
+
 /**
- * Writes a file through a rename and a temporary name that no glob matches. A reader sees either the old or the new
- * text.
+ * Writes a file through a rename and a temporary name that no glob matches and no other write uses: a program cannot
+ * start while anything still writes to its file. A reader sees either the old or the new text.
  */
 export async function replaceFile(path: string, text: string, mode = 0o644): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.sim-new-${basename(path)}`);
+  written += 1;
+  const temporary = join(dirname(path), `.sim-new-${written}-${basename(path)}`);
   await writeFile(temporary, text, { mode });
   await rename(temporary, path);
 }

@@ -70,6 +70,14 @@ function answerOf({ cases, printed = {}, answers = {} }: Answering, command: str
   return typeof found === 'string' ? { stdout: found } : found;
 }
 
+/** A document as one line, with the problems of a run sorted: two Macs may fail in any order. */
+function inOneLine(text: string): string {
+  const document = JSON.parse(text) as { readonly run?: unknown; readonly diagnostics?: readonly unknown[] };
+  if (document.run === undefined) return JSON.stringify(document);
+  const problems = document.diagnostics?.map((one) => JSON.stringify(one)).sort();
+  return JSON.stringify({ ...document, diagnostics: problems?.map((one) => JSON.parse(one)) });
+}
+
 /** Refuses every key. */
 const refusing: Faults = { onAuth: (context) => context.reject(['publickey']) };
 
@@ -137,7 +145,7 @@ export function recordedMacs(clusterFile: string, lock: ClusterLock, macs: Reado
       text.replaceAll(/ offered keys:[^)]*SHA256:[^)]*\)\s*/g, ' offered keys. '),
     );
     const isDocument = stdout.startsWith('{\n');
-    const shown = isDocument ? JSON.stringify(JSON.parse(stdout)) : `\n${stdout}`.replaceAll(/\n+/g, '\n').trimEnd();
+    const shown = isDocument ? inOneLine(stdout) : `\n${stdout}`.replaceAll(/\n+/g, '\n').trimEnd();
     const isShown = (line: string): boolean => stdout === '' || / {2}[a-z]+\/[a-z-]+$/.test(line);
     const problems = stderr.split('\n').filter((line) => !/^(?:error {2}cli\/usage)?$/.test(line) && isShown(line));
     return [`$ meshwright ${words} [exit ${ran.code}] ${shown}\n`, ...problems.map((line) => `! ${line}\n`)]
