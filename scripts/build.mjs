@@ -84,7 +84,7 @@ async function build() {
   if (!isQuick) {
     const declarations = ['--declaration', '--emitDeclarationOnly', '--noCheck', '--outDir', compiled];
     runTool('typescript/bin/tsc', ['-p', 'tsconfig.build.json', ...declarations]);
-    // Given the sources, the bundler would read all of them once more.
+    // Given the sources, dts-bundle-generator would read all of them once more.
     const types = ['-o', join(made, 'index.d.ts'), '--no-check', '--export-referenced-types=false'];
     runTool('dts-bundle-generator/dist/bin/dts-bundle-generator.js', [...types, join(compiled, 'index.d.ts')]);
     appendFileSync(join(made, 'index.d.ts'), addedMembers());

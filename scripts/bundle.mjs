@@ -51,7 +51,8 @@ function licences(ids) {
 }
 
 /**
- * Bundles the command and the library, which share most of their code, into `made/cli`. The files are CommonJS, because Node 20 can cache compiled code only for CommonJS (src/cli/compiled-code.ts).
+ * Bundles the command and the library, which share most of their code, into `made/cli`. The files are CommonJS, because
+ * Node 20 can cache compiled code only for CommonJS (src/cli/compiled-code.ts).
  */
 export async function bundleCommandAndLibrary(made) {
   const cli = join(made, 'cli');
@@ -106,7 +107,7 @@ export async function bundleGateway(made) {
   const [chunk, ...others] = output;
   const strange = chunk.imports.filter((name) => !name.startsWith('node:'));
   if (others.length > 0 || strange.length > 0) throw new Error('the gateway is not one file with only node: imports');
-  // Removes the bundler's region comments, which name this build's folder: equal sources must give equal bytes.
+  // The bundler's comments with the names of modules are of no use on a node.
   const code = chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.[jt]s)\n/gm, '');
   const published = join(made, 'doorman');
   mkdirSync(published, { recursive: true });

@@ -1,6 +1,4 @@
-/**
- * The docs of the library: a docstring for each export, and a target for each link in a docstring of src.
- */
+/** Checks that each export of the library has a docstring, and each link in a docstring of src a target. */
 import { fileURLToPath } from 'node:url';
 import { Application, OptionDefaults, ReflectionKind, TSConfigReader, TypeDocReader } from 'typedoc';
 import ts from 'typescript';

@@ -16,7 +16,10 @@ describe('pure modules without a clock, randomness, timers or a process', () => 
     const compiled = mkdtempSync(join(root, 'dist-pure-'));
     onTestFinished(() => rmSync(compiled, { recursive: true, force: true }));
     for (const path of filesBelow('src').filter((name) => name.endsWith('.ts'))) {
-      const { code } = transformSync(path, textOf(path), { typescript: { rewriteImportExtensions: 'rewrite' } });
+      const { code, errors } = transformSync(path, textOf(path), {
+        typescript: { rewriteImportExtensions: 'rewrite' },
+      });
+      expect(errors).toEqual([]);
       const target = join(compiled, path.replace(/^src\//, '').replace(/\.ts$/, '.js'));
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, code);

@@ -21,7 +21,7 @@ export function parse(path: string, text: string = textOf(path)): ts.SourceFile 
   return tree;
 }
 
-/** All nodes of a tree except tokens, parents before children. */
+/** All nodes of a tree except punctuation and docstrings, parents before children. */
 export function nodesOf(node: ts.Node): readonly ts.Node[] {
   const all: ts.Node[] = [];
   const add = (one: ts.Node): void => {

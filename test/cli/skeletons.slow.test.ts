@@ -41,8 +41,8 @@ const faults: readonly (FaultName | 'none')[] = sampleOf(
   { few: 1, oneIn: 2 },
 ).flat();
 
-/** A rack mostly waits, and two of them fit on two cores. */
-const pairs = faults.flatMap((_, at) => (at % 2 === 0 ? [faults.slice(at, at + 2)] : []));
+/** Two racks at a time, because a rack mostly waits. The first, `none`, is alone: other digests are relative to its. */
+const pairs = faults.flatMap((fault, at) => (at === 0 ? [[fault]] : at % 2 === 1 ? [faults.slice(at, at + 2)] : []));
 
 const differing = <T extends Readonly<Record<string, string>>>(one: T, other: T) =>
   Object.fromEntries(Object.entries(one).filter(([name, digest]) => other[name] !== digest));

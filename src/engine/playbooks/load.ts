@@ -279,7 +279,7 @@ const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsM
 /** True if a text is a task's key. */
 const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
 
-/** The keys of a task that are read, not copied. */
+/** The keys of a task that are read; all others are copied. */
 interface TaskValue {
   readonly deadline?: string | undefined;
   readonly only?: readonly string[] | undefined;
