@@ -101,7 +101,7 @@ const digest = sourceDigest();
 const stamps = isQuick ? [`whole ${digest}\n`, `quick ${digest}\n`] : [];
 const stamp = existsSync(join(dist, stampName)) ? readFileSync(join(dist, stampName), 'utf8') : '';
 if (!stamps.includes(stamp)) {
-  process.stderr.write('build: compiling meshwright; this takes a few seconds\n');
+  process.stderr.write('build: compiling meshwright\n');
   try {
     await build();
   } catch (error) {

@@ -8,7 +8,7 @@ import { codes } from '../../src/engine/diagnose/rules.ts';
 import { type Command, commandVerbs, meshwright, traitsOf } from '../../src/model/text/command.ts';
 import { allCommands } from '../../src/model/text/prose.ts';
 import { filesBelow, textOf } from './sources.ts';
-import { nodesOf, parse } from './syntax.ts';
+import { callsIn } from './syntax.ts';
 
 const simulated = { isSimulated: true };
 
@@ -30,22 +30,20 @@ function fault(shown: string): string | undefined {
 /** Every command in a source file's texts, with placeholders for values that exist only in a run. */
 function writtenCommands(path: string): readonly Command[] {
   if (!textOf(path).includes('meshwright(')) return [];
-  return nodesOf(parse(path))
-    .filter(ts.isCallExpression)
-    .flatMap((call) => {
-      const [verb, ...words] = call.arguments;
-      if (call.expression.getText() !== 'meshwright' || verb === undefined || !ts.isStringLiteral(verb)) return [];
-      const known = commandVerbs.find((one) => one === verb.text);
-      if (known === undefined) throw new Error(`${path}: ${verb.text} is not a command`);
-      return [
-        meshwright(
-          known,
-          ...words.flatMap((word) =>
-            ts.isSpreadElement(word) && words.length > 1 ? [] : [ts.isStringLiteral(word) ? word.text : 'x'],
-          ),
+  return callsIn(path).flatMap((call) => {
+    const [verb, ...words] = call.arguments;
+    if (call.expression.getText() !== 'meshwright' || verb === undefined || !ts.isStringLiteral(verb)) return [];
+    const known = commandVerbs.find((one) => one === verb.text);
+    if (known === undefined) throw new Error(`${path}: ${verb.text} is not a command`);
+    return [
+      meshwright(
+        known,
+        ...words.flatMap((word) =>
+          ts.isSpreadElement(word) && words.length > 1 ? [] : [ts.isStringLiteral(word) ? word.text : 'x'],
         ),
-      ];
-    });
+      ),
+    ];
+  });
 }
 
 const driverNames = ['command', 'llamacpp-rpc', 'mlx', 'exo'] as const;

@@ -32,6 +32,10 @@ export function nodesOf(node: ts.Node): readonly ts.Node[] {
   return all;
 }
 
+/** The calls in a project file. */
+export const callsIn = (path: string, text?: string): readonly ts.CallExpression[] =>
+  nodesOf(parse(path, text)).filter(ts.isCallExpression);
+
 /** Every function, method, accessor and arrow function in a file. */
 export function functionsOf(file: ts.SourceFile): readonly FunctionShape[] {
   return nodesOf(file)

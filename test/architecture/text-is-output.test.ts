@@ -2,7 +2,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { commandVerbs } from '../../src/model/text/command.ts';
 import { filesBelow, textOf } from './sources.ts';
-import { nodesOf, parse } from './syntax.ts';
+import { callsIn, nodesOf, parse } from './syntax.ts';
 
 const takesApart = ['split', 'startsWith', 'endsWith', 'includes', 'indexOf', 'match', 'replace', 'replaceAll'];
 
@@ -14,21 +14,27 @@ const isAddress = (node: ts.Node | undefined): boolean => ['address', 'resource'
 
 const hasSlash = (node: ts.Node | undefined): boolean => node?.getText().slice(1, -1).includes('/') === true;
 
+/** The calls of methods in a file that are meant, with the path; `given` is the first argument. */
+function methodCalls(
+  path: string,
+  text: string,
+  isMeant: (name: string, read: ts.Node, given: ts.Node | undefined) => boolean,
+): readonly string[] {
+  return callsIn(path, text).flatMap((call) => {
+    const { expression, arguments: given } = call;
+    if (!ts.isPropertyAccessExpression(expression)) return [];
+    return isMeant(expression.name.text, expression.expression, given[0]) ? [`${path}: ${call.getText()}`] : [];
+  });
+}
+
 /** Calls that split the address of a property; network addresses have other separators. */
 function addressReaders(path: string, text = textOf(path)): readonly string[] {
   // Most files have no such call, and parsing is slow.
   if (!/(?:address|resource)[)?!]*\.\w|\.(?:exec|test)\(/.test(text)) return [];
-  return nodesOf(parse(path, text))
-    .filter(ts.isCallExpression)
-    .flatMap((call) => {
-      const { expression, arguments: given } = call;
-      if (!ts.isPropertyAccessExpression(expression)) return [];
-      const name = expression.name.text;
-      const isTaken = takesApart.includes(name) && isAddress(expression.expression) && hasSlash(given[0]);
-      const isTested =
-        (name === 'exec' || name === 'test') && isAddress(given[0]) && expression.expression.getText().includes('\\/');
-      return isTaken || isTested ? [`${path}: ${call.getText()}`] : [];
-    });
+  return methodCalls(path, text, (name, read, given) => {
+    const isTaken = takesApart.includes(name) && isAddress(read) && hasSlash(given);
+    return isTaken || ((name === 'exec' || name === 'test') && isAddress(given) && read.getText().includes('\\/'));
+  });
 }
 
 describe("a property's address", () => {
@@ -108,17 +114,10 @@ const textNames = ['detail', 'hint', 'action', 'cure', 'subject'];
  */
 function textReaders(path: string, text = textOf(path)): readonly string[] {
   if (!new RegExp(`\\b(?:${textNames.join('|')})\\b`).test(text)) return [];
-  return nodesOf(parse(path, text))
-    .filter(ts.isCallExpression)
-    .flatMap((call) => {
-      const { expression, arguments: given } = call;
-      if (!ts.isPropertyAccessExpression(expression)) return [];
-      const name = expression.name.text;
-      const read = expression.expression;
-      const isTaken = takesApart.includes(name) && !ts.isCallExpression(read) && textNames.includes(lastName(read));
-      const isTested = (name === 'exec' || name === 'test') && textNames.includes(lastName(given[0]));
-      return isTaken || isTested ? [`${path}: ${call.getText()}`] : [];
-    });
+  return methodCalls(path, text, (name, read, given) => {
+    const isTaken = takesApart.includes(name) && !ts.isCallExpression(read) && textNames.includes(lastName(read));
+    return isTaken || ((name === 'exec' || name === 'test') && textNames.includes(lastName(given)));
+  });
 }
 
 describe('human-readable text', () => {
