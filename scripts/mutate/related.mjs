@@ -51,7 +51,7 @@ const wordsOf = (path, text) => new Set(`${path} ${text}`.match(/[A-Za-z][A-Za-z
 /** Tests that try all files of a kind with recorded cases. */
 const ofKinds = [
   [/\bfact\.ts$/, 'test/unit/engine/observe/cases.test.ts'],
-  [/^src\/(?:config|desired)\//, 'test/unit/config/rule-cases.test.ts'],
+  [/^src\/(?:config|desired)\/|^src\/drivers\/.*\/rules\.ts$/, 'test/unit/config/rule-cases.test.ts'],
   [/\bresource\.ts$/, 'test/unit/engine/plan/resource-cases.test.ts'],
 ];
 

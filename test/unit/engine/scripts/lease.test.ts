@@ -70,8 +70,8 @@ describe.each(scriptShells)('a lease in $name', (shell) => {
     const fence = { run: 'r-1', token: 1 };
     expect(await heldBy(root)).toMatchObject({ heartbeat: 0, fields: { phase: 'observe' } });
     expect((await root.run(renewLeaseScript(root.folder, fence))).stdout).toBe('@renewed\n');
-    await root.run(renewLeaseScript(root.folder, fence, 'change\nrun=evil'));
-    expect(await heldBy(root)).toMatchObject({ run: 'r-1', heartbeat: 2, fields: { phase: 'change run=evil' } });
+    await root.run(renewLeaseScript(root.folder, fence, 'change\nrun=evil\\'));
+    expect(await heldBy(root)).toMatchObject({ run: 'r-1', heartbeat: 2, fields: { phase: 'change run=evil\\' } });
     expect(leftovers(root)).toEqual([]);
   });
 

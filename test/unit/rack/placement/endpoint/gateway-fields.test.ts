@@ -14,9 +14,9 @@ const gateway = {
 };
 
 /** The gateway configuration for one published placement. */
-function configOf(driver: string, proxies?: readonly string[]): string {
+function configOf(driver: string, proxies?: readonly string[], replica = {}): string {
   const publication = { servedName: 'kimi', ...(proxies && { proxies }) };
-  const fleet = { ...fleetOfDriver(driver, { placement: { publication } }), gateway };
+  const fleet = { ...fleetOfDriver(driver, { placement: { publication, ...replica } }), gateway };
   return wantedGateways(fleet, nodeName('studio-1'))
     .flatMap((wanted) => gatewayFiles(fleet, wanted).config)
     .filter((part) => typeof part === 'string')
@@ -34,7 +34,9 @@ describe('request fields that load other models', () => {
   });
 });
 
-it('the gateway configuration lists the proxies from the file in sorted order', () => {
+it('the gateway configuration lists sorted proxies, and a folder of replicas only for a replica', () => {
   expect(configOf('mlx', ['10.0.0.6', '10.0.0.5'])).toContain('"proxies": ["10.0.0.5","10.0.0.6"]');
   expect(configOf('mlx')).not.toContain('proxies');
+  expect(configOf('mlx', [], { replica: { of: 'all', at: 0 } })).toContain('"replicasFolder": "');
+  expect(configOf('mlx')).not.toContain('replicasFolder');
 });

@@ -112,9 +112,8 @@ describe("a placement's gateway reading", () => {
 
   it('is unknown, not missing, when a gateway did not answer', () => {
     expect(endpointStatus(at([silent, answered]), 'other', 8_080)).toMatchObject({ kind: 'unknown', reason: 'failed' });
-    expect(endpointStatus({ doormen: unknown('timed-out', 'late') }, 'chat', 8_080)).toMatchObject({
-      reason: 'timed-out',
-    });
+    const late = endpointStatus({ doormen: unknown('timed-out', 'late') }, 'chat', 8_080);
+    expect(late).toMatchObject({ reason: 'timed-out' });
   });
 });
 
@@ -123,7 +122,8 @@ const newRoot = removedAfter(makeMacRoot);
 async function observed(shell: Shell, curl: string, ports: readonly number[] = [8_080]) {
   const root = newRoot(shell);
   for (const port of ports) root.file(`Library/LaunchDaemons/dev.meshwright.doorman.${port}.plist`, '');
-  root.tool('bin/launchctl', 'printf "%s = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n" "$2"');
+  const running = 'printf "%s = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n" "$2"';
+  root.tool('bin/launchctl', `case $2 in (*2) echo "Could not find service $2"; exit 113 ;; esac; ${running}`);
   root.tool('usr/bin/curl', curl);
   const boundary = 'fedcba9876543210fedcba9876543210';
   const probes = allProbes().filter(({ name }) => name === 'launchd-services');
@@ -133,10 +133,10 @@ async function observed(shell: Shell, curl: string, ports: readonly number[] = [
 }
 
 describe.each(scriptShells)('gateways observed by $name', (shell) => {
-  it('are reported with their answers', async () => {
-    const { doormen: seen, services } = await observed(shell, `printf '%s' '${status(endpoint)}'`);
+  it('are reported with their answers if launchd has loaded them', async () => {
+    const { doormen: seen, services } = await observed(shell, `printf '%s' '${status(endpoint)}'`, [8_080, 8_082]);
     expect(seen).toMatchObject({ value: [{ kind: 'answered', doors: [endpoint] }] });
-    expect(services).toMatchObject({ value: [{ label, behind: ['chat'] }] });
+    expect(services).toMatchObject({ value: [{ label, behind: ['chat'] }, { state: 'not-loaded' }] });
   });
 
   it("are silent when another program's answer is invalid", async () => {
