@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { RuntimeApi } from '../model/gateway.ts';
+import { fieldOf, parsedJson } from './json-fields.ts';
 
 /** An answer that is no text of a model: status and JSON, and when to come again. */
 export interface PlainAnswer {
@@ -33,7 +35,7 @@ export const refusalAnswer = ({ status, retryAfterSeconds, message, type, code, 
 /** Writes an answer that nobody has begun yet; one that was begun is cut, so that nobody takes it for whole. */
 export function sendAnswer(response: ServerResponse, { status, body, retryAfterSeconds, refused }: PlainAnswer): void {
   if (response.headersSent) {
-    response.destroy();
+    breakConnection(response);
     return;
   }
   const text = `${JSON.stringify(body)}\n`;
@@ -46,6 +48,42 @@ export function sendAnswer(response: ServerResponse, { status, body, retryAfterS
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   });
   response.end(text);
+}
+
+/** Ends the connection of an incomplete answer. Without a length, as in HTTP/1.0, only a reset shows that it is one. */
+export function breakConnection(response: ServerResponse): void {
+  if (response.req?.httpVersion === '1.0') response.socket?.resetAndDestroy();
+  response.destroy();
+}
+
+const errorTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+};
+
+/**
+ * A runtime's error as an answer that clients of the OpenAI API understand; a text if the runtime can answer nothing now,
+ * with the reason. Clients do not repeat a request after 404, which some runtimes send for every failure.
+ */
+export function errorAnswer(status: number, text: string, { paths, deadError }: RuntimeApi): PlainAnswer | string {
+  const document = parsedJson(text);
+  const message = messageIn(document) ?? (text.trim().slice(0, longestMessage) || `The runtime returned ${status}.`);
+  if (status === 503 || (deadError !== undefined && message === deadError)) return message;
+  const isWrapped = typeof fieldOf(fieldOf(document, 'error'), 'message') === 'string';
+  const known = status === 404 && paths !== undefined ? 400 : status;
+  const type = errorTypes[known] ?? (known < 500 ? 'invalid_request_error' : 'server_error');
+  return { status: known, body: isWrapped ? document : { error: { message, type, param: null, code: null } } };
+}
+
+const longestMessage = 2_000;
+
+/** `{"error": {"message": …}}` of OpenAI, `{"error": …}` of mlx_lm, `{"detail": …}` of FastAPI. */
+function messageIn(document: unknown): string | undefined {
+  const error = fieldOf(document, 'error');
+  const all = [fieldOf(error, 'message'), error, fieldOf(document, 'detail'), fieldOf(document, 'message')];
+  return all.find((one): one is string => typeof one === 'string' && one !== '')?.slice(0, longestMessage);
 }
 
 /** More of a name that a client sent is not repeated to it. */
@@ -81,6 +119,19 @@ export const refusals = {
     code: 'unsupported_parameter',
     message: `${field} is not taken here: ${servedName} is served as it is.`,
     param: field,
+  }),
+  remoteImage: (): Refusal => ({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'remote_image',
+    message: 'Images must be part of the request, as a data: URL: this endpoint downloads nothing.',
+    param: 'messages',
+  }),
+  missingPath: (path: string, servedName: string, paths: readonly string[]): Refusal => ({
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'unknown_url',
+    message: `The runtime of ${servedName} does not have ${path}. It has: ${paths.join(', ')}.`,
   }),
   badUrl: (): Refusal => ({
     status: 400,

@@ -77,6 +77,7 @@ async function passOwn(
   try {
     const outcome = await forward({
       upstream: door.upstream,
+      canCancel: door.upstream.cancels === 'always',
       path,
       accept: '*/*',
       body: [body],

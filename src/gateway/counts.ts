@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import type { GatewayCounts } from '../model/gateway.ts';
+import { fieldOf } from './json-fields.ts';
 
 /** The counts of all placements of a gateway, by name. */
 export type AllCounts = ReadonlyMap<string, GatewayCounts>;
@@ -25,12 +26,15 @@ export interface AnswerTimes {
   readonly generatingMs?: number;
 }
 
+/** The few tokens of a shorter stream come in one piece, which is no speed. */
+const leastTimedMs = 100;
+
 /** The counts with one more answer. */
 export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, generatingMs }: AnswerTimes): GatewayCounts {
   const { firstToken, generating } = counts;
   // The first token came before the clock of the others began.
   const later = Math.max(0, tokens - 1);
-  const isTimed = generatingMs !== undefined && generatingMs > 0 && later > 0;
+  const isTimed = generatingMs !== undefined && generatingMs >= leastTimedMs && later > 0;
   return {
     ...counts,
     requests: counts.requests + 1,
@@ -60,16 +64,13 @@ export function readCounts(path: string): AllCounts {
   }
 }
 
-const partOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-
 const numberAt = (value: unknown, name: string): number => {
-  const found = partOf(value, name);
+  const found = fieldOf(value, name);
   return typeof found === 'number' && Number.isFinite(found) && found > 0 ? found : 0;
 };
 
 function countsOf(value: unknown): GatewayCounts {
-  const [firstToken, generating] = [partOf(value, 'firstToken'), partOf(value, 'generating')];
+  const [firstToken, generating] = [fieldOf(value, 'firstToken'), fieldOf(value, 'generating')];
   const since = numberAt(value, 'sinceEpochSeconds');
   return {
     ...(since === 0 ? {} : { sinceEpochSeconds: since }),

@@ -1,12 +1,17 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { GatewayReplica, GatewayUpstream } from '../model/gateway.ts';
-import { refusedHeader } from './answers.ts';
+import { breakConnection, errorAnswer, refusedHeader, sendAnswer } from './answers.ts';
 import type { Passage } from './flow.ts';
 import { type Meter, meterFor } from './meter.ts';
+import { renameModel } from './rename-model.ts';
 
 /** One request on its way to a runtime, or to the gateway of another replica. */
 export interface Forwarding {
   readonly upstream: GatewayUpstream;
+  /** Set if the answer is corrected as the runtime's rules require; otherwise it is passed on unchanged. */
+  readonly isCorrected?: boolean;
+  /** Whether to close the runtime's connection when the client disconnects. */
+  readonly canCancel: boolean;
   /** Set if another replica's gateway gets the request, with the client's key. */
   readonly replica?: Pick<GatewayReplica, 'host' | 'port'> & { readonly headers: Readonly<Record<string, string>> };
   readonly path: string;
@@ -14,7 +19,7 @@ export interface Forwarding {
   readonly accept: string;
   /** JSON for the runtime, in pieces. */
   readonly body: readonly Buffer[];
-  /** Receives the answer unchanged. */
+  /** Receives the answer as it arrives. */
   readonly response: ServerResponse;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
@@ -29,10 +34,10 @@ export interface Forwarding {
 export type Forwarded =
   /** A complete answer; the times are absent if it was no stream or had no text. */
   | { readonly kind: 'answered'; readonly tokens: number; readonly firstAtMs?: number; readonly endAtMs: number }
-  /** The runtime refused it with a status of 400 or more, which the client got. */
+  /** The client got an error of the runtime: a status of 400 or more, or an event in a stream. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'client-gone' }
-  /** No answer began; `reason` is a sentence for the client. `isUnreached`: the connection to a replica failed. */
+  /** No answer began; `reason` is part of a sentence for the client. `isUnreached`: a replica was not reached. */
   | { readonly kind: 'down'; readonly reason: string; readonly isUnreached?: true }
   /** Another replica's gateway refused the request with this code; a third replica may accept it. */
   | { readonly kind: 'refused'; readonly code: string }
@@ -57,7 +62,7 @@ const downReason = (error: Error): string =>
 /** Passes one request on, and its answer back without holding anything of it. Never throws. */
 export function forward(way: Forwarding): Promise<Forwarded> {
   return new Promise((resolve) => {
-    const { upstream, replica, body, gone } = way;
+    const { upstream, replica, body, gone, canCancel } = way;
     const asked = httpRequest({
       host: replica?.host ?? '127.0.0.1',
       port: replica?.port ?? upstream.port,
@@ -75,7 +80,7 @@ export function forward(way: Forwarding): Promise<Forwarded> {
     });
     const isConnected = replica === undefined ? () => true : watchConnection(asked);
     const leave = (): void => {
-      if (replica !== undefined || upstream.canCancel) asked.destroy();
+      if (canCancel) asked.destroy();
     };
     const settle = (outcome: Forwarded): void => {
       gone.removeEventListener('abort', leave);
@@ -134,7 +139,6 @@ const [leastStatus, mostStatus] = [200, 599];
 
 /** Passes the answer on as it comes; what the client cannot take yet holds the runtime back. */
 function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Forwarded) => void): void {
-  const { response, gone, now, passage } = way;
   const status = answer.statusCode ?? 0;
   if (status < leastStatus || status > mostStatus) {
     settle({ kind: 'down', reason: 'it gave an answer that is not HTTP.' });
@@ -145,20 +149,33 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
   if (refused !== undefined) {
     settle({ kind: 'refused', code: refused });
     answer.destroy();
-    return;
-  }
+  } else if (way.isCorrected === true && status >= leastError) correctError(answer, status, way, settle);
+  else passContents(answer, status, way, settle);
+}
+
+const leastError = 400;
+
+function passContents(
+  answer: IncomingMessage,
+  status: number,
+  way: Forwarding,
+  settle: (outcome: Forwarded) => void,
+): void {
+  const { response, gone, now, passage, upstream } = way;
   const contentType = answer.headers['content-type'] ?? 'application/octet-stream';
   const length = answer.headers['content-length'];
   const meter: Meter = meterFor(contentType);
   // Its HTTP front refuses requests in a hung mesh, too: that says nothing of those inside.
-  const isDeclined = status >= 400;
+  const isDeclined = status >= leastError;
+  const isChecked = way.isCorrected === true && !isDeclined;
+  const names = isChecked ? renameModel(upstream) : undefined;
   let firstAtMs: number | undefined;
 
   if (!gone.aborted) {
     response.writeHead(status, {
       'content-type': contentType,
       'cache-control': 'no-store',
-      ...(length === undefined ? {} : { 'content-length': length }),
+      ...(length === undefined || names !== undefined ? {} : { 'content-length': length }),
     });
     response.flushHeaders();
   }
@@ -173,26 +190,69 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
     const before = meter.pieces();
     if (meter.see(chunk)) firstAtMs ??= now();
     if (!isDeclined) passage.came(meter.pieces() > before);
-    if (gone.aborted || response.write(chunk)) return;
+    if (gone.aborted || response.write(names?.rename(chunk) ?? chunk)) return;
     if (!isDeclined) passage.hold(true);
     answer.pause();
   });
-  answer.on('end', () => {
-    if (!gone.aborted) response.end();
-    if (isDeclined) return settle({ kind: 'declined' });
-    const outcome = answered(meter, firstAtMs, now());
+  const outcome = (): Forwarded => {
+    if (isDeclined || meter.hasError()) return { kind: 'declined' };
+    const whole = answered(meter, firstAtMs, now());
     // An answer in one piece shows only now that it has text.
-    if (meter.pieces() === 0 && outcome.tokens > 0) passage.came(true);
-    settle(gone.aborted ? { kind: 'client-gone' } : outcome);
-  });
-  const breakOff = (): void => {
-    // One whose end is the end of its connection is complete as soon as we leave, and never ends.
-    if (answer.readableEnded) return;
-    response.destroy();
-    settle({ kind: 'broken' });
+    if (meter.pieces() === 0 && whole.tokens > 0) passage.came(true);
+    return gone.aborted ? { kind: 'client-gone' } : whole;
   };
+  let isOver = false;
+  const end = (isWhole: boolean): void => {
+    if (isOver) return;
+    isOver = true;
+    if (!isWhole) breakConnection(response);
+    else if (!gone.aborted) response.end(names?.rest());
+    settle(isWhole ? outcome() : { kind: 'broken' });
+  };
+  answer.on('end', () => end(!isChecked || isWholeAnswer(meter, answer, way)));
+  // A stream whose end was passed on is complete, whatever becomes of its connection.
+  const breakOff = (): void => end(isChecked && meter.isEnded() === true);
   answer.on('error', breakOff);
   answer.on('close', breakOff);
+}
+
+/** Streams of these paths end with `data: [DONE]`. @see OpenAI API reference, `stream` of both paths */
+const markedPaths: readonly string[] = ['/v1/chat/completions', '/v1/completions'];
+
+/**
+ * Whether an answer whose connection ended in order is complete. Without a length, as in HTTP/1.0, the end of the
+ * connection is also how a runtime that died ends an answer; then only the contents show it.
+ */
+function isWholeAnswer(meter: Meter, { headers }: IncomingMessage, { upstream, path }: Forwarding): boolean {
+  const isMarked = upstream.endsStreams === true && markedPaths.includes(path);
+  if (headers['content-type']?.includes('text/event-stream') === true) return !isMarked || meter.isEnded() === true;
+  const hasEnd = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  return hasEnd || meter.isEnded() !== false;
+}
+
+/** An error of a runtime is short; what is beyond is not read. */
+const mostErrorBytes = 65_536;
+
+/** Passes an error on in the form that clients of the OpenAI API read, or lets another replica take the request. */
+function correctError(
+  answer: IncomingMessage,
+  status: number,
+  { response, gone, upstream }: Forwarding,
+  settle: (outcome: Forwarded) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  answer.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > mostErrorBytes) answer.destroy();
+    else chunks.push(chunk);
+  });
+  answer.on('error', () => undefined);
+  answer.on('close', () => {
+    const error = errorAnswer(status, Buffer.concat(chunks).toString('utf8'), upstream);
+    if (typeof error !== 'string' && !gone.aborted) sendAnswer(response, error);
+    settle(typeof error === 'string' ? { kind: 'down', reason: error } : { kind: 'declined' });
+  });
 }
 
 /** No such key, no such model, a full queue, or not serving: another replica may accept the request. */

@@ -32,6 +32,8 @@ interface Walk {
   at: number;
   /** What ends each list or object that has begun, from the outermost to the innermost. */
   readonly ends: number[];
+  /** Set to look for images: the key of the current value, and that of each list or object that has begun. */
+  readonly keys?: { current: string; readonly outer: string[] };
 }
 
 function isAtEnd(walk: Walk): boolean {
@@ -112,7 +114,11 @@ function takeWord(walk: Walk): boolean {
 }
 
 function takeKey(walk: Walk): boolean {
-  return takeText(walk) && take(walk, colon);
+  skip(walk, spaces);
+  const from = walk.at;
+  if (!takeText(walk)) return false;
+  if (walk.keys !== undefined) walk.keys.current = JSON.parse(walk.bytes.toString('utf8', from, walk.at));
+  return take(walk, colon);
 }
 
 function begin(walk: Walk): boolean {
@@ -122,6 +128,7 @@ function begin(walk: Walk): boolean {
   walk.at += 1;
   if (take(walk, end)) return goOn(walk);
   walk.ends.push(end);
+  walk.keys?.outer.push(walk.keys.current);
   return end === bracketEnd || takeKey(walk);
 }
 
@@ -132,8 +139,25 @@ function goOn(walk: Walk): boolean {
     if (take(walk, comma)) return end === bracketEnd || takeKey(walk);
     if (!next(walk, end)) return false;
     walk.ends.pop();
+    if (walk.keys !== undefined) walk.keys.current = walk.keys.outer.pop() ?? '';
   }
   return true;
+}
+
+/** Where the APIs of OpenAI and Anthropic have the address of an image: by its key and that of the object around it. */
+const imageKeys: Readonly<Record<string, readonly string[]>> = {
+  image_url: ['content'],
+  image: ['content'],
+  url: ['image_url', 'image', 'source'],
+};
+
+const inlineImage = Buffer.from('"data:');
+
+/** Whether the text that begins here is the address of an image that is not part of the request. */
+function isRemoteImage({ bytes, at, keys }: Walk): boolean {
+  const around = keys && imageKeys[keys.current];
+  if (around?.includes(keys?.outer.at(-1) ?? '') !== true) return false;
+  return !bytes.subarray(at, at + inlineImage.length).equals(inlineImage);
 }
 
 function* takeValue(walk: Walk): Reading<boolean> {
@@ -145,6 +169,7 @@ function* takeValue(walk: Walk): Reading<boolean> {
     }
     skip(walk, spaces);
     const byte = walk.bytes[walk.at];
+    if (byte === quote && isRemoteImage(walk)) return false;
     const isBegin = byte === brace || byte === bracket;
     const isTaken = isBegin ? begin(walk) : (byte === quote ? takeText(walk) : takeWord(walk)) && goOn(walk);
     if (!isTaken) return false;
@@ -172,8 +197,16 @@ function* takeObject(walk: Walk): Reading<Members | undefined> {
  * 40 seconds and 2 GB, and a server answers no other request meanwhile. Undefined where the text is not one object in
  * valid JSON, has more than 256 members, or is nested deeper than 512.
  */
-export async function jsonMembers(bytes: Buffer): Promise<Members | undefined> {
-  const reading = takeObject({ bytes, at: 0, ends: [] });
+export const jsonMembers = (bytes: Buffer): Promise<Members | undefined> =>
+  inTurns(takeObject({ bytes, at: 0, ends: [] }));
+
+/** Whether the value of a member, which is valid JSON, has the address of an image that is not part of the request. */
+export async function hasRemoteImage(value: Buffer): Promise<boolean> {
+  if (!['url', 'image', '\\u'].some((part) => value.includes(part))) return false;
+  return !(await inTurns(takeValue({ bytes: value, at: 0, ends: [], keys: { current: '', outer: [] } })));
+}
+
+async function inTurns<Result>(reading: Reading<Result>): Promise<Result> {
   for (;;) {
     const { done, value } = reading.next();
     if (done === true) return value;

@@ -71,8 +71,17 @@ async function passToRuntime(way: Way): Promise<Miss | undefined> {
   const { door } = way;
   const passage = door.flow.begin(way.isStreamed);
   try {
-    const { model } = door.upstream;
-    const outcome = await forward({ ...asked(way), upstream: door.upstream, body: way.bodyFor(model), passage });
+    const { model, cancels } = door.upstream;
+    const canCancel = cancels === 'always' || (cancels === 'streams' && way.isStreamed);
+    const body = way.bodyFor(model);
+    const outcome = await forward({
+      ...asked(way),
+      upstream: door.upstream,
+      isCorrected: true,
+      canCancel,
+      body,
+      passage,
+    });
     return accountFor(outcome, way);
   } finally {
     passage.end();
@@ -127,6 +136,7 @@ async function passToOther(replica: Replica, way: Way): Promise<Miss | undefined
   const outcome = await forward({
     ...asked(way),
     upstream,
+    canCancel: true,
     replica: { ...replica.at, headers },
     body: way.bodyFor(upstream.servedName),
     passage: noPassage,

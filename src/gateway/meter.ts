@@ -1,3 +1,5 @@
+import { fieldOf, parsedJson } from './json-fields.ts';
+
 /** What was seen of one answer: how many tokens, and whether the runtime said so itself. */
 export interface Metered {
   readonly tokens: number;
@@ -10,6 +12,10 @@ export interface Meter {
   readonly see: (chunk: Buffer) => boolean;
   /** Pieces of text of a stream so far. */
   readonly pieces: () => number;
+  /** Whether the contents show that the answer is complete; undefined if they are too long to tell. */
+  readonly isEnded: () => boolean | undefined;
+  /** Whether an event of a stream was an error. */
+  readonly hasError: () => boolean;
   readonly result: () => Metered;
 }
 
@@ -24,6 +30,7 @@ export const meterFor = (contentType: string): Meter =>
 function wholeMeter(): Meter {
   const chunks: Buffer[] = [];
   let size = 0;
+  const document = (): unknown => parsedJson(Buffer.concat(chunks).toString('utf8'));
   return {
     see: (chunk) => {
       size += chunk.length;
@@ -32,8 +39,10 @@ function wholeMeter(): Meter {
       return false;
     },
     pieces: () => 0,
+    isEnded: () => (size > mostBytes ? undefined : document() !== undefined),
+    hasError: () => false,
     result: () => {
-      const said = usageTokens(parseJson(Buffer.concat(chunks).toString('utf8')));
+      const said = usageTokens(document());
       chunks.length = 0;
       return { tokens: said ?? 0, isSaid: said !== undefined };
     },
@@ -45,11 +54,15 @@ function streamMeter(): Meter {
   let rest: Buffer = Buffer.alloc(0);
   let pieces = 0;
   let said: number | undefined;
+  let hasError = false;
+  let last: readonly [string, string] = ['', ''];
 
   const seeLine = (line: string): boolean => {
+    last = [last[1], line];
     if (!line.startsWith('data:')) return false;
-    const document = parseJson(line.slice('data:'.length));
+    const document = parsedJson(line.slice('data:'.length));
     said = usageTokens(document) ?? said;
+    hasError ||= (fieldOf(document, 'error') ?? null) !== null;
     if (!hasText(document)) return false;
     pieces += 1;
     return pieces === 1;
@@ -66,22 +79,12 @@ function streamMeter(): Meter {
       return lines.filter(seeLine).length > 0;
     },
     pieces: () => pieces,
+    // An event counts once its empty line has come.
+    isEnded: () => last[1] === '' && /^data: ?\[DONE\]$/.test(last[0]),
+    hasError: () => hasError,
     result: () => ({ tokens: said ?? pieces, isSaid: said !== undefined }),
   };
 }
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const fieldOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 
 /** `usage` of chat and text completions, and of the two younger APIs, where it may lie below `response`. */
 function usageTokens(document: unknown): number | undefined {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusals } from './answers.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { Members } from './json-members.ts';
+import { hasRemoteImage, type Members } from './json-members.ts';
 import { passToReplica, type Way } from './lanes.ts';
 import { type BodyLimits, type RequestBody, readBody } from './read-body.ts';
 import type { Miss } from './spread.ts';
@@ -54,9 +54,11 @@ async function passBody(
 ): Promise<Refusal | undefined> {
   const door = doorOf(body, open);
   if ('status' in door) return door;
-  const { servedName, refusedFields = [] } = door.upstream;
+  const { servedName, paths, refusedFields = [], fetchesImages } = door.upstream;
+  if (paths !== undefined && !paths.includes(path)) return refusals.missingPath(path, servedName, paths);
   const field = refusedFields.find((name) => (textOf(body, name) ?? 'null') !== 'null');
   if (field !== undefined) return refusals.refusedField(field, servedName);
+  if (fetchesImages === true && (await hasImageIn(body))) return refusals.remoteImage();
   const way: Way = {
     door,
     path,
@@ -86,12 +88,24 @@ function refusalOf({ kind, reason }: Miss, { upstream: { servedName }, count }: 
 /** A member as the JSON in which it came. */
 const textOf = (body: Members, name: string): string | undefined => body.get(name)?.toString('utf8');
 
+/** The messages of chats, and the input of the API for responses. */
+const hasImageIn = async (body: Members): Promise<boolean> => {
+  for (const name of ['messages', 'input']) {
+    const value = body.get(name);
+    if (value !== undefined && (await hasRemoteImage(value))) return true;
+  }
+  return false;
+};
+
 /**
- * Clients send null for what they leave open. A runtime may take that for another value than its default, and load its
- * model anew for it: such a field is left out. Values are the bytes of the client, not copies.
+ * Clients send null for what they leave open. A runtime may refuse that, or take it for another value than its default
+ * and load its model anew for it: such a field is left out. Values are the bytes of the client, not copies.
  */
-function bodyFor({ upstream: { refusedFields = [] } }: Endpoint, body: Members, model: string): readonly Buffer[] {
-  const kept = [...body].filter(([name]) => name !== 'model' && !refusedFields.includes(name));
+function bodyFor({ upstream }: Endpoint, body: Members, model: string): readonly Buffer[] {
+  const { refusedFields = [], refusesNull } = upstream;
+  const isLeftOut = (name: string): boolean =>
+    name === 'model' || refusedFields.includes(name) || (refusesNull === true && textOf(body, name) === 'null');
+  const kept = [...body].filter(([name]) => !isLeftOut(name));
   const parts = kept.flatMap(([name, value]) => [Buffer.from(`${JSON.stringify(name)}:`), value, Buffer.from(',')]);
   return [Buffer.from('{'), ...parts, Buffer.from(`"model":${JSON.stringify(model)}}`)];
 }

@@ -35,9 +35,14 @@ const upstreamOf = (one: Fields): GatewayUpstream => ({
   servedName: textOf(one, 'servedName'),
   port: countOf(one, 'port'),
   model: textOf(one, 'model'),
-  canCancel: one['canCancel'] === true,
+  cancels: one['cancels'] === 'always' || one['cancels'] === 'streams' ? one['cancels'] : 'never',
   maxRequests: countOf(one, 'maxRequests'),
+  ...(one['paths'] === undefined ? {} : { paths: namesOf(one, 'paths') }),
   ...(one['refusedFields'] === undefined ? {} : { refusedFields: namesOf(one, 'refusedFields') }),
+  ...(one['refusesNull'] === true ? { refusesNull: true } : {}),
+  ...(one['fetchesImages'] === true ? { fetchesImages: true } : {}),
+  ...(one['endsStreams'] === true ? { endsStreams: true } : {}),
+  ...(one['deadError'] === undefined ? {} : { deadError: textOf(one, 'deadError') }),
 });
 
 function namesOf(fields: Fields, name: string): readonly string[] {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { GatewayReplica } from '../model/gateway.ts';
+import { parsedJson } from './json-fields.ts';
 import { makeTurns, type Turns } from './turns.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
@@ -26,16 +27,8 @@ const checkMs = 2_000;
 
 /** The other replicas in a file; none if the file is missing or invalid. */
 function parseReplicas(sight: FileSight): readonly GatewayReplica[] {
-  const document = sight.kind === 'text' ? parsed(sight.text) : undefined;
+  const document = sight.kind === 'text' ? parsedJson(sight.text) : undefined;
   return Array.isArray(document) ? document.flatMap(replicaIn) : [];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function replicaIn(value: unknown): readonly GatewayReplica[] {

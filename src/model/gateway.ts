@@ -1,8 +1,30 @@
 import type { Digest } from './digest.ts';
 import type { FactsDoor, FactsDoormen } from './documents.generated.ts';
 
+/** How a runtime answers clients. The gateway corrects what would mislead a client or harm the mesh. */
+export interface RuntimeApi {
+  /** The paths that the runtime answers; absent: unknown, so the gateway forwards all of its own. */
+  readonly paths?: readonly string[];
+  /** Request fields that would make the runtime load a different model; the gateway refuses them. */
+  readonly refusedFields?: readonly string[];
+  /** Set if the runtime refuses null where the OpenAI API has it for an absent field; the gateway removes such fields. */
+  readonly refusesNull?: true;
+  /** Set if the runtime downloads the images of a request from any address; the gateway refuses such images. */
+  readonly fetchesImages?: true;
+  /** Set if every stream of the two completion paths ends with `data: [DONE]`; without it, an answer is incomplete. */
+  readonly endsStreams?: true;
+  /** The runtime's error text once it can answer nothing until it is started again. */
+  readonly deadError?: string;
+}
+
+/**
+ * The answers that a runtime stops when the gateway closes their connection: all, only streams, or none. Other answers
+ * are read completely and discarded, and keep their turn until then.
+ */
+export type Cancellation = 'always' | 'streams' | 'never';
+
 /** A placement behind an API gateway. */
-export interface GatewayUpstream {
+export interface GatewayUpstream extends RuntimeApi {
   readonly placement: string;
   /** The model name that clients send. */
   readonly servedName: string;
@@ -10,12 +32,9 @@ export interface GatewayUpstream {
   readonly port: number;
   /** The `model` that the runtime expects; an unknown name makes some runtimes load a different model. */
   readonly model: string;
-  /** True if an answer can be canceled when its client disconnects; otherwise it is read completely and discarded. */
-  readonly canCancel: boolean;
+  readonly cancels: Cancellation;
   /** Maximum number of requests that the runtime answers in parallel; further requests wait their turn. */
   readonly maxRequests: number;
-  /** Request fields that would make the runtime load a different model; the gateway refuses them. */
-  readonly refusedFields?: readonly string[];
 }
 
 /** Another replica of a placement, which clients of this gateway can use through it. */

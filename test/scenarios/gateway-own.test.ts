@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../until.ts';
 import { chat, openGateways, type TestGateway } from './test-gateway.ts';
 
-const { opened, endAll } = openGateways({ maxRequests: 1, canCancel: false });
+const { opened, endAll } = openGateways({ maxRequests: 1, cancels: 'never' });
 afterEach(endAll);
 
 const question = JSON.stringify({ model: 'default_model', max_tokens: 1 });

@@ -12,7 +12,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   runtime = await startUpstream();
   odd = await startRawUpstream();
-  const oddOne = { placement: 'odd', servedName: 'odd', canCancel: false, maxRequests: 64 };
+  const oddOne = { placement: 'odd', servedName: 'odd', cancels: 'never' as const, maxRequests: 64 };
   gateway = await startTestGateway([upstreamAt(runtime.port), upstreamAt(odd.port, oddOne)], { silentMs: 500 });
 });
 afterAll(async () => {

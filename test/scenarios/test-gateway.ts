@@ -53,7 +53,7 @@ export const upstreamAt = (port: number, more: Partial<GatewayUpstream> = {}): G
   servedName: 'tiny',
   port,
   model: 'default_model',
-  canCancel: true,
+  cancels: 'always',
   maxRequests: 4,
   ...more,
 });

@@ -7,6 +7,7 @@ import type { GoldenCheck, StartDialogue, StopDialogue } from '../../model/endpo
 import type { ForeignDaemon } from '../../model/facts/daemons.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
 import type { RankNeed } from '../../model/fit.ts';
+import type { Cancellation, RuntimeApi } from '../../model/gateway.ts';
 import type { Known } from '../../model/known.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import type { LinkEnd, NodeName } from '../../model/node.ts';
@@ -286,8 +287,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly gracefulShutdown?: StopDialogue['name'];
   /** Whether a second parallel request can crash the mesh; absent: the runtime queues it. */
   takesOneRequest?(placement: DesiredPlacement): boolean;
-  /** Whether a running answer can be canceled. `alone`: only if the placement has a single rank; absent: always. */
-  readonly cancels?: 'alone';
+  /** The answers that the runtime stops when their client disconnects; absent: all. */
+  cancels?(ranks: number): Cancellation;
   /** The golden answer check after every start. */
   goldenCheck(runtime: R): GoldenCheck;
   /** Whether one dead rank can be started again in the same generation while the others run. */
@@ -299,8 +300,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly interruptMs?: number;
   /** Milliseconds that a rank needs to shut down after TERM, if longer than the default. */
   readonly graceMs?: number;
-  /** Request fields that would make the runtime load a different model. */
-  readonly refusedFields?: readonly string[];
+  /** How the runtime answers clients; absent: unknown. */
+  readonly api?: RuntimeApi;
   /** Log lines that an observation includes, as a POSIX extended regular expression for awk; empty: none. */
   readonly logPattern: string;
   /**

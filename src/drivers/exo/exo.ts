@@ -403,6 +403,13 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   judgeSplit,
   splitAdvice: (split) => otherSplits(split, judgeSplit) ?? 'Use one node, or another runtime.',
   exposed: openApi,
+  // @see exo at b5375f8, api/main.py for the paths, and fetch_image_url and generate_chat_stream in
+  // api/adapters/chat_completions.py
+  api: {
+    paths: ['/v1/chat/completions', '/v1/messages', '/v1/responses'],
+    fetchesImages: true,
+    endsStreams: true,
+  },
   dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
   gracefulShutdown: 'exo-farewell',
   // It is not confirmed that two starts of a split model are bit-identical.

@@ -376,11 +376,20 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   tokenRequest: () => countedChatRequest('default_model'),
   // Both ranks exited, and clients got an empty reply. @see mlx-lm issue 1737 (JACCL, mlx 0.32.0, mlx-lm 0.31.3)
   takesOneRequest: ({ nodes }) => nodes.length > 1,
-  // With several ranks, mlx_lm.server cannot cancel an answer: it fails with NotImplementedError.
-  cancels: 'alone',
-  // These fields are part of the model's key, so other values make every rank unload the model. @see ModelProvider of
-  // mlx_lm/server.py
-  refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],
+  // The server notices at its next write, and writes an answer without a stream only at its end. With several ranks, a
+  // canceled request with a seed, with images or of a model without batches fails with NotImplementedError on rank 0
+  // only, and the mesh hangs. @see _serve_single and _is_batchable in mlx_lm/server.py of mlx-lm 0.31.0 to 0.32.2
+  cancels: (ranks) => (ranks === 1 ? 'streams' : 'never'),
+  // @see mlx_lm/server.py of mlx-lm 0.32.2: do_POST, ModelProvider (these fields are part of the model's key, so other
+  // values make every rank unload the model), validate_model_parameters, _inline_image_urls and generate
+  api: {
+    paths: ['/v1/chat/completions', '/v1/completions'],
+    refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],
+    refusesNull: true,
+    fetchesImages: true,
+    endsStreams: true,
+    deadError: 'generation thread died',
+  },
   waves,
   // It is not confirmed that sums across several Macs are bit-identical in every start.
   goldenCheck: () => 'printable',

@@ -18,7 +18,14 @@ const json = { 'content-type': 'application/json' };
 function makeEndpoint(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: readonly string[] = []) {
   const clock = { at: 0, closed: [] as (string | undefined)[] };
   let counts = endpointCounts();
-  const upstream = { placement: 'kimi', servedName: 'tiny', port: 1, model: 'm', canCancel: true, maxRequests };
+  const upstream = {
+    placement: 'kimi',
+    servedName: 'tiny',
+    port: 1,
+    model: 'm',
+    cancels: 'always' as const,
+    maxRequests,
+  };
   const passage = { came: () => undefined, hold: () => undefined, end: () => undefined };
   const endpoint = {
     upstream: { ...upstream, refusedFields },

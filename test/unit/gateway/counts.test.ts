@@ -33,12 +33,12 @@ describe("a gateway's request counts", () => {
     });
     for (const untimed of [
       { tokens: 1, generatingMs: 10 },
-      { tokens: 5, generatingMs: 0 },
+      { tokens: 5, generatingMs: 99 },
       { tokens: 0, generatingMs: 10 },
     ]) {
       expect(withAnswer(streamed, untimed)).toEqual({ ...once, requests: 3, tokens: 10 + untimed.tokens });
     }
-    expect(withAnswer(none, { tokens: 2, generatingMs: 1 }).generating.tokens).toBe(1);
+    expect(withAnswer(none, { tokens: 2, generatingMs: 100 }).generating.tokens).toBe(1);
   });
 
   it('survive a restart, and start at zero if their file is missing or damaged', async () => {

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../temporary-folder.ts';
 import { hashOf } from './hash-of.ts';
 
 const folder = temporaryFolder();
-const upstream = { servedName: 'tiny', port: 1, model: 'm', canCancel: true };
+const upstream = { servedName: 'tiny', port: 1, model: 'm', cancels: 'always' as const };
 const config = {
   listen: { address: '127.0.0.1', port: 0 },
   upstreams: [

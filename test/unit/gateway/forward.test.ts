@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Forwarding, forward } from '../../../src/gateway/forward.ts';
+import type { GatewayUpstream } from '../../../src/model/gateway.ts';
 import { until } from '../../until.ts';
 
 const servers: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
@@ -58,13 +59,14 @@ class Client extends EventEmitter {
 }
 
 /** Forwards a request to a port. */
-function pass(port: number, more: Partial<Forwarding> & { readonly canCancel?: boolean } = {}) {
+function pass(port: number, more: Partial<Forwarding> & { readonly api?: Partial<GatewayUpstream> } = {}) {
   const client = new Client();
   const events: unknown[] = [];
   let at = 0;
-  const { canCancel = true, ...rest } = more;
+  const { api, ...rest } = more;
   const outcome = forward({
-    upstream: { placement: 'kimi', servedName: 'kimi', port, model: 'm', canCancel, maxRequests: 1 },
+    upstream: { placement: 'kimi', servedName: 'kimi', port, model: 'm', cancels: 'always', maxRequests: 1, ...api },
+    canCancel: true,
     path: '/v1/completions?a=1',
     accept: 'text/plain',
     body: [Buffer.from('{"a":'), Buffer.from('1}')],

@@ -33,7 +33,7 @@ async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promi
   await new Promise<void>((resolve) => runtime.listen(0, '127.0.0.1', resolve));
   ends.push(() => new Promise((resolve) => runtime.close(resolve)));
   const { port } = runtime.address() as { readonly port: number };
-  const upstream = { model: 'm', canCancel: true, maxRequests: 2 };
+  const upstream = { model: 'm', cancels: 'always' as const, maxRequests: 2 };
   const gateway = await startDoorman(
     {
       listen: { address: '127.0.0.1', port: listenPort },
@@ -179,7 +179,7 @@ it('a gateway logs only the error name of a failed request and answers with stat
     placement: 'chat',
     port: 1,
     model: 'm',
-    canCancel: true,
+    cancels: 'always' as const,
     maxRequests: 1,
     get servedName(): string {
       throw new TypeError('words of the request');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonMembers } from '../../../src/gateway/json-members.ts';
+import { hasRemoteImage, jsonMembers } from '../../../src/gateway/json-members.ts';
 
 /** The members of a text, with each value parsed. */
 async function read(text: string): Promise<Readonly<Record<string, unknown>> | undefined> {
@@ -102,5 +102,34 @@ describe('the members of a JSON object', () => {
     isOver = true;
     expect(members?.get('a')).toHaveLength(2_000_003);
     expect(turns).toBeGreaterThan(5);
+  });
+});
+
+describe('the images of a request', () => {
+  const all = (part: unknown) => [{ role: 'user', content: [{ type: 'text', text: 'a' }, [], part] }];
+  const isRemote = (value: unknown) => hasRemoteImage(Buffer.from(JSON.stringify(value)));
+
+  it.each([
+    [{ type: 'image_url', image_url: { url: 'http://a' } }],
+    [{ type: 'image_url', image_url: 'https://a' }],
+    [{ type: 'input_image', image: { detail: 'low', url: 'file:///etc/passwd' } }],
+    [{ type: 'image', source: { type: 'url', url: 'http://a' } }],
+    [{ type: 'tool_result', content: [{ type: 'document', source: { url: ' data:' } }] }],
+  ])('are refused if they are elsewhere: %j', async (part) => {
+    expect(await isRemote(all(part))).toBe(true);
+    expect(await isRemote([{ content: part }])).toBe(true);
+  });
+
+  it('are found under an escaped name', async () => {
+    const text = '[{"content":[{"type":"image_url","\\u0069mage_url":{"\\u0075rl":"http://a"}}]}]';
+    expect(await hasRemoteImage(Buffer.from(text))).toBe(true);
+  });
+
+  it.each([
+    [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }],
+    [{ type: 'text', text: 'http://a', url: 'http://a' }],
+    [{ type: 'tool_use', input: { url: 'http://a', image: 'http://a' } }],
+  ])('may be part of the request: %j', async (part) => {
+    expect(await isRemote(all(part))).toBe(false);
   });
 });

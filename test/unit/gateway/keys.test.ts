@@ -46,7 +46,7 @@ describe("a gateway's API keys", () => {
 
 describe("a gateway's configuration", () => {
   it('leads to errors that name the invalid field', () => {
-    const upstream = { placement: 'chat', servedName: 'tiny', port: 1, model: 'm', canCancel: true, maxRequests: 2 };
+    const upstream = { placement: 'chat', servedName: 'tiny', port: 1, model: 'm', cancels: 'always', maxRequests: 2 };
     const files = { keysFolder: 'k', closedFolder: 'c', countsFile: 'n' };
     const whole = { upstreams: [upstream], ...files };
     const read = (file: unknown, listen = '0.0.0.0:8080') => parseDoormanConfig(file, listen);
@@ -58,9 +58,13 @@ describe("a gateway's configuration", () => {
     expect(read(refusing).upstreams).toEqual(refusing.upstreams);
     expect(() => read({ ...whole, upstreams: [{ ...upstream, refusedFields: 'adapters' }] })).toThrow('refusedFields');
     expect(() => read({ ...whole, upstreams: [] })).toThrow('upstreams');
+    const api = { paths: ['/v1/x'], refusesNull: true, fetchesImages: true, endsStreams: true, deadError: 'dead' };
     const one = (more: object) => ({ ...whole, upstreams: [{ ...upstream, ...more }] });
-    const replicated = { ...one({ maxRequests: 0, canCancel: false }), replicasFolder: 'r' };
+    const replicated = { ...one({ maxRequests: 0, cancels: 'never', ...api }), replicasFolder: 'r' };
     expect(read(replicated)).toEqual({ ...replicated, listen, proxies: [] });
+    for (const cancels of ['always', 'streams', 'never'])
+      expect(read(one({ cancels })).upstreams).toMatchObject([{ cancels }]);
+    expect(read(one({ cancels: 'sometimes' })).upstreams).toMatchObject([{ cancels: 'never' }]);
     for (const count of [-1, 0.5, '4', null]) {
       expect(() => read(one({ maxRequests: count }))).toThrow('maxRequests is no number');
       expect(() => read(one({ port: count }))).toThrow('port is no number');

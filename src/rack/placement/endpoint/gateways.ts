@@ -12,7 +12,6 @@ import type {
 } from '../../../model/desired.ts';
 import { digestOf, shortDigest } from '../../../model/digest.ts';
 import type { GatewayKeys, GatewayReplica, GatewayUpstream } from '../../../model/gateway.ts';
-import { given } from '../../../model/given.ts';
 import { type Known, known, mapKnown } from '../../../model/known.ts';
 import { alike, oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
@@ -108,9 +107,9 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Gateway
     servedName: publication.servedName,
     port: innerPort(name),
     model: modelWord(placement, runtime, model) ?? publication.servedName,
-    canCancel: driver?.cancels !== 'alone' || layoutsOf(placement).every(({ nodes }) => nodes.length === 1),
+    cancels: driver?.cancels?.(Math.max(...layoutsOf(placement).map(({ nodes }) => nodes.length))) ?? 'always',
     maxRequests: parallel,
-    ...given({ refusedFields: driver?.refusedFields }),
+    ...driver?.api,
   };
 }
 

@@ -23,20 +23,22 @@ function configOf(driver: string, proxies?: readonly string[], replica = {}): st
     .join('');
 }
 
-describe('request fields that load other models', () => {
-  it('are refused by the mlx gateway', () => {
-    expect(configOf('mlx')).toContain('"refusedFields":["draft_model","adapters","num_draft_tokens"]');
+describe('the gateway configuration', () => {
+  it("has the driver's rules for its runtime", () => {
+    const images = '"fetchesImages":true,"endsStreams":true';
+    expect(configOf('mlx')).toContain(
+      `"cancels":"never","maxRequests":1,"paths":["/v1/chat/completions","/v1/completions"],"refusedFields":["draft_model","adapters","num_draft_tokens"],"refusesNull":true,${images},"deadError":"generation thread died"}`,
+    );
+    expect(configOf('mlx', undefined, { nodes: [nodeName('studio-1')] })).toContain('"cancels":"streams"');
+    expect(configOf('exo')).toContain(`"paths":["/v1/chat/completions","/v1/messages","/v1/responses"],${images}}`);
+    expect(configOf('llamacpp-rpc')).toContain('"cancels":"always","maxRequests":1,"endsStreams":true}');
+    expect(configOf('command')).toContain('"cancels":"always","maxRequests":1}');
   });
 
-  it.each(['command', 'exo', 'llamacpp-rpc'])('are not configured for %s', (driver) => {
-    expect(configOf(driver)).toContain('"servedName":"kimi"');
-    expect(configOf(driver)).not.toContain('refusedFields');
+  it('lists sorted proxies, and a folder of replicas only for a replica', () => {
+    expect(configOf('mlx', ['10.0.0.6', '10.0.0.5'])).toContain('"proxies": ["10.0.0.5","10.0.0.6"]');
+    expect(configOf('mlx')).not.toContain('proxies');
+    expect(configOf('mlx', [], { replica: { of: 'all', at: 0 } })).toContain('"replicasFolder": "');
+    expect(configOf('mlx')).not.toContain('replicasFolder');
   });
-});
-
-it('the gateway configuration lists sorted proxies, and a folder of replicas only for a replica', () => {
-  expect(configOf('mlx', ['10.0.0.6', '10.0.0.5'])).toContain('"proxies": ["10.0.0.5","10.0.0.6"]');
-  expect(configOf('mlx')).not.toContain('proxies');
-  expect(configOf('mlx', [], { replica: { of: 'all', at: 0 } })).toContain('"replicasFolder": "');
-  expect(configOf('mlx')).not.toContain('replicasFolder');
 });
