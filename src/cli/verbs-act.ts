@@ -68,9 +68,9 @@ ${exits}`,
     summary: 'stop accepting requests and wait for those in flight',
     ...changingPlacements,
     options: [everyPlacement, leaseWait],
-    more: `Closes the API gateway of published placements. New requests get status 503 with the reason; requests in flight have until --deadline to finish. The mesh keeps running, and ask and bench bypass the gateway. \`start\` and \`apply\` reopen the gateway; \`apply\` lists this step in its plan.
+    more: `Closes the API gateway of placements. New requests get status 503 with the reason; requests in flight have until --deadline to finish. The mesh keeps running, and ask and bench bypass the gateway. \`start\` and \`apply\` reopen the gateway; \`apply\` lists this step in its plan.
 Checks all Macs in the file, because an earlier version of the file may have left a gateway on any Mac. Defined in playbooks/drain.yaml.
-Exit codes: 0 drained, 1 or 4 requests are still in flight or unknown, 3 the file changed and must be applied first, 5 nothing changed, 64 a placement is not published, 75 a node is leased to another run.
+Exit codes: 0 drained, 1 or 4 requests are still in flight or unknown, 3 the file changed and must be applied first, 5 nothing changed, 64 a placement has no gateway, 75 a node is leased to another run.
 
 Examples:
   meshwright drain kimi --deadline 10m

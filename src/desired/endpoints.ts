@@ -15,9 +15,13 @@ const hostOf = ({ host }: Pick<DesiredNode, 'host'>): string => (host.includes('
 
 /** The address of a placement's endpoint, without a path. An unpublished endpoint is reachable only on its leader. */
 export const endpointUrl = (
-  { publication, endpointPort }: Pick<DesiredPlacement, 'publication' | 'endpointPort'>,
+  placement: Pick<DesiredPlacement, 'publication' | 'endpointPort'>,
   leader: Pick<DesiredNode, 'host'>,
-): string => `http://${publication === undefined ? '127.0.0.1' : hostOf(leader)}:${endpointPort}`;
+): string => `http://${isPublished(placement) ? hostOf(leader) : '127.0.0.1'}:${placement.endpointPort}`;
+
+/** Whether other computers reach the endpoint. */
+export const isPublished = ({ publication }: Pick<DesiredPlacement, 'publication'>): boolean =>
+  publication !== undefined && publication.isLocal !== true;
 
 /**
  * The first port for ranks. macOS opens outgoing connections from port 49152 on, and Linux from 32768 on, so any client

@@ -54,7 +54,8 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
     .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
     .sort((a, b) => compareText(a.name, b.name));
   const { wiredLimit, fileVault, keeper } = spec.system ?? {};
-  const gateway = resolveGateway(spec);
+  const hasGateway = Object.values(spec.placements ?? {}).some((one) => isBehindGateway(one, spec, drivers));
+  const gateway = hasGateway || spec.gateway !== undefined ? resolveGateway(spec) : undefined;
   const downloads = resolveDownloads(spec);
   return withHiddenVariables({
     name: spec.name,
@@ -64,7 +65,7 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
     power: resolvePower(spec),
     system: {
       fileVault: fileVault ?? 'any',
-      accounts: resolveAccounts(spec),
+      accounts: resolveAccounts(spec, gateway !== undefined),
       ...(keeper === 'none' ? {} : { keeper: 'auto' }),
       ...(wiredLimit === undefined ? {} : { wiredLimit: resolveWiredLimit(wiredLimit) }),
       ...resolveMacSettings(spec),
@@ -74,7 +75,13 @@ export function resolveFleet(spec: ClusterSpec, drivers: KeysByDriver): DesiredF
     runtimes: resolveRuntimes(spec, drivers),
     models: resolveModels(spec),
     placements: byName(spec.placements)
-      .flatMap(([name, placement]) => replicasIn(name, placement))
+      .flatMap(([name, placement]) =>
+        replicasIn(
+          name,
+          placement,
+          isBehindGateway(placement, spec, drivers) ? publicationOf(name, placement) : undefined,
+        ),
+      )
       .sort((a, b) => compareText(a.name, b.name)),
   });
 }
@@ -105,9 +112,10 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
 }
 
 /** The accounts that apply creates, unless the file names others. Without a gateway, there is no gateway account. */
-function resolveAccounts(spec: ClusterSpec): DesiredFleet['system']['accounts'] {
-  const { accounts = {} } = spec.system ?? {};
-  const { ranks = ranksAccount, gateway = gatewayIn(spec) && gatewayAccount, transfers = transfersAccount } = accounts;
+function resolveAccounts({ system }: ClusterSpec, hasGateway: boolean): DesiredFleet['system']['accounts'] {
+  const { accounts = {} } = system ?? {};
+  const account = hasGateway ? gatewayAccount : undefined;
+  const { ranks = ranksAccount, gateway = account, transfers = transfersAccount } = accounts;
   return {
     ...(ranks === 'login' ? {} : { ranks }),
     ...(gateway === undefined || gateway === 'login' ? {} : { gateway }),
@@ -244,10 +252,20 @@ const digestsOf = (texts: Readonly<Record<string, string>>): Readonly<Record<str
 const filesOf = ({ files }: ModelSpec): readonly TreeFile[] =>
   byName(files).map(([path, { sha256, size }]) => ({ path, sha256: digest(sha256), sizeBytes: size }));
 
-function resolvePublication(
-  name: string,
-  { servedName = name, access, apiKey, proxies }: NonNullable<PlacementSpec['endpoint']>,
-): Publication {
+/** Whether the file publishes the endpoint, or the driver needs a gateway in front of several nodes. */
+function isBehindGateway(
+  { endpoint, runtime, nodes, fallback }: PlacementSpec,
+  { runtimes }: ClusterSpec,
+  drivers: KeysByDriver,
+): boolean {
+  const most = Math.max(nodes.length, fallback?.nodes.length ?? 0);
+  const keys = drivers.get(runtimes?.[runtime]?.driver ?? '');
+  return endpoint?.listen === 'lan' || (keys?.needsGateway === true && most > 1);
+}
+
+function publicationOf(name: string, { endpoint = {} }: PlacementSpec): Publication {
+  const { listen, servedName = name, access, apiKey, proxies } = endpoint;
+  if (listen !== 'lan') return { servedName, isLocal: true };
   const sources = access === 'anybody' ? [] : keySources(apiKey);
   return { servedName, ...given({ apiKeys: sources.length === 0 ? undefined : sources, proxies }) };
 }
@@ -255,16 +273,10 @@ function resolvePublication(
 /** The name of meshwright's file in the gateway's tree. */
 export const gatewayFile = 'doorman.mjs';
 
-/** The gateway's keys in the file. Without a gateway in the file, a published endpoint gets one with the defaults. */
-const gatewayIn = ({ gateway, placements }: ClusterSpec): ClusterSpec['gateway'] =>
-  gateway ?? (Object.values(placements ?? {}).some(({ endpoint }) => endpoint?.listen === 'lan') ? {} : undefined);
-
 /** Resolves a file's gateway. The source of meshwright's file is only a name until the command line sets its path. */
-function resolveGateway(spec: ClusterSpec): DesiredGateway | undefined {
-  const gateway = gatewayIn(spec);
-  if (gateway === undefined) return undefined;
+function resolveGateway({ gateway = {}, downloads }: ClusterSpec): DesiredGateway {
   const { node, version = defaultNode, program } = gateway;
-  const source = archiveOf(node, nodeReleases.archive(version), spec.downloads);
+  const source = archiveOf(node, nodeReleases.archive(version), downloads);
   const { archive } = source;
   const folder = archive.slice(archive.lastIndexOf('/') + 1).replace(/\.(?:tar\.gz|tar\.xz|zip)$/, '');
   return {
@@ -281,16 +293,20 @@ export const gatewayTree = 'doorman';
 const defaultFirstToken = '60s';
 
 /** One placement per node for a placement with `replicas`, otherwise the placement itself. */
-function replicasIn(name: string, spec: PlacementSpec): readonly DesiredPlacement[] {
-  if (spec.replicas === undefined) return [resolvePlacement(name, spec)];
+function replicasIn(
+  name: string,
+  spec: PlacementSpec,
+  publication: Publication | undefined,
+): readonly DesiredPlacement[] {
+  if (spec.replicas === undefined) return [resolvePlacement(name, spec, publication)];
   return spec.nodes.map((node, at) => ({
-    ...resolvePlacement(name, { ...spec, nodes: [node] }),
+    ...resolvePlacement(name, { ...spec, nodes: [node] }, publication),
     name: replicaName(name, node),
     replica: { of: name, at },
   }));
 }
 
-function resolvePlacement(name: string, spec: PlacementSpec): DesiredPlacement {
+function resolvePlacement(name: string, spec: PlacementSpec, publication: Publication | undefined): DesiredPlacement {
   const { model, drafter, runtime, sharding, shares, roles, allow, backend, endpoint, expect } = spec;
   return {
     name,
@@ -307,7 +323,7 @@ function resolvePlacement(name: string, spec: PlacementSpec): DesiredPlacement {
     ...given({ shares, roles: roles?.prefill === undefined ? undefined : { prefill: nodeName(roles.prefill) } }),
     ...given({ allow, backend: backend === 'auto' ? undefined : backend }),
     endpointPort: endpoint?.port ?? defaultEndpointPort,
-    ...(endpoint?.listen === 'lan' ? { publication: resolvePublication(name, endpoint) } : {}),
+    ...given({ publication }),
     firstTokenMs: durationMs(expect?.firstToken ?? defaultFirstToken) ?? 0,
     ...given({ tokensPerSecond: expect?.tokensPerSecond }),
     state: spec.state ?? 'serving',

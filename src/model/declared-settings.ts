@@ -24,7 +24,16 @@ interface DeclaredParts {
  * to name differences. `env` and `args` are left out, because they can contain secrets.
  */
 export function declaredText({ placement, runtime, model, drafter, account = login }: DeclaredParts): string {
-  const { nodes, sharding = 'none', transport, contextTokens, parallel, endpointPort, backend } = placement;
+  const {
+    nodes,
+    sharding = 'none',
+    transport,
+    contextTokens,
+    parallel,
+    endpointPort,
+    publication,
+    backend,
+  } = placement;
   const version = ({ digest }: Pick<DesiredModel, 'digest'>): string =>
     digest === undefined ? '' : ` ${shortDigest(digest)}`;
   return canonicalJson({
@@ -33,7 +42,7 @@ export function declaredText({ placement, runtime, model, drafter, account = log
     model: `${placement.model}${version(model)}`,
     nodes: nodes.join(', '),
     parallel: String(parallel),
-    port: String(endpointPort),
+    port: `${endpointPort}${publication === undefined ? '' : ' behind a gateway'}`,
     runtime: `${placement.runtime}${version(runtime)}`,
     sharding,
     transport,
@@ -50,8 +59,9 @@ export function changedSettings(kept: string | undefined, wanted: string | undef
   const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   const changed = keys.filter((key) => before[key] !== now[key]);
   if (changed.length === 0) return `settings other than ${keys.join(', ')}`;
-  // A rolled-back version is in the lock, while the file still names the archive of the newer one.
-  const source = (key: string): string => (key === 'runtime' ? 'desired' : 'file');
+  // A rolled-back version is in the lock, while the file still names the archive of the newer one. Some drivers need a
+  // gateway that the file does not name.
+  const source = (key: string): string => (key === 'runtime' || key === 'port' ? 'desired' : 'file');
   return changed
     .map((key) => `${key} ${before[key] ?? 'not set'} (${source(key)}: ${now[key] ?? 'not set'})`)
     .join(', ');

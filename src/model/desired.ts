@@ -210,8 +210,10 @@ export interface DesiredModel {
   readonly shapeUnknown?: string;
 }
 
-/** How a gateway publishes a placement. */
+/** How a gateway passes clients' requests on to a placement. */
 export interface Publication {
+  /** Set if the gateway listens only on its own node: the file does not publish the endpoint. */
+  readonly isLocal?: true;
   /** The model name that clients see and send. */
   readonly servedName: string;
   /** Sources of the API keys, at least one; absent if no key is required. */
@@ -252,7 +254,7 @@ export interface DesiredPlacement
   readonly backend?: 'jaccl' | 'jaccl-ring' | 'ring';
   /** TCP port for clients: the gateway's if published, otherwise the runtime's. */
   readonly endpointPort: number;
-  /** How the endpoint is published on the office network; absent if only its node can reach it. */
+  /** The gateway in front of the runtime; absent if clients on its node reach the runtime itself. */
   readonly publication?: Publication;
   /** Maximum time from the start of the last rank to the first token. */
   readonly firstTokenMs: number;

@@ -60,7 +60,7 @@ describe('a runtime with a version of mlx-lm', () => {
 
   it('comes with a model that each Mac downloads under an account of its own', () => {
     const accounts = [first, second].flatMap((node) => accountIds(node, ['_meshrank', '_meshmove']));
-    expect(accounts).toEqual(['uid=450', 'uid=451', 'uid=450', 'uid=451']);
+    expect(accounts).toEqual(['uid=450', 'uid=452', 'uid=450', 'uid=451']);
   });
 
   it('keeps its list, and has nothing left to do', async () => {

@@ -8,6 +8,7 @@ import { eventually } from '../rack/running.ts';
 import { type FileValue, filePart, first, pairFile } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { writeExoBuild } from '../scenarios/exo-doubles.ts';
+import { nodeArchive } from '../scenarios/published-sources.ts';
 import { startNamespaceRack } from './rack.ts';
 
 const ports = { chat: 8_080, talk: 8_081 } as const;
@@ -27,6 +28,7 @@ const driversFile = (): FileValue =>
       },
       exo: { driver: 'exo', archive: './dist/exo.tar.gz', version: '1.0.72', program: `exo-${commit}/exo` },
     };
+    file['gateway'] = { node: nodeArchive };
     file['models'] = {
       llama: { source: './models/llama' },
       indexed: { source: './models/indexed', repository: 'acme/indexed' },
@@ -60,7 +62,8 @@ describe('mlx and exo on Macs in namespaces', { timeout: patience }, () => {
     const made = ['runtime/mlx', 'runtime/exo', 'placement/chat', 'placement/talk'];
     expect(changesIn(plan)).toEqual(expect.arrayContaining(made.map((one) => `${first} ${one}`)));
     expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
-    expect(rack.fleet().processes()).toHaveLength(4);
+    // Two ranks of each, and the gateway in front of mlx.
+    expect(rack.fleet().processes()).toHaveLength(5);
     expect(await answering()).toEqual(both);
   });
 

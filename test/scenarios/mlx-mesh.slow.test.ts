@@ -13,6 +13,7 @@ import { asText } from '../unit/as-text.ts';
 import { type FileValue, filePart } from './converge-file.ts';
 import { type Applied, type ApplyOptions, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { toldOfRanks } from './failed-start.ts';
+import { nodeArchive } from './published-sources.ts';
 
 /** All four nodes of the example, with a placement of mlx over RDMA. */
 function mlxFile(change: (placement: FileValue) => void = () => undefined): FileValue {
@@ -24,6 +25,7 @@ function mlxFile(change: (placement: FileValue) => void = () => undefined): File
     requirements: './requirements.lock',
   };
   delete filePart(file, 'runtimes')['reference'];
+  file['gateway'] = { node: nodeArchive };
   filePart(file, 'system')['accounts'] = { ranks: '_meshrank', gateway: 'login' };
   filePart(file, 'models')['tiny'] = { source: './models/llama' };
   const placement = filePart(file, 'placements', 'chat');
@@ -41,11 +43,14 @@ const leader = nodes[0];
 const logOf = async (node: string): Promise<string> =>
   (await rack.asRoot(node, '"$R/bin/cat" "$R/Library/Application Support/meshwright/log/"*')).stdout;
 
-const processOf = (node: string) =>
+/** The processes of the ranks; the gateway in front of them is another one. */
+const ranks = () =>
   rack
     .fleet()
     .processes()
-    .find((one) => one.node === node);
+    .filter(({ label }) => label.includes('.rank.'));
+
+const processOf = (node: string) => ranks().find((one) => one.node === node);
 
 function endRank(node: string, signal: NodeJS.Signals): void {
   const found = processOf(node);
@@ -68,7 +73,7 @@ inTurn(0, 3)('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => 
   it('starts from scratch and produces a token, with Python, packages, model, matrix and ranks', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${leader} runtime/mlx`, `${leader} placement/chat`]));
-    expect(rack.fleet().processes()).toHaveLength(4);
+    expect(ranks()).toHaveLength(4);
     for (const node of nodes) {
       expect(await logOf(node)).toContain('meshwright: group of 4 ranks over jaccl');
       expect((await rack.asRoot(node, `cat "$R${accountChecked('_meshrank').path}"`)).stdout).toMatch(
@@ -89,7 +94,7 @@ inTurn(0, 3)('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => 
       await rack.behindOurBack(async () => endRank(node, 'SIGKILL'));
       const { plan } = await rack.converge();
       expect(changesIn(plan)).toEqual([`${leader} placement/chat`]);
-      expect(rack.fleet().processes()).toHaveLength(4);
+      expect(ranks()).toHaveLength(4);
       expect(await meetingPort()).not.toBe(before);
     },
   );
@@ -98,7 +103,7 @@ inTurn(0, 3)('a mesh of four mlx ranks over RDMA', { timeout: patience }, () => 
     await rack.behindOurBack(async () => endRank('studio-3', 'SIGUSR1'));
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual([`${leader} placement/chat`]);
-    expect(rack.fleet().processes()).toHaveLength(4);
+    expect(ranks()).toHaveLength(4);
   });
 
   it('has a matrix with device names, but none from a rank to itself', async () => {
@@ -139,7 +144,7 @@ inTurn(0, 3)('an mlx start', { timeout: patience }, () => {
       const program = join(rack.fleet().nodes[node]?.root ?? '', filesOfRanks, 'rank.py');
       const applied = await startWith(beforeStep(`${node}/placement/chat/kick`, () => rmSync(program)));
       expect(failedIn(applied)).toHaveLength(1);
-      expect(rack.fleet().processes()).toEqual([]);
+      expect(ranks()).toEqual([]);
       expect(toldOfRanks(applied.report)).toEqual([
         {
           code: 'mesh/first-failing-rank',
@@ -156,7 +161,7 @@ inTurn(0, 3)('an mlx start', { timeout: patience }, () => {
   it('leaves nothing running if a rank does nothing', async () => {
     const applied = await startWith(beforeStep(`${leader}/placement/chat/ask`, () => endRank('studio-2', 'SIGSTOP')));
     expect(failedIn(applied)).toEqual([`${leader}/placement/chat/ask`]);
-    expect(rack.fleet().processes()).toEqual([]);
+    expect(ranks()).toEqual([]);
   });
 });
 
@@ -166,7 +171,7 @@ inTurn(1, 3)('mlx ranks after a restart of all Macs', { timeout: patience }, () 
   it('start when the fault is gone', async () => {
     const { after } = await rack.converge();
     expect(leftIn(after)).toEqual([]);
-    expect(rack.fleet().processes()).toHaveLength(4);
+    expect(ranks()).toHaveLength(4);
   });
 
   it("fail with JACCL's error, and this is reported, if a device has no protection domains left", async () => {
@@ -178,7 +183,7 @@ inTurn(1, 3)('mlx ranks after a restart of all Macs', { timeout: patience }, () 
     expect(
       [...shown, ...(applied.report?.diagnostics ?? []).map(({ detail }) => plainText(detail))].join('\n'),
     ).toContain("Couldn't allocate protection domain");
-    expect(rack.fleet().processes()).toEqual([]);
+    expect(ranks()).toEqual([]);
     await rack.behindOurBack((fleet) => fleet.clearFault(['pd-leak', 'studio-4']));
   });
 
@@ -217,10 +222,10 @@ inTurn(2, 3)('a Mac that installs different libraries', { timeout: patience }, (
     const file = mlxFile((placement) => Object.assign(placement, { transport: 'tcp' }));
     filePart(file, 'runtimes', 'mlx')['python'] = '3.13';
     expect(await rack.declare(file)).toEqual([]);
-    const before = rack.fleet().processes();
+    const before = ranks();
     const applied = await rack.apply();
     expect(failedIn(applied)).toEqual([`${leader}/placement/chat/libraries`]);
-    expect(rack.fleet().processes()).toEqual(before);
+    expect(ranks()).toEqual(before);
     const { blockers } = applied.after;
     expect(blockers.map(({ code }) => code)).toEqual(['mlx/libraries-differ']);
     expect(blockers.map(asText)[0]?.action).toMatch(
@@ -234,7 +239,7 @@ inTurn(2, 3)('a Mac that installs different libraries', { timeout: patience }, (
       '"$R/opt/meshwright/runtimes/mlx/$("$R/usr/bin/readlink" "$R/opt/meshwright/runtimes/mlx/current")"';
     await rack.behindOurBack(() => rack.asRoot(odd, `"$R/bin/rm" -r ${version}`));
     await rack.converge();
-    expect(rack.fleet().processes()).toHaveLength(4);
+    expect(ranks()).toHaveLength(4);
   });
 });
 
@@ -253,7 +258,7 @@ inTurn(2, 3)('an mlx rack without internet', { timeout: patience }, () => {
     renameSync(`${wheel}.away`, wheel);
     expect(await rack.declare(wheelsFile())).toEqual([]);
     await rack.converge();
-    expect(rack.fleet().processes()).toHaveLength(4);
+    expect(ranks()).toHaveLength(4);
     expect(Object.keys(rack.lock().runtimeFiles ?? {})).toContain('mlx/mlx_lm-0.31.3-py3-none-any.whl');
   });
 });

@@ -10,7 +10,7 @@ import { type FileValue, filePart } from './converge-file.ts';
 export const clientKey = 'key-of-a-client-0123456789';
 
 /** The path of the Node double below the folder of a rack, as in a cluster file. */
-const nodeArchive = './dist/node-v22.0.0-darwin-arm64.tar.gz';
+export const nodeArchive = './dist/node-v22.0.0-darwin-arm64.tar.gz';
 
 /** Publishes the one placement of a file. */
 export function publish(file: FileValue, endpoint: FileValue = { apiKey: { env: 'CLIENT_KEY' } }): void {

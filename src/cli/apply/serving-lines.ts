@@ -1,4 +1,4 @@
-import { endpointUrl } from '../../desired/endpoints.ts';
+import { endpointUrl, isPublished } from '../../desired/endpoints.ts';
 import { nameInFile } from '../../desired/replicas.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
@@ -29,7 +29,7 @@ function servingOf({ name, endpoint, onFallback }: PlacementSurvey, view: View):
   const status = facts && endpointStatus(facts, name, port);
   const seen = status && seenValue(status);
   if (seen === undefined || seen.closed !== undefined) return undefined;
-  return { ...at, url: `${endpointUrl(placement, leader)}/v1` };
+  return isPublished(placement) ? { ...at, url: `${endpointUrl(placement, leader)}/v1` } : at;
 }
 
 /** Two lines for each placement in the file: where it serves, and a command to try it. Replicas share their lines. */

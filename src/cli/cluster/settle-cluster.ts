@@ -117,9 +117,14 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
     (publication === undefined || hasGateway) &&
     runtimes.some(({ name }) => name === runtime) &&
     models.some(({ name }) => name === model);
-  const placements = fleet.placements.filter(isApplied);
+  const placements = fleet.placements.map((one) => (hasGateway ? one : withoutLocalGateway(one))).filter(isApplied);
   const planned = withThisComputer(run, { ...fleet, runtimes, models, placements, ...planAllowances(run) });
   return { ...base, before: base.lock, fleet: planned, lock, additions: [] };
+}
+
+/** As an earlier version of meshwright applied the placement, whose lock has no gateway. */
+function withoutLocalGateway({ publication, ...placement }: DesiredPlacement): DesiredPlacement {
+  return publication?.isLocal === true ? placement : { ...placement, ...given({ publication }) };
 }
 
 /** The file's fleet with its lock's values, for read-only commands. Includes placements that were never applied. */

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { askedPort, clearTextWords, endpointUrl } from '../../desired/endpoints.ts';
+import { clearTextWords, endpointUrl, isPublished } from '../../desired/endpoints.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
 import { nameInFile } from '../../desired/replicas.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
@@ -77,11 +77,11 @@ const keySource = (source: SecretSource, { folder, home }: FilePlace): SecretSou
 
 function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode, place: FilePlace): EndpointAccess {
   const { publication, endpointPort } = placement;
-  if (publication !== undefined) {
-    const [first] = publication.apiKeys ?? [];
+  if (isPublished(placement)) {
+    const [first] = publication?.apiKeys ?? [];
     return first === undefined ? { kind: 'anybody' } : { kind: 'key', source: keySource(first, place) };
   }
-  const words = ['ssh', '-N', '-L', `${endpointPort}:127.0.0.1:${askedPort(placement)}`];
+  const words = ['ssh', '-N', '-L', `${endpointPort}:127.0.0.1:${endpointPort}`];
   const way = port === undefined ? [] : ['-p', String(port)];
   return { kind: 'tunnel', command: [...words, ...way, user === undefined ? host : `${user}@${host}`].join(' ') };
 }

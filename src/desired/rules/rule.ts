@@ -40,6 +40,8 @@ export interface DriverKeys<R extends DesiredRuntime = DesiredRuntime> {
   readonly ofPlacements: readonly string[];
   /** Set if the driver's ranks can communicate in a ring with any sharding. */
   readonly talksInRings?: true;
+  /** Set if a client that disconnects can hang ranks on several nodes, so that clients never reach these directly. */
+  readonly needsGateway?: true;
   /** More rules for these keys, whichever driver the runtime names. */
   readonly rules?: readonly Rule[];
   /** The driver's own values of a runtime, with defaults. */

@@ -29,6 +29,8 @@ export const keys: DriverKeys<MlxRuntime> = {
   rules,
   ofPlacements: ['args', 'parallel', 'backend'],
   talksInRings: true,
+  // @see cancels in mlx.ts
+  needsGateway: true,
   resolve: ({ version, source, requirements, python = defaultPython, wheels }) => ({
     driver: 'mlx',
     python,

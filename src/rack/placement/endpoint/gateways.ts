@@ -32,7 +32,7 @@ import {
 import { textDigest } from '../../../node/put-file.ts';
 import { treeOf } from '../../records/trees.ts';
 
-/** A placement that is published in the office network. */
+/** A placement behind a gateway. */
 export type PublishedPlacement = DesiredPlacement & { readonly publication: Publication };
 
 export interface WantedGateway {
@@ -88,6 +88,7 @@ export function gatewayFiles(
   const hasReplicas = wanted.placements.some(({ replica }) => replica !== undefined);
   const config = configText(wanted.port, upstreams, { proxies, hasReplicas });
   const work: GatewayJob = {
+    listen: `${addressOf(wanted.placements)}:${wanted.port}`,
     port: wanted.port,
     node: below(folder, gateway.program),
     program: below(folder, gatewayFile),
@@ -144,8 +145,12 @@ export function wantedReplicas(fleet: DesiredFleet, placement: PublishedPlacemen
   return [`${JSON.stringify(others, null, 2)}\n`];
 }
 
-/** All interfaces, because names in the office network may resolve to any of the node's addresses. */
-const everywhere = '0.0.0.0';
+/**
+ * All interfaces if a placement is published, because names in the office network may resolve to any of the node's
+ * addresses.
+ */
+const addressOf = (placements: readonly PublishedPlacement[]): string =>
+  placements.every(({ publication }) => publication.isLocal === true) ? '127.0.0.1' : '0.0.0.0';
 
 /** After SIGTERM, the gateway gives requests 25 s to finish. */
 const exitTimeOutSeconds = 30;
@@ -178,6 +183,8 @@ function keysText(keys: GatewayKeys['keys']): Text {
 
 /** One gateway on a node, without its configuration. */
 interface GatewayJob {
+  /** Address and port. */
+  readonly listen: string;
   readonly port: number;
   readonly node: NodePath;
   readonly program: NodePath;
@@ -192,7 +199,7 @@ interface GatewayJob {
  * @see launchd.plist(5): KeepAlive, UserName, ExitTimeOut, ProcessType (a service that answers people must not be
  * throttled)
  */
-function plistText({ port, node, program, user }: GatewayJob, version?: string): Text {
+function plistText({ listen, port, node, program, user }: GatewayJob, version?: string): Text {
   const log = gatewayLog(port);
   const last = version === undefined ? '' : `\n\t\t<string>${version}</string>`;
   return [
@@ -212,7 +219,7 @@ function plistText({ port, node, program, user }: GatewayJob, version?: string):
     program,
     '</string>\n\t\t<string>',
     gatewayConfig(port),
-    `</string>\n\t\t<string>${everywhere}:${port}</string>${last}\n\t</array>\n\t<key>RunAtLoad</key>\n\t<true/>\n\t<key>StandardErrorPath</key>\n\t<string>`,
+    `</string>\n\t\t<string>${listen}</string>${last}\n\t</array>\n\t<key>RunAtLoad</key>\n\t<true/>\n\t<key>StandardErrorPath</key>\n\t<string>`,
     log,
     '</string>\n\t<key>StandardOutPath</key>\n\t<string>',
     log,

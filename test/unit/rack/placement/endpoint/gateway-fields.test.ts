@@ -23,6 +23,12 @@ function configOf(driver: string, proxies?: readonly string[], replica = {}): st
     .join('');
 }
 
+const gatewayPlists = (fleet: Parameters<typeof wantedGateways>[0]): string =>
+  wantedGateways(fleet, nodeName('studio-1'))
+    .flatMap((wanted) => gatewayFiles(fleet, wanted).plist)
+    .filter((part) => typeof part === 'string')
+    .join('');
+
 describe('the gateway configuration', () => {
   it("has the driver's rules for its runtime", () => {
     const images = '"fetchesImages":true,"endsStreams":true';
@@ -33,6 +39,16 @@ describe('the gateway configuration', () => {
     expect(configOf('exo')).toContain(`"paths":["/v1/chat/completions","/v1/messages","/v1/responses"],${images}}`);
     expect(configOf('llamacpp-rpc')).toContain('"cancels":"always","maxRequests":1,"endsStreams":true}');
     expect(configOf('command')).toContain('"cancels":"always","maxRequests":1}');
+  });
+
+  it('listens on every address only for a published placement', () => {
+    const plistOf = (publication: object) =>
+      gatewayPlists({
+        ...fleetOfDriver('mlx', { placement: { publication: { servedName: 'kimi', ...publication } } }),
+        gateway,
+      });
+    expect(plistOf({})).toContain('<string>0.0.0.0:8080</string>');
+    expect(plistOf({ isLocal: true })).toContain('<string>127.0.0.1:8080</string>');
   });
 
   it('lists sorted proxies, and a folder of replicas only for a replica', () => {
