@@ -4,7 +4,7 @@ import { type MacState, macBehind, type Panic, type SimulatedFleet } from './mod
 import { isBridged, liveAddress, preferencesPath } from './model/network.ts';
 import { dataFile, type NodeFile, shellQuote as quote, toolFile } from './model/node-files.ts';
 import { type PlistDict, plistText } from './model/plist.ts';
-import { isPortActive, rdmaDevice, rdmaPeer, rdmaReceptacles } from './model/rdma.ts';
+import { isPortActive, mappedGidIndex, rdmaDevice, rdmaPeer, rdmaReceptacles } from './model/rdma.ts';
 import { seededUuid } from './model/seed.ts';
 import { formPattern } from './tools/forms.ts';
 import { routesPath, routesText } from './tools/ifconfig.ts';
@@ -121,8 +121,8 @@ export const rdmaCablesPath = '/.sim/rdma-cables';
 const none = '-';
 
 /**
- * One line per device: its name, its GID's IPv4 address, its port's state, this Mac, and the Mac and device at the far
- * end; `-` for missing values.
+ * One line per device: its name, its GID's IPv4 address, its port's state, this Mac, the Mac and device at the far end,
+ * and the GID's index; `-` for missing values.
  */
 const rdmaCablesText = ({ fleet, mac }: View): string =>
   rdmaReceptacles(mac)
@@ -131,7 +131,7 @@ const rdmaCablesText = ({ fleet, mac }: View): string =>
       const isActive = isPortActive(fleet, mac, receptacle);
       const far = rdmaPeer(fleet, mac, receptacle);
       const end = far === undefined ? `${none} ${none}` : `${far.mac.name} ${rdmaDevice(far.receptacle)}`;
-      return `${rdmaDevice(receptacle)} ${address ?? none} ${isActive ? 'active' : 'down'} ${mac.name} ${end}\n`;
+      return `${rdmaDevice(receptacle)} ${address ?? none} ${isActive ? 'active' : 'down'} ${mac.name} ${end} ${mappedGidIndex(receptacle)}\n`;
     })
     .join('');
 

@@ -252,7 +252,7 @@ function newReceptacles({ seed, node, model }: NewMac): readonly ReceptacleState
       ipServiceUuid: seededUuid([...own, 'ip-service']),
       rdmaServiceUuid: seededUuid([...own, 'rdma-service']),
       selfAssigned: selfAssigned(own),
-      isMappedGidFirst: seededInteger([...own, 'gid-order'], 0, 2) > 0,
+      isMappedGidFirst: true,
     };
   });
 }

@@ -37,6 +37,10 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     'test/cli/unlock.slow.test.ts',
   ),
   'gid-missing': apply('studio-1:4'),
+  'gid-second': verb(
+    '`plan` refuses a start of mlx or exo over that cable; use `transport: tcp` or llama.cpp, because nothing is known that moves a GID',
+    'test/scenarios/exo-mesh.slow.test.ts',
+  ),
   'hub-between': hands('studio-1:4'),
   'hub-hides-peer': hands('studio-1:4'),
   'idle-dead-port': verb(

@@ -58,7 +58,8 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   },
   'dhcp-reset': { target: 'studio-2:3', findings: ['error address/by-dhcp node studio-2'] },
   'disk-full': { target: 'studio-1', findings: ['warning disk/low node studio-1'] },
-  // The next six cannot be observed before something is written, restarted or run over RDMA.
+  // The next seven cannot be observed before something is written, restarted or run over RDMA.
+  'gid-second': { target: 'studio-1', findings: [] },
   'no-full-disk-access': { target: 'studio-1', findings: [] },
   'no-return': { target: 'studio-1', findings: [] },
   'idle-dead-port': { target: 'studio-1:2', findings: [] },

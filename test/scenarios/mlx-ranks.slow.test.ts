@@ -141,10 +141,12 @@ describe('a start of the mlx double', () => {
     expect([code, last]).toEqual([1, 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 60']);
   });
 
-  it('fails with errno 22 if a cable has no address', async () => {
-    const { last } = await failing({ size: 2 }, 0, () =>
-      rack.put(0, 'rdma-cables', `${deviceTowards(0, 1)} - active mac-0 mac-1 ${deviceTowards(1, 0)}\n`),
-    );
+  it.each([
+    ['a cable has no address', '-', 1],
+    ['the GID of its address is at index 2', '10.77.0.1', 2],
+  ])('fails with errno 22 if %s', async (_, address, index) => {
+    const line = `${deviceTowards(0, 1)} ${address} active mac-0 mac-1 ${deviceTowards(1, 0)} ${index}\n`;
+    const { last } = await failing({ size: 2 }, 0, () => rack.put(0, 'rdma-cables', line));
     expect(last).toBe('ValueError: [jaccl] Changing queue pair to RTR failed with errno 22');
   });
 

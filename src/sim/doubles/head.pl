@@ -5,8 +5,8 @@
 # On a machine without cables, MESHWRIGHT_LINK_TABLE names a file with lines like `10.77.0.1:51000 127.0.0.1:23211`: an
 # address that can currently be reached, and its place on this machine. The file is read again for every request. The
 # file `rdma-cables` next to it, or in /.sim, has one line per RDMA device of this Mac: name, IPv4 address of its GID,
-# `active` or `down`, this Mac, and the Mac and device at the other end. The file `verbs` lists failing calls, such as
-# `alloc_pd 12`, `create_qp 16`, `rtr 22`.
+# `active` or `down`, this Mac, the Mac and device at the other end, and the index of that GID (default 1). The file
+# `verbs` lists failing calls, such as `alloc_pd 12`, `create_qp 16`, `rtr 22`.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -42,8 +42,10 @@ sub place_of {
 sub cables {
     my %found;
     for my $line (split /\n/, read_text("${beside}rdma-cables") // '') {
-        my ($device, $address, $state, $mac, $far, $far_device) = split ' ', $line;
-        $found{$device} = { address => $address, state => $state, mac => $mac, far => "$far $far_device" };
+        my ($device, $address, $state, $mac, $far, $far_device, $index) = split ' ', $line;
+        my %own = (address => $address, state => $state, mac => $mac, far => "$far $far_device");
+        # mlx, which exo contains, sends only from index 1: there, RTR fails with errno 22.
+        $found{$device} = { %own, is_usable => $address ne '-' && ($index // 1) == 1 ? 1 : 0 };
     }
     return \%found;
 }

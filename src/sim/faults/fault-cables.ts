@@ -139,4 +139,18 @@ export const cableFaults = {
       return withMac(fleet, mac.name, (one) => ({ ...one, live }));
     },
   ),
+
+  /** The IPv4-mapped GID follows the link-local one, as on some Mac minis (mlx pull request 3389). Nothing moves it. */
+  'gid-second': defineFault(
+    'its RDMA devices list the GID of their IPv4 address at index 2, but mlx and exo send only from index 1',
+    aims.cables,
+    (fleet, ends) => {
+      const mac = macNamed(fleet, ends[0]?.node ?? '');
+      if (mac === undefined) return 'the Mac has no cable';
+      const moved = mac.receptacles.map((one) =>
+        ends.some(({ receptacle }) => receptacle === one.number) ? { ...one, isMappedGidFirst: false } : one,
+      );
+      return withMac(fleet, mac.name, (one) => ({ ...one, receptacles: moved }));
+    },
+  ),
 };

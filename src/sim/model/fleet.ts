@@ -26,7 +26,7 @@ export interface ReceptacleState {
   readonly rdmaServiceUuid: string;
   /** The interface's self-assigned 169.254 address, because no DHCP server answers on a cable. */
   readonly selfAssigned: string;
-  /** Whether the IPv4-mapped GID precedes the link-local one; both orders were observed. */
+  /** Whether the IPv4-mapped GID precedes the interface's link-local one, as on most Macs (index 1, not 2). */
   readonly isMappedGidFirst: boolean;
 }
 

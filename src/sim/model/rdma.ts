@@ -14,6 +14,9 @@ export const rdmaReceptacles = (mac: MacState): readonly ReceptacleState[] => (i
 /** `rdma_en3`, the RDMA device of a receptacle. */
 export const rdmaDevice = (receptacle: ReceptacleState): string => `rdma_${receptacle.device}`;
 
+/** Index of the IPv4-mapped GID in a device's table. Index 0 is the link-local GID of the MAC address. */
+export const mappedGidIndex = ({ isMappedGidFirst }: ReceptacleState): number => (isMappedGidFirst ? 1 : 2);
+
 /** The node GUID's 16 digits: the switch UID's octets in reverse order, as in all captures. */
 export const nodeGuid = ({ switchUid }: ReceptacleState): string =>
   (switchUid.toLowerCase().match(/../g) ?? []).reverse().join('');

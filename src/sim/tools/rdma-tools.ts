@@ -6,6 +6,7 @@ import { isBridged, liveAddress } from '../model/network.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
 import {
   isPortActive,
+  mappedGidIndex,
   nodeGuid,
   rdmaDevice,
   rdmaLimit,
@@ -41,7 +42,7 @@ function gidsOf({ fleet, mac }: View, receptacle: ReceptacleState): readonly str
   const live = liveAddress(fleet, mac, receptacle);
   const mapped = live === undefined ? [] : [`::ffff:${live.address}`];
   const own = receptacle.linkLocal;
-  return receptacle.isMappedGidFirst ? [first, ...mapped, own] : [first, own, ...mapped];
+  return [first, own].toSpliced(mappedGidIndex(receptacle), 0, ...mapped);
 }
 
 const mappedStart = '::ffff:';

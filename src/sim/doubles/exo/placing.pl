@@ -273,16 +273,18 @@ sub fail_runner {
     enter($runner, 'Failed', errorMessage => $text, $is_main ? (diagnostics => []) : ());
 }
 
-# The error if this rank cannot use RDMA: no protection domain is left, or a device has no IPv4 address.
+# The error if this rank cannot use RDMA: no protection domain is left, or a device has no GID from which mlx sends.
 sub rdma_problem {
     my ($runner) = @_;
     my $errno = failing('alloc_pd');
     return "[jaccl] Couldn't allocate protection domain (errno $errno)" if defined $errno;
     my $row = $runner->{instance}{jacclDevices}[$runner->{shard}{deviceRank}] // [];
     my %has = map { $_->{name} => 1 } @{ told(node_id())->{addresses} // [] };
+    my $known = cables();
     for my $device (grep { defined } @$row) {
         my $name = $device =~ s/^rdma_//r;
-        return "ValueError: [jaccl] Changing queue pair to RTR failed with errno 22" unless $has{$name};
+        next if $has{$name} && ($known->{$device}{is_usable} // 1);
+        return "ValueError: [jaccl] Changing queue pair to RTR failed with errno 22";
     }
     return undef;
 }

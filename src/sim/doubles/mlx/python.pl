@@ -263,7 +263,7 @@ sub compared {
     my ($mine, $theirs) = @_;
     for my $at (0 .. $#$mine) {
         my ($own, $other) = ($mine->[$at], $theirs->[$at]);
-        my $errno = failing('rtr') // ($own->{address} eq '-' || ($other->{address} // '-') eq '-' ? 22 : undef);
+        my $errno = failing('rtr') // (!$own->{is_usable} || ($other->{address} // '-') eq '-' ? 22 : undef);
         $errno //= 60 if ref $other ne 'HASH' || $own->{far} ne "$other->{mac} $other->{device}";
         raise("ValueError: [jaccl] Changing queue pair to RTR failed with errno $errno") if defined $errno;
     }

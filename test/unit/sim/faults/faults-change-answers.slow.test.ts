@@ -55,6 +55,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, ...changed: 
   'disk-full': ['studio-1', 'studio-1: df, room'],
   'filevault-locked': ['studio-1', 'studio-1: fdesetup'],
   'gid-missing': ['studio-1:2', 'studio-1: ibv_devinfo en3, ifconfig en3, netstat'],
+  'gid-second': ['studio-1', 'studio-1: ibv_devinfo en3 en4 en5'],
   'hub-between': ['studio-1:2', 'studio-1: system_profiler'],
   'hub-hides-peer': ['studio-1:2', 'studio-1: system_profiler'],
   'internet-sharing': [

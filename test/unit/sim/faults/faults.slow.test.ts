@@ -102,6 +102,7 @@ describe("a fault's target", () => {
     });
     expect(refusal(single, 'wrong-mac', 'studio-1')).toContain('both nodes are the same Mac');
     expect(refusal(single, 'gid-missing', 'studio-1')).toContain('the Mac has no cable');
+    expect(refusal(single, 'gid-second', 'studio-1')).toContain('the Mac has no cable');
     expect(refusal(single, 'cable-missing', 'x')).toContain('This rack has no cables.');
     expect(refusal(single, 'cable-missing', 'studio-1:1')).toContain('studio-1 has no cables.');
   });
