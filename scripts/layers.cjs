@@ -99,7 +99,7 @@ const roles = {
     ].join(' '),
     contract: 'build-step define-setting resource',
     placement: [
-      'check/placement-checks check/placement-findings',
+      'check/gid-index check/placement-checks check/placement-findings',
       'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateways',
       'endpoint/seen-gateways placement-blockers state/layouts',
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',

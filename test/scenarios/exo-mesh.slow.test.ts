@@ -214,6 +214,23 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     await fault();
   });
 
+  it('fails over a cable whose GID gets index 2 with its address, and is then refused until it uses TCP', async () => {
+    await rack.behindOurBack(async (fleet) => {
+      for (const name of ['gid-second', 'gid-missing']) await fleet.setFault([name, `${first}:4`]);
+    });
+    const { report, plan } = await rack.apply({ timing: hurried });
+    expect(plan.blockers).toEqual([]);
+    expect(JSON.stringify(report?.steps)).toContain('Changing queue pair to RTR failed with errno 22');
+    expect((await rack.plan()).blockers.map(({ code }) => code)).toEqual(['placement/gid-index']);
+    const overTcp = exoFile('main', (file) =>
+      Object.assign(filePart(file, 'placements', 'chat'), { transport: 'tcp' }),
+    );
+    expect(await rack.declare(overTcp)).toEqual([]);
+    await rack.converge();
+    expect(rack.fleet().processes()).toHaveLength(2);
+    await rack.behindOurBack((fleet) => fleet.clearFault(['gid-second']));
+  });
+
   it('is refused early without a repository or an index, or with reserved arguments', async () => {
     const codesOf = async (change: (file: FileValue) => void): Promise<readonly string[]> => {
       expect(await rack.declare(exoFile('main', change))).toEqual([]);

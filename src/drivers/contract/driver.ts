@@ -253,6 +253,11 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   tensorShape?(runtime: R, model: DesiredModel): ModelShape | undefined;
   /** The runtime's own version, if the file sets it; absent: the file does not. */
   versionOf?(runtime: R): string;
+  /**
+   * The only index in the GID table of an RDMA device from which the runtime sends. Absent: it finds the IPv4-mapped GID
+   * at any index.
+   */
+  readonly sendsFromGid?: number;
   /** Whether the driver splits only by whole layers. */
   readonly splitsLayers?: true;
   /** Objections to a split, as in `check`. Absent: the only objection is tensors that do not divide. */

@@ -1,5 +1,7 @@
 import type { DesiredPlacement } from '../../model/desired.ts';
+import type { Link } from '../../model/node.ts';
 import { below } from '../../node/paths/node-paths.ts';
+import { type CabledFleet, linksBetween } from './addresses.ts';
 import type { RankCommand, RankFile, RankMatrix, RankPlace } from './driver.ts';
 
 /** The transport between a placement's ranks; `alone` for a single rank. */
@@ -45,6 +47,36 @@ const mostCablesPerHop = 4;
  * @see Config::is_valid_ring in mlx/distributed/jaccl/lib/jaccl/jaccl.cpp of mlx 0.32
  */
 export const usedPerHop = (counts: readonly number[]): number => Math.min(mostCablesPerHop, ...counts);
+
+/**
+ * JACCL tells its peer the IPv4-mapped GID, wherever it is, but always sends from this index.
+ *
+ * @see Connection::queue_pair_rtr in mlx/distributed/jaccl/lib/jaccl/rdma.cpp of mlx 0.32.2; mlx pull request 3389
+ */
+export const jacclGid = 1;
+
+type Cables = Pick<CabledFleet, 'links'>;
+
+/** The cables of each hop of a ring, in rank order. Two ranks have only one hop. */
+export const ringHops = (nodes: DesiredPlacement['nodes'], cables: Cables): readonly (readonly Link[])[] =>
+  nodes
+    .slice(0, nodes.length === 2 ? 1 : nodes.length)
+    .map((node, rank) => linksBetween(cables, node, nodes[(rank + 1) % nodes.length] ?? node));
+
+/** The cables that a group over RDMA uses. */
+export function groupLinks(
+  placement: Pick<DesiredPlacement, 'nodes' | 'transport' | 'backend'>,
+  cables: Cables,
+): readonly Link[] {
+  const { nodes } = placement;
+  const first = nodes.map((node) => nodes.map((other) => linksBetween(cables, node, other)[0]));
+  const between = first.map((row) => row.map((link) => (link === undefined ? null : 'cable')));
+  if (backendOf(placement, between) === 'jaccl')
+    return first.flatMap((row, rank) => row.slice(rank + 1)).flatMap((link) => link ?? []);
+  const hops = ringHops(nodes, cables);
+  const used = usedPerHop(hops.map(({ length }) => length));
+  return hops.flatMap((links) => links.slice(0, used));
+}
 
 /** The names that a group of several ranks needs from the last observation, beyond those of its cables. */
 export const groupNeeds = ({ nodes, transport }: Pick<DesiredPlacement, 'nodes' | 'transport'>) => {

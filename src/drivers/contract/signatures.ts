@@ -29,9 +29,10 @@ export const jacclSignatures = signaturesOf({
   },
   'rtr-errno-22': {
     pattern: /Changing queue pair to RTR failed with errno 22\b/,
-    meaning: "mlx cannot find an RDMA device's GID: the cable has no IPv4 address, is in a bridge, or has stale state.",
+    meaning:
+      "mlx cannot use an RDMA device's GID: the cable has no IPv4 address, is in a bridge, or has stale state, or the GID is not at index 1.",
     action: 'apply',
-    cure: "Let apply set the cable addresses and start again; if the error returns, restart all of the placement's Macs.",
+    cure: prose`If \`${aside(meshwright('doctor'))}\` names a GID index, use transport: tcp or a llamacpp-rpc runtime. Otherwise, let apply set the cable addresses and start again; if the error returns, restart all of the placement's Macs.`,
   },
   'errno-60': {
     pattern: /(?:Changing queue pair to RTR|Recv|Send) failed with errno[ =]60\b/,

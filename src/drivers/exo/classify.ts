@@ -8,9 +8,10 @@ const ofRdma = signaturesOf({
   'jaccl-rtr-22': {
     // exo issues 1390 and 1847, mlx issue 3467.
     pattern: /Changing queue pair to RTR failed with errno 22\b/,
-    meaning: 'An RDMA port has no IPv4-mapped GID: its interface has no IPv4 address, or a bridge owns it.',
+    meaning:
+      'An RDMA port has no IPv4-mapped GID, because its interface has no IPv4 address or is in a bridge, or has it at an index other than 1.',
     action: 'apply',
-    cure: prose`Let apply restore the cable addresses; if the error returns, restart all of the placement's Macs (\`${aside(meshwright('reboot'))}\`).`,
+    cure: prose`If \`${aside(meshwright('doctor'))}\` names a GID index, use transport: tcp or a llamacpp-rpc runtime. Otherwise, let apply restore the cable addresses; if the error returns, restart all of the placement's Macs (\`${aside(meshwright('reboot'))}\`).`,
   },
   'jaccl-rtr-96': {
     // exo issue 1973.

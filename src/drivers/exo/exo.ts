@@ -20,6 +20,7 @@ import {
   type Talk,
 } from '../contract/driver.ts';
 import { heldInParts } from '../contract/memory.ts';
+import { jacclGid } from '../contract/mlx-group.ts';
 import { judgeTensors, otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
 import { exoCard } from '../known/exo-cards.ts';
 import { hasExoClass, newestExo } from '../known/model-types.ts';
@@ -398,6 +399,8 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   // The forced master starts first: a later one would replace another master, and the session would start over.
   waves: () => leaderFirst,
   check,
+  // Its runners are mlx groups.
+  sendsFromGid: jacclGid,
   tensorShape: exoShape,
   versionOf: ({ version }) => version,
   judgeSplit,

@@ -1,7 +1,7 @@
 import { linkText } from '../../desired/addresses.ts';
 import { sourceOf } from '../../desired/settle/settle-trees.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
-import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
+import { type LinkEnd, linkEndText } from '../../model/node.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { below } from '../../node/paths/node-paths.ts';
@@ -25,7 +25,9 @@ import {
   groupVariables,
   isFullMesh,
   isRing,
+  jacclGid,
   mostMeshRanks,
+  ringHops,
   usedPerHop,
 } from '../contract/mlx-group.ts';
 import { gpuSignatures, jacclSignatures, signaturesOf } from '../contract/signatures.ts';
@@ -216,20 +218,14 @@ export const reserved: ReservedWords = {
   ],
 };
 
-/** The cables of each hop of a ring, in rank order. Two ranks have only one hop. */
-const hopsOf = ({ placement: { nodes }, fleet: { thunderbolt } }: Check): readonly (readonly Link[])[] =>
-  nodes
-    .slice(0, nodes.length === 2 ? 1 : nodes.length)
-    .map((node, rank) => linksBetween(thunderbolt, node, nodes[(rank + 1) % nodes.length] ?? node));
-
 /**
  * Reports additional cables that a JACCL ring does not use because the device of an end was not observed. A hop without
  * its first cable and a node without facts prevent a start; both are reported elsewhere.
  */
 function leftOut(check: Check): readonly PlacementFinding[] {
-  const { nodes, names } = check;
+  const { placement, fleet, nodes, names } = check;
   if (names === undefined) return [];
-  const hops = hopsOf(check);
+  const hops = ringHops(placement.nodes, fleet.thunderbolt);
   const isUnseen = (end: LinkEnd): boolean =>
     names.device(end) === undefined && nodes.some(({ node, mac }) => node === end.node && mac !== undefined);
   const seen = hops.map((links) => links.filter(({ ends }) => !ends.some(isUnseen)));
@@ -370,6 +366,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   judgeSplit,
   splitAdvice,
   needs: groupNeeds,
+  sendsFromGid: jacclGid,
   // With any other name, all ranks would unload their model and look for that one.
   // `usage` is the number of generated tokens, including those of `<think>`, which are not in the text.
   // @see mlx_lm/server.py at d78bf58, lines 1441 (tokens.append) and 1503 (len(tokens))

@@ -18,7 +18,7 @@ import { macosVersionFact } from '../macos/fact.ts';
 import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
 import { propertyKey, type Reading, type Resource, type ResourceSteps, type View } from '../resource.ts';
 import { checkNotices } from './check/placement-checks.ts';
-import { drafterFindings, fallbackFindings, startAdvice } from './check/placement-findings.ts';
+import { drafterFindings, fallbackFindings, noStartFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
 import { closeGateway, drainMs, type Gateway, openGateway } from './endpoint/gateway-steps.ts';
 import { leftGateways } from './endpoint/seen-gateways.ts';
@@ -124,6 +124,7 @@ export const placement: Resource = {
       ...drafterFindings(view),
       ...startAdvice(view, surveys),
       ...lastStartFindings(view),
+      ...noStartFindings(view),
     ];
   },
 };

@@ -39,6 +39,12 @@ export const meshCodes = {
       'A device can create one queue pair and one protection domain fewer than `ibv_devinfo -v` reports (`max_qp`, `max_pd`). Each of two ranks of a `jaccl-ring` needs two from every device it uses, because its previous and its next neighbor are the same Mac. It makes both connections over every cable, so another cable does not help. Restarting a Mac does not increase the limit.',
     hint: 'Remove `backend`: two cabled ranks then use `jaccl`, which needs only one queue pair from each device. A ring of three or more nodes also needs only one, and `backend: ring` with `transport: tcp` needs none.',
   },
+  'placement/gid-index': {
+    summary: "A cable's RDMA device has the GID of its IPv4 address where the runtime never sends from.",
+    cause:
+      'mlx, and exo with it, always sends from index 1 of the GID table, although it looks for the IPv4-mapped GID at every index to tell its peer (mlx 0.32.2, jaccl/rdma.cpp). Some Mac minis have it at index 2, and every start failed there with RTR errno 22 (mlx pull request 3389). Nothing is known that moves a GID. llama.cpp sends from the index that it finds (ggml-rpc/transport-apple.cpp).',
+    hint: 'No cure is known. Set `transport: tcp` for this placement, or use a runtime with `driver: llamacpp-rpc`, which can send from any index.',
+  },
   'placement/bridged-link': {
     summary: 'The file keeps a bridge that contains a cable between ranks.',
     cause:

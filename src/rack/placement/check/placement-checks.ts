@@ -35,6 +35,7 @@ import { placementCases, takesOfDevice } from '../state/placement-cases.ts';
 import { placementProperty } from '../state/placement-properties.ts';
 import { checkedMac, namesBy } from '../state/seen-names.ts';
 import { fleetAsItStays, roomWords } from '../state/staying.ts';
+import { gidFindings } from './gid-index.ts';
 
 /** A node's facts; undefined if it was not observed. */
 type FactsOf = (node: NodeName) => Facts | undefined;
@@ -95,6 +96,7 @@ export function checkPlacement(
     ...own,
     ...mixedMacosFindings(placement, seen),
     ...tensorFindings(placement, driver.tensorShape?.(runtime, model)),
+    ...gidFindings(placement, fleet, seen),
     ...queuePairFindings(placement, fleet, seen),
     ...bridgedLinks(placement, fleet, seen),
     ...memoryFindings(placement, fleet, seenMemories(fleet, factsOf)),

@@ -22,6 +22,7 @@ import { budgetFindings, lastStartFindings, markedAmong, rebootFindings } from '
 import { areSeen, awayNodes } from '../state/layouts.ts';
 import { orphans, type PlacementCase, placementCases } from '../state/placement-cases.ts';
 import type { Leftover } from '../stop-mesh.ts';
+import { gidFindings } from './gid-index.ts';
 import { bridgedLinks, checkDiagnostic } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 import { hintOf, rdmaSuspicions, startHistory } from './rdma-suspicions.ts';
@@ -37,6 +38,7 @@ export function placementFindings(view: View, surveys: readonly PlacementSurvey[
     ...others.flatMap((one) => findingOf(one, view)),
     ...spent,
     ...lastStartFindings(view),
+    ...noStartFindings(view),
     ...fallbackFindings(view, surveys),
     ...drafterFindings(view),
     ...gatewayFindings(view),
@@ -61,7 +63,8 @@ const startable = (view: View, surveys: readonly PlacementSurvey[]): readonly Pl
 export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
   const spent = budgetFindings(view);
   const failed = startable(view, surveys).filter(
-    (one) => startHistory(view, one).rung !== 'start' && !isAmong(spent, one),
+    // A sure cause is a blocker of the plan.
+    (one) => startHistory(view, one).rung !== 'start' && !isAmong(spent, one) && sureFinding(one, view) === undefined,
   );
   const found = failed.flatMap((one) => [...rdmaSuspicions(view, [one]), ...findingOf(one, view)].slice(0, 1));
   return found.map((one) => ({ ...one, severity: 'warning' }));
@@ -101,20 +104,34 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
       }),
     ];
   }
-  const bridged = bridgedFinding(one, view);
-  if (bridged !== undefined) return [bridged];
+  const sure = sureFinding(one, view);
+  if (sure !== undefined) return [sure];
   const detail = `${sentence(wordsOf(one))}${failureWords(one)}`;
   return [diagnose('mesh/not-serving', { subject, detail, ...given({ hint: hintOf(one, view) }) })];
 }
 
-/** The one cause that neither a start nor `apply` removes, because the file wants it. */
-function bridgedFinding({ name }: PlacementSurvey, { desired, observation }: View): Diagnostic | undefined {
+/** A cause that neither a start nor `apply` removes: the file wants it, or no cure is known. */
+function sureFinding({ name }: PlacementSurvey, { desired, observation }: View): Diagnostic | undefined {
   const placement = desired.placements.find((one) => one.name === name);
   if (placement === undefined) return undefined;
   const nodes = placement.nodes.flatMap((node) => observation.nodes[node] ?? []);
-  const [found] = bridgedLinks(placement, desired, nodes);
+  const [found] = [...bridgedLinks(placement, desired, nodes), ...gidFindings(placement, desired, nodes)];
   return found === undefined ? undefined : checkDiagnostic(placement, found);
 }
+
+/** Serving placements that could not be started again. */
+export const noStartFindings = (view: View): readonly Diagnostic[] =>
+  placementCases(view).flatMap(({ placement, mesh }) => {
+    if (placement.state !== 'serving' || mesh.state !== 'serving') return [];
+    const nodes = placement.nodes.flatMap((node) => view.observation.nodes[node] ?? []);
+    return gidFindings(placement, view.desired, nodes).map((found) =>
+      checkDiagnostic(placement, {
+        ...found,
+        severity: 'warning',
+        detail: `It serves now, but its next start will fail. ${found.detail}`,
+      }),
+    );
+  });
 
 function isUnseen(node: NodeName, { observation }: View): boolean {
   const facts = observation.nodes[node]?.facts;

@@ -23,6 +23,7 @@ import { nodeRdma, receptacleRdma } from '../../rdma/rdma-receptacle.ts';
 import type { View } from '../../resource.ts';
 import { placementsFact, rdmaStartsFact } from '../observed/fact.ts';
 import { markedAmong } from '../placement-blockers.ts';
+import { gidFindings } from './gid-index.ts';
 import { queuePairFindings } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 
@@ -92,12 +93,16 @@ function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Com
   });
 }
 
-/** Findings if a start needs more queue pairs than one boot session has: then the cause is certain. */
-function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }: View): readonly PlacementFinding[] {
+/** The findings of a check about the layout that a survey describes: then the cause is certain. */
+function certain(
+  check: typeof queuePairFindings,
+  { name, nodes }: PlacementSurvey,
+  { desired, observation }: View,
+): readonly PlacementFinding[] {
   const placement = desired.placements.find((one) => one.name === name);
   if (placement === undefined) return [];
   const observed = nodes.flatMap((node) => observation.nodes[node] ?? []);
-  return queuePairFindings(layoutOn(placement, nodes), desired, observed);
+  return check(layoutOn(placement, nodes), desired, observed);
 }
 
 /** True if restarting a Mac may free kernel objects; unknown counts as yes. */
@@ -111,7 +116,7 @@ function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complain
   const { name } = survey;
   const nodes = complaints.map(({ node }) => node);
   const said = saidBy(complaints);
-  const [sure] = neverEnough(survey, view);
+  const [sure] = certain(queuePairFindings, survey, view);
   if (sure !== undefined) {
     return diagnose(sure.code, {
       subject: placementSubject(name),
@@ -215,6 +220,7 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   const { examination } = view;
   const links = linksOf(view, survey);
   if (!hasFailed(survey) || links.length === 0 || !links.every((link) => isFine(examination, link))) return [];
+  if (certain(gidFindings, survey, view).length > 0) return [];
   const own = examination.nodes.filter(({ name }) => survey.nodes.includes(name));
   const complaints = own.flatMap((node) =>
     complaintsIn(readValue(node.facts, rdmaStartsFact)?.last, node, survey.name),

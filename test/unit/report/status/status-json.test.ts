@@ -84,8 +84,9 @@ describe('the JSON output of status', () => {
       node: 'studio-1',
       rank: 'rank 0 on studio-1 exited (1)',
       line,
-      meaning: 'An RDMA port has no IPv4-mapped GID: its interface has no IPv4 address, or a bridge owns it.',
-      cure: "Let apply restore the cable addresses; if the error returns, restart all of the placement's Macs (`meshwright reboot`).",
+      meaning:
+        'An RDMA port has no IPv4-mapped GID, because its interface has no IPv4 address or is in a bridge, or has it at an index other than 1.',
+      cure: "If `meshwright doctor` names a GID index, use transport: tcp or a llamacpp-rpc runtime. Otherwise, let apply restore the cable addresses; if the error returns, restart all of the placement's Macs (`meshwright reboot`).",
     });
   });
 
