@@ -5,9 +5,9 @@ import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
-import { alike } from '../../model/lists.ts';
+import { alike, listText } from '../../model/lists.ts';
 import { macModel, neverHasRdma } from '../../model/macs.ts';
-import { type LinkEnd, linkEndText } from '../../model/node.ts';
+import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { its, meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import { thunderboltFact } from '../cables/fact.ts';
@@ -168,31 +168,59 @@ function places(troubles: readonly Trouble[]): string {
 const restart = (sentence: Prose, nodes: readonly string[]): Prose =>
   withCommands(sentence, [meshwright('reboot', ...nodes)]);
 
-function portDown(node: string, troubles: readonly Trouble[], place: string): Omit<Said, 'code'> {
+/**
+ * The Macs to restart because of this node's ports that are down. One restart covers all ports between these Macs, so
+ * Macs of which each has such a port to another of them get the same list, in file order.
+ */
+function macsToRestart(examination: Examination, own: NodeName): readonly NodeName[] {
+  const ready = examination.nodes.filter((node) => nodeRdma(node) === 'ready');
+  const pairs = ready.flatMap((node) =>
+    troublesOf(examination, node).flatMap(({ rdma }) =>
+      rdma.kind === 'port-down' && rdma.farRdma === 'ready' ? [[node.name, rdma.far.node]] : [],
+    ),
+  );
+  const found = new Set<string>([own]);
+  for (let size = 0; size < found.size; ) {
+    size = found.size;
+    for (const name of pairs.filter((pair) => pair.some((one) => found.has(one))).flat()) found.add(name);
+  }
+  return examination.desired.nodes.flatMap(({ name }) => (found.has(name) ? [name] : []));
+}
+
+function portDown(
+  examination: Examination,
+  node: NodeName,
+  troubles: readonly Trouble[],
+  place: string,
+): Omit<Said, 'code'> {
   const far = troubles.flatMap(({ rdma }) => (rdma.kind === 'port-down' ? [rdma] : []));
-  const told = far.map((one) => linkEndText(one.far)).join(', ');
-  const farNodes = [...new Set(far.map((one) => one.far.node))];
-  const nodes = farNodes.join(' and ');
-  return far.every((one) => one.farRdma === 'ready')
-    ? {
-        detail: `${place}: the RDMA port is down, although the cable to ${told} is plugged in and RDMA is enabled at both ends.`,
-        hint: restart(`Restart both Macs, this one and ${nodes}`, [node, ...farNodes]),
-      }
-    : {
-        detail: `${place}: the RDMA port is down; whether RDMA is enabled at ${told} is unknown.`,
-        hint: withCommands(`Check the far end first. On ${nodes}`, ['rdma_ctl status']),
-      };
+  const told = listText(far.map((one) => linkEndText(one.far)));
+  const [ports, cables] = far.length === 1 ? ['RDMA port is', 'cable'] : ['RDMA ports are', 'cables'];
+  if (far.some((one) => one.farRdma !== 'ready')) {
+    const nodes = listText([...new Set(far.map((one) => one.far.node))]);
+    return {
+      detail: `${place}: the ${ports} down; whether RDMA is enabled at ${told} is unknown.`,
+      hint: withCommands(`Check the far end first. On ${nodes}`, ['rdma_ctl status']),
+    };
+  }
+  const macs = macsToRestart(examination, node);
+  const all = `Restart ${macs.length} Macs with one command, which covers all ports between them`;
+  return {
+    detail: `${place}: the ${ports} down, although the ${cables} to ${told} ${far.length === 1 ? 'is' : 'are'} plugged in and RDMA is enabled at both ends.`,
+    hint: restart(macs.length === 2 ? `Restart both Macs, ${listText(macs)}` : all, macs),
+  };
 }
 
 type Said = Pick<Found, 'code' | 'detail' | 'hint'>;
 
 /** Code, detail and hint for the receptacles of a node that have the same problem. */
 function saidOf(
-  { desired }: Examination,
+  examination: Examination,
   node: ExaminedNode,
   troubles: readonly Trouble[],
   kind: Trouble['rdma']['kind'],
 ): Said {
+  const { desired } = examination;
   const { name } = node;
   const place = places(troubles);
   switch (kind) {
@@ -203,7 +231,7 @@ function saidOf(
         hint: restart(prose`Restart ${named(name)}`, [name]),
       };
     case 'port-down':
-      return { code: 'rdma/port-down', ...portDown(name, troubles, place) };
+      return { code: 'rdma/port-down', ...portDown(examination, name, troubles, place) };
     case 'bridged':
       return { code: 'rdma/bridged', detail: `${place}: a member of a bridge, so RDMA cannot start.` };
     case 'port-not-active':

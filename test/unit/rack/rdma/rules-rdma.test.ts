@@ -97,6 +97,21 @@ describe('RDMA findings', () => {
     expect(told({ ...down, unknown })).toContain('error rdma/port-down node studio-3');
   });
 
+  it('name one restart for all Macs whose ports are down on one end only', () => {
+    // As in public notes about four Mac Studios of 2026-01-30: each cable has a port that is down at one end.
+    const lost = { 'studio-1': ['rdma_en3', 'rdma_en4', 'rdma_en5'], 'studio-3': ['rdma_en3', 'rdma_en5'] };
+    const values = Object.entries({ ...lost, 'studio-4': ['rdma_en4'] }).map(([name, devices]) => {
+      const seen = healthyFacts(name, receptacles(name, 6, meshOfFour))['rdma-ports'];
+      const state = (device: string) => (devices.includes(device) ? ('down' as const) : ('active' as const));
+      return [name, { 'rdma-ports': seen.map((port) => ({ ...port, state: state(port.device) })) }];
+    });
+    const changes: RackChanges = { values: Object.fromEntries(values) };
+    expect(told(changes).map((one) => one.split(' ')[1])).toEqual(Array(3).fill('rdma/port-down'));
+    expect([...new Set(hintsOf('rdma/port-down', changes))]).toEqual([
+      'Restart 4 Macs with one command, which covers all ports between them:\n  meshwright reboot studio-1 studio-2 studio-3 studio-4',
+    ]);
+  });
+
   it('do not report a port that is down while its far end is unreachable', () => {
     expect(told({ ...down, unreachable: ['studio-2'] })).toEqual([]);
   });
