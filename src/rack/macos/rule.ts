@@ -35,7 +35,8 @@ function versionsHint(wanted: DesiredFleet['macos'], groups: readonly Group[]): 
   const { version: wish } = wanted;
   const [newest] = groups.toSorted((a, b) => compareVersions(b.version, a.version) || (a.text < b.text ? 1 : -1));
   const all = groups.flatMap(({ nodes }) => nodes);
-  const offersOf = (version: string): Prose => offersHint(all, { ...wanted, version });
+  const offersOf = (version: string): Prose =>
+    prose`${offersHint(all, { ...wanted, version })}${waysAround(all, { ...wanted, version })}`;
   const isNewer = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
   if (isNewer) {
     const names = everyNodeText(newest.nodes.map(({ name }) => name));
@@ -203,6 +204,29 @@ function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos'
     ),
     '',
   );
+}
+
+/** What to do if some of these Macs have updates, but none to the desired version; otherwise empty. */
+function waysAround(
+  nodes: readonly ExaminedNode[],
+  wanted: DesiredFleet['macos'] & { readonly version: string },
+): Prose {
+  const without = nodes.filter(
+    (node) => newerUpdates(node, wanted).length > 0 && wantedOffer(node, wanted) === undefined,
+  );
+  if (without.length === 0) return '';
+  const offered = nodes.map((node) =>
+    newerUpdates(node, {}).flatMap((update) =>
+      !isBeta(update) && isAccepted(wanted, update.version) ? [update.version] : [],
+    ),
+  );
+  const common = offered[0]?.filter((version) => offered.every((one) => one.includes(version))) ?? [];
+  const [next] = common.toSorted(compareVersions);
+  const other =
+    next === undefined
+      ? ''
+      : ` Or set macos.version to ${next}, which all of them are offered, and update all of them.`;
+  return prose`${other} Or use a full installer of ${wanted.version} on ${namedList(namesOf({ nodes: without }))}.`;
 }
 
 /** The best update that a Mac offers and that the file wants: releases before betas, then the newest. */

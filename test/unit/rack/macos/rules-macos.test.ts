@@ -162,8 +162,23 @@ describe('macOS update hints', () => {
     ]);
     const [hint] = hintsOf('macos/versions-differ', { values }, { macos: wanted });
     expect(hint).toMatch(
-      / studio-2 offers this version: .* studio-3,4 offer only macOS 27\.0 \(26A428\), not 26\.7\.$/,
+      / studio-2 offers this version: .* studio-3,4 offer only macOS 27\.0 \(26A428\), not 26\.7\. Or set/,
     );
+  });
+
+  it('name a version that all Macs are offered, and a full installer, if one is not offered the desired macOS', () => {
+    const hint = (accept: string, offers: readonly MacosUpdate[]): string | undefined => {
+      const values = { ...all(mac('26.5', offers)).values, 'studio-3': mac('26.4.1', [golden, tahoe]) };
+      return hintsOf('macos/versions-differ', { values }, { macos: { version: '26.5', accept } })[0];
+    };
+    const installer = 'Or use a full installer of 26.5 on studio-3.';
+    expect(hint('>=26.4 <28', [tahoe, golden])).toMatch(
+      new RegExp(
+        `not 26\\.5\\. Or set macos\\.version to 26\\.7, which all .* and update all of them\\. ${installer}$`,
+      ),
+    );
+    expect(hint('>=26.4 <26.6', [tahoe])).toMatch(new RegExp(`does not accept\\. ${installer}$`));
+    expect(hint('>=26.4 <28', [])).toMatch(new RegExp(`not 26\\.5\\. ${installer}$`));
   });
 
   it('name the updates of older Macs when the newest Mac sets the version', () => {
