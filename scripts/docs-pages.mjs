@@ -1,9 +1,9 @@
 /** The generated pages of `docs`. */
 import { readFileSync } from 'node:fs';
-import { lowestIn } from '../src/desired/version-range.ts';
 import { plainText } from '../src/diagnostics/prose-text.ts';
 import { docsAnchor } from '../src/diagnostics/render.ts';
 import { exoCard, exoCommit } from '../src/drivers/known/exo-cards.ts';
+import { mlxTable } from '../src/drivers/known/mlx-lm-types.ts';
 import { modelType, modelTypes, newestExo, newestMlxLm, oldestMlxLm } from '../src/drivers/known/model-types.ts';
 import { publishedSpeeds } from '../src/drivers/known/speeds.ts';
 import { macModel, macModelsDate } from '../src/model/macs.ts';
@@ -194,9 +194,10 @@ These are models that owners of Mac clusters run, and what each driver can do wi
 refuse by the same data. A model that is missing here can run, too: meshwright then warns that it does not know whether the
 runtime can split the model. \`meshwright fit NAME --on MACS\` accepts every name and repository in these tables.
 
-The data covers mlx-lm ${oldestMlxLm} to ${newestMlxLm}, exo ${newestExo.release}, and exo's main branch at commit
-${exoCommit.slice(0, 8)} (\`version: "${newestExo.main}"\`). "From" is the first of these versions that can do it. Over how
-many Macs a model can be split depends on its dimensions; \`fit\` calculates this.
+The data covers mlx-lm ${oldestMlxLm} to ${newestMlxLm}, as \`npm run mlx-types\` read the released wheels on ${mlxTable.read}, exo
+${newestExo.release}, and exo's main branch at commit ${exoCommit.slice(0, 8)} (\`version: "${newestExo.main}"\`). "From" is the first of
+these versions that can do it. With a newer mlx-lm, a split that is missing here is not refused: \`plan\` warns, and \`fit\`
+reports the result as unknown. Over how many Macs a model can be split depends on its dimensions; \`fit\` calculates this.
 
 ## How each driver splits a model
 
@@ -245,7 +246,7 @@ ${Object.entries(modelTypes)
   })
   .join('\n')}
 
-mlx-lm ${newestMlxLm} runs these only on a single node: ${whole.map(([name]) => `\`${name}\``).join(', ')}.
+mlx-lm ${newestMlxLm} runs these only on a single node: ${whole.map(([name, { mlx }]) => `\`${name}\`${mlx.loads === undefined ? '' : ` (${fromText(mlx.loads)})`}`).join(', ')}.
 
 ## Sources
 
@@ -258,7 +259,7 @@ function isWhole(mlx) {
 }
 
 function fromText(range) {
-  return range === undefined ? 'no' : `from ${lowestIn(range)}`;
+  return range?.replaceAll('>=', 'from ').replaceAll(' <', ', before ').replaceAll(' ||', ', and') ?? 'no';
 }
 
 /** Ranges of exo begin at 1.0.0, or after the last release. */
@@ -288,7 +289,8 @@ function mlxText(mlx) {
   if (isWhole(mlx)) return 'one node only';
   const { tensor, pipeline } = mlx;
   if (tensor === pipeline) return `tensor and pipeline ${fromText(tensor)}`;
-  return `tensor ${fromText(tensor)}${pipeline === undefined ? '' : `, pipeline ${fromText(pipeline)}`}`;
+  const ways = Object.entries({ tensor, pipeline }).filter(([, range]) => range !== undefined);
+  return ways.map(([way, range]) => `${way} ${fromText(range)}`).join(', ');
 }
 
 /** What exo allows for the builds with a card, or else for the class. */

@@ -110,7 +110,18 @@ describe('fit MODEL', () => {
       await run('fit', base, '--on', '2xMac15,14:512GB', '--sharding', 'pipeline', '--mlx-lm', '0.30.7'),
       await run('fit', base, '--on', '2xMac15,14:512GB,2xMac15,14:256GB', '--runtime', 'exo', '--sharding', 'pipeline'),
       await run('fit', './small/small.gguf', '--on', 'Mac16,11:64GB', '--requests', '4'),
-      await run('fit', base, '--on', '2xMac17,15:256GB,2xMac16,9:128GB', '--context', '4k', '--sharding', 'pipeline'),
+      await run(
+        'fit',
+        base,
+        '--on',
+        '2xMac17,15:256GB,2xMac16,9:128GB',
+        '--context',
+        '4k',
+        '--sharding',
+        'pipeline',
+        '--mlx-lm',
+        '0.31.3',
+      ),
     ];
     expect(rans.map(({ code }) => code)).toEqual([0, 1, 1, 1, 0, 0, 1]);
     expect(Math.max(...rans.map((ran) => widest(ran.stdout + ran.stderr)))).toBeLessThanOrEqual(80);
@@ -137,7 +148,7 @@ describe('fit MODEL', () => {
       await ask('kimmi-k2.6', '--on', '2xMac15,14:256GB'),
       await ask('qwen3-235b-a22b', '--on', '4xMac15,14:256GB'),
     ];
-    expect(rans.map(({ code }) => code)).toEqual([0, 1, 1, 1, 1, 64, 1]);
+    expect(rans.map(({ code }) => code)).toEqual([0, 1, 1, 1, 1, 64, 0]);
     await expectGolden('fit-known', elsewhere, rans);
     const ran = await ask('mlx-community/DeepSeek-V3.2-4bit', '--on', '2xMac15,14:512GB', '--runtime', 'exo', '--json');
     expect(schemaCheck('fit')(json(ran))).toEqual([]);

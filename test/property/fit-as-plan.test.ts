@@ -63,7 +63,7 @@ const shapes = fc.record({
 const cases: fc.Arbitrary<Case> = fc
   .record({
     driver: fc.constantFrom<DriverName>('mlx', 'exo', 'llamacpp-rpc', 'command'),
-    mlxLm: fc.constantFrom('0.30.7', '0.31.0', '0.32.0', '0.33.0'),
+    mlxLm: fc.constantFrom('0.30.7', '0.31.0', '0.31.3', '0.32.0', '0.99.0'),
     sharding: fc.constantFrom('tensor' as const, 'pipeline' as const),
     sizes,
     model: shapes,

@@ -357,7 +357,7 @@ export const knownModels: readonly KnownModel[] = [
   {
     name: 'MiniMax-M3',
     words: ['minimax', 'm3'],
-    type: 'minimax_m3',
+    type: 'minimax_m3_vl',
     parameters: ['not published'],
     source: 'https://github.com/ml-explore/mlx-lm',
     others: 'vMLX',

@@ -1,7 +1,8 @@
 import { tensorProblems } from '../../desired/tensor-limits.ts';
 import { inRange, isBelow, lowestIn } from '../../desired/version-range.ts';
 import { otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
-import { lossyPipelines, modelType, newestMlxLm, oldestMlxLm } from '../known/model-types.ts';
+import { mlxTable } from '../known/mlx-lm-types.ts';
+import { modelType, newestMlxLm, oldestMlxLm } from '../known/model-types.ts';
 
 /** The parts of a split that matter to mlx-lm. */
 type MlxSplit = Omit<RankSplit, 'exo' | 'repository'>;
@@ -70,20 +71,12 @@ const words = { tensor: 'by tensor', pipeline: 'as a pipeline' } as const;
 function notLoaded({ shape: { architecture }, mlxLm: version }: MlxSplit): SplitProblem | undefined {
   const mlx = modelType(architecture)?.mlx;
   if (mlx === undefined) return undefined;
-  if (mlx !== 'unsupported') {
-    const { loads } = mlx;
-    if (loads === undefined || inRange(version, loads)) return undefined;
-    return {
-      kind: 'not-loaded',
-      detail: `mlx-lm ${version} does not support ${architecture} models; ${lowestIn(loads)} does.`,
-    };
-  }
-  return isBelow(newestMlxLm, version)
-    ? {
-        kind: 'not-known',
-        detail: `mlx-lm up to ${newestMlxLm} does not support ${architecture} models; newer versions may.`,
-      }
-    : { kind: 'not-loaded', detail: `mlx-lm ${version} does not support ${architecture} models.` };
+  const range = mlx === 'unsupported' ? undefined : (mlx.loads ?? '*');
+  return outside(version, range, {
+    kind: 'not-loaded',
+    cannot: `does not support ${architecture} models`,
+    can: 'does',
+  });
 }
 
 function wayProblem({ shape: { architecture }, sharding, mlxLm: version }: MlxSplit): SplitProblem | undefined {
@@ -92,22 +85,29 @@ function wayProblem({ shape: { architecture }, sharding, mlxLm: version }: MlxSp
     const detail = `meshwright does not know ${architecture} models, so mlx-lm ${version} may not be able to split them.`;
     return { kind: 'not-known', detail };
   }
-  const can = mlx[sharding];
-  const cannot = `mlx-lm ${version} cannot split ${architecture} models ${words[sharding]}`;
-  if (can !== undefined) {
-    return inRange(version, can) ? undefined : { kind: 'no-way', detail: `${cannot}; ${lowestIn(can)} can.` };
-  }
-  return isBelow(newestMlxLm, version)
-    ? {
-        kind: 'not-known',
-        detail: `mlx-lm up to ${newestMlxLm} cannot split ${architecture} models ${words[sharding]}; newer versions may.`,
-      }
-    : { kind: 'no-way', detail: `${cannot}.` };
+  const cannot = `cannot split ${architecture} models ${words[sharding]}`;
+  return outside(version, mlx[sharding], { kind: 'no-way', cannot, can: 'can' });
 }
 
-function undivided({ shape, size }: MlxSplit): readonly SplitProblem[] {
+/** The problem of a version outside the range that can do something: only a doubt if it is newer than the table. */
+function outside(
+  version: string,
+  range: string | undefined,
+  { kind, cannot, can }: { kind: 'not-loaded' | 'no-way'; cannot: string; can: string },
+): SplitProblem | undefined {
+  if (range !== undefined && inRange(version, range)) return undefined;
+  if (isBelow(newestMlxLm, version)) {
+    const newest = `mlx-lm ${newestMlxLm}, the newest that meshwright knows,`;
+    return { kind: 'not-known', detail: `${newest} ${cannot}; newer versions may.` };
+  }
+  const other = range === undefined ? '' : `; ${lowestIn(range)} ${can}`;
+  return { kind, detail: `mlx-lm ${version} ${cannot}${other}.` };
+}
+
+function undivided({ shape, size, mlxLm: version }: MlxSplit): readonly SplitProblem[] {
   const mlx = modelType(shape.architecture)?.mlx;
-  const isRepeated = mlx !== 'unsupported' && mlx?.repeatsKvHeads === true && size % shape.kvHeads === 0;
+  const repeats = mlx === 'unsupported' ? undefined : mlx?.repeatsKvHeads;
+  const isRepeated = repeats !== undefined && inRange(version, repeats) && size % shape.kvHeads === 0;
   // Repeated key-value heads can be divided like the other heads.
   const counted = isRepeated ? { ...shape, kvHeads: shape.heads } : shape;
   return tensorProblems(counted, size).map((detail) => ({ kind: 'not-divisible', detail }));
@@ -115,7 +115,7 @@ function undivided({ shape, size }: MlxSplit): readonly SplitProblem[] {
 
 function lost({ shape, size, mlxLm: version }: MlxSplit): readonly SplitProblem[] {
   const layers = shape.layers.length;
-  const missing = inRange(version, lossyPipelines) ? lostLayers(layers, size) : [];
+  const missing = inRange(version, mlxTable.lossyPipelines) ? lostLayers(layers, size) : [];
   if (missing.length === 0) return [];
   const which = missing.length === 1 ? `layer ${missing[0]}` : `layers ${missing.join(', ')}`;
   const detail = `mlx-lm ${version} would load ${which} of ${layers} on none of ${size} nodes, without an error.`;

@@ -4,7 +4,8 @@ import { publishedShape } from '../../../src/cli/fit/published-shape.ts';
 import { judgeSplit } from '../../../src/drivers/judge-model-fit.ts';
 import { exoCard } from '../../../src/drivers/known/exo-cards.ts';
 import { knownNames, namedModel, publishedFor } from '../../../src/drivers/known/known-models.ts';
-import { modelType, modelTypes } from '../../../src/drivers/known/model-types.ts';
+import { mlxTable } from '../../../src/drivers/known/mlx-lm-types.ts';
+import { modelType, modelTypes, oldestMlxLm } from '../../../src/drivers/known/model-types.ts';
 import { knownModels } from '../../../src/drivers/known/models.ts';
 import { publishedSpeeds } from '../../../src/drivers/known/speeds.ts';
 import { weightBytes } from '../../../src/model/model-shape.ts';
@@ -15,13 +16,12 @@ const builds = knownModels.flatMap((model) => (model.builds ?? []).map((build) =
 
 describe('the data about kinds of models', () => {
   it('has valid version ranges', () => {
-    const ranges = Object.values(modelTypes).flatMap(({ mlx, exo }) => [
-      ...(mlx === undefined || mlx === 'unsupported' ? [] : [mlx.loads, mlx.tensor, mlx.pipeline]),
-      exo?.tensor,
-    ]);
-    const found = ranges.filter((range) => range !== undefined);
+    const ofMlx = mlxTable.kinds.flatMap(({ can }): string[] => Object.values(can));
+    const ofExo = Object.values(modelTypes).map(({ exo }) => exo?.tensor);
+    const found = [mlxTable.lossyPipelines, ...ofMlx, ...ofExo].filter((range) => range !== undefined);
     expect(found.length).toBeGreaterThan(40);
     expect(found.filter((range) => validRange(range) === null)).toEqual([]);
+    expect(mlxTable.versions[0]).toBe(oldestMlxLm);
   });
 });
 

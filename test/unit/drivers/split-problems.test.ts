@@ -47,7 +47,7 @@ describe('a model to split', () => {
     ['is doubtful with an unknown newer version', { shape: shapeOf('mamba'), mlxLm: '0.40.0' }, [0, 1]],
     [
       'is refused in an mlx pipeline that would lose a layer',
-      { shape: shapeOf('deepseek_v3', 61), sharding: 'pipeline', size: 2 },
+      { shape: shapeOf('deepseek_v3', 61), sharding: 'pipeline', size: 2, mlxLm: '0.31.3' },
       [1, 0],
     ],
     ['is refused if its heads do not divide', { size: 3 }, [3, 0]],
@@ -87,7 +87,7 @@ describe('the advice for a model that cannot be split', () => {
     ],
     [
       'names the node counts for the other sharding',
-      { size: 2, sharding: 'pipeline', shape: shapeOf('deepseek_v3', 61, { kvHeads: 3, heads: 3 }) },
+      { size: 2, sharding: 'pipeline', mlxLm: '0.31.3', shape: shapeOf('deepseek_v3', 61, { kvHeads: 3, heads: 3 }) },
       'Use sharding: tensor on 3 nodes.',
     ],
     [
@@ -99,7 +99,7 @@ describe('the advice for a model that cannot be split', () => {
     ['names other ways if none can split it', { shape: shapeOf('mamba') }, 'Use one node, or another runtime.'],
     [
       'names newer versions if mlx-lm has no class for it',
-      { shape: shapeOf('kimi_k3') },
+      { shape: shapeOf('deepseek_v4') },
       'Use a newer mlx-lm if one supports this model, or another runtime.',
     ],
     ['suggests a pipeline for llama.cpp', { driver: 'llamacpp-rpc' }, 'Use sharding: pipeline.'],

@@ -55,7 +55,7 @@ export const mlxCodes = {
   'mlx/lost-layers': {
     summary: "A pipeline with this number of nodes would skip some of the model's layers.",
     cause:
-      'Up to mlx-lm 0.32.0, a rank that has one layer more than the others gets its first layer wrong (mlx-lm issue 1688). The layers in between are not loaded on any rank, and no error is reported.',
+      'Up to mlx-lm 0.31.3, a rank that has one layer more than the others gets its first layer wrong (mlx-lm issue 1688). The layers in between are not loaded on any rank, and no error is reported.',
     hint: 'Use a number of nodes that divides the number of layers, `sharding: tensor`, or a newer mlx-lm.',
   },
   'mlx/backend-needs-cables': {

@@ -197,7 +197,7 @@ describe('an mlx placement', () => {
 
   it('is refused if its mlx-lm cannot split the model or the sizes do not divide', () => {
     expect(codesOf({ model: { shape: { ...shape, architecture: 'mamba' } } })).toEqual(['error mlx/cannot-split']);
-    const unsupported = { model: { shape: { ...shape, architecture: 'kimi_k3' } } };
+    const unsupported = { model: { shape: { ...shape, architecture: 'deepseek_v4' } } };
     expect(codesOf(unsupported)).toEqual(['error mlx/cannot-load']);
     // A fork may add the class.
     const source = { repository: 'acme/mlx-lm', commit: 'd78bf58e217c904ec282ed8da9b947491f78c022' };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isBelow, lowestIn } from '../../../../src/desired/version-range.ts';
 import type { RankSplit } from '../../../../src/drivers/contract/split.ts';
-import { type MlxSupport, modelTypes } from '../../../../src/drivers/known/model-types.ts';
+import type { MlxSupport } from '../../../../src/drivers/known/mlx-lm-types.ts';
+import { modelTypes, newestMlxLm } from '../../../../src/drivers/known/model-types.ts';
 import { lostLayers, splitProblems } from '../../../../src/drivers/mlx/shards.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';
 import { evenShape } from '../../engine/plan/fit-shapes.ts';
@@ -70,12 +71,33 @@ describe('an mlx-lm version', () => {
   )('splits $architecture by $sharding in the versions $range', ({ architecture, sharding, range }) => {
     const shape = { ...llama, architecture };
     const of = (version: string) => kindsOf(split({ shape, sharding, mlxLm: version }));
-    expect(of(range === undefined ? '0.32.0' : lowestIn(range))).toEqual(range === undefined ? ['no-way'] : []);
+    expect(of(range === undefined ? newestMlxLm : lowestIn(range))).toEqual(range === undefined ? ['no-way'] : []);
     expect(of('0.30.7')).toEqual(['too-old']);
   });
 
   it('splits a model like the one whose class it imports', () => {
     expect(modelTypes['solar_open']?.mlx).toEqual(modelTypes['glm4_moe']?.mlx);
+  });
+
+  // Read from the released wheels by importing mlx_lm.models of 0.31.3 and 0.32.0 with mlx 0.32.4.
+  it.each([
+    ['qwen3_moe', '0.31.3', ['no-way'], ['no-way']],
+    ['qwen3_moe', '0.32.0', [], []],
+    ['qwen2', '0.31.3', [], ['no-way']],
+    ['qwen2', '0.32.0', [], []],
+    ['qwen3_next', '0.32.0', ['no-way'], []],
+    ['kimi_k3', '0.31.3', ['not-loaded'], ['not-loaded']],
+    ['kimi_k3', '0.32.0', [], []],
+    ['bailing_hybrid', '0.32.2', ['no-way'], []],
+    ['mistral3', '0.32.2', ['no-way'], ['no-way']],
+    ['muse_spark_open', '0.32.1', [], []],
+    ['muse_spark_open', '0.32.2', ['not-loaded'], ['not-loaded']],
+    ['muse_spark_open', '0.99.0', ['not-known'], ['not-known']],
+    ['prism_hadamard_qwen35', '0.32.2', [], []],
+  ])('splits %s in %s by tensor with %j, as a pipeline with %j', (architecture, mlxLm, tensor, pipeline) => {
+    const of = (sharding: RankSplit['sharding']) =>
+      kindsOf(split({ shape: { ...llama, architecture }, sharding, mlxLm }));
+    expect([of('tensor'), of('pipeline')]).toEqual([tensor, pipeline]);
   });
 
   it('is refused with the version that can split the model', () => {
@@ -93,15 +115,15 @@ describe('an mlx-lm version', () => {
   });
 
   it('does not split a class without a way to split it, and gives no verdict if newer than the table', () => {
-    const shape = { ...llama, architecture: 'qwen3_moe' };
-    expect(kindsOf(split({ shape, mlxLm: '0.32.0' }))).toEqual(['no-way']);
-    expect(kindsOf(split({ shape, mlxLm: '0.33.0' }))).toEqual(['not-known']);
+    const shape = { ...llama, architecture: 'mixtral' };
+    expect(kindsOf(split({ shape, mlxLm: newestMlxLm }))).toEqual(['no-way']);
+    expect(kindsOf(split({ shape, mlxLm: '0.99.0' }))).toEqual(['not-known']);
     expect(kindsOf(split({ shape, size: 1 }))).toEqual([]);
   });
 
   it('only doubts a model or a split that a fork may have added', () => {
-    const missing = { ...llama, architecture: 'kimi_k3' };
-    const unsplit = { ...llama, architecture: 'qwen3_moe' };
+    const missing = { ...llama, architecture: 'deepseek_v4' };
+    const unsplit = { ...llama, architecture: 'mixtral' };
     expect(kindsOf({ ...split({ shape: missing, mlxLm: '0.32.0' }), isFork: true })).toEqual(['not-known']);
     expect(kindsOf({ ...split({ shape: unsplit, mlxLm: '0.32.0' }), isFork: true })).toEqual(['not-known']);
     expect(kindsOf({ ...split({ mlxLm: '0.30.7' }), isFork: true })).toEqual(['too-old']);
@@ -120,11 +142,12 @@ describe('an mlx-lm version', () => {
   it('refuses a model that it has no class for, even on one rank', () => {
     const of = (architecture: string, mlxLm: string) =>
       splitProblems(split({ shape: { ...llama, architecture }, size: 1, mlxLm }));
-    expect(of('kimi_k3', '0.32.0')).toEqual([
-      { kind: 'not-loaded', detail: 'mlx-lm 0.32.0 does not support kimi_k3 models.' },
+    expect(of('deepseek_v4', '0.32.0')).toEqual([
+      { kind: 'not-loaded', detail: 'mlx-lm 0.32.0 does not support deepseek_v4 models.' },
     ]);
-    expect(of('kimi_k3', '0.33.0')).toEqual([
-      { kind: 'not-known', detail: 'mlx-lm up to 0.32.0 does not support kimi_k3 models; newer versions may.' },
+    const newest = `mlx-lm ${newestMlxLm}, the newest that meshwright knows,`;
+    expect(of('deepseek_v4', '0.99.0')).toEqual([
+      { kind: 'not-known', detail: `${newest} does not support deepseek_v4 models; newer versions may.` },
     ]);
     expect(of('gemma4', '0.31.1')).toEqual([
       { kind: 'not-loaded', detail: 'mlx-lm 0.31.1 does not support gemma4 models; 0.31.2 does.' },
@@ -160,14 +183,18 @@ describe('an mlx pipeline', () => {
   ])('loses layers in known versions: %d layers over %d ranks lose %j', (count, size, missing) => {
     expect(lostLayers(count, size)).toEqual(missing);
     const shape = { ...kimi, layers: layers(count) };
-    expect(kindsOf(split({ shape, sharding: 'pipeline', size, mlxLm: '0.32.0' }))).toEqual(
+    expect(kindsOf(split({ shape, sharding: 'pipeline', size, mlxLm: '0.31.3' }))).toEqual(
       missing.length === 0 ? [] : ['lost-layers'],
     );
   });
 
-  it('is reported with its lost layers, and loses none in newer versions', () => {
+  it('loses none from 0.32.0 on', () => {
     const one = split({ shape: kimi, sharding: 'pipeline', size: 2 });
-    expect(kindsOf(one)).toEqual(['lost-layers']);
-    expect(splitProblems({ ...one, mlxLm: '0.33.0' })).toEqual([]);
+    expect(['0.31.0', '0.31.3', '0.32.0', '0.99.0'].map((mlxLm) => kindsOf({ ...one, mlxLm }))).toEqual([
+      ['lost-layers'],
+      ['lost-layers'],
+      [],
+      [],
+    ]);
   });
 });
