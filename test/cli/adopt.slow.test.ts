@@ -61,7 +61,10 @@ const file = pairFile((value) => {
 let originals: readonly string[] = [];
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
 
-/** Stores each model where its software keeps it; a file of the Hugging Face cache is a link to a blob. */
+/**
+ * Stores each model where its software keeps it. A file of the Hugging Face cache is a link to a blob, which is a link
+ * to a file that the repositories share.
+ */
 function store(name: Layout): string {
   const [node, pathOf] = layouts[name];
   const path = join(diskOf(place, node), pathOf(sha256(models[name])));
@@ -71,10 +74,12 @@ function store(name: Layout): string {
     return path;
   }
   const blob = join(dirname(path), '../../blobs', sha256(models[name]));
-  mkdirSync(dirname(blob));
-  writeFileSync(blob, models[name]);
+  const shared = join(dirname(blob), '../../blobs/0f/0f1e');
+  for (const one of [blob, shared]) mkdirSync(dirname(one), { recursive: true });
+  writeFileSync(shared, models[name]);
+  symlinkSync('../../blobs/0f/0f1e', blob);
   symlinkSync(`../../blobs/${sha256(models[name])}`, path);
-  return blob;
+  return shared;
 }
 
 const stateOf = (path: string) => {

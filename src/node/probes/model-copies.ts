@@ -21,8 +21,11 @@ export interface SoughtModel {
 const mostFolders = 5;
 
 /**
- * Lists the files in one folder once, followed by `|outside` if a link leads out of the folder `$3`. readlink and stat
- * follow every link. `e` lists files by name, for folders that also have files of other models.
+ * Lists the files in one folder once, followed by `|outside` if a link leads out of the folder `$3`. In the cache of
+ * Hugging Face, a link may also lead into the folder of files that its repositories share. readlink and stat follow every
+ * link. `e` lists files by name, for folders that also have files of other models.
+ *
+ * @see huggingface_hub#4498: since 1.32, large files are in the folder `blobs` next to the repositories
  */
 const listFolder = `v() {
   [ -z "$d" ] || return 0
@@ -47,12 +50,14 @@ c() {
   fi
   v
   f=$(cd -P "$3" && pwd -P)
+  k=
+  [ "$1" != hub ] || k=$(cd -P "$3/../blobs" 2>/dev/null && pwd -P)
   printf 'copy %s %s %s\\n' "$m" "$1" "\${2#"$R"}"
   (cd "$2" && exec ${pathWord(tool.find)} . -maxdepth ${mostFolders} ! -type d -exec ${pathWord(tool.stat)} -L -f '%d %z %N' '{}' +) >copied 2>/dev/null
   p
   (cd "$2" && exec ${pathWord(tool.find)} . -maxdepth ${mostFolders} ! -type d -exec ${pathWord(tool.readlink)} -f '{}' +) >copied 2>/dev/null
   while IFS= read -r x; do
-    case $x in ("$f"/*) ;; (*)
+    case $x in ("$f"/* | "\${k:-$f}"/*) ;; (*)
       printf '|outside\\n'
       break
     ;; esac

@@ -3,7 +3,8 @@
 # system cannot clone. The folder is only read. A file that differs, or that a link leads out of the folder, is left out,
 # and the job's file `note` says so: the model's own source then provides it. The job fails if a process has a file of
 # the folder open for writing, or if a file changed meanwhile. lsof(8): -F prints one field per line: p PID, c command, a
-# access, n name; access w and u write.
+# access, n name; access w and u write. Since huggingface_hub 1.32 (huggingface_hub#4498), large files are in the folder
+# `blobs` next to the repositories, and links to that folder are allowed. A download writes elsewhere.
 #
 # Uses staged-files.sh
 # Needs folder: the folder with the files
@@ -44,7 +45,7 @@ adopted() {
     return
   fi
   f=$("$R/usr/bin/readlink" -f "$folder/$4")
-  case $f in ("$within"/*) ;; (*)
+  case $f in ("$within"/* | "${store:-$within}"/*) ;; (*)
     left "$4 is missing or leads out of the folder"
     return
   ;; esac
@@ -75,6 +76,8 @@ every() {
 }
 out='' outs=0
 within=$(cd -P "$fence" 2>/dev/null && pwd -P)
+store=''
+case $fence in (*/models--*) store=$(cd -P "$fence/../blobs" 2>/dev/null && pwd -P) ;; esac
 if [ -z "$within" ] || [ ! -d "$folder" ]; then failed adopt-gone "there is no $folder"; fi
 unwritten "$@"
 before=$(states "$@")
