@@ -38,7 +38,7 @@ export function gateRuns(results, hasNamespaces) {
     { name: 'rules for the sources', command: 'npm run -s check:sources', minutes: 3, env: tested('sources') },
     { name: 'age of the night', command: 'npm run -s check:night', minutes: 1 },
   ];
-  const ofCi = { ...everything, MESHWRIGHT_DEPTH: 'share' };
+  const ofCi = { ...everything, MESHWRIGHT_PYTHON: 'required', MESHWRIGHT_DEPTH: 'share' };
   return {
     check: checks,
     verify: [
@@ -56,6 +56,7 @@ export function gateRuns(results, hasNamespaces) {
         isInstallation: true,
         mayFail: true,
       },
+      { name: 'real Python programs', command: 'bash scripts/python-packages.sh hf', minutes: 3, isInstallation: true },
       { name: test, command: test, minutes: 6, env: tested('everyday', { ...everything, MESHWRIGHT_SHELLS: 'all' }) },
       ...checks,
       { name: 'package', command: 'npm run -s check:package', minutes: 2 },

@@ -13,16 +13,12 @@ python=$(python3 -c 'import ensurepip, sys; print(sys.version.split()[0] if sys.
 # Python's version and the digest of the list mark a whole installation.
 wanted="$python $(shasum -a 256 <"$list")"
 is_whole() { [ "$(cat "$folder/installed" 2>/dev/null)" = "$wanted" ] && printf '%s\n' "$folder"; }
-
 is_whole && exit 0
 [ "${2:-}" != --find ] || fail "install them first (scripts/python-packages.sh $1)"
-mkdir -p "$folder" || exit 1
-exec 9>"$folder.lock"
+mkdir -p "$folder" && exec 9>"$folder.lock" || exit 1
 ! command -v flock >/dev/null || flock 9
 is_whole && exit 0
-said=$folder.log
 { python3 -m venv --clear "$folder" && "$folder/bin/pip" install --quiet --no-input --no-compile --disable-pip-version-check \
-  --retries 2 --timeout 30 --require-hashes --only-binary :all: -r "$list"; } >"$said" 2>&1 </dev/null ||
-  fail "$({ grep -m 1 '^ERROR: ' "$said" || tail -n 1 "$said"; } | tr -d '\r')"
-printf '%s\n' "$wanted" >"$folder/installed"
-is_whole
+  --retries 2 --timeout 30 --require-hashes --only-binary :all: -r "$list"; } >"$folder.log" 2>&1 </dev/null ||
+  fail "$({ grep -m 1 '^ERROR: ' "$folder.log" || tail -n 1 "$folder.log"; } | tr -d '\r')"
+printf '%s\n' "$wanted" >"$folder/installed" && is_whole

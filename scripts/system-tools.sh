@@ -19,6 +19,7 @@ missing() {
   command -v curl >/dev/null || printf ' curl'
   command -v ps >/dev/null || printf ' procps'
   command -v xz >/dev/null || printf ' xz-utils'
+  python3 -c 'import ensurepip' 2>/dev/null || printf ' python3-venv'
   has_browser || printf ' chromium'
   command -v dot >/dev/null || printf ' graphviz'
   command -v c++ >/dev/null && command -v cc >/dev/null || printf ' g++'
@@ -77,4 +78,4 @@ fi
 
 packages=$(missing)
 [ -z "$packages" ] || { printf 'still missing:%s\n' "$packages" >&2; exit 1; }
-printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps, xz, Chromium, dot, a C++ compiler, clang-tidy and the tools for namespaces are available\n'
+printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps, xz, Python, Chromium, dot, a C++ compiler, clang-tidy and the tools for namespaces are available\n'

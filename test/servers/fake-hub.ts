@@ -19,6 +19,8 @@ interface FakeRepository {
   readonly files: Readonly<Record<string, Buffer | string>>;
   readonly isPrivate?: boolean;
   readonly gated?: 'auto' | 'manual';
+  /** Whether large files are offered by Xet too, whose protocol the fake Hub does not speak. */
+  readonly isInXet?: boolean;
 }
 
 interface FakeToken {
@@ -46,8 +48,8 @@ function commitOf(id: string, files: readonly HubFile[]): string {
   return hash.digest('hex');
 }
 
-const fileList = ({ files }: FakeRepository): readonly HubFile[] =>
-  Object.entries(files).map(([path, content]) => hubFile(path, Buffer.from(content)));
+const fileList = ({ files, isInXet }: FakeRepository): readonly HubFile[] =>
+  Object.entries(files).map(([path, content]) => hubFile(path, Buffer.from(content), isInXet));
 
 function revisionIn({ branches, revisions }: StoredRepository, name: string): HubRevision | undefined {
   const commit = branches.get(name) ?? name;

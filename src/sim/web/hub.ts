@@ -25,11 +25,12 @@ const pointerText = (content: Buffer): string =>
 /** File names that repositories of models store as large files, as in the Hub's default `.gitattributes`. */
 const largeNames = /\.(?:safetensors|gguf|bin|npz|pt|model)$/;
 
-export function hubFile(path: string, content: Buffer, isLarge = largeNames.test(path)): HubFile {
-  if (!isLarge) return { path, content, oid: gitBlobSha1(content) };
+export function hubFile(path: string, content: Buffer, isInXet = true): HubFile {
+  if (!largeNames.test(path)) return { path, content, oid: gitBlobSha1(content) };
   const pointer = pointerText(content);
   const oid = gitBlobSha1(Buffer.from(pointer));
-  return { path, content, oid, large: { sha256: sha256(content), pointer }, xetHash: sha256(`xet ${sha256(content)}`) };
+  const large = { sha256: sha256(content), pointer };
+  return { path, content, oid, large, ...(isInXet && { xetHash: sha256(`xet ${sha256(content)}`) }) };
 }
 
 export interface HubRevision {
@@ -181,8 +182,7 @@ function redirectTo({ id, revision, path }: Found, call: WebCall, signer: Signer
       ...shared,
       'x-linked-size': String(content.length),
       'x-linked-etag': `"${large.sha256}"`,
-      ...(xetHash === undefined ? {} : { 'x-xet-hash': xetHash }),
-      link: `<${call.urlOf(hubHost, api)}>; rel="xet-auth"`,
+      ...(xetHash && { 'x-xet-hash': xetHash, link: `<${call.urlOf(hubHost, api)}>; rel="xet-auth"` }),
       location: call.urlOf(cdnHost, `${page}?${query}`),
     },
   };
@@ -225,7 +225,8 @@ export function createHub(options: HubOptions): ReadonlyMap<string, Site> {
       ({ revision, path }) => {
         const file = revision.files.find((one) => one.path === path && one.large === undefined);
         if (file === undefined) return refused(404, 'EntryNotFound', 'Entry not found');
-        return { status: 200, headers: { etag: `"${file.oid}"` }, body: file.content, isRanged: true };
+        const headers = { etag: `"${file.oid}"`, 'x-repo-commit': revision.commit };
+        return { status: 200, headers, body: file.content, isRanged: true };
       },
     ],
     [
@@ -252,7 +253,7 @@ export function createHub(options: HubOptions): ReadonlyMap<string, Site> {
     const isSigned = query.get('Signature') === signatureOf(path, { secret, expires });
     const file = stored.get(path.slice(path.lastIndexOf('/') + 1));
     if (!isSigned || expires * 1_000 <= nowMs() || file === undefined) return denied(403, 'AccessDenied');
-    return { status: 200, headers: { etag: `"${file.xetHash}"` }, body: file.content, isRanged: true };
+    return { status: 200, headers: { etag: `"${file.xetHash ?? file.oid}"` }, body: file.content, isRanged: true };
   };
   return new Map([
     [hubHost, hub],

@@ -1,19 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseFacts, searchingFor } from '../../../../src/engine/observe/facts.ts';
-import { parseFrames } from '../../../../src/node/frames.ts';
-import { observeScript } from '../../../../src/node/observe-script.ts';
 import type { SoughtModel } from '../../../../src/node/probes/model-copies.ts';
-import { asked } from '../../engine/observe/fact-cases.ts';
 import { type MacRoot, makeMacRoot } from '../../engine/scripts/mac-root.ts';
 import { removedAfter } from '../../engine/scripts/node-root.ts';
 import { type Shell, scriptShells } from '../../engine/scripts/shells.ts';
-
-/** An account without rights. */
-const nobody = 65_534;
+import { searchCopies } from './search-copies.ts';
 
 const newRoot = removedAfter((shell: Shell): MacRoot => {
   const root = makeMacRoot(shell);
@@ -22,20 +15,10 @@ const newRoot = removedAfter((shell: Shell): MacRoot => {
   chmodSync(join(root.folder, '../started'), 0o666);
   return root;
 });
-const boundary = '0'.repeat(32);
 const kimi: SoughtModel = { name: 'kimi', version: '0'.repeat(16), repository: 'acme/Kimi-K2', blobs: [], folders: [] };
 
 function search(root: MacRoot, ...models: readonly SoughtModel[]) {
-  const probes = searchingFor(models, []);
-  const script = observeScript({ probes, boundary, rootPrefix: root.folder });
-  const { stdout } = spawnSync('/bin/sh', ['-s'], {
-    input: script,
-    encoding: 'utf8',
-    env: { HOME: join(root.folder, 'Users/mesh') },
-    // No folder is closed to root.
-    ...(process.getuid?.() === 0 ? { uid: nobody } : {}),
-  });
-  const fact = parseFacts(parseFrames(new TextEncoder().encode(stdout), { probes, boundary }), asked)['model-copies'];
+  const fact = searchCopies(root.folder, models);
   if (fact.kind === 'unknown') return fact;
   return {
     unreadable: fact.value.unreadable,
