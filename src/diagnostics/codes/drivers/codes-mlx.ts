@@ -8,7 +8,7 @@ export const mlxCodes = {
     summary: 'A line in the requirements does not pin a package by version and hash.',
     cause:
       'Ranks exchange Python objects, so every node needs exactly the same packages, today and in a year. Only a version pinned by its hashes guarantees that.',
-    hint: 'Compile the list again: `uv pip compile --generate-hashes --python-platform aarch64-apple-darwin -o requirements.lock`',
+    hint: 'Compile the list again: `echo mlx-lm==VERSION | MACOSX_DEPLOYMENT_TARGET=26.0 uv pip compile --generate-hashes --python-platform aarch64-apple-darwin --python-version 3.12 -o requirements.lock -`',
   },
   'mlx/list-and-version': {
     summary: 'A runtime names its packages more than once.',
@@ -108,7 +108,7 @@ export const mlxCodes = {
   'mlx/python-missing': {
     summary: 'The folder of wheels has no Python archive.',
     cause: 'With `wheels`, uv also takes Python from that folder.',
-    hint: 'Get the URL from the same uv: `uv python list 3.12 --all-platforms --only-downloads --show-urls`. Put the file in the folder without renaming it. meshwright cannot check whether its version and build date are the ones that uv wants.',
+    hint: 'Get the URL from the same version of uv: `uv python list 3.12 --all-platforms --all-arches --only-downloads --show-urls`. Put the file in the folder without renaming it. meshwright cannot check whether its version and build date are the ones that uv wants.',
   },
   'mlx/libraries-differ': {
     summary: 'The nodes of a placement installed different libraries from the same list.',
