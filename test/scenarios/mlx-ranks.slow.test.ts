@@ -87,11 +87,17 @@ describe('the ranks of the mlx double', () => {
     expect([parts.length, parts.join('')]).toEqual([8, text]);
   });
 
-  it('refuse other model names and list only loaded models', async () => {
+  it('refuse other model names, and list the model by a path that they accept, but only with a cache', async () => {
     await startAll({ size: 2 });
     expect((await ask({ model: 'tiny' })).status).toBe(404);
-    const listed = await fetch(`http://${rack.place(endpoint)}/v1/models`);
-    expect(await listed.text()).not.toContain('default_model');
+    const list = async () => (await fetch(`http://${rack.place(endpoint)}/v1/models`)).json();
+    const { data } = (await list()) as { readonly data: readonly { readonly id: string }[] };
+    expect(data.map(({ id }) => id)).toEqual([expect.stringMatching(/^\/.*model$/)]);
+    expect((await ask({ model: data[0]?.id })).status).toBe(200);
+    await rack.close();
+    rack = await openRack(bench, { size: 1, backend: 'alone' });
+    await says(rack.start(0, { env: { HF_HUB_CACHE: '/no/such/folder' } }), 'Starting httpd');
+    await expect(list()).rejects.toThrow();
   });
 
   it.each([1, 2])('hang when rank %d is gone, ignore TERM, and report good health', async (lost) => {
@@ -258,13 +264,13 @@ describe('the uv double', () => {
     [['pip', 'sync', '--python', 'x/bin/python', 'list'], 'without --require-hashes, packages are not verified'],
     [['pip', 'sync', '--require-hashes', '--upgrade', 'list'], "unexpected argument '--upgrade' found"],
   ])('refuses %j', async (words, expected) => {
-    rack = await openRack(bench, { size: 1 });
+    rack = await openRack(bench, { size: 1, backend: 'alone' });
     const { status, error } = bench.uv(words);
     expect([status, error]).toEqual([2, expect.stringContaining(expected)]);
   });
 
   it('needs UV_NO_CONFIG, so that no other configuration file is used', async () => {
-    rack = await openRack(bench, { size: 1 });
+    rack = await openRack(bench, { size: 1, backend: 'alone' });
     expect(bench.uv(['--version'], {})).toEqual({ status: 2, error: 'error: UV_NO_CONFIG is not 1' });
   });
 });

@@ -112,7 +112,7 @@ export interface StartChange {
 /** The options of a rack. */
 export interface RackOptions {
   readonly size: number;
-  readonly backend?: 'jaccl' | 'ring';
+  readonly backend?: 'jaccl' | 'ring' | 'alone';
   /** Rows of the device matrix; by default, every pair has a cable. */
   readonly matrix?: unknown;
   /** The real seconds that a second on the Mac takes. */
@@ -177,6 +177,7 @@ export async function openRack(bench: MlxBench, options: RackOptions): Promise<R
           MLX_IBV_DEVICES: join(home(rank), 'devices.json'),
           MLX_JACCL_COORDINATOR: coordinator,
           MLX_HOSTFILE: join(home(rank), 'hosts.json'),
+          HF_HUB_CACHE: home(rank),
           ...env,
         },
         stdio: ['ignore', 'pipe', 'pipe'],

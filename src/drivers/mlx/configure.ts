@@ -30,7 +30,7 @@ export function configure(place: Place): RankCommand {
       ...serverWords(place),
       ...placement.args.map((word) => [word]),
     ],
-    env: { ...ownEnvironment, ...groupEnvironment(place, backend), ...placement.env },
+    env: { ...ownEnvironment, HF_HUB_CACHE: filesFolder, ...groupEnvironment(place, backend), ...placement.env },
     files: [program, ...groupFiles(place, backend)],
     // Its server listens only once the group is complete.
     joinedPort: rank === 0 ? endpointPort : 0,
@@ -58,7 +58,12 @@ function serverWords({ placement, model, modelFolder, endpointPort }: Place): Ra
   return words.flat().map((word) => [word]);
 }
 
-/** No downloads of models, and no writes into the runtime's tree. */
+/**
+ * No downloads of models, and no writes into the runtime's tree. For `/v1/models`, the server lists the models in
+ * `HF_HUB_CACHE`. It needs a folder that exists, so it gets one without models: that of the rank's files.
+ *
+ * @see mlx_lm/server.py of mlx-lm 0.32.2: handle_models_request
+ */
 const ownEnvironment = {
   HF_HUB_OFFLINE: '1',
   TRANSFORMERS_OFFLINE: '1',

@@ -192,7 +192,7 @@ export const reserved: ReservedWords = {
     ...reserve(ownGroup, ...groupVariables),
     ...reserve(ownGroup, 'JACCL_RANK', 'JACCL_IBV_DEVICES', 'JACCL_COORDINATOR'),
     ...reserve('Use `backend: jaccl-ring`.', 'MLX_JACCL_RING', 'JACCL_RING'),
-    ...reserve(ownModel, 'HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE', 'HF_HOME'),
+    ...reserve(ownModel, 'HF_HUB_OFFLINE', 'HF_HUB_CACHE', 'TRANSFORMERS_OFFLINE', 'HF_HOME'),
     ...reserve(ownPackages, 'PYTHONPATH', 'PYTHONNOUSERSITE'),
     ...reserve('Use the runtime key `python`.', 'PYTHONHOME'),
     ...reserve('Python must not write bytecode into the installed runtime.', 'PYTHONDONTWRITEBYTECODE'),

@@ -133,7 +133,7 @@ sub answer_client {
     return unless defined $path;
     my $route = "$method $path";
     return say_json($client, 200, { status => 'ok' }) if $route eq 'GET /health';
-    return say_json($client, 200, cached()) if $route eq 'GET /v1/models';
+    return list_models($client) if $route eq 'GET /v1/models';
     return say_json($client, 404, { error => 'Not Found' }) if $route ne 'POST /v1/chat/completions';
     my $asked = eval { $json->decode($body) };
     my $messages = ref $asked eq 'HASH' ? $asked->{messages} : undef;
@@ -168,7 +168,15 @@ sub answer_chat {
     say_json($one->{client}, 200, completion('default_model', $text, $one->{tokens}));
 }
 
-# Lists a cache instead of the loaded model.
-sub cached {
-    return { object => 'list', data => [{ id => 'mlx-community/Some-Other-Model-4bit', object => 'model', created => 0 }] };
+# Lists the models in the cache, and the loaded model by its path. Without a cache, nothing is answered.
+sub list_models {
+    my ($client) = @_;
+    my $cache = $ENV{HF_HUB_CACHE} // ($ENV{HF_HOME} // ($ENV{HOME} // '') . '/.cache/huggingface') . '/hub';
+    if (!-d $cache) {
+        print STDERR "Traceback (most recent call last):\nhuggingface_hub.errors.CacheNotFound: $cache\n";
+        return;
+    }
+    my @ids = map { m{/models--(.*?)--(.*)$} ? "$1/$2" : () } glob "$cache/models--*";
+    my @models = map { { id => $_, object => 'model', created => 0 } } @ids, $option{'--model'};
+    say_json($client, 200, { object => 'list', data => \@models });
 }

@@ -41,7 +41,7 @@ elsif ($verb eq 'venv') { venv(@rest) }
 elsif ($verb eq 'pip' && ($rest[0] // '') eq 'compile') { compile(@rest) }
 elsif ($verb eq 'pip') { sync(@rest) }
 elsif ($verb eq 'build') { build(@rest) }
-elsif ($verb eq '--version') { print "uv 0.9.11 (double)\n" }
+elsif ($verb eq '--version') { print "uv 0.11.7 (double)\n" }
 else { refuse(2, "unrecognized subcommand '$verb'") }
 exit 0;
 
@@ -141,7 +141,7 @@ sub venv {
     symlink "$home/python$minor", "$folder/bin/python" or refuse(2, "$folder/bin/python: $!");
     open my $file, '>', "$folder/pyvenv.cfg" or refuse(2, "$folder: $!");
     my $relocatable = $option->{'--relocatable'} ? "relocatable = true\n" : '';
-    print {$file} "home = $home\nimplementation = CPython\nuv = 0.9.11\nversion_info = $whole\n$relocatable";
+    print {$file} "home = $home\nimplementation = CPython\nuv = 0.11.7\nversion_info = $whole\n$relocatable";
 }
 
 # The lines of a list, with continued lines joined.

@@ -151,6 +151,7 @@ describe('an mlx rank over RDMA', () => {
   it("has a fixed environment plus the file's variables", () => {
     const { env, record } = rankOf(2, { env: { OMP_NUM_THREADS: '4' } });
     expect(env).toEqual({
+      HF_HUB_CACHE: files,
       HF_HUB_OFFLINE: '1',
       MLX_IBV_DEVICES: `${files}/devices.json`,
       MLX_JACCL_COORDINATOR: expect.stringMatching(/^192\.168\.7\.1:\d{5}$/),
