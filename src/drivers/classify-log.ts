@@ -27,6 +27,10 @@ export const firstFailure = (
   lines: readonly string[],
 ): ClassifiedLine | undefined => classifyLog(signatures, lines).find(({ signature }) => signature.action !== 'wait');
 
+/** The first line after which this rank never answers again, although its process runs. */
+export const finalLine = (signatures: readonly FailureSignature[], lines: readonly string[]): string | undefined =>
+  lines.find((line) => signatures.some(({ isFinal, pattern }) => isFinal === true && pattern.test(line)));
+
 /** Information about one rank after a failed start. */
 export interface RankSaid {
   readonly node: NodeName;

@@ -113,6 +113,26 @@ describe('the ranks of the mlx double', () => {
     expect(await healthStatus()).toBe(200);
   });
 
+  it('refuse every request when a rank of their ring is gone, and log why', async () => {
+    const ranks = await startAll({ size: 3, backend: 'ring' });
+    ranks[2]?.process.kill('SIGKILL');
+    await says(ranks[0], 'ERROR - mlx_lm.server generation thread died: [ring] connection to a peer was lost');
+    expect(await ask()).toEqual({ status: 404, text: 'generation thread died' });
+    expect(await healthStatus()).toBe(503);
+    await ranks[1]?.ended;
+    expect(ranks[1]?.process.signalCode).toBe('SIGABRT');
+    ranks[0]?.process.kill('SIGTERM');
+    await ranks[0]?.ended;
+  });
+
+  it('refuse every request if rank 0 cannot read its model', async () => {
+    rack = await openRack(bench, { size: 2 });
+    const [leader] = [rack.start(0, { words: ['--model', '/nowhere'] }), rack.start(1)];
+    await says(leader, 'Starting httpd');
+    expect(await ask()).toEqual({ status: 404, text: 'generation thread died' });
+    await says(leader, "generation thread died: [Errno 2] No such file or directory: '");
+  });
+
   it('hang when a cable loses its data', async () => {
     await startAll({ size: 2 });
     await rack.put(1, 'rdma-cables', `${deviceTowards(1, 0)} 10.77.1.0 active mac-1 - -\n`);

@@ -40,7 +40,7 @@ const uvEnvironment = (folder: string): Readonly<Record<string, string>> => ({
 export async function openBench(): Promise<MlxBench> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-mlx-'));
   await writeUvArchive(join(folder, 'uv.tar.gz'));
-  await writeRequirements(join(folder, 'requirements.lock'));
+  await writeRequirements(join(folder, 'requirements.lock'), { 'mlx-lm': '0.32.2', mlx: '0.32.4' });
   await writeFile(join(folder, 'rank.py'), rankProgram);
   spawnSync('tar', ['-xzf', join(folder, 'uv.tar.gz'), '-C', folder]);
   const program = join(folder, 'uv-aarch64-apple-darwin/uv');

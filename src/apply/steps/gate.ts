@@ -1,5 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
 import { factsWithoutAnswer } from '../../engine/observe/facts.ts';
 import { seenValues } from '../../engine/plan/view.ts';
 import { canonicalJson, type Json } from '../../model/digest.ts';
@@ -11,7 +12,7 @@ import { nodeSubject, placementSubject, type Subject } from '../../model/subject
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
-import { judgeToken } from '../../node/endpoint/judge-answer.ts';
+import { judgeToken, notAskedStatus } from '../../node/endpoint/judge-answer.ts';
 import { inFlightOf } from '../../rack/placement/endpoint/gateway-steps.ts';
 import { parseRankProgress, type RankProgress, rankProgressCommand } from '../../rack/placement/observed/rank-log.ts';
 import { furthest, hasProgressed } from '../../rack/placement/start/start-mesh.ts';
@@ -22,6 +23,7 @@ import { observeSessions } from '../reach/observe.ts';
 import type { Session } from '../reach/session.ts';
 import { pause } from '../run-timing.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
+import { leadersFinalLine } from './rank-words.ts';
 import { firstTokenText, loadingText } from './start-phase.ts';
 
 /**
@@ -145,13 +147,17 @@ function abortedGate(hit: Patch, missing: readonly Patch[], seen: Seen): Diagnos
 type Ask = StepOf<'ask'>;
 
 /** One request's result, with its duration. */
-type Asked = { readonly kind: 'token'; readonly tookMs: number } | { readonly kind: 'none'; readonly reason: string };
+type Asked =
+  | { readonly kind: 'token'; readonly tookMs: number }
+  /** `isRefused`: the endpoint answered with an error status. */
+  | { readonly kind: 'none'; readonly reason: string; readonly isRefused?: boolean };
 
 /**
  * Requests a token from a placement's endpoint, on its own node, until one arrives or the deadline is over. Requests
  * change nothing, so they are repeated, one at a time. A request stays open while its ranks make progress, because
  * cutting it off would restart the load. If the token took longer than the file allows, the load may be the reason: a
- * second token must then arrive in time.
+ * second token must then arrive in time. The wait ends early if the endpoint repeats an error and its rank's log says
+ * that it will never answer.
  */
 export async function runAsk(step: Ask, context: StepContext): Promise<StepResult> {
   const session = context.session(step.node);
@@ -161,7 +167,10 @@ export async function runAsk(step: Ask, context: StepContext): Promise<StepResul
     if (patience.leftMs() <= 0 || session.isLost()) break;
     const answer = await askWhile(step, context, patience);
     if (answer.kind === 'token') return await judgeTime(step, context, answer.tookMs);
+    const isRepeated = answer.isRefused === true && answer.reason === reason;
     reason = answer.reason;
+    const final = isRepeated ? await leadersFinalLine(context, step.act.placement, step.node) : undefined;
+    if (final !== undefined) return noToken(step, reason, final);
     if (patience.isGone()) break;
     context.progress({ text: firstTokenText(patience.time(), reason) });
     await patience.look();
@@ -170,13 +179,19 @@ export async function runAsk(step: Ask, context: StepContext): Promise<StepResul
   return context.signal.aborted ? interrupted : noToken(step, reason);
 }
 
-const noToken = ({ node, act: { placement } }: Ask, reason: string): StepResult =>
-  failed(
+/** Characters shown of a log line. */
+const shownCharacters = 400;
+
+const noToken = ({ node, act: { placement } }: Ask, reason: string, final?: string): StepResult => {
+  const words = final === undefined ? '' : ` Its log has "${escapeText(final.slice(0, shownCharacters))}".`;
+  return failed(
     diagnose('ask/no-token', {
       subject: placementSubject(placement),
-      detail: prose`${placement} on ${named(node)} gave no token: ${reason}.`,
+      detail: prose`${placement} on ${named(node)} gave no token: ${reason}.${words}`,
+      ...(final === undefined ? {} : { hint: prose`Repair what the log names: ${meshwright('logs', placement)}` }),
     }),
   );
+};
 
 /** A loaded mesh must give a token within the time in the file. */
 async function judgeTime(step: Ask, context: StepContext, tookMs: number): Promise<StepResult> {
@@ -244,7 +259,9 @@ async function askOnce(
   const heard = parseAskAnswer(stdout);
   if (heard === undefined) return none(`curl on the node gave no answer (${exitText(exit)})`);
   const judged = judgeToken(heard, pointer, countPointer);
-  return judged.kind === 'token' ? { kind: 'token', tookMs } : none(judged.reason);
+  if (judged.kind === 'token') return { kind: 'token', tookMs };
+  const isRefused = heard.status >= 400 && heard.status !== notAskedStatus;
+  return { kind: 'none', reason: judged.reason, isRefused };
 }
 
 /** A step that waits for ranks. Without `patience` only its deadline limits the wait. */

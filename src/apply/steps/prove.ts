@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { layoutOn } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { scriptBody } from '../../engine/scripts/registry.ts';
 import { digest } from '../../model/digest.ts';
@@ -50,7 +51,7 @@ export async function runProve(step: Prove, context: StepContext): Promise<StepR
   if (typeof whole === 'string') return failed(noAnswer(step, whole));
   if (whole.status === notAskedStatus) return notProven(step);
   const judged = judgeGolden(whole, act.pointer, act.check);
-  if (judged.kind === 'none') return failed(noAnswer(step, judged.reason));
+  if (judged.kind === 'none') return failed(noAnswer(step, judged.reason, judged.text));
   const sha256 = digest(createHash('sha256').update(judged.text).digest('hex'));
   if (act.check === 'equal' && act.kept !== undefined && act.kept !== sha256) return failed(anotherAnswer(step));
   const speed = goldenSpeed(timesOf(first, whole), judged.tokens);
@@ -148,11 +149,19 @@ async function keep(step: Prove, context: StepContext, golden: GoldenRecord): Pr
   return await sendRootScript(step, context, () => body);
 }
 
-const noAnswer = (step: Prove, reason: string): Diagnostic =>
-  diagnose('ask/no-token', {
-    subject: placementSubject(step.act.placement),
-    detail: prose`${step.act.placement} on ${named(step.node)} gave no golden answer: ${reason}.`,
+/** Characters shown of an answer. */
+const shownCharacters = 200;
+
+/** @param text the answer, if there is one that cannot be accepted */
+function noAnswer({ node, act: { placement } }: Prove, reason: string, text?: string): Diagnostic {
+  const words = text === undefined ? '' : ` It answered "${escapeText(text.slice(0, shownCharacters))}".`;
+  const hint = prose`Check the model's files: ${meshwright('models verify', '--full')}. If they are right, try a different version of the runtime.`;
+  return diagnose('ask/no-token', {
+    subject: placementSubject(placement),
+    detail: prose`${placement} on ${named(node)} gave no golden answer: ${reason}.${words}`,
+    ...(text === undefined ? {} : { hint }),
   });
+}
 
 const anotherAnswer = (step: Prove): Diagnostic =>
   diagnose('mesh/another-answer', {

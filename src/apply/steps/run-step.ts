@@ -1,20 +1,18 @@
 import { layoutOn } from '../../desired/layouts.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
-import { firstFailingRank, type RankSaid } from '../../drivers/classify-log.ts';
+import { firstFailingRank } from '../../drivers/classify-log.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { scriptBody } from '../../engine/scripts/registry.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
-import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
 import { putBody } from '../../node/put-file.ts';
-import { parseRankReport, type RankReportRequest, rankReportCommand } from '../../rack/placement/observed/rank-log.ts';
 import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
-import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import { failed, type StepContext, type StepRunner } from './context.ts';
 import { runDialogue } from './dialogue.ts';
 import { runAsk, runGate } from './gate.ts';
 import { runProve } from './prove.ts';
+import { askRank } from './rank-words.ts';
 import { runReboot } from './reboot.ts';
 import {
   type RootBody,
@@ -65,11 +63,6 @@ const runners: { readonly [K in Exclude<Step['act']['kind'], 'put'>]: StepRunner
 const runnerOf = (kind: Step['act']['kind']) =>
   runners[kind as keyof typeof runners] as StepRunner<Step['act']['kind']>;
 
-/** Log lines read per rank. */
-const readLines = 200;
-const reportDeadlineMs = 10_000;
-const reportMaxBytes = 65_536;
-
 /**
  * Adds to a failed start which rank failed first, its last log lines, their meaning and what to do. The logs are read
  * before anything stops the ranks.
@@ -82,10 +75,11 @@ export async function withFailingRank(step: Step, context: StepContext, result: 
   if (isAnswered) return result;
   const runtime = context.desired.runtimes.find(({ name }) => name === placement.runtime);
   if (runtime === undefined) return result;
-  const { signatures, requestPattern } = driverOf(runtime);
-  const asked = { placement: placement.name, lines: readLines, requestPattern };
-  const ranks = await Promise.all(placement.nodes.map((node, rank) => askRank(context, asked, node, rank)));
-  const failing = firstFailingRank(signatures, ranks);
+  const driver = driverOf(runtime);
+  const ranks = await Promise.all(
+    placement.nodes.map((node, rank) => askRank(context, { placement: placement.name, driver, node, rank })),
+  );
+  const failing = firstFailingRank(driver.signatures, ranks);
   const finding = failingRankFinding(placement, failing, ranks, context.desired);
   return { ...result, diagnostics: [...result.diagnostics, finding] };
 }
@@ -104,20 +98,4 @@ function startedBy(
   if (resource !== 'placement' || group === undefined || !isOfStart) return undefined;
   const placement = desired.placements.find(({ name }) => name === group);
   return placement === undefined ? undefined : layoutOn(placement, [node, ...peers]);
-}
-
-async function askRank(
-  context: StepContext,
-  asked: Omit<RankReportRequest, 'rootPrefix'>,
-  node: NodeName,
-  rank: number,
-): Promise<RankSaid> {
-  const answer = await context.session(node).ask((rootPrefix) => ({
-    name: 'rank-report',
-    command: rankReportCommand({ ...asked, rootPrefix }),
-    deadlineMs: reportDeadlineMs,
-    maxBytes: reportMaxBytes,
-  }));
-  if (answer.kind === 'unreached') return { node, rank, lines: [] };
-  return { node, rank, ...parseRankReport(printedText(answer.result).stdout) };
 }

@@ -216,6 +216,8 @@ export interface FailureSignature {
    * the cable transfers no data.
    */
   readonly isUnreached?: true;
+  /** Set if the runtime's process stays after this message and refuses every request from then on. */
+  readonly isFinal?: true;
 }
 
 /** Information about the mesh from a rank's log. */

@@ -307,6 +307,14 @@ const ofTheModel = signaturesOf({
     action: 'change-file',
     cure: 'Compile the requirements again with mlx-lm and all its dependencies.',
   },
+  'generation-died': {
+    // mlx_lm/server.py since 0.32.0. The process stays: /health returns 503, every request 404.
+    pattern: /generation thread died: (.+)/,
+    meaning: 'The thread that loads the model and generates answers died; the logged line ends with the reason.',
+    action: 'restart',
+    cure: prose`Restart the placement. If the reason names the model's files, check them first (\`${aside(meshwright('models verify', '--full'))}\`).`,
+    isFinal: true,
+  },
 });
 
 /**
@@ -344,7 +352,7 @@ export function waves({ nodes, transport }: Pick<DesiredPlacement, 'nodes' | 'tr
  * @see signatures: it matches each of them except those that only ask to wait
  */
 export const logPattern =
-  '^meshwright: group of [0-9]+ ranks over |[[](jaccl|ring)[]] [^C]|queue pair|completion queue|rotection domain|create_qp|failed with err|Couldn.t (connect|bind) |Could not (find|open) device|Register memory region|IPv4-mapped GID|Address already in use|OutOfMemory|metal::malloc|GPU Timeout|Segmentation fault|ibv_reg_mr|does not support |MLX converted models|Model type .* not supported|unrecognized arguments|No module named ';
+  '^meshwright: group of [0-9]+ ranks over |[[](jaccl|ring)[]] [^C]|queue pair|completion queue|rotection domain|create_qp|failed with err|Couldn.t (connect|bind) |Could not (find|open) device|Register memory region|IPv4-mapped GID|Address already in use|OutOfMemory|metal::malloc|GPU Timeout|Segmentation fault|ibv_reg_mr|does not support |MLX converted models|Model type .* not supported|unrecognized arguments|No module named |generation thread died: ';
 
 const groupLine = /^meshwright: group of (\d{1,4}) ranks over (jaccl|ring|none)$/;
 

@@ -47,8 +47,8 @@ const partedAt = (text: string, end: number): AnswerParts => ({
 type GoldenAnswer =
   /** `text` includes the thinking. `tokens` is the endpoint's own count, because words are not tokens. */
   | { readonly kind: 'golden'; readonly text: string; readonly tokens?: number }
-  /** `reason` continues "no golden answer: …". */
-  | { readonly kind: 'none'; readonly reason: string };
+  /** `reason` continues "no golden answer: …". `text` is an answer that is not printable. */
+  | { readonly kind: 'none'; readonly reason: string; readonly text?: string };
 
 /** Control characters except line ends and tabs, and the replacement character of decoders. */
 const unprintable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffd]/;
@@ -61,11 +61,20 @@ export function judgeGolden(answer: HttpAnswer, pointer: string, check: GoldenCh
   const judged = judgeToken(answer, pointer);
   if (judged.kind === 'none') return judged;
   const text = `${judged.thought ?? ''}${judged.text}`;
-  if (check !== 'none' && unprintable.test(text)) return { kind: 'none', reason: 'the text is not printable' };
+  const whole = isCutOff(answer.body) ? text.replace(/\ufffd{1,3}$/, '') : text;
+  if (check !== 'none' && unprintable.test(whole)) return { kind: 'none', reason: 'the text is not printable', text };
   if (check !== 'none' && text.trim() === '') return { kind: 'none', reason: 'the text is blank' };
   const tokens = tokensOf(answer.body);
   return { kind: 'golden', text, ...given({ tokens }) };
 }
+
+/**
+ * Whether the token limit ended the answer. Servers then return each byte of an incomplete last character, at most
+ * three, as U+FFFD.
+ *
+ * @see mlx_lm.server 0.32.2, which flushes its detokenizer at the limit
+ */
+const isCutOff = (body: string): boolean => valueAt(parsedJson(body), '/choices/0/finish_reason') === 'length';
 
 /** `usage.completion_tokens` of an answer. @see OpenAI API reference, the chat completion object */
 function tokensOf(body: string): number | undefined {

@@ -1,5 +1,5 @@
 import { given } from '../../../model/given.ts';
-import { type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
+import { accessLines, type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
 import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
 import { placementFolder, rankLog, rankServiceLabel, startFile } from '../../../node/paths/own-paths.ts';
 import { quote } from '../../../node/quote.ts';
@@ -8,9 +8,19 @@ import { quote } from '../../../node/quote.ts';
 export interface RankProgress {
   /** The resident memory of its processes. */
   readonly residentBytes: number;
-  /** The size of its log. */
+  /** The size of its log since the start, without the lines that requests cause. */
   readonly logBytes: number;
 }
+
+/** Shell text: `f` is the rank's log, `o` the offset at which its last start begins, `z` the log's size. */
+const logSinceStart = (placement: string): string =>
+  `f=${pathWord(rankLog(placement))} i=${pathWord(startFile(placement))} o=0 z=0
+[ ! -r "$i" ] || while IFS= read -r x; do
+  case $x in (log=*) o=\${x#*=} ;; esac
+done <"$i"
+case $o in ('' | *[!0-9]*) o=0 ;; esac
+[ ! -r "$f" ] || z=$(${pathWord(tool.stat)} -f %z "$f") || z=0
+[ "$o" -le "$z" ] || o=0`;
 
 /**
  * The command that prints both values as the SSH user. The memory is that of all processes in the process group that
@@ -19,13 +29,14 @@ export interface RankProgress {
 export const rankProgressCommand = (placement: string, rootPrefix: string): string =>
   shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
-f=${pathWord(rankLog(placement))} i=${pathWord(below(placementFolder(placement), 'process'))} p='' z=0
+${logSinceStart(placement)}
+n=0 p='' i=${pathWord(below(placementFolder(placement), 'process'))}
 [ ! -r "$i" ] || while IFS= read -r x; do
   case $x in (pid=*) p=\${x#*=} ;; esac
 done <"$i"
-[ ! -r "$f" ] || z=$(${pathWord(tool.stat)} -f %z "$f")
+[ "$o" -ge "$z" ] || n=$(${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestFilter(accessLines)} | ${pathWord(tool.wc)} -c)
 ${pathWord(tool.ps)} -ax -o pgid= -o rss= | ${pathWord(tool.awk)} -v "g=$p" '$1 == g { n += $2 } END { printf "rss=%.0f\\n", n * 1024 }'
-printf 'log=%s\\n' "$z"`);
+printf 'log=%s\\n' "$((n))"`);
 
 /** Parses the output of {@link rankProgressCommand}; `undefined` for any other text. */
 export function parseRankProgress(stdout: string): RankProgress | undefined {
@@ -57,23 +68,18 @@ const launchdFields =
  * The command that prints, as the SSH user, launchd's state of a rank and the rank's last log lines since its last
  * start. It changes nothing, and a missing rank or log is not an error.
  */
-export const rankReportCommand = ({ placement, lines, requestPattern, rootPrefix }: RankReportRequest): string =>
-  shellCommand(`${rootLine(rootPrefix)}
+export function rankReportCommand({ placement, lines, requestPattern, rootPrefix }: RankReportRequest): string {
+  const all = [accessLines, requestPattern ?? []].flat().join('|');
+  return shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
 ${pathWord(tool.launchctl)} print system/${rankServiceLabel(placement)} 2>/dev/null | ${pathWord(tool.awk)} '${launchdFields}'
 printf '@log\\n'
-f=${pathWord(rankLog(placement))} i=${pathWord(startFile(placement))} o=0
-[ -r "$f" ] || exit 0
-[ ! -r "$i" ] || while IFS= read -r x; do
-  case $x in (log=*) o=\${x#*=} ;; esac
-done <"$i"
-case $o in ('' | *[!0-9]*) o=0 ;; esac
-z=$(${pathWord(tool.stat)} -f %z "$f") || exit 0
-[ "$o" -le "$z" ] || o=0
+${logSinceStart(placement)}
 [ $((z - o)) -le ${mostBytes} ] || o=$((z - ${mostBytes}))
 [ "$o" -lt "$z" ] || exit 0
-${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestPattern === undefined ? '' : `${requestFilter(requestPattern)} | `}${pathWord(tool.tail)} -n ${lines}
+${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestFilter(all)} | ${pathWord(tool.tail)} -n ${lines}
 exit 0`);
+}
 
 /** Parses the output of {@link rankReportCommand}, or as much of it as is valid. */
 export function parseRankReport(stdout: string) {

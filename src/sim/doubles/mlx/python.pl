@@ -6,9 +6,10 @@
 #   python -c 'the smallest program that uses the GPU'
 #
 # Rank 0 serves the OpenAI API on its port. A question becomes a digest that goes to every rank and comes back; each
-# rank mixes in the SHA-256 of its own model files. As in mlx_lm.server, /health always returns 200 and /v1/models lists
-# a cache. When a rank is lost, the others log nothing, answer nothing and ignore TERM, and /health still returns 200.
-# USR1 makes a rank hang in the same way.
+# rank mixes in the SHA-256 of its own model files. As in mlx_lm.server, /v1/models lists a cache. When a rank is lost
+# over JACCL, the others log nothing, answer nothing and ignore TERM, and /health still returns 200. USR1 makes a rank
+# hang in the same way. Since mlx-lm 0.32.0, a rank that lost its ring or cannot read its model logs the reason: rank 0
+# then returns 503 for /health and 404 for requests, and other ranks abort.
 #
 # MESHWRIGHT_CLOCK is the real duration of one second on the Mac.
 use Errno qw(EINTR);
@@ -16,7 +17,7 @@ use Errno qw(EINTR);
 # A faster clock would not help, because processes on this machine need real time to start.
 my $clock = $ENV{MESHWRIGHT_CLOCK} // 1;
 $clock = 0.1 if $clock < 0.1;
-my ($is_hung, $lost_at, @held, %heard) = (0);
+my ($is_hung, $is_dead, $lost_at, @held, %heard) = (0, 0);
 $SIG{USR1} = sub { $is_hung = 1; $lost_at = 0 };
 # A rank that waits for a lost rank in a collective does not handle signals.
 $SIG{TERM} = $SIG{INT} = sub { exit 0 unless defined $lost_at && Time::HiRes::time() - $lost_at > 2 };
@@ -34,7 +35,7 @@ if (@ARGV == 2 && $ARGV[0] eq '-c') {
     exit 0;
 }
 my ($backend, $size, @words) = started_with(@ARGV);
-has_packages();
+my $logs_end = has_packages() !~ /^0[.]31[.]/;
 my $rank = $backend eq 'alone' ? 0 : own_rank();
 my ($group, $links) = $backend eq 'ring' ? ring() : $backend eq 'jaccl' ? jaccl() : (1, []);
 if ($group != $size) {
@@ -71,7 +72,7 @@ sub started_with {
     return ($word, $count, @rest);
 }
 
-# Checks the packages of this program's venv.
+# Checks the packages of this program's venv. Returns the version of mlx-lm.
 sub has_packages {
     my ($venv) = $0 =~ m{^(.*)/bin/python[0-9.]*$} or raise("RuntimeError: $0 is not in a venv");
     open my $file, '<', "$venv/pyvenv.cfg" or raise("RuntimeError: $venv has no pyvenv.cfg");
@@ -79,10 +80,12 @@ sub has_packages {
     # Python's library is searched only there.
     defined $home && glob("\"$home\"/python3.*") && -x glob("\"$home\"/python3.*") or
         raise("Fatal Python error: Failed to import encodings module");
+    my @found;
     for my $name (qw(mlx mlx_lm)) {
-        my @found = glob "\"$venv\"/lib/python3.*/site-packages/$name-*.dist-info";
+        @found = glob "\"$venv\"/lib/python3.*/site-packages/$name-*.dist-info";
         @found == 1 or raise("ModuleNotFoundError: No module named '$name'");
     }
+    return $found[0] =~ /mlx_lm-(.*)[.]dist-info$/ ? $1 : '';
 }
 
 sub own_rank {

@@ -43,11 +43,40 @@ sub mixed {
 # From now on this rank is silent, but keeps running.
 sub lose {
     my ($why) = @_;
-    return if $is_hung;
+    return if $is_hung || $is_dead;
+    if ($backend eq 'ring' && $why eq 'peer') {
+        print STDERR "[ring] Socket 3 was closed by the peer\n" x 10, "[ring] Too many send/recv errors. Failing pending tasks...\n";
+        return end_thread('RuntimeError', '[ring] connection to a peer was lost') if $logs_end;
+    }
     ($is_hung, $lost_at) = (1, Time::HiRes::time());
-    print STDERR "[ring] Too many send/recv errors. Failing pending tasks...\n" if $backend eq 'ring' && $why eq 'peer';
     # The other ranks are waiting in the same collective.
     send_line($_, { hang => 1 }) for $backend eq 'jaccl' && $rank == 0 ? grep { $_->connected } @$links : ();
+}
+
+# The thread that loads the model and generates answers ends. Rank 0 keeps its server; other ranks wait for the thread.
+sub end_thread {
+    my ($error, $why) = @_;
+    print STDERR logged_at(), " - ERROR - mlx_lm.server generation thread died: $why\nTraceback (most recent call last):\n",
+        "  File \"mlx_lm/server.py\", line 544, in _run_generate\n    self._generate()\n$error: $why\n";
+    $is_dead = 1;
+    if ($rank > 0) {
+        print STDERR "terminate called without an active exception\nFatal Python error: Aborted\n";
+        kill ABRT => $$;
+    }
+    send_line($_, { hang => 1 }) for $backend eq 'jaccl' ? grep { $_->connected } @$links : ();
+    reply($_->{client}, $_->{route}, 404, { error => 'generation thread died' }) for splice @job;
+}
+
+sub logged_at {
+    my ($s, $m, $h, $day, $month, $year) = localtime;
+    return sprintf '%d-%02d-%02d %02d:%02d:%02d,000', $year + 1900, $month + 1, $day, $h, $m, $s;
+}
+
+# Answers, and logs the request as Python's http.server does.
+sub reply {
+    my ($client, $route, $status, $value) = @_;
+    print STDERR '127.0.0.1 - - [', logged_at(), "] \"$route HTTP/1.1\" $status -\n";
+    say_json($client, $status, $value);
 }
 
 sub serve {
@@ -91,12 +120,11 @@ sub from_rank {
     my ($socket, $said) = @_;
     if ($rank == 0) {
         return unless @job && $said->{id} eq $job[0]{id};
-        return fail_job('the model could not be read') unless defined $said->{digest};
         $job[0]{digest} = $said->{digest};
         return advance();
     }
     return lose('cable') unless is_through();
-    my $mine = mixed($said->{digest});
+    my $mine = mixed($said->{digest}) // return fail_job();
     send_line($backend eq 'ring' ? $links->[0] : $socket, { id => $said->{id}, digest => $mine });
 }
 
@@ -113,14 +141,15 @@ sub advance {
 
 sub begin {
     return lose('cable') unless is_through();
-    my $mine = mixed($job[0]{digest}) // return fail_job('the model could not be read');
+    my $mine = mixed($job[0]{digest}) // return fail_job();
     $job[0]{digest} = $mine;
     advance();
 }
 
-# An error in the model's thread is never reported to the client.
+# The model cannot be read. mlx-lm 0.31 never reports that to the client.
 sub fail_job {
-    my ($why) = @_;
+    my $why = "[Errno 2] No such file or directory: '$option{'--model'}/config.json'";
+    return end_thread('FileNotFoundError', $why) if $logs_end;
     print STDERR "Exception in thread Thread-1 (_generate):\nFileNotFoundError: $why\n";
     lose('model');
 }
@@ -132,20 +161,21 @@ sub answer_client {
     Time::HiRes::alarm(0);
     return unless defined $path;
     my $route = "$method $path";
-    return say_json($client, 200, { status => 'ok' }) if $route eq 'GET /health';
-    return list_models($client) if $route eq 'GET /v1/models';
-    return say_json($client, 404, { error => 'Not Found' }) if $route ne 'POST /v1/chat/completions';
+    return reply($client, $route, $is_dead ? 503 : 200, { status => $is_dead ? 'unavailable' : 'ok' }) if $route eq 'GET /health';
+    return list_models($client, $route) if $route eq 'GET /v1/models';
+    return reply($client, $route, 404, { error => 'Not Found' }) if $route ne 'POST /v1/chat/completions';
     my $asked = eval { $json->decode($body) };
     my $messages = ref $asked eq 'HASH' ? $asked->{messages} : undef;
-    return say_json($client, 400, { error => 'messages must be a list' }) if ref $messages ne 'ARRAY' || !@$messages;
+    return reply($client, $route, 400, { error => 'messages must be a list' }) if ref $messages ne 'ARRAY' || !@$messages;
     # Any other name would make all ranks unload their model and search for the named one.
     my $model = $asked->{model} // 'default_model';
-    return say_json($client, 404, { error => "Repository Not Found for $model" })
+    return reply($client, $route, 404, { error => "Repository Not Found for $model" })
         if $model ne 'default_model' && $model ne $option{'--model'};
-    return say_json($client, 400, { error => 'max_tokens must be a non-negative integer' })
+    return reply($client, $route, 400, { error => 'max_tokens must be a non-negative integer' })
         if ($asked->{max_tokens} // 8) !~ /^[0-9]+$/;
+    return reply($client, $route, 404, { error => 'generation thread died' }) if $is_dead;
     if ($is_hung) { push @held, $client; return }
-    push @job, { id => "$$-" . Time::HiRes::time(), client => $client, asked => 0, stream => $asked->{stream},
+    push @job, { id => "$$-" . Time::HiRes::time(), client => $client, route => $route, asked => 0, stream => $asked->{stream},
         tokens => tokens_of($asked), digest => sha256_hex($json->encode($messages)) };
     begin() if @job == 1;
 }
@@ -165,12 +195,12 @@ sub answer_chat {
         print {$client} "data: [DONE]\n\n";
         return;
     }
-    say_json($one->{client}, 200, completion('default_model', $text, $one->{tokens}));
+    reply($one->{client}, $one->{route}, 200, completion('default_model', $text, $one->{tokens}));
 }
 
 # Lists the models in the cache, and the loaded model by its path. Without a cache, nothing is answered.
 sub list_models {
-    my ($client) = @_;
+    my ($client, $route) = @_;
     my $cache = $ENV{HF_HUB_CACHE} // ($ENV{HF_HOME} // ($ENV{HOME} // '') . '/.cache/huggingface') . '/hub';
     if (!-d $cache) {
         print STDERR "Traceback (most recent call last):\nhuggingface_hub.errors.CacheNotFound: $cache\n";
@@ -178,5 +208,5 @@ sub list_models {
     }
     my @ids = map { m{/models--(.*?)--(.*)$} ? "$1/$2" : () } glob "$cache/models--*";
     my @models = map { { id => $_, object => 'model', created => 0 } } @ids, $option{'--model'};
-    say_json($client, 200, { object => 'list', data => \@models });
+    reply($client, $route, 200, { object => 'list', data => \@models });
 }

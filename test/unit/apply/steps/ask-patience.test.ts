@@ -40,6 +40,7 @@ const step = (stallMs: number, boundMs: number, more: Partial<StepOf<'ask'>['act
 });
 
 interface Limits {
+  readonly name: string;
   readonly command: string;
   readonly signal?: AbortSignal;
 }
@@ -48,6 +49,7 @@ interface Limits {
 function meshThat(
   checks: readonly string[],
   answers: readonly { readonly afterChecks: number; readonly text: string }[],
+  report = '',
 ) {
   const commands: string[] = [];
   const ended: string[] = [];
@@ -59,7 +61,8 @@ function meshThat(
     result: { exit: { kind: 'exited', code: 0 }, stdout: Buffer.from(stdout), stderr: Buffer.from('') },
   });
   const ask = async (make: (root: string) => Limits) => {
-    const { command, signal } = make('');
+    const { name, command, signal } = make('');
+    if (name === 'rank-report') return result(report);
     if (!command.includes('--data-binary')) {
       checked += 1;
       return result(checks[Math.min(checked, checks.length) - 1] ?? '');
@@ -128,6 +131,23 @@ describe('a request to a loading mesh', () => {
     ]);
   });
 
+  it.each([
+    ['ERROR - mlx_lm.server generation thread died: [load_safetensors] Perhaps an incomplete download', 2],
+    ['ERROR - another line', 4],
+  ])('ends at the second error if the log says that every request will fail: %s', async (log, count) => {
+    const refusal = { afterChecks: 0, text: '{"error": "generation thread died"}\n404' };
+    const answers = [refusal, refusal, refusal, { afterChecks: 0, text: token }];
+    const { context, commands } = meshThat(grows, answers, `@log\n${log}\n`);
+    const { placements, runtimes } = context.desired;
+    const desired = { placements, runtimes: runtimes.map((one) => ({ ...one, driver: 'mlx' })) };
+    const { diagnostics } = await runAsk(step(60, 180_000), patient({ ...context, desired } as unknown as StepContext));
+    const told = diagnostics.map(asText).map(({ detail, hint }) => [detail.includes(log), hint]);
+    expect([commands.length, told]).toEqual([
+      count,
+      count === 2 ? [[true, 'Repair what the log names: meshwright logs kimi']] : [],
+    ]);
+  });
+
   it('waits for a first compile beyond the deadline for a loaded mesh', async () => {
     const { context } = meshThat(
       ['rss=1048576\nlog=0\n'],
@@ -150,7 +170,7 @@ describe('a request to a loading mesh', () => {
 });
 
 describe('the first failing rank', () => {
-  const { context } = meshThat(['@last exit code = 1\n@log\nboom\n'], []);
+  const { context } = meshThat([], [], '@last exit code = 1\n@log\nboom\n');
   const codes = async (code: 'ask/no-token' | 'mesh/another-answer'): Promise<readonly string[]> => {
     const { patience: _, judge: __, request: ___, ...act } = step(1, 1).act;
     const prove = { ...step(1, 1), act: { ...act, kind: 'prove' } } as unknown as StepOf<'prove'>;

@@ -72,6 +72,11 @@ const lines: readonly (readonly [id: string, line: string, action: string])[] = 
   ['not-converted', 'ValueError: Pipeline loading is only supported for MLX converted models.', 'change-file'],
   ['unknown-model', 'ValueError: Model type deepseek_v9 not supported.', 'change-file'],
   ['unknown-option', 'rank.py: error: unrecognized arguments: --prompt-cache-bytes 2147483648', 'change-file'],
+  [
+    'generation-died',
+    '2026-11-28 12:56:43,693 - ERROR - mlx_lm.server generation thread died: [load_safetensors] Perhaps an incomplete download',
+    'restart',
+  ],
   ['no-package', "ModuleNotFoundError: No module named 'sentencepiece'", 'change-file'],
 ];
 

@@ -84,5 +84,14 @@ describe.each(scriptShells)('the rank progress in $name', (shell) => {
     root.file(`${placementFolder('kimi').path}/process`, 'boot=x\npid=7\nstart=y\n');
     root.file(rankLog('kimi').path, 'four\n');
     expect(await look()).toEqual({ residentBytes: 120 * 1024, logBytes: 5 });
+    const requests = [
+      '127.0.0.1 - - [28/Nov/2026 12:56:57] "POST /v1/chat/completions HTTP/1.1" 404 -',
+      'INFO:     127.0.0.1:50112 - "GET /health HTTP/1.1" 200 OK',
+      '0.01.5 I srv  log_server_r: done request: POST /v1/chat/completions 127.0.0.1 503',
+    ];
+    root.file(rankLog('kimi').path, `old\nfour\n${requests.join('\n')}\n`);
+    root.file(startFile('kimi').path, 'log=4\n');
+    expect((await look())?.logBytes).toBe(5);
+    expect(await report(root)).toEqual({ lines: ['four'] });
   });
 });

@@ -26,7 +26,16 @@ describe('a golden answer', () => {
     ['', `the text at ${pointer} is empty`],
     [7, `the answer has no text at ${pointer}`],
   ])('is rejected if the text is %j', (content, reason) => {
-    expect(judgeGolden(answer(content), pointer, 'printable')).toEqual({ kind: 'none', reason });
+    expect(judgeGolden(answer(content), pointer, 'printable')).toMatchObject({ kind: 'none', reason });
+  });
+
+  it.each([
+    ['一二\ufffd\ufffd', 'length', 'golden'],
+    ['一二\ufffd', 'stop', 'none'],
+    ['一\ufffd二', 'length', 'none'],
+  ])('may end inside a character only at the token limit: %j, %s', (content, finish_reason, kind) => {
+    const body = JSON.stringify({ choices: [{ message: { content }, finish_reason }] });
+    expect(judgeGolden({ status: 200, body }, pointer, 'printable')).toMatchObject({ kind, text: content });
   });
 
   it('contains both the thought and the answer of a reasoning model', () => {
@@ -34,7 +43,7 @@ describe('a golden answer', () => {
     const both = { status: 200, body: JSON.stringify({ choices: [{ message }] }) };
     expect(judgeGolden(both, pointer, 'equal')).toEqual({ kind: 'golden', text: 'Count. one, two' });
     const thought = { status: 200, body: JSON.stringify({ choices: [{ message: { reasoning: 'Hm\ufffd' } }] }) };
-    expect(judgeGolden(thought, pointer, 'equal')).toEqual({ kind: 'none', reason: 'the text is not printable' });
+    expect(judgeGolden(thought, pointer, 'equal')).toMatchObject({ kind: 'none', reason: 'the text is not printable' });
   });
 
   it('may be any token if no text is expected', () => {
