@@ -1,6 +1,8 @@
 # Waits until the gateway has no request in flight for a placement, or until the time expires. `left=` gives the number
 # that remains, or `unknown`; `curl=` then gives curl's last exit code. Without an answer from the gateway, the number
-# is known to be 0 only if nothing listens on its port and it has no process. curl(1): exit 7 is a refused connection.
+# is known to be 0 only if nothing listens on its port and it has no process. Another program on the port, such as a
+# runtime without a gateway so far, never gives a number, so it is not asked again. curl(1): exit 7 is a refused
+# connection.
 #
 # Needs label: the gateway's launchd label
 # Needs inside_url: where the gateway reports its requests in flight
@@ -23,7 +25,11 @@ while :; do
   e=$?
   case $e:$x in
     (0:0) break ;;
-    (0:*[!0-9]* | 0:) x=unknown ;;
+    (0:) x=unknown ;;
+    (0:*[!0-9]*)
+      x=unknown
+      break
+    ;;
     (0:*) ;;
     (7:*)
       x=0

@@ -12,11 +12,11 @@ const running = `printf 'system/${label} = {\\n\\tstate = running\\n\\tpid = 7\\
 const waiting = `printf 'system/${label} = {\\n\\tstate = waiting\\n}\\n'`;
 
 /** `left=` and `curl=`, without these words. */
-async function leftOf(shell: Shell, curl: string, launchctl: string): Promise<string> {
+async function leftOf(shell: Shell, curl: string, launchctl: string, waitMs = 0): Promise<string> {
   const root = newRoot(shell);
   root.tool('usr/bin/curl', curl);
   root.tool('bin/launchctl', launchctl);
-  const body = scriptBody({ name: 'drain-door', args: { port: 8_080, placement: 'chat', waitMs: 0 } });
+  const body = scriptBody({ name: 'drain-door', args: { port: 8_080, placement: 'chat', waitMs } });
   const { stdout } = await root.runBody(body);
   return [...stdout.matchAll(/^(?:left|curl)=(.*)$/gm)].map(([, value]) => value).join(' ');
 }
@@ -34,5 +34,12 @@ describe.each(scriptShells)('drain-door in $name', (shell) => {
     ['a closed port and a failing launchctl', 'exit 7', 'exit 1', 'unknown 7'],
   ])('reports the requests in flight, or why they are unknown, for %s', async (_, curl, launchctl, left) => {
     expect(await leftOf(shell, curl, launchctl)).toBe(left);
+  });
+
+  it('waits only for a gateway', async () => {
+    const hour = 3_600_000;
+    const later = `[ -e "$R/asked" ] && printf 0 || { : >"$R/asked"; printf 3; }`;
+    expect(await leftOf(shell, later, running, hour)).toBe('0');
+    expect(await leftOf(shell, `printf 'Not Found'`, running, hour)).toBe('unknown 0');
   });
 });
