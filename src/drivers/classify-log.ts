@@ -1,4 +1,4 @@
-import { exitWords } from '../model/facts/daemons.ts';
+import { exitWords, isExitReason } from '../model/facts/daemons.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FailureSignature } from './contract/driver.ts';
@@ -64,8 +64,12 @@ export function firstFailingRank(
 
 const noGuilt = 4;
 
-/** Exit status 0 is a reaction to the failure of another rank, not its cause. */
+/**
+ * Exit status 0 is a reaction to the failure of another rank, not its cause. A rank that macOS ended did not react to
+ * anything.
+ */
 function guilt({ said: { exit }, failure }: FailingRank): number {
+  if (isExitReason(exit)) return -1;
   const isOver = exit !== undefined && exit !== '0';
   const isOwn = failure !== undefined && failure.signature.action !== 'read-other-ranks';
   if (isOwn) return isOver ? 0 : 1;

@@ -1,4 +1,4 @@
-import type { LaunchdService } from '../../model/facts/daemons.ts';
+import { exitKeys, type LaunchdService, lastExitOf } from '../../model/facts/daemons.ts';
 import { given } from '../../model/given.ts';
 import { wholeNumber } from './grammar.ts';
 
@@ -37,6 +37,7 @@ const states: Readonly<Record<string, LaunchdService['state']>> = {
   spawning: 'waiting',
   xpcproxy: 'waiting',
   exited: 'waiting',
+  'spawn failed': 'waiting',
 };
 
 type LaunchdPrint = Omit<LaunchdService, 'label'>;
@@ -48,8 +49,9 @@ type LaunchdPrint = Omit<LaunchdService, 'label'>;
  * `system/dev.meshwright.keeper = {`, then lines such as `state = running`, `pid = 65747` and `last exit code = (never
  * exited)`.
  *
- * A process stopped by a signal has `last terminating signal = Killed: 9` instead of an exit code. Indentation is one
- * tab, or four spaces in published examples. `undefined` without a closing brace or a known state.
+ * A process stopped by a signal has `last terminating signal = Killed: 9` instead of an exit code, and one that macOS
+ * stopped may have `last exit reason = OS_REASON_CODESIGNING`. Indentation is one tab, or four spaces in published
+ * examples. `undefined` without a closing brace or a known state.
  */
 export function parseLaunchctlPrint(lines: readonly string[]): LaunchdPrint | undefined {
   const [first = '', ...rest] = lines.at(-1) === '' ? lines.slice(0, -1) : lines;
@@ -60,14 +62,12 @@ export function parseLaunchctlPrint(lines: readonly string[]): LaunchdPrint | un
     return undefined;
   const pid = numberAt(fields, 'pid');
   const runs = numberAt(fields, 'runs');
-  const code = fields.get('last exit code');
-  const signal = fields.get('last terminating signal');
-  if (pid === null || runs === null || !isExit(code) || !isSignal(signal)) return undefined;
-  const lastExit = code === undefined || code === '(never exited)' ? (signal ?? code) : code;
-  return { state, ...given({ pid, runs, lastExit }) };
+  const isReadable = isExit(fields.get('last exit code')) && isSignal(fields.get('last terminating signal'));
+  if (pid === null || runs === null || !isReadable) return undefined;
+  return { state, ...given({ pid, runs, lastExit: lastExitOf(fields) }) };
 }
 
-const readKeys: readonly string[] = ['state', 'pid', 'runs', 'last exit code', 'last terminating signal'];
+const readKeys: readonly string[] = ['state', 'pid', 'runs', ...exitKeys];
 
 const isExit = (text = '0'): boolean => /^(?:\(never exited\)|-?\d{1,10}(?:: [\w ]+)?)$/.test(text);
 

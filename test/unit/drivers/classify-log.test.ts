@@ -57,6 +57,8 @@ describe('the rank that failed first', () => {
     expect(first(rank(0, complaint, '1'), rank(1, [], '1'), rank(2, ['errno 22']))).toEqual([2, 'no-gid']);
     expect(first(rank(0, complaint, '1'), rank(1, [], '1'))).toEqual([1, undefined]);
     expect(first(rank(0, []), rank(1, complaint))).toEqual([1, 'peer-died']);
+    const killed = rank(1, [], 'JETSAM_REASON_MEMORY_PERPROCESSLIMIT');
+    expect(first(rank(0, ['errno 60'], '1'), killed)).toEqual([1, undefined]);
   });
 
   it('is the lowest of equal ranks, with exited ranks before running ones', () => {
@@ -69,8 +71,12 @@ describe('the rank that failed first', () => {
   });
 
   it('is described with its node and exit status', () => {
-    expect([rankWords(rank(1, [], '78: EX_CONFIG')), rankWords(rank(0, []))]).toEqual([
-      'rank 1 on studio-2 exited (78: EX_CONFIG)',
+    const exits = ['1', '78: EX_CONFIG', 'OS_REASON_DYLD', 'OS_REASON_TCC'];
+    expect([...exits.map((exit) => rankWords(rank(1, [], exit))), rankWords(rank(0, []))]).toEqual([
+      'rank 1 on studio-2 exited (1)',
+      'rank 1 on studio-2 exited (78: EX_CONFIG: launchd probably could not start the program)',
+      'rank 1 on studio-2 was ended by macOS (OS_REASON_DYLD: a library that the program needs is missing or incompatible)',
+      'rank 1 on studio-2 was ended by macOS (OS_REASON_TCC)',
       'rank 0 on studio-1',
     ]);
   });

@@ -3,6 +3,7 @@ import { gatewayUser } from '../../../desired/layouts.ts';
 import { nameInFile } from '../../../desired/replicas.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../../model/desired.ts';
+import { exitCause, exitWords } from '../../../model/facts/daemons.ts';
 import type { KeptFile } from '../../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown, seenValue, unknown } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
@@ -157,10 +158,16 @@ function programProperty(fleet: DesiredFleet, wanted: WantedGateway, target: Obs
   return {
     node: target.desired.name,
     ...gatewayAddress(port),
-    ...compared(version, observed, words),
+    ...compared(version, observed, (value) => (value === 'stopped' ? stoppedWords(seen, port) : words(value))),
     reason: `endpoint of ${names.join(', ')}: listen: lan`,
     ...(seen.kind === 'known' && observed.kind === 'unknown' && { why: observed.detail }),
   };
+}
+
+/** `not running: exited (78: EX_CONFIG: …)`. */
+function stoppedWords(seen: Known<GatewayObservation>, port: number): string {
+  const lastExit = seenValue(seen)?.services.find(({ label }) => label === gatewayLabel(port))?.lastExit;
+  return exitCause(lastExit) === undefined ? words('stopped') : `${words('stopped')}: ${exitWords(lastExit)}`;
 }
 
 /** True if the process at a port reports this version, or no version, like an older gateway. */

@@ -1,3 +1,4 @@
+import { exitKeys, lastExitOf, neverExited } from '../../../model/facts/daemons.ts';
 import { given } from '../../../model/given.ts';
 import { accessLines, type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
 import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
@@ -61,8 +62,7 @@ const mostBytes = 32_768;
  * The process ID and the exit of the last process, at the first level of indentation only.
  * @see src/node/answers/launchd.ts
  */
-const launchdFields =
-  '/^(\\t|    )(pid|last exit code|last terminating signal) = / { sub(/^[\\t ]+/, ""); print "@" $0 }';
+const launchdFields = `/^(\\t|    )(pid|${exitKeys.join('|')}) = / { sub(/^[\\t ]+/, ""); print "@" $0 }`;
 
 /**
  * The command that prints, as the SSH user, launchd's state of a rank and the rank's last log lines since its last
@@ -87,20 +87,13 @@ export function parseRankReport(stdout: string) {
   const at = all.indexOf('@log');
   const fields = new Map(
     all.slice(0, Math.max(0, at)).flatMap((line): readonly [string, string][] => {
-      const [, key = '', value = ''] = /^@(pid|last exit code|last terminating signal) = (.*)$/.exec(line) ?? [];
+      const [, key = '', value = ''] = /^@([a-z ]+) = (.*)$/.exec(line) ?? [];
       return key === '' ? [] : [[key, value]];
     }),
   );
-  const exit = exitOf(fields);
-  return { ...given({ exit }), lines: at < 0 ? [] : all.slice(at + 1) };
-}
-
-/** launchd does not keep the exit code of a process that a signal ended. */
-function exitOf(fields: ReadonlyMap<string, string>): string | undefined {
-  if (fields.has('pid')) return undefined;
-  const code = fields.get('last exit code');
-  if (code !== undefined && code !== '(never exited)') return code;
-  return fields.get('last terminating signal');
+  const exit = lastExitOf(fields);
+  const isOver = !fields.has('pid') && exit !== neverExited;
+  return { ...(isOver && given({ exit })), lines: at < 0 ? [] : all.slice(at + 1) };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
 import { type FailingRank, type RankSaid, rankWords } from '../../../drivers/classify-log.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import { exitCause } from '../../../model/facts/daemons.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
@@ -42,7 +43,8 @@ export function failingRankFinding(
   const shown = lines.map((line) => escapeText(line.slice(0, shownCharacters)));
   const quoted = shown.length === 0 ? ' It logged nothing.' : ` It logged:\n${shown.join('\n')}`;
   const meaning = failure === undefined ? '' : ` ${failure.signature.meaning}`;
-  const hint = failure?.signature.cure ?? prose`Read more of its log: ${meshwright('logs', name)}`;
+  const hint =
+    failure?.signature.cure ?? exitCause(said.exit)?.cure ?? prose`Read more of its log: ${meshwright('logs', name)}`;
   return diagnose('mesh/first-failing-rank', {
     subject,
     detail: `${upper(rankWords(said))}.${meaning}${quoted}`,

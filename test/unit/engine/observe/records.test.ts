@@ -139,6 +139,7 @@ describe('the launchctl print parser', () => {
     expect(print(...idle, signal, '\tlast exit code = (never exited)')?.lastExit).toBe('Killed: 9');
     expect(print(...idle, '\tlast terminating signal = $(reboot)')).toBeUndefined();
     expect(print(...idle, signal, signal)).toBeUndefined();
+    expect(print(...idle, signal, '\tlast exit reason = odd: 9')?.lastExit).toBe('Killed: 9');
   });
 
   it('rejects a repeated field, an unclosed block or an unknown state', () => {

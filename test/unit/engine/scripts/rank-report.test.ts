@@ -43,6 +43,7 @@ describe.each(scriptShells)('the rank report in $name', (shell) => {
       ['state = not running', 'last terminating signal = Killed: 9'],
       { exit: 'Killed: 9' },
     ],
+    ["launchd's reason", ['last exit reason = OS_REASON_DYLD', 'last exit code = 1'], { exit: 'OS_REASON_DYLD' }],
     ['no exit while the rank runs', ['state = running', 'pid = 7', 'last exit code = 1'], {}],
     ['no exit before the first run', ['state = not running', 'last exit code = (never exited)'], {}],
   ])('shows %s', async (_, fields, end) => {

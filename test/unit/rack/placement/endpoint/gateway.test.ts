@@ -66,6 +66,14 @@ describe('a gateway with intact files', () => {
     }
   });
 
+  it('is shown with the cause of its exit, if it has one', () => {
+    const stopped = (lastExit: string) => seenWith({ label, state: 'waiting', lastExit }).changes;
+    expect(stopped('1')).toEqual([expect.stringContaining('doorman/8080: not running -> version')]);
+    expect(stopped('OS_REASON_CODESIGNING')).toEqual([
+      expect.stringContaining('not running: was ended by macOS (OS_REASON_CODESIGNING: the code signature'),
+    ]);
+  });
+
   it('is reloaded when its process is older than its files', () => {
     const [change] = planLines(planOf(caseOf(placements))).changes;
     const own = / -> version ([0-9a-f]{16})/.exec(change ?? '')?.[1];

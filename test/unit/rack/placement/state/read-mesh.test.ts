@@ -129,7 +129,12 @@ describe('a mesh', () => {
       { startedIn: 'BOOT-before', starts: 1 },
     ],
     ['dead', ['exited', 'exited', 'exited'], 'studio-1 exited (1), studio-2 exited (1), studio-3 exited (1)'],
-    ['dead', ['ready', 'exited', 'absent'], 'studio-2 exited (78: EX_CONFIG)', { lastExit: '78: EX_CONFIG' }],
+    [
+      'dead',
+      ['ready', 'exited', 'absent'],
+      'studio-2 was ended by macOS (JETSAM_REASON_MEMORY_VMPAGESHORTAGE: it was stopped to free memory)',
+      { lastExit: 'JETSAM_REASON_MEMORY_VMPAGESHORTAGE' },
+    ],
     ['partial', ['joined', 'exited', 'joined'], 'rank 1 on studio-2 exited', { lastExit: '(never exited)' }],
     ['partial', ['joined', 'exited', 'joined'], 'rank 1 on studio-2 exited (1)'],
     [
