@@ -79,13 +79,6 @@ const ofExo = signaturesOf({
     action: 'read-other-ranks',
     cure: prose`Read the log of the rank that failed first (\`${aside(meshwright('logs'))}\`), then start the placement again.`,
   },
-  'iogpu-panic': {
-    // Captured: exo issues 1972, 1348 and 1872.
-    pattern: /completeMemory\(\) prepare count underflow/,
-    meaning: 'macOS panicked because of wired memory; the Mac restarts by itself.',
-    action: 'wait',
-    cure: 'Wait for the Mac, then start the placement with a smaller context or more nodes.',
-  },
   'nack-loop': {
     // Captured: exo issue 1824. Logged about once per second.
     pattern: /Requesting Event Log from/,

@@ -49,7 +49,19 @@ const codes = {
     hint: 'Connect the Macs without hubs. For placements that use these cables, set `transport: rdma` or move them to the office network. Update all Macs to the same newer version of macOS, and send the report to Apple.',
     facts: [panicReportsFact, bootSessionFact, placementsFact],
   },
+  // @see mlx issues 3186 and 3346, mlx-lm issue 1666, exo issue 1972
+  'macos/gpu-panic': {
+    severity: 'warning',
+    summary: 'This Mac restarted after a kernel panic in its GPU driver.',
+    cause:
+      'The kernel reported an error of IOGPUFamily, the part of macOS 26 that manages GPU memory. Such panics have been reported for MLX programs with long prompts and parallel requests, up to nine in six days on one Mac. Everything that the Mac was serving stopped.',
+    hint: 'Give the placements on this Mac a smaller context and fewer parallel requests, and set a lower `system.wiredLimit`: owners of such Macs then had fewer panics. Update macOS, and send the report to Apple.',
+    facts: [panicReportsFact, bootSessionFact],
+  },
 } satisfies RuleCodes;
+
+/** `"completeMemory() prepare count underflow" @IOGPUMemory.cpp:550`, or `@IOGPUGroupMemory.cpp:323` */
+const gpuMemoryReason = /completeMemory\(\)|IOGPU(?:Group)?Memory/;
 
 /**
  * True if the report was written in this boot session. A report can be late: with FileVault, macOS writes it only after
@@ -75,8 +87,10 @@ function told(report: PanicReport, all: readonly PanicReport[]): Finding<keyof t
   const way = extensions.length === 0 ? '' : ` Its backtrace contains ${extensions.map(escapeText).join(', ')}.`;
   // Panics under load were reported in the driver for IP over Thunderbolt.
   const isOfThunderboltIp = extensions.some((one) => one.includes('AppleThunderboltIP'));
+  const isOfGpu = gpuMemoryReason.test(reason ?? '');
+  const other = isOfGpu ? 'macos/gpu-panic' : 'macos/panicked';
   return {
-    code: isOfThunderboltIp ? 'network/suspected-tcp-panic' : 'macos/panicked',
+    code: isOfThunderboltIp ? 'network/suspected-tcp-panic' : other,
     detail: `macOS wrote a kernel panic report since this Mac started: ${name}.${said}${way} ${countText(all)} on this Mac.`,
   };
 }

@@ -11,7 +11,6 @@ export const exoLines: readonly (readonly [id: string, line: string, action: str
   ['ring-recv', '[ring] Receiving from socket 14 failed with errno 54', 'read-other-ranks'],
   ['ring-abort', '[ring] Too many send/recv errors. Aborting...', 'read-other-ranks'],
   ['ring-abort', '[ring] Too many send/recv errors. Failing pending tasks...', 'read-other-ranks'],
-  ['iogpu-panic', 'panic: completeMemory() prepare count underflow @IOGPUMemory.cpp:550', 'wait'],
   ['nack-loop', 'Nack attempt 3: Requesting Event Log from 100001', 'restart'],
   ['give-up', 'Instance 9b1d exceeded 5 retries, requesting deletion', 'read-other-ranks'],
   ['node-removed', 'Manually removing node 3e08 due to inactivity', 'check-cable'],

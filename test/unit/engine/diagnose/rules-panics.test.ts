@@ -61,6 +61,18 @@ describe('kernel panic reports', () => {
     expect(finding).toMatchObject({ code: 'network/suspected-tcp-panic', severity: 'warning' });
     expect(finding?.hint).toContain('transport: rdma');
   });
+
+  // mlx issue 3186, omlx issue 862
+  it.each([
+    '"completeMemory() prepare count underflow" @IOGPUMemory.cpp:550',
+    '"IOGPUGroupMemory::remove_memory_object() memory object not found" @IOGPUGroupMemory.cpp:323',
+  ])('cause a warning about GPU memory: %s', (text) => {
+    const reason = `panic(cpu 7 caller 0xfffffe0000000000): ${text}`;
+    const [finding] = findingsOf(seen(report({ reason, extensions: ['com.apple.iokit.IOGPUFamily'] })));
+    expect(finding).toMatchObject({ code: 'macos/gpu-panic', severity: 'warning' });
+    expect(finding?.detail).toContain(text);
+    expect(finding?.hint).toContain('smaller context and fewer parallel requests');
+  });
 });
 
 onOnePage('rules-panics');
