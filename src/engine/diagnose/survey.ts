@@ -11,7 +11,8 @@ import { type ReceptacleSight, sightOf } from '../../rack/cabling/receptacle-sig
 import { type Examination, type ExaminedNode, examine, type FleetObservation } from '../../rack/examination.ts';
 import { read, readValue } from '../../rack/fact.ts';
 import { hardwareFact } from '../../rack/identity/fact.ts';
-import { macosOf, versionText } from '../../rack/macos/macos.ts';
+import { versionText } from '../../rack/macos/fact.ts';
+import { macosOf } from '../../rack/macos/macos.ts';
 import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-receptacle.ts';
 
 /** One receptacle in a table. */

@@ -98,6 +98,8 @@ export const thunderboltFact = defineFact({
       if (buses === undefined) return garbled(answer, 'described no Thunderbolt buses');
       // Every Apple silicon Mac has buses, so an empty list cannot be right.
       if (buses.length === 0) return unknown('empty', 'system_profiler listed no Thunderbolt bus.');
+      if (buses.some((bus) => textOf(asObject(bus) ?? {}, 'Thunderbolt') === 'no_hardware'))
+        return unknown('empty', 'macOS reports no Thunderbolt hardware, as in a virtual machine.');
       return andThen(allKnown(buses.map((bus) => receptacleOf(asObject(bus), answer))), (found) => {
         if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no readable bus');
         return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');

@@ -28,6 +28,4 @@ export const filevaultFact = defineFact({
 
 /** Remarks that do not affect the current state of the disk. */
 const isRemark = (line: string): boolean =>
-  /^(?:FileVault master keychain appears to be installed|Deferred enablement appears to be active for user ).*\.$/.test(
-    line,
-  );
+  /^(?:FileVault master keychain appears to be installed|Deferred enablement appears to be active\b).*\.$/.test(line);

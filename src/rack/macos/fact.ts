@@ -32,7 +32,8 @@ const nothing = 'No new software available.';
  *     * Label: macOS 27-26A428
  *     	Title: macOS 27, Version: 27, Size: 11727219KiB, Recommended: YES, Action: restart,
  *
- * Other software in the list, such as Safari, is left out. The tool prints no end mark, so only its exit and its frame
+ * A background security improvement has a version such as `26.3.1 (a)`. Other software in the list, such as Safari, is
+ * left out. The tool prints no end mark, so only its exit and its frame
  * show that the list is complete.
  */
 export const softwareUpdatesFact = defineFact({
@@ -51,12 +52,21 @@ export const softwareUpdatesFact = defineFact({
   text: (updates) => [updates.map(updateText)],
 });
 
-/** A beta's build ends with a lowercase letter. */
-export const isBeta = ({ build = '' }: { readonly build?: string }): boolean => /[a-z]$/.test(build);
+/**
+ * A beta's build, such as 25E5233c, ends with a lowercase letter. So does the build of a background security
+ * improvement, such as 25D771280a, but that letter follows six digits.
+ */
+export const isBeta = ({ build = '' }: { readonly build?: string }): boolean => /[A-Z]\d{1,4}[a-z]$/.test(build);
 
 /** `macOS 26.7 (25G229)`. Titles are left out, because Apple uses several titles for one system. */
-export const updateText = (update: MacosUpdate): string =>
-  `macOS ${update.version}${update.build === undefined ? '' : ` (${update.build}${isBeta(update) ? ', beta' : ''})`}`;
+export const updateText = (update: MacosUpdate): string => {
+  const build = update.build === undefined ? '' : ` (${update.build}${isBeta(update) ? ', beta' : ''})`;
+  return `macOS ${versionText(update)}${build}`;
+};
+
+/** `26.3.1 (a)`: the version text that must be equal on Macs that use RDMA with each other. */
+export const versionText = ({ version, extra }: Pick<MacosVersion, 'version' | 'extra'>): string =>
+  extra === undefined ? version : `${version} ${extra}`;
 
 /** The tool prints `No new software available.` to stderr. */
 const hasNoUpdates = (answer: Answer | undefined): boolean => answer?.stderr.split('\n').includes(nothing) === true;
@@ -81,8 +91,9 @@ function updatesIn(answer: Answer | undefined, lines: readonly string[]): Return
     if (labels.has(item.label)) return garbled(answer, 'printed one label twice');
     labels.add(item.label);
     if (!item.title.startsWith('macOS ')) continue;
-    if (!/^\d{1,3}(?:\.\d{1,3}){0,3}$/.test(item.version)) return garbled(answer, 'printed a macOS without a version');
-    updates.push({ ...item, version: withMinor(item.version) });
+    const [, version, extra] = /^(\d{1,3}(?:\.\d{1,3}){0,3})(?: (\([a-z]\)))?$/.exec(item.version) ?? [];
+    if (version === undefined) return garbled(answer, 'printed a macOS without a version');
+    updates.push({ ...item, version: withMinor(version), ...given({ extra }) });
   }
   return known(updates);
 }
@@ -126,5 +137,5 @@ export const macosVersionFact = defineFact({
         return garbled(answer, 'printed an unexpected version extra');
       return known({ version: withMinor(version), build, ...given({ extra }) });
     }),
-  text: ({ version, extra, build }) => `${[version, extra].filter(Boolean).join(' ')}, build ${build}`,
+  text: (macos) => `${versionText(macos)}, build ${macos.build}`,
 });

@@ -12,10 +12,6 @@ export const firstMacosWithRdma = '26.2';
 /** The macOS version of a node; undefined if unknown. */
 export const macosOf = (node: ExaminedNode): MacosVersion | undefined => readValue(node.facts, macosVersionFact);
 
-/** `26.3.1 (a)`: the version text that must be equal on Macs that use RDMA with each other. */
-export const versionText = ({ version, extra }: MacosVersion): string =>
-  extra === undefined ? version : `${version} ${extra}`;
-
 const numbersOf = (version: string): readonly number[] => (version.match(/\d+/g) ?? []).map(Number);
 
 /** Below 0 if `a` is older, above 0 if it is newer; 26.10 is newer than 26.4. */

@@ -10,8 +10,8 @@ import { defineNodeRule, defineRule } from '../define-rule.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
-import { isBeta, macosVersionFact, softwareUpdatesFact, updateText } from './fact.ts';
-import { compareVersions, isOutsideAccept, macosOf, versionText } from './macos.ts';
+import { isBeta, macosVersionFact, softwareUpdatesFact, updateText, versionText } from './fact.ts';
+import { compareVersions, isOutsideAccept, macosOf } from './macos.ts';
 
 /** The nodes that run one version; `text` includes the extra of a background security improvement. */
 interface Group {
@@ -251,17 +251,21 @@ function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | 
   return accepted.length === 0 ? `${only}, which the file does not accept` : `${only}, not ${wanted.version}`;
 }
 
-/** Empty for a Mac that already has the desired version, or whose version or updates are unknown. */
+/**
+ * A Mac that already has the desired version needs at most a background security improvement. Empty if its version or
+ * updates are unknown.
+ */
 function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['macos']): readonly MacosUpdate[] {
   const macos = read(facts, macosVersionFact);
   const offers = read(facts, softwareUpdatesFact);
   if (macos.kind === 'unknown' || offers.kind === 'unknown') return [];
   const { version: installed } = macos.value;
-  if (wish !== undefined && compareVersions(installed, wish) >= 0 && !isBeta(macos.value)) return [];
+  const isDone = wish !== undefined && compareVersions(installed, wish) >= 0 && !isBeta(macos.value);
   return offers.value.filter((update) => {
     const order = compareVersions(update.version, installed);
     // The release after a beta has the same version and a different build.
-    return order > 0 || (order === 0 && isBeta(macos.value) && !isBeta(update));
+    const isImprovement = update.extra !== undefined && update.extra > (macos.value.extra ?? '');
+    return (order > 0 && !isDone) || (order === 0 && (isImprovement || (isBeta(macos.value) && !isBeta(update))));
   });
 }
 

@@ -121,6 +121,18 @@ describe('macOS update hints', () => {
     expect(hint).toContain(' studio-3 offers only macOS 27.0 (26A428), which the file does not accept.');
   });
 
+  it('name a background security improvement, which is no beta', () => {
+    const build = '25F771280a';
+    const improvement = { ...update('26.5', build), extra: '(a)' };
+    const improved = { version: '26.5', extra: '(a)', build };
+    const values = {
+      'studio-3': { ...mac('26.5', []), 'macos-version': improved },
+      'studio-1': mac('26.5', [improvement]),
+    };
+    const [hint] = hintsOf('macos/versions-differ', { values }, { macos: {} });
+    expect(hint).toContain(` studio-1 offers this version: macOS 26.5 (a) (25F771280a), in ${pane}.`);
+  });
+
   it('compare version numbers and ignore update names', () => {
     const { build: _, ...named } = { ...golden, label: 'macOS Golden Gate', title: 'macOS Golden Gate' };
     expect(outside([named], { version: '27', accept: '>=27' })).toContain(
