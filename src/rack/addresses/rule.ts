@@ -197,22 +197,48 @@ function cure(examination: Examination, cable: Cable): Prose {
     : `Switch ${sharing}`;
 }
 
-function routeFinding(examination: Examination, cable: Cable): Found | undefined {
-  const { node, receptacle, device } = cable;
-  const found = readValue(node.facts, routesFact) ?? [];
+/** `has a default route via 192.168.2.1, which is the one in effect.`; undefined without one through this interface. */
+function defaultRouteWords(facts: Facts, device: string): string | undefined {
+  const found = readValue(facts, routesFact) ?? [];
   const defaults = found.filter((one) => one.device === device && one.destination.prefixLength === 0);
   const [first] = defaults.toSorted((a, b) => Number(a.flags.includes('I')) - Number(b.flags.includes('I')));
   if (first === undefined) return undefined;
-  const end = { node: node.name, receptacle };
   const rank = first.flags.includes('I') ? 'next to those of other interfaces' : 'which is the one in effect';
+  return `has a default route via ${first.gateway}, ${rank}.`;
+}
+
+function routeFinding(examination: Examination, cable: Cable): Found | undefined {
+  const { node, receptacle, device } = cable;
+  const route = defaultRouteWords(node.facts, device);
+  if (route === undefined) return undefined;
+  const end = { node: node.name, receptacle };
   const leased = leasedAddress(cable);
   const origin = leased === undefined ? '' : ` ${device} ${leaseWords(examination, cable, leased)}`;
   return {
     code: 'network/default-route-over-cable',
     subject: receptacleSubject(end),
-    detail: prose`${namedEnd(end)} (${device}) has a default route via ${first.gateway}, ${rank}.${origin}`,
+    detail: prose`${namedEnd(end)} (${device}) ${route}${origin}`,
     hint: cure(examination, cable),
   };
+}
+
+/** Bridges of receptacles with a default route, also those that the file keeps. @see dnet issue 66 */
+function bridgeRouteFindings({ facts }: ExaminedNode, cables: readonly Cable[]): readonly Found[] {
+  const bridges = (readValue(facts, interfacesFact) ?? []).filter(({ members }) =>
+    cables.some(({ device }) => members.includes(device)),
+  );
+  return bridges.flatMap(({ name, members }): readonly Found[] => {
+    const route = defaultRouteWords(facts, name);
+    if (route === undefined) return [];
+    return [
+      {
+        code: 'network/default-route-over-cable',
+        severity: 'warning',
+        detail: `${name}, the bridge of ${members.join(', ')}, ${route}`,
+        hint: `If the traffic of this Mac should not go over Thunderbolt, move the service of ${name} below Ethernet (System Settings > Network > Set Service Order), or switch off the Internet Sharing that gives this route.`,
+      },
+    ];
+  });
 }
 
 /** Reports a lease if the Mac has its packet; if the Mac could not be queried, only the suspicion of a lease. */
@@ -274,7 +300,8 @@ function judge(node: ExaminedNode, examination: Examination): readonly Found[] {
   }));
   const told = cables.map((cable) => routeFinding(examination, cable) ?? leaseFinding(examination, cable));
   const rest = cables.filter((_, at) => told[at] === undefined);
-  const all = [...told, dhcpFinding(desired, node, rest), ipv4OffFinding(examination, node, cables)];
+  const bridged = bridgeRouteFindings(node, cables);
+  const all = [...told, ...bridged, dhcpFinding(desired, node, rest), ipv4OffFinding(examination, node, cables)];
   return all.filter((one) => one !== undefined);
 }
 

@@ -79,6 +79,16 @@ describe('a default route over a cable', () => {
     expect(told(changes)).toEqual(['error network/default-route-over-cable receptacle studio-3:5']);
   });
 
+  it('is reported over a bridge of receptacles that the file keeps', () => {
+    const bridge0 = { name: 'bridge0', isUp: true, mtuBytes: 1_500, ipv4: [], ipv6: [], members: ['en6', 'en7'] };
+    const routes = [defaultBy('bridge0', 'UGScg'), defaultBy('en0')];
+    const thunderbolt = { ...desiredFleet().thunderbolt, bridge: 'keep' } as const;
+    const changes = { ...only({ routes, interfaces: [...healthy.interfaces, bridge0] }) };
+    const [finding] = findingsOf(changes, { thunderbolt });
+    expect(finding).toMatchObject({ code: 'network/default-route-over-cable', severity: 'warning' });
+    expect(finding?.detail).toContain('bridge0, the bridge of en6, en7, has a default route via 192.168.2.1, which is');
+  });
+
   it('is not confused with one over Ethernet, a VPN or an unknown interface', () => {
     for (const device of ['en0', 'utun4', 'en9']) expect(told(only({ routes: [defaultBy(device)] }))).toEqual([]);
     const unknown = { [node]: { 'hardware-ports': 'empty' as const } };
