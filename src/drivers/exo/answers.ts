@@ -111,14 +111,20 @@ function parseInstance(value: unknown): ExoInstance | undefined {
   return { id, tag: instance.tag, modelId, shardTags: Object.values(shardTags), runnerByNode, ring };
 }
 
-/** Each node lists all nodes in the same order: itself as 0.0.0.0, and nodes that are not its neighbors with port 0. */
+/**
+ * Each node lists all nodes in the same order: itself as 0.0.0.0, and nodes that are not its neighbors with port 0. If no
+ * node lists itself at a place, the place belongs to the node whose list has that position.
+ * @see exo issues 2309 and 2310 for lists with an address at the node's own place
+ */
 function ringHosts(hostsByNode: JsonObject): readonly RingHost[] {
   const lists = Object.entries(hostsByNode).map(([node, hosts]) => ({
     node,
     hosts: (asList(hosts) ?? []).map((host) => asObject(host) ?? {}),
   }));
+  const isOwn = (host: JsonObject = {}): boolean => textOf(host, 'ip') === '0.0.0.0';
   const nodeAt = (at: number): string | undefined =>
-    lists.find(({ hosts }) => textOf(hosts[at] ?? {}, 'ip') === '0.0.0.0')?.node;
+    (lists.find(({ hosts }) => isOwn(hosts[at])) ?? lists.find(({ hosts }, own) => own === at && !hosts.some(isOwn)))
+      ?.node;
   return lists.flatMap(({ node, hosts }) =>
     hosts.flatMap((host, at) => {
       const [to, ip] = [nodeAt(at), textOf(host, 'ip')];

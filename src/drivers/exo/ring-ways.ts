@@ -43,6 +43,8 @@ export function ringOffCables(instance: ExoInstance, wish: ExoPlacement, ids: re
 /** Describes the connections of a TCP ring that may or may not use a cable. */
 export function unknownWays(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string {
   if (wish.cables === undefined) return '';
+  const isRing = instance.tag === 'MlxRingInstance' && Object.keys(instance.runnerByNode).length > 1;
+  if (isRing && instance.ring.length === 0) return '; unknown whether its ring uses the cables';
   const found = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'unknown');
   return found.length === 0 ? '' : `; unknown whether these use a cable: ${found.map(({ text }) => text).join(', ')}`;
 }

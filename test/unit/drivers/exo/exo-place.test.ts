@@ -302,6 +302,17 @@ describe('an exo ring over TCP', () => {
     expect(offCables.atMs).toBeGreaterThan(60_000);
   });
 
+  it('is refused if its nodes also have an address at their own place', () => {
+    const previews = at('192.168.1.12').replaceAll(/"(?:0\.0\.0\.0|10\.99\.1\.1)"/g, '"192.168.1.11"');
+    const { end } = play(well([ready], { 'GET /instance/previews': previews }), cablesAt('10.99.1.1', '10.99.1.2'));
+    expect(end).toMatchObject({
+      code: 'exo/ring-off-cables',
+      reason: expect.stringMatching(
+        /studio-1 to studio-2 at 192\.168\.1\.12 .*studio-2 to studio-1 at 192\.168\.1\.11/,
+      ),
+    });
+  });
+
   it('is placed once exo has found the cables', () => {
     const answer = well([ready]);
     const slow = play(
@@ -316,6 +327,10 @@ describe('an exo ring over TCP', () => {
     expect(play(well([ready]), { cables: [] }).end).toMatchObject({
       kind: 'done',
       note: expect.stringMatching(/; unknown whether these use a cable: studio-\d to studio-\d at 10\.99\.1\.\d, /),
+    });
+    const nowhere = ready.replaceAll(/"(?:0\.0\.0\.0|10\.99\.1\.\d)"/g, 'null');
+    expect(play(well([nowhere]), cablesAt('10.99.1.1', '10.99.1.2')).end).toMatchObject({
+      note: 'Pipeline over MlxRing on 2 nodes; unknown whether its ring uses the cables',
     });
     const linkLocal = well([ready], { 'GET /instance/previews': at('169.254.7.1') });
     expect(play(linkLocal, cablesAt('10.99.1.1', '10.99.1.2')).end.kind).toBe('done');
