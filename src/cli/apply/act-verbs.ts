@@ -217,7 +217,7 @@ function wayBack(off: readonly string[], isSimulated: boolean): readonly Prose[]
   const turnOn = isSimulated
     ? ['To turn the simulated Macs on again:', prose`  ${meshwright('sim power-on', ...off)}`]
     : [
-        'To turn a Mac on again, press its power button. If power.restartAfterPowerLoss is on, you can unplug its power cable and plug it in again instead. With FileVault, the Mac then waits for its password.',
+        'To turn a Mac on again, press its power button. A power strip may not start it: power.restartAfterPowerLoss is for Macs that lose power while they run. With FileVault, the Mac then waits for its password.',
       ];
   return [...turnOn, 'Then start what served there:', prose`  ${meshwright('apply')}`];
 }
