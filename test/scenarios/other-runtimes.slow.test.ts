@@ -17,7 +17,7 @@ const textOf = (path: string): string => readFileSync(fileURLToPath(new URL(path
 const double = (name: string): Buffer =>
   Buffer.from(doubleText(...['http', name].map((part) => `../../../test/doubles/${part}.pl`)));
 
-const [ds4, omlx] = snippetsIn(textOf('../../docs/other-runtimes.md'));
+const [ds4, omlx, , tensorfold] = snippetsIn(textOf('../../docs/other-runtimes.md'));
 
 /** llama.cpp on one node, with this drafter. */
 const drafted = (drafter: string): FileValue =>
@@ -38,15 +38,20 @@ async function writeDrafters(folder: string): Promise<void> {
   }
 }
 
-/** The page's examples for ds4 and oMLX on the pair, with an archive that tar can unpack. */
+/** The page's examples for ds4, oMLX and TensorFold on the pair, with archives that tar can unpack. */
 const file = (change: (value: FileValue) => void = () => undefined): FileValue =>
   pairFile((value) => {
     Object.assign(value, {
-      runtimes: { ...ds4?.runtimes, ...omlx?.runtimes },
-      models: { ...ds4?.models, ...omlx?.models },
+      runtimes: { ...ds4?.runtimes, ...omlx?.runtimes, ...tensorfold?.runtimes },
+      models: { ...ds4?.models, ...tensorfold?.models, ...omlx?.models },
     });
+    const folded = filePart(value, 'runtimes', 'tensorfold');
+    for (const key of ['python', 'requirements', 'wheels']) delete folded[key];
+    const [, ...words] = folded['command'] as readonly string[];
+    Object.assign(folded, { archive: './dist/tensorfold.tar.gz', command: ['{runtime}/tensorfold', ...words] });
     filePart(value, 'runtimes', 'omlx')['archive'] = './dist/oMLX.tar.gz';
-    value['placements'] = { ...ds4?.placements, ...omlx?.placements };
+    value['placements'] = { ...ds4?.placements, ...omlx?.placements, ...tensorfold?.placements };
+    Object.assign(filePart(value, 'placements', 'folded'), { nodes: [second], endpoint: { port: 8_091 } });
     filePart(value, 'placements', 'flash')['nodes'] = [first, second];
     filePart(value, 'placements', 'assistant')['endpoint'] = { port: 8_090 };
     delete value['gateway'];
@@ -59,6 +64,7 @@ async function writeDoubles(folder: string): Promise<void> {
   await writeFile(join(folder, 'dist/ds4.tar.gz'), tarGz([program('ds4', 'ds4'), program('ds4-server', 'ds4')]));
   const cli = program('oMLX.app/Contents/MacOS/omlx-cli', 'omlx');
   await writeFile(join(folder, 'dist/oMLX.tar.gz'), tarGz([cli]));
+  await writeFile(join(folder, 'dist/tensorfold.tar.gz'), tarGz([program('tensorfold', 'tensorfold')]));
   await writeTinyGguf(join(folder, 'models/ds4flash/ds4flash.gguf'), tinyShape);
   await writeTinyModel(join(folder, 'models/qwen3'));
 }
@@ -72,13 +78,18 @@ describe('the runtimes of the page', { timeout: patience }, () => {
   }, patience);
   afterAll(() => rack.stop());
 
-  it('reach a token: a ds4 pair over RDMA, and oMLX after its preparation', async () => {
+  it('reach a token: a ds4 pair over RDMA, oMLX after its preparation, and TensorFold', async () => {
     expect(await rack.declare(file())).toEqual([]);
     const { report, plan } = await rack.converge();
     expect(report?.diagnostics).toEqual([]);
     expect(plan.steps.filter(({ act }) => act.kind === 'job' && act.name === 'prepare-rank')).toHaveLength(1);
-    const seen = read((await rack.observe()).nodes[first]?.facts ?? {}, placementsFact);
-    expect(seen).toMatchObject({
+    const { nodes } = await rack.observe();
+    expect(read(nodes[second]?.facts ?? {}, placementsFact)).toMatchObject({
+      value: expect.arrayContaining([
+        expect.objectContaining({ placement: 'folded', token: { kind: 'answered', text: 'Hello' } }),
+      ]),
+    });
+    expect(read(nodes[first]?.facts ?? {}, placementsFact)).toMatchObject({
       kind: 'known',
       value: [
         { placement: 'assistant', token: { kind: 'answered', text: 'Hello' } },

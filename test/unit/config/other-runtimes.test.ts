@@ -21,7 +21,7 @@ describe('the page about other runtimes', () => {
 
   it('shows one runtime with a placement for each server', () => {
     const names = snippets.map(({ runtimes }) => Object.keys(runtimes));
-    expect(names).toEqual([['ds4'], ['omlx'], ['vllm-mlx'], ['ollama'], ['lmstudio'], ['split']]);
+    expect(names).toEqual([['ds4'], ['omlx'], ['vllm-mlx'], ['tensorfold'], ['ollama'], ['lmstudio'], ['split']]);
   });
 
   it.each(snippets.map((snippet) => [Object.keys(snippet.runtimes)[0], snippet] as const))(
