@@ -87,10 +87,9 @@ function told(report: PanicReport, all: readonly PanicReport[]): Finding<keyof t
   const way = extensions.length === 0 ? '' : ` Its backtrace contains ${extensions.map(escapeText).join(', ')}.`;
   // Panics under load were reported in the driver for IP over Thunderbolt.
   const isOfThunderboltIp = extensions.some((one) => one.includes('AppleThunderboltIP'));
-  const isOfGpu = gpuMemoryReason.test(reason ?? '');
-  const other = isOfGpu ? 'macos/gpu-panic' : 'macos/panicked';
+  const code = gpuMemoryReason.test(reason ?? '') ? 'macos/gpu-panic' : 'macos/panicked';
   return {
-    code: isOfThunderboltIp ? 'network/suspected-tcp-panic' : other,
+    code: isOfThunderboltIp ? 'network/suspected-tcp-panic' : code,
     detail: `macOS wrote a kernel panic report since this Mac started: ${name}.${said}${way} ${countText(all)} on this Mac.`,
   };
 }
