@@ -23,6 +23,7 @@ export const uname: Tool = {
       said(['-r'], release),
       said(['-m'], 'arm64'),
       said(['-n'], host),
+      row(['-p'], from.published('codota/TabNine issue 326: `uname -pm` prints "arm64 arm"'), lines('arm')),
       row(
         ['-v'],
         from.unconfirmed('uname -v: date and train of the kernel, then the chip at the end'),
