@@ -56,7 +56,12 @@ export function gateRuns(results, hasNamespaces) {
         isInstallation: true,
         mayFail: true,
       },
-      { name: 'real Python programs', command: 'bash scripts/python-packages.sh hf', minutes: 3, isInstallation: true },
+      {
+        name: 'real Python programs',
+        command: 'bash scripts/python-packages.sh hf && bash scripts/python-packages.sh mlx',
+        minutes: 5,
+        isInstallation: true,
+      },
       { name: test, command: test, minutes: 6, env: tested('everyday', { ...everything, MESHWRIGHT_SHELLS: 'all' }) },
       ...checks,
       { name: 'package', command: 'npm run -s check:package', minutes: 2 },

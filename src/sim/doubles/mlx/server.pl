@@ -163,39 +163,66 @@ sub answer_client {
     my $route = "$method $path";
     return reply($client, $route, $is_dead ? 503 : 200, { status => $is_dead ? 'unavailable' : 'ok' }) if $route eq 'GET /health';
     return list_models($client, $route) if $route eq 'GET /v1/models';
-    return reply($client, $route, 404, { error => 'Not Found' }) if $route ne 'POST /v1/chat/completions';
+    my $kind = $route =~ m{^POST /v1/(chat/)?completions$} ? $1 ? 'messages' : 'prompt' : return say_not_found($client);
     my $asked = eval { $json->decode($body) };
-    my $messages = ref $asked eq 'HASH' ? $asked->{messages} : undef;
-    return reply($client, $route, 400, { error => 'messages must be a list' }) if ref $messages ne 'ARRAY' || !@$messages;
+    my $why = wrong_field($asked);
+    return reply($client, $route, 400, { error => $why }) if defined $why;
+    my $question = defined $asked->{prompt} && $kind eq 'prompt' ? [$asked->{prompt}] : $asked->{$kind};
+    return reply($client, $route, 400, { error => "Request did not contain $kind" }) if ref $question ne 'ARRAY';
+    return reply($client, $route, 404, { error => 'list index out of range' }) if !@$question;
     # Any other name would make all ranks unload their model and search for the named one.
     my $model = $asked->{model} // 'default_model';
     return reply($client, $route, 404, { error => "Repository Not Found for $model" })
         if $model ne 'default_model' && $model ne $option{'--model'};
-    return reply($client, $route, 400, { error => 'max_tokens must be a non-negative integer' })
-        if ($asked->{max_tokens} // 8) !~ /^[0-9]+$/;
     return reply($client, $route, 404, { error => 'generation thread died' }) if $is_dead;
     if ($is_hung) { push @held, $client; return }
-    push @job, { id => "$$-" . Time::HiRes::time(), client => $client, route => $route, asked => 0, stream => $asked->{stream},
-        tokens => tokens_of($asked), digest => sha256_hex($json->encode($messages)) };
+    push @job, { id => "$$-" . Time::HiRes::time(), client => $client, route => $route, asked => 0, kind => $kind,
+        stream => $asked->{stream}, has_usage => ref $asked->{stream_options}, tokens => tokens_of($asked),
+        digest => sha256_hex($json->encode($question)) };
     begin() if @job == 1;
+}
+
+# Not JSON, although the type says so.
+sub say_not_found {
+    my ($client) = @_;
+    print {$client} "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nConnection: close\r\n\r\nNot Found";
+}
+
+# What is wrong with the fields of a request; undefined if nothing is. Fields may be absent, but not null.
+sub wrong_field {
+    my ($asked) = @_;
+    return 'Request should be a JSON dictionary' if ref $asked ne 'HASH';
+    my %form = (stream => '(?:true|false)', max_tokens => '[1-9][0-9]*', temperature => '[0-9][0-9.e-]*', top_p => '[0-9.e-]+');
+    for my $name (grep { exists $asked->{$_} } sort keys %form) {
+        return "$name has the wrong type or value" if $json->encode([$asked->{$name}]) !~ /^\[$form{$name}\]$/;
+    }
+    return undef;
 }
 
 sub answer_chat {
     my ($one, $digest) = @_;
     my $text = substr $digest, 0, 8 * $one->{tokens};
-    if ($one->{stream}) {
-        my $ended = $one->{tokens} < 8 ? 'length' : 'stop';
-        my %head = (id => "chatcmpl-$one->{id}", created => time, model => 'default_model');
-        my $client = $one->{client};
-        print {$client} "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
-        for my $delta ((map { { content => $_ } } $text =~ /.{8}/g), {}) {
-            my $choice = { index => 0, delta => $delta, finish_reason => %$delta ? undef : $ended };
-            print {$client} 'data: ', $json->encode({ %head, object => 'chat.completion.chunk', choices => [$choice] }), "\n\n";
-        }
-        print {$client} "data: [DONE]\n\n";
-        return;
+    my $whole = completion('default_model', $text, $one->{tokens});
+    $whole->{system_fingerprint} = '0.32.2-double';
+    $whole->{usage}{prompt_tokens_details} = { cached_tokens => 0 };
+    if ($one->{kind} eq 'prompt') {
+        my $choice = $whole->{choices}[0];
+        delete $choice->{message};
+        $choice->{text} = $text;
+        $whole->{object} = 'text_completion';
     }
-    reply($one->{client}, $one->{route}, 200, completion('default_model', $text, $one->{tokens}));
+    return reply($one->{client}, $one->{route}, 200, $whole) unless $one->{stream};
+    my ($client, $usage, $ended) = ($one->{client}, delete $whole->{usage}, $whole->{choices}[0]{finish_reason});
+    print {$client} "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    for my $token ($text =~ /.{8}/g, undef) {
+        my $said = $one->{kind} eq 'prompt' ? { text => $token // '' }
+            : { delta => { role => 'assistant', defined $token ? (content => $token) : () } };
+        my $choice = { index => 0, %$said, finish_reason => defined $token ? undef : $ended };
+        my $object = $one->{kind} eq 'prompt' ? 'text_completion' : 'chat.completion.chunk';
+        print {$client} 'data: ', $json->encode({ %$whole, object => $object, choices => [$choice] }), "\n\n";
+    }
+    print {$client} 'data: ', $json->encode({ %$whole, choices => [], usage => $usage }), "\n\n" if $one->{has_usage};
+    print {$client} "data: [DONE]\n\n";
 }
 
 # Lists the models in the cache, and the loaded model by its path. Without a cache, nothing is answered.
