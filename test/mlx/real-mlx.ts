@@ -1,15 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pythonPackages } from '../python/packages.ts';
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** The exact packages, in the form that a runtime's `requirements` has. */
+export const requirements = pathOf('../python/mlx.requirements.txt');
+
 /** The real mlx_lm of this computer with a tiny model. */
 export interface RealMlx {
   readonly python: string;
+  /** As in the file: `3.11`. */
+  readonly version: string;
   readonly model: string;
+  /** For a Mac in a namespace: Python, the packages, and a program in place of uv. */
+  readonly archive: () => string;
 }
 
 /** Undefined if the packages could not be installed. What is made from them is kept next to them. */
@@ -29,5 +37,12 @@ export function findRealMlx(): RealMlx | undefined {
     return path;
   };
   const model = made('model', ['make-model.py'], (path) => [path]);
-  return { python, model };
+  const [version = ''] = readdirSync(join(folder, 'lib')).map((name) => name.replace('python', ''));
+  const archive = () =>
+    made('uv-aarch64-apple-darwin.tar.gz', ['pack.py', 'uv.sh', 'make-model.py'], (path) => [
+      path,
+      model,
+      pathOf('uv.sh'),
+    ]);
+  return { python, version, model, archive };
 }
