@@ -11,6 +11,7 @@ import { inTurn } from '../in-turn.ts';
 import { findRealMlx, requirements } from '../mlx/real-mlx.ts';
 import { type FileValue, filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { changesIn, expectNothingToDo, leftIn, patience } from '../scenarios/converge-rack.ts';
+import { nodeArchive } from '../scenarios/published-sources.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 import { type TypedRack, typedRack } from './typed.ts';
 
@@ -23,6 +24,7 @@ let typed: TypedRack;
 const mlxFile = (chat: FileValue = {}): FileValue =>
   pairFile((file) => {
     const python = real?.version;
+    file['gateway'] = { node: nodeArchive };
     file['runtimes'] = { mlx: { driver: 'mlx', archive: join(folder, 'uv.tar.gz'), python, requirements } };
     file['models'] = { tiny: { source: join(folder, 'model') }, short: { source: join(folder, 'short') } };
     const more = { model: 'tiny', runtime: 'mlx', transport: 'tcp', context: '2k', expect: { firstToken: '20s' } };
@@ -46,7 +48,7 @@ afterAll(async () => {
 /** Sends a signal to the rank of a node, outside of every plan, and returns what the leader's rank shows then. */
 const afterSignal = (node: string, name: string): Promise<RecordedRank | undefined> =>
   rack.behindOurBack(async (fleet) => {
-    const rank = fleet.processes().find((one) => one.node === node);
+    const rank = fleet.processes().find((one) => one.node === node && one.label.includes('.rank.'));
     expect((await rack.asRoot(node, `kill -${name} ${rank?.pid}`)).code).toBe(0);
     return rankOn(first);
   });
@@ -97,8 +99,9 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
       expect(measured).toMatchObject({ tokensAre: 'counted-by-runtime', levels: [level], diagnostics: [] });
     });
 
-    it('answers four requests at once', async () => {
-      const body = JSON.stringify({ messages: [{ role: 'user', content: 'Tell me of the cable.' }], max_tokens: 8 });
+    it('answers four requests at once behind its gateway', async () => {
+      const messages = [{ role: 'user', content: 'Tell me of the cable.' }];
+      const body = JSON.stringify({ model: 'chat', messages, max_tokens: 8, temperature: null });
       const curl = `/usr/bin/curl -q -s -m 60 -H 'Content-Type: application/json' --data-binary '${body}'`;
       const url = 'http://127.0.0.1:8080/v1/chat/completions';
       const { stdout } = await rack.asRoot(first, `for n in 1 2 3 4; do { ${curl} ${url}; echo; } & done; wait`);
