@@ -1,6 +1,7 @@
 import { exitWords, isExitReason } from '../model/facts/daemons.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
+import { accessLines } from '../node/endpoint/request-lines.ts';
 import type { FailureSignature } from './contract/driver.ts';
 
 /** A log line that matches a signature. */
@@ -30,6 +31,25 @@ export const firstFailure = (
 /** The first line after which this rank never answers again, although its process runs. */
 export const finalLine = (signatures: readonly FailureSignature[], lines: readonly string[]): string | undefined =>
   lines.find((line) => signatures.some(({ isFinal, pattern }) => isFinal === true && pattern.test(line)));
+
+/** Words that programs print when they fail, such as `RuntimeError: `, `fatal error`, `Abort trap`, `GGML_ASSERT`. */
+const complaint =
+  /error\b|exception|fatal|abort|assert|panic|traceback|terminat|killed|fail|refused|denied|cannot|can't/i;
+
+/** Lines of a traceback, HTTP requests and their bodies, which tell nothing or contain a client's text. */
+const noise = new RegExp(
+  `^ *File "|^Traceback |${accessLines}|\\b(?:prompts?|messages|content|body|request)\\b["']?\\s*[:=]`,
+  'i',
+);
+
+const mostTelling = 3;
+
+/** The last lines that look like errors, oldest first; without any, the last lines. Never a client's request. */
+export function tellingLines(lines: readonly string[]): readonly string[] {
+  const own = lines.filter((line) => line.trim() !== '' && !noise.test(line));
+  const telling = own.filter((line) => complaint.test(line));
+  return (telling.length === 0 ? own : telling).slice(-mostTelling);
+}
 
 /** Information about one rank after a failed start. */
 export interface RankSaid {

@@ -31,7 +31,7 @@ import {
   hostfileOf,
   mostMeshRanks,
 } from '../contract/mlx-group.ts';
-import { signaturesOf } from '../contract/signatures.ts';
+import { signaturesOf } from '../messages/table.ts';
 import { type CommandField, fieldsOf, fieldsOfStarts, fillFields } from './fields.ts';
 import { type CommandRuntime, keys } from './runtime.ts';
 
@@ -68,15 +68,17 @@ const reserved: ReservedWords = {
 };
 
 /** Messages of dyld and the network stack, which any program can log. */
-export const signatures = signaturesOf({
+const signatures = signaturesOf({
   'library-not-loaded': {
     pattern: /^dyld\[\d+\]: Library not loaded: /,
+    source: 'dyld of macOS',
     meaning: 'The program needs a library that is not on this Mac.',
     action: 'change-file',
     cure: 'Add the library to the archive, or build the program without it.',
   },
   'address-in-use': {
     pattern: /[Aa]ddress already in use|EADDRINUSE/,
+    source: 'strerror(48), Python, Node.js, Go',
     meaning: "Another program listens on this rank's port.",
     action: 'change-file',
     cure: 'Stop that program, or give the placement a different port.',

@@ -206,6 +206,8 @@ export interface FailureSignature {
   readonly id: string;
   /** Matched against single lines. */
   readonly pattern: RegExp;
+  /** Where the message is printed, with the versions read or seen, and the issues that explain it. */
+  readonly source: string;
   /** The cause, in one sentence. */
   readonly meaning: string;
   readonly action: FailureAction;

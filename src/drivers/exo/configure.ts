@@ -3,7 +3,7 @@ import { digestOf, shortDigest } from '../../model/digest.ts';
 import type { Text } from '../../model/step.ts';
 import { below, programFolders, tool } from '../../node/paths/node-paths.ts';
 import type { EnvValue, RankCommand, RankPlace } from '../contract/driver.ts';
-import { signatures } from './classify.ts';
+import { signatures } from '../messages/exo.ts';
 import type { ExoRuntime } from './runtime.ts';
 
 /**

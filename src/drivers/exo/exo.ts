@@ -24,8 +24,8 @@ import { jacclGid } from '../contract/mlx-group.ts';
 import { judgeTensors, otherSplits, type RankSplit, type SplitJudgement } from '../contract/split.ts';
 import { exoCard } from '../known/exo-cards.ts';
 import { hasExoClass, newestExo } from '../known/model-types.ts';
+import { logPattern, signatures } from '../messages/exo.ts';
 import { type ExoInstance, type ExoState, parseState } from './answers.ts';
-import { logPattern, signatures } from './classify.ts';
 import { configure, fastSynch } from './configure.ts';
 import { type ExoRuntime, keys } from './runtime.ts';
 

@@ -1,5 +1,6 @@
 import type { ExoPlacement } from '../../model/endpoint-calls.ts';
 import type { Asking, Heard, Talk, TalkRequest } from '../contract/driver.ts';
+import { signatureIn } from '../messages/exo.ts';
 import {
   type ExoInstance,
   type ExoPreview,
@@ -11,7 +12,6 @@ import {
   type RunnerState,
   refusalText,
 } from './answers.ts';
-import { signatureIn } from './classify.ts';
 import { ringOffCables, unknownWays } from './ring-ways.ts';
 
 /** Time limit from the start of the last rank until all ranks have returned their ids. */

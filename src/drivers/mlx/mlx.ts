@@ -2,14 +2,11 @@ import { linkText } from '../../desired/addresses.ts';
 import { sourceOf } from '../../desired/settle/settle-trees.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { type LinkEnd, linkEndText } from '../../model/node.ts';
-import { aside, meshwright } from '../../model/text/command.ts';
-import { prose } from '../../model/text/prose.ts';
 import { below } from '../../node/paths/node-paths.ts';
 import { endTowards, linksBetween } from '../contract/addresses.ts';
 import { countedChatRequest } from '../contract/chat-request.ts';
 import { type ReservedWords, refuse, refused, reserve, reservedFindings, sameLibraries } from '../contract/checks.ts';
 import {
-  type FailureSignature,
   type LoggedMesh,
   type PlacementCheck,
   type PlacementFinding,
@@ -30,8 +27,8 @@ import {
   ringHops,
   usedPerHop,
 } from '../contract/mlx-group.ts';
-import { gpuSignatures, jacclSignatures, signaturesOf } from '../contract/signatures.ts';
 import { oldestMlxLm } from '../known/model-types.ts';
+import { logPattern, requestPattern, signatures } from '../messages/mlx-lm.ts';
 import { configure, memory, mlxPython } from './configure.ts';
 import { keys, type MlxRuntime } from './runtime.ts';
 import { judgeSplit, type SplitProblem, splitAdvice, splitProblems, tooOld } from './shards.ts';
@@ -241,96 +238,6 @@ function leftOut(check: Check): readonly PlacementFinding[] {
   return [{ code: 'mlx/cable-left-out', severity: 'notice', detail }];
 }
 
-/** Failures that prevent a group from forming. */
-const ofTheGroup = signaturesOf({
-  'no-group': {
-    pattern: /^meshwright: group of \d+ ranks over \w+ instead of \d+/,
-    meaning: 'The ranks did not find each other, so the model was not loaded.',
-    action: 'restart',
-    cure: 'Restart the placement.',
-  },
-  'no-configuration': {
-    pattern: /\[(?:jaccl|ring)\] (?:You need to provide via environment|The (?:configuration|device file|devices) )/,
-    meaning: 'A rank was started without the files that define its group.',
-    action: 'report',
-    cure: 'Start again; if the error returns, report it and include the log.',
-  },
-  connecting: {
-    pattern: /Connection attempt \d+ waiting \d+ ms/,
-    meaning: 'A rank is waiting for the leader, which is normal for 15 seconds.',
-    action: 'wait',
-    cure: 'Wait for the leader.',
-  },
-});
-
-/** Failures of the model, or of a rank that was running before. */
-const ofTheModel = signaturesOf({
-  'peer-lost': {
-    pattern: /\[ring\] (?:connection to a peer was lost|Too many send\/recv errors)/,
-    meaning: 'The connection to another rank was lost.',
-    action: 'restart',
-    cure: 'Restart the placement: a lost rank cannot rejoin.',
-  },
-  segfault: {
-    pattern: /Fatal Python error: Segmentation fault|\bibv_reg_mr\b/,
-    meaning: 'The rank crashed. This can also happen when RDMA is unavailable.',
-    action: 'apply',
-    cure: prose`Check RDMA on this Mac (\`${aside(meshwright('doctor'))}\`).`,
-  },
-  'cannot-split': {
-    pattern: /does not support (?:any sharding|tensor parallelism|pipelining)/,
-    meaning: 'This version of mlx-lm cannot split this kind of model this way.',
-    action: 'change-file',
-    cure: 'Choose the other kind of sharding, a newer mlx-lm, or one node.',
-  },
-  'not-converted': {
-    pattern: /Pipeline loading is only supported for MLX converted models/,
-    meaning: 'A pipeline supports only models that were converted for mlx.',
-    action: 'change-file',
-    cure: 'Use a converted model that includes model.safetensors.index.json.',
-  },
-  'unknown-model': {
-    pattern: /Model type \S+ not supported/,
-    meaning: 'This version of mlx-lm does not support this kind of model.',
-    action: 'change-file',
-    cure: 'Use a newer mlx-lm in the requirements.',
-  },
-  'unknown-option': {
-    pattern: /: error: unrecognized arguments: /,
-    meaning: 'This mlx-lm does not support one of its command line options.',
-    action: 'change-file',
-    cure: `Use mlx-lm ${oldestMlxLm} or newer in the requirements, and correct \`args\`.`,
-  },
-  'no-package': {
-    pattern: /ModuleNotFoundError: No module named '/,
-    meaning: 'The runtime lacks a Python package.',
-    action: 'change-file',
-    cure: 'Compile the requirements again with mlx-lm and all its dependencies.',
-  },
-  'generation-died': {
-    // mlx_lm/server.py since 0.32.0. The process stays: /health returns 503, every request 404.
-    pattern: /generation thread died: (.+)/,
-    meaning: 'The thread that loads the model and generates answers died; the logged line ends with the reason.',
-    action: 'restart',
-    cure: prose`Restart the placement. If the reason names the model's files, check them first (\`${aside(meshwright('models verify', '--full'))}\`).`,
-    isFinal: true,
-  },
-});
-
-/**
- * Failures in the log of a rank. A peer lost over RDMA leaves no line: the other ranks wait forever without logging,
- * and only a token check reveals it.
- *
- * @see mlx/distributed/jaccl, mlx/distributed/ring of mlx 0.32 and mlx_lm/utils.py of mlx-lm 0.32 for the messages;
- * issues 3777, 3910, 4191, 4209, 4530 of ml-explore/mlx and 1847 of exo for their causes
- */
-export const signatures: readonly FailureSignature[] = [
-  ...jacclSignatures,
-  ...gpuSignatures,
-  ...ofTheGroup,
-  ...ofTheModel,
-];
-
 /**
  * Over JACCL, the leader starts first. The others try only four times within 15 seconds, so they start in parallel once
  * the leader listens. This is checked on the leader's own node, because a connection to that port counts as a rank. In
@@ -345,14 +252,6 @@ export function waves({ nodes, transport }: Pick<DesiredPlacement, 'nodes' | 'tr
     { ranks: 'followers', until: 'joined' },
   ];
 }
-
-/**
- * Log lines about the group and about failures, as a pattern for awk.
- *
- * @see signatures: it matches each of them except those that only ask to wait
- */
-export const logPattern =
-  '^meshwright: group of [0-9]+ ranks over |[[](jaccl|ring)[]] [^C]|queue pair|completion queue|rotection domain|create_qp|failed with err|Couldn.t (connect|bind) |Could not (find|open) device|Register memory region|IPv4-mapped GID|Address already in use|OutOfMemory|metal::malloc|GPU Timeout|Segmentation fault|ibv_reg_mr|does not support |MLX converted models|Model type .* not supported|unrecognized arguments|No module named |generation thread died: ';
 
 const groupLine = /^meshwright: group of (\d{1,4}) ranks over (jaccl|ring|none)$/;
 
@@ -409,6 +308,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   // INT raises an exception in Python, so the rank leaves its group cleanly. @see docs/mesh.md
   interruptMs: 10_000,
   logPattern,
+  requestPattern,
   signatures,
   observe,
 };

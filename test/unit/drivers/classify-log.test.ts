@@ -4,6 +4,7 @@ import {
   firstFailingRank as firstFailingRankItself,
   firstFailure as firstFailureItself,
   rankWords as rankWordsItself,
+  tellingLines,
 } from '../../../src/drivers/classify-log.ts';
 import type { FailureAction, FailureSignature } from '../../../src/drivers/contract/driver.ts';
 import { nodeName } from '../../../src/model/node.ts';
@@ -17,6 +18,7 @@ const rankWords = onPage(rankWordsItself);
 const signature = (id: string, pattern: RegExp, action: FailureAction): FailureSignature => ({
   id,
   pattern,
+  source: 'mlx 0.32',
   meaning: `${id} means this.`,
   action,
   cure: `Do that about ${id}.`,
@@ -79,6 +81,25 @@ describe('the rank that failed first', () => {
       'rank 1 on studio-2 was ended by macOS (OS_REASON_TCC)',
       'rank 0 on studio-1',
     ]);
+  });
+});
+
+describe('the most telling lines of a log', () => {
+  it('are the last three that look like errors, without tracebacks and requests', () => {
+    const log = [
+      'Error: an old one',
+      '2026-11-28 12:56:43,685 - INFO - Starting httpd at 127.0.0.1 on port 31790...',
+      '2026-11-28 12:56:43,693 - ERROR - server died: an incomplete download',
+      'Traceback (most recent call last):',
+      '  File "/venv/mlx_lm/error.py", line 544, in raise_error',
+      'RuntimeError: an incomplete download',
+      "ERROR - JSONDecodeError: Expecting value - body: {'prompt': 'a secret'}",
+      'libc++abi: terminating due to uncaught exception of type std::runtime_error',
+      '127.0.0.1 - - [28/Nov/2026 12:56:57] "POST /error HTTP/1.1" 404 -',
+    ];
+    expect(tellingLines(log)).toEqual([log[2], log[5], log[7]]);
+    expect(tellingLines(['one', '', 'two', 'three', 'four'])).toEqual(['two', 'three', 'four']);
+    expect(tellingLines([])).toEqual([]);
   });
 });
 

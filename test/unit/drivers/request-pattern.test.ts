@@ -8,7 +8,7 @@ describe('the request pattern', () => {
     const exo = fleetOfDriver('exo');
     const [name = ''] = exo.placements.map((one) => one.name);
     expect(requestPatternOf(exo, name)).toBe(requestPattern);
-    expect(requestPatternOf(fleetOfDriver('mlx'), name)).toBeUndefined();
+    expect(requestPatternOf(fleetOfDriver('llamacpp-rpc'), name)).toBeUndefined();
     expect(requestPatternOf(exo, 'other')).toBeUndefined();
     expect(requestPatternOf({ ...exo, runtimes: [] }, name)).toBeUndefined();
   });

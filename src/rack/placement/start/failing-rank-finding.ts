@@ -2,7 +2,7 @@ import { linkAddresses, linkText } from '../../../desired/addresses.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
-import { type FailingRank, type RankSaid, rankWords } from '../../../drivers/classify-log.ts';
+import { type FailingRank, type RankSaid, rankWords, tellingLines } from '../../../drivers/classify-log.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import { exitCause } from '../../../model/facts/daemons.ts';
 import type { NodeName } from '../../../model/node.ts';
@@ -31,7 +31,10 @@ export function failingRankFinding(
     if (peer !== undefined) return peerFinding(name, peer);
     const silent = all.filter(({ lines }) => lines.length === 0).map(({ node }) => node);
     const words = silent.length === 0 ? '' : ` Empty logs: ${silent.join(', ')}.`;
-    const detail = `No rank exited or logged a known error.${words}`;
+    const last = all.find(({ lines }) => lines.length > 0);
+    const told =
+      last === undefined ? '' : ` The most telling lines of ${rankWords(last)}:${quoted(tellingLines(last.lines))}`;
+    const detail = `No rank exited or logged a known error.${words}${told}`;
     return diagnose('mesh/no-failing-rank', {
       subject,
       detail,
@@ -39,24 +42,25 @@ export function failingRankFinding(
     });
   }
   const { said, failure } = failing;
-  const lines = failure === undefined ? said.lines.slice(-shownLines) : around(said.lines, failure.index);
-  const shown = lines.map((line) => escapeText(line.slice(0, shownCharacters)));
-  const quoted = shown.length === 0 ? ' It logged nothing.' : ` It logged:\n${shown.join('\n')}`;
+  const lines = failure === undefined ? tellingLines(said.lines) : around(said.lines, failure.index);
+  const logged = lines.length === 0 ? ' It logged nothing.' : ` It logged:${quoted(lines)}`;
   const meaning = failure === undefined ? '' : ` ${failure.signature.meaning}`;
   const hint =
     failure?.signature.cure ?? exitCause(said.exit)?.cure ?? prose`Read more of its log: ${meshwright('logs', name)}`;
   return diagnose('mesh/first-failing-rank', {
     subject,
-    detail: `${upper(rankWords(said))}.${meaning}${quoted}`,
+    detail: `${upper(rankWords(said))}.${meaning}${logged}`,
     hint,
   });
 }
 
+const quoted = (lines: readonly string[]): string =>
+  lines.map((line) => `\n${escapeText(line.slice(0, shownCharacters))}`).join('');
+
 function peerFinding(name: string, { said, line, address, node, link }: NamedPeer): Diagnostic {
-  const quoted = escapeText(line.slice(0, shownCharacters));
   return diagnose('mesh/peer-named', {
     subject: placementSubject(name),
-    detail: prose`${upper(rankWords(said))} mentions ${address}, the address of ${named(node)} on cable ${link}. It logged:\n${quoted}`,
+    detail: prose`${upper(rankWords(said))} mentions ${address}, the address of ${named(node)} on cable ${link}. It logged:${quoted([line])}`,
   });
 }
 

@@ -68,7 +68,7 @@ export function meshWords({ state, seen, evidence }: Mesh): string {
 }
 
 /** The reason why a mesh does not serve, according to its ranks' logs. */
-export interface MeshFailure extends Omit<FailureSignature, 'id' | 'pattern'> {
+export interface MeshFailure extends Pick<FailureSignature, 'meaning' | 'action' | 'cure' | 'isUnreached'> {
   readonly node: NodeName;
   /** `rank 1 on studio-2 exited (1)`. */
   readonly rank: string;
@@ -89,8 +89,9 @@ export function meshFailure(
   const failing = firstFailingRank(signatures, logs);
   if (failing?.failure === undefined) return undefined;
   const { said, failure } = failing;
-  const { id: _id, pattern: _pattern, ...signature } = failure.signature;
-  return { node: said.node, rank: rankWords(said), line: failure.line, ...signature };
+  const { meaning, action, cure, isUnreached } = failure.signature;
+  const { node } = said;
+  return { node, rank: rankWords(said), line: failure.line, meaning, action, cure, ...given({ isUnreached }) };
 }
 
 /** The desired state to which a mesh is compared. */

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { logPattern, signatures } from '../../../../src/drivers/exo/classify.ts';
 import { quietProgram } from '../../../../src/drivers/exo/configure.ts';
+import { logPattern, signatures } from '../../../../src/drivers/messages/exo.ts';
 import { temporaryFolder } from '../../../temporary-folder.ts';
-import { exoLines } from './exo-lines.ts';
+import { linesOf } from '../message-lines.ts';
 
 const { at, write } = temporaryFolder();
 const home = at('home');
@@ -107,20 +107,23 @@ describe('the log filter that starts exo', () => {
         record('INFO', 'Executing command: [jaccl] Recv failed with errno=60'),
       ),
     ).toEqual([
-      '[jaccl] Recv failed with errno=60',
+      'Recv failed with errno=60',
       seen('WARNING', 'Changing queue pair to RTR failed with errno 22'),
       seen('WARNING', `${runner} crashed with critical exception (in words that are not kept)`),
       seen('WARNING', '[METAL] ... GPU Timeout'),
     ]);
   });
 
-  it.each(exoLines)('keeps the words that identify %s: %s', async (id, line) => {
-    const kept = await keptOf(line, record('WARNING', `Runner stderr: ${line}`));
-    const found = kept.map((one) => signatures.find(({ pattern }) => pattern.test(one))?.id);
-    expect(found).toEqual([id, id]);
-    const pattern = new RegExp(logPattern.replaceAll('[[]', '\\[').replaceAll('[]]', '\\]'));
-    expect(kept.filter((one) => !pattern.test(one))).toEqual([]);
-  });
+  it.each(linesOf('exo').filter(({ id }) => id !== '-'))(
+    'keeps the words that identify $id: $line',
+    async ({ id, line }) => {
+      const kept = await keptOf(line, record('WARNING', `Runner stderr: ${line}`));
+      const found = kept.map((one) => signatures.find(({ pattern }) => pattern.test(one))?.id);
+      expect(found).toEqual([id, id]);
+      const pattern = new RegExp(`${logPattern.replaceAll('[[]', '\\[').replaceAll('[]]', '\\]')}`);
+      expect(kept.filter((one) => !pattern.test(one))).toEqual([]);
+    },
+  );
 
   it('keeps messages from before exo has a node, including a failed start', async () => {
     const lines = [

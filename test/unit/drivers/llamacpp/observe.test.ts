@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { logPattern, observe } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
+import { observe } from '../../../../src/drivers/llamacpp/llamacpp-rpc.ts';
+import { logPattern } from '../../../../src/drivers/messages/llamacpp.ts';
 import { keptByAwk } from './kept-by-awk.ts';
 
 const accepted = 'Accepted client connection';

@@ -77,16 +77,15 @@ describe('the JSON output of status', () => {
 
   it('explains why a rank failed and how to fix it', () => {
     const all = ['studio-1', 'studio-2', 'studio-3'];
-    const line = '[jaccl] Changing queue pair to RTR failed with errno 22';
+    const line = '[jaccl] Register memory region failed';
     const failed = showMesh(['exited', 'exited', 'exited'], all, { desired: exoFleet(), log: [line] });
     expect(validate(failed)).toEqual([]);
     expect(failed.placements['kimi']?.failure).toEqual({
       node: 'studio-1',
       rank: 'rank 0 on studio-1 exited (1)',
       line,
-      meaning:
-        'An RDMA port has no IPv4-mapped GID, because its interface has no IPv4 address or is in a bridge, or has it at an index other than 1.',
-      cure: "If `meshwright doctor` names a GID index, use transport: tcp or a llamacpp-rpc runtime. Otherwise, let apply restore the cable addresses; if the error returns, restart all of the placement's Macs (`meshwright reboot`).",
+      meaning: 'The RDMA device cannot register more memory.',
+      cure: 'Restart the Mac.',
     });
   });
 

@@ -46,7 +46,14 @@ describe('the failing rank of an unexplained start', () => {
 describe('the failing rank of an explained start', () => {
   it('is reported with the lines around its error, or with its last lines', () => {
     const [kimi] = fleet.placements;
-    const signature = { id: 'gid', pattern: /x/, meaning: 'No GID.', action: 'apply', cure: 'Set addresses.' } as const;
+    const signature = {
+      id: 'gid',
+      pattern: /x/,
+      source: 'mlx 0.32',
+      meaning: 'No GID.',
+      action: 'apply',
+      cure: 'Set addresses.',
+    } as const;
     const lines = Array.from({ length: 9 }, (_, at) => (at === 5 ? 'long '.repeat(41) : `line ${at}`));
     const said = { node: nodeName('studio-2'), rank: 1, exit: '1', lines };
     const failures = [1, 5, 8].map((index) => ({ failure: { signature, index, line: '' } }));

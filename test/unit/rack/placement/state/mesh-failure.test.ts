@@ -9,7 +9,14 @@ import { meshFailure, readMesh } from '../recorded-mesh.ts';
 
 const fleet = meshFleet();
 const signatures = [
-  { id: 'gid', pattern: /errno 22/, meaning: 'No GID.', action: 'apply' as const, cure: 'Set the addresses.' },
+  {
+    id: 'gid',
+    pattern: /errno 22/,
+    source: 'mlx 0.32',
+    meaning: 'No GID.',
+    action: 'apply' as const,
+    cure: 'Set the addresses.',
+  },
 ];
 
 /** The mesh state when the rank on this node logged these lines. */
