@@ -71,8 +71,8 @@ const ofTheModel = signaturesOf({
     pattern: /generation thread died: (.+)/,
     source: 'mlx_lm/server.py of mlx-lm 0.32.0 to 0.32.2; seen with 0.32.2',
     meaning: 'The thread that loads the model and generates answers died; the logged line ends with the reason.',
-    action: 'restart',
-    cure: prose`Restart the placement. If the reason names the model's files, check them first (\`${aside(meshwright('models verify', '--full'))}\`).`,
+    action: 'change-file',
+    cure: prose`If the reason names the model's files, check them (\`${aside(meshwright('models verify', '--full'))}\`); otherwise restart the placement.`,
     isFinal: true,
   },
 });
