@@ -58,7 +58,7 @@ export function gateRuns(results, hasNamespaces) {
       },
       {
         name: 'real Python programs',
-        command: 'bash scripts/python-packages.sh hf && bash scripts/python-packages.sh mlx',
+        command: 'for name in hf mlx clients; do bash scripts/python-packages.sh $name || exit; done',
         minutes: 5,
         isInstallation: true,
       },
@@ -77,6 +77,13 @@ export function gateRuns(results, hasNamespaces) {
           ]
         : []),
       { name: 'slow tests', command: 'npm run test:rest', minutes: 30, env: tested('rest', ofCi) },
+      {
+        name: 'newest runtimes',
+        command: 'node test/mlx/newest.mjs',
+        minutes: 3,
+        mayFail: true,
+        env: { MESHWRIGHT_NOTICES: join(results, 'notices.txt') },
+      },
     ],
   };
 }

@@ -86,6 +86,8 @@ if (isOfCi) {
   const load = loadavg().map((one) => one.toFixed(1));
   process.stdout.write(`and ${minutes(waited)} min of waiting for mirrors, load ${load.join(' ')}\n`);
 }
+const notices = join(results, 'notices.txt');
+if (existsSync(notices)) process.stdout.write(readFileSync(notices));
 for (const line of failures.slice(0, 40)) process.stdout.write(`FAILED  ${line}\n`);
 const ofLlama = failures.filter((line) => /^test\/\w+\/llama/.test(line)).length;
 if (ofLlama > 0) {

@@ -14,7 +14,7 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 84_500 },
+  lines: { bar: 85_200 },
   files: { bar: 850 },
   folder: { bar: 35 },
   file: { bar: 500 },

@@ -12,7 +12,7 @@ import { readResults } from './results.mjs';
 import { root, runGate, temporaryFolder } from './run-gate.mjs';
 
 const page = join(root, 'docs', 'nightly.md');
-const names = [...Object.keys(nightParts), 'soak'];
+const names = [...Object.keys(nightParts), 'soak', 'newest'];
 function usage(problem) {
   process.stderr.write(`${problem}\nusage: npm run nightly -- [--only PART,PART] [--minutes 1 to 60] [--seed N]\n`);
   process.stderr.write(`parts: ${names.join(', ')}\n`);
@@ -93,6 +93,20 @@ async function runSoak() {
   };
 }
 
+/** Tries the newest runtimes of the registry; CI only names what differs. */
+async function runNewest() {
+  const said = join(results, 'newest.txt');
+  const env = { MESHWRIGHT_NOTICES: said };
+  const { isGreen } = await runGate({
+    name: 'newest',
+    command: 'node test/mlx/newest.mjs --all',
+    minutes: partMinutes,
+    env,
+  });
+  const [first = ''] = readFileSync(said, 'utf8').split('\n');
+  return { isGreen, text: first.replace('newest runtimes: ', '') };
+}
+
 /** Writes the row of a part into the page; the other parts keep theirs. */
 function writeRow(name, line) {
   const head = '## The last runs\n';
@@ -110,7 +124,7 @@ if (!built.isGreen) process.exit(1);
 for (const name of names.filter((one) => asked.includes(one))) {
   process.stdout.write(`\n== ${name}\n`);
   const startMs = performance.now();
-  const run = { properties: () => runProperties(startMs + minutes * 60_000), soak: runSoak }[name];
+  const run = { properties: () => runProperties(startMs + minutes * 60_000), soak: runSoak, newest: runNewest }[name];
   const { isGreen, text } = await (run ?? (() => runTests(name)))();
   const took = ((performance.now() - startMs) / 60_000).toFixed(1);
   const when = `${new Date().toISOString().slice(0, 10)}, commit ${commit}, seed ${options.seed}`;

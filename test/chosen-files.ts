@@ -68,8 +68,8 @@ export function git(...words: readonly string[]): string | undefined {
   }
 }
 
-/** Tests of simulated Macs in namespaces that every run of CI includes. */
-const always = /^test\/namespace\/(?:same-facts|converge|keeper)\.test\.ts$/;
+/** Tests of Macs in namespaces and of the real mlx-lm that every run of CI includes. */
+const always = /^test\/(?:namespace\/(?:same-facts|converge|keeper|mlx-real)\.|mlx\/)/;
 
 /** The names that a path is found by: those of its folders and of its file. */
 const namesOf = (path: string): readonly string[] => path.replace(/\..*/, '').split('/').slice(1);

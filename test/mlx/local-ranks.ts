@@ -23,6 +23,8 @@ export interface RankProgram {
 
 /** Ranks of one mesh on this computer. */
 export interface LocalRanks {
+  /** Where the leader answers. */
+  readonly port: number;
   readonly ask: (path: string, body?: unknown) => Promise<Response>;
   readonly log: () => string;
   /** Sends a signal to a rank. */
@@ -108,5 +110,5 @@ export async function startRanks(program: RankProgram, size: number): Promise<Lo
     await stop();
     throw error;
   }
-  return { ask, log: () => log, signal: (rank, name) => void ranks[rank]?.kill(name), stop };
+  return { port, ask, log: () => log, signal: (rank, name) => void ranks[rank]?.kill(name), stop };
 }

@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mlx, observe, reserved } from '../../src/drivers/mlx/mlx.ts';
 import { doubleText, partText } from '../../src/sim/doubles/double-files.ts';
 import { meshFleet, mlxRuntime, placed } from '../rack/placements.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
+import { formOf } from './form-of.ts';
 import { commandOf, type LocalRanks, type RankProgram, startRanks } from './local-ranks.ts';
-import { findRealMlx } from './real-mlx.ts';
+import { findRealMlx, linkRuntime } from './real-mlx.ts';
 
 const real = findRealMlx();
 const place = temporaryFolder();
@@ -43,35 +42,6 @@ const questions: Readonly<Record<string, Question>> = {
   'other model': chat({ model: 'other' }),
 };
 
-/** Status and type of an answer, and the fields of its JSON or of its events, each with the type of its value. */
-async function formOf(answer: Response): Promise<unknown> {
-  const text = await answer.text();
-  // The real server also sends comments while it reads a prompt.
-  const events = text.split('\n\n').flatMap((event) => /^data: (.*)/s.exec(event)?.[1] ?? []);
-  const forms = (events.length > 0 ? events : [text]).map((one) => JSON.stringify(typesIn(parsed(one))));
-  const type = answer.headers.get('content-type');
-  return { status: answer.status, type, forms: forms.filter((form, at) => form !== forms[at - 1]) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return Symbol(text);
-  }
-}
-
-function typesIn(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1).map(typesIn);
-  if (typeof value === 'symbol') return `not JSON: ${value.description}`;
-  if (typeof value !== 'object' || value === null) return value === null ? value : typeof value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort()
-      .map(([key, one]) => [key, typesIn(one)]),
-  );
-}
-
 async function formsFrom(ranks: LocalRanks): Promise<Readonly<Record<string, unknown>>> {
   const forms: Record<string, unknown> = {};
   for (const [name, words] of Object.entries(questions)) forms[name] = await formOf(await ranks.ask(...words));
@@ -95,8 +65,7 @@ describe.skipIf(real === undefined)('the real mlx_lm', { timeout: 400_000 }, () 
   };
   beforeAll(() => {
     if (real === undefined) return;
-    mkdirSync(place.at('real'));
-    symlinkSync(dirname(dirname(real.python)), place.at('real/venv'));
+    linkRuntime(place, real);
     place.write('double/venv/bin/python', doubleText('mlx/python.pl', 'mlx/server.pl'), 0o755);
     place.write('double/venv/bin/python3.12', '', 0o755);
     place.write('double/venv/pyvenv.cfg', `home = ${place.at('double/venv/bin')}\n`);

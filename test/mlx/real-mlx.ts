@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pythonPackages } from '../python/packages.ts';
+import type { temporaryFolder } from '../temporary-folder.ts';
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -20,9 +21,12 @@ export interface RealMlx {
   readonly archive: () => string;
 }
 
-/** Undefined if the packages could not be installed. What is made from them is kept next to them. */
+/**
+ * Undefined if the packages could not be installed. What is made from them is kept next to them. MESHWRIGHT_MLX is the
+ * folder of an environment with other versions.
+ */
 export function findRealMlx(): RealMlx | undefined {
-  const folder = pythonPackages('mlx');
+  const folder = process.env['MESHWRIGHT_MLX'] ?? pythonPackages('mlx');
   if (folder === undefined) return undefined;
   const python = join(folder, 'bin/python');
   const made = (name: string, scripts: readonly string[], words: (path: string) => readonly string[]): string => {
@@ -45,4 +49,10 @@ export function findRealMlx(): RealMlx | undefined {
       pathOf('uv.sh'),
     ]);
   return { python, version, model, archive };
+}
+
+/** Makes the folder `real` a runtime as the driver knows it. */
+export function linkRuntime(place: ReturnType<typeof temporaryFolder>, { python }: RealMlx): void {
+  mkdirSync(place.at('real'));
+  symlinkSync(dirname(dirname(python)), place.at('real/venv'));
 }
