@@ -59,7 +59,7 @@ export function gateRuns(results, hasNamespaces) {
       {
         name: 'real Python programs',
         command: 'for name in hf mlx clients; do bash scripts/python-packages.sh $name || exit; done',
-        minutes: 5,
+        minutes: 4,
         isInstallation: true,
       },
       { name: test, command: test, minutes: 6, env: tested('everyday', { ...everything, MESHWRIGHT_SHELLS: 'all' }) },
@@ -80,7 +80,7 @@ export function gateRuns(results, hasNamespaces) {
       {
         name: 'newest runtimes',
         command: 'node test/mlx/newest.mjs',
-        minutes: 3,
+        minutes: 2,
         mayFail: true,
         env: { MESHWRIGHT_NOTICES: join(results, 'notices.txt') },
       },
