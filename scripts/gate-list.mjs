@@ -58,7 +58,7 @@ export function gateRuns(results, hasNamespaces) {
       },
       {
         name: 'real Python programs',
-        command: 'for name in hf mlx clients; do bash scripts/python-packages.sh $name || exit; done',
+        command: "bash -c 'for name in hf mlx clients; do bash scripts/python-packages.sh $name || exit; done'",
         minutes: 4,
         isInstallation: true,
       },
