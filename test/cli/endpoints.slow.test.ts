@@ -40,6 +40,14 @@ describe('endpoints', () => {
     await expectGolden('endpoints', place, rans);
   });
 
+  it("prints settings for OpenCode that match OpenCode's published schema", async () => {
+    const { stdout } = await run('endpoints');
+    const blocks = stdout.split('OpenCode: opencode.json\n').slice(1);
+    expect(blocks).toHaveLength(3);
+    const check = schemaCheck('opencode', 'test/cases/clients');
+    for (const block of blocks) expect(check(JSON.parse(block.split('\n\n')[0] ?? ''))).toEqual([]);
+  });
+
   it('wraps its sentences at 40 columns, but not the text to copy', async () => {
     const [wide, narrow] = await Promise.all(
       ['80', '40'].map((COLUMNS) => meshwright(place, ['endpoints'], { env: { COLUMNS } })),

@@ -13,6 +13,7 @@ import {
   countsOf,
   drawnChats,
   expectCutsToFail,
+  expectSameAnswers,
   forwardedBody,
   postChat,
   received,
@@ -108,6 +109,7 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
     ]);
     const replay = await startReplay();
     await expectCutsToFail(replay, { stream, whole, error }, 200);
+    await expectSameAnswers(replay, { stream, whole, error }, 500);
     await replay.end();
   });
 

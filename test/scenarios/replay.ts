@@ -167,3 +167,21 @@ export const postChat = (url: string, body: unknown): Promise<Response> =>
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', authorization: `Bearer ${rightKey}` },
   });
+
+/** Any documented request is answered as by the runtime itself, except where docs/endpoints.md says so. */
+export async function expectSameAnswers({ gateway, next }: Replay, recorded: Recordings, numRuns: number) {
+  await fc.assert(
+    fc.asyncProperty(drawnChats, async (body) => {
+      const answer = recorded[body['stream'] === true ? 'stream' : 'whole'];
+      Object.assign(next, { answer, isReset: false, asked: {} });
+      const response = await postChat(gateway.url, body);
+      const text = await response.text();
+      const forwarded = forwardedBody(body);
+      expect([response.status, next.asked]).toEqual(forwarded === undefined ? [400, {}] : [200, forwarded]);
+      if (forwarded === undefined) return;
+      const sent = answer.subarray(answer.indexOf('\r\n\r\n') + 4).toString();
+      expect(text).toBe(sent.replaceAll('"model": "default_model"', '"model":"tiny"'));
+    }),
+    { numRuns },
+  );
+}
