@@ -70,7 +70,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 export function errorAnswer(status: number, text: string, { paths, deadError }: RuntimeApi): PlainAnswer | string {
   const document = parsedJson(text);
   const message = messageIn(document) ?? (text.trim().slice(0, longestMessage) || `The runtime returned ${status}.`);
-  if (status === 503 || (deadError !== undefined && message === deadError)) return message;
+  if (status === 503 || (deadError !== undefined && message.startsWith(deadError))) return message;
   const isWrapped = typeof fieldOf(fieldOf(document, 'error'), 'message') === 'string';
   const known = status === 404 && paths !== undefined ? 400 : status;
   const type = errorTypes[known] ?? (known < 500 ? 'invalid_request_error' : 'server_error');

@@ -13,7 +13,7 @@ export interface RuntimeApi {
   readonly fetchesImages?: true;
   /** Set if every stream of the two completion paths ends with `data: [DONE]`; without it, an answer is incomplete. */
   readonly endsStreams?: true;
-  /** The runtime's error text once it can answer nothing until it is started again. */
+  /** How the runtime's error begins once it can answer nothing until it is started again. */
   readonly deadError?: string;
 }
 

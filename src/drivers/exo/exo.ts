@@ -412,6 +412,8 @@ export const exo: RuntimeDriver<ExoRuntime> = {
     paths: ['/v1/chat/completions', '/v1/messages', '/v1/responses'],
     fetchesImages: true,
     endsStreams: true,
+    // It has forgotten its placement.
+    deadError: 'No instance found for model',
   },
   dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
   gracefulShutdown: 'exo-farewell',

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { type PlainAnswer, refusalAnswer, refusals, sendAnswer } from '../../../src/gateway/answers.ts';
+import { errorAnswer, type PlainAnswer, refusalAnswer, refusals, sendAnswer } from '../../../src/gateway/answers.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 
 /** The parts of an answer that a client sees. */
@@ -48,3 +48,12 @@ it('sendAnswer sets the length in bytes, and destroys a started response', () =>
 });
 
 onOnePage('answers');
+
+it('an error that means a lost placement is a reason to try another replica', () => {
+  const message = 'No instance found for model acme/tiny';
+  const api = { paths: ['/v1/chat/completions'], deadError: 'No instance found for model' };
+  const text = JSON.stringify({ error: { message, type: 'Not Found', code: 404 } });
+  expect(errorAnswer(404, text, api)).toBe(message);
+  expect(errorAnswer(404, text, { paths: api.paths })).toMatchObject({ status: 400 });
+  expect(errorAnswer(404, text, {})).toMatchObject({ status: 404 });
+});
