@@ -36,7 +36,9 @@ describe('the gateway configuration', () => {
       `"cancels":"never","maxRequests":1,"paths":["/v1/chat/completions","/v1/completions"],"refusedFields":["draft_model","adapters","num_draft_tokens"],"refusesNull":true,${images},"deadError":"generation thread died"}`,
     );
     expect(configOf('mlx', undefined, { nodes: [nodeName('studio-1')] })).toContain('"cancels":"streams"');
-    expect(configOf('exo')).toContain(`"paths":["/v1/chat/completions","/v1/messages","/v1/responses"],${images},"deadError":"No instance found for model"}`);
+    expect(configOf('exo')).toContain(
+      `"paths":["/v1/chat/completions","/v1/messages","/v1/responses"],${images},"deadError":"No instance found for model"}`,
+    );
     expect(configOf('llamacpp-rpc')).toContain('"cancels":"always","maxRequests":1,"endsStreams":true}');
     expect(configOf('command')).toContain('"cancels":"always","maxRequests":1}');
   });
