@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { jsonObject, parsedJson } from '../model/digest.ts';
 import type { RuntimeApi } from '../model/gateway.ts';
-import { fieldOf, parsedJson } from './json-fields.ts';
 
 /** An answer that is no text of a model: status and JSON, and when to come again. */
 export interface PlainAnswer {
@@ -71,7 +71,7 @@ export function errorAnswer(status: number, text: string, { paths, deadError }: 
   const document = parsedJson(text);
   const message = messageIn(document) ?? (text.trim().slice(0, longestMessage) || `The runtime returned ${status}.`);
   if (status === 503 || (deadError !== undefined && message.startsWith(deadError))) return message;
-  const isWrapped = typeof fieldOf(fieldOf(document, 'error'), 'message') === 'string';
+  const isWrapped = typeof jsonObject(jsonObject(document)?.['error'])?.['message'] === 'string';
   const known = status === 404 && paths !== undefined ? 400 : status;
   const type = errorTypes[known] ?? (known < 500 ? 'invalid_request_error' : 'server_error');
   return { status: known, body: isWrapped ? document : { error: { message, type, param: null, code: null } } };
@@ -81,8 +81,8 @@ const longestMessage = 2_000;
 
 /** `{"error": {"message": …}}` of OpenAI, `{"error": …}` of mlx_lm, `{"detail": …}` of FastAPI. */
 function messageIn(document: unknown): string | undefined {
-  const error = fieldOf(document, 'error');
-  const all = [fieldOf(error, 'message'), error, fieldOf(document, 'detail'), fieldOf(document, 'message')];
+  const { error, detail, message } = jsonObject(document) ?? {};
+  const all = [jsonObject(error)?.['message'], error, detail, message];
   return all.find((one): one is string => typeof one === 'string' && one !== '')?.slice(0, longestMessage);
 }
 

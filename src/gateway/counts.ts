@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
+import { jsonObject } from '../model/digest.ts';
 import type { GatewayCounts } from '../model/gateway.ts';
-import { fieldOf } from './json-fields.ts';
 
 /** The counts of all placements of a gateway, by name. */
 export type AllCounts = ReadonlyMap<string, GatewayCounts>;
@@ -65,12 +65,12 @@ export function readCounts(path: string): AllCounts {
 }
 
 const numberAt = (value: unknown, name: string): number => {
-  const found = fieldOf(value, name);
+  const found = jsonObject(value)?.[name];
   return typeof found === 'number' && Number.isFinite(found) && found > 0 ? found : 0;
 };
 
 function countsOf(value: unknown): GatewayCounts {
-  const [firstToken, generating] = [fieldOf(value, 'firstToken'), fieldOf(value, 'generating')];
+  const { firstToken, generating } = jsonObject(value) ?? {};
   const since = numberAt(value, 'sinceEpochSeconds');
   return {
     ...(since === 0 ? {} : { sinceEpochSeconds: since }),

@@ -1,4 +1,4 @@
-import { fieldOf, parsedJson } from './json-fields.ts';
+import { jsonObject, parsedJson } from '../model/digest.ts';
 
 /** What was seen of one answer: how many tokens, and whether the runtime said so itself. */
 export interface Metered {
@@ -62,7 +62,7 @@ function streamMeter(): Meter {
     if (!line.startsWith('data:')) return false;
     const document = parsedJson(line.slice('data:'.length));
     said = usageTokens(document) ?? said;
-    hasError ||= (fieldOf(document, 'error') ?? null) !== null;
+    hasError ||= (jsonObject(document)?.['error'] ?? null) !== null;
     if (!hasText(document)) return false;
     pieces += 1;
     return pieces === 1;
@@ -88,8 +88,8 @@ function streamMeter(): Meter {
 
 /** `usage` of chat and text completions, and of the two younger APIs, where it may lie below `response`. */
 function usageTokens(document: unknown): number | undefined {
-  const usage = fieldOf(document, 'usage') ?? fieldOf(fieldOf(document, 'response'), 'usage');
-  const tokens = fieldOf(usage, 'completion_tokens') ?? fieldOf(usage, 'output_tokens');
+  const usage = jsonObject(document)?.['usage'] ?? jsonObject(jsonObject(document)?.['response'])?.['usage'];
+  const tokens = jsonObject(usage)?.['completion_tokens'] ?? jsonObject(usage)?.['output_tokens'];
   return typeof tokens === 'number' && Number.isFinite(tokens) && tokens >= 0 ? Math.floor(tokens) : undefined;
 }
 
@@ -99,13 +99,13 @@ const deltaNames = ['content', 'reasoning_content', 'reasoning', 'text', 'thinki
 
 /** Whether an event brings text: of a chat, of its reasoning, of a call of a tool, of a text completion. */
 function hasText(event: unknown): boolean {
-  const choices = fieldOf(event, 'choices');
+  const choices = jsonObject(event)?.['choices'];
   if (Array.isArray(choices)) {
-    return choices.some((choice) => isText(fieldOf(choice, 'text')) || isDelta(fieldOf(choice, 'delta')));
+    return choices.some((choice) => isText(jsonObject(choice)?.['text']) || isDelta(jsonObject(choice)?.['delta']));
   }
-  const delta = fieldOf(event, 'delta');
+  const delta = jsonObject(event)?.['delta'];
   return isText(delta) || isDelta(delta);
 }
 
 const isDelta = (delta: unknown): boolean =>
-  deltaNames.some((name) => isText(fieldOf(delta, name))) || Array.isArray(fieldOf(delta, 'tool_calls'));
+  deltaNames.some((name) => isText(jsonObject(delta)?.[name])) || Array.isArray(jsonObject(delta)?.['tool_calls']);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
+import { parsedJson } from '../model/digest.ts';
 import type { GatewayReplica } from '../model/gateway.ts';
-import { parsedJson } from './json-fields.ts';
 import { makeTurns, type Turns } from './turns.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
