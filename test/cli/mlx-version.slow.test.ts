@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { type FileValue, fileText, first, second } from '../scenarios/converge-file.ts';
 import { diskOf, hasJob, pathsNamed } from './disks.ts';
 import { json } from './meshwright.ts';
@@ -69,5 +70,15 @@ describe('a runtime with a version of mlx-lm', () => {
     const again = await run(...apply);
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Nothing to change')]);
     expect([readFileSync(list, 'utf8'), existsSync(join(place.folder, listFile))]).toEqual([before, false]);
+  });
+
+  it('can be stopped although its lock is from before it needed a gateway', async () => {
+    const [lock = ''] = found('cluster.lock');
+    const { runtimes, ...rest } = parse(readFileSync(lock, 'utf8'));
+    const { doorman, ...others } = runtimes;
+    expect(doorman).toBeDefined();
+    writeFileSync(lock, stringify({ ...rest, runtimes: others }));
+    const ran = await run('stop', 'chat', '--sim', '--json');
+    expect([ran.code, ran.stdout]).toEqual([5, expect.stringContaining('cli/needs-yes')]);
   });
 });

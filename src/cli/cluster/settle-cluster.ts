@@ -122,7 +122,7 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
   return { ...base, before: base.lock, fleet: planned, lock, additions: [] };
 }
 
-/** As an earlier version of meshwright applied the placement, whose lock has no gateway. */
+/** The placement as it was applied before it needed a gateway, such as on one Mac or by an earlier version. */
 function withoutLocalGateway({ publication, ...placement }: DesiredPlacement): DesiredPlacement {
   return publication?.isLocal === true ? placement : { ...placement, ...given({ publication }) };
 }
