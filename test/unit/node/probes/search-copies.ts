@@ -7,7 +7,7 @@ import type { SoughtModel } from '../../../../src/node/probes/model-copies.ts';
 import { asked } from '../../engine/observe/fact-cases.ts';
 
 /** An account without rights. */
-const nobody = 65_534;
+const unprivileged = 65_534;
 const boundary = '0'.repeat(32);
 
 /** Searches a node's folder for copies of models, with no more rights than the SSH account has. */
@@ -18,7 +18,7 @@ export function searchCopies(folder: string, models: readonly SoughtModel[]) {
     encoding: 'utf8',
     env: { HOME: join(folder, 'Users/mesh') },
     // No folder is closed to root.
-    ...(process.getuid?.() === 0 ? { uid: nobody } : {}),
+    ...(process.getuid?.() === 0 ? { uid: unprivileged } : {}),
   });
   return parseFacts(parseFrames(new TextEncoder().encode(stdout), { probes, boundary }), asked)['model-copies'];
 }
