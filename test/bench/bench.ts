@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: observations and applies over real `sshd` processes compared with the system's ssh, memory,
- * start-up, a gateway under hostile load, and models that go from Mac to Mac. Exits with 1 only if something could not be measured; an exceeded limit
- * is printed, not an error.
+ * start-up, a gateway under hostile load, models that go from Mac to Mac, and an apply that starts the real mlx_lm.
+ * Exits with 1 only if something could not be measured; an exceeded limit is printed, not an error.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { firstApply, oneFileChange, timeNoOp } from './apply.ts';
 import { startApplyRack } from './apply-rack.ts';
 import { measureExchanges } from './exchange.ts';
+import { measureFirstTokens } from './first-token.ts';
 import type { Pair } from './floor.ts';
 import { measureFnv } from './fnv.ts';
 import { measureGateway } from './gateway.ts';
@@ -33,6 +34,7 @@ const largestNodes = 64;
 /** Every changeable simulated Mac runs separate processes. With more Macs, the benchmark would measure this machine. */
 const largestApplied = 16;
 const oneFileRuns = 3;
+const firstTokenRounds = 3;
 
 const running = new Set<SshdRack>();
 for (const [signal, code] of [
@@ -136,6 +138,8 @@ async function measure(): Promise<Measured> {
   const gateway = await measureGateway();
   say('models between Macs ');
   const exchanges = await measureExchanges(say);
+  say('\nfirst tokens of mlx_lm ');
+  const firstTokens = await measureFirstTokens(firstTokenRounds, say);
   say('\nfnv\n');
   const fnv = measureFnv();
   const largest = sizes.find((size) => size.peakBytes.length > 0);
@@ -147,6 +151,7 @@ async function measure(): Promise<Measured> {
     lost,
     gateway,
     exchanges,
+    firstTokens,
     ...(fnv === undefined ? {} : { fnv }),
   };
 }

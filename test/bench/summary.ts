@@ -1,4 +1,5 @@
 import type { ExchangeTime } from './exchange.ts';
+import type { FirstToken } from './first-token.ts';
 import type { Pair } from './floor.ts';
 import type { FnvRound } from './fnv.ts';
 import type { GatewayTimes } from './gateway.ts';
@@ -53,6 +54,8 @@ export interface Measured {
   readonly gateway?: GatewayTimes;
   /** Only on Linux, as root. */
   readonly exchanges?: readonly ExchangeTime[];
+  /** Only on Linux, as root, with PyPI. */
+  readonly firstTokens?: readonly FirstToken[];
   /** Only with a C++ compiler. */
   readonly fnv?: readonly FnvRound[];
 }
@@ -77,6 +80,9 @@ const namedLimitSeconds = 4.5;
  */
 const gatewayLimitSeconds = 2;
 const gatewayLimitMegabytes = 537;
+
+/** From the first token of a real leader on its node to the end of the apply. */
+const afterTokenLimitSeconds = 5;
 
 const bar = (name: string, value: number, limit: number, unit: Bar['unit']): Bar => ({
   name,
@@ -158,8 +164,11 @@ export function barsOf({
   lost,
   gateway,
   exchanges,
+  firstTokens = [],
   fnv,
 }: Measured): readonly Bar[] {
+  const waits = firstTokens.map(({ afterTokenMs }) => afterTokenMs / 1_000);
+  const wait = waits.length === 0 ? [] : [spreadOf(waits).median];
   const peak = memory === undefined ? [] : [Math.max(...memory.peakBytes) / 1e6];
   const bare = medianOf(startUp, (round) => round.nodeMs);
   return [
@@ -168,6 +177,7 @@ export function barsOf({
     ...lostBars(lost),
     ...gatewayBars(gateway),
     ...exchangeBars(exchanges),
+    ...wait.map((value) => bar('apply, after the first token', value, afterTokenLimitSeconds, 's')),
     ...fnvBars(fnv),
     ...peak.map((value) => bar(`memory at ${memory?.nodes} nodes`, value, memoryLimitMegabytes, 'MB')),
     bar('--version, by node -e 0', medianOf(startUp, (round) => round.versionMs) / bare, 3, 'x'),
@@ -203,11 +213,15 @@ function startUpRow(name: string, values: readonly number[], bare: readonly numb
 }
 
 /** Applies with changes have no floor: there is no comparable tool. */
-const changeRows = (apply: readonly Applies[]): readonly string[] =>
-  apply.flatMap(({ nodes, firstMs, oneFileMs }) => [
+const changeRows = ({ apply, firstTokens = [] }: Measured): readonly string[] => [
+  ...apply.flatMap(({ nodes, firstMs, oneFileMs }) => [
     row([`first apply, ${nodes} nodes`, spreadText([firstMs])]),
     row([`one file, ${nodes} nodes`, spreadText(oneFileMs)]),
-  ]);
+  ]),
+  ...(firstTokens.length === 0
+    ? []
+    : [row(['first apply, real mlx', spreadText(firstTokens.map((one) => one.applyMs))])]),
+];
 
 /** Times as a table of at most 80 columns: median and spread in milliseconds. */
 export function timesText(measured: Measured): string {
@@ -221,7 +235,7 @@ export function timesText(measured: Measured): string {
     row(['', 'meshwright', 'ssh, our algorithms', 'ratio']),
     ...floorRows(measured, 'sameAlgorithmsMs'),
     ...(apply.length === 0 ? [] : [row(['', 'meshwright'])]),
-    ...changeRows(apply),
+    ...changeRows(measured),
     row(['', 'meshwright', 'floor: node -e 0', 'ratio']),
     startUpRow('--version', versions, bare),
     startUpRow('validate', validations, bare),

@@ -1,4 +1,4 @@
-import { copyFile, cp, mkdtemp, rm, truncate } from 'node:fs/promises';
+import { cp, mkdtemp, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,10 +8,10 @@ import { read } from '../../src/rack/fact.ts';
 import { placementsFact } from '../../src/rack/placement/observed/fact.ts';
 import { json } from '../cli/meshwright.ts';
 import { inTurn } from '../in-turn.ts';
-import { findRealMlx, requirements } from '../mlx/real-mlx.ts';
-import { type FileValue, filePart, first, pairFile, second } from '../scenarios/converge-file.ts';
-import { changesIn, expectNothingToDo, leftIn, patience } from '../scenarios/converge-rack.ts';
-import { nodeArchive } from '../scenarios/published-sources.ts';
+import { findRealMlx } from '../mlx/real-mlx.ts';
+import { mlxPair, realRuntime, writeRealSources } from '../mlx/real-pair.ts';
+import { type FileValue, filePart, first, second } from '../scenarios/converge-file.ts';
+import { changesIn, expectNothingToDo, leftIn, patience, startConvergeRack } from '../scenarios/converge-rack.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 import { type TypedRack, typedRack } from './typed.ts';
 
@@ -20,22 +20,25 @@ let folder: string;
 let rack: NamespaceRack;
 let typed: TypedRack;
 
-/** The pair with the real mlx_lm. @param chat keys of the placement */
-const mlxFile = (chat: FileValue = {}): FileValue =>
-  pairFile((file) => {
-    const python = real?.version;
-    file['gateway'] = { node: nodeArchive };
-    file['runtimes'] = { mlx: { driver: 'mlx', archive: join(folder, 'uv.tar.gz'), python, requirements } };
-    file['models'] = { tiny: { source: join(folder, 'model') }, short: { source: join(folder, 'short') } };
-    const more = { model: 'tiny', runtime: 'mlx', transport: 'tcp', context: '2k', expect: { firstToken: '20s' } };
-    Object.assign(filePart(file, 'placements', 'chat'), more, chat);
-  });
+const doubleRuntime = {
+  archive: './dist/uv-aarch64-apple-darwin.tar.gz',
+  python: '3.12',
+  requirements: './requirements.lock',
+};
+
+/** The pair with mlx_lm, by default the real one. @param chat keys of the placement */
+function mlxFile(chat: FileValue = {}, runtime = real === undefined ? {} : realRuntime(real, folder)): FileValue {
+  const file = mlxPair(folder, runtime);
+  filePart(file, 'models')['short'] = { source: join(folder, 'short') };
+  Object.assign(filePart(file, 'placements', 'chat'), chat);
+  return file;
+}
 
 beforeAll(async () => {
   if (real === undefined) return;
   folder = await mkdtemp(join(tmpdir(), 'mw-mlx-'));
-  await copyFile(real.archive(), join(folder, 'uv.tar.gz'));
-  for (const name of ['model', 'short']) await cp(real.model, join(folder, name), { recursive: true });
+  await writeRealSources(real, folder);
+  await cp(real.model, join(folder, 'short'), { recursive: true });
   await truncate(join(folder, 'short/model.safetensors'), 100_000);
   rack = await startNamespaceRack('mlx', mlxFile());
 }, patience);
@@ -44,6 +47,22 @@ afterAll(async () => {
   await rack?.stop();
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 }, patience);
+
+/** Commands that are repeated until something has happened: the longer it takes, the more. */
+const repeated = /^(?:keep-lease|measure|observe|poll-job|rank-progress)$/;
+
+/** Converges a rack. Returns also the steps, and the connections and commands of each node, in any order. */
+async function countedStart(one: Pick<NamespaceRack, 'converge' | 'listen'>) {
+  const sent: string[] = [];
+  one.listen((event) => {
+    if (event.kind === 'connected') sent.push(`${event.node} connected`);
+    if (event.kind === 'sent' && !repeated.test(event.name)) sent.push(`${event.node} ${event.name}`);
+  });
+  const applied = await one.converge();
+  one.listen();
+  return { ...applied, taken: { steps: applied.plan.steps.map(({ id }) => id), sent: sent.sort() } };
+}
+let realStart: Awaited<ReturnType<typeof countedStart>>;
 
 /** Sends a signal to the rank of a node, outside of every plan, and returns what the leader's rank shows then. */
 const afterSignal = (node: string, name: string): Promise<RecordedRank | undefined> =>
@@ -68,7 +87,8 @@ async function healed(): Promise<readonly string[]> {
 
 describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { timeout: 2 * patience }, () => {
   it('starts from scratch and answers', async () => {
-    const { plan, report } = await rack.converge();
+    realStart = await countedStart(rack);
+    const { plan, report } = realStart;
     expect(changesIn(plan)).toEqual(
       expect.arrayContaining([`${second} runtime/mlx`, `${second} model/tiny`, `${first} placement/chat`]),
     );
@@ -81,6 +101,14 @@ describe.skipIf(real === undefined)('a mesh of the real mlx_lm on two Macs', { t
   it('needs no changes in a second apply', () => expectNothingToDo(rack));
 
   inTurn(0, 2)('that serves', () => {
+    it('took the same steps, connections and commands as with its double', async () => {
+      const double = await startConvergeRack('mlx-double', mlxFile({}, doubleRuntime));
+      const { taken } = await countedStart(double);
+      await double.stop();
+      expect(taken.steps.length).toBeGreaterThan(60);
+      expect(realStart.taken).toEqual(taken);
+    });
+
     it('is asked, shown and measured by the commands', async () => {
       typed = typedRack(rack, mlxFile());
       const asked = await typed.type('ask', 'chat', 'Tell me of the cable.', '--max-tokens', '8', '--json');

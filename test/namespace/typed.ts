@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { renderLock } from '../../src/config/lock-text.ts';
-import type { PinnedKey } from '../../src/model/cluster-lock.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
 import { ended, mainFile, type Ran, runWith } from '../cli/meshwright.ts';
-import { makePlace, type Place } from '../cli/place.ts';
-import { type FileValue, filePart, fileText } from '../scenarios/converge-file.ts';
+import { makePlace } from '../cli/place.ts';
+import type { FileValue } from '../scenarios/converge-file.ts';
 import type { ConvergeRack } from '../scenarios/converge-rack.ts';
+import { writePlace } from './write-place.ts';
 
 /** On this host, starts have real deadlines. */
 const longestMs = 120_000;
@@ -18,8 +17,7 @@ export interface TypedRack {
 }
 
 /**
- * A place with this cluster file and the lock of the rack. A Mac of the namespace host has its own root and sshd: the
- * command knows only its address, its port and its pinned key.
+ * A place with this cluster file and the lock of the rack.
  *
  * @param main returns the path of the command, once it is built
  */
@@ -34,21 +32,9 @@ export function typedRack(
   });
   const path = main();
   const place = makePlace();
-  writePlace(place, rack, structuredClone(file));
+  writePlace(place, rack.fleet(), rack.lock(), file);
   return {
     type: (...words) => rack.behindOurBack(() => ended(runWith(path, place, words), words, longestMs)),
     end: place.remove,
   };
-}
-
-function writePlace(place: Place, rack: ConvergeRack<RunningFleet>, file: FileValue): void {
-  const { nodes, userKey } = rack.fleet();
-  const hostKeys: Record<string, readonly PinnedKey[]> = {};
-  for (const [name, { port, hostKey }] of Object.entries(nodes)) {
-    const [type = '', base64 = ''] = hostKey.split(' ');
-    hostKeys[`[127.0.0.1]:${port}`] = [{ type, base64, line: 1 }];
-    Object.assign(filePart(file, 'nodes', name), { host: '127.0.0.1', port, identityFile: userKey.path });
-  }
-  place.write('cluster.yaml', fileText(file));
-  place.write('cluster.lock', renderLock({ ...rack.lock(), hostKeys }));
 }
