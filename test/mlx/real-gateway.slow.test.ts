@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mlx } from '../../src/drivers/mlx/mlx.ts';
-import { pythonPackages } from '../python/packages.ts';
+import { askByClients, hasClients } from '../python/ask-clients.ts';
 import { listening } from '../rack/listening.ts';
 import {
   countsOf,
@@ -19,14 +15,13 @@ import {
   received,
   startReplay,
 } from '../scenarios/replay.ts';
-import { chat, rightKey, startTestGateway, type TestGateway, upstreamAt } from '../scenarios/test-gateway.ts';
+import { chat, startTestGateway, type TestGateway, upstreamAt } from '../scenarios/test-gateway.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { formOf } from './form-of.ts';
 import { type LocalRanks, startRanks } from './local-ranks.ts';
 import { findRealMlx, linkRuntime } from './real-mlx.ts';
 
 const real = findRealMlx();
-const clients = pythonPackages('clients');
 const place = temporaryFolder();
 
 interface Mesh {
@@ -137,17 +132,17 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
     }
   });
 
-  it.skipIf(clients === undefined)('is understood by the Python clients openai and litellm', async () => {
-    const script = fileURLToPath(new URL('clients.py', import.meta.url));
-    const words = [script, `${mesh.gateway.url}/v1`, rightKey];
-    const ran = await promisify(execFile)(join(clients ?? '', 'bin/python'), words, { encoding: 'utf8' });
+  it.skipIf(!hasClients)('is understood by the Python clients openai, litellm and anthropic', async () => {
     const text = expect.stringContaining('Cannot apply chat template to an empty conversation');
-    expect(JSON.parse(ran.stdout)).toEqual({
+    expect(await askByClients(mesh.gateway.url)).toEqual({
       'openai models': ['tiny'],
       'openai chat': { model: 'tiny', tokens: 4 },
       'openai stream': { hasText: true },
       'openai empty': { error: 'BadRequestError', text },
       'openai responses': { error: 'NotFoundError', text: expect.stringContaining('It has: /v1/chat/completions') },
+      'anthropic message': { error: 'NotFoundError', text: expect.stringContaining('It has: /v1/chat/completions') },
+      'anthropic stream': { error: 'NotFoundError', text: expect.stringContaining('It has: /v1/chat/completions') },
+      'anthropic wrong': { error: 'NotFoundError', text: expect.stringContaining('other') },
       'litellm chat': { model: 'tiny', tokens: 4 },
       'litellm stream': { hasText: true },
       'litellm wrong': { error: 'BadRequestError', text: expect.stringContaining('temperature must be at least 0') },
