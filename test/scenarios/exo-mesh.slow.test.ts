@@ -214,13 +214,17 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     await fault();
   });
 
-  it('fails over a cable whose GID gets index 2 with its address, and is then refused until it uses TCP', async () => {
+  it('does not start over a cable whose GID gets index 2 with its address, until it uses TCP', async () => {
     await rack.behindOurBack(async (fleet) => {
       for (const name of ['gid-second', 'gid-missing']) await fleet.setFault([name, `${first}:4`]);
     });
     const { report, plan } = await rack.apply({ timing: hurried });
     expect(plan.blockers).toEqual([]);
-    expect(JSON.stringify(report?.steps)).toContain('Changing queue pair to RTR failed with errno 22');
+    const failed = report?.steps.filter(({ outcome }) => outcome === 'failed') ?? [];
+    expect(failed.map(({ step }) => step.id)).toEqual([`${first}/placement/chat/gid-index`]);
+    expect(plainText(failed[0]?.diagnostics[0]?.detail ?? '')).toMatch(
+      /expected usable, found index 2 on studio-1:4 \(rdma_en\d\)/,
+    );
     expect((await rack.plan()).blockers.map(({ code }) => code)).toEqual(['placement/gid-index']);
     const overTcp = exoFile('main', (file) =>
       Object.assign(filePart(file, 'placements', 'chat'), { transport: 'tcp' }),

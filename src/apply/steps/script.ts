@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type JobPoll, launchBody, parseJobPoll, peerPlanOf, pollJobCommand } from '../../engine/scripts/job.ts';
 import { confirmBody, transactionBody } from '../../engine/scripts/transaction.ts';
+import { exitCause } from '../../model/facts/daemons.ts';
 import { given } from '../../model/given.ts';
 import type { Exit } from '../../model/probe.ts';
 import { needsToken, type Step, type StepProgress } from '../../model/step.ts';
@@ -172,16 +173,23 @@ export function scriptProblem(
   const detail = prose`${stepName(step)}: ${escapeText(text).trim() || 'no message'} (${slug}).`;
   const fields = { subject: subjectOf(step), detail };
   const code = coded.get(slug)?.code;
-  return diagnose(code ?? 'step/failed', { ...fields, ...given({ hint: hints.get(slug) ?? hintFor(slug, step) }) });
+  return diagnose(code ?? 'step/failed', {
+    ...fields,
+    ...given({ hint: hints.get(slug) ?? hintFor(slug, step, text) }),
+  });
 }
 
-/** Hints that depend on the step. */
-function hintFor(slug: string, { act, node }: Step): Prose | undefined {
+/** Hints that depend on the step, or on the text. */
+function hintFor(slug: string, { act, node }: Step, text: string): Prose | undefined {
   if (slug === 'needs-reboot') return prose`Restart the Mac: ${meshwright('reboot', node)}`;
   if (act.kind !== 'script') return undefined;
   // A person may also create the accounts.
   if (slug === 'no-full-disk-access' && act.name === 'make-account') {
     return `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or create standard accounts there, each with its own group, and name them in system.accounts.`;
+  }
+  if (slug === 'doorman' && act.name === 'load-doorman') {
+    const cure = exitCause(/; its last exit: (.+)$/.exec(text)?.[1])?.cure;
+    return prose`${cure === undefined ? '' : `${cure} `}The gateway's log may have more: ${gatewayLog(act.args.port).path}.`;
   }
   // Only on the Mac can a person see which process uses the port.
   if (slug === 'not-listening' && act.name === 'load-doorman') {

@@ -17,6 +17,7 @@ import { readValue } from '../fact.ts';
 import { macosVersionFact } from '../macos/fact.ts';
 import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
 import { propertyKey, type Reading, type Resource, type ResourceSteps, type View } from '../resource.ts';
+import { type NeededGids, neededGids } from './check/gid-index.ts';
 import { checkNotices } from './check/placement-checks.ts';
 import { drafterFindings, fallbackFindings, noStartFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
@@ -70,7 +71,10 @@ import {
   stopRanks,
 } from './stop-mesh.ts';
 
-/** Readings for gates of starts and stops: every rank's state, and whether all nodes have the same libraries. */
+/**
+ * Readings for gates of starts and stops: every rank's state, whether all nodes have the same libraries, and whether the
+ * runtime can send from the GIDs of its cables.
+ */
 const readings = (view: View): readonly Reading[] => [
   ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
     view.desired.placements.map(({ name }) => ({
@@ -80,6 +84,7 @@ const readings = (view: View): readonly Reading[] => [
     })),
   ),
   ...libraryReadings(view),
+  ...gidReadings(view),
 ];
 
 /**
@@ -297,7 +302,12 @@ function startSteps(one: PlacementCase, next: Configured, waves: readonly StartW
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
   const asked = checkAccounts(one, view);
-  const puts = prepareRanks(work, next.ranks, [...put, ...asked, ...librariesGate(one, put, view)]);
+  const puts = prepareRanks(work, next.ranks, [
+    ...put,
+    ...asked,
+    ...librariesGate(one, put, view),
+    ...gidGate(one, put, view),
+  ]);
   const seen = [...seenRanks(mesh.ranks), ...orphanedRanks];
   const draining = placement.publication === undefined ? 0 : drainMs;
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
@@ -494,4 +504,31 @@ function librariesGate(one: PlacementCase, needs: readonly Step[], view: View): 
       deadlineMs: lookDeadlineMs,
     }),
   ];
+}
+
+const gidAddress = (placement: string): Addressed => addressed({ kind: 'gid-index', placement });
+
+const gidsOf = (placement: DesiredPlacement, { desired, observation }: View): NeededGids | undefined =>
+  neededGids(
+    placement,
+    desired,
+    placement.nodes.flatMap((node) => observation.nodes[node] ?? []),
+  );
+
+const gidReadings = (view: View): readonly Reading[] =>
+  view.desired.placements.flatMap((placement) => {
+    const gids = gidsOf(placement, view);
+    const [node] = placement.nodes;
+    return gids === undefined || node === undefined
+      ? []
+      : [{ node, ...gidAddress(placement.name), observed: gids.seen }];
+  });
+
+/** Looks at the GIDs that this run may make by setting addresses, before anything that serves is stopped. */
+function gidGate(one: PlacementCase, needs: readonly Step[], view: View): readonly Step[] {
+  const { placement, leader: node } = one;
+  if (gidsOf(placement, view)?.areMade !== true) return [];
+  const expect = [{ node, ...gidAddress(placement.name), value: 'usable' }];
+  const act = { kind: 'gate', expect, aborts: [] } as const;
+  return [meshStep(workOf(one), { node, verb: 'gid-index', act, needs, deadlineMs: lookDeadlineMs })];
 }

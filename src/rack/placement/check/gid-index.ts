@@ -5,6 +5,7 @@ import { groupLinks } from '../../../drivers/contract/mlx-group.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { Facts, NodeObservation } from '../../../model/facts/fact-values.ts';
+import { type Known, known, unknown } from '../../../model/known.ts';
 import { alike, listText } from '../../../model/lists.ts';
 import { type LinkEnd, linkEndText } from '../../../model/node.ts';
 import { isSameEnd } from '../../cabling/receptacle-view.ts';
@@ -13,26 +14,69 @@ import { adoptedDaemon } from '../../foreign-daemon/adopted-daemon.ts';
 import { thunderboltInterfaces } from '../../network/thunderbolt-interfaces.ts';
 import { rdmaPortsFact } from '../../rdma/devices-fact.ts';
 
-interface SeenGid {
+/** An end from which ranks send. */
+interface SendingEnd {
   readonly end: LinkEnd;
   readonly device: string;
-  readonly index: number;
+  /** The index of the IPv4-mapped GID; undefined without one, or if it is unknown. */
+  readonly index: number | undefined;
+  readonly isUnknown: boolean;
+  /** True if `apply` may make the GID, by setting the address. */
+  readonly getsGid: boolean;
 }
 
-/**
- * The IPv4-mapped GID of an end; undefined if unobserved. Until `apply` has set the end's address, its index cannot be
- * known. Another IPv4-mapped GID at the needed index may do as well.
- */
-function gidAt(fleet: DesiredFleet, facts: Facts, end: LinkEnd, needed: number): SeenGid | undefined {
+/** An end, where another IPv4-mapped GID at the needed index may do as well as that of the end's address. */
+function sendingEnd(fleet: DesiredFleet, facts: Facts, end: LinkEnd, needed: number): SendingEnd {
   const { thunderbolt } = fleet;
   const device = `rdma_${thunderboltInterfaces(facts)?.get(end.receptacle)}`;
-  const port = readValue(facts, rdmaPortsFact)?.find((one) => one.device === device);
-  const mapped = port?.gids.filter(({ ipv4 }) => ipv4 !== undefined) ?? [];
+  const ports = readValue(facts, rdmaPortsFact);
+  const mapped = ports?.find((one) => one.device === device)?.gids.filter(({ ipv4 }) => ipv4 !== undefined) ?? [];
   const isOurs = thunderbolt.pool !== undefined && adoptedDaemon(fleet, facts) === undefined;
   const own = linkAddresses(thunderbolt).find((one) => isSameEnd(one.end, end))?.address;
   const settled = mapped.find(({ ipv4 }) => !isOurs || ipv4 === own);
-  const found = settled && (mapped.find(({ index }) => index === needed) ?? settled);
-  return found && { end, device, index: found.index };
+  return {
+    end,
+    device,
+    index: settled && (mapped.find(({ index }) => index === needed) ?? settled).index,
+    isUnknown: ports === undefined,
+    getsGid: isOurs && ports !== undefined && settled === undefined,
+  };
+}
+
+interface Sending {
+  readonly driver: string;
+  /** The only index from which the runtime sends. */
+  readonly needed: number;
+  readonly ends: readonly SendingEnd[];
+}
+
+/** From where the ranks of a placement send over RDMA; undefined if any index will do. */
+function sendingOf(
+  placement: DesiredPlacement,
+  fleet: DesiredFleet,
+  nodes: readonly NodeObservation[],
+): Sending | undefined {
+  const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
+  const needed = runtime && driverOf(runtime).sendsFromGid;
+  if (needed === undefined || placement.transport !== 'rdma' || placement.nodes.length === 1) return undefined;
+  const ends = groupLinks(placement, fleet.thunderbolt).flatMap((link) =>
+    link.ends.flatMap((end) => {
+      const facts = nodes.find(({ node }) => node === end.node)?.facts;
+      return facts === undefined ? [] : [sendingEnd(fleet, facts, end, needed)];
+    }),
+  );
+  return { driver: runtime?.driver ?? '', needed, ends };
+}
+
+/** `index 2 on studio-1:2 (rdma_en3)` for the ends from which the runtime cannot send; empty if there are none. */
+function wrongEnds({ ends, needed }: Sending): string {
+  const wrong = ends.filter(({ index }) => index !== undefined && index !== needed);
+  return alike(wrong, ({ index }) => String(index))
+    .map(([{ index }, same]) => {
+      const places = same.map(({ end, device }) => `${linkEndText(end)} (${device})`);
+      return `index ${index} on ${listText(places.toSorted())}`;
+    })
+    .join(', ');
 }
 
 /** Reports cable ends from which the runtime cannot send. Each start would fail. An unknown index is no finding. */
@@ -41,22 +85,35 @@ export function gidFindings(
   fleet: DesiredFleet,
   nodes: readonly NodeObservation[],
 ): readonly PlacementFinding[] {
-  const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
-  const needed = runtime && driverOf(runtime).sendsFromGid;
-  if (needed === undefined || placement.transport !== 'rdma' || placement.nodes.length === 1) return [];
-  const ends = groupLinks(placement, fleet.thunderbolt).flatMap((link) => link.ends);
-  const seen = ends.flatMap((end) => {
-    const facts = nodes.find(({ node }) => node === end.node)?.facts;
-    return (facts && gidAt(fleet, facts, end, needed)) ?? [];
-  });
-  const wrong = alike(
-    seen.filter(({ index }) => index !== needed),
-    ({ index }) => String(index),
-  ).map(([{ index }, same]) => {
-    const places = same.map(({ end, device }) => `${linkEndText(end)} (${device})`);
-    return `index ${index} on ${listText(places.toSorted())}`;
-  });
-  if (wrong.length === 0) return [];
-  const detail = `${runtime?.driver} sends over RDMA only from GID index ${needed}, but the GID of the IPv4 address is at ${wrong.join(', ')}. Every start fails there (RTR errno 22).`;
+  const sending = sendingOf(placement, fleet, nodes);
+  const wrong = sending && wrongEnds(sending);
+  if (sending === undefined || wrong === '') return [];
+  const detail = `${sending.driver} sends over RDMA only from GID index ${sending.needed}, but the GID of the IPv4 address is at ${wrong}. Every start fails there (RTR errno 22).`;
   return [refused('placement/gid-index', detail)];
+}
+
+/** The GIDs that a start needs, as a gate sees them. */
+export interface NeededGids {
+  /** True if a run may make some of them, by setting addresses. */
+  readonly areMade: boolean;
+  /** `usable`, or the ends from which the runtime cannot send. */
+  readonly seen: Known<string>;
+}
+
+/** Undefined if the runtime sends from any GID. */
+export function neededGids(
+  placement: DesiredPlacement,
+  fleet: DesiredFleet,
+  nodes: readonly NodeObservation[],
+): NeededGids | undefined {
+  const sending = sendingOf(placement, fleet, nodes);
+  if (sending === undefined) return undefined;
+  const unseen = sending.ends.filter(({ isUnknown }) => isUnknown).map(({ end }) => linkEndText(end));
+  return {
+    areMade: sending.ends.some(({ getsGid }) => getsGid),
+    seen:
+      unseen.length > 0
+        ? unknown('not-asked', `The GIDs on ${listText(unseen)} are unknown.`)
+        : known(wrongEnds(sending) || 'usable'),
+  };
 }

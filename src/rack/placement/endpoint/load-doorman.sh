@@ -32,20 +32,25 @@ ownlog "$log" "$user"
 must chown "$R/usr/sbin/chown" "$owner" "$counts"
 must launchctl "$R/bin/launchctl" enable "$L"
 load_service "$plist"
-# Ten looks in a second.
+# Ten looks in a second. A reason of launchd tells more than an exit code.
 n=0
 until look && [ -n "$pid" ]; do
   n=$((n + 1))
-  [ "$n" -lt 100 ] || failed doorman 'the doorman does not stay; its log says why'
+  if [ "$n" -ge 100 ]; then
+    x=$(printf '%s\n' "$o" | "$R/usr/bin/awk" 'sub(/^[ \t]*last exit reason = /, "") { r = $0 }
+sub(/^[ \t]*last exit code = /, "") { c = $0 }
+END { print r != "" ? r : c }')
+    failed doorman "the gateway does not keep running; its last exit: $x"
+  fi
   "$R/bin/sleep" 0.1
 done
-# A doorman has to answer at the port; none does while another program listens there. Two looks in a second.
+# A gateway has to answer at the port; none does while another program listens there. Two looks in a second.
 n=0
 while [ -n "$status_url" ]; do
   x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 "$status_url")
   case $x in ("$status_start"*) break ;; esac
   n=$((n + 1))
-  [ "$n" -lt 40 ] || failed not-listening "the doorman does not listen on port $port"
+  [ "$n" -lt 40 ] || failed not-listening "the gateway does not listen on port $port"
   "$R/bin/sleep" 0.5
 done
 changed

@@ -49,6 +49,15 @@ describe('the diagnostic for a failed script', () => {
     expect(hint).toContain('lsof -nP -iTCP:8080');
   });
 
+  it('names what to do about the last exit of a gateway', () => {
+    const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
+    const load = { ...step, act: { kind: 'script', name: 'load-doorman', args } } as const;
+    const problem = (exit: string) =>
+      scriptProblem(load, { slug: 'doorman', text: `the gateway does not keep running; its last exit: ${exit}` });
+    expect(problem('OS_REASON_DYLD').hint).toMatch(/^Install the runtime again, .*log may have more: .*8080\.log\.$/);
+    expect(problem('1').hint).toMatch(/^The gateway's log may have more: /);
+  });
+
   it('escapes control characters and reports a missing message', () => {
     expect(scriptProblem(step, { slug: 'pmset', text: '\u001b[2J' }).detail).toContain('\\u{1b}[2J');
     expect(scriptProblem(step, { slug: 'pmset', text: ' ' }).detail).toContain('no message');

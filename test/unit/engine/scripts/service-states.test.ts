@@ -83,7 +83,16 @@ gatewayIs('need not answer while its port is taken', loadGateway({ isTaken: true
   .ends('changed');
 gatewayIs('has to answer at its port', loadPlain)
   .in(ready, at('usr/bin/curl', "printf '{}'"))
-  .ends('not-listening: the doorman does not listen on port 8080');
+  .ends('not-listening: the gateway does not listen on port 8080');
+gatewayIs('has to keep running', loadPlain)
+  .in({ ...ready, '../launchd.next': `${waiting}\n\tlast exit code = 1\n` })
+  .ends('doorman: the gateway does not keep running; its last exit: 1');
+gatewayIs('shows why macOS ended it', loadPlain)
+  .in({
+    ...ready,
+    '../launchd.next': 'state = spawn failed\n\tlast exit code = 9\n\tlast exit reason = OS_REASON_DYLD\n',
+  })
+  .ends('doorman: the gateway does not keep running; its last exit: OS_REASON_DYLD');
 gatewayIs('is unloaded and removed, with the folder of all gateways', clearGateway)
   .in(empty(plist), withSeal(closed), busy)
   .ends('changed', withoutSeal(closed), gone(plist, `${gatewayFolder(8080).path}/`, `${ours}/doorman/`), unloaded);

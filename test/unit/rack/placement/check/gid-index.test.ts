@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import type { DesiredPlacement } from '../../../../../src/model/desired.ts';
 import type { Gid } from '../../../../../src/model/facts/rdma.ts';
+import { known } from '../../../../../src/model/known.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
+import { neededGids } from '../../../../../src/rack/placement/check/gid-index.ts';
 import { placementFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements } from '../../../../../src/rack/placement/check/placement-survey.ts';
 import { fleetOfDriver, type MeshRack, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { makePlan } from '../../../../rack/plans.ts';
-import { healthyFacts, meshOfFour, receptacles } from '../../../../rack/rack.ts';
+import { settledFacts } from '../../../../rack/rack.ts';
 
 const silent = { kind: 'silent', reason: 'none came before the deadline of 4 s' } as const;
 const up = threeRanks(['joined', 'joined', 'joined']);
@@ -15,15 +17,17 @@ const idle = threeRanks(['stopped', 'stopped', 'stopped']);
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const gidTo = (ipv4: string, index: number): Gid => ({ index, gid: `::ffff:${ipv4}`, ipv4 });
 
-/** Idle ranks, and other GIDs on the device of receptacle 2 of studio-1, which leads to studio-2. */
+/** Every cable has its GID at index 1, but the device of receptacle 2 of studio-1, which leads to studio-2, has these. */
 function withGids(gids: readonly Gid[], ranks = idle): MeshRack {
-  const ports = healthyFacts('studio-1', receptacles('studio-1', 6, meshOfFour))['rdma-ports'];
-  const seen = ports.map((one) => (one.device === 'rdma_en3' ? { ...one, gids } : one));
-  return { ranks, values: { 'studio-1': { 'rdma-ports': seen } } };
+  const ports = (name: string) =>
+    settledFacts(name)['rdma-ports'].map((one) =>
+      name === 'studio-1' && one.device === 'rdma_en3' ? { ...one, gids } : one,
+    );
+  return { ranks, values: Object.fromEntries(four.map((name) => [name, { 'rdma-ports': ports(name) }])) };
 }
 
 const second = withGids([gidTo('10.77.0.1', 2)]);
-const unseen: MeshRack = { ranks: idle, unknown: { 'studio-1': { 'rdma-ports': 'busy' } } };
+const unseen: MeshRack = { ...withGids([]), unknown: { 'studio-1': { 'rdma-ports': 'busy' } } };
 
 /** The blockers about GIDs, whether a plan starts the ranks, and all findings as `severity code`. */
 function judged(rack: MeshRack, driver = 'mlx', placement: Partial<DesiredPlacement> = {}) {
@@ -33,6 +37,7 @@ function judged(rack: MeshRack, driver = 'mlx', placement: Partial<DesiredPlacem
   const view = viewOf({ desired, observation, targets: four });
   return {
     blockers: plan.blockers.filter(({ code }) => code === 'placement/gid-index'),
+    needed: desired.placements.map((one) => neededGids(one, desired, Object.values(observation.nodes)))[0],
     isStarted: plan.changes.some(({ id }) => id.includes('placement/kimi')),
     findings: placementFindings(view, surveyPlacements(view)).map(({ severity, code }) => `${severity} ${code}`),
     inPlan: plan.diagnostics.map(({ severity, code }) => `${severity} ${code}`),
@@ -68,6 +73,16 @@ describe('ranks whose runtime sends only from GID index 1', () => {
   ] as const)('cause no finding while %s', (_what, rack, driver, placement) => {
     const { blockers, findings } = judged(rack, driver, placement as Partial<DesiredPlacement>);
     expect([blockers, findings.filter((one) => one.includes('gid'))]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['apply has not set the address yet', withGids([gidTo('169.254.1.2', 2)]), true, known('usable')],
+    ['the GID is missing', withGids([]), true, known('usable')],
+    ['a GID is at index 2', second, false, known('index 2 on studio-1:2 (rdma_en3)')],
+    ['the GIDs are unknown', unseen, false, { kind: 'unknown' }],
+  ])('wait in a start for GIDs that the run may make, and for no others: %s', (_what, rack, areMade, seen) => {
+    expect(judged(rack).needed).toMatchObject({ areMade, seen });
+    expect(judged(rack, 'llamacpp-rpc').needed).toBeUndefined();
   });
 
   it('get a warning while they serve', () => {
