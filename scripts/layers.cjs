@@ -101,7 +101,7 @@ const roles = {
     placement: [
       'check/gid-index check/placement-checks check/placement-findings',
       'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateways',
-      'endpoint/seen-gateways placement-blockers state/layouts',
+      'endpoint/seen-gateways placement-blockers start/start-gates state/layouts',
       'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',
     ].join(' '),
     uninstall: 'network-before uninstall-properties',

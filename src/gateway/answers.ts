@@ -120,6 +120,13 @@ export const refusals = {
     message: `${field} is not taken here: ${servedName} is served as it is.`,
     param: field,
   }),
+  wrongValue: (field: string, wanted: string): Refusal => ({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'invalid_value',
+    message: `${field} must be ${wanted}.`,
+    param: field,
+  }),
   remoteImage: (): Refusal => ({
     status: 400,
     type: 'invalid_request_error',

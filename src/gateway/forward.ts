@@ -216,16 +216,14 @@ function passContents(
   answer.on('close', breakOff);
 }
 
-/** Streams of these paths end with `data: [DONE]`. @see OpenAI API reference, `stream` of both paths */
-const markedPaths: readonly string[] = ['/v1/chat/completions', '/v1/completions'];
-
 /**
  * Whether an answer whose connection ended in order is complete. Without a length, as in HTTP/1.0, the end of the
  * connection is also how a runtime that died ends an answer; then only the contents show it.
  */
-function isWholeAnswer(meter: Meter, { headers }: IncomingMessage, { upstream, path }: Forwarding): boolean {
-  const isMarked = upstream.endsStreams === true && markedPaths.includes(path);
-  if (headers['content-type']?.includes('text/event-stream') === true) return !isMarked || meter.isEnded() === true;
+function isWholeAnswer(meter: Meter, { headers }: IncomingMessage, { upstream }: Forwarding): boolean {
+  const showsEnd = upstream.endsStreams === true;
+  if (showsEnd && meter.isUnfinished()) return false;
+  if (headers['content-type']?.includes('text/event-stream') === true) return !showsEnd || meter.isEnded() === true;
   const hasEnd = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   return hasEnd || meter.isEnded() !== false;
 }

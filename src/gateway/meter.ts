@@ -14,6 +14,8 @@ export interface Meter {
   readonly pieces: () => number;
   /** Whether the contents show that the answer is complete; undefined if they are too long to tell. */
   readonly isEnded: () => boolean | undefined;
+  /** Whether the answer says that nothing has ended it, as exo's after a runner was lost. */
+  readonly isUnfinished: () => boolean;
   /** Whether an event of a stream was an error. */
   readonly hasError: () => boolean;
   readonly result: () => Metered;
@@ -40,6 +42,7 @@ function wholeMeter(): Meter {
     },
     pieces: () => 0,
     isEnded: () => (size > mostBytes ? undefined : document() !== undefined),
+    isUnfinished: () => size <= mostBytes && lacksReason(document()),
     hasError: () => false,
     result: () => {
       const said = usageTokens(document());
@@ -55,12 +58,22 @@ function streamMeter(): Meter {
   let pieces = 0;
   let said: number | undefined;
   let hasError = false;
-  let last: readonly [string, string] = ['', ''];
+  let isEnded = false;
+  let isUnfinished = false;
+  /** Whether the event of the current lines is the last one of a stream. */
+  let isEnding = false;
 
   const seeLine = (line: string): boolean => {
-    last = [last[1], line];
+    // An event counts once its empty line has come.
+    if (line === '') {
+      isEnded ||= isEnding;
+      isEnding = false;
+    }
     if (!line.startsWith('data:')) return false;
-    const document = parsedJson(line.slice('data:'.length));
+    const data = line.slice('data:'.length);
+    const document = parsedJson(data);
+    isEnding = data.trim() === '[DONE]' || lastEvents.test(String(jsonObject(document)?.['type']));
+    isUnfinished = jsonObject(document)?.['type'] === 'message_delta' ? lacksReason(document) : isUnfinished;
     said = usageTokens(document) ?? said;
     hasError ||= (jsonObject(document)?.['error'] ?? null) !== null;
     if (!hasText(document)) return false;
@@ -79,11 +92,21 @@ function streamMeter(): Meter {
       return lines.filter(seeLine).length > 0;
     },
     pieces: () => pieces,
-    // An event counts once its empty line has come.
-    isEnded: () => last[1] === '' && /^data: ?\[DONE\]$/.test(last[0]),
+    isEnded: () => isEnded,
+    isUnfinished: () => isUnfinished,
     hasError: () => hasError,
     result: () => ({ tokens: said ?? pieces, isSaid: said !== undefined }),
   };
+}
+
+/** The last event of a stream of the two younger APIs; that of chat and text completions is `[DONE]`. */
+const lastEvents = /^(?:message_stop|response\.(?:completed|incomplete|failed))$/;
+
+/** True for an answer in which the reason for its end is null: `finish_reason` of OpenAI, `stop_reason` of Anthropic. */
+function lacksReason(document: unknown): boolean {
+  const { choices, delta, stop_reason: reason } = jsonObject(document) ?? {};
+  if (Array.isArray(choices)) return choices.some((choice) => jsonObject(choice)?.['finish_reason'] === null);
+  return reason === null || jsonObject(delta)?.['stop_reason'] === null;
 }
 
 /** `usage` of chat and text completions, and of the two younger APIs, where it may lie below `response`. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusals } from './answers.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { Endpoint } from './endpoints.ts';
+import { lacksMember, wrongForm } from './field-forms.ts';
 import { hasRemoteImage, type Members } from './json-members.ts';
 import { passToReplica, type Way } from './lanes.ts';
 import { type BodyLimits, type RequestBody, readBody } from './read-body.ts';
@@ -54,10 +55,14 @@ async function passBody(
 ): Promise<Refusal | undefined> {
   const door = doorOf(body, open);
   if ('status' in door) return door;
-  const { servedName, paths, refusedFields = [], fetchesImages } = door.upstream;
+  const { servedName, paths, refusedFields = [], forms = {}, fetchesImages } = door.upstream;
   if (paths !== undefined && !paths.includes(path)) return refusals.missingPath(path, servedName, paths);
-  const field = refusedFields.find((name) => (textOf(body, name) ?? 'null') !== 'null');
+  const field = refusedFields.find((name) => !isNull(body, name));
   if (field !== undefined) return refusals.refusedField(field, servedName);
+  for (const [name, form] of Object.entries(forms)) {
+    const wanted = isNull(body, name) ? undefined : wrongForm(body.get(name) ?? none, form);
+    if (wanted !== undefined) return refusals.wrongValue(name, wanted);
+  }
   if (fetchesImages === true && (await hasImageIn(body))) return refusals.remoteImage();
   const way: Way = {
     door,
@@ -88,6 +93,11 @@ function refusalOf({ kind, reason }: Miss, { upstream: { servedName }, count }: 
 /** A member as the JSON in which it came. */
 const textOf = (body: Members, name: string): string | undefined => body.get(name)?.toString('utf8');
 
+const none = Buffer.alloc(0);
+
+/** True for a field without a value. */
+const isNull = (body: Members, name: string): boolean => (textOf(body, name) ?? 'null') === 'null';
+
 /** The messages of chats, and the input of the API for responses. */
 const hasImageIn = async (body: Members): Promise<boolean> => {
   for (const name of ['messages', 'input']) {
@@ -102,10 +112,13 @@ const hasImageIn = async (body: Members): Promise<boolean> => {
  * and load its model anew for it: such a field is left out. Values are the bytes of the client, not copies.
  */
 function bodyFor({ upstream }: Endpoint, body: Members, model: string): readonly Buffer[] {
-  const { refusedFields = [], refusesNull } = upstream;
-  const isLeftOut = (name: string): boolean =>
-    name === 'model' || refusedFields.includes(name) || (refusesNull === true && textOf(body, name) === 'null');
-  const kept = [...body].filter(([name]) => !isLeftOut(name));
+  const { refusedFields = [], forms = {}, refusesNull } = upstream;
+  const isLeftOut = (name: string, value: Buffer): boolean =>
+    name === 'model' ||
+    refusedFields.includes(name) ||
+    (refusesNull === true && isNull(body, name)) ||
+    lacksMember(value, forms[name]);
+  const kept = [...body].filter((member) => !isLeftOut(...member));
   const parts = kept.flatMap(([name, value]) => [Buffer.from(`${JSON.stringify(name)}:`), value, Buffer.from(',')]);
   return [Buffer.from('{'), ...parts, Buffer.from(`"model":${JSON.stringify(model)}}`)];
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { GatewayConfig, GatewayUpstream } from '../model/gateway.ts';
+import type { FieldForm, GatewayConfig, GatewayUpstream } from '../model/gateway.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -39,11 +39,23 @@ const upstreamOf = (one: Fields): GatewayUpstream => ({
   maxRequests: countOf(one, 'maxRequests'),
   ...(one['paths'] === undefined ? {} : { paths: namesOf(one, 'paths') }),
   ...(one['refusedFields'] === undefined ? {} : { refusedFields: namesOf(one, 'refusedFields') }),
+  ...(one['forms'] === undefined ? {} : { forms: formsOf(fieldsOf(one['forms'], 'forms')) }),
   ...(one['refusesNull'] === true ? { refusesNull: true } : {}),
   ...(one['fetchesImages'] === true ? { fetchesImages: true } : {}),
   ...(one['endsStreams'] === true ? { endsStreams: true } : {}),
   ...(one['deadError'] === undefined ? {} : { deadError: textOf(one, 'deadError') }),
 });
+
+const formKinds = ['text', 'texts', 'number', 'token-biases', 'object'] satisfies readonly FieldForm['kind'][];
+
+/** The forms, as the driver declares them. */
+function formsOf(forms: Fields): Readonly<Record<string, FieldForm>> {
+  for (const [name, form] of Object.entries(forms)) {
+    const { kind } = fieldsOf(form, `forms/${name}`);
+    if (!formKinds.some((one) => one === kind)) throw new Error(`forms/${name} has no known kind`);
+  }
+  return forms as Readonly<Record<string, FieldForm>>;
+}
 
 function namesOf(fields: Fields, name: string): readonly string[] {
   const value = fields[name];

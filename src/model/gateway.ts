@@ -1,17 +1,33 @@
 import type { Digest } from './digest.ts';
 import type { FactsDoor, FactsDoormen } from './documents.generated.ts';
 
+/**
+ * What a request field must be. `text`: not blank. `texts`: a text or a list of texts. `token-biases`: numbers by token,
+ * every token below the size of the vocabulary. `object`: without the refused members; one that lacks the needed member
+ * is left out.
+ */
+export type FieldForm =
+  | { readonly kind: 'text' | 'texts' }
+  | { readonly kind: 'number'; readonly least: number; readonly most: number; readonly isWhole?: true }
+  | { readonly kind: 'token-biases'; readonly below: number }
+  | { readonly kind: 'object'; readonly refused?: readonly string[]; readonly needed?: string };
+
 /** How a runtime answers clients. The gateway corrects what would mislead a client or harm the mesh. */
 export interface RuntimeApi {
   /** The paths that the runtime answers; absent: unknown, so the gateway forwards all of its own. */
   readonly paths?: readonly string[];
   /** Request fields that would make the runtime load a different model; the gateway refuses them. */
   readonly refusedFields?: readonly string[];
+  /** Forms of fields; the gateway refuses other values, because they would end the runtime or break off its answer. */
+  readonly forms?: Readonly<Record<string, FieldForm>>;
   /** Set if the runtime refuses null where the OpenAI API has it for an absent field; the gateway removes such fields. */
   readonly refusesNull?: true;
   /** Set if the runtime downloads the images of a request from any address; the gateway refuses such images. */
   readonly fetchesImages?: true;
-  /** Set if every stream of the two completion paths ends with `data: [DONE]`; without it, an answer is incomplete. */
+  /**
+   * Set if every answer shows its end: a stream by its last event (`[DONE]`, `message_stop`, `response.completed`), an
+   * answer in one piece by the reason. Otherwise it is incomplete.
+   */
   readonly endsStreams?: true;
   /** How the runtime's error begins once it can answer nothing until it is started again. */
   readonly deadError?: string;

@@ -21,7 +21,9 @@ describe.skipIf(found.kind === 'missing')('a gateway in front of the real llama-
     const model = join(folder, 'tiny.gguf');
     await writeTinyGguf(model, tinyShape);
     server = await startServer(found, model, ['--ctx-size', '512', '--parallel', '1', '--alias', 'chat']);
-    gateway = await startTestGateway([upstreamAt(server.port, { model: 'chat', maxRequests: 1, ...llamacppRpc.api })]);
+    gateway = await startTestGateway([
+      upstreamAt(server.port, { model: 'chat', maxRequests: 1, ...llamacppRpc.api?.() }),
+    ]);
   });
   afterAll(async () => {
     await gateway?.end();

@@ -11,6 +11,7 @@ import {
   expectCutsToFail,
   expectSameAnswers,
   forwardedBody,
+  post,
   postChat,
   received,
   startReplay,
@@ -19,6 +20,7 @@ import { chat, startTestGateway, type TestGateway, upstreamAt } from '../scenari
 import { temporaryFolder } from '../temporary-folder.ts';
 import { formOf } from './form-of.ts';
 import { type LocalRanks, startRanks } from './local-ranks.ts';
+import { oddRequests } from './odd-values.ts';
 import { findRealMlx, linkRuntime } from './real-mlx.ts';
 
 const real = findRealMlx();
@@ -34,7 +36,7 @@ interface Mesh {
 async function startMesh(size: number): Promise<Mesh> {
   const ranks = await startRanks({ runtime: 'real', model: real?.model ?? '', place }, size);
   const cancels = mlx.cancels?.(size) ?? 'always';
-  const gateway = await startTestGateway([upstreamAt(ranks.port, { cancels, maxRequests: 1, ...mlx.api })]);
+  const gateway = await startTestGateway([upstreamAt(ranks.port, { cancels, maxRequests: 1, ...mlx.api?.() })]);
   const stop = async (): Promise<void> => {
     await ranks.stop();
     await gateway.end();
@@ -93,6 +95,21 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('lets no value of a field end the mesh, or break off an answer', async () => {
+    const { gateway, ranks } = mesh;
+    const broken: string[] = [];
+    for (const { path, body, what } of oddRequests) {
+      const answer = await post(`${gateway.url}${path}`, body);
+      const isWhole = await answer.text().then(
+        () => answer.status < 500,
+        () => false,
+      );
+      if (!isWhole) broken.push(`${what}: ${answer.status}`);
+    }
+    expect([broken, ranks.log().includes('generation thread died')]).toEqual([[], false]);
+    expect(await received(gateway, { max_tokens: 2 })).toMatch(/^tiny: ./);
   });
 
   it('takes no answer for whole that ends at any byte of those that the server sent', async () => {

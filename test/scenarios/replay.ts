@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { mlx } from '../../src/drivers/mlx/mlx.ts';
@@ -18,7 +19,7 @@ export interface Replay {
 export async function startReplay(): Promise<Replay> {
   const next: Replay['next'] = { answer: Buffer.alloc(0), isReset: false, asked: {} };
   const server = createServer((socket) => replay(socket, next));
-  const gateway = await startTestGateway([upstreamAt(await listening(server), { cancels: 'streams', ...mlx.api })]);
+  const gateway = await startTestGateway([upstreamAt(await listening(server), { cancels: 'streams', ...mlx.api?.() })]);
   const end = async (): Promise<void> => {
     await gateway.end();
     server.close();
@@ -101,7 +102,7 @@ const fields = {
   frequency_penalty: [0, -0.5],
   function_call: ['auto'],
   functions: [[]],
-  logit_bias: [{ 1: 2 }],
+  logit_bias: [{ 1: 2 }, { 999999: 2 }],
   logprobs: [true, false],
   max_completion_tokens: [3],
   max_tokens: [2],
@@ -116,11 +117,11 @@ const fields = {
   reasoning_effort: ['low'],
   response_format: [{ type: 'json_object' }],
   safety_identifier: ['s'],
-  seed: [1],
+  seed: [1, -1],
   service_tier: ['auto'],
-  stop: ['\n', ['a', 'b']],
+  stop: ['\n', ['a', 'b'], 5],
   store: [false],
-  stream_options: [{ include_usage: true }],
+  stream_options: [{ include_usage: true }, { include_obfuscation: false }, 5],
   temperature: [0, 1.5],
   tool_choice: ['none'],
   tools: [
@@ -135,6 +136,9 @@ const fields = {
   adapters: ['/tmp/x'],
   num_draft_tokens: [2],
 } as const satisfies Readonly<Record<string, readonly unknown[]>>;
+
+/** Those that the gateway refuses, since they would end the runtime. */
+const wrongValues = { stream_options: 5, stop: 5, seed: -1, logit_bias: { 999999: 2 } };
 
 const image = (url: string) => [{ type: 'image_url', image_url: { url } }];
 const remote = image('http://127.0.0.1/x');
@@ -155,18 +159,25 @@ export const drawnChats: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc
 /** The body that the runtime gets, as docs/endpoints.md says; undefined if the gateway refuses the request. */
 export function forwardedBody(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined {
   const isRefused = ['draft_model', 'adapters', 'num_draft_tokens'].some((name) => (body[name] ?? null) !== null);
-  if (isRefused || JSON.stringify(body['messages']).includes(JSON.stringify(remote))) return undefined;
-  const kept = Object.entries(body).filter(([, value]) => value !== null);
+  const hasForms = Object.entries(wrongValues).every(([name, wrong]) => !isDeepStrictEqual(body[name], wrong));
+  if (isRefused || !hasForms || JSON.stringify(body['messages']).includes(JSON.stringify(remote))) return undefined;
+  const kept = Object.entries(body).filter(
+    ([, value]) => value !== null && !Object.hasOwn(Object(value), 'include_obfuscation'),
+  );
   return { ...Object.fromEntries(kept), model: 'default_model' };
 }
 
-/** Sends a chat to a server, as a client of the gateway. */
-export const postChat = (url: string, body: unknown): Promise<Response> =>
-  fetch(`${url}/v1/chat/completions`, {
+/** Sends JSON to a path of a gateway, as a client. */
+export const post = (url: string, body: string): Promise<Response> =>
+  fetch(url, {
     method: 'POST',
-    body: JSON.stringify(body),
+    body,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${rightKey}` },
   });
+
+/** Sends a chat to a gateway, as a client. */
+export const postChat = (url: string, body: unknown): Promise<Response> =>
+  post(`${url}/v1/chat/completions`, JSON.stringify(body));
 
 /** Any documented request is answered as by the runtime itself, except where docs/endpoints.md says so. */
 export async function expectSameAnswers({ gateway, next }: Replay, recorded: Recordings, numRuns: number) {

@@ -309,8 +309,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly interruptMs?: number;
   /** Milliseconds that a rank needs to shut down after TERM, if longer than the default. */
   readonly graceMs?: number;
-  /** How the runtime answers clients; absent: unknown. */
-  readonly api?: RuntimeApi;
+  /** How the runtime answers clients; absent: unknown. @param vocabulary the model's number of tokens, if known */
+  api?(vocabulary?: number): RuntimeApi;
   /** Log lines that an observation includes, as a POSIX extended regular expression for awk; empty: none. */
   readonly logPattern: string;
   /**

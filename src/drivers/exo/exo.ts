@@ -408,13 +408,13 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   exposed: openApi,
   // @see exo at b5375f8, api/main.py for the paths, and fetch_image_url and generate_chat_stream in
   // api/adapters/chat_completions.py
-  api: {
+  api: () => ({
     paths: ['/v1/chat/completions', '/v1/messages', '/v1/responses'],
     fetchesImages: true,
     endsStreams: true,
     // It has forgotten its placement.
     deadError: 'No instance found for model',
-  },
+  }),
   dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
   gracefulShutdown: 'exo-farewell',
   // It is not confirmed that two starts of a split model are bit-identical.

@@ -251,7 +251,7 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   }),
   // Without a projector for images, which the driver refuses, it never downloads an image.
   // @see llama.cpp at 00efb3e, tools/server/server.cpp (is_connection_closed) and server-common.cpp
-  api: { endsStreams: true },
+  api: () => ({ endsStreams: true }),
   // A restarted worker cannot rejoin a running server.
   canRestartOne: () => false,
   stopOrder: 'leader-first',

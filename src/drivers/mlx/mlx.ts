@@ -29,6 +29,7 @@ import {
 } from '../contract/mlx-group.ts';
 import { oldestMlxLm } from '../known/model-types.ts';
 import { logPattern, requestPattern, signatures } from '../messages/mlx-lm.ts';
+import { mlxApi } from './api.ts';
 import { configure, memory, mlxPython } from './configure.ts';
 import { keys, type MlxRuntime } from './runtime.ts';
 import { judgeSplit, type SplitProblem, splitAdvice, splitProblems, tooOld } from './shards.ts';
@@ -284,16 +285,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   // canceled request with a seed, with images or of a model without batches fails with NotImplementedError on rank 0
   // only, and the mesh hangs. @see _serve_single and _is_batchable in mlx_lm/server.py of mlx-lm 0.31.0 to 0.32.2
   cancels: (ranks) => (ranks === 1 ? 'streams' : 'never'),
-  // @see mlx_lm/server.py of mlx-lm 0.32.2: do_POST, ModelProvider (these fields are part of the model's key, so other
-  // values make every rank unload the model), validate_model_parameters, _inline_image_urls and generate
-  api: {
-    paths: ['/v1/chat/completions', '/v1/completions'],
-    refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],
-    refusesNull: true,
-    fetchesImages: true,
-    endsStreams: true,
-    deadError: 'generation thread died',
-  },
+  api: mlxApi,
   waves,
   // It is not confirmed that sums across several Macs are bit-identical in every start.
   goldenCheck: () => 'printable',

@@ -1,23 +1,19 @@
 import { askedPort } from '../../desired/endpoints.ts';
 import { onFallback } from '../../desired/layouts.ts';
 import { type Configured, configurePlacement } from '../../drivers/configure-placement.ts';
-import { type LibraryComparison, sameLibraries } from '../../drivers/contract/checks.ts';
 import type { StartWave } from '../../drivers/contract/driver.ts';
-import type { DesiredPlacement } from '../../model/desired.ts';
 import { type Digest, digestOf } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
-import { known, mapKnown, seenValue, unknown } from '../../model/known.ts';
+import { known, mapKnown, seenValue } from '../../model/known.ts';
 import { compareText, groupBy } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { AccountCheck } from '../../model/node-script.ts';
 import type { Change, Step } from '../../model/step.ts';
-import { type Addressed, addressed } from '../../model/subject.ts';
 import { treeFolder } from '../../node/paths/own-paths.ts';
 import { readValue } from '../fact.ts';
 import { macosVersionFact } from '../macos/fact.ts';
 import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
 import { propertyKey, type Reading, type Resource, type ResourceSteps, type View } from '../resource.ts';
-import { type NeededGids, neededGids } from './check/gid-index.ts';
 import { checkNotices } from './check/placement-checks.ts';
 import { drafterFindings, fallbackFindings, noStartFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
@@ -36,6 +32,7 @@ import {
   seeRank,
   spentNodes,
 } from './rank-states.ts';
+import { startGates, startReadings } from './start/start-gates.ts';
 import {
   type MeshProof,
   prepareRanks,
@@ -59,7 +56,7 @@ import {
 } from './state/placement-cases.ts';
 import { leftoverAddress, placementProperties, serviceFileAddress } from './state/placement-properties.ts';
 import { isLate, readMesh } from './state/read-mesh.ts';
-import { checkedMac, seenNames } from './state/seen-names.ts';
+import { seenNames } from './state/seen-names.ts';
 import { lostRanks, survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
 import {
   endPlacement,
@@ -71,10 +68,7 @@ import {
   stopRanks,
 } from './stop-mesh.ts';
 
-/**
- * Readings for gates of starts and stops: every rank's state, whether all nodes have the same libraries, and whether the
- * runtime can send from the GIDs of its cables.
- */
+/** Readings for gates of starts and stops: every rank's state, and what starts need. */
 const readings = (view: View): readonly Reading[] => [
   ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
     view.desired.placements.map(({ name }) => ({
@@ -83,8 +77,7 @@ const readings = (view: View): readonly Reading[] => [
       observed: mapKnown(seeRank(node, name, facts).seen, (seen) => ({ ...rankReading(seen) })),
     })),
   ),
-  ...libraryReadings(view),
-  ...gidReadings(view),
+  ...startReadings(view),
 ];
 
 /**
@@ -302,12 +295,7 @@ function startSteps(one: PlacementCase, next: Configured, waves: readonly StartW
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
   const asked = checkAccounts(one, view);
-  const puts = prepareRanks(work, next.ranks, [
-    ...put,
-    ...asked,
-    ...librariesGate(one, put, view),
-    ...gidGate(one, put, view),
-  ]);
+  const puts = prepareRanks(work, next.ranks, [...put, ...asked, ...startGates(workOf(one), one, put, view)]);
   const seen = [...seenRanks(mesh.ranks), ...orphanedRanks];
   const draining = placement.publication === undefined ? 0 : drainMs;
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
@@ -455,80 +443,4 @@ function checkAccounts(one: PlacementCase, { desired, observation }: View): read
       deadlineMs: checkDeadlineMs,
     }),
   );
-}
-
-/** Waiting does not change installed libraries; the gate only repeats observations that came too early. */
-const lookDeadlineMs = 5_000;
-
-const librariesAddress = (placement: string): Addressed => addressed({ kind: 'libraries', placement });
-
-/** The libraries installed on the nodes; undefined for one node, or for a runtime that is not built on its nodes. */
-function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibraryComparison | undefined {
-  const found = view.desired.runtimes.find(({ name }) => name === runtime);
-  if (nodes.length === 1 || found === undefined || found.python === undefined) return undefined;
-  const macs = nodes.map((node) => ({ node, mac: checkedMac(view.observation.nodes[node]?.facts) }));
-  return sameLibraries(found, macs);
-}
-
-/** Readings for gates of starts: whether the nodes of each placement have the same libraries. */
-const libraryReadings = (view: View): readonly Reading[] =>
-  view.desired.placements.flatMap((placement): readonly Reading[] => {
-    const seen = seenLibraries(placement, view);
-    const [leader] = placement.nodes;
-    if (seen === undefined || leader === undefined) return [];
-    return [{ node: leader, ...librariesAddress(placement.name), observed: observedIn(seen) }];
-  });
-
-function observedIn({ without, unwritten, differences }: LibraryComparison): Reading['observed'] {
-  if (differences.length > 0) return known(differences.join('; '));
-  const blind = [...without, ...unwritten];
-  if (blind.length === 0) return known('equal');
-  return unknown('not-asked', `Could not check which libraries are installed on ${blind.join(' and ')}.`);
-}
-
-/**
- * Compares the nodes that install a runtime in this run, before anything that serves is stopped. If all nodes had the
- * runtime before, a difference is already a blocker of the plan.
- */
-function librariesGate(one: PlacementCase, needs: readonly Step[], view: View): readonly Step[] {
-  const { placement, leader } = one;
-  const seen = seenLibraries(placement, view);
-  if (seen === undefined || seen.without.length === 0) return [];
-  const expect = [{ node: leader, ...librariesAddress(placement.name), value: 'equal' }];
-  return [
-    meshStep(workOf(one), {
-      node: leader,
-      verb: 'libraries',
-      act: { kind: 'gate', expect, aborts: [] },
-      needs,
-      deadlineMs: lookDeadlineMs,
-    }),
-  ];
-}
-
-const gidAddress = (placement: string): Addressed => addressed({ kind: 'gid-index', placement });
-
-const gidsOf = (placement: DesiredPlacement, { desired, observation }: View): NeededGids | undefined =>
-  neededGids(
-    placement,
-    desired,
-    placement.nodes.flatMap((node) => observation.nodes[node] ?? []),
-  );
-
-const gidReadings = (view: View): readonly Reading[] =>
-  view.desired.placements.flatMap((placement) => {
-    const gids = gidsOf(placement, view);
-    const [node] = placement.nodes;
-    return gids === undefined || node === undefined
-      ? []
-      : [{ node, ...gidAddress(placement.name), observed: gids.seen }];
-  });
-
-/** Looks at the GIDs that this run may make by setting addresses, before anything that serves is stopped. */
-function gidGate(one: PlacementCase, needs: readonly Step[], view: View): readonly Step[] {
-  const { placement, leader: node } = one;
-  if (gidsOf(placement, view)?.areMade !== true) return [];
-  const expect = [{ node, ...gidAddress(placement.name), value: 'usable' }];
-  const act = { kind: 'gate', expect, aborts: [] } as const;
-  return [meshStep(workOf(one), { node, verb: 'gid-index', act, needs, deadlineMs: lookDeadlineMs })];
 }

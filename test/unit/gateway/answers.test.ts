@@ -23,6 +23,7 @@ it('refusalAnswer formats every refusal like the OpenAI API', () => {
     refusals.unknownModel('x', []),
     refusals.noModel(['tiny', 'large']),
     refusals.refusedField('adapters', 'tiny'),
+    refusals.wrongValue('top_k', 'a whole number from 0 to 255'),
     refusals.badUrl(),
     refusals.noSuchPath('/x'),
     refusals.wrongMethod('PUT'),

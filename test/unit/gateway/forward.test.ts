@@ -183,6 +183,31 @@ describe('a forwarded request', () => {
     expect(await outcome).toEqual(down('it said nothing for too long.'));
   });
 
+  const json = 'content-type: application/json';
+  const delta = (reason: string) =>
+    `event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":${reason}}}\n\n`;
+  const stop = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+  const chat = (reason: string) => `{"choices":[{"finish_reason":${reason}}]}`;
+  it.each([
+    ['a stream with [DONE]', stream, `${event('a')}data: [DONE]\n\n`, 'answered'],
+    ['a stream with a comment after [DONE]', stream, `${event('a')}data: [DONE]\n\n: end\n\n`, 'answered'],
+    ['a stream without [DONE]', stream, event('a'), 'broken'],
+    ['a stream without the empty line after [DONE]', stream, `${event('a')}data: [DONE]\n`, 'broken'],
+    ['a stream with message_stop', stream, `${delta('"end_turn"')}${stop}`, 'answered'],
+    ['a stream without message_stop', stream, delta('"end_turn"'), 'broken'],
+    ['a stream with message_stop and no reason', stream, `${delta('null')}${stop}`, 'broken'],
+    ['a stream with response.completed', stream, 'data: {"type":"response.completed"}\n\n', 'answered'],
+    ['a stream without response.completed', stream, 'data: {"type":"response.output_text.delta"}\n\n', 'broken'],
+    ['a chat with a reason for its end', json, chat('"stop"'), 'answered'],
+    ['a chat without one', json, chat('null'), 'broken'],
+    ['a message without one', json, '{"type":"message","stop_reason":null}', 'broken'],
+  ])('is judged by its end if the runtime shows it: %s', async (_, type, text, kind) => {
+    const answer = `${head(200, type, 'transfer-encoding: chunked')}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
+    const api = { endsStreams: true } as const;
+    expect((await passed(answer, { isCorrected: true, api })).outcome.kind).toBe(kind);
+    expect((await passed(answer, { isCorrected: true })).outcome.kind).toBe('answered');
+  });
+
   it('breaks the client connection if the answer is truncated', async () => {
     const { outcome, got } = await passed(`${head(200, 'content-length: 9')}abc`);
     expect([outcome, got.slice(3, 5)]).toEqual([{ kind: 'broken' }, ['abc', 'destroyed']]);

@@ -92,25 +92,24 @@ export function gidFindings(
   return [refused('placement/gid-index', detail)];
 }
 
-/** The GIDs that a start needs, as a gate sees them. */
-export interface NeededGids {
-  /** True if a run may make some of them, by setting addresses. */
-  readonly areMade: boolean;
-  /** `usable`, or the ends from which the runtime cannot send. */
+/** What a start needs, as a gate sees it. */
+export interface SeenNeed {
+  /** True if steps of a run may make it, or a part of it. */
+  readonly isMade: boolean;
   readonly seen: Known<string>;
 }
 
-/** Undefined if the runtime sends from any GID. */
+/** The GIDs: `usable`, or the ends from which the runtime cannot send. Undefined if it sends from any GID. */
 export function neededGids(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
   nodes: readonly NodeObservation[],
-): NeededGids | undefined {
+): SeenNeed | undefined {
   const sending = sendingOf(placement, fleet, nodes);
   if (sending === undefined) return undefined;
   const unseen = sending.ends.filter(({ isUnknown }) => isUnknown).map(({ end }) => linkEndText(end));
   return {
-    areMade: sending.ends.some(({ getsGid }) => getsGid),
+    isMade: sending.ends.some(({ getsGid }) => getsGid),
     seen:
       unseen.length > 0
         ? unknown('not-asked', `The GIDs on ${listText(unseen)} are unknown.`)

@@ -110,7 +110,7 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Gateway
     model: modelWord(placement, runtime, model) ?? publication.servedName,
     cancels: driver?.cancels?.(Math.max(...layoutsOf(placement).map(({ nodes }) => nodes.length))) ?? 'always',
     maxRequests: parallel,
-    ...driver?.api,
+    ...driver?.api?.(model?.shape?.vocabulary),
   };
 }
 

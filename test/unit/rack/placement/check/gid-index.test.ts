@@ -80,8 +80,8 @@ describe('ranks whose runtime sends only from GID index 1', () => {
     ['the GID is missing', withGids([]), true, known('usable')],
     ['a GID is at index 2', second, false, known('index 2 on studio-1:2 (rdma_en3)')],
     ['the GIDs are unknown', unseen, false, { kind: 'unknown' }],
-  ])('wait in a start for GIDs that the run may make, and for no others: %s', (_what, rack, areMade, seen) => {
-    expect(judged(rack).needed).toMatchObject({ areMade, seen });
+  ])('wait in a start for GIDs that the run may make, and for no others: %s', (_what, rack, isMade, seen) => {
+    expect(judged(rack).needed).toMatchObject({ isMade, seen });
     expect(judged(rack, 'llamacpp-rpc').needed).toBeUndefined();
   });
 

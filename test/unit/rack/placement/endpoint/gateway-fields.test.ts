@@ -32,9 +32,12 @@ const gatewayPlists = (fleet: Parameters<typeof wantedGateways>[0]): string =>
 describe('the gateway configuration', () => {
   it("has the driver's rules for its runtime", () => {
     const images = '"fetchesImages":true,"endsStreams":true';
-    expect(configOf('mlx')).toContain(
-      `"cancels":"never","maxRequests":1,"paths":["/v1/chat/completions","/v1/completions"],"refusedFields":["draft_model","adapters","num_draft_tokens"],"refusesNull":true,${images},"deadError":"generation thread died"}`,
+    const ofMlx = configOf('mlx');
+    expect(ofMlx).toContain(
+      `"cancels":"never","maxRequests":1,"paths":["/v1/chat/completions","/v1/completions"],"refusedFields":["draft_model","adapters","num_draft_tokens"],"forms":{"chat_template_kwargs":`,
     );
+    expect(ofMlx).toContain(`"stop":{"kind":"texts"},`);
+    expect(ofMlx).toContain(`"refusesNull":true,${images},"deadError":"generation thread died"}`);
     expect(configOf('mlx', undefined, { nodes: [nodeName('studio-1')] })).toContain('"cancels":"streams"');
     expect(configOf('exo')).toContain(
       `"paths":["/v1/chat/completions","/v1/messages","/v1/responses"],${images},"deadError":"No instance found for model"}`,

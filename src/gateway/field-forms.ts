@@ -1,0 +1,51 @@
+import { jsonObject, parsedJson } from '../model/digest.ts';
+import type { FieldForm } from '../model/gateway.ts';
+
+/** More than any field with a form needs. A text may be longer: of a long one only the beginning is read. */
+const mostBytes = 1_048_576;
+
+/** What a field must be, as part of a sentence; undefined if it is that. @param value its JSON */
+export function wrongForm(value: Buffer, form: FieldForm): string | undefined {
+  if (form.kind === 'text') return isPrompt(value) ? undefined : 'a text that is not blank';
+  const read = value.length > mostBytes ? undefined : parsedJson(value.toString('utf8'));
+  switch (form.kind) {
+    case 'texts':
+      return (Array.isArray(read) ? read : [read]).every(isText) ? undefined : 'a text or a list of texts';
+    case 'number':
+      return isNumber(read, form) ? undefined : numberWords(form);
+    case 'token-biases': {
+      const biases = Object.entries(jsonObject(read) ?? { none: undefined });
+      const areRight = biases.every(([token, bias]) => isToken(token, form.below) && Number.isFinite(bias));
+      return areRight ? undefined : `an object of numbers by token, and every token below ${form.below}`;
+    }
+    case 'object': {
+      const refused = form.refused?.find((name) => Object.hasOwn(jsonObject(read) ?? {}, name));
+      if (jsonObject(read) === undefined || Array.isArray(read)) return 'an object';
+      return refused && `an object without ${refused}`;
+    }
+  }
+}
+
+/** True if the runtime would take an object for complete only with a member that this one lacks. */
+export const lacksMember = (value: Buffer, form: FieldForm | undefined): boolean =>
+  form?.kind === 'object' &&
+  form.needed !== undefined &&
+  !Object.hasOwn(jsonObject(parsedJson(value.toString('utf8'))) ?? {}, form.needed);
+
+/** Half of a pair is no character. */
+const isText = (value: unknown): boolean => typeof value === 'string' && !/\p{Surrogate}/u.test(value);
+
+/** White space and invisible characters may give no token. */
+function isPrompt(value: Buffer): boolean {
+  if (value.length > mostBytes) return value[0] === 0x22;
+  const read = parsedJson(value.toString('utf8'));
+  return typeof read === 'string' && /[^\s\p{C}]/u.test(read);
+}
+
+const isNumber = (value: unknown, { least, most, isWhole }: Extract<FieldForm, { kind: 'number' }>): boolean =>
+  typeof value === 'number' && value >= least && value <= most && (isWhole !== true || Number.isInteger(value));
+
+const numberWords = ({ least, most, isWhole }: Extract<FieldForm, { kind: 'number' }>): string =>
+  `a ${isWhole === true ? 'whole ' : ''}number from ${least} to ${most}`;
+
+const isToken = (name: string, below: number): boolean => /^\d{1,9}$/.test(name) && Number(name) < below;
