@@ -219,7 +219,7 @@ export interface Resource {
   /** Every property that it manages, right or wrong. An unobserved property is `unknown` and never becomes a change. */
   readonly properties: (view: View) => readonly Property[];
   /** Readings that gates may wait for in addition to the properties. */
-  readonly readings?: (view: View) => readonly Reading[];
+  readonly readings?: (view: View) => Iterable<Reading>;
   /**
    * The steps for these changes, which are all of this kind; called only if there are any. `needs` names steps of the
    * same resource. The plan adds dependencies on earlier resources from `after`, `node` and `peers`.

@@ -206,8 +206,8 @@ export function seenProperties(desired: DesiredFleet, observation: FleetObservat
 function* seenInTurn(view: View, ordered: readonly Resource[]): Generator<readonly [string, Known<Json>]> {
   const entry = (one: Reading): readonly [string, Known<Json>] => [propertyKey(one), one.observed];
   for (const resource of ordered) {
-    // Readings come first because they need fewer facts.
-    yield* (resource.readings?.(view) ?? []).map(entry);
+    // Readings come first because they need fewer facts. Each is made only when it is asked for.
+    for (const one of resource.readings?.(view) ?? []) yield entry(one);
     yield* resource.properties(view).map(entry);
   }
   yield* uninstallReadings(view.desired, view.targets).map(entry);

@@ -69,16 +69,16 @@ import {
 } from './stop-mesh.ts';
 
 /** Readings for gates of starts and stops: every rank's state, and what starts need. */
-const readings = (view: View): readonly Reading[] => [
-  ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
-    view.desired.placements.map(({ name }) => ({
-      node,
-      ...rankAddress(name),
-      observed: mapKnown(seeRank(node, name, facts).seen, (seen) => ({ ...rankReading(seen) })),
-    })),
-  ),
-  ...startReadings(view),
-];
+function* readings(view: View): Iterable<Reading> {
+  for (const { desired, facts } of view.targets) {
+    const node = desired.name;
+    for (const { name } of view.desired.placements) {
+      const observed = mapKnown(seeRank(node, name, facts).seen, (seen) => ({ ...rankReading(seen) }));
+      yield { node, ...rankAddress(name), observed };
+    }
+  }
+  yield* startReadings(view);
+}
 
 /**
  * Models that run on groups of nodes. A placement is one property of its leader's node. It matches the file if all its

@@ -45,15 +45,17 @@ const needs: readonly StartNeed[] = [
 const addressOf = (kind: StartNeed['kind'], placement: string): Addressed => addressed({ kind, placement });
 
 /** Readings for the gates of starts. */
-export const startReadings = (view: View): readonly Reading[] =>
-  view.desired.placements.flatMap((placement) =>
-    needs.flatMap(({ kind, look }): readonly Reading[] => {
+export function* startReadings(view: View): Iterable<Reading> {
+  for (const { kind, look } of needs) {
+    for (const placement of view.desired.placements) {
       const need = look(placement, view);
       const [node] = placement.nodes;
-      if (need === undefined || node === undefined) return [];
-      return [{ node, ...addressOf(kind, placement.name), observed: need.seen }];
-    }),
-  );
+      if (need !== undefined && node !== undefined) {
+        yield { node, ...addressOf(kind, placement.name), observed: need.seen };
+      }
+    }
+  }
+}
 
 /** Waiting changes neither libraries nor GIDs; a gate only repeats observations that came too early. */
 const lookDeadlineMs = 5_000;

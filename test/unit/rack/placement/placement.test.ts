@@ -197,13 +197,11 @@ describe('rank readings', () => {
       ranks: threeRanks(['joined', 'exited', 'absent']),
       unknown: { 'studio-4': { placements: 'timed-out' } },
     });
-    const seen = placement
-      .readings?.(view)
-      .map(({ node, address, observed }) => [
-        node,
-        address,
-        observed.kind === 'known' ? observed.value : observed.reason,
-      ]);
+    const seen = [...(placement.readings?.(view) ?? [])].map(({ node, address, observed }) => [
+      node,
+      address,
+      observed.kind === 'known' ? observed.value : observed.reason,
+    ]);
     expect(seen).toEqual([
       ['studio-1', 'rank/kimi', { generation: 4, state: 'joined' }],
       ['studio-2', 'rank/kimi', { generation: 4, state: 'exited' }],
