@@ -8,6 +8,7 @@ import type { FailureSignature } from './contract/driver.ts';
 export interface ClassifiedLine {
   /** Index of the line in the log. */
   readonly index: number;
+  /** The line, with its reason from the traceback if it ends without one. */
   readonly line: string;
   readonly signature: FailureSignature;
 }
@@ -19,8 +20,15 @@ export const classifyLog = (
 ): readonly ClassifiedLine[] =>
   lines.flatMap((line, index) => {
     const signature = signatures.find(({ pattern }) => pattern.test(line));
-    return signature === undefined ? [] : [{ index, line, signature }];
+    return signature === undefined ? [] : [{ index, line: withReason(lines, index), signature }];
   });
+
+/** A line. If it ends without a reason, the name of an exception without text follows: the end of its traceback. */
+function withReason(lines: readonly string[], index: number): string {
+  const line = lines[index] ?? '';
+  const error = / $/.test(line) ? lines.slice(index + 1).find((one) => /^[\w.]+(?:Error|Exception)$/.test(one)) : '';
+  return `${line}${error ?? ''}`;
+}
 
 /** The first line that reports a failure. Lines whose action is to wait do not count. */
 export const firstFailure = (
@@ -29,8 +37,10 @@ export const firstFailure = (
 ): ClassifiedLine | undefined => classifyLog(signatures, lines).find(({ signature }) => signature.action !== 'wait');
 
 /** The first line after which this rank never answers again, although its process runs. */
-export const finalLine = (signatures: readonly FailureSignature[], lines: readonly string[]): string | undefined =>
-  lines.find((line) => signatures.some(({ isFinal, pattern }) => isFinal === true && pattern.test(line)));
+export function finalLine(signatures: readonly FailureSignature[], lines: readonly string[]): string | undefined {
+  const finals = signatures.filter(({ isFinal }) => isFinal === true);
+  return classifyLog(finals, lines)[0]?.line;
+}
 
 /** Words that programs print when they fail, such as `RuntimeError: `, `fatal error`, `Abort trap`, `GGML_ASSERT`. */
 const complaint =

@@ -68,9 +68,10 @@ const ofTheModel = signaturesOf({
     cure: 'Compile the requirements again with mlx-lm and all its dependencies.',
   },
   'generation-died': {
-    pattern: /generation thread died: (.+)/,
+    pattern: /generation thread died:/,
     source: 'mlx_lm/server.py of mlx-lm 0.32.0 to 0.32.2; seen with 0.32.2',
-    meaning: 'The thread that loads the model and generates answers died; the logged line ends with the reason.',
+    meaning:
+      'The thread that loads the model and generates answers died; the logged line ends with the reason. Without one, mlx-lm gave none.',
     action: 'change-file',
     cure: prose`If the reason names the model's files, check them (\`${aside(meshwright('models verify', '--full'))}\`); otherwise restart the placement.`,
     isFinal: true,
@@ -94,6 +95,8 @@ export const logPattern = logPatternOf(
   signatures,
   '^meshwright: group of [0-9]+ ranks over ',
   '[[](jaccl|ring)[]] [^C]',
+  // The end of a traceback, for an exception without text.
+  '^[A-Za-z0-9_.]+(Error|Exception)$',
 );
 
 /**

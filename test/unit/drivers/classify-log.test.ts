@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
   classifyLog as classifyLogItself,
+  finalLine,
   firstFailingRank as firstFailingRankItself,
   firstFailure as firstFailureItself,
   rankWords as rankWordsItself,
   tellingLines,
 } from '../../../src/drivers/classify-log.ts';
 import type { FailureAction, FailureSignature } from '../../../src/drivers/contract/driver.ts';
+import { driverOf } from '../../../src/drivers/registry.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { onOnePage, onPage } from '../one-page.ts';
+import { keptByAwk } from './llamacpp/kept-by-awk.ts';
 
 const classifyLog = onPage(classifyLogItself);
 const firstFailingRank = onPage(firstFailingRankItself);
@@ -50,6 +53,27 @@ describe('a classified log', () => {
     ]);
     expect(firstFailure(signatures, lines)).toMatchObject({ line: 'RTR failed with errno 22' });
     expect(firstFailure(signatures, lines.slice(0, 2))).toBeUndefined();
+  });
+});
+
+describe('a message that ends without a reason', () => {
+  const { signatures: known, logPattern } = driverOf({ driver: 'mlx' });
+  const died = '2026-11-28 12:56:43,693 - ERROR - mlx_lm.server generation thread died: ';
+  const traceback = [
+    'Traceback (most recent call last):',
+    '  File "/venv/mlx_lm/server.py", line 544, in _run_generate',
+    '    self._generate()',
+  ];
+  const log = [died, ...traceback, 'NotImplementedError', 'ValueError: of a later request'];
+
+  it('is shown with the exception at the end of its traceback', () => {
+    expect(firstFailure(known, log)).toMatchObject({ index: 0, line: `${died}NotImplementedError` });
+    expect(finalLine(known, log)).toBe(`${died}NotImplementedError`);
+    expect(keptByAwk(logPattern, log)).toEqual([died, 'NotImplementedError']);
+  });
+
+  it('is final and shown as it is if the log has no exception', () => {
+    expect(finalLine(known, [died, ...traceback])).toBe(died);
   });
 });
 

@@ -2,7 +2,13 @@ import { linkAddresses, linkText } from '../../../desired/addresses.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
-import { type FailingRank, type RankSaid, rankWords, tellingLines } from '../../../drivers/classify-log.ts';
+import {
+  type ClassifiedLine,
+  type FailingRank,
+  type RankSaid,
+  rankWords,
+  tellingLines,
+} from '../../../drivers/classify-log.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import { exitCause } from '../../../model/facts/daemons.ts';
 import type { NodeName } from '../../../model/node.ts';
@@ -42,7 +48,7 @@ export function failingRankFinding(
     });
   }
   const { said, failure } = failing;
-  const lines = failure === undefined ? tellingLines(said.lines) : around(said.lines, failure.index);
+  const lines = failure === undefined ? tellingLines(said.lines) : around(said.lines, failure);
   const logged = lines.length === 0 ? ' It logged nothing.' : ` It logged:${quoted(lines)}`;
   const meaning = failure === undefined ? '' : ` ${failure.signature.meaning}`;
   const hint =
@@ -65,8 +71,8 @@ function peerFinding(name: string, { said, line, address, node, link }: NamedPee
 }
 
 /** The line with the reason, and the lines before and after it. */
-const around = (lines: readonly string[], index: number): readonly string[] =>
-  lines.slice(Math.max(0, index - shownLines / 2), index + shownLines / 2);
+const around = (lines: readonly string[], { index, line }: ClassifiedLine): readonly string[] =>
+  lines.with(index, line).slice(Math.max(0, index - shownLines / 2), index + shownLines / 2);
 
 const upper = (text: string): string => escapeText(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
 

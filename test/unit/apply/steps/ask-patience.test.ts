@@ -133,6 +133,7 @@ describe('a request to a loading mesh', () => {
 
   it.each([
     ['ERROR - mlx_lm.server generation thread died: [load_safetensors] Perhaps an incomplete download', 2],
+    ['ERROR - mlx_lm.server generation thread died: ', 2],
     ['ERROR - another line', 4],
   ])('ends at the second error if the log says that every request will fail: %s', async (log, count) => {
     const refusal = { afterChecks: 0, text: '{"error": "generation thread died"}\n404' };

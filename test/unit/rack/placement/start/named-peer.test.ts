@@ -56,7 +56,7 @@ describe('the failing rank of an explained start', () => {
     } as const;
     const lines = Array.from({ length: 9 }, (_, at) => (at === 5 ? 'long '.repeat(41) : `line ${at}`));
     const said = { node: nodeName('studio-2'), rank: 1, exit: '1', lines };
-    const failures = [1, 5, 8].map((index) => ({ failure: { signature, index, line: '' } }));
+    const failures = [1, 5, 8].map((index) => ({ failure: { signature, index, line: lines[index] ?? '' } }));
     for (const failure of [...failures, {}, { said: { ...said, lines: [], exit: '78: EX_CONFIG' } }]) {
       const finding = kimi && failingRankFinding(kimi, { said, ...failure }, [said], fleet);
       expect(finding?.code).toBe('mesh/first-failing-rank');
