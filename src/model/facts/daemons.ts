@@ -73,6 +73,9 @@ export function exitWords(lastExit = neverExited): string {
   return /^[A-Z]/.test(lastExit) ? `was ended by a signal (${how})` : `exited (${how})`;
 }
 
+/** True if a service has a process, or if its state is unknown. */
+export const mayRun = ({ state }: LaunchdService): boolean => state === 'running' || state === 'unknown';
+
 /** Prefix of rank labels; the placement's name follows. */
 export const rankLabelPrefix = 'dev.meshwright.rank.';
 

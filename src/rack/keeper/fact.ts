@@ -7,7 +7,7 @@ import { keptFiles, keptRecords } from '../../node/probes/kept-scripts.ts';
 import { launchdServices } from '../../node/probes/launchd-services.ts';
 import { defineFact, readValue } from '../fact.ts';
 import { filesFact } from '../records/files-fact.ts';
-import { servicesFact } from '../records/services-fact.ts';
+import { servicesFact, unreadableState } from '../records/services-fact.ts';
 
 const ownPaths: readonly string[] = [keeperProgram.path, keeperData.path, keeperPlist.path];
 
@@ -17,15 +17,17 @@ export const keeperFact = defineFact({
   from: [keptFiles, launchdServices, keptRecords],
   parse: ([fileAnswer, serviceAnswer, keptAnswer], asked): Known<KeeperObservation> => {
     return andThen(filesFact.parse([fileAnswer], asked), (files) =>
-      andThen(servicesFact.parse([serviceAnswer], asked), (services) =>
-        mapKnown(readKept(keptAnswer), ({ keeper: { last, hashed, refused } }) => ({
+      andThen(servicesFact.parse([serviceAnswer], asked), (services) => {
+        const { state = 'not-loaded' } = services.find(({ label }) => label === keeperLabel) ?? {};
+        if (state === 'unknown') return unreadableState(keeperLabel);
+        return mapKnown(readKept(keptAnswer), ({ keeper: { last, hashed, refused } }) => ({
           files: files.filter(({ path }) => ownPaths.includes(path)),
-          isLoaded: services.some(({ label, state }) => label === keeperLabel && state !== 'not-loaded'),
+          isLoaded: state !== 'not-loaded',
           isRefused: refused !== undefined,
           ...(last !== undefined && last !== '' && { lastChange: last }),
           ...(hashed !== undefined && hashed !== '' && { hashed: hashedVersions(hashed) }),
-        })),
-      ),
+        }));
+      }),
     );
   },
   source: 'launchctl print system/dev.meshwright.keeper',

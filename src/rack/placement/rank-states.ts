@@ -13,7 +13,7 @@ import { rankServiceLabel } from '../../node/paths/own-paths.ts';
 import { bootSessionFact } from '../boot/fact.ts';
 import { read, readValue } from '../fact.ts';
 import { isSpent, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
-import { servicesFact } from '../records/services-fact.ts';
+import { servicesFact, unreadableState } from '../records/services-fact.ts';
 import { placementsFact } from './observed/fact.ts';
 
 /**
@@ -203,9 +203,7 @@ const rankIn = (facts: Facts, placement: string): Known<SeenRank> =>
       const record = placements.find((one) => one.placement === placement);
       const service = services.find(({ label }) => label === rankServiceLabel(placement));
       const state = stateOf(record, service);
-      if (state === undefined) {
-        return unknown('garbled', `launchctl does not report whether ${rankServiceLabel(placement)} ever ran`);
-      }
+      if (state === undefined) return unreadableState(rankServiceLabel(placement));
       const starts = startsOf(record, facts);
       return known({
         state,
@@ -223,7 +221,7 @@ export const rankReading = ({ record, state }: SeenRank): RankReading => ({
   state,
 });
 
-/** `undefined` if launchd does not report whether a service without a process ever had one. */
+/** `undefined` if launchd reports no known state, or not whether a service without a process ever had one. */
 function stateOf(record: RecordedRank | undefined, service: LaunchdService | undefined): RankState | undefined {
   if (service === undefined) return unlistedState(record);
   switch (service.state) {
@@ -233,6 +231,8 @@ function stateOf(record: RecordedRank | undefined, service: LaunchdService | und
       return record === undefined ? 'absent' : 'stopped';
     case 'waiting':
       return idleState(service);
+    case 'unknown':
+      return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FactsRdmaObjects } from '../../model/documents.generated.ts';
-import { rankPlacement } from '../../model/facts/daemons.ts';
+import { mayRun, rankPlacement } from '../../model/facts/daemons.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../model/facts/rdma.ts';
 import { andThen, type Known, known, unknown } from '../../model/known.ts';
@@ -66,7 +66,7 @@ function mayRankRun(facts: Facts): boolean {
   const services = read(facts, servicesFact);
   return (
     services.kind === 'unknown' ||
-    services.value.some((service) => rankPlacement(service) !== undefined && service.state === 'running')
+    services.value.some((service) => rankPlacement(service) !== undefined && mayRun(service))
   );
 }
 

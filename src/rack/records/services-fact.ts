@@ -29,8 +29,7 @@ export const servicesFact = defineFact({
           return unknown('failed', `launchctl print of ${label} exited with ${code}.`);
         }
         const print = code === '0' ? parseLaunchctlPrint(lines) : ({ state: 'not-loaded' } as const);
-        if (print === undefined) return garbled(answer, `printed an unreadable state of ${label}`);
-        found.push({ label, ...print });
+        found.push({ label, ...(print ?? { state: 'unknown' }) });
       }
       return eachOnce(found, ({ label }) => label, garbled(answer, 'described one service twice'));
     }),
@@ -44,6 +43,10 @@ export const servicesFact = defineFact({
       ].join(', '),
     ),
 });
+
+/** For those who need this service: the other services of the node stay known. */
+export const unreadableState = (label: string): Known<never> =>
+  unknown('garbled', `launchctl printed an unreadable state of ${label}.`);
 
 /** No program answers, or the program does not speak HTTP. A timeout (28) decides nothing. @see curl(1), EXIT CODES */
 const othersExits: readonly string[] = ['1', '7', '8', '52', '56'];

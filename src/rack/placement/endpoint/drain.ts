@@ -3,6 +3,7 @@ import { nameInFile } from '../../../desired/replicas.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
+import { mayRun } from '../../../model/facts/daemons.ts';
 import { type Known, mapKnown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { Step } from '../../../model/step.ts';
@@ -173,9 +174,9 @@ export function possibleGateways(
   if (!mayLead(placement, name, look)) return [];
   const services = read(facts, servicesFact);
   if (services.kind === 'unknown') return own.length > 0 ? [] : [{ ...addressed({ kind: 'doorman' }), why: services }];
-  return services.value.flatMap(({ label, state, behind }): readonly PossibleGateway[] => {
-    const port = gatewayPort(label);
-    if (port === undefined || state !== 'running' || behind !== undefined) return [];
+  return services.value.flatMap((service): readonly PossibleGateway[] => {
+    const port = gatewayPort(service.label);
+    if (port === undefined || !mayRun(service) || service.behind !== undefined) return [];
     if (own.some((one) => one.port === port)) return [];
     const detail = `The gateway at port ${port} does not report which placements it serves.`;
     return [{ ...inFlightAddress(port, placement), why: { kind: 'unknown', reason: 'failed', detail } }];

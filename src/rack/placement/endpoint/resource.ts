@@ -3,7 +3,7 @@ import { gatewayUser } from '../../../desired/layouts.ts';
 import { nameInFile } from '../../../desired/replicas.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../../model/desired.ts';
-import { exitCause, exitWords } from '../../../model/facts/daemons.ts';
+import { exitCause, exitWords, mayRun } from '../../../model/facts/daemons.ts';
 import type { KeptFile } from '../../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown, seenValue, unknown } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
@@ -22,6 +22,7 @@ import {
 import { textDigest } from '../../../node/put-file.ts';
 import { readValue } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
+import { unreadableState } from '../../records/services-fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource, type View } from '../../resource.ts';
 import { compared } from '../../seen-fact.ts';
 import { placementsFact } from '../observed/fact.ts';
@@ -145,6 +146,7 @@ function programProperty(fleet: DesiredFleet, wanted: WantedGateway, target: Obs
     if (!hasFiles(files, port) && service === undefined) return known('absent');
     const isWhole = isAsWanted(files, gatewayConfig(port), config) && isAsWanted(files, gatewayPlist(port), plist);
     if (!isWhole) return known('changed');
+    if (service?.state === 'unknown') return unreadableState(service.label);
     if (service?.state !== 'running') return known('stopped');
     const { behind } = service;
     if (names.some((name) => behind?.includes(name) === false)) return known('not-listening');
@@ -324,7 +326,7 @@ function programSteps(work: Work, wanted: WantedGateway, before: readonly Step[]
 /** Stopping a gateway cuts off requests that outlast its grace period, for every placement that it serves. */
 function endingEffect({ seen }: Work, port: number, otherwise: readonly string[]): Effect {
   const service = seen.services.find(({ label }) => label === gatewayLabel(port));
-  if (service?.state !== 'running') return { kind: 'none' };
+  if (service === undefined || !mayRun(service)) return { kind: 'none' };
   const [placement, ...others] = service.behind ?? otherwise;
   if (placement === undefined) return { kind: 'none' };
   return { kind: 'interrupt', placement, ...(others.length === 0 ? {} : { others }), seconds: endingSeconds };

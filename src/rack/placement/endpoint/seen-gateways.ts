@@ -1,5 +1,5 @@
 import type { DesiredFleet } from '../../../model/desired.ts';
-import type { LaunchdService } from '../../../model/facts/daemons.ts';
+import { type LaunchdService, mayRun } from '../../../model/facts/daemons.ts';
 import { type Known, known, mapKnown, unknown } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
 import { closedFile, gatewayLabel, gatewayPort } from '../../../node/paths/own-paths.ts';
@@ -43,7 +43,7 @@ export function inFlightAt(target: ObservedTarget, port: number, placement: stri
   const gateways = read(target.facts, gatewaysFact);
   if (services.kind === 'unknown') return services;
   const service = services.value.find(({ label }) => label === gatewayLabel(port));
-  if (service?.state !== 'running') return known(0);
+  if (service === undefined || !mayRun(service)) return known(0);
   if (gateways.kind === 'unknown') return gateways;
   const seen = gateways.value.find((one) => one.port === port);
   if (seen === undefined)
@@ -80,7 +80,9 @@ export function leavingAt(
   wanted: readonly string[],
 ): readonly string[] {
   const service = services.find(({ label }) => label === gatewayLabel(port));
-  return service?.state === 'running' ? (service.behind ?? []).filter((name) => !wanted.includes(name)) : [];
+  return service !== undefined && mayRun(service)
+    ? (service.behind ?? []).filter((name) => !wanted.includes(name))
+    : [];
 }
 
 /** A gateway of a placement at a port that the file no longer lists: its endpoint moved or is no longer published. */

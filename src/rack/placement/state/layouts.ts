@@ -2,6 +2,7 @@ import { layoutsOf, withFallbacks } from '../../../desired/layouts.ts';
 import { configurePlacement } from '../../../drivers/configure-placement.ts';
 import { lastingNames } from '../../../drivers/contract/driver.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
+import { rankPlacement } from '../../../model/facts/daemons.ts';
 import type { NodeObservation, RecordedRank } from '../../../model/facts/fact-values.ts';
 import type { Known } from '../../../model/known.ts';
 import { groupBy } from '../../../model/lists.ts';
@@ -168,7 +169,12 @@ export const awayNodes = (
 ): readonly NodeName[] =>
   nodes.filter((node) => {
     const facts = seen[node]?.facts;
-    const isUnknown = read(facts, placementsFact)?.kind === 'unknown' || read(facts, servicesFact)?.kind === 'unknown';
+    const placements = read(facts, placementsFact);
+    const services = read(facts, servicesFact);
+    const isUnknown =
+      placements?.kind === 'unknown' ||
+      services?.kind === 'unknown' ||
+      services?.value.some((service) => service.state === 'unknown' && rankPlacement(service) !== undefined) === true;
     return isUnknown || (facts === undefined && (failures[node]?.length ?? 0) > 0);
   });
 

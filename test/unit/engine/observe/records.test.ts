@@ -102,6 +102,25 @@ describe('the services fact', () => {
     expect(said(['service dev.meshwright.keeper 137', 'end'])).toMatchObject({ reason: 'failed' });
   });
 
+  it('keeps the other services if launchctl prints an unknown state of one', () => {
+    const services = ['keeper', 'rank.kimi', 'rank.qwen'].map((name) => `dev.meshwright.${name}`);
+    const states = ['not running', 'penalty box', 'running'];
+    const prints = services.flatMap((label, at) => [
+      `service ${label} 0`,
+      `|system/${label} = {`,
+      `|\tstate = ${states[at]}`,
+      '|}',
+    ]);
+    expect(said([...prints, 'end'])).toEqual({
+      kind: 'known',
+      value: [
+        { label: services[0], state: 'waiting' },
+        { label: services[1], state: 'unknown' },
+        { label: services[2], state: 'running' },
+      ],
+    });
+  });
+
   it('lists the placements behind a gateway, or none if nothing listens on its port', () => {
     const label = 'dev.meshwright.doorman.8080';
     const print = [`service ${label} 0`, `|system/${label} = {`, '|\tstate = running', '|\tpid = 7', '|}'];

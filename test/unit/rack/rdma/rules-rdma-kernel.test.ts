@@ -91,6 +91,10 @@ describe('kernelObjects', () => {
     ['totals and list differ while a process has objects', withKernel({ processes: [python], surplus: 1 })],
     ['a rank runs but no process is listed', withKernel({ services: [rank('chat')] })],
     [
+      'a rank may run but no process is listed',
+      withKernel({ services: [{ label: rank('chat').label, state: 'unknown' }] }),
+    ],
+    [
       'the services are unknown and no process is listed',
       { ...withKernel({}), unknown: { 'studio-3': { services: 'failed' } } },
     ],

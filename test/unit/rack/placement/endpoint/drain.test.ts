@@ -20,6 +20,13 @@ it('a drain plan changes only when the last request in flight finishes', () => {
   expect(none.steps).toEqual([]);
 });
 
+it('a drain waits for a gateway whose state launchd does not report', () => {
+  const unclear = text.replace('state: running', 'state: unknown');
+  expect(planOf(parse(unclear)).changes).toMatchObject([{ from: 'closed, 3 in flight' }]);
+  const silent = planOf(parse(unclear.replace(/doormen: .*/, 'doormen: []')));
+  expect([silent.changes, silent.waiting]).toMatchObject([[], [{ resource: 'doorman/8080/kimi/inside' }]]);
+});
+
 it("a drain closes the fallback leader's gateway while the usual leader is unreachable", () => {
   const wanted = parse(text);
   const [kimi] = wanted.file.placements;

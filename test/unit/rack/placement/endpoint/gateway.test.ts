@@ -66,6 +66,12 @@ describe('a gateway with intact files', () => {
     }
   });
 
+  it('is unknown, not stopped, if launchd reports no known state', () => {
+    const { changes, waiting, steps } = seenWith({ label, state: 'unknown', behind: [] });
+    expect([changes, steps]).toEqual([[], []]);
+    expect(waiting).toContainEqual(expect.stringContaining(`an unreadable state of ${label}`));
+  });
+
   it('is shown with the cause of its exit, if it has one', () => {
     const stopped = (lastExit: string) => seenWith({ label, state: 'waiting', lastExit }).changes;
     expect(stopped('1')).toEqual([expect.stringContaining('doorman/8080: not running -> version')]);

@@ -77,5 +77,8 @@ describe('the running layout of a placement with a fallback', () => {
     expect(unseen({ ...own([1, 2, 3], { state: 'stopped' }), ...own([2]) })[0]).toBeUndefined();
     const lost = { nodes: {}, failures: { 'studio-1': [{}], 'studio-2': [] } } as never;
     expect(awayNodes(nodes(1, 2, 3), lost)).toEqual(nodes(1));
+    const unclear = (name: string) => ({ services: [{ label: `dev.meshwright.${name}`, state: 'unknown' as const }] });
+    const values = { 'studio-1': unclear('rank.kimi'), 'studio-2': unclear('keeper') };
+    expect(awayNodes(nodes(1, 2, 3), observeMesh(fleet, { ranks: own(whole), values }))).toEqual(nodes(1));
   });
 });

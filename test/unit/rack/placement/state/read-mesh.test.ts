@@ -229,12 +229,14 @@ describe('a mesh', () => {
 
   it('is known when launchd reports the runs of an idle rank or its last exit', () => {
     const service = { label: 'dev.meshwright.rank.kimi', state: 'waiting' } as const;
-    const verdicts = [{}, { lastExit: '(never exited)' }, { lastExit: '1' }].map((exit) => {
-      const values = { 'studio-2': { services: [{ ...service, ...exit }] } };
+    const seen = [{}, { state: 'unknown' }, { lastExit: '(never exited)' }, { lastExit: '1' }] as const;
+    const verdicts = seen.map((changes) => {
+      const values = { 'studio-2': { services: [{ ...service, ...changes }] } };
       return verdict({ ranks: threeRanks(['joined', 'exited', 'joined']), values }).join(': ');
     });
     expect(verdicts).toEqual([
-      'unknown: studio-2: launchctl does not report whether dev.meshwright.rank.kimi ever ran',
+      'unknown: studio-2: launchctl printed an unreadable state of dev.meshwright.rank.kimi.',
+      'unknown: studio-2: launchctl printed an unreadable state of dev.meshwright.rank.kimi.',
       'partial: rank 1 on studio-2 was not started',
       'partial: rank 1 on studio-2 exited (1)',
     ]);
