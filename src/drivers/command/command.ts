@@ -31,7 +31,7 @@ import {
   hostfileOf,
   mostMeshRanks,
 } from '../contract/mlx-group.ts';
-import { signaturesOf } from '../messages/table.ts';
+import { macosSignatures } from '../messages/macos.ts';
 import { type CommandField, fieldsOf, fieldsOfStarts, fillFields } from './fields.ts';
 import { type CommandRuntime, keys } from './runtime.ts';
 
@@ -66,24 +66,6 @@ const reserved: ReservedWords = {
   ),
   args: [],
 };
-
-/** Messages of dyld and the network stack, which any program can log. */
-const signatures = signaturesOf({
-  'library-not-loaded': {
-    pattern: /^dyld\[\d+\]: Library not loaded: /,
-    source: 'dyld of macOS',
-    meaning: 'The program needs a library that is not on this Mac.',
-    action: 'change-file',
-    cure: 'Add the library to the archive, or build the program without it.',
-  },
-  'address-in-use': {
-    pattern: /[Aa]ddress already in use|EADDRINUSE/,
-    source: 'strerror(48), Python, Node.js, Go',
-    meaning: "Another program listens on this rank's port.",
-    action: 'change-file',
-    cure: 'Stop that program, or give the placement a different port.',
-  },
-});
 
 /** The account whose home contains a path, by the folder's name; undefined outside /Users. */
 const ownerOf = (path: string): string | undefined => /^\/Users\/(?!Shared\/)([^/]+)\//.exec(path)?.[1];
@@ -304,6 +286,6 @@ export const command: RuntimeDriver<CommandRuntime> = {
   stopOrder: 'leader-first',
   // The log format of an arbitrary program is unknown.
   logPattern: '',
-  signatures,
+  signatures: macosSignatures,
   observe: () => ({}),
 };

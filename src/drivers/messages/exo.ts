@@ -1,7 +1,7 @@
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from '../contract/driver.ts';
-import { gpuSignatures, jacclSignatures, ringSignatures, withoutRoute } from './mlx-library.ts';
+import { mlxSignatures, withoutRoute } from './mlx-library.ts';
 import { logPatternOf, signaturesOf } from './table.ts';
 
 /** Errors of exo itself and of macOS. */
@@ -56,12 +56,7 @@ const ofExo = signaturesOf({
 });
 
 /** All known failures in exo's log: those of mlx, which exo contains, and its own. */
-export const signatures: readonly FailureSignature[] = [
-  ...jacclSignatures,
-  ...ringSignatures,
-  ...gpuSignatures,
-  ...ofExo,
-];
+export const signatures: readonly FailureSignature[] = [...mlxSignatures, ...ofExo];
 
 /** The first signature that matches a line of a message. */
 export function signatureIn(message: string): FailureSignature | undefined {
@@ -70,4 +65,4 @@ export function signatureIn(message: string): FailureSignature | undefined {
 }
 
 /** Log lines about failures: the known ones and all others of mlx's own libraries. */
-export const logPattern = logPatternOf(signatures, '[[](jaccl|ring|METAL)[]] ');
+export const logPattern = logPatternOf(signatures, '[[](jaccl|ring|distributed|METAL)[]] ');

@@ -1,6 +1,7 @@
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from '../contract/driver.ts';
+import { macosSignatures } from './macos.ts';
 import { logPatternOf, signaturesOf } from './table.ts';
 
 /** Messages of a server and workers that have lost each other. */
@@ -86,19 +87,26 @@ const ofRdma = signaturesOf({
 /** Failures of the model, and failures due to lack of memory. */
 const ofTheModel = signaturesOf({
   'no-room': {
-    pattern:
-      /unable to allocate \S+ buffer|failed to allocate (?:\S+ )?buffer|failed to allocate compute |kIOGPUCommandBufferCallbackErrorOutOfMemory/,
+    pattern: /unable to allocate \S+ buffer|failed to allocate (?:\S+ )?buffer|failed to allocate compute /,
     source: 'llama.cpp; seen with build 0.7.0',
     meaning: "The weights or the context cache do not fit into a rank's memory.",
     action: 'change-file',
     cure: prose`Give the placement a smaller context, different shares, or more nodes (\`${aside(meshwright('fit'))}\`).`,
   },
   'unsupported-operation': {
-    pattern: /unsupported op\b|GGML_ASSERT\(/,
-    source: 'ggml-metal-ops.cpp and ggml.h of llama.cpp; issues 18882, 26424 and 28126',
+    pattern: /unsupported op\b|pre-allocated tensor .* cannot run the operation/,
+    source: 'ggml-metal-ops.cpp of llama.cpp, issues 18882, 26424 and 28126; libggml-base of build 0.7.0',
     meaning: 'This build of llama.cpp cannot compute this model on this Mac, so the rank stopped.',
     action: 'change-file',
     cure: 'Use a different build of llama.cpp, or a different model: another start would end at the same operation.',
+  },
+  assertion: {
+    pattern: /GGML_ASSERT\(/,
+    source: 'ggml.h of llama.cpp; seen with build 0.7.0; comment in pull request 13601',
+    meaning:
+      'A check of llama.cpp failed, so the rank stopped: this build has a bug, or does not support the model or an option.',
+    action: 'change-file',
+    cure: "Search llama.cpp's issues for the condition in the line. Then use a different build, or change the model or the `args`: the next start would probably stop there again.",
   },
   'unknown-architecture': {
     pattern: /unknown model architecture: '/,
@@ -143,13 +151,6 @@ const ofTheModel = signaturesOf({
     action: 'wait',
     cure: "Wait; if the error returns, check this Mac's disk.",
   },
-  'library-not-loaded': {
-    pattern: /^dyld\[\d+\]: Library not loaded: /,
-    source: 'dyld of macOS',
-    meaning: 'The program needs a library that is not on this Mac.',
-    action: 'change-file',
-    cure: 'Use the build of llama.cpp for macOS on Apple silicon, with all its libraries.',
-  },
 });
 
 /**
@@ -159,7 +160,7 @@ const ofTheModel = signaturesOf({
  *
  * @see ggml/src/ggml-rpc of llama.cpp for the messages; those of the mesh and of the model were seen with build 0.7.0
  */
-export const signatures: readonly FailureSignature[] = [...ofTheMesh, ...ofRdma, ...ofTheModel];
+export const signatures: readonly FailureSignature[] = [...ofTheMesh, ...ofRdma, ...ofTheModel, ...macosSignatures];
 
 /**
  * Log lines about the mesh and its failures. A worker logs each connection, and then RDMA if the connection uses it. The

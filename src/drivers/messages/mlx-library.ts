@@ -1,5 +1,7 @@
 import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
+import type { FailureSignature } from '../contract/driver.ts';
+import { macosSignatures } from './macos.ts';
 import { signaturesOf } from './table.ts';
 
 /** A failed connection in any program, also in exo's. */
@@ -15,7 +17,7 @@ export const withoutRoute = {
  *
  * @see mlx/distributed/jaccl of mlx 0.32; issues 3777, 3910, 4191, 4209 and 4530 of ml-explore/mlx and 1847 of exo
  */
-export const jacclSignatures = signaturesOf({
+const jacclSignatures = signaturesOf({
   'device-denied': {
     pattern:
       /(?:Changing queue pair to (?:INIT|RTR|RTS)|Creating the queue pair) failed with (?:errno (?:1|13)\b|'[^']*\((?:1|13)\)')/,
@@ -125,19 +127,19 @@ export const jacclSignatures = signaturesOf({
     action: 'restart',
     cure: 'Start again, which picks a different port.',
   },
+  'no-socket': {
+    pattern: /\[(?:jaccl|ring)\] Couldn't (?:create socket|enable reuse)/,
+    source: 'libmlx of mlx 0.32.4',
+    meaning: 'A rank could not open a network socket; the number in the line is the reason (24: too many open files).',
+    action: 'restart',
+    cure: prose`Start again; if the error returns, restart that Mac (\`${aside(meshwright('reboot'))}\`).`,
+  },
   'no-own-address': {
     pattern: /Couldn't bind socket \(error: (?:49|99)\)/,
     source: 'mlx 0.32; on Linux: 99',
     meaning: 'This Mac no longer has the address that the ranks connect to.',
     action: 'apply',
     cure: 'Start again, which reads the addresses again.',
-  },
-  'port-taken': {
-    pattern: /Couldn't bind socket \(error: (?:48|98)\)|\[Errno (?:48|98)\] Address already in use/,
-    source: 'mlx 0.32; on Linux with mlx 0.32.4: 98',
-    meaning: 'Another program listens on a port of this rank.',
-    action: 'restart',
-    cure: 'Start again, which picks a different port; if the endpoint port is taken, give the placement a different one.',
   },
   'foreign-connection': {
     pattern: /(?:Recv|Send) failed with errno[ =]\d+/,
@@ -164,7 +166,7 @@ export const jacclSignatures = signaturesOf({
 });
 
 /** Failures of a TCP ring, and of a group whose files are wrong. */
-export const ringSignatures = signaturesOf({
+const ringSignatures = signaturesOf({
   'peer-lost': {
     pattern:
       /\[ring\] (?:connection to a peer was lost|Too many send\/recv errors|Receiving from socket|Sending to socket|Socket \d+ was closed by the peer)/,
@@ -182,70 +184,13 @@ export const ringSignatures = signaturesOf({
     cure: 'Start again; if the error returns, report it and include the log.',
   },
   'no-backend': {
-    pattern: /Cannot initialize \w+ distributed backend/,
-    source: 'mlx 0.32.4 without JACCL, as on Linux',
+    pattern: /Cannot initialize \w+ distributed backend|\[distributed\] Couldn't initialize any backend/,
+    source: 'mlx 0.32.4 without JACCL, as on Linux; libmlx of mlx 0.32.4',
     meaning: 'This build of mlx cannot connect ranks this way: it was built without it, or macOS lacks the library.',
     action: 'change-file',
     cure: 'Use a build of mlx with JACCL on macOS 26.2 or newer, or declare transport: tcp.',
   },
 });
 
-/** Metal's errors about GPU memory and GPU commands. */
-export const gpuSignatures = signaturesOf({
-  'gpu-buffers': {
-    pattern: /\[metal::malloc\] Resource limit \(\d+\) exceeded/,
-    source: 'metal/allocator.cpp:143 of mlx 846d176; mlx-lm issue 831; the limit is `sysctl iogpu.rsrc_limit`',
-    meaning: 'The rank holds too many GPU buffers at the same time; memory may still be free.',
-    action: 'restart',
-    cure: 'Restart the placement; if the error returns, use a newer mlx and mlx-lm, or cache fewer prompts.',
-  },
-  'gpu-buffer-size': {
-    pattern: /greater than the maximum allowed buffer size/,
-    source: 'metal/allocator.cpp:116 of mlx 846d176',
-    meaning: 'One GPU buffer would be larger than Metal allows: a prompt is too long to be read in one step.',
-    action: 'change-file',
-    cure: 'Send shorter prompts, or read them in smaller steps (`--prefill-step-size` in the `args` of mlx).',
-  },
-  'gpu-memory': {
-    pattern: /kIOGPUCommandBufferCallbackErrorOutOfMemory|\[metal::malloc\]|\[malloc\] Unable to allocate/,
-    source: "metal/allocator.cpp of mlx 0.32; Metal's error names",
-    meaning: 'The GPU ran out of memory.',
-    action: 'change-file',
-    cure: 'Give the placement a smaller context, fewer parallel requests, or more nodes.',
-  },
-  'gpu-timeout': {
-    pattern: /\[METAL\].*GPU Timeout|kIOGPUCommandBufferCallbackErrorTimeout|\[Event::wait\] Timed out/,
-    source: 'mlx 846d176 (0.32.2); exo diagnostics.py at b5375f8',
-    meaning: 'A GPU operation did not finish in time.',
-    action: 'restart',
-    cure: prose`Restart the placement; if the GPU stays at 100 %, restart that Mac (\`${aside(meshwright('reboot'))}\`). If the error returns, try a different version of mlx.`,
-  },
-  'gpu-interactivity': {
-    pattern: /\[METAL\].*Impacting Interactivity/,
-    source: "mlx 846d176 (0.32.2); Metal's error names",
-    meaning: 'macOS stopped a GPU operation that kept the screen from being drawn.',
-    action: 'restart',
-    cure: 'Restart the placement; if the error returns, log out at the screen of that Mac, or read prompts in smaller steps.',
-  },
-  'gpu-victim': {
-    pattern: /\[METAL\].*(?:Discarded|InnocentVictim)/,
-    source: "mlx 846d176 (0.32.2); Metal's error names",
-    meaning: "macOS reset the GPU because of a different operation's error, and discarded this one.",
-    action: 'restart',
-    cure: 'Restart the placement; if the error returns, stop other programs that use the GPU of that Mac.',
-  },
-  'gpu-failed': {
-    pattern: /\[METAL\] Command buffer execution failed/,
-    source: 'mlx 846d176 (0.32.2)',
-    meaning: 'A GPU operation failed.',
-    action: 'restart',
-    cure: prose`Restart the placement; if the error returns, restart that Mac (\`${aside(meshwright('reboot'))}\`), then try a different version of mlx.`,
-  },
-  'metal-library': {
-    pattern: /Unable to (?:build|load) (?:metal library|kernel)|Failed to load the default metallib/,
-    source: 'mlx 846d176 (0.32.2)',
-    meaning: 'The GPU kernels of this mlx do not work on this macOS.',
-    action: 'change-file',
-    cure: 'Use the mlx and mlx-metal packages for the macOS of these Macs.',
-  },
-});
+/** All known messages in the log of a runtime built with mlx. */
+export const mlxSignatures: readonly FailureSignature[] = [...jacclSignatures, ...ringSignatures, ...macosSignatures];

@@ -2,7 +2,7 @@ import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from '../contract/driver.ts';
 import { oldestMlxLm } from '../known/model-types.ts';
-import { gpuSignatures, jacclSignatures, ringSignatures } from './mlx-library.ts';
+import { mlxSignatures } from './mlx-library.ts';
 import { logPatternOf, signaturesOf } from './table.ts';
 
 /** Failures that prevent a group from forming. */
@@ -82,19 +82,14 @@ const ofTheModel = signaturesOf({
  * Failures in the log of a rank. A peer lost over RDMA leaves no line: the other ranks wait forever without logging,
  * and only a token check reveals it.
  */
-export const signatures: readonly FailureSignature[] = [
-  ...jacclSignatures,
-  ...ringSignatures,
-  ...gpuSignatures,
-  ...ofTheGroup,
-  ...ofTheModel,
-];
+export const signatures: readonly FailureSignature[] = [...mlxSignatures, ...ofTheGroup, ...ofTheModel];
 
 /** Log lines about the group, and about failures: the known ones and all others of mlx's own libraries. */
 export const logPattern = logPatternOf(
   signatures,
   '^meshwright: group of [0-9]+ ranks over ',
-  '[[](jaccl|ring)[]] [^C]',
+  // All but `Connection attempt`.
+  '[[](jaccl|ring|distributed)[]] ([^C]|C[^o]|Co[^n])',
   // The end of a traceback, for an exception without text.
   '^[A-Za-z0-9_.]+(Error|Exception)$',
 );

@@ -39,3 +39,15 @@ describe.each(names)('the known messages of %s', (name) => {
     );
   });
 });
+
+it('a line that several runtimes print has one meaning, action and cure', () => {
+  const differing = names.flatMap(linesOf).filter(({ line }) => {
+    const found = names.flatMap((name) => {
+      const { signatures } = driverOf({ driver: name });
+      const first = signatures.find(({ pattern }) => pattern.test(line));
+      return first === undefined ? [] : [JSON.stringify([first.id, first.meaning, first.action, first.cure])];
+    });
+    return new Set(found).size > 1;
+  });
+  expect(differing).toEqual([]);
+});
