@@ -111,6 +111,6 @@ function together(misses: readonly (readonly [name: string, miss: Miss])[], own:
   if (all.every(({ kind }) => kind === 'closed')) return misses.find(([name]) => name === own)?.[1];
   const full = all.find(({ kind }) => kind === 'full');
   if (full !== undefined) return full;
-  const reasons = misses.map(([name, { reason }]) => `${name}: ${reason}`);
-  return { kind: 'down', reason: `no replica answers. ${reasons.join(' ')}` };
+  const reasons = misses.map(([name, { reason }]) => `${name}: ${reason.replace(/\.$/, '')}`);
+  return { kind: 'down', reason: `no replica answers: ${reasons.join('; ')}.` };
 }

@@ -65,7 +65,7 @@ describe('a request that several replicas can answer', () => {
     ['own is closed.', 'closed', 'closed'],
     ['a is full.', 'closed', 'full'],
     ['own is full.', 'full', 'down'],
-    ['no replica answers. own: own is closed. a: a is down.', 'closed', 'down'],
+    ['no replica answers: own: own is closed; a: a is down.', 'closed', 'down'],
   ] as const)('is refused for one reason, or for all: %s', async (reason, own, other) => {
     expect(await ask(lane('own', own), lane('a', other))).toEqual(['own a', reason]);
   });
