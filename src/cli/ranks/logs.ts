@@ -19,7 +19,7 @@ import { exitText, isSuccess } from '../../model/probe.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { labelled, type Prose, prose } from '../../model/text/prose.ts';
-import { withoutRequests } from '../../node/endpoint/request-lines.ts';
+import { requestRemover } from '../../node/endpoint/request-lines.ts';
 import {
   type LogMark,
   type LogPart,
@@ -180,7 +180,9 @@ function show(
 
 /** True if this line is the failure reason of the rank that failed first. */
 const isTelling = ({ placement, failing }: FoundRank, rank: RankName, line: string): boolean =>
-  placement === rank.placement && failing.said.node === rank.node && failing.failure?.line === line;
+  placement === rank.placement && failing.said.node === rank.node && reasonLine(failing) === line;
+
+const reasonLine = ({ said, failure }: FailingRank): string | undefined => failure && said.lines[failure.index];
 
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
 
@@ -313,6 +315,7 @@ interface Watch {
 interface Followed {
   readonly placement: string;
   readonly reader: ReturnType<typeof lineReader>;
+  readonly withoutRequests: ReturnType<typeof requestRemover>;
   mark: LogMark | undefined;
   /** The last reported reason why nothing could be read. */
   told: string;
@@ -324,7 +327,13 @@ async function followNode(way: NodeTarget, placements: readonly string[], watch:
   const close = (): void => session.close();
   signal.addEventListener('abort', close, { once: true });
   const logs = placements.map(
-    (placement): Followed => ({ placement, reader: lineReader(), mark: undefined, told: '' }),
+    (placement): Followed => ({
+      placement,
+      reader: lineReader(),
+      withoutRequests: requestRemover(requestPatternOf(watch.fleet, placement)),
+      mark: undefined,
+      told: '',
+    }),
   );
   let lostBy = '';
   while (!signal.aborted) {
@@ -349,7 +358,7 @@ async function followNode(way: NodeTarget, placements: readonly string[], watch:
   }
   signal.removeEventListener('abort', close);
   session.close();
-  for (const { placement, reader } of logs) showLines(watch, { placement, node: way.node }, reader.end());
+  for (const log of logs) showLines(watch, log, way.node, log.reader.end());
 }
 
 const isFull = (part: LogPart): boolean => part.kind === 'part' && part.bytes.length === mostPartBytes;
@@ -392,20 +401,25 @@ function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: W
   log.told = '';
   const isFirst = log.mark === undefined;
   if (log.mark !== undefined && part.from < log.mark.bytes) {
-    showLines(watch, { placement: log.placement, node }, log.reader.end());
+    showLines(watch, log, node, log.reader.end());
     run.console.err(`${node}: the log of ${log.placement} starts over from the beginning\n`);
   }
   const lines = log.reader.add(part.bytes);
   log.mark = part.mark;
   // The first piece of a long log starts in the middle of a line.
   const whole = isFirst && part.from > 0 ? lines.slice(1) : lines;
-  showLines(watch, { placement: log.placement, node }, whole, isFirst ? watch.lines : whole.length);
+  showLines(watch, log, node, whole, isFirst ? watch.lines : whole.length);
 }
 
 /** Shows the last lines, at most `most`, excluding those about requests. */
-function showLines(watch: Watch, rank: RankName, lines: readonly string[], most = lines.length): void {
-  const { placement, node } = rank;
-  const shown = withoutRequests(lines, requestPatternOf(watch.fleet, placement));
+function showLines(
+  watch: Watch,
+  { placement, withoutRequests }: Followed,
+  node: NodeName,
+  lines: readonly string[],
+  most = lines.length,
+): void {
+  const shown = withoutRequests(lines);
   for (const text of shown.slice(Math.max(0, shown.length - most))) {
     watch.run.console.out(`${watch.prefix(placement, node)} | ${escapeLines(text)}\n`);
   }

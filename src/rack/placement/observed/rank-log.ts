@@ -1,6 +1,6 @@
 import { exitKeys, lastExitOf, neverExited } from '../../../model/facts/daemons.ts';
 import { given } from '../../../model/given.ts';
-import { accessLines, type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
+import { accessLines, answerLines, type RequestPattern, requestFilter } from '../../../node/endpoint/request-lines.ts';
 import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
 import { placementFolder, rankLog, rankServiceLabel, startFile } from '../../../node/paths/own-paths.ts';
 import { quote } from '../../../node/quote.ts';
@@ -35,7 +35,7 @@ n=0 p='' i=${pathWord(below(placementFolder(placement), 'process'))}
 [ ! -r "$i" ] || while IFS= read -r x; do
   case $x in (pid=*) p=\${x#*=} ;; esac
 done <"$i"
-[ "$o" -ge "$z" ] || n=$(${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestFilter(accessLines)} | ${pathWord(tool.wc)} -c)
+[ "$o" -ge "$z" ] || n=$(${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestFilter(answerLines, undefined)} | ${pathWord(tool.wc)} -c)
 ${pathWord(tool.ps)} -ax -o pgid= -o rss= | ${pathWord(tool.awk)} -v "g=$p" '$1 == g { n += $2 } END { printf "rss=%.0f\\n", n * 1024 }'
 printf 'log=%s\\n' "$((n))"`);
 
@@ -69,7 +69,6 @@ const launchdFields = `/^(\\t|    )(pid|${exitKeys.join('|')}) = / { sub(/^[\\t 
  * start. It changes nothing, and a missing rank or log is not an error.
  */
 export function rankReportCommand({ placement, lines, requestPattern, rootPrefix }: RankReportRequest): string {
-  const all = [accessLines, requestPattern ?? []].flat().join('|');
   return shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
 ${pathWord(tool.launchctl)} print system/${rankServiceLabel(placement)} 2>/dev/null | ${pathWord(tool.awk)} '${launchdFields}'
@@ -77,7 +76,7 @@ printf '@log\\n'
 ${logSinceStart(placement)}
 [ $((z - o)) -le ${mostBytes} ] || o=$((z - ${mostBytes}))
 [ "$o" -lt "$z" ] || exit 0
-${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestFilter(all)} | ${pathWord(tool.tail)} -n ${lines}
+${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestFilter(accessLines, requestPattern)} | ${pathWord(tool.tail)} -n ${lines}
 exit 0`);
 }
 
@@ -109,7 +108,7 @@ ${requestPattern === undefined ? '' : filteredEnd(requestPattern, lines)}exec ${
 const filteredEnd = (pattern: string, lines: number): string =>
   `if [ -f "$f" ] && [ -r "$f" ]; then
   export R LC_ALL=C
-  ${requestFilter(pattern)} <"$f" | ${pathWord(tool.tail)} -n ${lines}
+  ${requestFilter(pattern, pattern)} <"$f" | ${pathWord(tool.tail)} -n ${lines}
   exit
 fi
 `;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { requestPattern } from '../../../../src/drivers/exo/exo.ts';
+import { driverOf } from '../../../../src/drivers/registry.ts';
+import { requestRemover } from '../../../../src/node/endpoint/request-lines.ts';
 import { placementFolder, rankLog, startFile } from '../../../../src/node/paths/own-paths.ts';
 import {
   parseRankProgress,
@@ -66,6 +68,24 @@ describe.each(scriptShells)('the rank report in $name', (shell) => {
     expect(await report(root)).toEqual({ lines: ['one', 'two', ...lines] });
   });
 
+  it('leaves out every line of an mlx request body, up to the next line with a time or a known beginning', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/launchctl', 'exit 113');
+    const mlx = driverOf({ driver: 'mlx' }).requestPattern;
+    const body = [
+      '2026-11-28 10:00:00,000 - ERROR - JSONDecodeError: x - Raw body: {"messages": "my',
+      '',
+      'secret error',
+      '  prompt"',
+    ];
+    const kept = ['one', '127.0.0.1 - - [28/Nov/2026 12:56:57] code', 'libc++abi: terminating', 'two'];
+    const lines = [...body, kept[1], ...body, kept[2], kept[3]];
+    root.file(rankLog('kimi').path, `one\n${lines.join('\n')}\n`);
+    expect(await report(root, 9, mlx)).toEqual({ lines: kept });
+    const remove = requestRemover(mlx);
+    expect(lines.flatMap((line) => remove([line ?? '']))).toEqual(kept.slice(1));
+  });
+
   it('shows the whole log after a rotation, and nothing without a log', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', 'exit 113');
@@ -89,10 +109,26 @@ describe.each(scriptShells)('the rank progress in $name', (shell) => {
       '127.0.0.1 - - [28/Nov/2026 12:56:57] "POST /v1/chat/completions HTTP/1.1" 404 -',
       'INFO:     127.0.0.1:50112 - "GET /health HTTP/1.1" 200 OK',
       '0.01.5 I srv  log_server_r: done request: POST /v1/chat/completions 127.0.0.1 503',
+      '[GIN] 2024/08/08 - 14:07:10 | 200 |    5.4359065s |       127.0.0.1 | POST     "/api/chat"',
+      'Received request: POST to /v1/chat/completions with body',
+    ];
+    const answers = [
+      '2026-11-28 12:56:43,685 - INFO - Prompt Cache: 1 sequences, 0.00 GB',
+      '2026-11-28 12:56:43,685 - INFO - - assistant: 1 sequences, 0.00 GB',
+      '2026-11-28 12:56:43,685 - INFO - Prompt processing progress: 0/9',
+      '16.15.162.661 I srv  params_from_: Chat format: peg-gemma4',
+      'srv  get_availabl: updating prompt cache',
+      'srv          load:  - looking for better prompt, base f_keep = 0.444, sim = 0.519',
+      'srv        update:  - cache state: 5 prompts, 7053.061 MiB (limits: 8192.000 MiB, 262144 tokens, 262144 est)',
+      '16.15.202.152 I slot get_availabl: id  3 | task -1 | selected slot by LRU, t_last = 168504210124',
+      '16.15.294.685 I slot launch_slot_: id  3 | task 1804 | processing task, is_child = 0',
     ];
     root.file(rankLog('kimi').path, `old\nfour\n${requests.join('\n')}\n`);
     root.file(startFile('kimi').path, 'log=4\n');
     expect((await look())?.logBytes).toBe(5);
     expect(await report(root)).toEqual({ lines: ['four'] });
+    const loading = ['srv  load_model: loading model', 'slot   load_model: id  0 | task -1 | new slot, n_ctx = 4096'];
+    root.file(rankLog('kimi').path, `old\n${[...answers, ...loading].join('\n')}\n`);
+    expect((await look())?.logBytes).toBe(`${loading.join('\n')}\n`.length);
   });
 });
