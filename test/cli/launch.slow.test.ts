@@ -144,6 +144,14 @@ inTurn(1, 2)('launch', () => {
     expect((await run('sim', 'fault', '--clear', 'not-enrolled')).code).toBe(0);
   });
 
+  it('warns of a GID from which mlx cannot send, and starts the ranks', async () => {
+    expect((await run('sim', 'fault', 'gid-second', 'studio-1')).code).toBe(0);
+    const ran = await run('launch', '--nodes', 'studio-4,studio-1', '--sim', '--yes', '--', 'echo', 'up');
+    expect([ran.code, printed(ran.stdout, 0)]).toEqual([0, ['up']]);
+    expect(ran.stderr).toContain('warning  placement/gid-index');
+    expect((await run('sim', 'fault', '--clear', 'gid-second')).code).toBe(0);
+  });
+
   it('assigns ranks in the order of --nodes', async () => {
     const ran = await run('launch', '--nodes', 'studio-4,studio-1', '--sim', '--yes', '--', 'sh', '-c', 'echo {rank}');
     expect(ran.code).toBe(0);

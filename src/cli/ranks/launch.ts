@@ -27,6 +27,7 @@ import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
 import { holdFact } from '../../rack/hold/hold-fact.ts';
 import { holdsAgainst } from '../../rack/hold/node-holds.ts';
+import { launchGidWarnings } from '../../rack/placement/check/gid-index.ts';
 import { type LaunchAccount, launchRankCommand, launchRankScript } from '../../rack/placement/launched-program.ts';
 import { rebootMarkFact } from '../../rack/placement/observed/fact.ts';
 import { seenNames } from '../../rack/placement/state/seen-names.ts';
@@ -178,6 +179,8 @@ async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Lau
   ]);
   const wish = { nodes: names, isOverRdma, mayPassBudget, ...(account && { account: account.name }) };
   refuseAny([...held, ...launchRefusals(wish, observation)]);
+  if (isOverRdma)
+    showDiagnostics(run.console, launchGidWarnings(names, cluster.fleet, Object.values(observation.nodes)));
 }
 
 interface Launch {

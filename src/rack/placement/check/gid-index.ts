@@ -1,13 +1,15 @@
 import { linkAddresses } from '../../../desired/addresses.ts';
+import { diagnose } from '../../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { refused } from '../../../drivers/contract/checks.ts';
 import type { PlacementFinding } from '../../../drivers/contract/driver.ts';
-import { groupLinks } from '../../../drivers/contract/mlx-group.ts';
+import { groupLinks, jacclGid } from '../../../drivers/contract/mlx-group.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../model/desired.ts';
 import type { Facts, NodeObservation } from '../../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../../model/known.ts';
 import { alike, listText } from '../../../model/lists.ts';
-import { type LinkEnd, linkEndText } from '../../../model/node.ts';
+import { type LinkEnd, linkEndText, type NodeName } from '../../../model/node.ts';
 import { isSameEnd } from '../../cabling/receptacle-view.ts';
 import { readValue } from '../../fact.ts';
 import { adoptedDaemon } from '../../foreign-daemon/adopted-daemon.ts';
@@ -59,14 +61,21 @@ function sendingOf(
   const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
   const needed = runtime && driverOf(runtime).sendsFromGid;
   if (needed === undefined || placement.transport !== 'rdma' || placement.nodes.length === 1) return undefined;
-  const ends = groupLinks(placement, fleet.thunderbolt).flatMap((link) =>
+  return { driver: runtime?.driver ?? '', needed, ends: sendingEnds(placement, needed, fleet, nodes) };
+}
+
+const sendingEnds = (
+  group: Parameters<typeof groupLinks>[0],
+  needed: number,
+  fleet: DesiredFleet,
+  nodes: readonly NodeObservation[],
+): readonly SendingEnd[] =>
+  groupLinks(group, fleet.thunderbolt).flatMap((link) =>
     link.ends.flatMap((end) => {
       const facts = nodes.find(({ node }) => node === end.node)?.facts;
       return facts === undefined ? [] : [sendingEnd(fleet, facts, end, needed)];
     }),
   );
-  return { driver: runtime?.driver ?? '', needed, ends };
-}
 
 /** `index 2 on studio-1:2 (rdma_en3)` for the ends from which the runtime cannot send; empty if there are none. */
 function wrongEnds({ ends, needed }: Sending): string {
@@ -86,10 +95,30 @@ export function gidFindings(
   nodes: readonly NodeObservation[],
 ): readonly PlacementFinding[] {
   const sending = sendingOf(placement, fleet, nodes);
-  const wrong = sending && wrongEnds(sending);
-  if (sending === undefined || wrong === '') return [];
-  const detail = `${sending.driver} sends over RDMA only from GID index ${sending.needed}, but the GID of the IPv4 address is at ${wrong}. Every start fails there (RTR errno 22).`;
-  return [refused('placement/gid-index', detail)];
+  const wrong = sending && wrongText(sending);
+  if (wrong === undefined) return [];
+  return [refused('placement/gid-index', `${wrong} Every start fails there (RTR errno 22).`)];
+}
+
+function wrongText(sending: Sending): string | undefined {
+  const { driver, needed } = sending;
+  const wrong = wrongEnds(sending);
+  if (wrong === '') return undefined;
+  return `${driver} sends over RDMA only from GID index ${needed}, but the GID of the IPv4 address is at ${wrong}.`;
+}
+
+/** Warns of the same ends between the ranks of a user's own JACCL group, which need not use mlx. */
+export function launchGidWarnings(
+  group: readonly NodeName[],
+  fleet: DesiredFleet,
+  nodes: readonly NodeObservation[],
+): readonly Diagnostic[] {
+  const ends = sendingEnds({ nodes: group, transport: 'rdma', backend: 'jaccl' }, jacclGid, fleet, nodes);
+  const wrong = wrongText({ driver: 'mlx', needed: jacclGid, ends });
+  if (wrong === undefined) return [];
+  const detail = `${wrong} If the program uses mlx, it fails there (RTR errno 22).`;
+  const hint = 'No cure is known. Leave out the Mac, or use a program that sends from the GID that it finds.';
+  return [diagnose('placement/gid-index', { severity: 'warning', detail, hint })];
 }
 
 /** What a start needs, as a gate sees it. */

@@ -4,7 +4,7 @@ import type { DesiredPlacement } from '../../../../../src/model/desired.ts';
 import type { Gid } from '../../../../../src/model/facts/rdma.ts';
 import { known } from '../../../../../src/model/known.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { neededGids } from '../../../../../src/rack/placement/check/gid-index.ts';
+import { launchGidWarnings, neededGids } from '../../../../../src/rack/placement/check/gid-index.ts';
 import { placementFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements } from '../../../../../src/rack/placement/check/placement-survey.ts';
 import { fleetOfDriver, type MeshRack, observeMesh, threeRanks } from '../../../../rack/placements.ts';
@@ -93,5 +93,29 @@ describe('ranks whose runtime sends only from GID index 1', () => {
   it('cause no suspicion about the cable when they hang', () => {
     const hung = { ...up, 'studio-1': (up['studio-1'] ?? []).map((one) => ({ ...one, token: silent })) };
     expect(judged(withGids([gidTo('10.77.0.1', 2)], hung)).findings).toEqual(['error placement/gid-index']);
+  });
+});
+
+describe('the warning about GIDs of a launch', () => {
+  const warnings = (rack: MeshRack, ...names: readonly number[]) => {
+    const desired = fleetOfDriver('mlx', {});
+    const nodes = Object.values(observeMesh(desired, rack).nodes);
+    const group = names.map((number) => nodeName(`studio-${number}`));
+    return launchGidWarnings(group, desired, nodes).map(({ severity, code, detail }) => [severity, code, detail]);
+  };
+
+  it('names the ends of the cables between the ranks from which mlx cannot send', () => {
+    const detail =
+      'mlx sends over RDMA only from GID index 1, but the GID of the IPv4 address is at index 2 on studio-1:2 (rdma_en3). If the program uses mlx, it fails there (RTR errno 22).';
+    for (const names of [
+      [1, 2],
+      [2, 1],
+      [1, 2, 3, 4],
+    ])
+      expect(warnings(second, ...names)).toEqual([['warning', 'placement/gid-index', detail]]);
+  });
+
+  it('is absent if no rank uses the cable, or if the GIDs are unknown', () => {
+    expect([warnings(second, 1, 3), warnings(second, 2, 3, 4), warnings(unseen, 1, 2)]).toEqual([[], [], []]);
   });
 });
