@@ -86,6 +86,21 @@ describe('Markdown pages', () => {
   });
 });
 
+describe('commands that list packages for Macs', () => {
+  // Without the variable, uv assumes macOS 13, for which mlx has no wheels (uv 0.11.7 and 0.13.9).
+  it('name the oldest macOS', () => {
+    const commands = pages.flatMap((page) =>
+      [
+        ...textOf(page)
+          .replaceAll(/\s+/g, ' ')
+          .matchAll(/\S+ uv pip compile [^`|]*?--python-platform/g),
+      ].map(([command]) => `${page}: ${command.split(' ')[0]}`),
+    );
+    expect(commands.length).toBeGreaterThan(2);
+    expect(commands.filter((one) => !one.endsWith(': MACOSX_DEPLOYMENT_TARGET=26.0'))).toEqual([]);
+  });
+});
+
 describe('CHANGELOG.md', () => {
   it('lists required operator actions for every version', () => {
     const sections = textOf('CHANGELOG.md').split(/^## /m).slice(1);
