@@ -17,7 +17,7 @@ interface Gate {
 
 /** Imports one of the scripts, which have no types. */
 const script = (name: string) => import(pathToFileURL(join(root, 'scripts', name)).href);
-const { totalMinutes, gateRuns } = await script('gate-list.mjs');
+const { bars, totalMinutes, gateRuns } = await script('gate-list.mjs');
 const { readResults } = await script('results.mjs');
 
 const ci: readonly Gate[] = gateRuns('/results', true).ci;
@@ -37,6 +37,13 @@ describe('the time limits of the CI gates', () => {
   it('add up to less than 85 minutes', () => {
     expect(totalMinutes).toBe(85);
     expect(ci.reduce((sum, { minutes }) => sum + minutes, 0)).toBeLessThan(totalMinutes);
+  });
+
+  it('and the CPU time of CI are those of CONTRIBUTING.md', () => {
+    const shown = textOf('CONTRIBUTING.md').replaceAll('\n', ' ');
+    expect(shown).toContain(
+      `may need ${bars.cpuMinutes} CPU minutes on two cores, and its limits add up to less than ${totalMinutes} minutes`,
+    );
   });
 });
 
