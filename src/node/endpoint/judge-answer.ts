@@ -61,9 +61,10 @@ export function judgeGolden(answer: HttpAnswer, pointer: string, check: GoldenCh
   const judged = judgeToken(answer, pointer);
   if (judged.kind === 'none') return judged;
   const text = `${judged.thought ?? ''}${judged.text}`;
-  const whole = isCutOff(answer.body) ? text.replace(/\ufffd{1,3}$/, '') : text;
-  if (check !== 'none' && unprintable.test(whole)) return { kind: 'none', reason: 'the text is not printable', text };
+  const whole = isCutOff(answer.body) ? text.replace(/\ufffd{1,3}\s*$/, '') : text;
   if (check !== 'none' && text.trim() === '') return { kind: 'none', reason: 'the text is blank' };
+  if (check !== 'none' && (whole.trim() === '' || unprintable.test(whole)))
+    return { kind: 'none', reason: 'the text is not printable', text };
   const tokens = tokensOf(answer.body);
   return { kind: 'golden', text, ...given({ tokens }) };
 }

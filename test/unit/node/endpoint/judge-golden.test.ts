@@ -33,6 +33,8 @@ describe('a golden answer', () => {
     ['一二\ufffd\ufffd', 'length', 'golden'],
     ['一二\ufffd', 'stop', 'none'],
     ['一\ufffd二', 'length', 'none'],
+    ['一二\ufffd\n', 'length', 'golden'],
+    [' \ufffd\ufffd\ufffd', 'length', 'none'],
   ])('may end inside a character only at the token limit: %j, %s', (content, finish_reason, kind) => {
     const body = JSON.stringify({ choices: [{ message: { content }, finish_reason }] });
     expect(judgeGolden({ status: 200, body }, pointer, 'printable')).toMatchObject({ kind, text: content });
