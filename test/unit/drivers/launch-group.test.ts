@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import type { SeenNames } from '../../../src/drivers/contract/driver.ts';
 import { launchFiles, launchGroup as launchGroupItself } from '../../../src/drivers/launch-group.ts';
-import { nodeName } from '../../../src/model/node.ts';
+import { type Link, type LinkEnd, nodeName } from '../../../src/model/node.ts';
 import { settledFleet } from '../../rack/rack.ts';
 import { onOnePage, onPage } from '../one-page.ts';
 
@@ -52,6 +52,25 @@ describe('the group of a launched program', () => {
     expect(four.files[launchFiles.mpi]).toBe(
       'studio-1.lan slots=1\nstudio-2.lan slots=1\nstudio-3.lan slots=1\nstudio-4.lan slots=1\n',
     );
+  });
+
+  it("hands out the devices of Apple's hostfile for four M3 Ultra", () => {
+    const cables = ['1:4 2:4', '1:3 3:4', '1:2 4:4', '2:3 3:3', '2:2 4:3', '3:2 4:2'];
+    const end = (node = '', receptacle = ''): LinkEnd => ({
+      node: nodeName(`studio-${node}`),
+      receptacle: Number(receptacle),
+    });
+    const links = cables.map((cable, index): Link => {
+      const [one, at, other, to] = cable.split(/[ :]/);
+      return { index, ends: [end(one, at), end(other, to)] };
+    });
+    const made = group(['studio-1', 'studio-2', 'studio-3', 'studio-4'], seen, { ...thunderbolt, links });
+    expect(JSON.parse(made.files[launchFiles.devices] ?? '')).toEqual([
+      [null, 'rdma_en5', 'rdma_en4', 'rdma_en3'],
+      ['rdma_en5', null, 'rdma_en4', 'rdma_en3'],
+      ['rdma_en5', 'rdma_en4', null, 'rdma_en3'],
+      ['rdma_en5', 'rdma_en4', 'rdma_en3', null],
+    ]);
   });
 
   it('meets on the cable between two Macs', () => {

@@ -302,6 +302,33 @@ describe('an exo ring over TCP', () => {
     expect(offCables.atMs).toBeGreaterThan(60_000);
   });
 
+  // Published in exo issues 2309 and 2310, with other addresses.
+  it.each([
+    [
+      'a node dials the office network',
+      [
+        ['0.0.0.0', '10.77.0.2'],
+        ['192.0.2.30', '0.0.0.0'],
+      ],
+      'studio-2 to studio-1 at 192.0.2.30 instead of over the cable (10.77.0.1)',
+    ],
+    [
+      'both nodes have an address at their own place',
+      [
+        ['192.0.2.30', '192.0.2.31'],
+        ['10.10.0.2', '10.10.0.1'],
+      ],
+      'studio-1 to studio-2 at 192.0.2.31 instead of over the cable (10.77.0.2), studio-2 to studio-1 at 10.10.0.2 instead of over the cable (10.77.0.1)',
+    ],
+  ])('is refused in a published case: %s', (_what, lists, ways) => {
+    const hostsByNode = Object.fromEntries(
+      lists.map((hosts, at) => [ids[at], hosts.map((ip) => ({ ip, port: 50_000 }))]),
+    );
+    const previews = JSON.stringify(JSON.parse(offered), (key, value) => (key === 'hostsByNode' ? hostsByNode : value));
+    const { end } = play(well([ready], { 'GET /instance/previews': previews }), cablesAt('10.77.0.1', '10.77.0.2'));
+    expect(end).toMatchObject({ code: 'exo/ring-off-cables', reason: `its ring connects ${ways}` });
+  });
+
   it('is refused if its nodes also have an address at their own place', () => {
     const previews = at('192.168.1.12').replaceAll(/"(?:0\.0\.0\.0|10\.99\.1\.1)"/g, '"192.168.1.11"');
     const { end } = play(well([ready], { 'GET /instance/previews': previews }), cablesAt('10.99.1.1', '10.99.1.2'));

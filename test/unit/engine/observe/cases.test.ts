@@ -67,7 +67,7 @@ describe('facts from published outputs', () => {
     expect(tool).toContain(`Tool: \`${command}`);
     expect(mac).toMatch(/^Mac: (?:none$|.*not recorded|.*(?:Mac|Intel|Apple silicon))/);
     expect(macos).toMatch(
-      /^macOS: (?:not (?:recorded|applicable)$|.*(?:build not recorded|\(\d{2}[A-Z]\d{1,5}[a-z]?\)))/,
+      /^macOS: (?:not (?:recorded|applicable)$|.*(?:build not recorded|\(\d{2}[A-Z]\d{1,6}[a-z]?\)))/,
     );
     expect(published).toMatch(/^Published: (?:no\. Reconstructed.{20,}|(?!no\.).{15,})/);
     // A case must name a Mac unless no Mac printed its output.
