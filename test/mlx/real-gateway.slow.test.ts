@@ -151,9 +151,15 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
 
   it.skipIf(!hasClients)('is understood by the Python clients openai, litellm and anthropic', async () => {
     const text = expect.stringContaining('Cannot apply chat template to an empty conversation');
-    expect(await askByClients(mesh.gateway.url)).toEqual({
+    const calls = ['openai chat', 'openai nulls', 'openai stream', 'openai empty', 'litellm chat', 'litellm stream'];
+    const [byGateway, byServer] = await askByClients(
+      { url: mesh.gateway.url },
+      { url: `http://127.0.0.1:${mesh.ranks.port}`, key: 'anything', model: 'default_model', calls },
+    );
+    expect(byGateway).toEqual({
       'openai models': ['tiny'],
       'openai chat': { model: 'tiny', tokens: 4 },
+      'openai nulls': { model: 'tiny', tokens: 4 },
       'openai stream': { hasText: true },
       'openai empty': { error: 'BadRequestError', text },
       'openai responses': { error: 'NotFoundError', text: expect.stringContaining('It has: /v1/chat/completions') },
@@ -163,6 +169,15 @@ describe.skipIf(real === undefined)('a gateway in front of the real mlx_lm', { t
       'litellm chat': { model: 'tiny', tokens: 4 },
       'litellm stream': { hasText: true },
       'litellm wrong': { error: 'BadRequestError', text: expect.stringContaining('temperature must be at least 0') },
+    });
+    // Without a gateway, they can use the server too, but they do not get its reasons.
+    expect(byServer).toEqual({
+      'openai chat': { model: 'default_model', tokens: 4 },
+      'openai nulls': { error: 'BadRequestError', text: 'Error code: 400' },
+      'openai stream': { hasText: true },
+      'openai empty': { error: 'NotFoundError', text: 'Error code: 404' },
+      'litellm chat': { model: 'default_model', tokens: 4 },
+      'litellm stream': { hasText: true },
     });
   });
 
