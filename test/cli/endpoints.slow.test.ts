@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { textOf } from '../architecture/sources.ts';
 import { expectGolden, json, meshwright, widest } from './meshwright.ts';
 import { exampleText, makePlace } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
@@ -46,6 +47,19 @@ describe('endpoints', () => {
     expect(blocks).toHaveLength(3);
     const check = schemaCheck('opencode', 'test/cases/clients');
     for (const block of blocks) expect(check(JSON.parse(block.split('\n\n')[0] ?? ''))).toEqual([]);
+  });
+
+  it("prints settings for Open WebUI with the names of Open WebUI's form", async () => {
+    const { stdout } = await run('endpoints');
+    const { path, form, advanced } = JSON.parse(textOf('test/cases/clients/open-webui.json'));
+    const blocks = stdout.split('\n\n').filter((block) => block.startsWith('  Open WebUI: '));
+    expect(blocks).toHaveLength(3);
+    for (const block of blocks)
+      expect(block.split('\n').map((line) => line.trim().split('  ')[0])).toEqual([
+        `Open WebUI: ${path.join(', ')}`,
+        ...form,
+        ...advanced.map((name: string) => `Advanced, ${name}`),
+      ]);
   });
 
   it('wraps its sentences at 40 columns, but not the text to copy', async () => {

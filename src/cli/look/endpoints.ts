@@ -194,9 +194,9 @@ const anyKey = (access: EndpointAccess): string => (access.kind === 'key' ? 'the
 
 const webUiLines = ({ url, model, access }: EndpointSettings, { columns }: Width): readonly string[] => [
   ...hang('  Open WebUI: ', 'Admin Panel, Settings, Connections, OpenAI API', columns),
-  `    URL        ${url}/v1`,
-  `    API Key    ${anyKey(access)}`,
-  `    Model IDs  ${model}`,
+  `    URL                  ${url}/v1`,
+  `    API Key              ${anyKey(access)}`,
+  `    Advanced, Model IDs  ${model}`,
 ];
 
 function openCodeLines({ placement, url, model, contextTokens, access }: EndpointSettings): readonly string[] {
