@@ -81,9 +81,22 @@ export function isSameBut(leftOut: readonly LeftOut[], part: unknown, whole: unk
   return keys.every((key) => isSameBut(leftOut, part[key], whole[key], key));
 }
 
-/** True if two values are equal; the order of keys does not matter. */
-export const isSame = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+/**
+ * True if two values are equal; the order of keys does not matter. A service in an unknown state says nothing, and nor
+ * does a token that was not asked for because of that.
+ */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, at) => isSame(item, other[at]));
+  }
+  if (isObject(one) && isObject(other)) {
+    const isService = typeof one['label'] === 'string';
+    if (isService && [one['state'], other['state']].includes('unknown')) return one['label'] === other['label'];
+    const { token, ...rest } = one;
+    if (isObject(token) && token['kind'] === 'not-asked') return isSame(rest, { ...other, token: undefined });
+  }
+  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+}
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);

@@ -141,7 +141,7 @@ describe('a gateway with replicas', () => {
     await second.stop();
     expect(await ask(first)).toEqual({
       status: 503,
-      text: expect.stringMatching(/no replica answers\. .*chat-b: nothing listens/),
+      text: expect.stringMatching(/no replica answers: chat-a: it is stopped; chat-b: nothing listens/),
     });
   });
 
