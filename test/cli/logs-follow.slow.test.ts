@@ -128,8 +128,8 @@ describe('logs', () => {
       'simulated studio-4 ! dyld[812]: Library not loaded: @rpath/libmlx.dylib',
     ]);
     expect(ran.stderr).toContain('mesh/first-failing-rank');
-    expect(ran.stderr).toContain('The program needs a library that is not on this Mac.');
-    expect(ran.stderr).toContain('Add the library to the archive');
+    expect(ran.stderr).toContain('The program needs a library that is not on this Mac');
+    expect(ran.stderr).toContain('Use a build of the program for macOS');
     expect(codesOf(json(await run('logs', 'chat', '--sim', '--json')))).toEqual(['mesh/first-failing-rank']);
   });
 
