@@ -40,7 +40,7 @@ until look && [ -n "$pid" ]; do
     x=$(printf '%s\n' "$o" | "$R/usr/bin/awk" 'sub(/^[ \t]*last exit reason = /, "") { r = $0 }
 sub(/^[ \t]*last exit code = /, "") { c = $0 }
 END { print r != "" ? r : c }')
-    failed doorman "the gateway does not keep running; its last exit: $x"
+    failed doorman "the gateway does not keep running; its last exit: ${x:-unknown}"
   fi
   "$R/bin/sleep" 0.1
 done
