@@ -1,26 +1,27 @@
 import { jsonObject, parsedJson } from '../model/digest.ts';
 import type { FieldForm } from '../model/gateway.ts';
 
-/** More than any field with a form needs. A text may be longer: of a long one only the beginning is read. */
+/** More than any field with a form needs, but a prompt: of a longer one, only the first byte is read. */
 const mostBytes = 1_048_576;
 
 /** What a field must be, as part of a sentence; undefined if it is that. @param value its JSON */
 export function wrongForm(value: Buffer, form: FieldForm): string | undefined {
   if (form.kind === 'text') return isPrompt(value) ? undefined : 'a text that is not blank';
   const read = value.length > mostBytes ? undefined : parsedJson(value.toString('utf8'));
+  const members = jsonObject(read);
   switch (form.kind) {
     case 'texts':
       return (Array.isArray(read) ? read : [read]).every(isText) ? undefined : 'a text or a list of texts';
     case 'number':
       return isNumber(read, form) ? undefined : numberWords(form);
     case 'token-biases': {
-      const biases = Object.entries(jsonObject(read) ?? { none: undefined });
-      const areRight = biases.every(([token, bias]) => isToken(token, form.below) && Number.isFinite(bias));
-      return areRight ? undefined : `an object of numbers by token, and every token below ${form.below}`;
+      const isBias = ([token, bias]: [string, unknown]) => isToken(token, form.below) && Number.isFinite(bias);
+      if (members !== undefined && Object.entries(members).every(isBias)) return undefined;
+      return `an object of numbers by token, and every token below ${form.below}`;
     }
     case 'object': {
-      const refused = form.refused?.find((name) => Object.hasOwn(jsonObject(read) ?? {}, name));
-      if (jsonObject(read) === undefined || Array.isArray(read)) return 'an object';
+      if (members === undefined) return 'an object';
+      const refused = form.refused?.find((name) => Object.hasOwn(members, name));
       return refused && `an object without ${refused}`;
     }
   }

@@ -57,10 +57,11 @@ async function passBody(
   if ('status' in door) return door;
   const { servedName, paths, refusedFields = [], forms = {}, fetchesImages } = door.upstream;
   if (paths !== undefined && !paths.includes(path)) return refusals.missingPath(path, servedName, paths);
-  const field = refusedFields.find((name) => !isNull(body, name));
+  const field = refusedFields.find((name) => !isNull(body.get(name)));
   if (field !== undefined) return refusals.refusedField(field, servedName);
   for (const [name, form] of Object.entries(forms)) {
-    const wanted = isNull(body, name) ? undefined : wrongForm(body.get(name) ?? none, form);
+    const value = body.get(name);
+    const wanted = value === undefined || isNull(value) ? undefined : wrongForm(value, form);
     if (wanted !== undefined) return refusals.wrongValue(name, wanted);
   }
   if (fetchesImages === true && (await hasImageIn(body))) return refusals.remoteImage();
@@ -93,10 +94,10 @@ function refusalOf({ kind, reason }: Miss, { upstream: { servedName }, count }: 
 /** A member as the JSON in which it came. */
 const textOf = (body: Members, name: string): string | undefined => body.get(name)?.toString('utf8');
 
-const none = Buffer.alloc(0);
+const nullBytes = Buffer.from('null');
 
 /** True for a field without a value. */
-const isNull = (body: Members, name: string): boolean => (textOf(body, name) ?? 'null') === 'null';
+const isNull = (value: Buffer | undefined): boolean => value === undefined || value.equals(nullBytes);
 
 /** The messages of chats, and the input of the API for responses. */
 const hasImageIn = async (body: Members): Promise<boolean> => {
@@ -116,7 +117,7 @@ function bodyFor({ upstream }: Endpoint, body: Members, model: string): readonly
   const isLeftOut = (name: string, value: Buffer): boolean =>
     name === 'model' ||
     refusedFields.includes(name) ||
-    (refusesNull === true && isNull(body, name)) ||
+    (refusesNull === true && isNull(value)) ||
     lacksMember(value, forms[name]);
   const kept = [...body].filter((member) => !isLeftOut(...member));
   const parts = kept.flatMap(([name, value]) => [Buffer.from(`${JSON.stringify(name)}:`), value, Buffer.from(',')]);
