@@ -222,6 +222,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     expect(plan.blockers).toEqual([]);
     const failed = report?.steps.filter(({ outcome }) => outcome === 'failed') ?? [];
     expect(failed.map(({ step }) => step.id)).toEqual([`${first}/placement/chat/gid-index`]);
+    expect(failed[0]?.diagnostics.map(({ code }) => code)).toEqual(['placement/gid-index']);
     expect(plainText(failed[0]?.diagnostics[0]?.detail ?? '')).toMatch(
       /expected usable, found index 2 on studio-1:4 \(rdma_en\d\)/,
     );

@@ -1,4 +1,4 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
+import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { factsWithoutAnswer } from '../../engine/observe/facts.ts';
@@ -111,11 +111,14 @@ function valueText(value: Json): string {
   return generation === undefined ? state : `${state} (generation ${generation})`;
 }
 
+/** What a different value of this kind means, where waiting longer or another run cannot help. */
+const lastingFindings: Readonly<Record<string, DiagnosticCode>> = { 'gid-index': 'placement/gid-index' };
+
 function disagreement(patch: Patch, seen: Seen): Diagnostic {
   const inFlight = stillInFlight(patch, seenAt(seen, patch));
   if (inFlight !== undefined) return inFlight;
   const isKnown = seenAt(seen, patch).kind === 'known';
-  const code = isKnown ? 'gate/not-reached' : 'gate/not-seen';
+  const code = isKnown ? (lastingFindings[patch.about.kind] ?? 'gate/not-reached') : 'gate/not-seen';
   return diagnose(code, fields(patch, seen));
 }
 
