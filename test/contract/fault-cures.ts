@@ -72,8 +72,8 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'power-wrong': apply(),
   'rdma-disabled': hands(),
   'rdma-hang': verb(
-    '`status` shows that the placement is hung; `restart`, then `reboot`',
-    'test/cli/demo.slow.test.ts',
+    '`status` shows that the placement is hung (the double of exo does not hang); `restart`, then `reboot`',
+    'test/cli/blind-follower.slow.test.ts',
   ),
   'rdma-held': verb('`doctor` names the process; a person stops it', 'test/cli/doctor-suspects.slow.test.ts'),
   'rdma-waiting': verb('`reboot` of that Mac', 'test/cli/macos-27.slow.test.ts'),
