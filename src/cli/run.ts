@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Command, CommanderError, Help, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Help, Option } from 'commander';
 import { didYouMean } from '../desired/did-you-mean.ts';
 import { wrap } from '../diagnostics/cells.ts';
 import { diagnose, failure } from '../diagnostics/diagnose.ts';
@@ -10,8 +10,8 @@ import { namedSubject } from '../model/subject.ts';
 import { isCommandVerb, meshwright } from '../model/text/command.ts';
 import { type Prose, prose } from '../model/text/prose.ts';
 import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
-import { type LogLevel, logLevels } from './files/event-lines.ts';
 import type { RunLog } from './files/run-log.ts';
+import { collect, readCount, readDuration, readLevel, readList, readOption } from './read-options.ts';
 import {
   type Console,
   diagnosticsJson,
@@ -23,7 +23,7 @@ import {
   showJsonText,
 } from './terminal/console.ts';
 import { listenForSignals } from './terminal/signals.ts';
-import { type GlobalUse, parseDuration, type Run, usageError, type Verb } from './verb.ts';
+import { type GlobalUse, type Run, usageError, type Verb } from './verb.ts';
 import { verbs } from './verbs.ts';
 import { readVersion } from './version.ts';
 
@@ -299,32 +299,7 @@ interface ProgramOutput {
 /** A global option and the use that a command needs to accept it. Without `use`, every command accepts the option. */
 type GlobalOption = readonly [use: GlobalUse | undefined, option: Option];
 
-function readDuration(text: string): number {
-  const durationMs = parseDuration(text);
-  if (durationMs === undefined) throw new InvalidArgumentError('Enter up to a day in ms, s, m or h, such as 30s.');
-  return durationMs;
-}
-
 const maxNodes = 256;
-
-function readCount(text: string): number {
-  if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new InvalidArgumentError('Enter a whole number from 1 to 9999.');
-  return Number(text);
-}
-
-function readLevel(text: string): LogLevel {
-  const level = logLevels.find((one) => one === text);
-  if (level === undefined) throw new InvalidArgumentError(`Levels: ${logLevels.join(', ')}.`);
-  return level;
-}
-
-function readList(text: string): readonly string[] {
-  const words = text.split(',').map((word) => word.trim());
-  if (words.includes('')) throw new InvalidArgumentError('Separate names by single commas.');
-  return words;
-}
-
-const collect = (text: string, earlier: readonly string[] | undefined): readonly string[] => [...(earlier ?? []), text];
 
 const globalOptions = (): readonly GlobalOption[] => [
   [
@@ -457,7 +432,10 @@ function addVerb(
   command.copyInheritedSettings(program).helpOption('-h, --help', 'print this help');
   if (verb.words !== undefined) command.arguments(verb.words);
   command.usage(['[options]', verb.words, verb.tail].filter((part) => part !== undefined).join(' '));
-  for (const option of verb.options) command.option(option.flags, option.text);
+  for (const one of verb.options) {
+    const option = new Option(one.flags, one.text);
+    command.addOption(option.required && !option.variadic ? option.argParser(readOption(one)) : option);
+  }
   command.action(() => {
     onVerb({ verb, words: command.args, own: command.opts(), global: program.opts<Run['options']>() });
   });

@@ -103,6 +103,8 @@ export type GlobalUse = 'file' | 'nodes' | 'reach' | 'consent' | 'json' | 'paral
 interface VerbOption {
   readonly flags: string;
   readonly text: string;
+  /** True if the value is a comma-separated list, to which a repeated option adds. */
+  readonly isList?: true;
 }
 
 /** A command's registry entry, with everything that `--help` needs. Its module is loaded only to run the command. */

@@ -29,7 +29,7 @@ Examples:
     ...changingNodes,
     words: '[node...|planfile]',
     options: [
-      { flags: '--allow <effects>', text: 'interrupt, rdma-start (comma-separated)' },
+      { flags: '--allow <effects>', text: 'interrupt, rdma-start (comma-separated)', isList: true },
       { flags: '--update-lock', text: 'write resolved values to the lock, even without a terminal' },
       leaseWait,
       { flags: '--verify <how>', text: 'full: first hash every file of the models that placements use' },

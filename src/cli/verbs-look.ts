@@ -30,7 +30,7 @@ Exit codes: 0 all nodes match the file, 2 changes are pending, 3 only manual ste
     name: 'facts',
     summary: 'print every fact about nodes, or why it is unknown',
     ...ofNodes,
-    options: [{ flags: '--fact <names>', text: 'only these facts (comma-separated)' }],
+    options: [{ flags: '--fact <names>', text: 'only these facts (comma-separated)', isList: true }],
     more: `Uses one connection and one exec per node. For an unknown fact, the reason is shown. Unknown never means no.
 Exit codes: 0 every node was observed, 4 some were, 1 none was, 3 all except nodes waiting for their FileVault password.
 
@@ -107,6 +107,7 @@ Examples:
       {
         flags: '--requests <counts>',
         text: 'numbers of parallel requests, comma-separated, each at most 8 (default 1,2,4 up to `parallel`)',
+        isList: true,
       },
       { flags: '--runs <count>', text: 'runs for each count in --requests (default 3)' },
       { flags: '--max-tokens <count>', text: 'maximum length of each answer (default 128)' },

@@ -9,7 +9,7 @@ export const ownVerbs: readonly ListedVerb[] = [
     words: '[file] [node...]',
     options: [
       { flags: '--all', text: 'every node in the file, for plays with `nodes: targets`' },
-      { flags: '--allow <effects>', text: 'interrupt, reboot, shutdown, rdma-start (comma-separated)' },
+      { flags: '--allow <effects>', text: 'interrupt, reboot, shutdown, rdma-start (comma-separated)', isList: true },
       leaseWait,
     ],
     more: `A playbook is a list of plays, and a play is a list of tasks. The possible tasks are fixed: \`meshwright schema playbook\` prints the format, and playbooks/*.yaml are examples. Every plan is shown before it runs. Disruptive effects need your confirmation, or --allow with the effect's name.
