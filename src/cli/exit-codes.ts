@@ -62,6 +62,7 @@ const unusableFiles: ReadonlySet<string> = new Set([
   'playbook/no-node-chosen',
   'playbook/unknown-placement',
   'playbook/unknown-field',
+  'playbook/leaves-stopped',
   'playbook/not-published',
 ]);
 /** Problems that end a run before it has changed anything, because a person has to decide first. */

@@ -209,6 +209,11 @@ export const applyCodes = {
     cause: 'Only the API gateway can stop accepting requests, and only endpoints with `listen: lan` have a gateway.',
     hint: 'Remove the placement from this task, or stop it instead: `stop`.',
   },
+  'playbook/leaves-stopped': {
+    summary: 'This playbook stops placements and never starts them again.',
+    cause: 'Before a Mac is rebooted, all placements on it are stopped. No later task starts them.',
+    hint: 'Add `- start: {}` after it. If they should stay stopped, add `- stop: {}` before it.',
+  },
   'playbook/unknown-field': {
     summary: 'This text has no field with this name.',
     cause:

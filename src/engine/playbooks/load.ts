@@ -113,15 +113,15 @@ interface Names {
 function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefined): readonly Problem[] {
   const plays = itemsOf(childOf({ value: document.value, pointer: '' }, 'plays'));
   const all = plays.flatMap((play) => itemsOf(childOf(play, 'tasks')));
-  const inFields = all.flatMap((task) => fieldProblems(document, task));
-  if (fleet === undefined) return inFields;
+  const own = [...all.flatMap((task) => fieldProblems(document, task)), ...rebootProblems(document, all)];
+  if (fleet === undefined) return own;
   const nodes = namesAmong({ noun: 'node', code: 'playbook/unknown-node' }, fleet.nodes);
   const placements = namesAmong({ noun: 'placement', code: 'playbook/unknown-placement' }, [
     ...fleet.placements,
     ...fleet.placements.flatMap(({ replica }) => (replica === undefined ? [] : [{ name: replica.of }])),
   ]);
   return [
-    ...inFields,
+    ...own,
     ...plays.flatMap((play) => {
       const choice = childOf(play, 'nodes');
       return [...nameProblems(document, textsOf(choice), nodes), ...labelProblems(document, choice, fleet)];
@@ -183,6 +183,25 @@ function propertyProblems(document: ReadDocument, { value, pointer }: Placed, fl
   if (hint === undefined) return [];
   const detail = `There is no property ${quoted(String(value))}.`;
   return [{ code: 'playbook/unknown-property', ...placeIn(document, pointer), detail, hint }];
+}
+
+/** A reboot stops placements: a later task has to start them, unless an earlier one stops them on purpose. */
+function rebootProblems(document: ReadDocument, all: readonly Placed[]): readonly Problem[] {
+  const has = (task: Placed, ...kinds: readonly TaskKind[]): boolean =>
+    kinds.some((kind) => childOf(task, kind).value !== undefined);
+  const startsAll = (task: Placed): boolean =>
+    has(task, 'start') || (has(task, 'converge') && childOf(childOf(task, 'converge'), 'only').value === undefined);
+  return all
+    .map((task, at) => ({
+      task,
+      isAlone: !all.slice(0, at).some((one) => has(one, 'stop')) && !all.slice(at).some(startsAll),
+    }))
+    .filter(({ task, isAlone }) => isAlone && has(task, 'reboot'))
+    .map(({ task }) => ({
+      code: 'playbook/leaves-stopped',
+      ...placeIn(document, childOf(task, 'reboot').pointer),
+      detail: 'The placements on the Macs that it reboots stay stopped.',
+    }));
 }
 
 /** Only placements with a gateway can be drained. */

@@ -74,9 +74,14 @@ describe('the exit code', () => {
       ],
       65: [
         ...['cli/cannot-read', 'cli/file-open-to-others', 'lock/unresolved', 'plan/unreadable'],
-        ...['no-node-chosen', 'not-published', 'unknown-field', 'unknown-node', 'unknown-placement'].map(
-          (one) => `playbook/${one}`,
-        ),
+        ...[
+          'leaves-stopped',
+          'no-node-chosen',
+          'not-published',
+          'unknown-field',
+          'unknown-node',
+          'unknown-placement',
+        ].map((one) => `playbook/${one}`),
       ],
       70: ['internal/bug'],
       75: ['lease/held'],

@@ -143,6 +143,17 @@ plays:
     expect(diagnostics.map(placeOf)).toEqual(['2:59 playbook/not-published']);
   });
 
+  it('may reboot Macs only if it also starts what stops with them, or stops it on purpose', () => {
+    const places = (tasks: string) =>
+      load(`playbook: 1\nplays: [{ nodes: all, tasks: [${tasks}] }]`).diagnostics.map(placeOf);
+    expect(places('reboot: {}')).toEqual(['2:39 playbook/leaves-stopped']);
+    expect(places('start: {}, reboot: {}')).toEqual(['2:50 playbook/leaves-stopped']);
+    expect(places('reboot: {}, converge: { only: [power] }')).toEqual(['2:39 playbook/leaves-stopped']);
+    expect(places('reboot: {}, wait: { for: observed, deadline: 5m }, start: {}')).toEqual([]);
+    expect(places('reboot: {}, converge: {}')).toEqual([]);
+    expect(places('stop: {}, reboot: {}')).toEqual([]);
+  });
+
   it('has all mistakes reported together, with places and suggestions', () => {
     const { playbook, diagnostics } = load(`playbook: 1
 plays:
