@@ -14,7 +14,7 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 85_200 },
+  lines: { bar: 85_500 },
   files: { bar: 850 },
   folder: { bar: 35 },
   file: { bar: 500 },

@@ -45,6 +45,8 @@ export interface RankConfiguration extends Pick<ScriptArgs['bootstrap-rank'], 'r
 export interface Configured {
   readonly kind: 'configured';
   readonly digest: Digest;
+  /** Its settings, as a start stores them. @see declaredText */
+  readonly declared: string;
   readonly ranks: readonly RankConfiguration[];
 }
 
@@ -52,7 +54,7 @@ export interface Configured {
 export type Configuration =
   | Configured
   /** `missing` continues "cannot be started: ". If `digest` is set, only a name observed on a node is missing. */
-  | { readonly kind: 'incomplete'; readonly missing: string; readonly digest?: Digest };
+  | { readonly kind: 'incomplete'; readonly missing: string; readonly digest?: Digest; readonly declared?: string };
 
 type KnownModel = DesiredModel & { readonly digest: Digest };
 
@@ -86,14 +88,36 @@ export function configurePlacement(
   if (typeof parts === 'string') return { kind: 'incomplete', missing: parts };
   const { transport, sharding = 'none', contextTokens } = placement;
   const lasting = configureRanks(parts, 0, lastingNames);
-  const digest = digestOf({ transport, sharding, contextTokens, ranks: lasting.map(asJson) });
+  // The GID of an RDMA device is made from its address, so a running mesh must not outlive a change of addresses.
+  const gids = transport === 'rdma' && placement.nodes.length > 1 ? { addresses: betweenOf(parts) } : {};
+  const digest = digestOf({ transport, sharding, contextTokens, ranks: lasting.map(asJson), ...gids });
+  const declared = declaredOf(parts);
   const missing = unseenName(parts, names);
-  if (missing !== undefined) return { kind: 'incomplete', missing, digest };
+  if (missing !== undefined) return { kind: 'incomplete', missing, digest, declared };
   const ranks = configureRanks(parts, generation, names).map(({ record, ...rest }) => ({
     ...rest,
     record: { ...record, digest },
   }));
-  return { kind: 'configured', digest, ranks };
+  return { kind: 'configured', digest, declared, ranks };
+}
+
+const matrixOf = (
+  nodes: readonly NodeName[],
+  of: (node: NodeName, other: NodeName) => string | undefined,
+): RankMatrix => nodes.map((node) => nodes.map((other) => (node === other ? null : (of(node, other) ?? null))));
+
+/** Each rank's address on its cable to each other rank. */
+const betweenOf = ({ placement: { nodes }, thunderbolt }: Parts): RankMatrix =>
+  matrixOf(nodes, (node, other) => addressTowards(thunderbolt, node, other));
+
+function declaredOf(parts: Parts): string {
+  const { placement, runtime, thunderbolt, addresses } = parts;
+  const { nodes } = placement;
+  const cables = nodes.flatMap((node, at) =>
+    nodes.slice(at + 1).flatMap((other) => linksBetween(thunderbolt, node, other)),
+  );
+  const backend = driverOf(runtime).backendOf?.(placement, betweenOf(parts));
+  return declaredText({ ...parts, cables: cables.length, addresses, ...given({ backend }) });
 }
 
 function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | string {
@@ -145,8 +169,6 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
   const { nodes } = placement;
   const driver = driverOf(runtime);
   const token = driver.tokenRequest(placement, runtime, model);
-  const matrix = (of: (node: NodeName, other: NodeName) => string | undefined): RankMatrix =>
-    nodes.map((node) => nodes.map((other) => (node === other ? null : (of(node, other) ?? null))));
   const common = {
     placement,
     runtime,
@@ -156,8 +178,8 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
     port: rankPort(placement.name, generation),
     endpointPort: askedPort(placement),
     addresses,
-    between: matrix((node, other) => addressTowards(thunderbolt, node, other)),
-    devices: matrix((node, other) => {
+    between: betweenOf(parts),
+    devices: matrixOf(nodes, (node, other) => {
       const end = endTowards(thunderbolt, node, other);
       return end === undefined ? undefined : names.device(end);
     }),
@@ -190,7 +212,7 @@ function configureRanks(parts: Parts, generation: number, names: SeenNames): rea
         logPattern: driver.logPattern,
         driver: driver.id,
         ...(driver.takesOneRequest?.(placement) === true ? { requests: 'one' as const } : {}),
-        declared: declaredText(parts),
+        declared: declaredOf(parts),
       },
       service: serviceFileText({
         placement: placement.name,

@@ -17,23 +17,20 @@ interface DeclaredParts {
   readonly drafter?: Pick<DesiredModel, 'digest'>;
   /** The account of the placement's ranks; undefined means the SSH user. */
   readonly account: string | undefined;
+  /** How its ranks communicate, if the driver has several ways. */
+  readonly backend?: string;
+  /** The number of cables between its nodes, and the addresses on those between its ranks; empty for a single node. */
+  readonly cables: number;
+  readonly addresses: readonly string[];
 }
 
 /**
  * Returns the settings that a start stores on its nodes next to the digest, as one line of JSON. A later plan uses them
  * to name differences. `env` and `args` are left out, because they can contain secrets.
  */
-export function declaredText({ placement, runtime, model, drafter, account = login }: DeclaredParts): string {
-  const {
-    nodes,
-    sharding = 'none',
-    transport,
-    contextTokens,
-    parallel,
-    endpointPort,
-    publication,
-    backend,
-  } = placement;
+export function declaredText(parts: DeclaredParts): string {
+  const { placement, runtime, model, drafter, account = login, backend, cables, addresses } = parts;
+  const { nodes, sharding = 'none', transport, contextTokens, parallel, endpointPort, publication } = placement;
   const version = ({ digest }: Pick<DesiredModel, 'digest'>): string =>
     digest === undefined ? '' : ` ${shortDigest(digest)}`;
   return canonicalJson({
@@ -46,6 +43,7 @@ export function declaredText({ placement, runtime, model, drafter, account = log
     runtime: `${placement.runtime}${version(runtime)}`,
     sharding,
     transport,
+    ...(nodes.length === 1 ? {} : { addresses: addresses.join(', '), cables: String(cables) }),
     ...given({ backend, drafter: placement.drafter && `${placement.drafter}${version(drafter ?? {})}` }),
   });
 }

@@ -300,6 +300,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   cancels?(ranks: number): Cancellation;
   /** The golden answer check after every start. */
   goldenCheck(runtime: R): GoldenCheck;
+  /** How its ranks communicate over these cables. Absent: only the transport says it. */
+  backendOf?(placement: DesiredPlacement, between: RankMatrix): string;
   /** Whether one dead rank can be started again in the same generation while the others run. */
   canRestartOne(runtime: R): boolean;
   /** The ranks that read the model files; absent: all. Nodes of other ranks need no copy. */

@@ -289,6 +289,7 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   waves,
   // It is not confirmed that sums across several Macs are bit-identical in every start.
   goldenCheck: () => 'printable',
+  backendOf,
   canRestartOne: () => false,
   // A rank that has lost its peer spins in its collective and stops only on KILL. @see docs/mesh.md
   stopOrder: 'together',

@@ -2,7 +2,6 @@ import { layoutsOf, onFallback } from '../../../desired/layouts.ts';
 import { type Configuration, configurePlacement } from '../../../drivers/configure-placement.ts';
 import type { RuntimeDriver } from '../../../drivers/contract/driver.ts';
 import { driverOf } from '../../../drivers/registry.ts';
-import { declaredText } from '../../../model/declared-settings.ts';
 import type { DesiredModel, DesiredPlacement, DesiredRuntime } from '../../../model/desired.ts';
 import { given } from '../../../model/given.ts';
 import { seenValue } from '../../../model/known.ts';
@@ -134,14 +133,13 @@ function caseOf(
   const { desired, observation } = view;
   const { name, nodes, firstTokenMs } = placement;
   const names = seenNames(view);
-  const { digest = '' } = configurePlacement(placement, desired, 0, names);
+  const { digest = '', declared } = configurePlacement(placement, desired, 0, names);
   const runtime = desired.runtimes.find((one) => one.name === placement.runtime);
   const model = desired.models.find((one) => one.name === placement.model);
   const drafter = desired.models.find((one) => one.name === placement.drafter);
   const driver = runtime && driverOf(runtime);
-  const account = desired.system.accounts.ranks;
   const expected = given({
-    declared: runtime && model && declaredText({ placement, runtime, model, account, ...given({ drafter }) }),
+    declared,
     talk: driver && { transport: placement.transport, driver },
   });
   const mesh = readMesh({ placement: name, nodes, digest, firstTokenMs, ...expected }, observation.nodes);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type Configuration, configurePlacement } from '../../../../src/drivers/configure-placement.ts';
 import type { SeenNames } from '../../../../src/drivers/contract/driver.ts';
-import type { DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
+import { changedSettings } from '../../../../src/model/declared-settings.ts';
+import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
-import { nodeName } from '../../../../src/model/node.ts';
+import { type Link, nodeName } from '../../../../src/model/node.ts';
 import type { Text } from '../../../../src/model/step.ts';
 import { renderPath } from '../../../../src/node/paths/node-paths.ts';
 import { asLogin, meshFleet, mlxRuntime } from '../../../rack/placements.ts';
@@ -16,18 +17,24 @@ const seen: SeenNames = {
   lan: (node) => `192.168.7.${node.slice(-1)}`,
 };
 
+/** A cable between ranks that are no neighbors in the ring. */
+const isDiagonal = (ends: Link['ends']): boolean =>
+  ['studio-1', 'studio-3'].every((name) => ends.some(({ node }) => node === name));
+
 /** The changes for one start. */
 interface Other {
   readonly generation?: number;
   readonly names?: SeenNames;
   readonly model?: Partial<DesiredModel>;
+  readonly thunderbolt?: (before: DesiredFleet['thunderbolt']) => DesiredFleet['thunderbolt'];
 }
 
 function configured(
   change: Partial<DesiredPlacement> = {},
-  { generation = 3, names = seen, model = {} }: Other = {},
+  { generation = 3, names = seen, model = {}, thunderbolt = (before) => before }: Other = {},
 ): Configuration {
-  const fleet = meshFleet({ placement: { nodes, transport: 'rdma', runtime: 'mlx', ...change } });
+  const made = meshFleet({ placement: { nodes, transport: 'rdma', runtime: 'mlx', ...change } });
+  const fleet = { ...made, thunderbolt: thunderbolt(made.thunderbolt) };
   const [placement] = fleet.placements;
   if (placement === undefined) throw new Error('the fleet has no placement');
   const models = fleet.models.map((one) => ({ ...one, ...model }));
@@ -193,6 +200,7 @@ describe('an mlx rank over RDMA', () => {
       kind: 'incomplete',
       missing: 'the office network address of studio-1 is not known',
       digest: expect.any(String),
+      declared: expect.any(String),
     });
     expect(configured({}, { names: { ...seen, device: () => undefined } }).kind).toBe('incomplete');
   });
@@ -202,6 +210,36 @@ describe('an mlx rank over RDMA', () => {
     const renamed = { names: { ...seen, device: () => 'rdma_en1' } };
     for (const same of [{ generation: 9 }, renamed]) expect(configured({}, same).digest).toBe(digest);
     expect(configured({ parallel: 2 }).digest).not.toBe(digest);
+  });
+
+  it('changes its digest and its settings with the addresses of its cables, from which its GIDs are made', () => {
+    const moved: Other = {
+      thunderbolt: ({ networks, ...rest }) => ({
+        ...rest,
+        networks: Object.fromEntries(
+          Object.entries(networks).map(([link, one]) => [
+            link,
+            { ...one, address: one.address.replace('10.77.', '10.99.') },
+          ]),
+        ),
+      }),
+    };
+    const before = configured();
+    const after = configured({}, moved);
+    expect(after.digest).not.toBe(before.digest);
+    expect(changedSettings(before.declared, after.declared)).toBe(
+      'addresses 10.77.0.9, 10.77.0.2, 10.77.0.14, 10.77.0.22 (file: 10.99.0.9, 10.99.0.2, 10.99.0.14, 10.99.0.22)',
+    );
+  });
+
+  it('names the backend that follows from the cables', () => {
+    const withoutOne: Other = {
+      thunderbolt: ({ links, ...rest }) => ({ ...rest, links: links.filter(({ ends }) => !isDiagonal(ends)) }),
+    };
+    const { declared } = configured({}, withoutOne);
+    expect(changedSettings(configured().declared, declared)).toBe(
+      'backend jaccl (file: jaccl-ring), cables 6 (file: 5)',
+    );
   });
 
   it('uses a ring if the file sets it, with devices for its neighbors only', () => {
