@@ -6,6 +6,7 @@ import type {
 } from './cluster-spec.generated.ts';
 import type { Digest } from './digest.ts';
 import type { Known } from './known.ts';
+import type { MeasuredLink } from './measured-cable.ts';
 import type { ModelShape } from './model-shape.ts';
 import type { Link, LinkEnd, NodeName } from './node.ts';
 import type { DownloadHours, TreeFile } from './node-script.ts';
@@ -340,8 +341,10 @@ export interface DesiredFleet {
      * address.
      */
     readonly networks: Readonly<Record<number, Ipv4Network>>;
-    /** Links that this computer last measured as dead, by {@link Link.index}, each with the time in ISO 8601. */
-    readonly deadLinks?: Readonly<Record<number, string>>;
+    /** This computer's newest measurement of links, by {@link Link.index}. */
+    readonly measured?: Readonly<Record<number, MeasuredLink>>;
+    /** True if this computer has the program that measures cables. */
+    readonly canMeasure?: boolean;
     /** For links that do not have a network yet, by {@link Link.index}: the nodes whose used networks are unknown. */
     readonly waiting?: Readonly<Record<number, readonly NodeName[]>>;
     /** Networks of formerly declared links; apply removes the addresses in them. */

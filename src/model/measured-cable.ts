@@ -1,5 +1,5 @@
 import type { JournalMeasured } from './files.generated.ts';
-import { type Link, linkEndText } from './node.ts';
+import { type Link, linkEndText, type NodeName } from './node.ts';
 
 /** A measured cable, as the journal records it. */
 export type MeasuredCable = Omit<JournalMeasured, 'seq' | 'runId' | 'at' | 'sum' | 'phase'>;
@@ -13,6 +13,42 @@ export type CableVerdict = MeasuredCable['verdict'];
 export interface KeptMeasurement {
   readonly at: string;
   readonly cable: MeasuredCable;
+}
+
+/** What a link carried in its newest measurement, whose time is in ISO 8601. */
+export interface MeasuredLink {
+  readonly at: string;
+  /** `rdma`: TCP, too, even if slowly. */
+  readonly carries: 'rdma' | 'tcp' | 'nothing';
+}
+
+const carriedBy: Readonly<Record<CableVerdict, MeasuredLink['carries'] | undefined>> = {
+  good: 'rdma',
+  unrated: 'rdma',
+  slow: 'rdma',
+  'tcp-only': 'tcp',
+  dead: 'nothing',
+  unknown: undefined,
+};
+
+/** The links that were measured, by {@link Link.index}. */
+export const measuredLinks = (
+  links: readonly Link[],
+  kept: readonly KeptMeasurement[],
+): Readonly<Record<number, MeasuredLink>> =>
+  Object.fromEntries(
+    links.flatMap(({ index, ends }) => {
+      const found = measurementOf(kept, ends);
+      const carries = found && carriedBy[found.cable.verdict];
+      return found === undefined || carries === undefined ? [] : [[index, { at: found.at, carries }]];
+    }),
+  );
+
+/** The Macs at the ends of all these links; if no Mac is at all of them, every Mac at their ends. */
+export function commonMacs(links: readonly Pick<Link, 'ends'>[]): readonly NodeName[] {
+  const all = [...new Set(links.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
+  const common = all.filter((name) => links.every(({ ends }) => ends.some(({ node }) => node === name)));
+  return common.length > 0 ? common : all;
 }
 
 const keyOf = (ends: readonly string[]): string => ends.toSorted().join(' ');

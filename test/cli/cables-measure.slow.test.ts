@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nativeFile } from '../../src/native/program.ts';
 import { inTurn } from '../in-turn.ts';
+import { nativePartsTested } from '../native-parts.ts';
 import { eventually } from '../rack/running.ts';
 import { filePart } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
@@ -8,10 +8,6 @@ import { ended, json, meshwright, start, widest } from './meshwright.ts';
 import { bareFile, fileIn, placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
-
-/** Without the compiled files, nothing is tested, unless `MESHWRIGHT_NATIVE=required`. */
-const isTested =
-  process.env['MESHWRIGHT_NATIVE'] === 'required' || nativeFile('simulated-verbs.so', process) !== undefined;
 
 let place: Place;
 const run = (...words: string[]) => meshwright(place, words);
@@ -30,7 +26,7 @@ async function expectNothingLeft(): Promise<void> {
   expect(lines).toEqual([...none, ...none]);
 }
 
-describe.skipIf(!isTested)('cables --measure', () => {
+describe.skipIf(!nativePartsTested)('cables --measure', () => {
   beforeAll(async () => {
     // Without a placement, apply does not create the account of the ranks.
     place = await placeWithPair(

@@ -37,6 +37,9 @@ describe('a Mac that panics', () => {
     expect((await run('ask', 'chat', 'Hello', '--sim')).code).not.toBe(0);
     const suspicion = 'network/suspected-tcp-panic node studio-4';
     expect(await eventually(async () => (await findings()).includes(suspicion))).toBe(true);
+    const told = (await run('doctor', '--sim')).stdout.replaceAll(/\s+/g, ' ');
+    expect(told).toContain('Do not start it yet: it sends TCP over cables, and studio-4 may panic again.');
+    expect(told).not.toContain('meshwright restart');
     await run('sim', 'fault', '--clear', 'tcp-load-panic');
     await expectWhole();
   });

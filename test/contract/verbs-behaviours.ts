@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { ClientChannel } from 'ssh2';
 import { expect } from 'vitest';
-import { nativeFile, nativeProgram } from '../../src/native/program.ts';
+import { nativeProgram } from '../../src/native/program.ts';
+import { nativePartsTested } from '../native-parts.ts';
 import { connect, eventually, type Ran, run } from '../rack/running.ts';
 import type { Behaviour } from './behaviours.ts';
 import type { ContractRack } from './contract-rack.ts';
@@ -82,10 +83,6 @@ function rateOf({ stdout }: Pick<Ran, 'stdout'>): number {
   return (8_000 * bytes) / ns;
 }
 
-/** Without the compiled files, these behaviors are not tested, unless `MESHWRIGHT_NATIVE=required`. */
-const isTested =
-  process.env['MESHWRIGHT_NATIVE'] === 'required' || nativeFile('simulated-verbs.so', process) !== undefined;
-
 const measuring: Behaviour = {
   title: 'has a verbs library with which a program measures a cable, and whose objects the kernel counts',
   check: async (rack) => {
@@ -107,4 +104,4 @@ const measuring: Behaviour = {
   },
 };
 
-export const verbsBehaviours: readonly Behaviour[] = isTested ? [measuring] : [];
+export const verbsBehaviours: readonly Behaviour[] = nativePartsTested ? [measuring] : [];

@@ -3,18 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nativeFile, nativeProgram } from '../../src/native/program.ts';
+import { nativeProgram } from '../../src/native/program.ts';
 import { json } from '../cli/meshwright.ts';
 import { bareFile } from '../cli/pair.ts';
+import { nativePartsTested } from '../native-parts.ts';
 import { eventually } from '../rack/running.ts';
 import { first, second } from '../scenarios/converge-file.ts';
 import { patience } from '../scenarios/converge-rack.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 import { type TypedRack, typedRack } from './typed.ts';
-
-/** Without the compiled files, nothing is tested, unless `MESHWRIGHT_NATIVE=required`. */
-const isTested =
-  process.env['MESHWRIGHT_NATIVE'] === 'required' || nativeFile('simulated-verbs.so', process) !== undefined;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -31,7 +28,7 @@ function packageWithProgram(): string {
   return folder;
 }
 
-describe.skipIf(!isTested)('cables --measure on Macs with separate file systems and sshds', () => {
+describe.skipIf(!nativePartsTested)('cables --measure on Macs with separate file systems and sshds', () => {
   let rack: NamespaceRack;
   let typed: TypedRack;
   let folder: string;

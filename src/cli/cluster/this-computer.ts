@@ -3,7 +3,7 @@ import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
 import { isExchanged } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
-import { measurementOf } from '../../model/measured-cable.ts';
+import { type KeptMeasurement, measuredLinks } from '../../model/measured-cable.ts';
 import { nativeProgram } from '../../native/program.ts';
 import { journalsOf } from '../files/places.ts';
 import type { Run } from '../verb.ts';
@@ -13,27 +13,34 @@ import type { Run } from '../verb.ts';
  * this computer.
  */
 export function readNativeProgram(isSimulated: boolean, find = nativeProgram): Buffer | undefined {
-  const path = isSimulated ? find(process.platform, process.arch) : find('darwin', 'arm64');
+  const path = programPath(isSimulated, find);
   return path === undefined ? undefined : readFileSync(path);
 }
 
-/** The fleet with what only this computer has: its native probe, and the cables that it last measured as dead. */
+const programPath = (isSimulated: boolean, find: typeof nativeProgram): string | undefined =>
+  isSimulated ? find(process.platform, process.arch) : find('darwin', 'arm64');
+
+/** The fleet with what only this computer has: its native probe, and what it last measured of the cables. */
 export function withThisComputer(run: Run, fleet: DesiredFleet, find = nativeProgram): DesiredFleet {
   const program = fleet.runtimes.some((one) => 'cache' in one && one.cache === 'verified')
     ? readNativeProgram(run.options.sim === true, find)
     : undefined;
-  const { links } = fleet.thunderbolt;
+  const isUsed = fleet.models.some(isExchanged) || fleet.placements.some(({ nodes }) => nodes.length > 1);
   const kept =
-    links.length > 0 && fleet.models.some(isExchanged)
+    fleet.thunderbolt.links.length > 0 && isUsed
       ? readMeasuredCables(journalsOf(run.env, fleet.name, run.console))
       : [];
-  const dead = links.flatMap(({ index, ends }) => {
-    const found = measurementOf(kept, ends);
-    return found?.cable.verdict === 'dead' ? [[index, found.at] as const] : [];
-  });
-  return {
-    ...fleet,
-    ...given({ nativeProgram: program?.toString('base64') }),
-    ...(dead.length === 0 ? {} : { thunderbolt: { ...fleet.thunderbolt, deadLinks: Object.fromEntries(dead) } }),
-  };
+  return withMeasured(run, { ...fleet, ...given({ nativeProgram: program?.toString('base64') }) }, kept, find);
+}
+
+/** The fleet with these measurements of its cables. */
+export function withMeasured(
+  { options }: Pick<Run, 'options'>,
+  fleet: DesiredFleet,
+  kept: readonly KeptMeasurement[],
+  find = nativeProgram,
+): DesiredFleet {
+  const canMeasure = programPath(options.sim === true, find) !== undefined;
+  const measured = measuredLinks(fleet.thunderbolt.links, kept);
+  return { ...fleet, thunderbolt: { ...fleet.thunderbolt, measured, canMeasure } };
 }

@@ -25,6 +25,7 @@ import { seenLines, statusText } from '../../report/status/status-text.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { judgedFleet, lockedFleet } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
+import { withMeasured } from '../cluster/this-computer.ts';
 import { codeForNodes, type NodeVerdict, verdictOf } from '../exit-codes.ts';
 import { journalsOf } from '../files/places.ts';
 import { isLive, liveBlock, logFindings, pageFor, showJson, showParagraph } from '../terminal/console.ts';
@@ -103,9 +104,9 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
     },
   });
   const observation = withShutdowns(run, desired.name, observed);
-  const view = viewOf({ desired: locked, observation, targets: names });
-  const placements = surveyPlacements(view);
   const measured = readMeasuredCables(journalsOf(run.env, desired.name, run.console));
+  const view = viewOf({ desired: withMeasured(run, locked, measured), observation, targets: names });
+  const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation, measured);
   const found = withoutConsequences([...broken, ...placementFindings(view, placements)], placements);
   logFindings(run, found);

@@ -54,7 +54,7 @@ const jacclSignatures = signaturesOf({
     meaning:
       'The Mac at the other end of a cable did not answer: the cable is not the expected one, or the rank timed out.',
     action: 'check-cable',
-    cure: prose`Compare the cables with the file (\`${aside(meshwright('cables'))}\`); if they are right, start the placement again.`,
+    cure: prose`Compare the cables with the file (\`${aside(meshwright('cables'))}\`); if they are right, find the one that does not answer (\`${aside(meshwright('doctor'))}\`).`,
     isUnreached: true,
   },
   'rtr-errno': {

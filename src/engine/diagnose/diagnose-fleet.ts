@@ -17,10 +17,12 @@ import {
 } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { behindFirst, commandsIn, mapWords, prose } from '../../model/text/prose.ts';
+import { bootSessionFact } from '../../rack/boot/fact.ts';
 import { type Cabling, viewAt } from '../../rack/cabling/judge-cabling.ts';
 import { takenEnds } from '../../rack/cabling/moves.ts';
 import { isSameEnd } from '../../rack/cabling/receptacle-view.ts';
 import { type Examination, examine, type FleetObservation } from '../../rack/examination.ts';
+import { readValue } from '../../rack/fact.ts';
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/rank-states.ts';
 import { measuredFindings } from './measured-findings.ts';
 import { roleOf, rules } from './rules.ts';
@@ -35,7 +37,6 @@ const pulling: readonly string[] = [
   'cabling/no-answer',
   'cabling/undeclared',
   'cabling/doubled',
-  'cables/measured-dead',
   'cables/measured-slow',
   'cables/measured-wrong',
 ];
@@ -59,7 +60,7 @@ function pulledPairs(examination: Examination, { subject }: Diagnostic): readonl
 
 /** Adds the placements to stop before a cable is unplugged, because replugging under load panics Macs. */
 function behindStops(examination: Examination, running: readonly RunningPlacement[], finding: Diagnostic): Diagnostic {
-  if (!pulling.includes(finding.code)) return finding;
+  if (!pulling.includes(finding.code) || finding.severity === 'notice') return finding;
   const users = runningOver(running, pulledPairs(examination, finding));
   if (users.length === 0) return finding;
   const isSure = users.some(({ isGuess }) => !isGuess);
@@ -85,7 +86,11 @@ export function fleetFindings(
   const plugged = examination.cabling.links.flatMap(({ link, judgement }) =>
     judgement.kind === 'as-declared' || judgement.kind === 'slow' ? [link] : [],
   );
-  const found = [...ofRightMacs(diagnoseFleet(desired, observation)), ...measuredFindings(plugged, measured)];
+  const bootedAt = (node: NodeName): number | undefined => {
+    const session = readValue(observation.nodes[node]?.facts, bootSessionFact);
+    return session === undefined ? undefined : session.bootedAtEpochSeconds * 1_000;
+  };
+  const found = [...ofRightMacs(diagnoseFleet(desired, observation)), ...measuredFindings(plugged, measured, bootedAt)];
   return found.map((finding) => behindStops(examination, running, finding));
 }
 

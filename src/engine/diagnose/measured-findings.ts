@@ -1,20 +1,57 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { type KeptMeasurement, measurementOf, type TransportResult } from '../../model/measured-cable.ts';
-import type { Link } from '../../model/node.ts';
+import { withCommands } from '../../diagnostics/prose-text.ts';
+import {
+  commonMacs,
+  type KeptMeasurement,
+  measuredLinks,
+  measurementOf,
+  type TransportResult,
+} from '../../model/measured-cable.ts';
+import type { Link, NodeName } from '../../model/node.ts';
 import { linkSubject } from '../../model/subject.ts';
+import { aside, meshwright } from '../../model/text/command.ts';
+import { type Prose, prose } from '../../model/text/prose.ts';
 import { latencyText, rateText } from '../../model/text/units.ts';
 
-/** The problems of declared links in their newest measurements. */
-export const measuredFindings = (
-  links: readonly Pick<Link, 'ends'>[],
+/** The problems of declared links in their newest measurements. `bootedAt` is in milliseconds; undefined if unknown. */
+export function measuredFindings(
+  links: readonly Link[],
   kept: readonly KeptMeasurement[],
-): readonly Diagnostic[] =>
-  links.flatMap(({ ends }) => {
-    const found = measurementOf(kept, ends);
-    return found === undefined ? [] : findingsOf(ends, found);
+  bootedAt: (node: NodeName) => number | undefined = () => undefined,
+): readonly Diagnostic[] {
+  const carried = measuredLinks(links, kept);
+  const isNew = ({ index, ends }: Link): boolean =>
+    ends.every(({ node }) => Date.parse(carried[index]?.at ?? '') > (bootedAt(node) ?? 0));
+  const silent = links.filter((link) => (carried[link.index]?.carries ?? 'rdma') !== 'rdma' && isNew(link));
+  return links.flatMap((link) => {
+    const found = measurementOf(kept, link.ends);
+    const all = found === undefined ? [] : findingsOf(link.ends, found);
+    if (isNew(link)) return all.map((one) => (isSilence(one) ? { ...one, hint: silenceHint(link, silent) } : one));
+    return all.map((one) => ({
+      ...one,
+      severity: 'notice',
+      detail: prose`${one.detail} A Mac at its end has restarted since then.`,
+      hint: prose`When nothing runs on these Macs, measure it again: ${aside(measure)}`,
+    }));
   });
+}
+
+const measure = meshwright('cables', '--measure');
+
+const isSilence = ({ code }: Diagnostic): boolean =>
+  code === 'cables/measured-dead' || code === 'cables/measured-tcp-only';
+
+/** If several links of one Mac carry nothing, the Mac is the cause; otherwise a port may be, which a restart revives. */
+function silenceHint({ ends }: Link, silent: readonly Link[]): Prose {
+  const common = commonMacs(silent);
+  const isOne = silent.length > 1 && common.length === 1;
+  const nodes = isOne ? common : ends.map(({ node }) => node).toSorted();
+  const macs = isOne ? `the Mac at the end of all ${silent.length} such cables` : 'the Macs at both ends';
+  const next = withCommands(`Restart ${macs}, then measure again`, [meshwright('reboot', ...nodes), measure]);
+  return prose`${next}\nIf it still carries nothing then, stop what uses the cable, and replug or replace it.`;
+}
 
 function findingsOf(ends: Link['ends'], { at, cable }: KeptMeasurement): readonly Diagnostic[] {
   const { verdict, rdma, tcp, rdmaFailure = '' } = cable;

@@ -166,15 +166,16 @@ export function allCommands(text: Prose): readonly Command[] {
 }
 
 /**
- * Returns the commands in a text that a program could run, in order. They are complete, change something, and need no
- * input from a person.
+ * Returns the commands in a text that a program could run, in order. They are complete, change something or measure, and
+ * need no input from a person.
  *
  * @param names the names in the finding's subject
  */
 export function commandsIn(text: Prose, names: readonly string[] = []): readonly Command[] {
   return allCommands(text).flatMap((one) => {
     const { kind, takesNames } = traitsOf(one.verb);
-    if (one.isAside || kind !== undefined) return [];
+    const isMeasuring = one.verb === 'cables' && one.words.includes('--measure');
+    if (one.isAside || (kind !== undefined && !isMeasuring)) return [];
     const words = one.words.flatMap((word): readonly CommandWord[] =>
       typeof word !== 'string' && word.isIts ? names : [word],
     );

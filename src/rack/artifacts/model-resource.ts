@@ -80,6 +80,9 @@ function publishedVersion(target: ObservedTarget, wanted: DesiredModel): Known<s
   });
 }
 
+const hasPublished = (target: ObservedTarget, wanted: DesiredModel): boolean =>
+  wanted.digest !== undefined && seenValue(publishedVersion(target, wanted)) === shortDigest(wanted.digest);
+
 const isChanged = (target: ObservedTarget, wanted: DesiredModel): boolean =>
   seenValue(publishedVersion(target, wanted)) === 'changed';
 
@@ -254,10 +257,8 @@ function exchangeOf(
   const { desired, targets } = view;
   const { source } = wanted;
   if (wanted.digest === undefined || !isExchanged(wanted)) return new Map();
-  const version = shortDigest(wanted.digest);
-  const seeds = targets.filter(
-    (one) => knownModels(desired, one).includes(wanted) && seenValue(publishedVersion(one, wanted)) === version,
-  );
+  // Also Macs where no placement uses the model: one that moves to another Mac is not downloaded again.
+  const seeds = targets.filter((one) => hasPublished(one, wanted));
   // The Macs that have such a model are its only source, so a Mac that failed to get it from them gets it from here.
   const isSent = source.kind === 'controller' && seeds.length > 0;
   const failed = isSent ? targets.filter((one) => hasFailed(one, wanted)).map(({ desired: { name } }) => name) : [];
@@ -331,21 +332,21 @@ function busyCables(view: View): readonly Diagnostic[] {
 /** Cables that a model would use if they had not been measured as dead. */
 function deadCables(view: View): readonly Diagnostic[] {
   const { thunderbolt, models } = view.desired;
-  const { deadLinks = {} } = thunderbolt;
+  const { measured = {} } = thunderbolt;
   const exchanges = models.filter(isExchanged).map((wanted) => ({
     missing: missingOn(view, wanted),
-    readers: view.targets
-      .filter((one) => usedModels(view.desired, one).includes(wanted))
+    holders: view.targets
+      .filter((one) => usedModels(view.desired, one).includes(wanted) || hasPublished(one, wanted))
       .map(({ desired }) => desired.name),
   }));
   return thunderbolt.links.flatMap(({ index, ends }) => {
-    const at = deadLinks[index];
+    const found = measured[index];
     const isMissed = exchanges.some(
-      ({ missing, readers }) =>
-        ends.every(({ node }) => readers.includes(node)) && ends.some(({ node }) => missing.includes(node)),
+      ({ missing, holders }) =>
+        ends.every(({ node }) => holders.includes(node)) && ends.some(({ node }) => missing.includes(node)),
     );
-    if (at === undefined || !isMissed) return [];
-    const detail = `On ${at.slice(0, 10)}, neither RDMA nor TCP got through, so models do not use this cable.`;
+    if (found?.carries !== 'nothing' || !isMissed) return [];
+    const detail = `On ${found.at.slice(0, 10)}, neither RDMA nor TCP got through, so models do not use this cable.`;
     return [diagnose('cables/measured-dead', { subject: linkSubject(ends), detail })];
   });
 }

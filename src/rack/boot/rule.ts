@@ -81,22 +81,37 @@ function countText({ length }: readonly PanicReport[]): string {
   return length < mostPanicReports ? `There are ${length} panic reports` : `There are at least ${length} panic reports`;
 }
 
+// Panics under load were reported in the driver for IP over Thunderbolt.
+const isOfThunderboltIp = ({ extensions }: PanicReport): boolean =>
+  extensions.some((one) => one.includes('AppleThunderboltIP'));
+
 function told(report: PanicReport, all: readonly PanicReport[]): Finding<keyof typeof codes> {
   const { name, reason, extensions } = report;
   const said = reason === undefined ? '' : ` The kernel reported: ${escapeText(reason).replace(/\.$/, '')}.`;
   const way = extensions.length === 0 ? '' : ` Its backtrace contains ${extensions.map(escapeText).join(', ')}.`;
-  // Panics under load were reported in the driver for IP over Thunderbolt.
-  const isOfThunderboltIp = extensions.some((one) => one.includes('AppleThunderboltIP'));
   const code = gpuMemoryReason.test(reason ?? '') ? 'macos/gpu-panic' : 'macos/panicked';
   return {
-    code: isOfThunderboltIp ? 'network/suspected-tcp-panic' : code,
+    code: isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : code,
     detail: `macOS wrote a kernel panic report since this Mac started: ${name}.${said}${way} ${countText(all)} on this Mac.`,
   };
 }
 
+const reportsOf = ({ facts }: ExaminedNode): readonly PanicReport[] => readValue(facts, panicReportsFact) ?? [];
+
+/** The panic report that was written since this Mac started, if there is one. */
+function lastPanic(node: ExaminedNode): PanicReport | undefined {
+  const last = lastOf(reportsOf(node));
+  return last !== undefined && isOfThisSession(node, last) ? last : undefined;
+}
+
+/** True if TCP over a cable may have made this Mac panic. */
+export function mayPanicUnderTcp(node: ExaminedNode): boolean {
+  const last = lastPanic(node);
+  return last !== undefined && isOfThunderboltIp(last);
+}
+
 /** Macs that restarted after a kernel panic. Everything that they served went down without an order to restart. */
 export const panics = defineNodeRule(codes, (node) => {
-  const reports = readValue(node.facts, panicReportsFact) ?? [];
-  const last = lastOf(reports);
-  return last === undefined || !isOfThisSession(node, last) ? [] : told(last, reports);
+  const last = lastPanic(node);
+  return last === undefined ? [] : told(last, reportsOf(node));
 });

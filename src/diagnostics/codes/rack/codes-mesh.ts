@@ -125,34 +125,34 @@ export const meshCodes = {
     summary: 'In its last measurement, a cable carried nothing.',
     cause:
       'Neither RDMA nor TCP got from one end to the other, although both ends see each other. The cable may be broken, or a port may have stopped working until both Macs restart (exo issue 1973).',
-    hint: prose`Replug the cable or replace it, then measure again: ${meshwright('cables', '--measure')}`,
+    hint: prose`Replug the cable or replace it, then measure again: ${aside(meshwright('cables', '--measure'))}`,
   },
   'cables/measured-slow': {
     severity: 'warning',
     summary: 'In its last measurement, a cable was slow.',
     cause:
       'RDMA had less than half the rate or more than four times the latency of the other cables, or of what is published for such Macs. A damaged or passive long cable, or a plug that is not fully inserted, does that.',
-    hint: prose`Replug the cable or replace it, then measure again: ${meshwright('cables', '--measure')}`,
+    hint: prose`Replug the cable or replace it, then measure again: ${aside(meshwright('cables', '--measure'))}`,
   },
   'cables/measured-tcp-only': {
     severity: 'warning',
     summary: 'In its last measurement, a cable carried TCP but no RDMA.',
     cause:
       'The RDMA ports of both ends are active, but no message arrives, or the connection cannot be made. Ports that were idle for a long time can stop working until both Macs restart (exo issue 1973).',
-    hint: prose`Restart the Macs at both ends, then measure again: ${meshwright('cables', '--measure')}`,
+    hint: prose`Restart the Macs at both ends, then measure again: ${aside(meshwright('cables', '--measure'))}`,
   },
   'cables/measured-wrong': {
     severity: 'warning',
     summary: 'In its last measurement, a cable delivered wrong bytes.',
     cause:
       'Messages with a known content arrived changed. An unreliable RDMA connection has no checksum of its own, so a model that runs over this cable can give wrong answers.',
-    hint: prose`Do not use this cable. Replace it, then measure again: ${meshwright('cables', '--measure')}`,
+    hint: prose`Do not use this cable. Replace it, then measure again: ${aside(meshwright('cables', '--measure'))}`,
   },
   'cables/unfit': {
     summary: 'A Mac is not ready for a measurement of its cables.',
     cause:
       'It is on hold, or this is unknown; the account of the ranks cannot run the program; or a stopped rank left something behind that only a restart clears, or may have.',
-    hint: prose`Fix the named reason, then measure again: ${meshwright('cables', '--measure')}`,
+    hint: prose`Fix the named reason, then measure again: ${aside(meshwright('cables', '--measure'))}`,
   },
   'cables/no-program': {
     summary: 'The program that measures cables is missing on this computer.',

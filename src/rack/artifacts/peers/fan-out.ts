@@ -31,7 +31,7 @@ interface Cable {
 export const usesCables = ({ listen, sources }: PeerPlan): boolean =>
   sources.some(({ address }) => address !== undefined) || listen.some((address) => address !== loopback);
 
-type Wired = { readonly thunderbolt: Pick<DesiredFleet['thunderbolt'], 'networks' | 'deadLinks'> };
+type Wired = { readonly thunderbolt: Pick<DesiredFleet['thunderbolt'], 'networks' | 'measured'> };
 type JudgedLinks = readonly Pick<JudgedLink, 'link' | 'judgement'>[];
 
 /** The ports are below those of ranks; an exchange of another model almost always has a different port. */
@@ -40,11 +40,11 @@ const peerPort = (digest: Digest): number => firstPort + (Number.parseInt(digest
 
 /** The cables between Macs of the exchange: those that are where the file has them, have a network, and are not dead. */
 function cablesFrom({ thunderbolt }: Wired, links: JudgedLinks): (node: NodeName) => readonly Cable[] {
-  const { networks, deadLinks = {} } = thunderbolt;
+  const { networks, measured = {} } = thunderbolt;
   const cables = links.flatMap(({ link, judgement }) => {
     const network = networks[link.index];
     const isInPlace = judgement.kind === 'as-declared' || judgement.kind === 'slow';
-    const isUsable = isInPlace && deadLinks[link.index] === undefined;
+    const isUsable = isInPlace && measured[link.index]?.carries !== 'nothing';
     return network === undefined || !isUsable ? [] : [endAddresses(link.ends, network)];
   });
   const far = (ends: (typeof cables)[number], end: LinkEnd) => ends.find((one) => one.end !== end);

@@ -6,14 +6,16 @@ import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { FailureAction, PlacementFinding } from '../../../drivers/contract/driver.ts';
 import type { DesiredPlacement } from '../../../model/desired.ts';
 import type { FactsRdmaStarts } from '../../../model/documents.generated.ts';
-import type { RecordedRank } from '../../../model/facts/fact-values.ts';
 import { seenValue } from '../../../model/known.ts';
+import { groupBy } from '../../../model/lists.ts';
+import { commonMacs, type MeasuredLink } from '../../../model/measured-cable.ts';
 import type { Link, LinkEnd, NodeName } from '../../../model/node.ts';
 import { linkSubject, nodesSubject, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
-import { joinProse, mapWords, named, type Prose, prose } from '../../../model/text/prose.ts';
+import { joinProse, mapWords, named, namedList, type Prose, prose } from '../../../model/text/prose.ts';
 import { receptacleDevices } from '../../addresses/link-address-seen.ts';
 import { bootSessionFact } from '../../boot/fact.ts';
+import { mayPanicUnderTcp } from '../../boot/rule.ts';
 import { linkAt } from '../../cabling/judge-cabling.ts';
 import type { Examination, ExaminedNode } from '../../examination.ts';
 import { readValue } from '../../fact.ts';
@@ -165,32 +167,67 @@ function namesNetwork(text: string, network: string): boolean {
   });
 }
 
-function deadFinding(
-  view: View,
-  survey: PlacementSurvey,
-  links: readonly Link[],
-  complaints: readonly Complaint[],
-): Diagnostic {
+/** What a link carried since the Macs at both ends booted; an earlier measurement says nothing about it now. */
+function carriedNow({ desired, observation }: View, { index, ends }: Link): MeasuredLink['carries'] | undefined {
+  const found = desired.thunderbolt.measured?.[index];
+  const isNow = ends.every(({ node }) => {
+    const session = readValue(observation.nodes[node]?.facts, bootSessionFact);
+    return session !== undefined && found !== undefined && Date.parse(found.at) > session.bootedAtEpochSeconds * 1_000;
+  });
+  return isNow ? found?.carries : undefined;
+}
+
+/** The cables that may keep a placement from serving. */
+interface Suspects {
+  readonly links: readonly Link[];
+  /** The Macs to restart for them. */
+  readonly nodes: readonly NodeName[];
+  /** Whether they were measured as dead, or a measurement may tell which of several cables is. */
+  readonly proof: 'measured' | 'measurable' | 'none';
+}
+
+const macsAt = ({ length }: readonly NodeName[], words: string): string =>
+  length === 1 ? 'the Mac at the end of all of them' : words;
+
+/** The links of a placement that were measured as dead; otherwise those that these texts name, or all. */
+function suspectsOf(view: View, survey: PlacementSurvey, texts: readonly string[]): Suspects {
+  const own = linksOf(view, survey);
+  const carried = own.map((link) => carriedNow(view, link));
+  const dead = own.filter(
+    (_, at) => carried[at] === 'nothing' || (carried[at] === 'tcp' && survey.transport === 'rdma'),
+  );
+  if (dead.length > 0) return { links: dead, nodes: commonMacs(dead), proof: 'measured' };
+  const links = namedLinks(view, own, texts);
+  const nodes = [...new Set(links.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
+  const isOpen = links.length > 1 && carried.includes(undefined) && view.desired.thunderbolt.canMeasure === true;
+  return { links, nodes, proof: isOpen ? 'measurable' : 'none' };
+}
+
+function deadFinding(view: View, survey: PlacementSurvey, complaints: readonly Complaint[]): Diagnostic {
   const { failure } = survey;
   const unanswered = failure?.isUnreached === true ? [failure] : [];
   const words = [...complaints, ...unanswered.map(({ node, line }) => ({ node, text: line }))];
-  const texts = [survey.evidence, ...words.map(({ text }) => text)];
-  const meant = namedLinks(view, links, texts);
-  const nodes = [...new Set(meant.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
+  const suspects = suspectsOf(view, survey, [survey.evidence, ...words.map(({ text }) => text)]);
+  const { links: meant, nodes, proof } = suspects;
   const [only] = meant;
   const said = joinProse(
-    words.map(({ node, text }) => prose`; ${named(node)} logged "${text}"`),
+    [...groupBy(words, ({ text }) => text)].map(([text, all]) => {
+      const macs = all.map(({ node }) => node).filter((node, at, nodes) => nodes.indexOf(node) === at);
+      return prose`; ${namedList(macs)} logged "${text}"`;
+    }),
     '',
   );
-  const what = meant.length === 1 ? 'this cable' : `one of ${meant.length} cables`;
+  const several = proof === 'measured' ? `${meant.length} cables carry` : `one of ${meant.length} cables carries`;
+  const what = meant.length === 1 ? 'this cable carries' : several;
   const why = prose`${survey.name} is ${survey.state.replace('-', ' ')} (${survey.evidence})${said}`;
   const isOverTcp = survey.transport === 'tcp';
   return diagnose(isOverTcp ? 'address/suspected-no-answer' : 'rdma/suspected-idle-dead', {
     subject: meant.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
-    detail: prose`Suspected: ${what} carries no traffic, although ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.`,
+    detail: prose`${proof === 'measured' ? 'Measured' : 'Suspected'}: ${what} no traffic, although ${isOverTcp ? tcpCauseWords : causeWords}. ${mapWords(why, escapeText)}.`,
     hint: ladderHint(view, survey, {
       nodes,
-      macs: 'the Macs at both ends',
+      proof,
+      macs: macsAt(nodes, 'the Macs at both ends'),
       byHand: `At the rack: replace ${meant.length === 1 ? 'this cable' : 'these cables, one at a time'}, then start the placement again.`,
     }),
   });
@@ -231,7 +268,7 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, causeWords)];
   const hasSymptom =
     survey.state === 'hung' || complaints.length > 0 || wasSilent(view, survey) || wasUnreached(view, survey);
-  return hasSymptom ? [deadFinding(view, survey, links, complaints)] : [];
+  return hasSymptom ? [deadFinding(view, survey, complaints)] : [];
 }
 
 /** True if a receptacle's interface has an address that is not self-assigned. */
@@ -255,7 +292,7 @@ function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnost
     .flatMap((node) => nodeComplaint(node, survey.name))
     .filter(({ text }) => noRoute.test(text));
   if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, tcpCauseWords)];
-  return wasUnreached(view, survey) ? [deadFinding(view, survey, links, [])] : [];
+  return wasUnreached(view, survey) ? [deadFinding(view, survey, [])] : [];
 }
 
 /**
@@ -275,16 +312,20 @@ export function startHistory(
   { observation }: View,
   { name, nodes }: { readonly name: string; readonly nodes: readonly NodeName[] },
 ) {
-  const records = nodes.flatMap((node): readonly RecordedRank[] => {
+  const all = nodes.flatMap((node) => {
     const facts = observation.nodes[node]?.facts;
     const session = readValue(facts, bootSessionFact);
     const ranks = session === undefined ? undefined : readValue(facts, placementsFact);
-    return ranks?.filter((one) => one.placement === name && one.startedIn === session?.uuid) ?? [];
+    const own = ranks?.filter((one) => one.placement === name) ?? [];
+    return own.map((rank) => ({ rank, isOfNow: rank.startedIn === session?.uuid }));
   });
+  const records = all.filter(({ isOfNow }) => isOfNow).map(({ rank }) => rank);
   const failed = records.filter(({ outcome }) => outcome === 'failed' || outcome === 'exited');
   const isAgain = failed.some(({ failedIn }) => failedIn !== undefined);
   // If starts failed both before and after a restart, a person is needed.
-  const rung: 'start' | 'reboot' | 'person' = failed.length === 0 ? 'start' : isAgain ? 'person' : 'reboot';
+  // A restart of one of its Macs may have been the cure.
+  const isOpen = failed.length === 0 || all.some(({ isOfNow }) => !isOfNow);
+  const rung: 'start' | 'reboot' | 'person' = isOpen ? 'start' : isAgain ? 'person' : 'reboot';
   return {
     rung,
     /** True if it returned no token although its ranks ran, before it was stopped or when its start was abandoned. */
@@ -298,6 +339,8 @@ export function startHistory(
 interface Cure {
   /** The Macs to restart if a start does not help. */
   readonly nodes: readonly NodeName[];
+  /** What is known about its cables; absent if they are not the cause. */
+  readonly proof?: Suspects['proof'];
   /** Those Macs in words: `the Macs at both ends`. */
   readonly macs: string;
   /** The manual step if a restart does not help, in whole sentences. */
@@ -305,16 +348,29 @@ interface Cure {
 }
 
 /** The next thing to try. It is never one that has failed since these Macs booted. */
-function ladderHint(view: View, survey: PlacementSurvey, { nodes, macs, byHand }: Cure): Prose {
+function ladderHint(view: View, survey: PlacementSurvey, { nodes, proof, macs, byHand }: Cure): Prose {
+  const { name, state } = survey;
   const reboot = meshwright('reboot', ...nodes);
-  switch (startHistory(view, survey).rung) {
-    case 'start':
-      return withCommands(`Try a start first; if that does not help, restart ${macs}`, [
-        meshwright('restart', survey.name),
-        reboot,
-      ]);
-    case 'reboot':
-      return withCommands(`Its last start failed, so another start will not help. Restart ${macs}`, [reboot]);
+  const { rung } = startHistory(view, survey);
+  if (proof === 'measured' && rung !== 'person')
+    return withCommands(`A start will not help. Restart ${macs}`, [reboot]);
+  switch (rung) {
+    case 'start': {
+      const restart = meshwright('restart', name);
+      return proof === 'measurable'
+        ? withCommands('Try a start first; if that does not help, see what doctor reports', [
+            restart,
+            meshwright('doctor'),
+          ])
+        : withCommands(`Try a start first; if that does not help, restart ${macs}`, [restart, reboot]);
+    }
+    case 'reboot': {
+      const why = 'Its last start failed, so another start will not help.';
+      if (proof !== 'measurable') return withCommands(`${why} Restart ${macs}`, [reboot]);
+      const stop = state === 'stopped' ? [] : [meshwright('stop', name)];
+      const commands = [...stop, meshwright('cables', '--measure'), meshwright('doctor')];
+      return prose`${withCommands(`${why} Find the cable or the Mac first`, commands)}\nIf the cables cannot be measured, restart ${macs}: ${reboot}`;
+    }
     case 'person':
       return prose`Starts failed before and after a restart of ${macs}. ${byHand}`;
   }
@@ -329,6 +385,12 @@ const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
  */
 export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
   const { name, nodes, state, staysOn, failure } = survey;
+  const own = view.examination.nodes.filter((node) => nodes.includes(node.name));
+  const panicked = survey.transport === 'tcp' && linksOf(view, survey).length > 0 ? own.filter(mayPanicUnderTcp) : [];
+  if (panicked.length > 0) {
+    const macs = namedList(panicked.map((one) => one.name));
+    return prose`Do not start it yet: it sends TCP over cables, and ${macs} may panic again. First remove the cause, or write \`transport: rdma\` for it in the file.`;
+  }
   if (staysOn !== undefined) {
     const commands = [meshwright('reboot', ...nodes), meshwright('doctor')];
     return withCommands('Another start would not help. Restart its Macs, then see what doctor reports', commands);
@@ -353,18 +415,13 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
     const cure = failure?.cure ?? 'Its program exited on its own.';
     return prose`${cure} Fix the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
   }
-  const macs = suspectMacs(survey, view);
+  const texts = own.flatMap((node) => nodeComplaint(node, name)).map(({ text }) => text);
+  const { links, nodes: ends, proof } = suspectsOf(view, survey, [survey.evidence, ...texts]);
+  const macs = proof === 'measured' || links.length === 1 ? ends : nodes;
   return ladderHint(view, survey, {
     nodes: macs,
-    macs: macs.length < nodes.length ? 'the Macs of this link' : 'its Macs',
+    proof,
+    macs: macs.length === nodes.length ? 'its Macs' : macsAt(macs, 'the Macs of this link'),
     byHand: prose`Fix the file or the Mac. The log shows what is wrong: ${logs}`,
   });
-}
-
-/** The Macs of the only link that the ranks' errors name; otherwise all Macs of the placement. */
-function suspectMacs(survey: PlacementSurvey, view: View): readonly NodeName[] {
-  const own = view.examination.nodes.filter(({ name }) => survey.nodes.includes(name));
-  const texts = own.flatMap((node) => nodeComplaint(node, survey.name)).map(({ text }) => text);
-  const [link, ...others] = namedLinks(view, linksOf(view, survey), [survey.evidence, ...texts]);
-  return link === undefined || others.length > 0 ? survey.nodes : link.ends.map(({ node }) => node).toSorted();
 }

@@ -3,20 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../../src/apply/journal/journal.ts';
 import { withThisComputer } from '../../../../src/cli/cluster/this-computer.ts';
 import { journalsOf } from '../../../../src/cli/files/places.ts';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { linkEndText } from '../../../../src/model/node.ts';
 import { llamaFleet, meshFleet } from '../../../rack/placements.ts';
-import { anyDigest } from '../../../rack/plans.ts';
 import { temporaryFolder } from '../../../temporary-folder.ts';
 import { fakeRun } from '../console-of.ts';
 
 const { run } = fakeRun({ env: { XDG_STATE_HOME: temporaryFolder().path } });
 
 describe('the fleet with what this computer has', () => {
-  it('leaves out cables whose newest measurement is dead, whichever end comes first', () => {
+  it('has the newest measurement of each cable, whichever end comes first', () => {
     const fleet = meshFleet();
-    const source = { kind: 'url', base: 'https://huggingface.co/x/' } as const;
-    const models = fleet.models.map((one) => ({ ...one, digest: anyDigest, source }));
-    const exchanged = { ...fleet, models };
     const [first] = fleet.thunderbolt.links;
     const ends = first?.ends.map(linkEndText).toReversed() ?? [];
     const measured = (runId: string, verdict: 'dead' | 'unrated'): void => {
@@ -26,13 +23,13 @@ describe('the fleet with what this computer has', () => {
       journal.write({ phase: 'measured', ends, verdict });
       journal.close();
     };
-    expect(withThisComputer(run, exchanged).thunderbolt.deadLinks).toBeUndefined();
+    const measuredIn = (one: DesiredFleet) => Object.values(withThisComputer(run, one).thunderbolt.measured ?? {});
+    expect(measuredIn(fleet)).toEqual([]);
     measured('20261124T100000-aa', 'dead');
-    const dead = withThisComputer(run, exchanged).thunderbolt.deadLinks;
-    expect(Object.keys(dead ?? {})).toEqual([String(first?.index)]);
-    expect(withThisComputer(run, fleet).thunderbolt.deadLinks).toBeUndefined();
+    expect(measuredIn(fleet)).toEqual([{ at: expect.any(String), carries: 'nothing' }]);
+    expect(measuredIn({ ...fleet, placements: [] })).toEqual([]);
     measured('20261125T100000-bb', 'unrated');
-    expect(withThisComputer(run, exchanged).thunderbolt.deadLinks).toBeUndefined();
+    expect(measuredIn(fleet)).toEqual([{ at: expect.any(String), carries: 'rdma' }]);
   });
 
   it('has the native probe as Base64, only for a runtime with a cache', () => {

@@ -180,8 +180,11 @@ describe('a start on the fallback', () => {
     ['is not offered if its ranks were stopped while it served', 'stopped', 'served', false],
     ['is not offered if its ranks were stopped and no start is recorded', 'stopped', undefined, false],
   ] as const)('%s', (_, state, outcome, isOffered) => {
-    const changes = outcome === undefined ? {} : { changes: { outcome, startedIn: 'BOOT-studio-1' } };
-    const plan = placedPlan({ ranks: threeRanks([state, state, state], changes) });
+    const ranks = Object.entries(threeRanks([state, state, state])).map(([node, all]) => [
+      node,
+      outcome === undefined ? all : all.map((one) => ({ ...one, changes: { outcome, startedIn: `BOOT-${node}` } })),
+    ]);
+    const plan = placedPlan({ ranks: Object.fromEntries(ranks) });
     expect(codes(plan).includes('mesh/fallback-there')).toBe(isOffered);
   });
 });

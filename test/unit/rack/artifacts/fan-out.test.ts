@@ -35,7 +35,8 @@ function plansFor(
   const networks = Object.fromEntries(
     cables.map((_, index) => [index, { address: `10.77.${index}.0`, prefixLength: 30 }]),
   );
-  const deadLinks = Object.fromEntries(dead.map((index) => [index, '2026-11-27T10:00:00Z']));
+  const nothing = { at: '2026-11-27T10:00:00Z', carries: 'nothing' } as const;
+  const measured = Object.fromEntries(dead.map((index) => [index, nothing]));
   const getting = nodes(...receivers);
   const wish = {
     digest: anyDigest,
@@ -44,7 +45,7 @@ function plansFor(
     downloaders: first === undefined ? getting : nodes(first, ...receivers),
     ...(isPrivate === undefined ? {} : { isPrivate }),
   };
-  return [...fanOut({ thunderbolt: { networks, deadLinks } }, links, wish).values()];
+  return [...fanOut({ thunderbolt: { networks, measured } }, links, wish).values()];
 }
 
 const mesh: readonly Cable[] = [

@@ -56,19 +56,21 @@ interface Rack {
   readonly isUnseen?: true;
   readonly secret?: true;
   readonly access?: 'public';
-  /** Times at which links were measured as dead, by index. */
-  readonly deadLinks?: Readonly<Record<number, string>>;
+  /** The time at which every link was measured as dead. */
+  readonly deadAt?: string;
 }
 
 /** The plan and its forecast; by node, the state of the model there. */
 function forecast(
   base: string,
   states: Readonly<Record<string, KeptTree['state']>> = {},
-  { exoOn, failed, restarted, isServing, isUnseen, maxBytesPerSecond, hours, deadLinks, ...source }: Rack = {},
+  { exoOn, failed, restarted, isServing, isUnseen, maxBytesPerSecond, hours, deadAt, ...source }: Rack = {},
 ) {
   const downloads = { downloads: given({ maxBytesPerSecond, hours }) };
   const fleet = fleetFrom(base, source);
-  const thunderbolt = { ...fleet.thunderbolt, ...given({ deadLinks }) };
+  const { links } = fleet.thunderbolt;
+  const dead = deadAt === undefined ? [] : links.map(({ index }) => [index, { at: deadAt, carries: 'nothing' }]);
+  const thunderbolt = { ...fleet.thunderbolt, measured: Object.fromEntries(dead) };
   const desired = { ...fleet, ...downloads, thunderbolt };
   const [model] = desired.models;
   const state = isServing ? 'joined' : 'absent';
@@ -188,11 +190,9 @@ describe("a plan's transfers and disk space", () => {
   });
 
   it('do not use cables that were measured as dead, and the plan says so if a model is missing', () => {
-    const at = '2026-11-27T10:00:00Z';
-    const deadLinks = Object.fromEntries(meshFleet().thunderbolt.links.map(({ index }) => [index, at]));
     const noticesOf = (state: KeptTree['state']): readonly string[] => {
       const states = { 'studio-1': state, 'studio-2': state, 'studio-3': 'intact' } as const;
-      const { plan, transfers } = forecast('https://huggingface.co/x/', states, { deadLinks });
+      const { plan, transfers } = forecast('https://huggingface.co/x/', states, { deadAt: '2026-11-27T10:00:00Z' });
       expect(transfers.every(({ cableBytes }) => cableBytes === 0)).toBe(true);
       const notices = plan.diagnostics.filter(({ code }) => code === 'cables/measured-dead');
       return notices.map(({ detail }) => plainText(detail));

@@ -5,6 +5,7 @@ import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../../../src/model/desired.ts';
 import type { RecordedRank } from '../../../../../src/model/facts/fact-values.ts';
 import { given } from '../../../../../src/model/given.ts';
+import type { MeasuredLink } from '../../../../../src/model/measured-cable.ts';
 import { subjectText } from '../../../../../src/model/subject.ts';
 import { placementFindings as placementFindingsItself } from '../../../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements as surveyPlacementsItself } from '../../../../../src/rack/placement/check/placement-survey.ts';
@@ -98,6 +99,23 @@ describe('suspicions about an RDMA placement without a token', () => {
   });
 });
 
+describe('a placement whose Mac panicked under TCP', () => {
+  const panic = { name: 'a', atEpochSeconds: 1_790_000_001, extensions: ['com.apple.driver.AppleThunderboltIP'] };
+  const hints = (changes: MeshChanges): readonly string[] => {
+    const desired = meshFleet(changes);
+    const values = { 'studio-2': { 'panic-reports': [panic] } };
+    const observation = observeMesh(desired, { ranks: stoppedRanks(() => ({ outcome: 'hung' })), values });
+    const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
+    const found = diagnosticsAsText(placementFindings(view, surveyPlacements(view)));
+    return found.filter(({ code }) => code === 'mesh/not-serving').map(({ hint }) => hint);
+  };
+
+  it('is not started before its cause is gone, unless it sends RDMA', () => {
+    expect(hints({})).toEqual([expect.stringMatching(/^Do not start it yet: .*studio-2 may panic again\./)]);
+    expect(hints(overRdma)).toEqual([expect.not.stringContaining('panic')]);
+  });
+});
+
 describe('suspicions after a failed start', () => {
   const dead = threeRanks(['exited', 'exited', 'exited']);
 
@@ -141,6 +159,68 @@ describe('suspicions after a failed start', () => {
     expect(short({ ranks: complaining(dead, 'studio-2', 'errno 12') }, {})).toEqual([]);
     const before = complaining(dead, 'studio-2', 'No route to host', 'BOOT-of-before');
     expect(short({ ranks: before }, {})).toEqual([]);
+  });
+
+  describe('of several cables', () => {
+    const failed = stoppedRanks(() => ({ outcome: 'failed' }));
+    const fleet = meshFleet(overRdma);
+    const links = fleet.thunderbolt.links.filter(({ ends }) => ends.every(({ node }) => node !== 'studio-4'));
+    const booted = 1_000 * 1_790_000_000;
+    const found = (carried: readonly MeasuredLink['carries'][], { canMeasure = true, afterMs = 1 } = {}) => {
+      const at = new Date(booted + afterMs).toISOString();
+      const measured = Object.fromEntries(carried.map((carries, index) => [links[index]?.index, { at, carries }]));
+      const desired = { ...fleet, thunderbolt: { ...fleet.thunderbolt, measured, canMeasure } };
+      return suspicionsIn(desired, { ranks: failed }).map(({ subject, detail, hint }) => [
+        subjectText(subject),
+        detail.slice(0, detail.indexOf(',')),
+        ...hint.split('\n').slice(1),
+      ]);
+    };
+
+    const reboot = 'meshwright reboot studio-1 studio-2 studio-3';
+
+    it('ask for a measurement if this computer can make it and has not', () => {
+      const measuring = ['  meshwright cables --measure', '  meshwright doctor'];
+      const otherwise = `If the cables cannot be measured, restart the Macs at both ends: ${reboot}`;
+      const suspected = ['nodes studio-1, studio-2, studio-3', 'Suspected: one of 3 cables carries no traffic'];
+      const open = [[...suspected, ...measuring, otherwise]];
+      const closed = [[...suspected, `  ${reboot}`]];
+      expect(found([])).toEqual(open);
+      expect(found(['nothing', 'tcp', 'rdma'], { afterMs: -1 })).toEqual(open);
+      expect([found([], { canMeasure: false }), found(['rdma', 'rdma', 'rdma'])]).toEqual([closed, closed]);
+    });
+
+    it('allow another start once one of the Macs has restarted', () => {
+      const old = (node: string): string => (node === 'studio-2' ? 'BOOT-of-before' : 'BOOT');
+      const ranks = stoppedRanks(() => ({ outcome: 'failed' }));
+      const partly = Object.fromEntries(
+        Object.entries(ranks).map(([node, all]) => [
+          node,
+          all.map((one) => ({ ...one, startedIn: `${old(node)}-${node}` })),
+        ]),
+      );
+      const desired = { ...fleet, thunderbolt: { ...fleet.thunderbolt, canMeasure: true } };
+      expect(suspicionsIn(desired, { ranks: partly }).map(({ hint }) => hint.split('\n'))).toEqual([
+        [
+          'Try a start first; if that does not help, see what doctor reports:',
+          '  meshwright restart kimi',
+          '  meshwright doctor',
+        ],
+      ]);
+    });
+
+    it('name the Mac at the end of those that were measured as dead', () => {
+      expect(found(['nothing', 'tcp', 'rdma'])).toEqual([
+        ['node studio-1', 'Measured: 2 cables carry no traffic', '  meshwright reboot studio-1'],
+      ]);
+      expect(found(['rdma', 'rdma', 'tcp'])).toEqual([
+        [
+          'link studio-2:3 <-> studio-3:3',
+          'Measured: this cable carries no traffic',
+          '  meshwright reboot studio-2 studio-3',
+        ],
+      ]);
+    });
   });
 
   it('remain until a start succeeds, without suggesting a second restart of the placement', () => {
