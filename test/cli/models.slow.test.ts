@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { given } from '../../src/model/given.ts';
 import { sealName } from '../../src/node/paths/own-paths.ts';
 import { inTurn } from '../in-turn.ts';
-import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
+import { type FileValue, filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { type FakeWeb, openFakeWeb } from '../servers/fake-web.ts';
 import { sha256 } from '../unit/engine/scripts/run-job.ts';
 import { codesOf, json, meshwright } from './meshwright.ts';
@@ -193,14 +193,28 @@ inTurn(2, 3)('models pull', () => {
   let web: FakeWeb;
   afterAll(() => web.close());
 
+  const filesOf = (folder: string) =>
+    readdirSync(join(place.folder, 'models', folder))
+      .toSorted()
+      .map((path) => ({ path, bytes: readFileSync(join(place.folder, 'models', folder, path)) }));
+  const bodyOf = (url: string): Buffer | undefined => {
+    const [, folder = '', path] = url.split('/');
+    return filesOf(folder).find((one) => one.path === path)?.bytes;
+  };
+  const fromServer = (folder: string, change: (all: FileValue) => void = () => undefined): string =>
+    fileText(
+      pairFile((all) => {
+        const files = filesOf(folder).map(({ path, bytes }) => [path, { size: bytes.length, sha256: sha256(bytes) }]);
+        filePart(all, 'models')['tiny'] = { source: `https://${host}/${folder}/`, files: Object.fromEntries(files) };
+        change(all);
+      }),
+    );
+
   it('ends while one node downloads for both; a wrong file later comes from the other node', async () => {
-    const folder = join(place.folder, 'models/large');
-    const names = readdirSync(folder).toSorted();
-    const files = names.map((path) => ({ path, bytes: readFileSync(join(folder, path)) }));
+    const files = filesOf('large');
     const sizeBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    const answerOf = (path: string) => files.find((one) => `/large/${one.path}` === path)?.bytes;
     web = await openFakeWeb(
-      new Map([[host, ({ path }) => ({ status: 200, isRanged: true, ...given({ body: answerOf(path) }) })]]),
+      new Map([[host, ({ path }) => ({ status: 200, isRanged: true, ...given({ body: bodyOf(path) }) })]]),
     );
     for (const path of folders()) {
       const disk = join(place.root, path.slice(0, path.indexOf('/opt/meshwright/')));
@@ -214,15 +228,7 @@ inTurn(2, 3)('models pull', () => {
     const unlocked = await run('models', 'pull', 'tiny', '--yes', '--json');
     expect([unlocked.code, codesOf(json(unlocked))]).toEqual([65, ['model/unresolved']]);
 
-    const fromServer = pairFile((all) => {
-      filePart(all, 'models')['tiny'] = {
-        source: `https://${host}/large/`,
-        files: Object.fromEntries(
-          files.map(({ path, bytes }) => [path, { size: bytes.length, sha256: sha256(bytes) }]),
-        ),
-      };
-    });
-    place.write('cluster.yaml', fileText(fromServer));
+    place.write('cluster.yaml', fromServer('large'));
     // Nothing is sent over the cables of a running placement.
     expect((await run('stop', 'chat', '--yes')).code).toBe(0);
     web.fault({ kind: 'slow', bytesPerSecond: sizeBytes / 3 });
@@ -253,5 +259,22 @@ inTurn(2, 3)('models pull', () => {
     expect((await run('models', 'verify', '--full')).code).toBe(0);
     place.write('cluster.yaml', fileText(pairFile()));
     expect((await run('models', 'pull', 'tiny', '--detach', '--yes')).code).toBe(64);
+  });
+
+  it('are not needed for a placement that moves: the Mac that had the model sends it', async () => {
+    const fileOn = (node: string): string =>
+      fromServer('newer', (all) => {
+        const chat = filePart(all, 'placements', 'chat');
+        chat['nodes'] = [node];
+        delete chat['sharding'];
+      });
+    const apply = async () => (await run('apply', '--yes', '--allow', 'interrupt')).code;
+    place.write('cluster.yaml', fileOn(first));
+    expect([await apply(), web.count({ host })]).toEqual([0, filesOf('newer').length]);
+    web.reset();
+    place.write('cluster.yaml', fileOn(second));
+    expect((await run('plan')).stdout).toMatch(/from other Macs/);
+    expect([await apply(), web.requests]).toEqual([0, []]);
+    place.write('cluster.yaml', fileText(pairFile()));
   });
 });

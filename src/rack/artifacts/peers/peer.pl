@@ -330,7 +330,7 @@ sub replace_judges {
 
 sub hear_root {
   my ($what, $n) = split " ", $_[0];
-  if ($what eq "finish") { $is_finishing = 1
+  if ($what eq "finish") { $is_finishing = time
   } elsif ($what eq "waits") { $waits = $n
   } elsif ($what eq "ok") {
     # From now on this file is served from the folder of the model.
@@ -366,6 +366,13 @@ sub leave_file {
   say_root("part $n $bytes");
 }
 
+# True if the other Macs know that this one needs nothing any more. A Mac that was never reached would wait for it for a
+# long time, so it gets a moment.
+sub has_told {
+  return 0 if grep { $_->{map} ne "" && !$_->{is_told} } @workers;
+  return time - $is_finishing > $linger || !grep { !defined $_->{is_whole} && !is_lost($_) } map { $peers[$_->{peer}] } @workers;
+}
+
 # True if no other Mac needs this one any more.
 sub is_free {
   for my $name (@feeds) {
@@ -379,12 +386,12 @@ sub is_free {
   return 1;
 }
 
-# Reports each change. Repeats the report while a Mac needs this one, to show that both are alive.
+# Reports each change, and repeats the report to show that this program is alive.
 sub report_serving {
   my ($now) = @_;
   my %needs = map { $_->{name} => 1 } grep { defined $_->{name} && !$done{ $_->{name} } } values %clients;
   my $serving = join " ", "serving", $sent_bytes, sort keys %needs;
-  return if $serving eq $told_serving && (!%needs || $now - $serving_at < 10);
+  return if $serving eq $told_serving && $now - $serving_at < 10;
   ($told_serving, $serving_at) = ($serving, $now);
   say_root($serving);
 }
@@ -447,8 +454,7 @@ sub run {
       $last_source = $now if ($have !~ /0/ && !$is_waiting) || $role eq "serve" || $is_downloading;
       if ($now - $last_source > most_wait()) { give_up(); $last_source = $now }
     }
-    my $is_told = !grep { $_->{map} ne "" && !$_->{is_told} } @workers;
-    last if $is_finishing && $is_told && is_free();
+    last if $is_finishing && has_told() && is_free();
     my $bits = "";
     vec($bits, fileno $_, 1) = 1 for \*STDIN, $report_read, map { $_->{socket} } @workers, grep { $_->{socket} } @listen;
     my $is_growing = index($have, "0") >= 0 && ($role eq "serve" || $is_downloading);

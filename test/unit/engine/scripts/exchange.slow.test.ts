@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -57,12 +57,12 @@ let round = 0;
 const addressOf = (at: number): string => `127.77.${round}.${at + 1}`;
 
 /** The plans of Macs that are all cabled to each other. The first one is the origin. */
-const mesh = (port: number): readonly PeerPlan[] =>
+const mesh = (): readonly PeerPlan[] =>
   names.map((self, at) => ({
     self,
     role: at === 0 ? 'serve' : 'receive',
     mode: 'mesh',
-    port,
+    port: 20_000 + (process.pid % 10_000),
     stripe: { at: Math.max(0, at - 1), of: 2 },
     listen: [addressOf(at)],
     sources: names.flatMap((node, other) =>
@@ -104,9 +104,7 @@ describe('an exchange of a model between Macs', () => {
    * @param wait the seconds after which a Mac gives up, as `peer.pl` reads them
    */
   async function exchange(roots: readonly MacRoot[], callFor: (peers: PeerPlan) => JobCall, wait?: string) {
-    for (const [at, peers] of mesh(20_000 + (process.pid % 10_000))
-      .slice(-roots.length)
-      .entries()) {
+    for (const [at, peers] of mesh().slice(-roots.length).entries()) {
       const text = launchBody(key, callFor(peers), { peerKey: 'k'.repeat(64) });
       const launched = wait === undefined ? text : text.replace('\nstreams 1\n', `\nstreams 1\nwait ${wait}\n`);
       expect((await (roots[at] as MacRoot).runBody(launched)).result).toMatchObject({ kind: 'done' });
@@ -235,7 +233,7 @@ describe('an exchange of a model between Macs', () => {
 
   it('downloads a published file that has changed if no other Mac answers', async () => {
     const [, root] = start(scriptShells[0] as Shell);
-    const [, plan] = mesh(20_000 + (process.pid % 10_000));
+    const [, plan] = mesh();
     if (root === undefined || plan === undefined) throw new Error('no Mac');
     publish(root, { 'config.json': '[]' });
     root.tool(
@@ -268,7 +266,7 @@ describe('an exchange of a model between Macs', () => {
       { hostKey: `${type} ${base64}`, port: 1, first: 600, why: 'Connection refused' },
     ];
     const roots = start(scriptShells[0] as Shell);
-    const [, plan] = mesh(20_000 + (process.pid % 10_000)) as [PeerPlan, PeerPlan];
+    const [, plan] = mesh() as [PeerPlan, PeerPlan];
     const [node] = names as [NodeName];
     try {
       for (const [at, { hostKey, port, first }] of cases.entries()) {
@@ -317,6 +315,30 @@ describe('an exchange of a model between Macs', () => {
     expect([isVerified(roots[0] as MacRoot, exampleModel), ends[0]?.activity]).toEqual([true, 'serving']);
   });
 
+  it('lets the origin end although a Mac reaches it only when it has everything', async () => {
+    const roots = start(scriptShells[0] as Shell);
+    publish(roots[0]);
+    const late = addressOf(100);
+    const overLate = (peers: PeerPlan): PeerPlan => ({
+      ...peers,
+      listen: peers.self === 'a' ? [...peers.listen, late] : peers.listen,
+      sources: peers.sources.map((one) => (peers.self === 'c' && one.isOrigin ? { ...one, address: late } : one)),
+    });
+    const other = createNetServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => {
+      other.listen(mesh()[0]?.port, late, resolve);
+    });
+    try {
+      // A Mac that waits for another one that never connects would do so for longer than this test.
+      const done = exchange(roots, (peers) => serveOrFetch(overLate(peers)), '600 600 600');
+      await expect.poll(async () => poll(roots[2] as MacRoot)).toMatchObject({ activity: 'serving' });
+      other.close();
+      await done;
+    } finally {
+      other.close();
+    }
+  });
+
   it('waits with all Macs for the hours of the one that downloads, until a run removes them', async () => {
     const roots = start(scriptShells[0] as Shell);
     const hours = { begin: '22:00', end: '06:00' };
@@ -331,7 +353,7 @@ describe('an exchange of a model between Macs', () => {
     const waiting = { state: 'running', activity: 'waiting', until: '22:00' };
     for (const root of roots) await expect.poll(async () => poll(root)).toMatchObject(waiting);
     expect(asked).toEqual([]);
-    const [first] = mesh(20_000 + (process.pid % 10_000));
+    const [first] = mesh();
     const again = launchBody(key, fetch(first as PeerPlan), { peerKey: 'k'.repeat(64) });
     expect((await origin.runBody(again)).result).toMatchObject({ isChanged: false, said: ['job=attached'] });
     const ends = await done;
@@ -366,7 +388,7 @@ describe('an exchange of a model between Macs', () => {
 
   it('lowers the rate of a Mac that restarted meanwhile, unless it was shut down in order', async () => {
     const root = newRoot(scriptShells[0] as Shell);
-    const [, plan] = mesh(20_000 + (process.pid % 10_000));
+    const [, plan] = mesh();
     const folder = jobFolder(key).path;
     const isSeen = async (name: string, text: string) =>
       expect.poll(() => root.has(`${folder}/${name}`) && root.read(`${folder}/${name}`)).toBe(text);
@@ -402,7 +424,7 @@ describe('an exchange of a model between Macs', () => {
 
   it.each(scriptShells)('runs nothing that the program reports, and trusts none of it, with $name', async (shell) => {
     const [root] = start(shell);
-    const [, plan] = mesh(20_000 + (process.pid % 10_000));
+    const [, plan] = mesh();
     if (root === undefined || plan === undefined) throw new Error('no Mac');
     const reports = [
       'progress x[$(:>"$R/../ran")] a',
