@@ -96,7 +96,9 @@ async function askLeader(
   const isOne = driverOf(runtime).takesOneRequest?.(placement) === true;
   const endpoint = { placement: placement.name, port: askedPort(placement), path, isOne };
   const deadlineSeconds = run.options.deadline / 1_000;
-  const [outcome] = await askNodes(run, { nodes: [leader], ways }, (_node, rootPrefix) => ({
+  // The endpoint's own deadline ends the request, so that its reason is shown and not that of the connection.
+  const patient = { ...run, options: { ...run.options, deadline: run.options.deadline + 3_000 } };
+  const [outcome] = await askNodes(patient, { nodes: [leader], ways }, (_node, rootPrefix) => ({
     name: 'ask',
     command: askCommand({ ...endpoint, deadlineSeconds, rootPrefix }),
     stdin: Buffer.from(body),
