@@ -60,11 +60,17 @@ async function isServing(place: Place): Promise<boolean> {
   return status.placements.chat.state === 'serving';
 }
 
+/** The commands that the follower typed, without options, and where they led. */
+export interface Followed {
+  readonly typed: readonly string[];
+  readonly end: 'serving' | 'manual step';
+}
+
 /**
  * Runs the first command of `doctor --json` until the placement serves without an error, or doctor shows only a manual
  * step. A command may run again only if doctor has shown something else in between.
  */
-export async function followDoctor(place: Place): Promise<void> {
+export async function followDoctor(place: Place): Promise<Followed> {
   const typed: string[] = [];
   const seen = new Set<string>();
   let isQuiet = false;
@@ -72,7 +78,7 @@ export async function followDoctor(place: Place): Promise<void> {
     const { troubles, launches } = json(await meshwright(place, ['doctor', '--sim', '--json'])) as Doctor;
     const next = troubles.flatMap(({ commands }) => commands)[0];
     const hasErrors = troubles.some(({ severity }) => severity === 'error');
-    if (!hasErrors && (await isServing(place))) return;
+    if (!hasErrors && (await isServing(place))) return { typed, end: 'serving' };
     // The mesh may change between doctor and status, so check once more.
     if (troubles.length === 0 && !isQuiet) {
       isQuiet = true;
@@ -80,7 +86,7 @@ export async function followDoctor(place: Place): Promise<void> {
     }
     if (next === undefined) {
       expect(troubles.some(isManual), `neither a command nor a manual step:\n${JSON.stringify(troubles)}`).toBe(true);
-      return;
+      return { typed, end: 'manual step' };
     }
     const shown = troubles.map(({ code, severity, subject }) => [code, severity, subject]);
     const state = JSON.stringify([next, shown, launches]);

@@ -72,10 +72,12 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'power-wrong': apply(),
   'rdma-disabled': hands(),
   'rdma-hang': verb(
-    '`status` shows that the placement is hung (the double of exo does not hang); `restart`, then `reboot`',
+    '`status` shows that the placement is hung; `restart`, then `reboot`',
     'test/cli/blind-follower.slow.test.ts',
   ),
   'rdma-held': verb('`doctor` names the process; a person stops it', 'test/cli/doctor-suspects.slow.test.ts'),
+  'rank-killed': verb('`status` names the rank; `restart`', 'test/cli/blind-follower.slow.test.ts'),
+  'rank-stopped': verb('`status` shows that the placement is hung; `restart`', 'test/cli/blind-follower.slow.test.ts'),
   'rdma-waiting': verb('`reboot` of that Mac', 'test/cli/macos-27.slow.test.ts'),
   'remote-login-off': hands(),
   'slow-shutdown': verb('`reboot` waits until macOS has shut down', 'test/scenarios/apply-reboot.slow.test.ts'),

@@ -94,6 +94,8 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   'rdma-disabled': { target: 'studio-3', findings: ['error rdma/disabled node studio-3'] },
   'rdma-waiting': { target: 'studio-3', findings: ['error rdma/no-device node studio-3'] },
   'remote-login-off': { target: 'studio-2', findings: ['error ssh/refused node studio-2'] },
+  'rank-killed': { target: 'studio-1', findings: [] },
+  'rank-stopped': { target: 'studio-1', findings: [] },
   'tcp-load-panic': { target: 'studio-1', findings: [] },
   'not-enrolled': { target: 'studio-2', findings: ['error ssh/authentication-failed node studio-2'] },
   'sudo-denied': { target: 'studio-2', findings: ['warning sudo/needs-password node studio-2'] },

@@ -86,7 +86,8 @@ export function writeDouble(program: DoubledProgram, path: string): Promise<Writ
     case 'mlx':
       return writeUvArchive(path);
     case 'llamacpp-rpc': {
-      const text = doubleText('llamacpp/llama.pl');
+      // Another release is another archive, as it is on a real rack.
+      const text = `${doubleText('llamacpp/llama.pl')}# ${program.release?.url ?? 'local'}\n`;
       return writeArchive(path, [toolFile(program.server, text), toolFile(program.worker, text)]);
     }
     case 'command':

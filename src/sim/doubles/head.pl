@@ -50,6 +50,24 @@ sub cables {
     return \%found;
 }
 
+# The two addresses of a cable are in the same /30.
+sub same_cable {
+    my @blocks = map { /^(.*)\.([0-9]+)$/ ? "$1." . int($2 / 4) : $_ } @_;
+    return $blocks[0] eq $blocks[1];
+}
+
+# Reports that this program sends TCP over cables to a simulated Mac that then panics.
+sub say_tcp {
+    return if !-e "${beside}tcp-panics";
+    defined(my $child = fork) or return;
+    if (!$child) {
+        @ARGV = ('/', 'note', 'tcp-load');
+        do "${beside}ask";
+        exit 0;
+    }
+    waitpid $child, 0;
+}
+
 # The errno with which this call of the verbs library fails here; undefined if it does not fail.
 sub failing {
     my ($call) = @_;

@@ -122,6 +122,22 @@ export const ailmentFaults = {
     'Full Disk Access is already off',
   ),
 
+  /** A rank that a debugger or `kill -STOP` holds: its connections stay open, and `kill -CONT` lets it go on. */
+  'rank-stopped': defineAilment(
+    'the ranks that run on it are stopped (SIGSTOP): they keep their connections, but do nothing',
+    ['rankSignal', 'SIGSTOP'],
+    'its ranks are already being stopped',
+    ({ ailments }) => ailments.rankSignal,
+  ),
+
+  /** A rank that the kernel or a person kills. */
+  'rank-killed': defineAilment(
+    'the ranks that run on it are killed (SIGKILL)',
+    ['rankSignal', 'SIGKILL'],
+    'its ranks are already being killed',
+    ({ ailments }) => ailments.rankSignal,
+  ),
+
   /** A kernel panic. The fault ends when the Mac is up again, but the panic report remains. */
   crash: defineMacFault(
     'the kernel panics: the Mac goes down immediately and restarts by itself',

@@ -89,6 +89,8 @@ export interface Ailments {
   readonly leakedWiredBytes?: number;
   /** The Mac has no power. */
   readonly lacksCurrent?: true;
+  /** The signal that its ranks are about to get. */
+  readonly rankSignal?: 'SIGSTOP' | 'SIGKILL';
 }
 
 /** The whole state of one simulated Mac. Immutable: a fault creates a new state. */

@@ -31,6 +31,8 @@ export type SimEvent =
   | { readonly kind: 'enable-rdma'; readonly mac: string }
   /** A rank sent much TCP through a cable. */
   | { readonly kind: 'tcp-load'; readonly mac: string }
+  /** The ranks of a Mac received the signal of a fault. */
+  | { readonly kind: 'ranks-signalled'; readonly mac: string }
   /** A service received KILL. */
   | { readonly kind: 'killed'; readonly mac: string }
   /** Processes that exist only in the model received a fatal signal. */
@@ -76,6 +78,13 @@ function withDaemon(mac: MacState, isStopped: boolean): MacState {
   return before === undefined || before === networkDaemon ? mac : ailing(mac, { networkDaemon });
 }
 
+/** Returns the Mac after its ranks got the signal of a fault. */
+function signalled(mac: MacState): MacState {
+  const { rankSignal, ...ailments } = mac.ailments;
+  const after = { ...mac, ailments };
+  return rankSignal === 'SIGKILL' ? afterKill(after) : after;
+}
+
 /** Returns the Mac after one of its events, or the identical Mac if the event had no effect. */
 function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: string }>): MacState {
   switch (event.kind) {
@@ -89,6 +98,8 @@ function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: stri
       return mac.isRdmaEnabled ? mac : { ...mac, isRdmaEnabled: true };
     case 'tcp-load':
       return mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined ? ailing(mac, { panic: 'tcp-load' }) : mac;
+    case 'ranks-signalled':
+      return signalled(mac);
     case 'killed':
       return afterKill(mac);
     case 'processes-ended':

@@ -1,14 +1,13 @@
 # The double's HTTP API. exo's own models are camelCase with single-key unions; plain API models are snake_case.
 use strict;
 use warnings;
-use Digest::SHA qw(sha256_hex);
 use POSIX ();
 
-our ($json, $is_main, $is_offline, $exo_home, %fault, %session, %option);
+our ($json, $is_main, $is_offline, $exo_home, $clock, %fault, %session, %option);
 
 $json->allow_nonref;
-# Requests that will never be answered; their clients wait.
-my @held;
+# The waiting clients, by question, with the time of the last sign of life; and the order of the questions.
+my (%asked, @questions);
 
 my @card_keys = qw(modelId storageSize nLayers hiddenSize supportsTensor numKeyValueHeads tasks components family quantization
     baseModel capabilities contextLength usesCfg trustRemoteCode isCustom vision);
@@ -264,25 +263,44 @@ sub log_request {
     print { our $events } $json->encode($sent);
 }
 
-# Answers only if every runner is ready and was heard from recently. If one went silent, the client waits forever.
+# Answers once the question has passed every runner. If a runner is gone or hangs, the client waits forever.
 sub chat {
     my ($client, $sent) = @_;
     my $model = $sent->{model} // '';
     my ($instance) = grep { $_->{shardAssignments}{modelId} eq $model } map { values %$_ } values %{ $session{instances} };
     return refuse($client, 404, "No instance found for model $model") unless defined $instance;
+    my $name = uuid();
+    $asked{$name} = { client => $client, sent => $sent, model => $model, signed_at => Time::HiRes::time() };
+    push @questions, $name;
+    delete $asked{ shift @questions } if @questions > 50;
+    print {$client} "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n" if $sent->{stream};
     my $names = $instance->{shardAssignments}{nodeToRunner};
-    my @ready = grep { is_fresh($_) && exists +(told($_)->{runners}{ $names->{$_} } // {})->{RunnerReady} } keys %$names;
-    if (@ready < keys %$names) {
-        push @held, $client;
-        shift @held if @held > 50;
-        return;
+    for my $node (keys %$names) {
+        my ($state) = keys %{ told($node)->{runners}{ $names->{$node} } // {} };
+        return if ($state // '') !~ /^Runner(?:Ready|Running)$/;
     }
     log_request($sent, $instance);
-    my $tokens = tokens_of($sent);
-    my $index = read_text((model_folder($model) // '') . '/model.safetensors.index.json') // '';
-    my $text = substr sha256_hex($index . $json->encode($sent->{messages} // [])), 0, 8 * $tokens;
+    my $digest = $json->encode($sent->{messages} // []);
+    send_question({ question => $name, instance => $instance->{instanceId}, from => node_id(), hop => 0, digest => $digest });
+}
+
+# Comments keep the connections of streams open.
+sub keep_alive {
+    my $now = Time::HiRes::time();
+    for my $one (grep { $_->{sent}{stream} && $now - $_->{signed_at} > 10 * $clock } values %asked) {
+        $one->{signed_at} = $now;
+        print { $one->{client} } ": keep-alive\n\n";
+    }
+}
+
+sub answer_question {
+    my ($name, $digest) = @_;
+    my $one = delete $asked{$name} // return;
+    @questions = grep { $_ ne $name } @questions;
+    my ($client, $sent, $tokens) = (@$one{qw(client sent)}, tokens_of($one->{sent}));
+    my $text = substr $digest, 0, 8 * $tokens;
     my $answer = sub { {
-        id => uuid(), object => 'chat.completion', created => int time, model => $model, choices => [{ index => 0, @_ }],
+        id => uuid(), object => 'chat.completion', created => int time, model => $one->{model}, choices => [{ index => 0, @_ }],
     } };
     my $reason = $tokens < 8 ? 'length' : 'stop';
     if (!$sent->{stream}) {
@@ -290,7 +308,6 @@ sub chat {
         return say_json($client, 200, { %$whole, usage => usage($tokens) });
     }
     # As in exo, `object` is that of a complete answer, and the chunks are between comments.
-    print {$client} "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     for my $at (0 .. $tokens - 1) {
         my $piece = $answer->(delta => { role => 'assistant', content => substr $text, 8 * $at, 8 }, finish_reason => $at == $tokens - 1 ? $reason : undef);
         print {$client} 'data: ', $json->encode($at == $tokens - 1 ? { %$piece, usage => usage($tokens) } : $piece), "\n\n";

@@ -13,6 +13,7 @@
 # The file `exo-faults` next to that table, or /.sim/exo-faults, is read continuously. Each line is one of:
 #   refuse-placement      the master refuses every placement, which only its log shows
 #   stuck-connect, stuck-warmup    runners remain in this state forever
+#   hang-runner           a runner that gets a question never passes it on
 #   stuck-shutdown        runners of a deleted instance never exit
 #   fail-runner TEXT      runners fail with this message
 #   session N             a new number ends the master's session, and its state is lost
@@ -52,7 +53,7 @@ my ($ticked, $select) = (0);
 while (1) {
     my %mesh = map { $_->[1] => $_->[0] } mesh_listeners();
     $select = IO::Select->new($api, map { $_->[1] } mesh_listeners());
-    for my $ready ($select->can_read(0.1)) {
+    for my $ready ($select->can_read(is_settled() ? 0.5 : 0.1)) {
         my $client = $ready->accept or next;
         $client->autoflush(1);
         # No client may block the whole program.
@@ -66,6 +67,7 @@ while (1) {
     read_faults();
     tick_mesh();
     tick_placing();
+    keep_alive();
 }
 
 sub stop {

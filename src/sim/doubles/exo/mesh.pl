@@ -10,14 +10,14 @@ our ($json, $is_main, $namespace, $mesh_port, $clock, %option, %fault);
 
 # A node that is silent for this many seconds counts as gone; in exo, the limit is 30 seconds.
 my $silence = 4;
-my ($told_at, $told_news, $looked_at, $sequence) = (0, '', 0, 0);
+my ($told_at, $tried_at, $looked_at, $told_news, $sequence) = (0, 0, 0, '', 0);
 my $id = $is_main ? random_hex(32) : '12D3KooW' . join '', map { substr 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789', rand 57, 1 } 1 .. 44;
 # Node -> its latest news, and when they arrived.
 my (%roster, %heard_at, %listener, %own);
 # The session: its master, the number of its events, and the resulting state.
 our %session = (master => '', index => 0, instances => {}, custom => {});
 our @commands;
-my (%handled, $number);
+my (%handled, $number, $memory, $host);
 
 sub node_id { return $id }
 
@@ -28,9 +28,6 @@ sub alive {
     my $now = Time::HiRes::time();
     return grep { $_ eq $id || $now - ($heard_at{$_} // 0) < $silence } sort keys %roster;
 }
-
-# Whether news from this node arrived within the last two seconds.
-sub is_fresh { return $_[0] eq $id || Time::HiRes::time() - ($heard_at{ $_[0] } // 0) < 2 }
 
 sub told { return $roster{$_[0]} // {} }
 
@@ -62,8 +59,9 @@ sub look_at_mac {
             speed => defined $peer ? $tag->{current_speed_key} : '',
         };
     }
-    my ($memory) = tool_text('sysctl -n hw.memsize') =~ /^([0-9]+)/;
-    my ($host) = tool_text('hostname') =~ /^([^.\n]+)/;
+    # What does not change is asked for once.
+    ($memory) = tool_text('sysctl -n hw.memsize') =~ /^([0-9]+)/ unless defined $memory;
+    ($host) = tool_text('hostname') =~ /^([^.\n]+)/ unless defined $host;
     %own = (
         addresses => [grep { $_->{ip} ne '127.0.0.1' } @addresses],
         cables => \@cables,
@@ -104,18 +102,32 @@ sub candidates {
     return @ends;
 }
 
+# Sends this node's news. Every few seconds, and while something happens, it tries all addresses, which shows where other
+# nodes are reached; otherwise one address per node is enough.
 sub tell_peers {
-    my @reached;
+    return [] if exists $fault{alone};
     my $line = encode_base64(nfreeze({
         namespace => $namespace, from => $id, nodes => \%roster, session => \%session, commands => \@commands,
     }), '');
-    for my $address (exists $fault{alone} ? () : candidates()) {
+    my %reached = map { $_ => 1 } @{ $roster{$id}{reaches} };
+    my @others = grep { $_ ne $id } alive();
+    if (@others && is_settled() && Time::HiRes::time() - $tried_at < 5) {
+        my @failed = grep { !send_line($line, grep { $reached{$_} } map { $_->{ip} } @{ told($_)->{addresses} }) } @others;
+        return $roster{$id}{reaches} unless @failed;
+    }
+    $tried_at = Time::HiRes::time();
+    return [grep { send_line($line, $_) } candidates()];
+}
+
+# Sends a line to the first of these addresses that is reached.
+sub send_line {
+    my ($line, @addresses) = @_;
+    for my $address (@addresses) {
         my $place = place_of("$address:$mesh_port") // next;
         my $socket = IO::Socket::INET->new(PeerAddr => $place, PeerPort => $mesh_port, Proto => 'tcp', Timeout => 0.5) or next;
-        print {$socket} "$line\n" and push @reached, $address;
-        close $socket;
+        return 1 if print {$socket} "$line\n";
     }
-    return \@reached;
+    return 0;
 }
 
 # On this machine, connections remain open after a cable was pulled.
@@ -124,6 +136,7 @@ sub hear_peer {
     my $line = <$client> // return;
     return if exists $fault{alone};
     return if defined $ENV{MESHWRIGHT_LINK_TABLE} && !defined place_of("$address:$mesh_port");
+    return take_question($json->decode($line)) if $line =~ /^\{/;
     my $told = eval { thaw(decode_base64($line)) } // return;
     return if $told->{namespace} ne $namespace || $told->{from} eq $id;
     for my $node (keys %{ $told->{nodes} }) {
@@ -177,7 +190,7 @@ sub carry_out {
 
 sub tick_mesh {
     my $now = Time::HiRes::time();
-    if ($now - $looked_at > 2) {
+    if ($now - $looked_at > 5) {
         look_at_mac();
         $looked_at = Time::HiRes::time();
     }
@@ -185,11 +198,11 @@ sub tick_mesh {
     my $reached = $roster{$id} ? $roster{$id}{reaches} : [];
     # News that other nodes are waiting for is sent immediately.
     my $news = join ' ', $session{master}, $session{index}, (map { $_->{id} } @commands), runner_states();
-    my $is_time = $now - $told_at > 0.3 || $news ne $told_news;
+    my $is_time = $now - $told_at > (is_settled() ? 1 : 0.3) || $news ne $told_news;
     $sequence += 1 if $is_time;
     $roster{$id} = {
         %own, sequence => $sequence, force => $option{'--force-master'} ? 1 : 0, reaches => $reached,
-        runners => my_runners(), downloads => my_downloads(),
+        runners => my_runners(), downloads => $is_time ? my_downloads() : $roster{$id}{downloads} // [],
     };
     elect();
     if (is_master()) {

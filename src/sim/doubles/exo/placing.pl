@@ -2,6 +2,7 @@
 # node's runners.
 use strict;
 use warnings;
+use Digest::SHA qw(sha256_hex);
 
 our ($json, $is_main, $is_offline, $exo_home, $clock, %fault, %session, @commands);
 
@@ -196,6 +197,9 @@ sub carry_out_one {
     }
 }
 
+# Whether nothing is in progress here: no command waits, and every runner of this node is ready.
+sub is_settled { return !@commands && !grep { ($_->{state} // '') !~ /^(?:Ready|Running)$/ } values %mine }
+
 sub runner_states { return map { "$_ $mine{$_}{state}" } sort keys %mine }
 
 sub my_runners { return { map { $_ => $mine{$_}{shown} } keys %mine } }
@@ -212,9 +216,9 @@ sub tick_placing {
         my ($tag, $instance) = %$tagged;
         my $name = $instance->{shardAssignments}{nodeToRunner}{ node_id() } // next;
         $named{$name} = 1;
-        my ($shard) = values %{ $instance->{shardAssignments}{runnerToShard}{$name} };
+        my ($kind, $shard) = %{ $instance->{shardAssignments}{runnerToShard}{$name} };
         $mine{$name} //= {
-            tag => $tag, instance => $instance, shard => $shard, card => $shard->{modelCard}, tries => 0,
+            tag => $tag, kind => $kind, instance => $instance, shard => $shard, card => $shard->{modelCard}, tries => 0,
             model => $instance->{shardAssignments}{modelId},
         };
         advance($name, $mine{$name});
@@ -253,6 +257,8 @@ sub enter {
     $runner->{shown} = { "Runner$state" => \%more };
 }
 
+sub be_ready { enter($_[0], 'Ready', $is_main ? (prefillServerPort => undef) : ()) }
+
 # Whether all runners of the same instance have reached this state.
 sub all_reached {
     my ($runner, $state) = @_;
@@ -286,7 +292,61 @@ sub rdma_problem {
         next if $has{$name} && ($known->{$device}{is_usable} // 1);
         return "ValueError: [jaccl] Changing queue pair to RTR failed with errno 22";
     }
-    return undef;
+    # The far end does not answer.
+    return is_through($runner) ? undef : 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 60';
+}
+
+# The ranks next to a runner's in its ring.
+sub neighbors {
+    my ($rank, $size) = @{ $_[0]{shard} }{qw(deviceRank worldSize)};
+    return $size == 1 ? () : (($rank + 1) % $size, ($rank + $size - 1) % $size);
+}
+
+# Whether the cables of an RDMA runner carry: those to all ranks with tensor sharding, otherwise those to its neighbors.
+sub is_through {
+    my ($runner) = @_;
+    my $row = $runner->{instance}{jacclDevices}[$runner->{shard}{deviceRank}] // return 1;
+    my @used = grep { defined } $runner->{kind} eq 'TensorShardMetadata' ? @$row : @$row[neighbors($runner)];
+    my $known = cables();
+    return !grep { ($known->{$_}{far} // '') eq '- -' } @used;
+}
+
+# Passes a question from runner to runner, round to rank 0, and back to the node that was asked. Each runner mixes in
+# the index of its own model. Where a cable carries nothing, the question is lost and the runner remains busy.
+sub take_question {
+    my ($said) = @_;
+    return answer_question(@$said{qw(question digest)}) if $said->{is_back};
+    my $tagged = $session{instances}{ $said->{instance} } // return;
+    my ($instance) = values %$tagged;
+    my $assigned = $instance->{shardAssignments};
+    my $runner = $mine{ $assigned->{nodeToRunner}{ node_id() } // '' } // return;
+    return if ($runner->{state} // '') !~ /^(?:Ready|Running)$/;
+    enter($runner, 'Running');
+    my $size = keys %{ $assigned->{nodeToRunner} };
+    say_tcp() if $size > 1 && $instance->{hostsByNode};
+    return if exists $fault{'hang-runner'} || !is_through($runner);
+    if ($said->{hop} < $size) {
+        my $index = read_text((model_folder($runner->{model}) // return) . '/model.safetensors.index.json');
+        $said->{digest} = sha256_hex("$index$said->{digest}");
+    }
+    $said->{is_back} = $said->{hop} == ($size > 1 ? $size : 0);
+    $said->{hop} += 1;
+    send_question($said);
+    be_ready($runner) if $runner->{shard}{deviceRank} > 0 || $said->{is_back};
+}
+
+# Sends a question to where it goes next. Over sockets, runners have only the addresses in their instance.
+sub send_question {
+    my ($said) = @_;
+    my ($instance) = values %{ $session{instances}{ $said->{instance} } // return };
+    my $assigned = $instance->{shardAssignments};
+    my %rank_of = map { my ($shard) = values %{ $assigned->{runnerToShard}{ $assigned->{nodeToRunner}{$_} } }; $_ => $shard->{deviceRank} }
+        keys %{ $assigned->{nodeToRunner} };
+    my $rank = $said->{hop} % keys %rank_of;
+    my ($next) = $said->{is_back} ? $said->{from} : grep { $rank_of{$_} == $rank } keys %rank_of;
+    return take_question($said) if $next eq node_id();
+    my $hosts = $said->{hop} > 0 && !$said->{is_back} ? $instance->{hostsByNode}{ node_id() } : undef;
+    send_line($json->encode($said), $hosts ? $hosts->[$rank]{ip} : map { $_->{ip} } @{ told($next)->{addresses} // [] });
 }
 
 sub load_layers {
@@ -316,7 +376,7 @@ sub advance {
     elsif ($state eq 'Loaded') { enter($runner, 'WarmingUp') if all_reached($runner, 'Loaded') }
     elsif ($state eq 'WarmingUp') {
         return if exists $fault{'stuck-warmup'} || !all_reached($runner, 'WarmingUp');
-        enter($runner, 'Ready', $is_main ? (prefillServerPort => undef) : ());
+        be_ready($runner);
     }
     elsif ($state eq 'Failed') { try_again($runner) if $spent > ($runner->{tries} < 4 ? 0.4 * $clock : 1.2) }
 }

@@ -2,8 +2,8 @@
 # to the real programs, logs the same lines about workers and devices, and answers with hexadecimal digits that follow
 # from the model and the question.
 #
-# Like the real server, it connects to its workers at its start and exits when one of them is gone. A worker serves one
-# server at a time. USR1 makes it hang. @see tools/server and ggml/src/ggml-rpc of llama.cpp
+# Like the real server, it connects to its workers at its start and exits when one of them is gone. While a cable carries
+# nothing, its clients wait. A worker serves one server at a time. USR1 makes it hang. @see tools/server and ggml/src/ggml-rpc of llama.cpp
 
 my $is_worker = $0 =~ /rpc-server$/;
 my %flags = map { $_ => 1 } $is_worker ? '--cache' : '--no-ui';
@@ -23,7 +23,7 @@ while (@ARGV) {
     $option{$name} = shift @ARGV;
 }
 defined $option{$_} or fail(1, "error: $_ is missing") for $is_worker ? qw(--host --port) : qw(--model --host --port);
-my ($is_hung, @held) = (0);
+my ($is_hung, @waiting) = (0);
 unknown_type($option{'--spec-type'}) if ($option{'--spec-type'} // 'draft-simple') ne 'draft-simple';
 $SIG{USR1} = sub { $is_hung = 1 };
 $SIG{TERM} = $SIG{INT} = sub { exit 0 };
@@ -35,10 +35,20 @@ sub fail {
     exit $code;
 }
 
-# Uses RDMA if it is not disabled and a device of this Mac has the address; otherwise silently uses TCP.
+# Uses RDMA if it is not disabled and a device of this Mac has the address or is at the other end of its cable;
+# otherwise silently uses TCP.
 sub has_rdma {
-    my ($host) = @_;
-    return !$ENV{GGML_RPC_NO_RDMA} && grep { $_->{address} eq $host } values %{ cables() };
+    my ($address) = @_;
+    my ($host) = $address =~ /^(.*):/;
+    return !$ENV{GGML_RPC_NO_RDMA} && grep { same_cable($_->{address}, $host) } values %{ cables() };
+}
+
+# Whether the way to an address carries: over RDMA, also its device at this end, if one is used.
+sub is_reached {
+    my ($address) = @_;
+    return 0 unless defined place_of($address);
+    my ($host) = $address =~ /^(.*):/;
+    return $ENV{GGML_RPC_NO_RDMA} || !grep { same_cable($_->{address}, $host) && $_->{far} eq '- -' } values %{ cables() };
 }
 
 sub listener {
@@ -55,23 +65,41 @@ sub work {
         my $server = $listening->accept or next;
         $server->autoflush(1);
         print "Accepted client connection\n";
-        print "RDMA(Apple/UC) activated: $option{'--host'}\n" if has_rdma($option{'--host'});
+        my $is_rdma = has_rdma($address);
+        print "RDMA(Apple/UC) activated: $option{'--host'}\n" if $is_rdma;
         while (defined(my $line = <$server>)) {
             sleep 3600 while $is_hung;
             # On this machine, the connection remains open after a cable was pulled.
-            last unless defined place_of($address);
+            Time::HiRes::sleep(0.1) until is_reached($address);
+            say_tcp() unless $is_rdma;
             print {$server} $line;
         }
         print "Client connection closed\n";
     }
 }
 
-# Whether a worker still echoes on its connection.
+# Whether a worker still echoes on its connection; undefined if it has not answered within this many seconds.
 sub is_alive {
-    my ($worker) = @_;
-    my $sent = "ping $$\n";
-    return 0 unless print {$worker} $sent;
-    return (<$worker> // '') eq $sent;
+    my ($worker, $limit) = @_;
+    return 0 unless $worker->{is_asked} || print { $worker->{socket} } "ping\n";
+    $worker->{is_asked} = 1;
+    return undef unless IO::Select->new($worker->{socket})->can_read($limit);
+    $worker->{is_asked} = 0;
+    return (readline($worker->{socket}) // '') eq "ping\n";
+}
+
+# Whether every worker has done its part of an answer.
+sub are_done {
+    my @workers = @_;
+    for my $worker (grep { !$_->{is_done} } @workers) {
+        return 0 unless is_reached($worker->{address});
+        say_tcp() unless $worker->{is_rdma};
+        my $is_alive = is_alive($worker, 0.1) // return 0;
+        $is_alive or fail(134, 'Remote RPC server crashed or returned malformed response');
+        $worker->{is_done} = 1;
+    }
+    $_->{is_done} = 0 for @workers;
+    return 1;
 }
 
 sub workers {
@@ -81,8 +109,8 @@ sub workers {
         my $socket = defined $place && IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => 5);
         fail(1, "Failed to connect to $address") unless $socket;
         $socket->autoflush(1);
-        is_alive($socket) or fail(1, "RPC handshake failed for $address");
-        push @found, { socket => $socket, address => $address };
+        push @found, { socket => $socket, address => $address, is_rdma => has_rdma($address) };
+        is_alive($found[-1], undef) or fail(1, "RPC handshake failed for $address");
     }
     return @found;
 }
@@ -127,16 +155,16 @@ sub serve {
     print "main: server is listening on http://$option{'--host'}:$option{'--port'}\n";
     my $select = IO::Select->new($endpoint);
     while (1) {
-        for ($select->can_read) {
+        for ($select->can_read(@waiting && !$is_hung ? 0.1 : undef)) {
             my $client = $endpoint->accept or next;
-            if ($is_hung) { push @held, $client; next }
-            answer($client, $digest, \@workers);
+            $is_hung ? push @waiting, $client : answer($client);
         }
+        answer_chat(@{ shift @waiting }, $digest) while @waiting && !$is_hung && are_done(@workers);
     }
 }
 
 sub answer {
-    my ($client, $digest, $workers) = @_;
+    my ($client) = @_;
     $client->autoflush(1);
     my ($method, $path, $body) = read_request($client) or return;
     my $route = "$method $path";
@@ -147,10 +175,11 @@ sub answer {
     my $asked = eval { $json->decode($body) };
     return say_json($client, 400, { error => { message => "'messages' is required" } })
         if ref $asked ne 'HASH' || ref $asked->{messages} ne 'ARRAY';
-    for my $worker (@$workers) {
-        fail(134, 'Remote RPC server crashed or returned malformed response')
-            unless defined place_of($worker->{address}) && is_alive($worker->{socket});
-    }
+    push @waiting, [$client, $asked];
+}
+
+sub answer_chat {
+    my ($client, $asked, $digest) = @_;
     my $tokens = tokens_of($asked);
     my $text = substr sha256_hex($digest . $json->encode($asked->{messages})), 0, 8 * $tokens;
     my @answer = (model_name(), $text, $tokens);

@@ -272,14 +272,20 @@ sub compared {
     }
 }
 
-# Joins over sockets: each rank listens for the previous rank, then connects to the next; the last rank does the
-# reverse.
-sub ring {
+# The addresses of each rank.
+sub hosts {
     my $path = $ENV{MLX_HOSTFILE};
     raise('RuntimeError: [ring] You need to provide via environment variables both a rank (MLX_RANK) and a hostfile '
         . '(MLX_HOSTFILE)') unless defined $path;
     my $hosts = eval { $json->decode(read_text($path) // '') };
     ref $hosts eq 'ARRAY' && !grep { ref $_ ne 'ARRAY' || !@$_ } @$hosts or raise('RuntimeError: parse error');
+    return $hosts;
+}
+
+# Joins over sockets: each rank listens for the previous rank, then connects to the next; the last rank does the
+# reverse.
+sub ring {
+    my $hosts = hosts();
     my $count = @$hosts;
     raise('RuntimeError: [ring] Rank cannot be larger than the size of the group') if $rank >= $count;
     my ($before, $behind);

@@ -87,24 +87,6 @@ sub hold_devices {
     say_devices(map { $_ => 1 } @devices);
 }
 
-# The two addresses of a cable are in the same /30.
-sub same_cable {
-    my @blocks = map { /^(.*)\.([0-9]+)$/ ? "$1." . int($2 / 4) : $_ } @_;
-    return $blocks[0] eq $blocks[1];
-}
-
-# Reports to a simulated Mac with this fault that ranks send TCP over its cables, so that it panics.
-sub send_tcp {
-    return if $is_rdma || $size == 1 || !-e "${beside}tcp-panics";
-    defined(my $child = fork) or return;
-    if (!$child) {
-        @ARGV = ('/', 'note', 'tcp-load');
-        do "${beside}ask";
-        exit 0;
-    }
-    waitpid $child, 0;
-}
-
 sub listener {
     my ($address) = @_;
     my $place = place_of($address) // fail(1, "$address: Can't assign requested address");
@@ -124,7 +106,7 @@ sub ask_rank {
     my $place = place_of($address) // die $is_rdma
         ? "[jaccl] Changing queue pair to RTR failed with errno 60 (rank $rank to $address)\n"
         : "rank $rank cannot reach $address\n";
-    send_tcp();
+    say_tcp() unless $is_rdma;
     my $socket = IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => $option{deadline})
         // die "rank $to at $address does not answer: $!\n";
     $socket->autoflush(1);
@@ -151,7 +133,7 @@ sub answer_rank {
     # On this machine, the connection remains open after a cable was pulled.
     return unless defined place_of($option{listen});
     my $asked = $json->decode(scalar <$client>);
-    send_tcp();
+    say_tcp() unless $is_rdma;
     my $digest = eval {
         die "rank $rank is of generation $generation\n" if $asked->{generation} ne $generation;
         die "rank $rank got the digest for a different rank\n" if $asked->{hop} % $size != $rank;

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import { FleetError } from '../../../diagnostics/diagnostic.ts';
 import { given } from '../../../model/given.ts';
 import { preferencesPath } from '../../model/network.ts';
-import { plistText } from '../../model/plist.ts';
 import { strangerPid } from '../../model/rdma.ts';
 import type { FleetHost, OpenHost, SimulatedNode } from '../fleet-host.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel, ToolAnswer } from '../fleet-model.ts';
@@ -16,6 +15,7 @@ import type { ReceivedExec } from '../ssh/sessions.ts';
 import { createTurns } from '../turns.ts';
 import { type AskRequest, serveAsks } from './asks.ts';
 import { chooseSocketPath } from './control.ts';
+import { createDaemonFollower, networkDaemonLabel } from './exo-daemon.ts';
 import { saveState } from './run-folder.ts';
 
 /** A running simulated fleet on the portable host, which sees every command as it arrives. */
@@ -241,57 +241,6 @@ async function stopFleet({ live, asks, host }: Pick<FleetParts, 'live' | 'asks' 
   await host.close();
 }
 
-/** exo's network daemon in launchd. @see exo: app/EXO/EXO/Services/NetworkSetupHelper.swift */
-const networkDaemonLabel = 'io.exo.networksetup';
-
-const plistPath = `/Library/LaunchDaemons/${networkDaemonLabel}.plist`;
-const scriptPath = '/Library/Application Support/EXO/disable_bridge.sh';
-
-/** The daemon's property list, as installed by exo: launchd runs the daemon at each boot and every 1786 s. */
-const plist = plistText({
-  Label: networkDaemonLabel,
-  ProgramArguments: [scriptPath],
-  RunAtLoad: true,
-  StartInterval: 1786,
-});
-
-/** The effect is in the model, so that clearing the fault also removes it. */
-const script = `#!/bin/sh
-r=\${0%'${scriptPath}'}
-exec "$r/.sim/ask" / note daemon-run
-`;
-
-async function install({ disk, launchd }: SimulatedNode): Promise<void> {
-  await mkdir(dirname(join(disk, scriptPath)), { recursive: true });
-  await writeFile(join(disk, plistPath), plist, { mode: 0o644 });
-  await writeFile(join(disk, scriptPath), script);
-  await chmod(join(disk, scriptPath), 0o755);
-  await launchd.launchctl({ args: ['enable', `system/${networkDaemonLabel}`], isRoot: true });
-  await launchd.launchctl({ args: ['bootstrap', 'system', plistPath], isRoot: true });
-}
-
-async function uninstall({ disk, launchd }: SimulatedNode): Promise<void> {
-  await launchd.launchctl({ args: ['bootout', `system/${networkDaemonLabel}`], isRoot: true });
-  await launchd.launchctl({ args: ['enable', `system/${networkDaemonLabel}`], isRoot: true });
-  await rm(join(disk, plistPath), { force: true });
-  await rm(dirname(join(disk, scriptPath)), { recursive: true, force: true });
-}
-
-/**
- * Installs exo's daemon on Macs that have it in the model, and removes it from all others. A daemon that a person
- * stopped remains stopped. Each call of the returned function does this for one node.
- */
-function createDaemonFollower() {
-  const present = new Map<string, 'fights' | 'stopped' | undefined>();
-  return async (node: SimulatedNode): Promise<void> => {
-    const { networkDaemon } = node.view().ailments;
-    if (networkDaemon === present.get(node.name) || node.life.power() !== 'up') return;
-    present.set(node.name, networkDaemon);
-    if (networkDaemon === 'fights') await install(node);
-    if (networkDaemon === undefined) await uninstall(node);
-  };
-}
-
 /**
  * Applies the model's power state to a Mac. After a panic the Mac goes down and boots by itself. A Mac without power
  * remains off until power is back; it then boots if `autorestart` is on. A Mac that must wait at FileVault, or that was
@@ -338,10 +287,30 @@ function createLiveFleet(
   const followPower = createPowerFollower();
   const followDaemon = createDaemonFollower();
   const takeFollow = createTurns();
+  const takeTurn = createTurns();
+  const settle = async (): Promise<void> => {
+    const state = model.save();
+    if (state !== undefined) await saveState(folder, state);
+    await Promise.all(nodes.map((node) => node.render()));
+    await update(nodes);
+    await Promise.all(nodes.map((node) => node.wake()));
+  };
+  /** Sends the signal of a fault to the ranks that run now. */
+  const signalRanks = async ({ name, launchd, view }: SimulatedNode): Promise<void> => {
+    const { rankSignal } = view().ailments;
+    if (rankSignal === undefined) return;
+    const ranks = launchd.processes().filter(({ label }) => label.includes('.rank.'));
+    for (const { label } of ranks)
+      await launchd.launchctl({ args: ['kill', rankSignal, `system/${label}`], isRoot: true });
+    await takeTurn(async () => {
+      model.happen(name, { kind: 'ranks-signalled' });
+      await settle();
+    });
+  };
   return {
     model,
     nodes,
-    takeTurn: createTurns(),
+    takeTurn,
     note: (node: SimulatedNode, act: EffectAct): void => {
       effects.push({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() });
       if (effects.length > maxEffects) effects.shift();
@@ -356,15 +325,10 @@ function createLiveFleet(
       takeFollow(async () => {
         await Promise.all(nodes.map(followPower));
         await Promise.all(nodes.map(followDaemon));
+        await Promise.all(nodes.map(signalRanks));
       }),
     /** Saves the state and updates all files of all nodes. Call this in a turn. */
-    settle: async (): Promise<void> => {
-      const state = model.save();
-      if (state !== undefined) await saveState(folder, state);
-      await Promise.all(nodes.map((node) => node.render()));
-      await update(nodes);
-      await Promise.all(nodes.map((node) => node.wake()));
-    },
+    settle,
   };
 }
 

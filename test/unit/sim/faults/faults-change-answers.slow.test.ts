@@ -91,6 +91,8 @@ const changes: Readonly<Record<FaultName, readonly [target: string, ...changed: 
     'studio-1',
     `studio-1: ibv_devices, ibv_devinfo ${all}, pgrep, processes, rdma-counts, rdma-registry, verbs-hung`,
   ],
+  'rank-killed': ['studio-1'],
+  'rank-stopped': ['studio-1'],
   'rdma-hang': ['studio-1'],
   'remote-login-off': ['studio-1', 'studio-1: launchctl'],
   'slow-shutdown': ['studio-1'],
