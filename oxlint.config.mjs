@@ -1,5 +1,5 @@
-// Rules that need types, and three rules of this project: paths on a Mac, commands for a node, and pure folders. Biome
-// has all fast rules.
+// Rules that need types, and four rules of this project: paths on a Mac, commands for a node, time limits, and pure
+// folders. Biome has all fast rules.
 import layers from './scripts/layers.cjs';
 
 const macFolders =
@@ -8,6 +8,12 @@ const pathRule = 'Define a path on a node in src/node/paths/node-paths.ts, which
 const clockRule = 'A pure folder may not read a clock: pass the time as an argument.';
 const reachRule = 'A pure folder may not access its surroundings: pass the value as an argument.';
 
+const signals = [
+  {
+    selector: 'MemberExpression[object.name="AbortSignal"][property.name="timeout"]',
+    message: 'Use setTimeout and clearTimeout: Node 20 loses such a limit inside of AbortSignal.any.',
+  },
+];
 const paths = [
   { selector: `Literal[value=${macFolders}]`, message: pathRule },
   { selector: `TemplateElement:first-child[value.cooked=${macFolders}]`, message: pathRule },
@@ -66,10 +72,11 @@ export default {
         'regexp/no-super-linear-move': ['error', { ignorePartial: false, report: 'potential' }],
       },
     },
+    { files: ['src/**/*.ts'], rules: { 'forbidden/syntax': ['error', ...signals] } },
     {
       files: ['src/**/*.ts'],
       excludeFiles: [nodePaths, generated, 'src/sim/**'],
-      rules: { 'forbidden/syntax': ['error', ...paths, ...commands] },
+      rules: { 'forbidden/syntax': ['error', ...signals, ...paths, ...commands] },
     },
     {
       files: pureFiles,
@@ -90,8 +97,8 @@ export default {
     {
       files: pureFiles,
       excludeFiles: [nodePaths, generated],
-      rules: { 'forbidden/syntax': ['error', ...paths, ...commands, ...clocks] },
+      rules: { 'forbidden/syntax': ['error', ...signals, ...paths, ...commands, ...clocks] },
     },
-    { files: [nodePaths], rules: { 'forbidden/syntax': ['error', ...clocks] } },
+    { files: [nodePaths], rules: { 'forbidden/syntax': ['error', ...signals, ...clocks] } },
   ],
 };

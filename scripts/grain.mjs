@@ -14,11 +14,11 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
  * figure; raise it only for a new feature.
  */
 const bars = {
-  lines: { bar: 85_500 },
+  lines: { bar: 87_600 },
   files: { bar: 850 },
   folder: { bar: 35 },
   file: { bar: 500 },
-  exports: { bar: 660 },
+  exports: { bar: 680 },
   crossings: { bar: 10 },
 };
 

@@ -62,6 +62,8 @@ export interface ClusterOptions {
   readonly nodes?: readonly string[];
   /** Aborting this signal stops a run cleanly, like Ctrl-C. Methods that only read reject with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** What the file may ask of this computer, as `--trust` takes it: `env=HF_TOKEN`. */
+  readonly trust?: readonly string[];
   /** Timeout for one response from a node, in milliseconds (default 30,000). */
   readonly deadlineMs?: number;
 }
@@ -151,7 +153,7 @@ async function answerOf<D extends PrintedDocument>(run: Run, body: (run: Run) =>
 }
 
 /** The context of a command that is called by a program: no output and no prompts. */
-function silentRun({ file, isSimulated = false, nodes, signal, deadlineMs = 30_000 }: ClusterOptions): Run {
+function silentRun({ file, isSimulated = false, nodes, trust, signal, deadlineMs = 30_000 }: ClusterOptions): Run {
   return {
     console: {
       out: () => undefined,
@@ -170,7 +172,7 @@ function silentRun({ file, isSimulated = false, nodes, signal, deadlineMs = 30_0
     env: process.env,
     folder: process.cwd(),
     options: {
-      ...given({ file, nodes }),
+      ...given({ file, nodes, trust }),
       json: true,
       sim: isSimulated,
       yes: true,

@@ -1,4 +1,5 @@
 import { textOf } from './architecture/sources.ts';
+import { blocksOf, commandsIn } from './page-text.ts';
 
 /** The source text of README.md. */
 export const readme = textOf('README.md');
@@ -20,11 +21,12 @@ export const sentences: readonly string[] = paragraphsOf(
   readme.slice(0, readme.indexOf('\n## What it does not do')),
 ).flatMap((paragraph) => paragraph.split(/(?<=[.?:!)]\**)\s+(?=[*`([A-Z])/));
 
-/** The commands in the section "Try it", without comments and without the line that installs meshwright. */
-export const sessionCommands: readonly string[] = (/## Try it\n\n```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')
-  .split('\n')
-  .map((line) => line.replace(/ +#.*$/, ''))
-  .filter((line) => line !== '' && !line.startsWith('npm '));
+/** The commands in the section "Try it", without the line that installs meshwright. */
+export const sessionCommands: readonly string[] = commandsIn(
+  blocksOf(readme.slice(readme.indexOf('\n## Try it\n')))[0]?.text ?? '',
+)
+  .map(({ command }) => command)
+  .filter((command) => !command.startsWith('npm '));
 
 /** The words of a shell command; only double quotes have a special meaning. */
 export const shellWords = (command: string): readonly string[] =>

@@ -80,6 +80,8 @@ const unagreed: ReadonlySet<string> = new Set([
   'launch/needs-reboot',
   'launch/reboot-unseen',
   'plan/stale',
+  'trust/declined',
+  'trust/needed',
   'plan/not-allowed',
 ]);
 

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { isTrustWord, trustForm } from '../model/trust.ts';
 import { type LogLevel, logLevels } from './files/event-lines.ts';
 import { parseDuration, type Verb } from './verb.ts';
 
@@ -32,6 +33,12 @@ export const readOption =
     if (earlier !== undefined && isList !== true) throw new InvalidArgumentError('It is given twice.');
     return earlier === undefined ? text : `${earlier},${text}`;
   };
+
+/** A value of `--trust`: KIND=VALUE. */
+export function readTrust(text: string, earlier?: readonly string[]): readonly string[] {
+  if (!isTrustWord(text.trim())) throw new InvalidArgumentError(trustForm);
+  return collect(text, earlier);
+}
 
 export const collect = (text: string, earlier: readonly string[] | undefined): readonly string[] => [
   ...(earlier ?? []),

@@ -11,7 +11,7 @@ import { isCommandVerb, meshwright } from '../model/text/command.ts';
 import { type Prose, prose } from '../model/text/prose.ts';
 import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
 import type { RunLog } from './files/run-log.ts';
-import { collect, readCount, readDuration, readLevel, readList, readOption } from './read-options.ts';
+import { collect, readCount, readDuration, readLevel, readList, readOption, readTrust } from './read-options.ts';
 import {
   type Console,
   diagnosticsJson,
@@ -306,6 +306,13 @@ const globalOptions = (): readonly GlobalOption[] => [
     'file',
     new Option('-f, --file <path>', 'cluster file (default: $MESHWRIGHT_FILE, else cluster.yaml here or above)'),
   ],
+  [
+    'file',
+    new Option('--trust <kind=value>', 'allow what the file asks for on this computer; repeatable').argParser(
+      readTrust,
+    ),
+  ],
+  ['reach', new Option('--base-lock <file>', 'with CI set: the lock whose nodes and host keys are trusted')],
   ['nodes', new Option('--nodes <names>', 'only these nodes (comma-separated)').argParser(readList)],
   ['nodes', new Option('-l, --label <key=value>', 'only nodes with this label; repeatable').argParser(collect)],
   ['json', new Option('--json', 'print one JSON document instead of text')],

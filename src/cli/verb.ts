@@ -146,6 +146,10 @@ interface GlobalOptions {
   readonly events?: boolean;
   readonly sim?: boolean;
   readonly yes?: boolean;
+  /** `--trust KIND=VALUE`, each as typed. */
+  readonly trust?: readonly string[];
+  /** `--base-lock`: the lock of the commit that the caller trusts. */
+  readonly baseLock?: string;
   /** The number of nodes contacted in parallel. */
   readonly parallel: number;
   /** `--deadline`: the time limit for one answer of a node, in milliseconds. */

@@ -40,7 +40,7 @@ Examples:
       { flags: '--detach', text: 'end as soon as the nodes are downloading' },
       leaseWait,
     ],
-    more: `Brings each model to the nodes whose placements read it: the nodes download, clone or receive its files as in an apply, compare their SHA-256, and publish the model. Nothing else is changed, and placements keep running. The file must declare the model and a placement that uses it, and the lock must list the model's files (\`models lock\`). With --detach, the command ends as soon as the nodes are downloading; \`models list\` shows how far they are, and the next apply or models pull continues from there. No byte is downloaded twice.
+    more: `Brings each model to the nodes whose placements read it: the nodes download, clone or receive its files as in an apply, compare their SHA-256, and publish the model. Nothing else is changed, and placements keep running. The file must declare the model and a placement that uses it. If the lock does not list the model's files, the command lists them at a terminal and in a rehearsal; otherwise, \`models lock\` has to. With --detach, the command ends as soon as the nodes are downloading; \`models list\` shows how far they are, and the next apply or models pull continues from there. No byte is downloaded twice.
 Exit codes: 0 every node has the models, or with --detach is getting them, 3 manual steps are left, 4 some nodes have or get them, 1 none, 5 you did not agree, 75 a node is leased to another run.
 
 Examples:

@@ -137,7 +137,7 @@ Exit codes: 0 released or already free, 4 some leases were not released (a live 
     summary: 'print client settings, ready to copy',
     words: '[placement...]',
     uses: ['file', 'json'],
-    more: `Prints settings for Open WebUI, OpenCode, Xcode and curl. Uses only the file: contacts no node, and shows where each key comes from but never the key itself. If an endpoint is reachable only on its node, prints the SSH tunnel that clients need.
+    more: `Prints settings for Open WebUI, OpenCode, Xcode and curl. Uses only the file: contacts no node, and shows where each key comes from but never the key itself. If an endpoint is reachable only on its node, prints the SSH tunnel that clients need. With --sim, the settings lead to the simulated fleet, which must be up.
 
 Example:
   meshwright endpoints kimi`,

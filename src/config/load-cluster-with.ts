@@ -7,10 +7,12 @@ import { hideSecrets, withoutSecrets } from '../diagnostics/hide-secrets.ts';
 import type { ClusterSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { mapWords } from '../model/text/prose.ts';
+import { blameReadable, repairWords } from './blame.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';
-import { type ReadDocument, readDocument } from './read-document.ts';
+import { type ReadDocument, readDocument, readTree } from './read-document.ts';
 import { schemaProblems } from './schema-problems.ts';
-import { placeOf, pointerText, spanOf } from './source-map.ts';
+import { placeOf, pointerText, sourceText, spanOf, spanOfLine } from './source-map.ts';
+import { asMeant } from './unknown-keys.ts';
 import { clusterSchema, validateCluster } from './validators.generated.ts';
 
 /** The result of reading a cluster file: diagnostics sorted by position; `fleet` and `spec` unless one is an error. */
@@ -22,6 +24,8 @@ export interface LoadedCluster {
   readonly whereIs?: (pointer: string) => SourceRange;
 }
 
+const schema = { schema: clusterSchema, validate: validateCluster };
+
 /**
  * Reads and validates a cluster file. Returns all problems together, each with file, line and column; `fleet` and
  * `spec` are set unless one of the problems is an error. Never throws, and takes bounded time for any input.
@@ -31,23 +35,56 @@ export interface LoadedCluster {
  * @param file the file name that diagnostics show
  */
 export function loadClusterWith(drivers: KeysByDriver, input: string | Uint8Array, file: string): LoadedCluster {
-  const document = readDocument(input, file);
-  const loaded = judge(document, drivers);
+  const mistakes = (text: string): number => {
+    const tried = readTree(sourceText(file, text), () => []);
+    if (tried.value === undefined || tried.map.size > repairable.values) return Number.POSITIVE_INFINITY;
+    return judge(tried, drivers).diagnostics.filter(({ severity }) => severity === 'error').length;
+  };
+  const document = readDocument(input, file, mistakes);
+  const judged = judge(document, drivers);
+  const loaded = { ...judged, diagnostics: blamed(document, judged.diagnostics, mistakes) };
   return { ...loaded, diagnostics: withSecretsHidden(loaded.diagnostics, document.source.text) };
 }
 
 function judge(document: ReadDocument, drivers: KeysByDriver): LoadedCluster {
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
-  const meant = [
-    ...ruleProblems(document, drivers),
-    ...schemaProblems({ schema: clusterSchema, validate: validateCluster }, document),
-  ];
+  const meant = [...ruleProblems(asMeant(schema, document), drivers), ...schemaProblems(schema, document)];
   const diagnostics = diagnosticsOf(document.source, bestFirst(document, meant));
   if (hasErrors(diagnostics)) return { diagnostics };
   const spec = document.value as ClusterSpec;
   const { source, map } = document;
   const whereIs = (pointer: string): SourceRange => placeOf(source, spanOf(map, { pointer, at: 'key' }), pointer);
   return { spec, fleet: resolveFleet(spec, drivers), diagnostics, whereIs };
+}
+
+/** The errors that may come from a line at a wrong column or in a wrong place. */
+const misplaced = /^(?:schema\/(?:unknown-key|missing-key|wrong-type|bad-form|out-of-range)|yaml\/duplicate-key)$/;
+/** Larger files are not repaired, because each trial judges the whole file. */
+const repairable = { letters: 32_768, values: 4_096 };
+
+/** Only the error of the line whose move would remove all errors, if there is such a line; otherwise all diagnostics. */
+function blamed(
+  document: ReadDocument,
+  diagnostics: readonly Diagnostic[],
+  mistakes: (text: string) => number,
+): readonly Diagnostic[] {
+  const { source, value, map } = document;
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const suspects = errors.filter(({ code }) => misplaced.test(code));
+  const [first] = suspects;
+  if (value === undefined || first === undefined || asMeant(schema, document) !== document) return diagnostics;
+  if (source.text.length > repairable.letters || map.size > repairable.values) return diagnostics;
+  const lines = new Set(suspects.map(({ where }) => (where?.line ?? 1) - 1));
+  const repair = blameReadable(source.text, [...lines], mistakes);
+  if (repair === undefined) return diagnostics;
+  const others = diagnostics.filter(({ severity }) => severity !== 'error');
+  const own = errors.find(({ where }) => where?.line === repair.line + 1);
+  const { detail, hint } = repairWords(repair);
+  const where = own?.where ?? placeOf(source, spanOfLine(source, repair.line));
+  const only = own ?? { ...first, detail, related: [] };
+  return [...others, { ...only, where, hint: repair.kind === 'stray' ? only.hint : hint }].toSorted(
+    (a, b) => (a.where?.line ?? 0) - (b.where?.line ?? 0),
+  );
 }
 
 /** Sorts YAML errors first, because they explain other errors, and ambiguous values last: they matter least. */

@@ -1,6 +1,5 @@
 import {
   type Alias,
-  Composer,
   isAlias,
   isMap,
   isScalar,
@@ -8,6 +7,7 @@ import {
   type ParsedNode,
   type Scalar,
   type YAMLMap,
+  type YAMLParseError,
   type YAMLSeq,
 } from 'yaml';
 import { pointerTo } from '../desired/draft.ts';
@@ -15,7 +15,7 @@ import { escapeText } from '../diagnostics/escape.ts';
 import { given } from '../model/given.ts';
 import type { Problem } from './problem.ts';
 import { type Entry, type SourceMap, type SourceText, type Span, sourceText } from './source-map.ts';
-import { readTokens, syntaxProblems } from './syntax-problems.ts';
+import { compose, syntaxProblems } from './syntax-problems.ts';
 
 /** Maximum number of values after expanding aliases. The largest sensible rack has about 5,000. */
 const maxValues = 50_000;
@@ -171,13 +171,15 @@ function isOldNumber(source: string): boolean {
 }
 
 /**
- * Returns how YAML 1.1 reads a plain text that is a number in YAML 1.2; undefined if it reads the same number. In 1.1,
- * a leading zero means octal, but the octals of 1.2 and exponents without a point and a sign are text.
+ * Returns how others read a plain text that is a number in YAML 1.2; undefined if they read the same number. In 1.1, a
+ * leading zero means octal, but the octals of 1.2 and exponents without a point and a sign are text. JSON's schema of
+ * 1.2 has no hexadecimal numbers.
  */
-function otherNumber(source: string): 'a different number' | 'text' | undefined {
-  if (/^[-+]?0[0-9_]+$/.test(source)) return 'a different number';
+function otherNumber(source: string): string | undefined {
+  if (/^[-+]?0[0-9_]+$/.test(source)) return 'YAML 1.1 reads it as a different number';
+  if (/^0x[0-9a-f]+$/i.test(source)) return 'readers without hexadecimal numbers read it as text';
   const isText = /^0o[0-7]+$/.test(source) || /^[-+]?\d+(?:e[-+]?\d+|\.\d*e\d+)$/i.test(source);
-  return isText ? 'text' : undefined;
+  return isText ? 'YAML 1.1 reads it as text' : undefined;
 }
 
 /** The state while reading a document's nodes. */
@@ -225,7 +227,7 @@ function readScalar(walk: Walk, node: Scalar.Parsed, pointer: string): unknown {
   const other = typeof node.value === 'number' ? otherNumber(raw) : undefined;
   if (other !== undefined) {
     const own = String(node.value);
-    const detail = `meshwright reads ${raw} as ${own}; YAML 1.1 reads it as ${other}.`;
+    const detail = `meshwright reads ${raw} as ${own}; ${other}.`;
     const hint = `Write it as ${own}, or, if you mean text, in quotes: "${raw}"`;
     walk.problems.push({ code: 'yaml/ambiguous-number', span: entry.value, pointer, detail, hint });
   }
@@ -332,17 +334,29 @@ const noPlaces: SourceMap = new Map();
 /**
  * Reads one YAML 1.2 document into plain data without prototypes, and records every value's position. Never throws.
  * Limits on size, depth and expanded aliases bound time and memory.
+ *
+ * @param mistakes counts the mistakes in a text, to choose between repairs of a file that cannot be read; without it,
+ *   the likeliest repair is chosen
  */
-export function readDocument(input: string | Uint8Array, file: string): ReadDocument {
+export function readDocument(
+  input: string | Uint8Array,
+  file: string,
+  mistakes: (text: string) => number = () => Number.POSITIVE_INFINITY,
+): ReadDocument {
   const { source, problems } = readText(input, file);
   if (problems.length > 0) return { source, map: noPlaces, problems };
-  const { tokens, problems: refused } = readTokens(source.text);
-  if (refused.length > 0) return { source, map: noPlaces, problems: refused };
-  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, keepSourceTokens: false, merge: false });
-  const document = [...composer.compose(tokens, true, source.text.length)][0];
+  return readTree(source, (errors) => syntaxProblems(errors, source, mistakes));
+}
+
+/** Reads a text; `explain` makes problems of the parser's errors. */
+export function readTree(
+  source: SourceText,
+  explain: (errors: readonly YAMLParseError[]) => readonly Problem[],
+): ReadDocument {
+  const { problems, document, errors } = compose(source.text);
+  if (problems.length > 0) return { source, map: noPlaces, problems };
   if (document === undefined || document.contents === null) return empty(source);
-  const broken = syntaxProblems(document.errors, source, tokens);
-  if (broken.length > 0) return { source, map: noPlaces, problems: broken };
+  if (errors.length > 0) return { source, map: noPlaces, problems: explain(errors) };
   const read = readValues(document.contents, source.text);
   if (read.value === null && read.problems.length === 0) return empty(source);
   return { source, ...read };

@@ -86,3 +86,21 @@ export function sectionsWithKey(schema: unknown, key: string): readonly string[]
   visit(schema, '');
   return found;
 }
+
+/** A schema with its generated validator. */
+export interface CompiledSchema {
+  readonly schema: unknown;
+  readonly validate: { (data: unknown): boolean; readonly errors?: readonly SchemaError[] | null };
+}
+
+/** One error from a generated validator, in ajv's form. */
+export interface SchemaError {
+  /** JSON pointer to the value, or to the map if a key is wrong. */
+  readonly instancePath: string;
+  /** The violated keyword in the schema, for example `#/$defs/host/pattern`. */
+  readonly schemaPath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Set if the error is about a key's name. */
+  readonly propertyName?: string;
+}

@@ -8,17 +8,19 @@ import { hostAdvice, runtimeSourceAdvice, sourceAdvice, valueAdvice } from './fo
 import { type Problem, quoted } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';
 import {
+  type CompiledSchema,
   descriptionOf,
   exampleOf,
   keysOf,
   partBelow,
   resolved,
+  type SchemaError,
   type SchemaPart,
   schemaFor,
-  sectionsWithKey,
 } from './schema-part.ts';
-import { pointerText, spanOf, valueAt } from './source-map.ts';
-import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
+import { lineAndColumn, pointerText, spanOf, valueAt } from './source-map.ts';
+import { spaceHint } from './syntax-problems.ts';
+import { gluedAmong, meantKeys, newName, unknownKey } from './unknown-keys.ts';
 
 /** Finds all differences between a document and its schema. The missing keys of one section are one problem. */
 export function schemaProblems(compiled: CompiledSchema, document: ReadDocument): readonly Problem[] {
@@ -42,22 +44,15 @@ export function schemaProblems(compiled: CompiledSchema, document: ReadDocument)
 
 const missingIn = (error: SchemaError): string => String(error.params['missingProperty']);
 
-/** Groups missing keys by section, except keys that only lack the space after their colon. */
+/** Groups missing keys by section, except keys that are there, but misspelled or without the space after the colon. */
 function missingBySection(
   schema: unknown,
   errors: readonly SchemaError[],
 ): ReadonlyMap<string, readonly SchemaError[]> {
-  const glued = new Set(errors.flatMap((error) => gluedKeyOf(schema, error)));
+  const meant = new Set(meantKeys(schema, errors).values());
   const isMissing = (error: SchemaError): boolean =>
-    error.keyword === 'required' && !glued.has(pointerTo(error.instancePath, missingIn(error)));
+    error.keyword === 'required' && !meant.has(pointerTo(error.instancePath, missingIn(error)));
   return groupBy(errors.filter(isMissing), (error) => error.instancePath);
-}
-
-function gluedKeyOf(schema: unknown, { keyword, params, instancePath }: SchemaError): readonly string[] {
-  if (keyword !== 'additionalProperties') return [];
-  const known = keysOf(schemaFor(schema, instancePath).node);
-  const glued = gluedAmong(String(params['additionalProperty']), known);
-  return glued === undefined ? [] : [pointerTo(instancePath, glued.key)];
 }
 
 /**
@@ -75,12 +70,27 @@ function problemOf(context: Context): Problem {
   if (secret !== undefined) return secret;
   switch (context.error.keyword) {
     case 'additionalProperties':
-      return unknownKey(context);
+      return unknownKey(context.schema, context.document, context.error);
     case 'propertyNames':
       return badName(context);
     default:
-      return { span: context.span, pointer: context.pointer, ...valueProblem(context) };
+      return { span: context.span, pointer: context.pointer, ...valueProblem(context), ...continuedValue(context) };
   }
+}
+
+/** The place and words for a wrong value that has the next line as its end, because that line is indented more. */
+function continuedValue({ document: { source }, span, raw }: Context): Partial<Problem> {
+  const next = /^[^"'|>\s][^\n]*\n\s*/.exec(raw)?.[0].length;
+  if (next === undefined) return {};
+  const start = span.start + next;
+  const end = Math.min(span.end, `${source.text}\n`.indexOf('\n', start));
+  const { line } = lineAndColumn(source, span.start);
+  const first = source.text.slice(source.lineStarts[line - 1]).search(/\S/) + 1;
+  return {
+    span: { start, end },
+    detail: `This line is indented more than line ${line}, so it continues the value there.`,
+    hint: `Begin it at column ${first} like line ${line}, or move it to its section.`,
+  };
 }
 
 /** A problem at the position of its context. */
@@ -191,54 +201,6 @@ function dangerIn(text: string): string | undefined {
   if (shell !== null) return `It contains ${shell[0]}, which a shell would interpret.`;
   if (/\.\.|\/|^~/.test(text) || text === '.') return 'It could be read as a path.';
   return undefined;
-}
-
-const newNames: ReadonlyMap<unknown, string> = new Map([['doorman', 'gateway']]);
-
-/** The new name of a renamed key or value, if it is allowed here. */
-function newName(old: unknown, allowed: readonly string[]): string | undefined {
-  const name = newNames.get(old);
-  return name !== undefined && allowed.includes(name) ? name : undefined;
-}
-
-/** The problem for an unknown key. */
-function unknownKey({ schema, document, error, part }: Context): Problem {
-  const key = String(error.params['additionalProperty']);
-  const pointer = pointerTo(error.instancePath, key);
-  const span = spanOf(document.map, { pointer, at: 'key' });
-  const known = keysOf(part.node);
-  const renamed = newName(key, known);
-  if (renamed !== undefined) {
-    const detail = `The key ${quoted(key)} is now called \`${renamed}\`.`;
-    return { code: 'schema/unknown-key', span, pointer, detail, hint: 'Rename the key. Its values stay the same.' };
-  }
-  const glued = gluedAmong(key, known);
-  const near = glued === undefined ? didYouMean(key, known) : undefined;
-  const elsewhere = sectionsWithKey(schema, key);
-  return {
-    code: 'schema/unknown-key',
-    span,
-    pointer,
-    detail: `${quoted(key)} is not a key of ${pointerText(error.instancePath)}.`,
-    hint: glued === undefined ? hintForUnknown({ key, near }, known, elsewhere) : spaceHint(glued),
-    ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
-  };
-}
-
-/** Recognizes a known key without the space before its value: `host:b.lan`. */
-function gluedAmong(key: string, known: readonly string[]): GluedKey | undefined {
-  const glued = gluedKey(key);
-  return glued !== undefined && known.includes(glued.key) ? glued : undefined;
-}
-
-function hintForUnknown(
-  { key, near }: { readonly key: string; readonly near: string | undefined },
-  known: readonly string[],
-  elsewhere: readonly string[],
-): string {
-  if (near !== undefined) return `Did you mean \`${near}\`?`;
-  if (elsewhere.length > 0) return `\`${key}\` belongs under ${listText(elsewhere, 'or')}.`;
-  return `Known keys here: ${listText(known)}.`;
 }
 
 /** The problem for all missing keys in a section. */
@@ -411,10 +373,17 @@ function badForm({ part, pointer, description, value }: Context): ValueProblem {
   };
 }
 
+/** People write a path as a URL. */
+function archiveAdvice(text: string): string | undefined {
+  const path = /^file:(?:\/\/(?:localhost)?)?(\/[\w./@+ -]*)$/.exec(text)?.[1];
+  return path === undefined ? undefined : `For an archive on this computer, write its path: \`${path}\`.`;
+}
+
 function adviceOn(text: string, pointer: string, definition: string): string | undefined {
   if (definition === 'host') return hostAdvice(text);
   if (isLink(pointer)) return linkAdvice(text);
   if (/^\/runtimes\/[^/]+\/source$/.test(pointer)) return runtimeSourceAdvice(text);
+  if (/^\/(?:runtimes\/[^/]+\/archive|gateway\/node)$/.test(pointer)) return archiveAdvice(text);
   return /^\/models\/[^/]+\/source$/.test(pointer) ? sourceAdvice(text) : undefined;
 }
 
@@ -468,22 +437,4 @@ function shownValue({ raw, value }: Context): string {
   if (raw !== '') return quoted(raw);
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' && value !== null ? 'a map' : 'nothing';
-}
-
-/** A schema with its generated validator. */
-export interface CompiledSchema {
-  readonly schema: unknown;
-  readonly validate: { (data: unknown): boolean; readonly errors?: readonly SchemaError[] | null };
-}
-
-/** One error from a generated validator, in ajv's form. */
-interface SchemaError {
-  /** JSON pointer to the value, or to the map if a key is wrong. */
-  readonly instancePath: string;
-  /** The violated keyword in the schema, for example `#/$defs/host/pattern`. */
-  readonly schemaPath: string;
-  readonly keyword: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  /** Set if the error is about a key's name. */
-  readonly propertyName?: string;
 }

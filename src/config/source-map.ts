@@ -106,3 +106,18 @@ export function lineAndColumn(source: SourceText, offset: number): { readonly li
   }
   return { line: low + 1, column: offset - (source.lineStarts[low] ?? 0) + 1 };
 }
+
+/** The offset of a place, at most the end of its line. */
+export function offsetOf({ lineStarts, text }: SourceText, line: number, column: number): number {
+  const next = lineStarts[line + 1];
+  return Math.min((lineStarts[line] ?? 0) + column, next === undefined ? text.length : next - 1);
+}
+
+/** The code of a line, counted from 0, without its comment. */
+export function spanOfLine(source: SourceText, line: number): Span {
+  const text = source.text.split('\n')[line] ?? '';
+  const comment = text.search(/(?<!\S)#/);
+  const code = (comment === -1 ? text : text.slice(0, comment)).trimEnd();
+  const start = offsetOf(source, line, text.length - text.trimStart().length);
+  return { start, end: Math.max(start + 1, offsetOf(source, line, code.length)) };
+}

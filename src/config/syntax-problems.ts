@@ -1,26 +1,88 @@
-import { type CST, Parser, type YAMLParseError } from 'yaml';
+import { Composer, type CST, Parser, type YAMLParseError } from 'yaml';
+import { blame, type Reading, type Repair, repairWords } from './blame.ts';
 import { type Problem, quoted } from './problem.ts';
-
-import { lineAndColumn, type SourceText, type Span } from './source-map.ts';
+import { offsetOf, placeOf, type SourceText, type Span, sourceText, spanOfLine } from './source-map.ts';
 
 const reportedAtMost = 20;
 
-/** Reports grammar errors, one per line: further errors on the same line are nearly always the same mistake. */
+/** Repairs are looked for in files of at most so many letters, and at most so many are made. */
+const repairs = { letters: 131_072, most: 3 };
+/** Mistakes are counted in files of at most so many letters, at most so often: counting takes longer than parsing. */
+const counts = { letters: 32_768, most: 12 };
+
+/** Explains why a text cannot be read. The first errors are reported at the lines whose repair removes them. */
 export function syntaxProblems(
   errors: readonly YAMLParseError[],
   source: SourceText,
-  tokens: readonly CST.Token[],
+  mistakes: (text: string) => number,
 ): readonly Problem[] {
-  if (errors.length === 0) return [];
-  const { text } = source;
-  const conflict = mergeConflict(text);
+  const conflict = mergeConflict(source.text);
   if (conflict !== undefined) return [conflict];
-  const levels = levelsOf(tokens, source);
+  const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
+  if (tabs.length > 0) return parserProblems(tabs, source.text);
+  let counted = 0;
+  const reading: Reading = {
+    firstError,
+    mistakes: (text) => {
+      counted += 1;
+      return counted > counts.most || text.length > counts.letters ? Number.POSITIVE_INFINITY : mistakes(text);
+    },
+  };
+  const problems: Problem[] = [];
+  let { text } = source;
+  let left = errors;
+  while (left.length > 0 && problems.length < repairs.most && text.length <= repairs.letters) {
+    const [first] = parserProblems(left, text);
+    const line = lineAt(text, Math.min(...left.map(({ pos }) => pos[0])));
+    const repair = first?.hint === undefined ? blame(text, line, reading) : undefined;
+    if (first === undefined || repair === undefined) break;
+    const isKnown = repair.kind === 'stray' && lineAt(text, first.span.start) === repair.line;
+    problems.push(isKnown ? inSource(first, text, source) : repairProblem(repair, source));
+    text = repair.text;
+    left = compose(text).errors;
+  }
+  return [...problems, ...parserProblems(left, text).map((problem) => inSource(problem, text, source))];
+}
+
+const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length - 1;
+
+/** The line of the first error in a text; undefined if the text can be read. */
+function firstError(text: string): number | undefined {
+  const { problems, errors } = compose(text);
+  const offsets = [...problems.map(({ span }) => span.start), ...errors.map(({ pos }) => pos[0])];
+  return offsets.length === 0 ? undefined : lineAt(text, Math.min(...offsets));
+}
+
+/** Splits a text into tokens and composes its nodes, unless the tokens have problems. */
+export function compose(text: string) {
+  const { tokens, problems } = readTokens(text);
+  if (problems.length > 0) return { problems, errors: [] };
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, keepSourceTokens: false, merge: false });
+  const document = [...composer.compose(tokens, true, text.length)][0];
+  return { problems, document, errors: document?.errors ?? [] };
+}
+
+/** A problem of a repaired text at its place in the source. */
+function inSource(problem: Problem, text: string, source: SourceText): Problem {
+  if (text === source.text) return problem;
+  const at = placeOf(sourceText('', text), problem.span);
+  const start = offsetOf(source, at.line - 1, at.column - 1);
+  return { ...problem, span: { start, end: Math.max(start + 1, offsetOf(source, at.endLine - 1, at.endColumn - 1)) } };
+}
+
+function repairProblem(repair: Repair, source: SourceText): Problem {
+  const span = spanOfLine(source, repair.line);
+  const end = repair.kind === 'column' ? span.start + 1 : span.end;
+  return { code: 'yaml/syntax', span: { ...span, end }, ...repairWords(repair) };
+}
+
+/** The parser's errors, one per line: further errors on the same line are nearly always the same mistake. */
+function parserProblems(errors: readonly YAMLParseError[], text: string): readonly Problem[] {
   const problems: Problem[] = [];
   let lineEnd = -1;
   for (const error of [...errors].sort((a, b) => a.pos[0] - b.pos[0])) {
     if (error.pos[0] <= lineEnd) continue;
-    const problem = gluedAbove(error, text) ?? indentationProblem(error, source, levels) ?? syntaxProblem(error, text);
+    const problem = gluedAbove(error, text) ?? syntaxProblem(error, text);
     problems.push(problem);
     lineEnd = text.indexOf('\n', Math.max(error.pos[0], problem.span.start));
     if (lineEnd === -1 || problems.length === reportedAtMost) break;
@@ -83,77 +145,11 @@ function gluedAbove({ code, pos }: YAMLParseError, text: string): Problem | unde
   return undefined;
 }
 
-interface Level {
-  readonly offset: number;
-  readonly line: number;
-  readonly column: number;
-  readonly isItem: boolean;
-}
-
-/** Returns the start of every key and list item outside brackets, in text order. */
-function levelsOf(tokens: readonly CST.Token[], source: SourceText): readonly Level[] {
-  const open = [...tokens];
-  const levels: Level[] = [];
-  for (let token = open.pop(); token !== undefined; token = open.pop()) {
-    open.push(...childrenOf(token));
-    if (token.type !== 'block-map' && token.type !== 'block-seq') continue;
-    for (const { start, key } of token.items) {
-      const dash = start.find(({ type }) => type === 'seq-item-ind' || type === 'explicit-key-ind');
-      const offset = dash?.offset ?? key?.offset;
-      if (offset === undefined) continue;
-      levels.push({ offset, ...lineAndColumn(source, offset), isItem: token.type === 'block-seq' });
-    }
-  }
-  return levels.sort((a, b) => a.offset - b.offset);
-}
-
-/** The problem for a line with wrong indentation; undefined for any other error. */
-function indentationProblem(error: YAMLParseError, source: SourceText, levels: readonly Level[]): Problem | undefined {
-  const start = misplacedLine(error, source.text);
-  if (start === undefined) return undefined;
-  const { column } = lineAndColumn(source, start);
-  const isItem = /^-(?:\s|$)/.test(source.text.slice(start, start + 2));
-  const fitting = openLevels(levels, error.pos[0], column).filter((level) => level.isItem === isItem);
-  if (fitting.length === 0) return undefined;
-  const others = fitting.map((level) => `line ${level.line} begins at column ${level.column}`);
-  const ways = fitting.map((level) => `at column ${level.column} like line ${level.line}`);
-  return {
-    code: 'yaml/syntax',
-    span: { start, end: start + 1 },
-    detail: `This line begins at column ${column}, but ${others.join(' and ')}.`,
-    hint: `Begin it ${ways.join(', or ')}.`,
-  };
-}
-
-/** Finds the offset of the first character on the line with wrong indentation. */
-function misplacedLine({ code, message, pos }: YAMLParseError, text: string): number | undefined {
-  const isNested = code === 'BLOCK_AS_IMPLICIT_KEY' && message.startsWith('Nested');
-  const isOther = code === 'BAD_INDENT' || code === 'BLOCK_AS_IMPLICIT_KEY' || message.startsWith('Sequence item');
-  if (!isNested && !isOther) return undefined;
-  const lineEnd = text.indexOf('\n', pos[0]);
-  // The value continues on the next line, which was meant as a key. Two keys on one line are a different mistake.
-  if (isNested && (lineEnd === -1 || /:\s/.test(text.slice(pos[0], lineEnd + 1)))) return undefined;
-  const content = contentFrom(text, isNested ? lineEnd + 1 : text.lastIndexOf('\n', pos[0] - 1) + 1);
-  return content < text.length ? content : undefined;
-}
-
 /** Finds the first character from a line's start that is neither blank nor in a comment. */
 function contentFrom(text: string, lineStart: number): number {
   const blank = /(?: *(?:#.*)?\r?\n)* */y;
   blank.lastIndex = lineStart;
   return lineStart + (blank.exec(text)?.[0].length ?? 0);
-}
-
-/** Finds the nearest valid columns on both sides for a line's start; empty if its column is valid. */
-function openLevels(levels: readonly Level[], before: number, column: number): readonly Level[] {
-  let deeper: Level | undefined;
-  for (const level of levels.toReversed()) {
-    if (level.offset >= before || level.column >= (deeper?.column ?? Number.POSITIVE_INFINITY)) continue;
-    if (level.column === column) return [];
-    if (level.column < column) return deeper === undefined ? [level] : [deeper, level];
-    deeper = level;
-  }
-  return deeper === undefined ? [] : [deeper];
 }
 
 /** Deeper nesting would overflow the YAML library's stack. */
@@ -163,7 +159,7 @@ const maxDepth = 64;
  * Splits a text into tokens (iterative, linear). Checks nesting, directives, documents and unclosed brackets. These
  * problems must be reported before values are composed.
  */
-export function readTokens(text: string) {
+function readTokens(text: string) {
   const tokens = [...new Parser().parse(text)];
   const { deep, open } = look(tokens);
   const problems = [...tokens.flatMap(directiveProblem), ...documentProblems(tokens)];

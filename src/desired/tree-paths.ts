@@ -1,5 +1,7 @@
 /** The largest number of files in one model, so that the lock remains small enough to be read. */
 export const mostTreeFiles = 2_048;
+/** The most bytes of a model or an archive, 10 TB, several times as many as the largest model has. */
+export const mostTreeBytes = 10_000_000_000_000;
 
 /**
  * The form of a path inside a model, as in the schema. It excludes meshwright's own seal, and names to which `.part.own`

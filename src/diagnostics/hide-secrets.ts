@@ -10,14 +10,19 @@ const source =
 /** Matches a source on separate lines below the key. */
 const sourceLine = /^\s*(?:env\s*:\s*["']?[A-Za-z_]\w*["']?\s*(?:#.*)?|(?:file|command|prompt)\s*:.*|#.*|\}.*)?$/u;
 
+/** Matches the user and the password of a URL. */
+const userInformation = /(?<=:\/\/)[^\s/?#@"']+(?=@)/gu;
+
 /**
- * Hides the values of keys that look like password keys, unless the value is a source. Works line by line. Returns the
- * lines without the secrets, and the secrets.
+ * Hides the user information of URLs, and the values of keys that look like password keys, unless the value is a source.
+ * Works line by line. Returns the lines without the secrets, and the secrets.
  */
 export function hideSecrets(lines: readonly string[]) {
   const secrets: string[] = [];
   let below: { readonly indent: number; readonly isList: boolean } | undefined;
-  const shown = lines.map((line) => {
+  const shown = lines.map((raw) => {
+    secrets.push(...(raw.match(userInformation) ?? []));
+    const line = raw.replace(userInformation, secretMark);
     const indent = line.search(/\S/u);
     if (below !== undefined && indent !== -1) {
       if (indent <= below.indent) below = undefined;

@@ -1,5 +1,6 @@
 import { askedPort, rankPort } from '../desired/endpoints.ts';
 import { loadedModels, ranksUser } from '../desired/layouts.ts';
+import { madeFirst } from '../desired/settle/settle-runtime.ts';
 import { declaredText } from '../model/declared-settings.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import { canonicalJson, type Digest, digestOf, type Json } from '../model/digest.ts';
@@ -125,7 +126,10 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
   const [model, drafter] = loadedModels(placement).map(
     (name) => fleet.models.filter(isKnown).find((one) => one.name === name) ?? name,
   );
-  if (runtime?.digest === undefined) return `the digest of runtime ${placement.runtime} is not known yet`;
+  if (runtime?.digest === undefined) {
+    const first = runtime && madeFirst(runtime);
+    return `the digest of runtime ${placement.runtime} is ${first === undefined ? 'not known yet' : `known after ${first}`}`;
+  }
   if (typeof model !== 'object') return `the files of model ${placement.model} are not known yet`;
   if (typeof drafter === 'string') return `the files of model ${drafter} are not known yet`;
   const addresses = rankAddresses(fleet.thunderbolt, placement.nodes);

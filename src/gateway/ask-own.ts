@@ -4,7 +4,8 @@ import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
 import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
 import { bodyRefusal, clientGone, type Passing } from './pass-on.ts';
-import { readBody } from './read-body.ts';
+import { type RequestBody, readBody } from './read-body.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 /** Requests of clients that are in flight or wait for their turn: all but our own. */
 export function clientsInside({ turns, own }: Endpoint): Pick<EndpointStatus, 'running' | 'waiting'> {
@@ -24,7 +25,7 @@ const longestWaitMs = 3_600_000;
 /** Status of a request that was not passed on: too early, since others are in flight. @see RFC 8470, 425 (Too Early) */
 const notAskedStatus = 425;
 
-/** A request from the node itself, `/doorman/ask/PLACEMENT/PATH`. */
+/** A request of meshwright on the node, `/doorman/ask/PLACEMENT/PATH`. */
 export interface OwnRequest {
   readonly door: Endpoint;
   /** With its leading slash; empty to ask for the number of client requests in flight. */
@@ -50,28 +51,37 @@ export async function answerOwn(
   passing: Passing,
 ): Promise<PlainAnswer | undefined> {
   if (path === '') return { status: 200, body: clientsInside(door).running };
+  if (door.upstream.ownPaths?.includes(path) !== true) return refusalAnswer(refusals.noSuchPath(path));
   if (request.method !== 'POST') return refusalAnswer(refusals.wrongMethod(request.method ?? ''));
   const gone = clientGone(passing.response);
-  const body = await readBody(request, { ...passing, gone });
+  const body = await readBody(request, { ...passing, placements: [door.upstream.placement], gone });
   if (body.kind === 'gone') return undefined;
   if (body.kind !== 'object') return refusalAnswer(bodyRefusal(body, passing.limits.mostBodyBytes));
   try {
-    return await passOwn({ door, path }, { request, body: body.bytes, gone }, passing);
+    return await passOwn({ door, path }, { request, body, gone }, passing);
   } finally {
     body.free();
   }
 }
 
+interface OwnBody {
+  readonly request: IncomingMessage;
+  readonly body: Extract<RequestBody, { kind: 'object' }>;
+  readonly gone: AbortSignal;
+}
+
 async function passOwn(
   { door, path }: OwnRequest,
-  { request, body, gone }: { readonly request: IncomingMessage; readonly body: Buffer; readonly gone: AbortSignal },
+  { request, body, gone }: OwnBody,
   { response, limits, leaving }: Passing,
 ): Promise<PlainAnswer | undefined> {
   const { 'meshwright-proof': proof, 'meshwright-wait': wait } = request.headers;
+  // A stop closes the gateway first, and a start asks for a token before it opens it again.
+  if ((await door.closedBy()) !== undefined) door.flow.forgetToken();
   if (proof === 'traffic' && isProven(door)) return notAsked(door);
   if ((door.own.oldestMs() ?? 0) > longestOwnMs) return notAsked(door);
   const waitMs = Math.min(Math.max(0, Number(wait) || 0), longestWaitMs);
-  const turn = await door.turns.take(AbortSignal.any([gone, leaving, AbortSignal.timeout(waitMs)]));
+  const turn = await withTimeLimit(waitMs, [gone, leaving], door.turns.take);
   if (turn === undefined) return notAsked(door);
   const end = door.own.begin();
   try {
@@ -80,10 +90,11 @@ async function passOwn(
       canCancel: door.upstream.cancels === 'always',
       path,
       accept: '*/*',
-      body: [body],
+      body: () => [body.contents()?.bytes ?? Buffer.alloc(0)],
+      freeBody: body.free,
       response,
       gone,
-      silentMs: Math.max(limits.silentMs, 2 * waitMs),
+      limits: { ...limits, silentMs: Math.max(limits.silentMs, 2 * waitMs) },
       now: () => performance.now(),
       passage: { came: () => undefined, hold: () => undefined, end: () => undefined },
     });

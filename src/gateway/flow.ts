@@ -13,6 +13,8 @@ export interface Passage {
 export interface Flow {
   /** @param isStreamed whether its answer is streamed */
   readonly begin: (isStreamed: boolean) => Passage;
+  /** Forgets the last token: it proves nothing about a mesh that started after it. */
+  readonly forgetToken: () => void;
   readonly sight: () => Pick<EndpointTraffic, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'> & {
     /** Since the last text of any answer; absent if there was none. */
     readonly lastTokenMsAgo?: number;
@@ -67,5 +69,8 @@ export function makeFlow(now: () => number): Flow {
       ...(isJudged && streamed.size > 0 ? { streamQuietMs: Math.round(at - streamFromMs) } : {}),
     };
   }
-  return { begin, sight };
+  const forgetToken = (): void => {
+    lastTokenAtMs = undefined;
+  };
+  return { begin, forgetToken, sight };
 }

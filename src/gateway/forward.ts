@@ -5,6 +5,14 @@ import type { Passage } from './flow.ts';
 import { type Meter, meterFor } from './meter.ts';
 import { renameModel } from './rename-model.ts';
 
+/** Limits on the time of an answer. */
+export interface AnswerLimits {
+  /** How long a runtime may send nothing. */
+  readonly silentMs: number;
+  /** How long a client may leave unread what was sent to it. */
+  readonly unreadMs: number;
+}
+
 /** One request on its way to a runtime, or to the gateway of another replica. */
 export interface Forwarding {
   readonly upstream: GatewayUpstream;
@@ -17,14 +25,17 @@ export interface Forwarding {
   readonly path: string;
   /** The client's Accept header. */
   readonly accept: string;
-  /** JSON for the runtime, in pieces. */
-  readonly body: readonly Buffer[];
+  /** JSON for the runtime, in pieces; called once. */
+  readonly body: () => readonly Buffer[];
+  /** Set if another replica may get the body after this one, unless an answer began. */
+  readonly isRepeatable?: boolean;
+  /** Returns the memory of the body, which is not needed any more. */
+  readonly freeBody: () => void;
   /** Receives the answer as it arrives. */
   readonly response: ServerResponse;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
-  /** How long the runtime may send nothing. */
-  readonly silentMs: number;
+  readonly limits: AnswerLimits;
   readonly now: () => number;
   /** Receives every sign of an answer, refusals excluded. */
   readonly passage: Passage;
@@ -62,7 +73,8 @@ const downReason = (error: Error): string =>
 /** Passes one request on, and its answer back without holding anything of it. Never throws. */
 export function forward(way: Forwarding): Promise<Forwarded> {
   return new Promise((resolve) => {
-    const { upstream, replica, body, gone, canCancel } = way;
+    const { upstream, replica, gone, canCancel } = way;
+    const body = way.body();
     const asked = httpRequest({
       host: replica?.host ?? '127.0.0.1',
       port: replica?.port ?? upstream.port,
@@ -70,7 +82,7 @@ export function forward(way: Forwarding): Promise<Forwarded> {
       path: way.path,
       // A connection that is used again may be one that the runtime has just closed.
       agent: false,
-      timeout: way.silentMs,
+      timeout: way.limits.silentMs,
       headers: {
         ...replica?.headers,
         'content-type': 'application/json',
@@ -94,9 +106,15 @@ export function forward(way: Forwarding): Promise<Forwarded> {
     // Without any error Node ends a connection on which the runtime wants to speak another protocol.
     const end = (): void => settle({ kind: 'down', reason: noAnswer });
     asked.on('close', end);
+    const freeBody = (): void => {
+      const isNeeded = way.isRepeatable === true && !way.response.headersSent;
+      if (asked.writableFinished && !isNeeded) way.freeBody();
+    };
+    asked.on('finish', freeBody);
     asked.on('response', (answer) => {
       asked.off('close', end);
       passBack(answer, way, settle);
+      freeBody();
     });
     send(asked, body);
   });
@@ -155,15 +173,18 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
 
 const leastError = 400;
 
+/** Answers that may have no length; a proxy in front could wait for that many bytes. @see RFC 9110, section 8.6 */
+const withoutContent: readonly number[] = [204, 304];
+
 function passContents(
   answer: IncomingMessage,
   status: number,
   way: Forwarding,
   settle: (outcome: Forwarded) => void,
 ): void {
-  const { response, gone, now, passage, upstream } = way;
+  const { response, gone, now, passage, upstream, limits } = way;
   const contentType = answer.headers['content-type'] ?? 'application/octet-stream';
-  const length = answer.headers['content-length'];
+  const length = withoutContent.includes(status) ? undefined : answer.headers['content-length'];
   const meter: Meter = meterFor(contentType);
   // Its HTTP front refuses requests in a hung mesh, too: that says nothing of those inside.
   const isDeclined = status >= leastError;
@@ -179,8 +200,10 @@ function passContents(
     });
     response.flushHeaders();
   }
+  const reader = watchReader(response, limits.unreadMs);
   // Whoever is gone takes nothing any more: an answer that must be read to its end may not wait for them.
   const goOn = (): void => {
+    reader.took();
     passage.hold(false);
     answer.resume();
   };
@@ -192,6 +215,7 @@ function passContents(
     if (!isDeclined) passage.came(meter.pieces() > before);
     if (gone.aborted || response.write(names?.rename(chunk) ?? chunk)) return;
     if (!isDeclined) passage.hold(true);
+    reader.wait();
     answer.pause();
   });
   const outcome = (): Forwarded => {
@@ -206,7 +230,10 @@ function passContents(
     if (isOver) return;
     isOver = true;
     if (!isWhole) breakConnection(response);
-    else if (!gone.aborted) response.end(names?.rest());
+    else if (!gone.aborted) {
+      reader.wait();
+      response.end(names?.rest());
+    }
     settle(isWhole ? outcome() : { kind: 'broken' });
   };
   answer.on('end', () => end(!isChecked || isWholeAnswer(meter, answer, way)));
@@ -214,6 +241,20 @@ function passContents(
   const breakOff = (): void => end(isChecked && meter.isEnded() === true);
   answer.on('error', breakOff);
   answer.on('close', breakOff);
+}
+
+/** Cuts off a client that leaves unread what was sent to it: it would keep its turn and its connection for ever. */
+function watchReader(response: ServerResponse, unreadMs: number) {
+  let late: NodeJS.Timeout | undefined;
+  const took = (): void => clearTimeout(late);
+  response.once('close', took);
+  return {
+    took,
+    wait: (): void => {
+      took();
+      late = setTimeout(() => breakConnection(response), unreadMs);
+    },
+  };
 }
 
 /**

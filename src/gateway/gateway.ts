@@ -6,19 +6,18 @@ import { makeBodyRoom } from './body-room.ts';
 import { type ConnectionLimits, watchConnections } from './connections.ts';
 import { writeCounts } from './counts.ts';
 import { type Endpoint, makeDoors } from './endpoints.ts';
-import { hashOfKey, isOpenedBy, keyOf } from './keys.ts';
+import type { AnswerLimits } from './forward.ts';
+import { hashOfKey, isOpenedBy, keyOf, ownCheck } from './keys.ts';
 import type { GatewayLog } from './log.ts';
 import { type Passing, passOn } from './pass-on.ts';
 import type { BodyLimits } from './read-body.ts';
-import { isForwarded, isLoopback, statusAnswer } from './status.ts';
+import { statusAnswer } from './status.ts';
 
 /** Limits that keep one client from blocking all others. */
-export interface GatewayLimits extends BodyLimits, ConnectionLimits {
+export interface GatewayLimits extends BodyLimits, ConnectionLimits, AnswerLimits {
   /** From the connection to the end of the headers, and to the end of the body. */
   readonly headersMs: number;
   readonly bodyMs: number;
-  /** How long a runtime may send nothing. */
-  readonly silentMs: number;
   /** How long requests in flight may take after the gateway was asked to stop. */
   readonly graceMs: number;
 }
@@ -27,11 +26,13 @@ export interface GatewayLimits extends BodyLimits, ConnectionLimits {
 export const usualLimits: GatewayLimits = {
   mostBodyBytes: 67_108_864,
   smallBodyBytes: 65_536,
+  bodyStepBytes: 262_144,
   bodyRoomBytes: 4 * 67_108_864,
   bodyRoomMs: 60_000,
   headersMs: 15_000,
   bodyMs: 120_000,
   silentMs: 900_000,
+  unreadMs: 120_000,
   mostConnections: 1_024,
   mostPerAddress: 256,
   graceMs: 25_000,
@@ -66,9 +67,14 @@ export async function startDoorman(
   log: GatewayLog = () => undefined,
 ): Promise<Gateway> {
   const doors = makeDoors(config);
-  const { version } = config;
+  const { version, ownFile } = config;
+  const isOwn = ownCheck(ownFile);
   const leaving = new AbortController();
-  const room = makeBodyRoom(limits.bodyRoomBytes);
+  const room = makeBodyRoom(
+    limits.bodyRoomBytes,
+    limits.mostBodyBytes,
+    doors.map(({ upstream }) => upstream.placement),
+  );
   let strangers = 0;
 
   async function answer(request: IncomingMessage, passing: Passing): Promise<PlainAnswer | undefined> {
@@ -76,7 +82,7 @@ export async function startDoorman(
     if (!URL.canParse(url, 'http://doorman')) return refusalAnswer(refusals.badUrl());
     const address = new URL(url, 'http://doorman');
     const path = address.pathname;
-    if (path.startsWith('/doorman/') && isLoopback(request)) {
+    if (path.startsWith('/doorman/') && (await isOwn(request.headers))) {
       return nodeAnswer(request, { address, doors, passing, strangers, version });
     }
     if (leaving.signal.aborted) return refusalAnswer(refusals.leaving());
@@ -129,12 +135,11 @@ interface NodeQuestion {
   readonly version: string | undefined;
 }
 
-/** What the node itself asks. A proxy on the node is a neighbour itself; those behind it are none. */
+/** What the node itself asks: meshwright, or a person who may read the secret of the node. */
 async function nodeAnswer(
   request: IncomingMessage,
   { address, doors, passing, strangers, version }: NodeQuestion,
 ): Promise<PlainAnswer | undefined> {
-  if (isForwarded(request)) return refusalAnswer(refusals.noSuchPath(address.pathname));
   const own = ownRequest(address, doors);
   if (own !== undefined) return answerOwn(own, request, passing);
   return statusAnswer(address.pathname, doors, { strangers, ...(version === undefined ? {} : { version }) });

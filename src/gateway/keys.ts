@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { doormanKeyDomain } from '../model/gateway.ts';
-import type { FileSight } from './watched-file.ts';
+import { doormanKeyDomain, ownHeader } from '../model/gateway.ts';
+import { type FileSight, watchedFile } from './watched-file.ts';
 
 /** Hashes of keys, 32 bytes each; `anybody` if no key is needed. */
 export type AcceptedKeys = readonly Buffer[] | 'anybody';
@@ -14,6 +14,21 @@ export function parseKeys(sight: FileSight): AcceptedKeys {
   if (!Array.isArray(keys)) return [];
   const hashes = keys.filter((one) => typeof one === 'string' && /^[0-9a-f]{64}$/.test(one));
   return hashes.map((one) => Buffer.from(one, 'hex'));
+}
+
+/** Tells whether a request has the secret of the node, which a file contains. Without the file, none has. */
+export function ownCheck(path: string | undefined): (headers: IncomingHttpHeaders) => Promise<boolean> {
+  const secrets = path === undefined ? async () => [] : watchedFile(path, parseOwnSecret);
+  return async ({ [ownHeader]: secret }) =>
+    typeof secret === 'string' && isOpenedBy(hashOfKey(secret), await secrets());
+}
+
+const ownLine = new RegExp(`^${ownHeader}: (\\S{40,})$`, 'm');
+
+function parseOwnSecret(sight: FileSight): AcceptedKeys {
+  const [, secret] = (sight.kind === 'text' && ownLine.exec(sight.text)) || [];
+  const hash = hashOfKey(secret);
+  return hash === undefined ? [] : [hash];
 }
 
 function keysField(text: string): unknown {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { withAnySignal } from './any-signal.ts';
 import { withAnswer } from './counts.ts';
 import type { Endpoint } from './endpoints.ts';
-import { type Forwarded, forward } from './forward.ts';
+import { type AnswerLimits, type Forwarded, forward } from './forward.ts';
 import type { Replica } from './replicas.ts';
 import { type Lane, type Miss, passToLane, spread } from './spread.ts';
 import type { Turn } from './turns.ts';
@@ -13,6 +14,8 @@ export interface Way {
   readonly headers: IncomingHttpHeaders;
   /** The body in pieces, with this model name. */
   readonly bodyFor: (model: string) => readonly Buffer[];
+  /** Returns the memory of the body, which is not needed any more. */
+  readonly freeBody: () => void;
   readonly isStreamed: boolean;
   readonly arrivedAtMs: number;
   readonly response: ServerResponse;
@@ -20,7 +23,7 @@ export interface Way {
   readonly gone: AbortSignal;
   /** Aborted when the gateway is asked to stop. */
   readonly leaving: AbortSignal;
-  readonly silentMs: number;
+  readonly limits: AnswerLimits;
 }
 
 /** Marks a request from another replica's gateway. */
@@ -29,21 +32,22 @@ const passedHeader = 'meshwright-replica';
 /** Passes a request on to this node's runtime or, if the model has more replicas, to one of them. */
 export async function passToReplica(way: Way): Promise<Miss | undefined> {
   const { door, headers, gone, leaving } = way;
-  const signal = AbortSignal.any([gone, leaving]);
-  const own = ownLane(way);
   // Without this, two replicas that are down could send a request back and forth.
   const others = headers[passedHeader] === undefined ? await door.others() : [];
-  if (others.length === 0) return passToLane(own, signal);
-  return spread([own, ...others.map((one) => replicaLane(one, way))], signal);
+  return withAnySignal([gone, leaving], (signal) =>
+    others.length === 0
+      ? passToLane(ownLane(way, true), signal)
+      : spread([ownLane(way, false), ...others.map((one) => replicaLane(one, way))], signal),
+  );
 }
 
-const ownLane = (way: Way): Lane => ({
+const ownLane = (way: Way, isOnly: boolean): Lane => ({
   name: way.door.upstream.placement,
   turns: way.door.turns,
   most: way.door.upstream.maxRequests,
   isReady: true,
   take: (signal) => takeTurn(way, signal),
-  pass: () => passToRuntime(way),
+  pass: () => passToRuntime(way, isOnly),
 });
 
 /** An admitted request remains in flight while it waits for its turn. It is served even if the gateway is closed. */
@@ -51,7 +55,7 @@ async function takeTurn({ door, gone, leaving }: Way, signal: AbortSignal): Prom
   const before = await door.closedBy();
   if (before !== undefined) return { kind: 'closed', reason: before };
   const turnedAway = new AbortController();
-  const coming = door.turns.take(AbortSignal.any([signal, turnedAway.signal]));
+  const coming = withAnySignal([signal, turnedAway.signal], door.turns.take);
   // The request counts as in flight only from here. The gateway may have been closed since the first check.
   const after = await door.closedBy();
   if (after !== undefined) turnedAway.abort();
@@ -67,19 +71,19 @@ function missedTurn({ gone, leaving }: Pick<Way, 'gone' | 'leaving'>): Miss {
   return { kind: 'full', reason: 'too many requests wait there.' };
 }
 
-async function passToRuntime(way: Way): Promise<Miss | undefined> {
+async function passToRuntime(way: Way, isOnly: boolean): Promise<Miss | undefined> {
   const { door } = way;
   const passage = door.flow.begin(way.isStreamed);
   try {
     const { model, cancels } = door.upstream;
     const canCancel = cancels === 'always' || (cancels === 'streams' && way.isStreamed);
-    const body = way.bodyFor(model);
     const outcome = await forward({
       ...asked(way),
       upstream: door.upstream,
       isCorrected: true,
       canCancel,
-      body,
+      body: () => way.bodyFor(model),
+      isRepeatable: !isOnly,
       passage,
     });
     return accountFor(outcome, way);
@@ -88,12 +92,13 @@ async function passToRuntime(way: Way): Promise<Miss | undefined> {
   }
 }
 
-const asked = ({ path, headers, response, gone, silentMs }: Way) => ({
+const asked = ({ path, headers, response, gone, limits, freeBody }: Way) => ({
   path,
   accept: headers.accept ?? '*/*',
+  freeBody,
   response,
   gone,
-  silentMs,
+  limits,
   now: () => performance.now(),
 });
 
@@ -138,7 +143,8 @@ async function passToOther(replica: Replica, way: Way): Promise<Miss | undefined
     upstream,
     canCancel: true,
     replica: { ...replica.at, headers },
-    body: way.bodyFor(upstream.servedName),
+    body: () => way.bodyFor(upstream.servedName),
+    isRepeatable: true,
     passage: noPassage,
   });
   if (outcome.kind === 'refused') {

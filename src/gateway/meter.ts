@@ -21,32 +21,52 @@ export interface Meter {
   readonly result: () => Metered;
 }
 
-/** Longer than any event or answer of a runtime; what is beyond is passed on and not counted. */
+/** Longer than any answer in one piece; what is beyond is passed on and not counted. */
 const mostBytes = 4_194_304;
+
+/** Longer than an event with one token. Of a longer line only the kind of event counts. */
+const mostLineBytes = 65_536;
 
 /** A meter for an answer of this content type. */
 export const meterFor = (contentType: string): Meter =>
   contentType.includes('text/event-stream') ? streamMeter() : wholeMeter();
 
+/** The first `most` bytes of a text that arrives in pieces. They are copied: a list of tiny pieces takes far more memory. */
+function makeBeginning(most: number) {
+  let bytes = Buffer.alloc(0);
+  let size = 0;
+  return {
+    add: (piece: Buffer): void => {
+      const from = Math.min(size, most);
+      size += piece.length;
+      const to = Math.min(size, most);
+      if (to > bytes.length) bytes = Buffer.concat([bytes.subarray(0, from)], Math.min(most, 2 * to));
+      piece.copy(bytes, from, 0, to - from);
+    },
+    /** Whether the text is longer than what is kept of it. */
+    isCut: () => size > most,
+    text: () => bytes.toString('utf8', 0, Math.min(size, most)),
+    clear: (): void => {
+      size = 0;
+    },
+  };
+}
+
 /** An answer in one piece: `usage` says how many tokens it has. */
 function wholeMeter(): Meter {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const document = (): unknown => parsedJson(Buffer.concat(chunks).toString('utf8'));
+  const answer = makeBeginning(mostBytes);
+  const document = (): unknown => (answer.isCut() ? undefined : parsedJson(answer.text()));
   return {
     see: (chunk) => {
-      size += chunk.length;
-      if (size <= mostBytes) chunks.push(chunk);
-      else chunks.length = 0;
+      answer.add(chunk);
       return false;
     },
     pieces: () => 0,
-    isEnded: () => (size > mostBytes ? undefined : document() !== undefined),
-    isUnfinished: () => size <= mostBytes && lacksReason(document()),
+    isEnded: () => (answer.isCut() ? undefined : document() !== undefined),
+    isUnfinished: () => lacksReason(document()),
     hasError: () => false,
     result: () => {
       const said = usageTokens(document());
-      chunks.length = 0;
       return { tokens: said ?? 0, isSaid: said !== undefined };
     },
   };
@@ -54,7 +74,7 @@ function wholeMeter(): Meter {
 
 /** Server-sent events: one token for each piece of text, unless the end of the stream says it better. */
 function streamMeter(): Meter {
-  let rest: Buffer = Buffer.alloc(0);
+  const line = makeBeginning(mostLineBytes);
   let pieces = 0;
   let said: number | undefined;
   let hasError = false;
@@ -63,15 +83,16 @@ function streamMeter(): Meter {
   /** Whether the event of the current lines is the last one of a stream. */
   let isEnding = false;
 
-  const seeLine = (line: string): boolean => {
+  const seeLine = (): boolean => {
+    const text = line.text().replace(/\r$/, '');
     // An event counts once its empty line has come.
-    if (line === '') {
+    if (text === '') {
       isEnded ||= isEnding;
       isEnding = false;
     }
-    if (!line.startsWith('data:')) return false;
-    const data = line.slice('data:'.length);
-    const document = parsedJson(data);
+    if (!text.startsWith('data:')) return false;
+    const data = text.slice('data:'.length);
+    const document = line.isCut() ? { type: firstType.exec(data)?.[1] } : parsedJson(data);
     isEnding = data.trim() === '[DONE]' || lastEvents.test(String(jsonObject(document)?.['type']));
     isUnfinished = jsonObject(document)?.['type'] === 'message_delta' ? lacksReason(document) : isUnfinished;
     said = usageTokens(document) ?? said;
@@ -83,13 +104,16 @@ function streamMeter(): Meter {
 
   return {
     see: (chunk) => {
-      const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      const end = all.lastIndexOf(0x0a);
-      rest = all.subarray(end + 1);
-      if (rest.length > mostBytes) rest = Buffer.alloc(0);
-      if (end < 0) return false;
-      const lines = all.subarray(0, end).toString('utf8').split(/\r?\n/);
-      return lines.filter(seeLine).length > 0;
+      let isFirst = false;
+      let from = 0;
+      for (let end = chunk.indexOf(newLine); end >= 0; end = chunk.indexOf(newLine, from)) {
+        line.add(chunk.subarray(from, end));
+        isFirst = seeLine() || isFirst;
+        line.clear();
+        from = end + 1;
+      }
+      line.add(chunk.subarray(from));
+      return isFirst;
     },
     pieces: () => pieces,
     isEnded: () => isEnded,
@@ -98,6 +122,11 @@ function streamMeter(): Meter {
     result: () => ({ tokens: said ?? pieces, isSaid: said !== undefined }),
   };
 }
+
+const newLine = 0x0a;
+
+/** The kind of an event whose line was cut: that of `response.completed` has the whole answer. */
+const firstType = /^ ?\{ ?"type": ?"([a-z_.]+)"/;
 
 /** The last event of a stream of the two younger APIs; that of chat and text completions is `[DONE]`. */
 const lastEvents = /^(?:message_stop|response\.(?:completed|incomplete|failed))$/;

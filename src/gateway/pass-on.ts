@@ -3,6 +3,7 @@ import { type Refusal, refusals } from './answers.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { Endpoint } from './endpoints.ts';
 import { lacksMember, wrongForm } from './field-forms.ts';
+import type { AnswerLimits } from './forward.ts';
 import { hasRemoteImage, type Members } from './json-members.ts';
 import { passToReplica, type Way } from './lanes.ts';
 import { type BodyLimits, type RequestBody, readBody } from './read-body.ts';
@@ -11,7 +12,7 @@ import type { Miss } from './spread.ts';
 /** Everything that a forwarded request needs. */
 export interface Passing {
   readonly response: ServerResponse;
-  readonly limits: BodyLimits & { readonly silentMs: number };
+  readonly limits: BodyLimits & AnswerLimits;
   /** Shared by all requests. */
   readonly room: BodyRoom;
   /** Aborted when the gateway is asked to stop: waiting requests are refused. */
@@ -30,11 +31,12 @@ export async function passOn(
 ): Promise<Refusal | undefined> {
   const arrivedAtMs = performance.now();
   const gone = clientGone(passing.response);
-  const body = await readBody(request, { ...passing, gone });
+  const placements = open.map(({ upstream }) => upstream.placement);
+  const body = await readBody(request, { ...passing, placements, gone });
   if (body.kind === 'gone') return undefined;
   if (body.kind !== 'object') return bodyRefusal(body, passing.limits.mostBodyBytes);
   try {
-    return await passBody({ request, path, body: body.members, arrivedAtMs, gone }, open, passing);
+    return await passBody({ request, path, body, arrivedAtMs, gone }, open, passing);
   } finally {
     body.free();
   }
@@ -43,16 +45,40 @@ export async function passOn(
 interface Passed {
   readonly request: IncomingMessage;
   readonly path: string;
-  readonly body: Members;
+  readonly body: Pick<Extract<RequestBody, { kind: 'object' }>, 'contents' | 'free'>;
   readonly arrivedAtMs: number;
   readonly gone: AbortSignal;
 }
+
+const membersOf = ({ contents }: Passed['body']): Members => contents()?.members ?? new Map();
 
 async function passBody(
   { request, path, body, arrivedAtMs, gone }: Passed,
   open: readonly Endpoint[],
   { response, limits, leaving }: Passing,
 ): Promise<Refusal | undefined> {
+  // No variable may keep the contents: the answer can take much longer than the body.
+  const door = await checkedDoor(membersOf(body), path, open);
+  if ('status' in door) return door;
+  const way: Way = {
+    door,
+    path,
+    headers: request.headers,
+    bodyFor: (model) => bodyFor(door, membersOf(body), model),
+    freeBody: body.free,
+    isStreamed: textOf(membersOf(body), 'stream') === 'true',
+    arrivedAtMs,
+    response,
+    gone,
+    leaving,
+    limits,
+  };
+  const miss = await passToReplica(way);
+  return miss && refusalOf(miss, door);
+}
+
+/** The endpoint of the model that a body names, if it takes the body. */
+async function checkedDoor(body: Members, path: string, open: readonly Endpoint[]): Promise<Endpoint | Refusal> {
   const door = doorOf(body, open);
   if ('status' in door) return door;
   const { servedName, paths, refusedFields = [], forms = {}, fetchesImages } = door.upstream;
@@ -64,21 +90,7 @@ async function passBody(
     const wanted = value === undefined || isNull(value) ? undefined : wrongForm(value, form);
     if (wanted !== undefined) return refusals.wrongValue(name, wanted);
   }
-  if (fetchesImages === true && (await hasImageIn(body))) return refusals.remoteImage();
-  const way: Way = {
-    door,
-    path,
-    headers: request.headers,
-    bodyFor: (model) => bodyFor(door, body, model),
-    isStreamed: textOf(body, 'stream') === 'true',
-    arrivedAtMs,
-    response,
-    gone,
-    leaving,
-    silentMs: limits.silentMs,
-  };
-  const miss = await passToReplica(way);
-  return miss && refusalOf(miss, door);
+  return fetchesImages === true && (await hasImageIn(body)) ? refusals.remoteImage() : door;
 }
 
 /** The refusal that the client gets, which is counted. */

@@ -2,14 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { BodyRoom } from './body-room.ts';
 import { jsonMembers, type Members } from './json-members.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 /** The body of a request as a JSON object, or what is wrong with it. */
 export type RequestBody =
   | {
       readonly kind: 'object';
-      readonly bytes: Buffer;
-      readonly members: Members;
-      /** Returns its memory; to be called once, when the body has been sent on. */
+      /** Its contents; undefined once its memory was returned. */
+      readonly contents: () => { readonly bytes: Buffer; readonly members: Members } | undefined;
+      /** Forgets its contents and returns its memory, for example when the body has been sent on. */
       readonly free: () => void;
     }
   | { readonly kind: 'too-large' | 'not-json' | 'bad' | 'gone' | 'no-room' };
@@ -17,38 +18,55 @@ export type RequestBody =
 /** How much memory bodies may take. */
 export interface BodyLimits {
   readonly mostBodyBytes: number;
-  /** What every request gets at once; a larger body waits for its room, and is not read before. */
+  /** What every request gets at once; a larger body waits for its room, and is not read meanwhile. */
   readonly smallBodyBytes: number;
+  /** The steps in which a larger body gets its room as it arrives. */
+  readonly bodyStepBytes: number;
   /** For all larger bodies together. */
   readonly bodyRoomBytes: number;
-  /** How long a body waits for its room. */
+  /** How long a body waits for a step. */
   readonly bodyRoomMs: number;
 }
 
-/** Reads a body within the limits. Never throws. @param gone aborted when the client is gone */
+/** Where the memory of a body comes from. */
+interface BodyPlace {
+  readonly limits: BodyLimits;
+  readonly room: BodyRoom;
+  /** The placements that may get it. */
+  readonly placements: readonly string[];
+  /** Aborted when the client is gone. */
+  readonly gone: AbortSignal;
+}
+
+/** Reads a body within the limits. Never throws. */
 export async function readBody(
   request: IncomingMessage,
-  { limits, room, gone }: { readonly limits: BodyLimits; readonly room: BodyRoom; readonly gone: AbortSignal },
+  { limits, room, placements, gone }: BodyPlace,
 ): Promise<RequestBody> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') return { kind: 'not-json' };
-  const { mostBodyBytes, smallBodyBytes, bodyRoomMs } = limits;
-  const declared = Number(request.headers['content-length'] ?? mostBodyBytes);
-  if (declared > mostBodyBytes) return { kind: 'too-large' };
+  const { mostBodyBytes, smallBodyBytes, bodyStepBytes, bodyRoomMs } = limits;
+  const length = request.headers['content-length'];
+  const most = Number(length ?? mostBodyBytes);
+  if (most > mostBodyBytes) return { kind: 'too-large' };
   const chunks: Buffer[] = [];
   let size = 0;
-  let free: (() => void) | undefined;
+  const account = room.open(placements);
   const refuse = (kind: Exclude<RequestBody['kind'], 'object'>): RequestBody => {
-    free?.();
+    account.free();
     return { kind };
+  };
+  let reached = smallBodyBytes;
+  const hasRoom = (): Promise<boolean> => {
+    reached = Math.min(most, Math.ceil(size / bodyStepBytes) * bodyStepBytes);
+    const least = length === undefined ? reached : most;
+    return withTimeLimit(bodyRoomMs, [gone], (signal) => account.reach(reached, least, signal));
   };
   try {
     for await (const chunk of request) {
       size += chunk.length;
       if (size > mostBodyBytes) return refuse('too-large');
-      const isLarge = size > smallBodyBytes;
-      if (isLarge) free ??= await room.take(declared, AbortSignal.any([gone, AbortSignal.timeout(bodyRoomMs)]));
-      if (isLarge && free === undefined) return refuse(gone.aborted ? 'gone' : 'no-room');
+      if (size > reached && !(await hasRoom())) return refuse(gone.aborted ? 'gone' : 'no-room');
       chunks.push(chunk);
     }
   } catch {
@@ -56,5 +74,11 @@ export async function readBody(
   }
   const bytes = Buffer.concat(chunks.splice(0));
   const members = isUtf8(bytes) ? await jsonMembers(bytes) : undefined;
-  return members === undefined ? refuse('bad') : { kind: 'object', bytes, members, free: free ?? (() => undefined) };
+  if (members === undefined) return refuse('bad');
+  let contents: { readonly bytes: Buffer; readonly members: Members } | undefined = { bytes, members };
+  const free = (): void => {
+    contents = undefined;
+    account.free();
+  };
+  return { kind: 'object', contents: () => contents, free };
 }

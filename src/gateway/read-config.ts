@@ -25,6 +25,7 @@ export function parseDoormanConfig(document: unknown, listen: string): GatewayCo
     keysFolder: textOf(config, 'keysFolder'),
     closedFolder: textOf(config, 'closedFolder'),
     countsFile: textOf(config, 'countsFile'),
+    ...(config['ownFile'] === undefined ? {} : { ownFile: textOf(config, 'ownFile') }),
     ...(config['replicasFolder'] === undefined ? {} : { replicasFolder: textOf(config, 'replicasFolder') }),
     proxies: config['proxies'] === undefined ? [] : namesOf(config, 'proxies'),
   };
@@ -37,6 +38,7 @@ const upstreamOf = (one: Fields): GatewayUpstream => ({
   model: textOf(one, 'model'),
   cancels: one['cancels'] === 'always' || one['cancels'] === 'streams' ? one['cancels'] : 'never',
   maxRequests: countOf(one, 'maxRequests'),
+  ...(one['ownPaths'] === undefined ? {} : { ownPaths: namesOf(one, 'ownPaths') }),
   ...(one['paths'] === undefined ? {} : { paths: namesOf(one, 'paths') }),
   ...(one['refusedFields'] === undefined ? {} : { refusedFields: namesOf(one, 'refusedFields') }),
   ...(one['forms'] === undefined ? {} : { forms: formsOf(fieldsOf(one['forms'], 'forms')) }),

@@ -1,3 +1,4 @@
+import { withAnySignal } from './any-signal.ts';
 import type { Turn, Turns } from './turns.ts';
 
 /** Why a request was not answered, as a sentence for the client; `leaving`: this gateway is being restarted. */
@@ -90,7 +91,7 @@ function raceFor(lanes: readonly Lane[], signal: AbortSignal): Promise<Taken> {
     const misses: [Lane, Miss][] = [];
     let isOver = false;
     for (const lane of lanes) {
-      void lane.take(AbortSignal.any([signal, over.signal])).then((turn) => {
+      void withAnySignal([signal, over.signal], lane.take).then((turn) => {
         if (isMiss(turn)) {
           misses.push([lane, turn]);
           if (!isOver && misses.length === lanes.length) resolve({ misses });

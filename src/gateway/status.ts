@@ -1,19 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import type { EndpointStatus } from '../model/gateway.ts';
 import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
 import { clientsInside } from './ask-own.ts';
 import type { Endpoint } from './endpoints.ts';
-
-const loopbacks: readonly string[] = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
-
-/** Whether a request comes from the node itself. */
-export const isLoopback = ({ socket }: IncomingMessage): boolean => loopbacks.includes(socket.remoteAddress ?? '');
-
-/** Whether a proxy has passed it on, for somebody who may be anywhere. @see RFC 7239 (Forwarded), RFC 9110 7.6.3 (Via) */
-export const isForwarded = ({ headers }: IncomingMessage): boolean =>
-  Object.keys(headers).some(
-    (name) => ['forwarded', 'via', 'x-real-ip'].includes(name) || name.startsWith('x-forwarded-'),
-  );
 
 /** The gateway's report about itself. */
 export interface OwnSight {
@@ -23,7 +11,7 @@ export interface OwnSight {
   readonly version?: string;
 }
 
-/** What the node itself is told: `GET /doorman/status`, and how many are inside by `/doorman/inside/PLACEMENT`. */
+/** What the node itself may ask: `GET /doorman/status`, and how many are inside by `/doorman/inside/PLACEMENT`. */
 export async function statusAnswer(
   path: string,
   doors: readonly Endpoint[],

@@ -1,4 +1,4 @@
-import type { DesiredModel, DesiredPlacement, DesiredRuntime } from './desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from './desired.ts';
 import { canonicalJson, jsonObject, parsedJson, shortDigest } from './digest.ts';
 import { given } from './given.ts';
 import { tokensText } from './text/units.ts';
@@ -48,10 +48,17 @@ export function declaredText(parts: DeclaredParts): string {
   });
 }
 
-/** Lists running settings that differ from the file: `context 8k (file: 16k), transport rdma (file: tcp)`. */
-export function changedSettings(kept: string | undefined, wanted: string | undefined): string {
-  const before = parsed(kept);
-  const now = parsed(wanted);
+/**
+ * Lists running settings that differ from the file: `context 8k (file: 16k), transport rdma (file: tcp)`.
+ * @param versions names of runtime versions, by the first digits of their digests
+ */
+export function changedSettings(
+  kept: string | undefined,
+  wanted: string | undefined,
+  versions: DesiredFleet['versions'] = {},
+): string {
+  const before = withVersionName(parsed(kept), versions);
+  const now = withVersionName(parsed(wanted), versions);
   if (before === undefined || now === undefined)
     return 'which ones is unknown, because its record does not store settings';
   const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])];
@@ -73,6 +80,16 @@ export function declaredModels(kept: string | undefined): readonly string[] | un
   const { model, drafter } = parsed(kept) ?? {};
   if (model === undefined) return undefined;
   return drafter === undefined ? [model] : [model, drafter];
+}
+
+/** The settings with the name of the runtime's version before its digest. */
+function withVersionName(
+  declared: Declared | undefined,
+  versions: NonNullable<DesiredFleet['versions']>,
+): Declared | undefined {
+  const [name = '', digest = ''] = declared?.['runtime']?.split(' ') ?? [];
+  const version = versions[digest];
+  return version === undefined ? declared : { ...declared, runtime: `${name} ${version} ${digest}` };
 }
 
 function parsed(text: string | undefined): Declared | undefined {

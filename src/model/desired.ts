@@ -305,6 +305,8 @@ export interface DesiredFleet {
   readonly mayPassBudget?: true;
   /** The native probe for the nodes, as Base64; absent if this computer has none, or if no runtime uses it. */
   readonly nativeProgram?: string;
+  /** Names of runtime versions in the lock, such as `1.0.71`, by the first digits of their digests. */
+  readonly versions?: Readonly<Record<string, string>>;
   /** Sorted by name. */
   readonly nodes: readonly DesiredNode[];
   readonly macos: {

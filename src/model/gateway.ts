@@ -42,6 +42,8 @@ export type Cancellation = 'always' | 'streams' | 'never';
 /** A placement behind an API gateway. */
 export interface GatewayUpstream extends RuntimeApi {
   readonly placement: string;
+  /** The paths of meshwright's own requests, which need the secret of the node; absent: none. */
+  readonly ownPaths?: readonly string[];
   /** The model name that clients send. */
   readonly servedName: string;
   /** TCP port of the runtime on 127.0.0.1. */
@@ -74,6 +76,8 @@ export interface GatewayConfig {
   readonly closedFolder: string;
   /** Folder with one file per replica: the other replicas as a JSON list of {@link GatewayReplica}, read like keys. */
   readonly replicasFolder?: string;
+  /** The file with the secret of the node, as a line for curl's `-H @FILE`; without it, nothing answers the node itself. */
+  readonly ownFile?: string;
   /** Addresses of proxies, which are exempt from the limit on connections from one address. */
   readonly proxies: readonly string[];
   /** The file with the counts from earlier runs. */
@@ -84,6 +88,9 @@ export interface GatewayConfig {
 export interface GatewayKeys {
   readonly keys: readonly Digest[] | 'anybody';
 }
+
+/** The header with the secret of the node. */
+export const ownHeader = 'meshwright-own';
 
 /** What stands before a key when it is hashed, so that its hash is of no use for anything else. */
 export const doormanKeyDomain = 'meshwright doorman\0';

@@ -1,4 +1,5 @@
 import type { JournalMeasured } from './files.generated.ts';
+import { given } from './given.ts';
 import { type Link, linkEndText, type NodeName } from './node.ts';
 
 /** A measured cable, as the journal records it. */
@@ -9,26 +10,37 @@ export type TransportResult = NonNullable<MeasuredCable['rdma']>;
 
 export type CableVerdict = MeasuredCable['verdict'];
 
-/** A cable's newest measurement with its time, in ISO 8601. */
+/** A cable's newest measurement with a verdict, and its time in ISO 8601; one without, if there is no other. */
 export interface KeptMeasurement {
   readonly at: string;
+  /** The time of a newer measurement, which ended without a verdict. */
+  readonly triedAt?: string;
   readonly cable: MeasuredCable;
 }
 
-/** What a link carried in its newest measurement, whose time is in ISO 8601. */
-export interface MeasuredLink {
-  readonly at: string;
-  /** `rdma`: TCP, too, even if slowly. */
-  readonly carries: 'rdma' | 'tcp' | 'nothing';
+/** What a link carried in its newest measurement. */
+export interface MeasuredLink extends Pick<KeptMeasurement, 'at' | 'triedAt'> {
+  /** `rdma`: TCP, too, even if slowly. `unknown`: the measurement ended without a verdict. */
+  readonly carries: 'rdma' | 'tcp' | 'nothing' | 'unknown';
 }
 
-const carriedBy: Readonly<Record<CableVerdict, MeasuredLink['carries'] | undefined>> = {
+/** What a link carried since these times, in milliseconds, at which its Macs booted; undefined if it was not measured. */
+export function carriedSince(
+  found: MeasuredLink | undefined,
+  bootTimes: readonly number[],
+): MeasuredLink['carries'] | undefined {
+  const isSince = (at = ''): boolean => bootTimes.every((bootedAt) => Date.parse(at) > bootedAt);
+  if (isSince(found?.at)) return found?.carries;
+  return isSince(found?.triedAt) ? 'unknown' : undefined;
+}
+
+const carriedBy: Readonly<Record<CableVerdict, MeasuredLink['carries']>> = {
   good: 'rdma',
   unrated: 'rdma',
   slow: 'rdma',
   'tcp-only': 'tcp',
   dead: 'nothing',
-  unknown: undefined,
+  unknown: 'unknown',
 };
 
 /** The links that were measured, by {@link Link.index}. */
@@ -39,8 +51,9 @@ export const measuredLinks = (
   Object.fromEntries(
     links.flatMap(({ index, ends }) => {
       const found = measurementOf(kept, ends);
-      const carries = found && carriedBy[found.cable.verdict];
-      return found === undefined || carries === undefined ? [] : [[index, { at: found.at, carries }]];
+      if (found === undefined) return [];
+      const { at, triedAt, cable } = found;
+      return [[index, { at, carries: carriedBy[cable.verdict], ...given({ triedAt }) }]];
     }),
   );
 

@@ -398,6 +398,8 @@ export interface JobArgs {
     readonly files: readonly TreeFile[];
     readonly source: FetchSource;
     readonly peers?: PeerPlan;
+    /** True if an earlier job has verified the files, so that this one has nothing to do. */
+    readonly isPrepared?: true;
   };
   /** Serves a published model's chunks until no other Mac needs them. */
   readonly 'serve-model': { readonly tree: TreeId; readonly files: readonly TreeFile[]; readonly peers: PeerPlan };

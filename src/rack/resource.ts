@@ -163,6 +163,8 @@ export interface Property extends Addressed {
   readonly reason: string;
   /** The reason why the observed value is unknown, if the fact's reason is not enough. */
   readonly why?: string;
+  /** Set while the desired value is unknown and an apply finds it out first: what `known after` continues with. */
+  readonly knownAfter?: string;
   /** Other nodes that it concerns, such as those of a placement: blockers on these nodes also make it wait. */
   readonly peers?: readonly NodeName[];
   /** Set for something that answers now and has to come back: anything that makes it wait also makes restarts wait. */

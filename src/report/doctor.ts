@@ -13,7 +13,7 @@ import { given } from '../model/given.ts';
 import { alike } from '../model/lists.ts';
 import { everyNodeText } from '../model/node.ts';
 import { isPlacement, subjectNames, subjectNodes } from '../model/subject.ts';
-import { commandKey } from '../model/text/command.ts';
+import { commandKey, meshwright } from '../model/text/command.ts';
 import { commandsIn } from '../model/text/prose.ts';
 import { speedText } from '../model/text/units.ts';
 import { thunderboltFact } from '../rack/cables/fact.ts';
@@ -127,10 +127,13 @@ function seenTexts({ desired, observation }: DoctorInput, troubles: readonly Tro
 function blockOf(input: DoctorInput, merged: MergedFinding, page: Page): readonly string[] {
   const own = input.troubles.filter(({ finding }) => merged.of.includes(finding));
   const hanging = [...new Set(own.flatMap((trouble) => trouble.hanging))];
+  const restarts = [...new Set(own.flatMap((trouble) => trouble.restarts ?? []))];
+  const then = restarts.map((name) => `restart ${name}: ${commandText(meshwright('restart', name), page)}`);
   return [
     ...findingLines(merged, page),
     ...labelled('seen', seenTexts(input, own, page), page),
     ...labelled('blocks', hanging.length === 0 ? [] : [hanging.join('; ')], page),
+    ...labelled('then', then, page),
   ];
 }
 

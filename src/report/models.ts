@@ -145,6 +145,23 @@ function stateText(
   return `${word}${staged} on ${nodes}${unused}${why}`;
 }
 
+/** The copies that are not complete, by model, with the number of these copies; empty if there are none. */
+export function wrongCopyLines({ models }: Pick<ModelsInput, 'models'>, page: Page): readonly string[] {
+  const wrong = models.flatMap(({ model, bytes, copies }) =>
+    copies
+      .filter(({ state }) => state !== 'complete' && state !== 'unknown')
+      .map((copy) => ({ ...copy, text: (nodes: string) => `${model.name}: ${stateText(copy, bytes, nodes)}` })),
+  );
+  if (wrong.length === 0) return [];
+  const lines = alike(wrong, ({ text }) => text('')).map(([{ text }, same]) =>
+    text(everyNodeText(same.map(({ node }) => node))),
+  );
+  return [
+    page.paint('bad', `Wrong or incomplete copies (${wrong.length})`),
+    ...lines.flatMap((line) => hang('  ', line, page.columns)),
+  ];
+}
+
 type HashResult = Pick<ModelCopy, 'wrongFiles' | 'foundOn' | 'hashedOn' | 'unreadableOn'>;
 
 /** The results of hashing: `, every file hashed on 2026-11-20`. */

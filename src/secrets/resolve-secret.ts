@@ -89,6 +89,8 @@ export interface SecretContext {
   /** The prompt, such as `Password of mesh on studio-3`. */
   readonly question: string;
   readonly signal?: AbortSignal;
+  /** Throws if this run may not use the source. A rehearsal reads none, and returns what stands in for the secret. */
+  readonly allow: (source: SecretSource) => Promise<string | undefined>;
   /** Receives the secret, so that a log can mask it. */
   readonly onResolved?: ((secret: string) => void) | undefined;
 }
@@ -101,10 +103,13 @@ export type ResolvedSecret =
 const maxBytes = 1_024;
 
 /**
- * Reads a secret from its source, once. One trailing line break is removed. Empty secrets, several lines, invalid text
- * and NUL are rejected. No diagnostic contains any part of the secret.
+ * Reads a secret from its source, once, if this run may use it. One trailing line break is removed. Empty secrets,
+ * several lines, invalid text and NUL are rejected. No diagnostic contains any part of the secret.
+ * @throws FleetError from {@link SecretContext.allow}
  */
 export async function resolveSecret(source: SecretSource, context: SecretContext): Promise<ResolvedSecret> {
+  const simulated = await context.allow(source);
+  if (simulated !== undefined) return { kind: 'resolved', secret: concealed(simulated) };
   const raw = await rawSecret(source, context);
   if (raw.kind === 'refused') return refused('secret/missing', source, context, raw);
   if (raw.kind === 'exposed') return refused('secret/exposed', source, context, raw);

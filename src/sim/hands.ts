@@ -47,7 +47,7 @@ function unplug(fleet: SimulatedFleet, end: LinkEnd): Acted {
     const hanging = fleet.hanging.filter((one) => !isSameEnd(one.end, end));
     return { kind: 'done', fleet: { ...fleet, hanging }, text: `removed the cable from ${linkEndText(end)}` };
   }
-  const { ends: _, ...rest } = cable;
+  const { ends: _, strayCarrier: __, ...rest } = cable;
   const cables = fleet.cables.filter((one) => one !== cable);
   const text = `unplugged ${linkEndText(end)}; the cable still hangs from ${linkEndText(far)}`;
   return { kind: 'done', fleet: { ...fleet, cables, hanging: [...fleet.hanging, { ...rest, end: far }] }, text };

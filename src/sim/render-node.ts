@@ -13,8 +13,11 @@ import { verbsFiles } from './tools/rdma-tools.ts';
 import { tools } from './tools/registry.ts';
 import type { NamedValue, Row, Tool, View } from './tools/tool.ts';
 
-/** The error ENOMEM of programs that open a device when no protection domain is left. */
-const noDomains = 'alloc_pd 12\n';
+/** Failing calls of the verbs library: ENOMEM if no protection domain is left, EBUSY if no queue pair connects. */
+const failingCalls = ({ ailments }: MacState): readonly string[] => [
+  ...(ailments.lacksDomains ? ['alloc_pd 12\n'] : []),
+  ...(ailments.refusesQueuePairs ? ['rtr 16\n'] : []),
+];
 
 /**
  * All files in this node's root that depend on the fleet's state, sorted by path; empty for an unknown name. The host
@@ -24,6 +27,7 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
   const mac = macBehind(fleet, node);
   if (mac === undefined) return [];
   const room = mac.ailments.diskRoomBytes;
+  const failing = failingCalls(mac);
   const files = [
     dataFile(accountsPath, accountsText(mac.directory)),
     dataFile('/.sim/sudo', `${mac.sudo}\n`),
@@ -33,7 +37,8 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
     ...Object.entries(mac.domains).map(([path, dict]) => dataFile(`${path}.plist`, plistText(dict))),
     dataFile(screenSharingPath, plistText(screenSharingJob)),
     ...(room === undefined ? [] : [dataFile('/.sim/room', `${room}\n`)]),
-    ...(mac.ailments.lacksDomains ? [dataFile('/.sim/verbs', noDomains)] : []),
+    ...(failing.length > 0 ? [dataFile('/.sim/verbs', failing.join(''))] : []),
+    ...(mac.ailments.isLanDenied ? [dataFile('/.sim/lan-denied', '')] : []),
     ...(mac.ailments.panicsUnderTcp ? [dataFile('/.sim/tcp-panics', '')] : []),
     ...rdmaKernelFiles(mac),
     dataFile(rdmaCablesPath, rdmaCablesText({ fleet, mac })),

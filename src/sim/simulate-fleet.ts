@@ -329,6 +329,10 @@ function preferencesOf({ name, hardwareUuid, ports }: MacState): MacState['prefe
     .reduce((before, { port, device }) => withService(before, newService(hardwareUuid, port, port, device)), empty);
 }
 
+/** The account of the person who set up this Mac. */
+const personOn = ({ directory: { users } }: MacState): string =>
+  Object.keys(users).find((name) => users[name]?.['UniqueID'] === '501') ?? 'root';
+
 /**
  * A new Mac after Setup Assistant: a Thunderbolt Bridge with all receptacles, each service on DHCP, RDMA off (Apple
  * TN3205), and macOS's default settings for power, updates, Spotlight and login. The Mac is not enrolled. Account,
@@ -340,6 +344,7 @@ export function outOfBox(mac: MacState): MacState {
     ...kept,
     isRdmaEnabled: false,
     preferences: preferencesOf(mac),
+    directory: newDirectory(personOn(mac), [mac.hardwareUuid]),
     live: { addresses: {} },
     domains: { [softwareUpdateDomain]: {}, [loginWindowDomain]: {}, [timeMachineDomain]: {} },
     firewall: 0,

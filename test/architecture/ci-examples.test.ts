@@ -4,7 +4,7 @@ import { parseCommandLine } from '../../src/cli/run.ts';
 import { verbs } from '../../src/cli/verbs.ts';
 import { ciSteps, meshwrightLines } from '../ci-examples.ts';
 import { shellWords } from '../readme-text.ts';
-import { textOf } from './sources.ts';
+import { filesBelow, textOf } from './sources.ts';
 
 /** The command and arguments of a command line, or the error. */
 function parsed(line: string): unknown {
@@ -37,6 +37,28 @@ describe.each(Object.entries(ciSteps))('examples/ci/%s.yml', (_, steps) => {
     const found = steps.flatMap(({ script }) => meshwrightLines(script)).length;
     const named = steps.flatMap(({ script }) => script.match(/\bmeshwright (?!commit)[a-z]/g) ?? []).length;
     expect(named).toBe(found);
+  });
+});
+
+describe('an action of a workflow', () => {
+  it.each([...filesBelow('.github/workflows'), 'examples/ci/github.yml'])('is pinned by its commit in %s', (file) => {
+    const uses = [...textOf(file).matchAll(/\buses: (.*)/g)].map(([, action]) => action);
+    expect(uses).not.toEqual([]);
+    expect(uses.filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+$/.test(action ?? ''))).toEqual([]);
+  });
+});
+
+describe('a release', () => {
+  it('attaches an SBOM, and attests the package and the SBOM before', () => {
+    const { jobs } = parse(textOf('.github/workflows/release.yml'));
+    const steps: readonly { readonly uses?: string; readonly run?: string; readonly with?: unknown }[] =
+      jobs.package.steps;
+    const attests = steps.findIndex(({ uses }) => uses?.startsWith('actions/attest-build-provenance@'));
+    const attaches = steps.findIndex(({ run }) => run?.includes('gh release create'));
+    expect(steps[attests]?.with).toEqual({ 'subject-path': 'meshwright-*.tgz\nmeshwright-*.cdx.json\n' });
+    expect(steps[attaches]?.run).toContain('meshwright-*.tgz meshwright-*.cdx.json');
+    expect(attests).toBeLessThan(attaches);
+    expect(jobs.package.permissions).toMatchObject({ 'id-token': 'write', attestations: 'write' });
   });
 });
 

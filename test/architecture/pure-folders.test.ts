@@ -32,6 +32,11 @@ const cases: readonly (readonly [place: string, text: string, rule?: string])[] 
   ['src/apply/reach', `export const a = ${remote} => remote.exec('rm ' + name);`, syntax],
   ['src/apply/reach', 'export const a = (name: string) => ({ command: `rm ${name}` });', syntax],
   ['src/model', 'export const a = (name: string) => ({ command: `rm ${name}` });', syntax],
+  // Time limits.
+  ['src/gateway', 'export const a = AbortSignal.any([AbortSignal.timeout(1)]);', syntax],
+  ['src/gateway', 'export const a = AbortSignal.any([]);'],
+  ['src/sim/hosts', 'export const a = AbortSignal.timeout(1);', syntax],
+  ['src/model', 'export const a = AbortSignal.timeout(1);', syntax],
   // Paths on a node, which only one module and the simulator may have.
   ['src/remote', path, syntax],
   ['src/model', path, syntax],

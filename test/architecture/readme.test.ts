@@ -80,8 +80,8 @@ const claims: Readonly<Record<string, () => void>> = {
   },
   'on macOS or on Linux with perl, curl and ps.': () => contains('CONTRIBUTING.md', /perl, curl and ps/),
   'Nothing is compiled from C or C++.': () => contains('.npmrc', 'ignore-scripts=true'),
-  '[docs/rehearsal.md](docs/rehearsal.md) shows how to break the simulated rack, and how to rehearse a change of your own.':
-    () => contains('docs/rehearsal.md', /sim fault cable-swapped .*next\.yaml/),
+  '[docs/rehearsal.md](docs/rehearsal.md) shows how to break the simulated rack, how to connect Open WebUI or another client to it, and how to rehearse a change of your own.':
+    () => contains('docs/rehearsal.md', /Open WebUI.*sim fault cable-swapped .*next\.yaml/),
   'copy an [example](docs/first-rack.md#1-write-the-file) for two, three or four Macs,': () => {
     const named = [...textOf('docs/first-rack.md').matchAll(/\(\.\.\/((?:examples\/)?[\w.-]+\.yaml)\)/g)].map(
       ([, path = '']) => path,

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { chatHead, startGatewayProcess } from '../scenarios/gateway-process.ts';
+import { chatHead, keyTo, startGatewayProcess } from '../scenarios/gateway-process.ts';
 import { startUpstream } from '../scenarios/gateway-upstream.ts';
-import { chat, rightKey, upstreamAt } from '../scenarios/test-gateway.ts';
+import { chat, upstreamAt } from '../scenarios/test-gateway.ts';
+import { sendAsNeighbors, startBadRuntime } from './bad-neighbors.ts';
 
 /** The longest wait of a client for a whole answer of a gateway, under each load. */
 export interface GatewayTimes {
@@ -15,6 +16,15 @@ export interface GatewayTimes {
   readonly longJsonMs: number;
   /** Peak memory of the gateway; absent if the system does not report it. */
   readonly peakBytes?: number;
+  readonly neighbors: NeighborTimes;
+}
+
+/** The longest wait of a client with a prompt of 70 KB, alone and next to all bad clients of another placement. */
+export interface NeighborTimes {
+  readonly aloneMs: number;
+  readonly besideMs: number;
+  /** Peak memory of the gateway with these clients; absent if the system does not report it. */
+  readonly peakBytes?: number;
 }
 
 const leastRequests = 25;
@@ -23,16 +33,17 @@ const leastMs = 3_000;
 const silent = 1_030;
 const uploads = 100;
 const bodyBytes = 67_108_864;
+
 /** The longest of several answers, one after another. */
-async function longest(port: number): Promise<number> {
+async function longest(port: number, placement = 'chat', more: object = {}): Promise<number> {
   const times: number[] = [];
   const start = performance.now();
   while (times.length < leastRequests || performance.now() < start + leastMs) {
     const begun = performance.now();
     const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${rightKey}`, 'content-type': 'application/json', connection: 'close' },
-      body: JSON.stringify(chat()),
+      headers: { authorization: `Bearer ${keyTo(placement)}`, 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify({ ...chat(), ...more }),
     });
     if (answer.status !== 200) throw new Error(`the gateway answered ${answer.status}`);
     await answer.arrayBuffer();
@@ -60,6 +71,31 @@ async function beside(port: number, count: number, bytes?: Buffer): Promise<numb
   }
 }
 
+/** Measures a gateway in a separate process, in front of a runtime with bad clients and of one with a good client. */
+async function measureNeighbors(): Promise<NeighborTimes> {
+  const [bad, good] = [await startBadRuntime(), await startUpstream()];
+  const { placement, servedName } = { placement: 'code', servedName: 'code' };
+  const gateway = await startGatewayProcess(
+    upstreamAt(bad.port, { maxRequests: 200 }),
+    upstreamAt(good.port, { placement, servedName }),
+  );
+  const ofGood = (): Promise<number> =>
+    longest(gateway.port, placement, { model: servedName, user: 'x'.repeat(70_000) });
+  try {
+    await ofGood();
+    const aloneMs = await ofGood();
+    const leave = await sendAsNeighbors(gateway.port, bad);
+    const besideMs = await ofGood();
+    if (!bad.isBusy()) throw new Error('the gateway has ended the requests of the bad clients');
+    const peakBytes = gateway.peakBytes();
+    leave();
+    return { aloneMs, besideMs, ...(peakBytes === undefined ? {} : { peakBytes }) };
+  } finally {
+    gateway.end();
+    await Promise.all([bad.close(), good.close()]);
+  }
+}
+
 /** Measures a gateway in a separate process, in front of a runtime that answers immediately. */
 export async function measureGateway(): Promise<GatewayTimes> {
   const upstream = await startUpstream();
@@ -75,7 +111,8 @@ export async function measureGateway(): Promise<GatewayTimes> {
     const body = Buffer.from(`{"model":"none","list":[${words}1]}`);
     const longJsonMs = await beside(port, 3, Buffer.concat([Buffer.from(chatHead(body.length)), body]));
     const peakBytes = gateway.peakBytes();
-    return { usualMs, silentMs, uploadsMs, longJsonMs, ...(peakBytes === undefined ? {} : { peakBytes }) };
+    const peak = peakBytes === undefined ? {} : { peakBytes };
+    return { usualMs, silentMs, uploadsMs, longJsonMs, ...peak, neighbors: await measureNeighbors() };
   } finally {
     gateway.end();
     await upstream.close();

@@ -28,7 +28,14 @@ const measured = (sixteenMs: number): Measured => ({
     { native: 2, plainC: 2, javaScript: 8, bigInt: 30 },
     { native: 3, plainC: 4, javaScript: 9, bigInt: 50 },
   ],
-  gateway: { usualMs: 10, silentMs: 20, uploadsMs: 2_010, longJsonMs: 2_011, peakBytes: 450e6 },
+  gateway: {
+    usualMs: 10,
+    silentMs: 20,
+    uploadsMs: 2_010,
+    longJsonMs: 2_011,
+    peakBytes: 450e6,
+    neighbors: { aloneMs: 20, besideMs: 1_021, peakBytes: 512e6 },
+  },
 });
 
 describe('benchmark limits', () => {
@@ -47,6 +54,8 @@ describe('benchmark limits', () => {
       [2, true],
       [2.001, false],
       [450, true],
+      [1.001, false],
+      [512, true],
       [0.275, false],
       [5.001, false],
       [1, true],
@@ -68,6 +77,7 @@ describe('benchmark limits', () => {
       'first, 16 nodes, by no-op         112.131 x   at most 6.0 x     MISSED',
       'status, others of a silent Mac      1.500 x   at most 1.3 x     MISSED',
       'gateway, later beside long JSON     2.001 s   at most 2.0 s     MISSED',
+      'gateway, later beside neighbors     1.001 s   at most 1.0 s     MISSED',
       'model, mesh of 7                    0.275 x   at most 0.25 x    MISSED',
       'apply, after the first token        5.001 s   at most 5.0 s     MISSED',
       'fnv, by big integers                0.067 x   at most 0.05 x    MISSED',

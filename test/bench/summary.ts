@@ -80,6 +80,9 @@ const namedLimitSeconds = 4.5;
  */
 const gatewayLimitSeconds = 2;
 const gatewayLimitMegabytes = 537;
+/** Limits next to all bad clients and answers of another placement at once. */
+const neighborsLimitSeconds = 1;
+const neighborsLimitMegabytes = 512;
 
 /** From the first token of a real leader on its node to the end of the apply. */
 const afterTokenLimitSeconds = 5;
@@ -130,7 +133,7 @@ function lostBars(lost: readonly LostRound[]): readonly Bar[] {
 
 function gatewayBars(times: GatewayTimes | undefined): readonly Bar[] {
   if (times === undefined) return [];
-  const { usualMs, peakBytes } = times;
+  const { usualMs, peakBytes, neighbors } = times;
   const later = (what: string, ms: number): Bar =>
     bar(`gateway, later beside ${what}`, (ms - usualMs) / 1_000, gatewayLimitSeconds, 's');
   return [
@@ -138,6 +141,15 @@ function gatewayBars(times: GatewayTimes | undefined): readonly Bar[] {
     later('uploads', times.uploadsMs),
     later('long JSON', times.longJsonMs),
     ...(peakBytes === undefined ? [] : [bar('gateway, memory', peakBytes / 1e6, gatewayLimitMegabytes, 'MB')]),
+    bar(
+      'gateway, later beside neighbors',
+      (neighbors.besideMs - neighbors.aloneMs) / 1_000,
+      neighborsLimitSeconds,
+      's',
+    ),
+    ...(neighbors.peakBytes === undefined
+      ? []
+      : [bar('gateway, memory with neighbors', neighbors.peakBytes / 1e6, neighborsLimitMegabytes, 'MB')]),
   ];
 }
 
@@ -223,6 +235,19 @@ const changeRows = ({ apply, firstTokens = [] }: Measured): readonly string[] =>
     : [row(['first apply, real mlx', spreadText(firstTokens.map((one) => one.applyMs))])]),
 ];
 
+function gatewayRows({ gateway }: Measured): readonly string[] {
+  if (gateway === undefined) return [];
+  const { aloneMs, besideMs } = gateway.neighbors;
+  return [
+    row(['', 'beside neighbors', 'alone', 'ratio']),
+    row([
+      'gateway, longest wait',
+      ...[besideMs, aloneMs].map((ms) => ms.toFixed(0)),
+      `${(besideMs / aloneMs).toFixed(2)}x`,
+    ]),
+  ];
+}
+
 /** Times as a table of at most 80 columns: median and spread in milliseconds. */
 export function timesText(measured: Measured): string {
   const { apply, startUp } = measured;
@@ -236,6 +261,7 @@ export function timesText(measured: Measured): string {
     ...floorRows(measured, 'sameAlgorithmsMs'),
     ...(apply.length === 0 ? [] : [row(['', 'meshwright'])]),
     ...changeRows(measured),
+    ...gatewayRows(measured),
     row(['', 'meshwright', 'floor: node -e 0', 'ratio']),
     startUpRow('--version', versions, bare),
     startUpRow('validate', validations, bare),

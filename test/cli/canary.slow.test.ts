@@ -66,6 +66,14 @@ const setting = canary('setting', '', [
 /** Variables of the operator, which every program inherits. */
 const variables = { MESH_PW: accounts[first], WRONG_PW: wrong.env, KEY_ENV: keys.env, HUB_ENV: hubToken };
 
+/** Without these words, a rehearsal reads no secret. */
+const trusted = (): string =>
+  [
+    ...Object.keys(variables).map((name) => `env=${name}`),
+    ...['key', 'account'].map((name) => `file=${place.folder}/secrets/${name}`),
+    ...['chat', 'account', 'wrong'].map((item) => `program=${keychain(item).command.join(' ')}`),
+  ].join('\n');
+
 let place: Place;
 let stopWatch: ReturnType<typeof watchProcesses>;
 const notes = mkdtempSync(join(tmpdir(), 'mw-canary-notes-'));
@@ -76,6 +84,7 @@ const received: string[] = [];
 
 const env = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
   ...variables,
+  MESHWRIGHT_TRUST: trusted(),
   NODE_OPTIONS: `--require ${noteModule}`,
   ...more,
 });
@@ -123,7 +132,7 @@ async function readCommands(): Promise<void> {
 }
 
 /** A source that reads a password from a fake keychain. */
-const keychain = (item: string): FileValue => ({
+const keychain = (item: string) => ({
   command: ['./secrets/keychain', 'find-generic-password', '-s', item, '-w'],
 });
 

@@ -35,7 +35,7 @@ describe("the command's code cache", () => {
     const first = run();
     expect(first.status).toBe(0);
     const files = kept();
-    expect(files.some((file) => file.includes('/open-cluster-'))).toBe(true);
+    expect(files.some((file) => file.includes('/trust-'))).toBe(true);
     expect(files.filter((file) => !file.endsWith('.js'))).toEqual([]);
     const written = files.map((file) => statSync(file).mtimeMs);
     expect(run()).toEqual(first);

@@ -27,7 +27,7 @@ describe('a Mac that panics', () => {
     await keepersAtRest(place);
     const seen = await run('status', '--sim');
     await expectGolden('status-after-crash', place, [seen]);
-    expect(await findings()).toContain('macos/panicked node studio-4');
+    expect(await findings()).toEqual(['mesh/not-serving placement chat', 'macos/panicked node studio-4']);
     await expectWhole();
     expect(await findings()).toEqual(['macos/panicked node studio-4']);
   });

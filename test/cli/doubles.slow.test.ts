@@ -33,4 +33,9 @@ describe('a simulated rack without the archives named in its file', () => {
     const { stdout, code } = await run('drift', '--sim');
     expect([code, stdout]).toEqual([0, expect.stringContaining('No drift')]);
   });
+
+  it('lists each double once when it starts from scratch', async () => {
+    const up = await run('sim', 'up', '--fresh');
+    expect([up.code, up.stderr.match(/double of [\w.]+/g)]).toEqual([0, ['double of llama.cpp', 'double of Node']]);
+  });
 });

@@ -81,6 +81,8 @@ describe('enroll', () => {
   });
 });
 
+const trusted = () => ['--trust', `file=${key.file}`];
+
 describe('replace', () => {
   it('does not write the lock if the Mac cannot be identified', async () => {
     server = await startFaultServer({ privateKey: readFileSync(hostKey.file, 'utf8'), pair: hostKey }, {});
@@ -88,7 +90,7 @@ describe('replace', () => {
     const file = join(place.folder, 'replaced', 'cluster.yaml');
     mkdirSync(join(place.folder, 'replaced'));
     writeFileSync(file, `schema: 1\nname: rack\nssh: ${ssh}\nnodes:\n  studio-1: { host: 127.0.0.1 }\n`);
-    const ran = await meshwright(place, ['replace', 'studio-1', '--file', file, '--yes', '--json']);
+    const ran = await meshwright(place, ['replace', 'studio-1', '--file', file, '--yes', '--json', ...trusted()]);
     const document = json(ran) as { readonly nodes: { readonly 'studio-1': unknown } };
     expect([ran.code, codesOf(document.nodes['studio-1'])]).toEqual([5, ['fact/no-frames', 'enroll/mac-unseen']]);
     expect(existsSync(join(place.folder, 'replaced', 'cluster.lock'))).toBe(false);
@@ -120,6 +122,7 @@ describe('enroll --replace of a Mac that cannot be identified', () => {
       'studio-1',
       '--file',
       file,
+      ...trusted(),
       '--replace',
       '--yes',
       '--json',

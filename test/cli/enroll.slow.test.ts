@@ -135,24 +135,22 @@ describe.runIf(hasSshd())('enroll at a terminal', () => {
 });
 
 describe.runIf(hasSshd())('enroll of a node in the file', () => {
+  const run = (...words: string[]) => meshwright(place, words, { env: { MESHWRIGHT_TRUST: `file=${key.file}` } });
   const clusterText = () =>
     `schema: 1\nname: rack\nssh: { user: ${sshd.user}, port: ${sshd.port}, identityFile: ${key.file} }\nnodes:\n  studio-1: { host: 127.0.0.1 }\n`;
 
   it('pins the key in the lock next to the file, so that facts trusts the node', async () => {
     place.write('cluster.yaml', clusterText());
-    const before = await meshwright(place, ['facts', '--json']);
+    const before = await run('facts', '--json');
     expect([before.code, codesOf(json(before))]).toEqual([1, ['ssh/host-key-unknown']]);
-    expect((await meshwright(place, ['enroll', '--all', '--yes'])).stdout).toContain('pinned now in cluster.lock');
-    const after = await meshwright(place, ['facts', '--json', '--fact', 'clock']);
+    expect((await run('enroll', '--all', '--yes')).stdout).toContain('pinned now in cluster.lock');
+    const after = await run('facts', '--json', '--fact', 'clock');
     expect(codesOf(json(after))).not.toContain('ssh/host-key-unknown');
   });
 
   it('is suggested by facts and exec for an unknown host key', async () => {
     place.write('cluster.yaml', clusterText());
-    await expectGolden('host-key-unknown', place, [
-      await meshwright(place, ['facts']),
-      await meshwright(place, ['exec', '--all', '--', 'true']),
-    ]);
+    await expectGolden('host-key-unknown', place, [await run('facts'), await run('exec', '--all', '--', 'true')]);
   });
 });
 

@@ -168,6 +168,20 @@ describe('fit MODEL', () => {
     expect((await run('fit', './Kimi-K2.6', '--on', 'Mac15,14:512GB')).stderr).toContain('model/shape-unknown');
   });
 
+  it('uses published sizes for a known model of the file that is not in the lock yet', async () => {
+    const elsewhere = makePlace();
+    const ask = async (source: string) => {
+      elsewhere.write('cluster.yaml', exampleText.replace(/tiny: \{[^}]*\}/, `tiny: { source: "hf:${source}" }`));
+      return meshwrightHere(elsewhere, ['fit', 'tiny', '--on', 'studio-1', '--json']);
+    };
+    const known = await ask('mlx-community/DeepSeek-V3.2-4bit');
+    expect([known.code, json(known)]).toMatchObject([
+      0,
+      { model: 'tiny', published: { repository: 'mlx-community/DeepSeek-V3.2-4bit' } },
+    ]);
+    expect(codesOf(json(await ask('acme/own-model')))).toEqual(['model/shape-unknown']);
+  });
+
   it('downloads only headers, using range requests', () => {
     expect(new Set(requested)).toEqual(
       new Set([

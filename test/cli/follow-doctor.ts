@@ -1,6 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { exitCode } from '../../src/cli/exit-codes.ts';
 import { type FaultName, faults } from '../../src/sim/faults/faults.ts';
 import { faultCures } from '../contract/fault-cures.ts';
+import type { FaultEffect } from '../contract/fault-effects.ts';
 import { json, meshwright } from './meshwright.ts';
 import type { Place } from './place.ts';
 
@@ -60,11 +63,25 @@ async function isServing(place: Place): Promise<boolean> {
   return status.placements.chat.state === 'serving';
 }
 
-/** The commands that the follower typed, without options, and where they led. */
-export interface Followed {
-  readonly typed: readonly string[];
-  readonly end: 'serving' | 'manual step';
+/** The time in which a double notices a fault, as a share of a minute on a real rack. */
+const noticeMs = 5_000;
+
+/** What a serving placement shows after a fault: a question, then `status` and `doctor`, again if all is quiet. */
+export async function seenIn(place: Place): Promise<Omit<FaultEffect, 'typed' | 'end'>> {
+  for (let isLast = false; ; isLast = true) {
+    const { code } = await meshwright(place, ['ask', 'chat', 'Hello', '--sim', '--deadline', '5s']);
+    await setTimeout(noticeMs);
+    const { chat } = (json(await meshwright(place, ['status', '--sim', '--json'])) as Status).placements;
+    const { troubles } = json(await meshwright(place, ['doctor', '--sim', '--json'])) as Doctor;
+    const codes = troubles.filter(({ severity }) => severity !== 'notice').map((one) => one.code);
+    const seen = { ask: code === 0 ? 'answer' : 'no answer', status: chat.state } as const;
+    const isQuiet = seen.ask === 'answer' && seen.status === 'serving' && codes.length === 0;
+    if (isLast || !isQuiet) return { ...seen, doctor: [...new Set(codes)].sort() };
+  }
 }
+
+/** The commands that the follower typed, without `meshwright` and `--sim`, and where they led. */
+export type Followed = Pick<FaultEffect, 'typed' | 'end'>;
 
 /**
  * Runs the first command of `doctor --json` until the placement serves without an error, or doctor shows only a manual
@@ -93,8 +110,13 @@ export async function followDoctor(place: Place): Promise<Followed> {
     expect(seen.has(state), `repeated without a change:\n${[...typed, next].join('\n')}`).toBe(false);
     seen.add(state);
     expect(typed.length, `too many steps:\n${[...typed, next].join('\n')}`).toBeLessThan(mostSteps);
-    typed.push(next);
+    typed.push(next.replace(/^meshwright | --sim$/g, ''));
     const { code, stderr } = await meshwright(place, agreed(next));
     expect(code, `${next} is refused: ${stderr}`).not.toBe(64);
+    // A hung placement may only be busy, so apply asks whether it may interrupt it.
+    const consent = /--allow [a-z,-]+/.exec(stderr)?.[0];
+    if (code !== exitCode.nothingChanged || consent === undefined) continue;
+    typed.push(`${typed.pop()} ${consent}`);
+    await meshwright(place, [...agreed(next), ...consent.split(' ')]);
   }
 }

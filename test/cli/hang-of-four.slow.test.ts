@@ -24,8 +24,7 @@ describe.skipIf(!nativePartsTested).each(sampleOf(exampleDrivers, { few: 1, oneI
       const { typed, end } = await followDoctor(place);
       // The worker that llama-server names is at the end of one cable, so both of its Macs are suspects.
       const repair = driver === 'llamacpp' ? ['reboot studio-1 studio-2'] : ['cables --measure', 'reboot studio-2'];
-      const expected = ['restart chat', ...repair].map((words) => `meshwright ${words} --sim`);
-      expect([end, typed]).toEqual(['serving', expected]);
+      expect([end, typed]).toEqual(['serving', ['restart chat', ...repair]]);
       expect(await ask()).toBe(0);
     });
   },

@@ -80,7 +80,7 @@ describe('an invalid command line', () => {
       facts --nodes a,,b; facts --fact rdma-stat; facts -f; logs -f chat; schema clustr; demo now;
       facts --parallel 10000; facts --log x --log-level loud; enroll; enroll a.lan --user a/b;
       enroll a.lan --port 65536; enroll a/b; enroll --all; forget x; lease up; graph --out a --out b;
-      facts --fact rdma-stat --fact rdma-state`;
+      facts --fact rdma-stat --fact rdma-state; endpoints --trust foo; status --trust env=`;
     const rans = await Promise.all(lines.split(/;\s+/).map((words) => run(...words.split(' '))));
     expect(rans.map((ran) => ran.code)).toEqual(rans.map(() => 64));
     expect(rans.map((ran) => ran.stdout)).toEqual(rans.map(() => ''));

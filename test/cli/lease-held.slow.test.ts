@@ -79,3 +79,18 @@ describe('apply while another run has a lease', () => {
     expect(await leasedNow()).toEqual([]);
   });
 });
+
+describe('apply after a killed run', () => {
+  it('releases the lease of that run, although nothing is to change', async () => {
+    expect((await run('exec', '--sim', 'studio-4', '--', 'rm', 'over')).code).toBe(0);
+    const killed = await holdLease(place);
+    killed.child.kill('SIGKILL');
+    await killed.end;
+    expect((await run('exec', '--sim', 'studio-4', '--', 'touch', 'over')).code).toBe(0);
+    expect(await leasedNow()).toEqual(['studio-4']);
+    const ran = await run('apply', '--sim', '--yes');
+    expect([ran.code, ran.stdout.includes('Nothing to change')]).toEqual([0, true]);
+    expect(ran.stderr).toContain('studio-4: released the lease of a run that has ended');
+    expect(await leasedNow()).toEqual([]);
+  });
+});

@@ -32,13 +32,13 @@ describe('llama.cpp from a commit', () => {
     ["Apple's command line tools", 'Library/Developer', /failed\. On studio-1: .*xcode-select --install/],
   ])('waits for %s on the node that builds it', async (_what, path, reason) => {
     renameSync(onDisk(path), onDisk(`${path}.away`));
-    const ran = await run(...apply, '--json');
+    const ran = await run(...apply, '--allow', 'interrupt', '--json');
     renameSync(onDisk(`${path}.away`), onDisk(path));
     expect([ran.code, JSON.stringify(json(ran)), found(archive)]).toEqual([1, expect.stringMatching(reason), []]);
   });
 
   it('waits if the commit does not compile, with the error of the compiler', async () => {
-    const ran = await run(...apply, '--json');
+    const ran = await run(...apply, '--allow', 'interrupt', '--json');
     const error = `cmake: src/llama.cpp:2:2: error: no member named 'moe'`;
     expect([ran.code, JSON.stringify(json(ran)), found(archive)]).toEqual([1, expect.stringContaining(error), []]);
   });
@@ -66,7 +66,7 @@ describe('llama.cpp from a commit', () => {
     expect(changed).not.toBe(text);
     writeFileSync(lock, changed);
     rmSync(path);
-    const ran = await run(...apply, '--json');
+    const ran = await run(...apply, '--allow', 'interrupt', '--json');
     expect([ran.code, JSON.stringify(json(ran)), found(archive)]).toEqual([
       1,
       expect.stringContaining('The archive of this commit has other bytes than the lock records.'),

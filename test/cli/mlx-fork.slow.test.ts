@@ -36,7 +36,7 @@ describe('a runtime from a commit of a fork', () => {
 
   it('waits for a commit that cannot be built, with the reason of uv', async () => {
     place.write('cluster.yaml', fileText(file('acme/broken-lm')));
-    const ran = await run(...apply, '--json');
+    const ran = await run(...apply, '--allow', 'interrupt', '--json');
     expect([ran.code, JSON.stringify(json(ran)), found(list)]).toEqual([
       1,
       expect.stringMatching(/could not be listed\. On studio-1: .*Failed to build/),
@@ -79,7 +79,7 @@ describe('a runtime from a commit of a fork', () => {
     expect(changed).not.toBe(text);
     writeFileSync(lock, changed);
     rmSync(path);
-    const ran = await run(...apply, '--json');
+    const ran = await run(...apply, '--allow', 'interrupt', '--json');
     expect([ran.code, JSON.stringify(json(ran)), found(list)]).toEqual([
       1,
       expect.stringContaining(`The archive of this commit has other bytes than the lock records.`),

@@ -72,6 +72,20 @@ describe('a runtime with a version of mlx-lm', () => {
     expect([readFileSync(list, 'utf8'), existsSync(join(place.folder, listFile))]).toEqual([before, false]);
   });
 
+  it('asks for the interruption by a new version before a node lists its packages', async () => {
+    place.write('cluster.yaml', fileText(file('0.31.3')));
+    const planned = await run('plan', '--sim');
+    expect(planned.stdout).toMatch(/a second plan follows in the same apply: .*interrupts\s+chat/s);
+    const refused = await run(...apply);
+    expect([refused.code, refused.stderr, isListing()]).toEqual([
+      5,
+      expect.stringMatching(/interrupts chat .*Nothing was changed\./),
+      false,
+    ]);
+    expect(found('mlx-lm-0.31.3-python-3.12.requirements')).toEqual([]);
+    place.write('cluster.yaml', fileText(file('0.32.0')));
+  });
+
   it('can be stopped although its lock is from before it needed a gateway', async () => {
     const [lock = ''] = found('cluster.lock');
     const { runtimes, ...rest } = parse(readFileSync(lock, 'utf8'));

@@ -121,8 +121,12 @@ inTurn(1, 3)('the models commands', () => {
     expect([full.code, codesOf(json(full))]).toEqual([4, ['model/wrong-files']]);
     expect(full.stdout).toContain(file);
     expect((await run('models', 'verify')).code).toBe(4);
+    const again = await run('models', 'verify', '--full');
+    const [, end = ''] = again.stdout.replaceAll(/\s+/g, ' ').split('Wrong or incomplete copies (1)');
+    expect([again.code, end]).toEqual([4, expect.stringContaining(`wrong ${file}`)]);
+    expect(again.stdout).not.toContain('matches its SHA-256');
     expect((await run('apply', '--yes', '--allow', 'interrupt')).code).toBe(0);
-    expect((await run('models', 'verify', '--full')).code).toBe(0);
+    expect((await run('models', 'verify', '--full')).stdout).toContain('matches its SHA-256');
   });
 
   it('show what the keeper has hashed, and apply replaces a model that it found damaged', async () => {
@@ -210,6 +214,18 @@ inTurn(2, 3)('models pull', () => {
       }),
     );
 
+  it('lists the files of a new model in a rehearsal, like plan and apply', async () => {
+    const fromHub = pairFile((all) => {
+      filePart(all, 'models')['tiny'] = { source: 'hf:mlx-community/Llama-3.2-1B-Instruct-4bit' };
+    });
+    place.write('cluster.yaml', fileText(fromHub));
+    const unlocked = await meshwright(place, ['models', 'pull', 'tiny', '--yes', '--json']);
+    expect([unlocked.code, codesOf(json(unlocked))]).toEqual([65, ['model/unresolved']]);
+    const pulled = await run('models', 'pull', 'tiny', '--yes');
+    expect([pulled.code, pulled.stdout]).toEqual([0, expect.stringMatching(/New in .*cluster\.lock/)]);
+    expect((await run('models', 'verify', 'tiny')).code).toBe(0);
+  });
+
   it('ends while one node downloads for both; a wrong file later comes from the other node', async () => {
     const files = filesOf('large');
     const sizeBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -221,13 +237,6 @@ inTurn(2, 3)('models pull', () => {
       writeFileSync(join(disk, '.sim/ca'), web.ca);
       writeFileSync(join(disk, '.sim/web'), web.lines);
     }
-    const fromHub = pairFile((all) => {
-      filePart(all, 'models')['tiny'] = { source: 'hf:acme/far' };
-    });
-    place.write('cluster.yaml', fileText(fromHub));
-    const unlocked = await run('models', 'pull', 'tiny', '--yes', '--json');
-    expect([unlocked.code, codesOf(json(unlocked))]).toEqual([65, ['model/unresolved']]);
-
     place.write('cluster.yaml', fromServer('large'));
     // Nothing is sent over the cables of a running placement.
     expect((await run('stop', 'chat', '--yes')).code).toBe(0);

@@ -9,7 +9,11 @@ const sameWidth =
 
 const account = userInfo().username.replaceAll(/[^\w]/g, '\\$&');
 
-const progress = '(?:[a-z]+|reading headers): \\d+ of \\d+ done after \\d+ s, waiting for [^\\r\\n]*';
+const progress = `(?:${[
+  '[a-z]+(?: [a-z]+)*(?:: \\d+ of \\d+ done after|,) \\d+ s(?:, waiting for|:) [^\\r\\n]*',
+  'starting \\d+ simulated Macs?: \\d+ s',
+  'still running: [^\\r\\n]*',
+].join('|')})`;
 const lines = new RegExp(`^${progress}\\n`, 'gm');
 // biome rejects control characters in an expression, so this one is built from text.
 const rewritten = new RegExp(`\\r${'\\u001b'}\\[K(?:${progress})?`, 'g');

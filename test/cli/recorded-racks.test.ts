@@ -7,7 +7,7 @@ import { casesFolder } from '../unit/engine/observe/fact-cases.ts';
 /** Facts that share output with others, differ between the Macs, or change with the date. */
 const elsewhere = `baseline boot-session clock dhcp-leases doormen files hardware hold identity jobs keeper leases
   model-copies other-rdma-devices placements rdma-holders rdma-starts reboot-mark rollbacks service-addresses services
-  thunderbolt traces trees wired-limit`.split(/\s+/);
+  swap thunderbolt traces trees wired-limit`.split(/\s+/);
 
 /** One recorded case of each other fact; a different one for each position. */
 const casesAt = (position: number): readonly string[] =>
@@ -21,7 +21,7 @@ const casesAt = (position: number): readonly string[] =>
 const lines = (text: string): string => `${text.replaceAll(/;\s*/g, '\n')}\n`;
 const hardware = (model: string, chip: string, gigabytes: number, wired = 0): string =>
   lines(`hw.model: ${model};hw.memsize: ${gigabytes * 2 ** 30};machdep.cpu.brand_string: Apple ${chip};
-    iogpu.wired_limit_mb: ${wired};kern.boottime: { sec = 1790421415, usec = 9 } Sat Sep 26 06:16:55 2026;
+    iogpu.wired_limit_mb: ${wired};vm.swapusage: total = 0.00M  used = 0.00M  free = 0.00M  (encrypted);kern.boottime: { sec = 1790421415, usec = 9 } Sat Sep 26 06:16:55 2026;
     kern.bootsessionuuid: 40962879-B7EE-4F13-AF6E-E7266EF5E732`);
 const rank = (placement: string, at: number, size: number): string =>
   `placement ${placement};|placement=${placement};|digest=${'ab'.repeat(32)};|generation=12;|rank=${at};|size=${size};
@@ -105,7 +105,7 @@ const macs: Parameters<typeof recordedMacs>[2] = {
 const lock = { ...emptyLock('the lock'), nodes: Object.keys(macs) };
 
 describe.each([
-  [file, ['doctor --json', 'status', 'facts', 'cables', 'graph --format dot', 'endpoints --json']],
+  [file, ['doctor --json', 'status', 'facts', 'cables', 'graph --format dot']],
   [
     planned,
     [

@@ -13,7 +13,9 @@ let web: FakeWeb;
 let place: Place;
 
 const run = (...words: readonly string[]) =>
-  meshwright(place, words, { env: { NODE_EXTRA_CA_CERTS: join(place.home, 'ca.pem') } });
+  meshwright(place, words, {
+    env: { NODE_EXTRA_CA_CERTS: join(place.home, 'ca.pem'), MESHWRIGHT_TRUST: `host=${new URL(web.origin).host}` },
+  });
 
 /** The folders of the simulated Macs' disks. */
 const disks = (): readonly string[] =>

@@ -55,7 +55,8 @@ describe('replace', () => {
     expect(await doctor()).not.toContain('identity/wrong-mac');
     const again = await withPassword('simulated', 'replace', 'studio-2', ...yes, '--json');
     expect(nodeOf(again)).toMatchObject({ pin: 'kept', mac: 'kept', sudo: 'allowed' });
-    await run('sim', 'fault', '--clear');
+    const cleared = await run('sim', 'fault', '--clear');
+    expect(cleared.stdout).toContain('The old Mac of studio-2 is back.');
     expect(await doctor()).toContain('ssh/host-key-changed');
     const old = String(nodeOf(await run('replace', '--sim', 'studio-2', '--yes', '--json'))['fingerprint']);
     const back = await run('replace', '--sim', 'studio-2', '--yes', '--expect', old, '--json');

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { filePart, fileText, first, pairFile, second } from '../scenarios/converge-file.ts';
 import { clientKey, publish, writePublishedSources } from '../scenarios/published-sources.ts';
-import { diskOf } from './disks.ts';
 import { json, meshwright } from './meshwright.ts';
 import { pairPlace } from './pair.ts';
 
@@ -17,23 +14,24 @@ const fileOn = (...nodes: readonly string[]) =>
     filePart(value, 'placements')['chat'] = { ...chat, nodes, replicas: 'per-node' };
   });
 
-const run = (...words: string[]) => meshwright(place, [...words, '--sim'], { env: { CLIENT_KEY: clientKey } });
+const run = (...words: string[]) =>
+  meshwright(place, [...words, '--sim'], { env: { CLIENT_KEY: clientKey, MESHWRIGHT_TRUST: 'env=CLIENT_KEY' } });
 const { place } = pairPlace(fileOn(first, second));
 beforeAll(async () => {
   await writePublishedSources(place.folder);
 });
 
-/** The port on this computer that represents a gateway. */
-function realPort(node: string): number {
-  const line = readFileSync(join(diskOf(place, node), '.sim/link-table'), 'utf8')
-    .split('\n')
-    .find((one) => one.startsWith('127.0.0.1:8080 '));
-  return Number(line?.slice(line.lastIndexOf(':') + 1));
+/** The base URL of a node's gateway on this computer. */
+async function baseUrl(node: string): Promise<string> {
+  const { endpoints } = json(await run('endpoints', '--json')) as {
+    readonly endpoints: readonly { readonly node: string; readonly baseUrl: string }[];
+  };
+  return endpoints.find((one) => one.node === node)?.baseUrl ?? '';
 }
 
 /** The status of a client's request to the gateway of a node. */
 async function ask(node: string): Promise<number> {
-  const answer = await fetch(`http://127.0.0.1:${realPort(node)}/v1/chat/completions`, {
+  const answer = await fetch(`${await baseUrl(node)}/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${clientKey}` },
     body: JSON.stringify({ model: 'tiny', max_tokens: 3, messages: [{ role: 'user', content: 'Hello' }] }),
@@ -55,7 +53,7 @@ describe('replicas on two Macs', () => {
     const applied = await run('apply', '--yes');
     expect([applied.code, applied.stderr]).toEqual([0, '']);
     expect(flat(applied.stdout)).toContain(
-      `chat serves at http://${first}.lan:8080/v1 and http://${second}.lan:8080/v1 Try it: meshwright ask chat "Hello" --sim`,
+      `chat serves at ${await baseUrl(first)} and ${await baseUrl(second)} Try it: meshwright ask chat "Hello" --sim`,
     );
     expect((await run('plan', '--detailed-exitcode')).code).toBe(0);
     expect([await ask(first), await ask(second)]).toEqual([200, 200]);

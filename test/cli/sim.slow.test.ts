@@ -190,7 +190,8 @@ describe.concurrent('sim of two Macs', () => {
   };
 
   it('keeps its Macs as they would be after a power loss, unless --fresh is given', async () => {
-    const { run } = smallPlace();
+    const { place, run } = smallPlace();
+    const journals = () => readdirSync(join(place.state, 'journal')).length;
     const script = 'sysctl -n iogpu.wired_limit_mb; cat kept; echo kept >kept';
     const observe = () => run('exec', '--sim', 'studio-1', '--', 'sh', '-c', script);
     await run('sim', 'up', '--fresh');
@@ -198,12 +199,15 @@ describe.concurrent('sim of two Macs', () => {
     await run('sim', 'down');
     await run('sim', 'up');
     const second = await observe();
+    expect((await run('hold', 'studio-1', '--sim', '--reason', 'test', '--yes')).code).toBe(0);
+    expect(journals()).toBe(1);
     await run('sim', 'up', '--fresh');
     const third = await observe();
     expect(first.stdout).toContain('491520');
     expect(second.stdout).toMatch(/\| 0\n[\s\S]*kept/);
     expect(third.stdout).toContain('491520');
     expect(third.stdout).not.toContain('kept');
+    expect(journals()).toBe(0);
   });
 
   it('reports a changed file, and sets a fault on several nodes', async () => {

@@ -174,7 +174,7 @@ describe.concurrent('a reader of the output', () => {
 describe('an interrupted run with a hanging node', () => {
   const clusterText = () => {
     const port = silentPort;
-    const { file } = makeKey(place.home, `key-${port}-${Math.random()}`);
+    const { file } = makeKey(place.folder, `key-${port}-${Math.random()}`);
     return `schema: 1\nname: rack\nssh: { identityFile: ${file} }\nnodes:\n  dead: { host: 127.0.0.1, port: ${port} }\n`;
   };
 

@@ -109,7 +109,7 @@ placements:
     { model: tiny, runtime: reference, nodes: [studio-1], transport: tcp, context: 4k, endpoint: { listen: lan, ${keys} } }
 `;
     place.write('cluster.yaml', `${text}${published}`);
-    const env = { KEY_OF_ANA: 'never-to-be-shown-0123456789' };
+    const env = { KEY_OF_ANA: 'never-to-be-shown-0123456789', MESHWRIGHT_TRUST: 'env=KEY_OF_ANA\nenv=KEY_OF_BEN' };
     const [page, document] = [await run(env, 'secrets', '--sim'), await run(env, 'secrets', '--sim', '--json')];
     expect(page.stdout).toContain('env KEY_OF_ANA  found      key of chat\n');
     expect(page.stdout).toContain('env KEY_OF_BEN  not found  key of chat\n');
@@ -130,7 +130,8 @@ describe('reboot of Macs with FileVault', () => {
     .replace('  fileVault: any', '  fileVault: enabled')
     .replace(/^ssh:$/m, 'ssh:\n  password: { env: MESH_PW }');
   const { place } = placeOf(text);
-  const run = (env: Record<string, string>, ...words: string[]): Promise<Ran> => meshwright(place, words, { env });
+  const run = (env: Record<string, string>, ...words: string[]): Promise<Ran> =>
+    meshwright(place, words, { env: { MESHWRIGHT_TRUST: 'env=MESH_PW', ...env } });
 
   it('unlocks them after the restart if their passwords can be read, and announces it', async () => {
     const ran = await run({ MESH_PW: 'simulated' }, 'reboot', '--sim', 'studio-2', '--yes');
@@ -184,7 +185,7 @@ describe('unlock of a Mac with an unknown preboot key', () => {
     place.write('cluster.lock', `lock: 1\nhostKeys:\n  "[127.0.0.1]:${server.port}":\n    - "${type} ${base64}"\n`);
   }
 
-  const env = { MESH_PW: wrong };
+  const env = { MESH_PW: wrong, MESHWRIGHT_TRUST: `env=MESH_PW\nfile=${user.file}` };
   const unlock = (...more: string[]): Promise<Ran> => meshwright(place, ['unlock', 'studio-1', ...more], { env });
 
   it('does not send a password without --yes, and shows the command that confirms', async () => {
@@ -195,6 +196,15 @@ describe('unlock of a Mac with an unknown preboot key', () => {
     expect([ran.code, passwords]).toEqual([5, []]);
     expect(ran.stderr).toContain('cli/needs-yes');
     expect(ran.stderr).toMatch(/meshwright unlock studio-1 --expect SHA256:\S{43}/);
+  });
+
+  it('contacts and pins nothing without leave to read its password', async () => {
+    await locked();
+    const before = readFileSync(join(place.folder, 'cluster.lock'), 'utf8');
+    const only = { ...env, MESHWRIGHT_TRUST: `file=${user.file}` };
+    const ran = await meshwright(place, ['unlock', 'studio-1', '--yes'], { env: only });
+    expect([ran.code, ran.stderr.includes('--trust env=MESH_PW'), server?.counts.connections]).toEqual([5, true, 0]);
+    expect(readFileSync(join(place.folder, 'cluster.lock'), 'utf8')).toBe(before);
   });
 
   it('asks at a terminal, and does not send a password if the answer is no', async () => {
@@ -213,7 +223,7 @@ describe('unlock of a Mac with an unknown preboot key', () => {
     const lock = readFileSync(join(place.folder, 'cluster.lock'), 'utf8');
     expect(lock).toContain(`prebootKeys:\n  "[127.0.0.1]:${server?.port}":\n    - "${preboot.type} ${preboot.base64}"`);
     expect(lock).toContain(normal.base64);
-    const facts = await meshwright(place, ['facts', 'studio-1', '--json']);
+    const facts = await meshwright(place, ['facts', 'studio-1', '--json'], { env });
     expect([facts.code, codesOf(json(facts))]).toEqual([3, ['ssh/locked-at-filevault']]);
     expect(passwords).toEqual([wrong]);
   });

@@ -20,6 +20,7 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'bridge-active': apply(),
   'bridge-rebuilt': apply(),
   'cable-40g': hands('studio-1:4'),
+  'cable-demoted': hands('studio-1:4'),
   'cable-doubled': hands('studio-1:4'),
   'cable-extra': hands('studio-1:5,studio-4:6'),
   'cable-foreign': hands('studio-1:5'),
@@ -32,6 +33,10 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'daemon-conflict': apply(),
   'dhcp-reset': apply('studio-4:2'),
   'disk-full': person('free some space; a copy that did not fit continues where it stopped'),
+  'falls-back': verb(
+    '`status` and `doctor` show that the ranks use TCP, although the file says RDMA; `reboot` of that Mac',
+    'test/cli/falls-back.slow.test.ts',
+  ),
   'filevault-locked': verb(
     '`unlock` with the password of its account, or a person at its keyboard; `apply` does the rest',
     'test/cli/unlock.slow.test.ts',
@@ -77,10 +82,25 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   ),
   'rdma-held': verb('`doctor` names the process; a person stops it', 'test/cli/doctor-suspects.slow.test.ts'),
   'rank-killed': verb('`status` names the rank; `restart`', 'test/cli/blind-follower.slow.test.ts'),
-  'rank-stopped': verb('`status` shows that the placement is hung; `restart`', 'test/cli/blind-follower.slow.test.ts'),
+  'rank-stopped': verb(
+    '`doctor` and `status` name the suspended rank; `restart`',
+    'test/cli/suspended-rank.slow.test.ts',
+  ),
   'rdma-waiting': verb('`reboot` of that Mac', 'test/cli/macos-27.slow.test.ts'),
   'remote-login-off': hands(),
   'slow-shutdown': verb('`reboot` waits until macOS has shut down', 'test/scenarios/apply-reboot.slow.test.ts'),
+  'local-network-denied': verb(
+    '`doctor` suspects it after a failed start, and names the switch in System Settings on that Mac; then `restart`',
+    'test/cli/local-network.slow.test.ts',
+  ),
+  'restart-storm': verb(
+    '`apply` fails, and `doctor` reports the memory that stayed wired; nothing starts there again; `reboot` of that Mac',
+    'test/cli/start-gates.slow.test.ts',
+  ),
+  'swap-full': verb(
+    '`plan` refuses every start on that Mac; `reboot` of that Mac',
+    'test/cli/start-gates.slow.test.ts',
+  ),
   'tcp-load-panic': verb(
     '`doctor` suspects it after the Mac has panicked; use `transport: rdma`, no hub, or a newer macOS',
     'test/cli/crashes.slow.test.ts',

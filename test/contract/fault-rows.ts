@@ -29,6 +29,7 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   'bridge-active': { target: 'studio-2', findings: ['error bridge/active node studio-2'] },
   'bridge-rebuilt': { target: 'studio-3', findings: ['error bridge/active node studio-3'] },
   'cable-40g': { target: 'studio-1:2', findings: ['error cabling/slow link studio-1:2 <-> studio-2:2'] },
+  'cable-demoted': { target: 'studio-1:2', findings: ['error address/no-carrier link studio-1:2 <-> studio-2:2'] },
   'cable-doubled': { target: 'studio-1:2', findings: ['warning cabling/doubled link studio-1:6 <-> studio-2:6'] },
   'cable-extra': {
     target: 'studio-1:5,studio-3:6',
@@ -58,7 +59,8 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   },
   'dhcp-reset': { target: 'studio-2:3', findings: ['error address/by-dhcp node studio-2'] },
   'disk-full': { target: 'studio-1', findings: ['warning disk/low node studio-1'] },
-  // The next seven cannot be observed before something is written, restarted or run over RDMA.
+  // The next eight cannot be observed before something is written, restarted or run over RDMA.
+  'falls-back': { target: 'studio-1', findings: [] },
   'gid-second': { target: 'studio-1', findings: [] },
   'no-full-disk-access': { target: 'studio-1', findings: [] },
   'no-return': { target: 'studio-1', findings: [] },
@@ -94,8 +96,11 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   'rdma-disabled': { target: 'studio-3', findings: ['error rdma/disabled node studio-3'] },
   'rdma-waiting': { target: 'studio-3', findings: ['error rdma/no-device node studio-3'] },
   'remote-login-off': { target: 'studio-2', findings: ['error ssh/refused node studio-2'] },
+  'local-network-denied': { target: 'studio-1', findings: [] },
+  'restart-storm': { target: 'studio-1', findings: [] },
   'rank-killed': { target: 'studio-1', findings: [] },
   'rank-stopped': { target: 'studio-1', findings: [] },
+  'swap-full': { target: 'studio-1', findings: ['warning memory/swap-in-use node studio-1'] },
   'tcp-load-panic': { target: 'studio-1', findings: [] },
   'not-enrolled': { target: 'studio-2', findings: ['error ssh/authentication-failed node studio-2'] },
   'sudo-denied': { target: 'studio-2', findings: ['warning sudo/needs-password node studio-2'] },

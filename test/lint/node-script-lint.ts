@@ -104,10 +104,10 @@ const inDirectory =
 
 /**
  * True if the line has an absolute path whose first slash does not follow `$R`, a different variable or a name.
- * /dev/null is the same for every node, also in the portable simulator. URLs and directory records are not paths.
+ * Devices are the same for every node, also in the portable simulator. URLs and directory records are not paths.
  */
 function barePath(text: string): boolean {
-  const own = text.replaceAll(/\/dev\/null|https?:\/\//g, '').replaceAll(inDirectory, '');
+  const own = text.replaceAll(/\/dev\/(?:null|urandom)|https?:\/\//g, '').replaceAll(inDirectory, '');
   return [...own.matchAll(/(["']?)\/(?=[A-Za-z])/g)].some((match) => {
     const before = own.slice(0, match.index);
     if (match[1] !== '') return !/\$\{?\w+\}?"?$/.test(before);

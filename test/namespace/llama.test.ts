@@ -171,7 +171,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
       });
       expect(await rack.declare(overRdma)).toEqual([]);
       const { after, exit } = await rack.apply();
-      expect([exit, wrongIn(after)]).toEqual([1, ['running with old settings: its ranks use tcp, the file says rdma']]);
+      expect([exit, wrongIn(after)]).toEqual([1, ['running, but its ranks use tcp, the file says rdma']]);
       // A second apply may help; a third would not.
       const again = await rack.apply();
       expect([again.exit, again.plan.blockers]).toEqual([3, []]);
@@ -201,7 +201,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
         expect(await health()).toBe('{"status":"ok"}');
       });
       expect(wrongIn(await rack.plan())).toEqual([
-        'hung: no token: none came before the deadline of 4 s; it is hung or busy',
+        `hung: no token: none came before the deadline of 4 s; rank 1 on ${worker} is suspended`,
       ]);
       await restart();
     });

@@ -1,3 +1,4 @@
+import { chmodSync, readFileSync } from 'node:fs';
 import { renderLock } from '../../src/config/lock-text.ts';
 import type { ClusterLock, PinnedKey } from '../../src/model/cluster-lock.ts';
 import type { RunningFleet } from '../../src/sim/hosts/control/start-fleet.ts';
@@ -14,8 +15,9 @@ export function writePlace(place: Place, { nodes, userKey }: RunningFleet, lock:
   for (const [name, { port, hostKey }] of Object.entries(nodes)) {
     const [type = '', base64 = ''] = hostKey.split(' ');
     hostKeys[`[127.0.0.1]:${port}`] = [{ type, base64, line: 1 }];
-    Object.assign(filePart(file, 'nodes', name), { host: '127.0.0.1', port, identityFile: userKey.path });
+    Object.assign(filePart(file, 'nodes', name), { host: '127.0.0.1', port, identityFile: 'user-key' });
   }
+  chmodSync(place.write('user-key', readFileSync(userKey.path)), 0o600);
   place.write('cluster.yaml', fileText(file));
   place.write('cluster.lock', renderLock({ ...lock, hostKeys }));
 }

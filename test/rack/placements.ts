@@ -13,6 +13,7 @@ import { digest, digestOf } from '../../src/model/digest.ts';
 import type { LaunchdService } from '../../src/model/facts/daemons.ts';
 import type { RecordedRank, TokenResult } from '../../src/model/facts/fact-values.ts';
 import type { EndpointStatus, GatewayStatus } from '../../src/model/gateway.ts';
+import { given } from '../../src/model/given.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { TreeFile } from '../../src/model/node-script.ts';
@@ -238,6 +239,8 @@ export interface RankCase {
   readonly changes?: Partial<RecordedRank>;
   /** The last exit of the service. */
   readonly lastExit?: string;
+  /** Its processes that a signal has suspended. */
+  readonly suspended?: readonly number[];
   /** The lines of its log that an observation includes; default: none. */
   readonly said?: readonly string[];
   /** The missing part: the rank's record or its service. */
@@ -274,13 +277,13 @@ function recordOf(one: RankCase, wanted: string): RecordedRank {
 }
 
 /** The launchd service of a rank. */
-export function rankService({ placement = 'kimi', state, lastExit = '1' }: RankCase): LaunchdService {
+export function rankService({ placement = 'kimi', state, lastExit = '1', suspended }: RankCase): LaunchdService {
   const label = `dev.meshwright.rank.${placement}`;
   switch (state) {
     case 'running':
     case 'meeting':
     case 'joined':
-      return { label, state: 'running', pid: 4_711, runs: 1, lastExit: '(never exited)' };
+      return { label, state: 'running', pid: 4_711, runs: 1, lastExit: '(never exited)', ...given({ suspended }) };
     case 'ready':
       return { label, state: 'waiting', runs: 0, lastExit: '(never exited)' };
     case 'exited':

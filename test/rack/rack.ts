@@ -254,6 +254,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     filevault: 'off',
     power: { sleepMinutes: 0, diskSleepMinutes: 0, restartAfterPowerLoss: true },
     'wired-limit': { megabytes: 491_520 },
+    swap: { usedMegabytes: 0 },
     'boot-session': { uuid: `BOOT-${name}`, bootedAtEpochSeconds: 1_790_000_000 },
     'disk-space': { totalBytes: 7.9e12, freeBytes: 5.1e12 },
     'service-addresses': [],

@@ -44,7 +44,10 @@ const signalRank = (signal: 'SIGSTOP' | 'SIGCONT') =>
 
 /** The number of requests in flight; undefined if the placement lacks one of these keys. */
 async function insideNow(keys: readonly string[] = []): Promise<number | undefined> {
-  const answer = await fetch(`http://127.0.0.1:${await realPort(first, 8_080)}/doorman/status`);
+  const own = await readFile(at('/Library/Application Support/meshwright/doorman/8080/own'), 'utf8');
+  const [name = '', secret = ''] = own.trim().split(': ');
+  const url = `http://127.0.0.1:${await realPort(first, 8_080)}/doorman/status`;
+  const answer = await fetch(url, { headers: { [name]: secret } });
   const { placements } = (await answer.json()) as { placements: readonly Record<string, unknown>[] };
   const [gateway = {}] = placements;
   return keys.every((key) => key in gateway) ? Number(gateway['running']) + Number(gateway['waiting']) : undefined;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../until.ts';
-import { chat, openGateways, type TestGateway } from './test-gateway.ts';
+import { chat, openGateways, ownHeaders, rightKey, type TestGateway } from './test-gateway.ts';
 
 const { opened, endAll } = openGateways({ maxRequests: 1, cancels: 'never' });
 afterEach(endAll);
@@ -9,8 +9,8 @@ const question = JSON.stringify({ model: 'default_model', max_tokens: 1 });
 
 /** A request for a token as a node sends it, with these headers. */
 async function askOwn(gateway: TestGateway, own: Readonly<Record<string, string>> = {}, init: RequestInit = {}) {
-  const headers = { 'content-type': 'application/json', ...own };
-  const answer = await fetch(`${gateway.url}/doorman/ask/chat/v1/chat/completions?a=1`, {
+  const headers = { 'content-type': 'application/json', ...ownHeaders, ...own };
+  const answer = await fetch(`${gateway.url}/doorman/ask/chat/v1/chat/completions`, {
     method: 'POST',
     body: question,
     ...init,
@@ -20,7 +20,7 @@ async function askOwn(gateway: TestGateway, own: Readonly<Record<string, string>
 }
 
 const inFlight = async (gateway: TestGateway): Promise<unknown> =>
-  (await fetch(`${gateway.url}/doorman/ask/chat`)).json();
+  (await fetch(`${gateway.url}/doorman/ask/chat`, { headers: ownHeaders })).json();
 
 describe('a token request from the node to its gateway', () => {
   it('is forwarded unchanged without a key, and is not counted', async () => {
@@ -30,7 +30,7 @@ describe('a token request from the node to its gateway', () => {
       body: { choices: [expect.anything()] },
     });
     expect(upstream.asked.map(({ path, body }) => [path, body])).toEqual([
-      ['/v1/chat/completions?a=1', JSON.parse(question)],
+      ['/v1/chat/completions', JSON.parse(question)],
     ]);
     expect((await gateway.status()).placements[0]?.counts).toMatchObject({ requests: 0, tokens: 0 });
   });
@@ -66,6 +66,15 @@ describe('a token request from the node to its gateway', () => {
     expect((await askOwn(gateway)).status).toBe(200);
   });
 
+  it('is forwarded if the gateway was closed after the last client got a token', async () => {
+    const { gateway } = await opened();
+    await gateway.client.chat.completions.create(chat());
+    gateway.closeGateway('chat', 'it is starting.');
+    expect((await askOwn(gateway)).status).toBe(200);
+    gateway.openGateway('chat');
+    expect((await askOwn(gateway, { 'meshwright-proof': 'traffic' })).status).toBe(200);
+  });
+
   it('is forwarded if a client got only bytes without text', async () => {
     const { gateway, upstream } = await opened({ isHeld: true }, { maxRequests: 2 });
     const stream = await gateway.client.chat.completions.create({ ...chat(), stream: true });
@@ -85,7 +94,7 @@ describe('a token request from the node to its gateway', () => {
     leaves.abort();
     await first;
     expect([await inFlight(gateway), (await gateway.status()).placements[0]?.running]).toEqual([0, 0]);
-    expect(await (await fetch(`${gateway.url}/doorman/inside/chat`)).json()).toBe(0);
+    expect(await (await fetch(`${gateway.url}/doorman/inside/chat`, { headers: ownHeaders })).json()).toBe(0);
     expect(await askOwn(gateway, { 'meshwright-wait': '0' })).toEqual({
       status: 425,
       body: { running: 0, waiting: 0, ownMs: expect.any(Number) },
@@ -94,10 +103,35 @@ describe('a token request from the node to its gateway', () => {
     upstream.step();
   });
 
-  it('is refused behind a proxy, for an unknown placement, and with an invalid body or method', async () => {
+  it('is refused without the secret of the node, although it comes from its address', async () => {
     const { gateway, upstream } = await opened();
-    expect((await askOwn(gateway, { 'x-forwarded-for': '10.0.0.9' })).status).toBe(404);
-    expect((await fetch(`${gateway.url}/doorman/ask/other`)).status).toBe(404);
+    for (const secret of ['', 'x', `${ownHeaders['meshwright-own']}x`]) {
+      expect((await askOwn(gateway, { 'meshwright-own': secret })).status).toBe(401);
+    }
+    for (const path of ['status', 'inside/chat', 'ask/chat']) {
+      expect((await fetch(`${gateway.url}/doorman/${path}`)).status).toBe(401);
+      const headers = { authorization: `Bearer ${rightKey}` };
+      expect((await fetch(`${gateway.url}/doorman/${path}`, { headers })).status).toBe(404);
+    }
+    expect(upstream.asked).toEqual([]);
+  });
+
+  it('reaches no path but that of its check', async () => {
+    const { gateway, upstream } = await opened();
+    for (const path of ['/v1/load_model', '/slots/0?action=erase', '/v1/chat/completions?a=1', '/v1/chat/../load']) {
+      const answer = await fetch(`${gateway.url}/doorman/ask/chat${path}`, {
+        method: 'POST',
+        body: question,
+        headers: { ...ownHeaders, 'content-type': 'application/json' },
+      });
+      expect(answer.status).toBe(404);
+    }
+    expect(upstream.asked).toEqual([]);
+  });
+
+  it('is refused for an unknown placement, and with an invalid body or method', async () => {
+    const { gateway, upstream } = await opened();
+    expect((await fetch(`${gateway.url}/doorman/ask/other`, { headers: ownHeaders })).status).toBe(404);
     expect((await askOwn(gateway, {}, { body: 'Hi' })).status).toBe(400);
     expect((await askOwn(gateway, {}, { method: 'PUT' })).status).toBe(405);
     expect(upstream.asked).toEqual([]);

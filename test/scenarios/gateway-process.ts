@@ -18,14 +18,20 @@ export interface GatewayProcess {
   readonly end: () => void;
 }
 
-/** Starts a gateway on loopback for a placement, with {@link rightKey}. */
-export async function startGatewayProcess(upstream: GatewayUpstream): Promise<GatewayProcess> {
+/** The key of a placement: {@link rightKey} for the usual one. */
+export const keyTo = (placement: string): string =>
+  placement === 'chat' ? rightKey : `key-of-${placement}-0123456789`;
+
+/** Starts a gateway on loopback for placements, each with its own key. */
+export async function startGatewayProcess(...upstreams: readonly GatewayUpstream[]): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts'].map((name) => join(folder, name));
   mkdirSync(join(folder, 'keys'));
-  writeFileSync(join(folder, 'keys', upstream.placement), JSON.stringify({ keys: [hashOf(rightKey)] }));
+  for (const { placement } of upstreams) {
+    writeFileSync(join(folder, 'keys', placement), JSON.stringify({ keys: [hashOf(keyTo(placement))] }));
+  }
   const config = join(folder, 'config.json');
-  writeFileSync(config, JSON.stringify({ upstreams: [upstream], keysFolder, closedFolder, countsFile }));
+  writeFileSync(config, JSON.stringify({ upstreams, keysFolder, closedFolder, countsFile }));
   const child = spawn(process.execPath, [program, config, '127.0.0.1:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
   const [said] = await once(child.stderr, 'data');
   return {
@@ -44,13 +50,13 @@ function peakOf({ pid }: ChildProcess): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
 }
 
-/** The request head of a chat with a body of this many bytes. */
-export const chatHead = (length: number): string =>
+/** The request head of a chat with a body of this many bytes, or in chunks. */
+export const chatHead = (length: number | 'chunked'): string =>
   [
     'POST /v1/chat/completions HTTP/1.1',
     'Host: x',
     `Authorization: Bearer ${rightKey}`,
     'Content-Type: application/json',
-    `Content-Length: ${length}`,
+    length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`,
     '\r\n',
   ].join('\r\n');

@@ -156,7 +156,7 @@ async function stream(state: State, words: readonly string[], response: ServerRe
 }
 
 /** Resolves when the client reads more or has disconnected. */
-function drained(response: ServerResponse): Promise<void> {
+export function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       response.off('drain', end).off('close', end);

@@ -1,5 +1,6 @@
 /** The examples on a page of the documentation. */
 import { parse } from 'yaml';
+import { blocksOf } from '../page-text.ts';
 import type { FileValue } from './converge-file.ts';
 
 /** A part of a cluster file with runtimes, models and placements. */
@@ -11,6 +12,7 @@ export interface Snippet {
 
 /** Every YAML block of a page that has runtimes. */
 export const snippetsIn = (page: string): readonly Snippet[] =>
-  [...page.matchAll(/^```yaml\n(.*?)^```$/gms)]
-    .map(([, text = '']) => parse(text))
+  blocksOf(page)
+    .filter(({ language }) => language === 'yaml')
+    .map(({ text }) => parse(text))
     .filter((value) => 'runtimes' in value);

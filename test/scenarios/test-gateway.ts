@@ -7,6 +7,14 @@ import type { GatewayUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 import { startUpstream, type UpstreamOptions } from './gateway-upstream.ts';
 
+const secret = 'c2VjcmV0IG9mIHRoZSBub2RlLCAzMiBieXRlcyBsb25nISE=';
+
+/** The header with the secret of the node. */
+export const ownHeaders = { 'meshwright-own': secret };
+
+/** The file that the gateway reads it from. */
+export const ownText = `meshwright-own: ${secret}\n`;
+
 /** The key of every test. */
 export const rightKey = 'key-of-the-tests-0123456789';
 
@@ -53,6 +61,7 @@ export const upstreamAt = (port: number, more: Partial<GatewayUpstream> = {}): G
   servedName: 'tiny',
   port,
   model: 'default_model',
+  ownPaths: ['/v1/chat/completions'],
   cancels: 'always',
   maxRequests: 4,
   ...more,
@@ -78,10 +87,12 @@ export async function startTestGateway(
   const setKeys: TestGateway['setKeys'] = (all) => {
     for (const [placement, keys] of Object.entries(all)) put(join(keysFolder, placement), JSON.stringify({ keys }));
   };
+  const ownFile = join(folder, 'own');
+  put(ownFile, ownText);
   setKeys(Object.fromEntries(upstreams.map(({ placement }) => [placement, [hashOf(rightKey)]])));
   const listen = { address: '127.0.0.1', port: 0 };
   const running = await startDoorman(
-    { listen, upstreams, keysFolder, closedFolder, countsFile, proxies },
+    { listen, upstreams, keysFolder, closedFolder, countsFile, ownFile, proxies },
     { ...usualLimits, graceMs: 5_000, ...limits },
   );
   const url = `http://127.0.0.1:${running.port}`;
@@ -96,7 +107,7 @@ export async function startTestGateway(
     openGateway: (placement) => rmSync(join(closedFolder, placement)),
     keysFolder,
     countsFile,
-    status: async () => (await (await fetch(`${url}/doorman/status`)).json()) as TestStatus,
+    status: async () => (await (await fetch(`${url}/doorman/status`, { headers: ownHeaders })).json()) as TestStatus,
     end: async () => {
       await running.stop();
       rmSync(folder, { recursive: true, force: true });

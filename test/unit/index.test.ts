@@ -41,7 +41,7 @@ describe('the library', () => {
     const file = write('cluster.yaml', `schema: 1\nname: rack\nnodes:\n  one: { ${node} }\n`);
     const written = vi.spyOn(process.stdout, 'write');
     const errors = vi.spyOn(process.stderr, 'write');
-    const cluster = library.openCluster({ file });
+    const cluster = library.openCluster({ file, trust: [`file=${key}`, 'host=127.0.0.1'] });
     const observation = await cluster.observe();
     const findings = cluster.diagnose(observation);
     expect([written, errors].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);

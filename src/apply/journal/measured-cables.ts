@@ -2,7 +2,10 @@ import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { KeptMeasurement } from '../../model/measured-cable.ts';
 import { readJournals } from './journal.ts';
 
-/** The newest measurement of each cable in a cluster's journals; none if they cannot be read. */
+/**
+ * The newest measurement of each cable in a cluster's journals; none if they cannot be read. One without a verdict does
+ * not hide an older one.
+ */
 export function readMeasuredCables(folder: string): readonly KeptMeasurement[] {
   const newest = new Map<string, KeptMeasurement>();
   for (const { records } of journalsIn(folder)) {
@@ -10,7 +13,11 @@ export function readMeasuredCables(folder: string): readonly KeptMeasurement[] {
       if (record.phase !== 'measured') continue;
       const { seq: _seq, runId: _run, at, phase: _phase, ...cable } = record;
       const key = cable.ends.toSorted().join(' ');
-      if (!newest.has(key)) newest.set(key, { at, cable });
+      const newer = newest.get(key);
+      if (newer === undefined) newest.set(key, { at, cable });
+      else if (newer.cable.verdict === 'unknown' && cable.verdict !== 'unknown') {
+        newest.set(key, { at, cable, triedAt: newer.at });
+      }
     }
   }
   return [...newest.values()];

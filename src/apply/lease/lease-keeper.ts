@@ -151,7 +151,7 @@ async function watch(before: Watched | undefined, lease: SeenLease, wish: LeaseW
 }
 
 /** Whether the owner was a process of this computer that has ended; true only if the process table is the same. */
-async function isDeadHere({ fields }: SeenLease, controller: Controller): Promise<boolean> {
+export async function isDeadHere({ fields }: Pick<SeenLease, 'fields'>, controller: Controller): Promise<boolean> {
   const pid = Number(fields['pid']);
   const isNumber = Number.isInteger(pid) && pid > 0 && pid < 2 ** 31;
   return fields['controller'] === controller.id && isNumber && (await hasEnded(pid, fields['start'] ?? 'unknown'));
@@ -382,14 +382,20 @@ async function releaseAll({ leases, options }: Keeping): Promise<void> {
   await Promise.all(
     all.map(async ([node, { token, isSuspended }]) => {
       // A Mac that is off or did not come back keeps the lease, which then expires.
-      if (isSuspended || options.session(node).isLost()) return;
-      const fence = { run: options.claim.run, token };
-      const script = (root: string): string => releaseLeaseScript(root, fence);
-      if ((await keepLease(options.session(node), options.askMs, script)) === 'kept') {
-        options.onChange({ node, state: 'released', token });
-      }
+      if (isSuspended) return;
+      if (await released(options, node, token)) options.onChange({ node, state: 'released', token });
     }),
   );
+}
+
+/** Releases a lease. A node that was lost, or whose answer was, gets one more connection, unless the run was aborted. */
+async function released({ session: sessionOf, claim, askMs, signal }: KeeperOptions, node: NodeName, token: number) {
+  const session = sessionOf(node);
+  const script = (root: string): string => releaseLeaseScript(root, { run: claim.run, token });
+  const first = session.isLost() ? 'unheard' : await keepLease(session, askMs, script);
+  if (first !== 'unheard' || signal?.aborted) return first === 'kept';
+  session.forget();
+  return (await keepLease(session, askMs, script)) === 'kept';
 }
 
 /** The owner of a node's lease, from its owner file; `phase` is its step at the last phase change, or `starting`. */

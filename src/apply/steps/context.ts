@@ -71,9 +71,14 @@ const atLeastMs: Readonly<Partial<Record<Step['act']['kind'], number>>> = {
   reboot: 1_000,
 };
 
+/** Scripts that sleep between checks or signals. A simulated clock does not shorten that, so they have their whole deadline. */
+const sleepingScripts: readonly string[] = ['drain-door', 'stop-rank'];
+
 /** A step's deadline, scaled to the run's clock. */
-export const deadlineOf = ({ act, deadlineMs }: Step, { timing }: Pick<StepContext, 'timing'>): number =>
-  Math.round(timeFor(deadlineMs, timing, atLeastMs[act.kind] ?? scriptAtLeastMs));
+export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepContext, 'timing'>): number {
+  if (act.kind === 'script' && sleepingScripts.includes(act.name)) return deadlineMs;
+  return Math.round(timeFor(deadlineMs, timing, atLeastMs[act.kind] ?? scriptAtLeastMs));
+}
 
 const maxAttempts = 3;
 

@@ -122,6 +122,7 @@ function unknownEnd(step: Step, exit: Exit, reason: string): Diagnostic {
 const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
   ['disk-full', { code: 'step/disk-full' }],
   ['wrong-digest', { code: 'step/wrong-digest' }],
+  ['wrong-size', { code: 'step/wrong-digest' }],
   ['wrong-files', { code: 'model/wrong-files' }],
   ['no-full-disk-access', { code: 'step/no-full-disk-access' }],
   ['needs-reboot', { code: 'step/needs-reboot' }],

@@ -1,4 +1,7 @@
+import { thisController } from '../../apply/lease/controller.ts';
+import { isDeadHere, releaseLeaseOf } from '../../apply/lease/lease-keeper.ts';
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
+import { openSession } from '../../apply/reach/session.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { isInside, parseIpv4Network } from '../../desired/addresses.ts';
@@ -8,7 +11,7 @@ import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { viewOf } from '../../engine/plan/view.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
-import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredNode, Ipv4Network } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
 import type { Facts } from '../../model/facts/fact-values.ts';
 import { identityDigest } from '../../model/facts/mac.ts';
@@ -20,6 +23,7 @@ import { read } from '../../rack/fact.ts';
 import { identityFact } from '../../rack/identity/fact.ts';
 import { interfacesFact } from '../../rack/network/interfaces-fact.ts';
 import { serviceAddressesFact } from '../../rack/network/service-addresses-fact.ts';
+import { leasesFact } from '../../rack/records/leases-fact.ts';
 import { counted } from '../../report/page.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { keepLock, targetedNodes } from '../cluster/open-cluster.ts';
@@ -28,14 +32,14 @@ import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { type LookedPlan, lookAndPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { type Consent, createConsent } from '../plan/consent.ts';
 import { isHashedPlan, narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
-import { timingFor } from '../use-limits.ts';
+import { timingFor, useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { shippedPlaybook } from './act-on.ts';
 import { playbookOptions } from './change-nodes.ts';
 import { type Hashed, hashFirst, isFullVerify } from './hash-first.ts';
 import { makeLists } from './make-lists.ts';
 import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
-import { servingLines, servingPlacements } from './serving-lines.ts';
+import { servingHere, servingLines, servingPlacements } from './serving-lines.ts';
 
 /**
  * `apply [NODE…|PLANFILE]`: observes, shows the plan, asks, runs exactly this plan, and checks the result. With
@@ -73,7 +77,11 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
     next = await planAfterHands(run, about, round, waits);
   }
   const { report, last, isLockWritten } = round;
-  const serving = last && servingPlacements(viewOf({ ...last, desired: fleet, targets }));
+  if (last !== undefined && !report.isDeclined && !run.signal.aborted) {
+    const nodes = fleet.nodes.filter(({ name }) => targets.includes(name));
+    await releaseDeadLeases(run, nodes, ways, last.observation);
+  }
+  const serving = last && (await servingHere(run, servingPlacements(viewOf({ ...last, desired: fleet, targets }))));
   return showOutcome(run, outcomeOf(report, { goal: 'converge', fleet, targets }, last), {
     cluster: fleet.name,
     verb: 'apply',
@@ -81,6 +89,34 @@ export async function apply(run: Run, choose: Choose = readApplyWords): Promise<
     ...given({ hashed: hashed?.hashed, found: hashed?.found }),
     ...(serving === undefined ? {} : { serving, closing: servingLines(serving, fleet) }),
   });
+}
+
+/**
+ * Releases the observed leases whose runs were processes of this computer that have ended. Nothing else would: a run
+ * takes over a dead lease only on a node that it changes.
+ */
+async function releaseDeadLeases(
+  run: Run,
+  nodes: readonly DesiredNode[],
+  ways: SshTargets,
+  observation: FleetObservation,
+): Promise<void> {
+  const controller = await thisController();
+  const release = async (node: DesiredNode): Promise<void> => {
+    const leases = read(observation.nodes[node.name]?.facts, leasesFact);
+    const { fields = {} } = (leases?.kind === 'known' ? leases.value[0] : undefined) ?? {};
+    const { run: id, token = '' } = fields;
+    if (id === undefined || !/^\d{1,15}$/.test(token) || !(await isDeadHere({ fields }, controller))) return;
+    for (const target of await ways.toAll([node])) {
+      const limits = useLimits(run);
+      const session = openSession(target, { ...limits, retryMs: timingFor(run).retryMs });
+      const released = await releaseLeaseOf(session, { run: id, token: Number(token) }, limits.deadlineMs);
+      session.close();
+      if (released.kind === 'released') run.console.err(`${node.name}: released the lease of a run that has ended\n`);
+    }
+  };
+  // A node that does not answer must not hold the others.
+  await Promise.all(nodes.map(release));
 }
 
 type Choose = (...about: Parameters<typeof readApplyWords>) => ReturnType<typeof readApplyWords>;
@@ -108,12 +144,14 @@ async function showFirstPlan(run: Run, choose: Choose): Promise<FirstPlan | Extr
   const canBeSeen = run.console.canAsk && !run.options.json;
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, first);
   const isAgreed = run.options.yes === true || saved !== undefined;
-  const consent = createConsent(run, { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed });
+  const policy = { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed } as const;
   const ways = openTargets(run, first.opened);
   // A saved plan is run as it was made.
-  const missing = saved === undefined ? await makeLists(run, { cluster: first, targets, ways, isAgreed }) : undefined;
-  const isSame = missing === undefined || run.signal.aborted;
-  const settled = isSame ? first : await settleCluster(run, first.opened, missing);
+  const work = { cluster: first, targets, ways, consent: createConsent(run, policy) };
+  const made = saved === undefined ? await makeLists(run, work) : undefined;
+  const consent = createConsent(run, { ...policy, ...given({ hasChanged: made?.hasChanged }) });
+  const isSame = made === undefined || run.signal.aborted;
+  const settled = isSame ? first : await settleCluster(run, first.opened, made.missing);
   const isHashing = isFull || (saved !== undefined && isHashedPlan(saved));
   const hashed = isHashing ? await hashFirst(run, { cluster: settled, targets, ways }) : undefined;
   if (hashed?.kind === 'stopped') return hashed;

@@ -14,7 +14,6 @@ import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { needsToken } from '../../model/step.ts';
 import { soughtOn } from '../../rack/artifacts/model-resource.ts';
-import { hang } from '../../report/page.ts';
 import { taskText } from '../../report/run/apply-text.ts';
 import { requireClusterFile } from '../cluster/open-cluster.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
@@ -22,12 +21,14 @@ import { journalsOf } from '../files/places.ts';
 import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
 import { readToken } from '../sources/read-repositories.ts';
+import { missingIfRefused } from '../sources/secrets.ts';
 import { askYes } from '../terminal/ask.ts';
 import { isLive, showEvent, showWait } from '../terminal/console.ts';
 import { unlockWithoutPerson } from '../unlock/unlock-by-itself.ts';
 import { timingFor } from '../use-limits.ts';
 import { parseDuration, type Run, textOption, usageError } from '../verb.ts';
-import { createRunLines, leaseText } from './run-lines.ts';
+import { plainView, type RunView, sayLine } from './plain-view.ts';
+import { leaseText } from './run-lines.ts';
 
 /** The hooks of a command during its run. */
 export interface RunHooks {
@@ -125,16 +126,6 @@ const switchedOff = ({ run }: PlaybookWork): readonly NodeName[] =>
     isDone(one) && one.step.act.kind === 'reboot' && one.step.act.to === 'off' ? [one.step.node] : [],
   );
 
-/** Shows the progress of a run, plan by plan. */
-interface RunView {
-  readonly listen: RunListener;
-  readonly begin: (plan: Plan) => void;
-  /** Shows an event between two plans. */
-  readonly note: (text: string) => Promise<void>;
-  /** Finishes the drawing, so that other text can follow. Can be called at any time. */
-  readonly end: () => Promise<void>;
-}
-
 /** A view that redraws lines on a terminal. */
 function drawnView(run: Run): RunView {
   const { columns, hasUnicode, hasColor } = run.console;
@@ -164,46 +155,17 @@ function drawnView(run: Run): RunView {
   };
 }
 
-/** A view that prints one line per event, or nothing with `--json`. */
-function plainView(run: Run): RunView {
-  const lines = createRunLines();
-  const say = (all: readonly string[]): void => {
-    for (const line of all) sayLine(run, line);
-  };
-  // Without events, nothing else would report a transfer that has stopped.
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    listen: (event) => say(lines.linesFor(event, performance.now())),
-    begin: (plan) => {
-      lines.begin(plan);
-      clearInterval(timer);
-      timer = setInterval(() => say(lines.transferLines(performance.now())), 1_000);
-      timer.unref();
-    },
-    note: async (text) => sayLine(run, text),
-    end: async () => clearInterval(timer),
-  };
-}
-
-function sayLine(run: Run, text: string): void {
-  if (run.options.json) return;
-  run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
-}
-
-/** The time of day by this computer's clock: `06:12:40`. */
-const clockText = (now: Date): string => now.toTimeString().slice(0, 8);
-
 /** Prepares a run of plans. Writes nothing before `begin`, which opens the journal. */
 async function prepareRun(
   run: Run,
   { scope: { desired }, ways, verb, onWithdraw, onLeased }: NodeChange,
   listen: RunListener,
 ) {
-  const folder = journalsOf(run.env, desired.name, run.console);
+  const folder = journalsOf(run, desired.name);
   const leaseWaitMs = readLeaseWait(run);
   let read: ReturnType<typeof readToken> | undefined;
   const token = (): ReturnType<typeof readToken> => {
-    read ??= readToken(run, desired, dirname(requireClusterFile(run)));
+    read ??= missingIfRefused(readToken(run, desired, dirname(requireClusterFile(run))));
     return read;
   };
   const prepared = {

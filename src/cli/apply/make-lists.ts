@@ -5,15 +5,17 @@ import { everyNode } from '../../desired/layouts.ts';
 import { packageText, sourceFile } from '../../desired/package-source.ts';
 import { extraName } from '../../desired/settle/settle-trees.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import type { Plan, StepReport } from '../../engine/plan/plan.ts';
+import type { EffectTotal, Plan, StepReport } from '../../engine/plan/plan.ts';
 import type { DesiredNode, UnreadArchive } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
+import type { NodeName } from '../../model/node.ts';
 import { upperFirst } from '../../model/text/prose.ts';
 import { isListed, type UnmadeRuntime, unmadeRuntimes } from '../../rack/artifacts/list-packages.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
-import { createConsent } from '../plan/consent.ts';
+import { lookAndSettle } from '../look/look-and-plan.ts';
+import type { Consent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
@@ -21,28 +23,37 @@ import { playbookOf } from './act-on.ts';
 import { playbookOptions } from './change-nodes.ts';
 import { takeMade } from './read-made.ts';
 
-/** The lists and archives that could not be made, by the lock's name of the file, each with the reason. */
-export type MissingLists = Readonly<Record<string, UnreadArchive>>;
+interface MadeLists {
+  /** The lists and archives that could not be made, by the lock's name of the file, each with the reason. */
+  readonly missing: Readonly<Record<string, UnreadArchive>>;
+  /** True if a node was changed. */
+  readonly hasChanged: boolean;
+}
 
 interface ListWork {
   readonly cluster: SettledCluster;
   /** The nodes that may make a list. */
-  readonly targets: readonly string[];
+  readonly targets: readonly NodeName[];
   readonly ways: SshTargets;
-  readonly isAgreed: boolean;
+  /** The consent to the plan that makes the lists, and in advance to the one that follows. */
+  readonly consent: Consent;
 }
 
 /**
  * Makes the missing lists of packages, and the wheels and archives of commits, on one node, and writes them next to the
- * cluster file. Tries the nodes one after another until one of them has tried. Asks before it changes a node.
- * @returns the files that are still missing; undefined if none was missing
+ * cluster file. Tries the nodes one after another until one of them has tried. Asks before it changes a node, for the
+ * effects of the next plan, too.
+ * @returns undefined if none was missing
  */
-export async function makeLists(run: Run, work: ListWork): Promise<MissingLists | undefined> {
+export async function makeLists(run: Run, work: ListWork): Promise<MadeLists | undefined> {
   const wanted = unmadeRuntimes(work.cluster.fleet);
   if (wanted.length === 0) return undefined;
   const missing = new Map(wanted.map((one) => [one, 'No node that was reached can do it.']));
+  const later = await effectsAhead(run, work);
+  let hasChanged = false;
   for (const node of makersOf(work, wanted)) {
-    const { isTried, results } = await makeOn(run, work, node, wanted);
+    const { isTried, results, ...made } = await makeOn(run, { ...work, later }, node, wanted);
+    hasChanged ||= made.hasChanged;
     for (const { one, problem } of results) {
       if (problem === undefined) missing.delete(one);
       else missing.set(one, `On ${node.name}: ${problem}`);
@@ -50,9 +61,16 @@ export async function makeLists(run: Run, work: ListWork): Promise<MissingLists 
     if (isTried || run.signal.aborted) break;
   }
   if (!run.options.json) run.console.out('\n');
-  return Object.fromEntries(
-    [...missing].flatMap(([one, why]) => namesOf(one).map((name) => [name, unmade(one.made, why)] as const)),
+  const entries = [...missing].flatMap(([one, why]) =>
+    namesOf(one).map((name) => [name, unmade(one.made, why)] as const),
   );
+  return { missing: Object.fromEntries(entries), hasChanged };
+}
+
+/** The effects of the plan that follows in this apply. */
+async function effectsAhead(run: Run, { cluster, targets, ways }: ListWork): Promise<readonly EffectTotal[]> {
+  const { looked } = await lookAndSettle(run, cluster, { ways, goal: { kind: 'converge' }, targets });
+  return [...looked.plan.effects, ...(looked.plan.later ?? [])];
 }
 
 /** The list, and the wheel if it is built; or the archive. */
@@ -82,10 +100,10 @@ interface ListResult {
 
 async function makeOn(
   run: Run,
-  { cluster, ways, isAgreed }: ListWork,
+  { cluster, ways, later, ...work }: ListWork & { readonly later: readonly EffectTotal[] },
   node: DesiredNode,
   wanted: readonly UnmadeRuntime[],
-): Promise<{ readonly isTried: boolean; readonly results: readonly ListResult[] }> {
+): Promise<Pick<MadeLists, 'hasChanged'> & { readonly isTried: boolean; readonly results: readonly ListResult[] }> {
   const lists = { kind: 'list-packages', names: wanted.map(({ runtime }) => runtime.name) } as const;
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
   const results: ListResult[] = [];
@@ -93,9 +111,13 @@ async function makeOn(
     verb: 'apply',
     scope: { desired: cluster.fleet, targets: [node.name] },
     ways,
-    consent: createConsent(run, { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed }),
+    consent: {
+      ...work.consent,
+      give: (plan, question) =>
+        work.consent.give({ ...plan, effects: [...plan.effects, ...(isListing(plan) ? later : [])] }, question),
+    },
     // The second plan only removes what the first one left on the node.
-    show: (plan) => (isListing(plan) ? showPlan(run, plan, { lock }) : undefined),
+    show: (plan) => (isListing(plan) ? showPlan(run, { ...plan, later }, { lock }) : undefined),
     question: () => `${upperFirst(listText(wanted.map(({ made }) => taskText(made))))} on ${node.name}?`,
     afterTask: async (done) => {
       if (done.task.kind !== 'list-packages') return;
@@ -106,8 +128,11 @@ async function makeOn(
     playbookOf('apply', lists, { kind: 'converge', only: ['staging'] }),
     options,
   );
-  if (isDeclined) return { isTried: true, results: wanted.map((one) => ({ one, problem: 'You declined.' })) };
-  return { isTried: stepsOf(report).length > 0, results };
+  if (isDeclined) {
+    return { isTried: true, hasChanged: false, results: wanted.map((one) => ({ one, problem: 'You declined.' })) };
+  }
+  const isTried = stepsOf(report).length > 0;
+  return { isTried, hasChanged: isTried, results };
 }
 
 function taskText(made: UnmadeRuntime['made']): string {

@@ -9,6 +9,8 @@ import { type Prose, prose } from '../../model/text/prose.ts';
 import { type PlacementSurvey, surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
 import { endpointStatus } from '../../rack/placement/endpoint/gateway-steps.ts';
 import type { View } from '../../rack/resource.ts';
+import { rehearsedUrls } from '../cluster/simulator.ts';
+import type { Run } from '../verb.ts';
 
 type Serving = NonNullable<ReportDocument['serving']>[number];
 
@@ -30,6 +32,16 @@ function servingOf({ name, endpoint, onFallback }: PlacementSurvey, view: View):
   const seen = status && seenValue(status);
   if (seen === undefined || seen.closed !== undefined) return undefined;
   return isPublished(placement) ? { ...at, url: `${endpointUrl(placement, leader)}/v1` } : at;
+}
+
+/** In a rehearsal, the URLs on this computer in place of those of the Macs. @throws FleetError `sim/not-running` */
+export async function servingHere(run: Run, all: readonly Serving[]): Promise<readonly Serving[]> {
+  const published = all.filter(({ url }) => url !== undefined);
+  const urlOf = await rehearsedUrls(run, published);
+  return all.map((one) => {
+    const url = one.url && urlOf(one);
+    return url ? { ...one, url: `${url}/v1` } : one;
+  });
 }
 
 /** Two lines for each placement in the file: where it serves, and a command to try it. Replicas share their lines. */

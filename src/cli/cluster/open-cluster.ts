@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadedCluster } from '../../config/load-cluster-with.ts';
 import { emptyLock } from '../../config/lock.ts';
@@ -6,8 +6,8 @@ import { renderLock, withPin } from '../../config/lock-text.ts';
 import { judgeHolds } from '../../desired/resolve.ts';
 import { selectNodes } from '../../desired/select.ts';
 import { withOtherMac, withoutWithdrawal } from '../../desired/settle/settle.ts';
-import { failure } from '../../diagnostics/diagnose.ts';
-import { countText, type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { diagnose, failure } from '../../diagnostics/diagnose.ts';
+import { countText, type Diagnostic, FleetError, hasErrors } from '../../diagnostics/diagnostic.ts';
 import { commandText } from '../../diagnostics/prose-text.ts';
 import { loadCluster, parseLock } from '../../engine/load-cluster.ts';
 import type { ClusterLock, HostKey } from '../../model/cluster-lock.ts';
@@ -17,13 +17,13 @@ import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
-import { findClusterFile, lockFileFor, simFolder } from '../files/places.ts';
+import { findClusterFile, isInside, lockFileFor, realPath, simFolder } from '../files/places.ts';
 import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from '../files/read-file.ts';
 import { replaceFile, useFileAlone } from '../files/write-file.ts';
-import { withGatewayProgram } from '../sources/read-keys.ts';
 import { showDiagnostics } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { doublesText } from './doubles.ts';
+import { withGatewayProgram } from './gateway-program.ts';
 
 /** The cluster file and its lock, with all their problems. */
 export interface JudgedFiles {
@@ -60,8 +60,7 @@ export function requireClusterFile(run: Run): string {
 export function judgeFiles(run: Run): JudgedFiles {
   const path = requireClusterFile(run);
   const lockPath = lockFileFor(path);
-  const shown = shownPath(run.folder, path);
-  const shownLock = shownPath(run.folder, lockPath);
+  const [shown, shownLock] = [shownPath(run.folder, path), shownPath(run.folder, lockPath)];
   const reader = thisReader(run.env);
   const file = readFile(path, shown);
   const loaded = loadCluster(file.bytes, shown);
@@ -75,13 +74,20 @@ export function judgeFiles(run: Run): JudgedFiles {
     whereIs: loaded.whereIs,
     lock: locked?.lock ?? emptyLock(shownLock),
     diagnostics: [
-      ...loaded.diagnostics,
-      ...(locked?.diagnostics ?? []),
+      ...shownOf(path, shown, loaded.diagnostics),
+      ...shownOf(lockPath, shownLock, locked?.diagnostics ?? []),
       ...openToOthers(shown, file, reader),
       ...(lockFile === undefined ? [] : openToOthers(shownLock, lockFile, reader)),
     ],
     sources: { [shown]: file.text, ...(lockFile === undefined ? {} : { [shownLock]: lockFile.text }) },
   };
+}
+
+/** The problems in a file. A link that leads out of its folder may lead to a private file, so none of them is shown. */
+function shownOf(path: string, shown: string, problems: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (isInside(dirname(path), path) || !hasErrors(problems)) return problems;
+  const detail = `${shown} is a link to ${realPath(path)}, which is not valid. Nothing of that file is shown.`;
+  return [diagnose('cli/cannot-read', { detail, subject: namedSubject(shown), hint: 'Check where the link leads.' })];
 }
 
 /**
@@ -137,7 +143,7 @@ export interface LockPlace {
 export function openLock(run: Run, { path, shown }: LockPlace): ClusterLock {
   const file = readIfThere(path, shown);
   if (file !== undefined) refuseOpenToOthers(run, shown, file);
-  return parsedLock(file, shown);
+  return parsedLock(file, { path, shown });
 }
 
 /** Warns if others can change a file. @throws FleetError `cli/file-open-to-others` with `CI=true` */
@@ -148,12 +154,12 @@ export function refuseOpenToOthers(run: Run, shown: string, file: ReadFile): voi
 }
 
 /** Reads the lock like {@link openLock}, but without its warning, for a file opened before. @throws FleetError */
-export const readLock = ({ path, shown }: LockPlace): ClusterLock => parsedLock(readIfThere(path, shown), shown);
+export const readLock = (place: LockPlace): ClusterLock => parsedLock(readIfThere(place.path, place.shown), place);
 
-function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
+function parsedLock(file: ReadFile | undefined, { path, shown }: LockPlace): ClusterLock {
   if (file === undefined) return emptyLock(shown);
   const { lock, diagnostics } = parseLock(file.text, shown);
-  refuseErrors(diagnostics, { [shown]: file.text });
+  refuseErrors(shownOf(path, shown, diagnostics), { [shown]: file.text });
   return lock ?? emptyLock(shown);
 }
 

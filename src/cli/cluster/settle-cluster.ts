@@ -30,6 +30,7 @@ import {
 } from './open-cluster.ts';
 import { openTargets } from './ssh-targets.ts';
 import { withThisComputer } from './this-computer.ts';
+import { modelRequests, needTrust } from './trust.ts';
 
 /**
  * Refuses values that are not in the lock yet. A rehearsal needs no consent.
@@ -82,6 +83,7 @@ export async function settleCluster(
   const repositories = await readRepositories(run, base.opened, places.repositories);
   const keys = await readKeys(run, wanted, folder);
   const settled = settleFleet(wanted, base.lock, { ...sources, keys, repositories }, folder, keysByDriver);
+  await needTrust(run, modelRequests(settled.fleet, folder));
   // An earlier run already checked the programs of a runtime whose keys did not change.
   const isNew = (name: string): boolean => {
     const runtime = settled.fleet.runtimes.find((one) => one.name === name);

@@ -1,22 +1,26 @@
 import { readdirSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type NodeTarget, openSession, type Session, type SshTarget } from '../../apply/reach/session.ts';
+import { emptyLock } from '../../config/lock.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
 import type { HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
+import type { NodeName } from '../../model/node.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { named, prose } from '../../model/text/prose.ts';
+import type { TrustRequest } from '../../model/trust.ts';
 import { type HostKeyTrust, trustFor } from '../../remote/keys/host-key-trust.ts';
-import type { Target } from '../../remote/remote.ts';
+import { lookupName, type Target } from '../../remote/remote.ts';
 import { createReachResolver, localReachEnv, type ReachWish } from '../../remote/resolve-reach.ts';
 import { parseRunFile, type RunFile, type RunNode, runFileName } from '../../sim/hosts/control/run-folder.ts';
 import { isSameProcess } from '../../sim/hosts/processes.ts';
 import { simFolder } from '../files/places.ts';
 import { useLimits } from '../use-limits.ts';
-import type { Run } from '../verb.ts';
-import { type OpenedCluster, openLock, simLockPlace } from './open-cluster.ts';
+import { type Run, textOption } from '../verb.ts';
+import { type OpenedCluster, openLock, readLock, simLockPlace } from './open-cluster.ts';
+import { fileRequest, isInCi, needTrust } from './trust.ts';
 
 /** A node's SSH target, and the host keys to trust. */
 export interface Settled {
@@ -34,15 +38,23 @@ export interface SshTargets {
   readonly toAll: (nodes: readonly DesiredNode[]) => Promise<readonly NodeTarget[]>;
 }
 
+/** A node's SSH target once the caller has allowed what it asks for. */
+interface Reached {
+  readonly requests: readonly TrustRequest[];
+  readonly settle: () => Promise<Settled>;
+}
+
+type Reach = (node: Parameters<SshTargets['settle']>[0]) => Promise<Reached>;
+
 /** The SSH targets for one run. Reads nothing until the first use. */
 export function openTargets(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>): SshTargets {
-  const settle = run.options.sim ? simulatedTargets(run, cluster.path) : realTargets(cluster.path, cluster.lock);
-  const to = async (node: DesiredNode): Promise<SshTarget> => {
+  const reach = run.options.sim ? simulatedTargets(run, cluster.path) : realTargets(run, cluster.path, cluster.lock);
+  const unlessNoWay = async <T>(node: NodeName, work: () => Promise<T>): Promise<T | SshTarget> => {
     try {
-      return { kind: 'way', ...(await settle(node)) };
+      return await work();
     } catch (error) {
       if (error instanceof FleetError && !isAboutTheRun(error)) {
-        run.log?.write({ kind: 'refused', node: node.name, diagnostics: error.diagnostics });
+        run.log?.write({ kind: 'refused', node, diagnostics: error.diagnostics });
         return { kind: 'no-way', diagnostics: error.diagnostics };
       }
       throw error;
@@ -50,8 +62,24 @@ export function openTargets(run: Run, cluster: Pick<OpenedCluster, 'path' | 'loc
   };
   return {
     clusterFile: cluster.path,
-    settle,
-    toAll: (nodes) => Promise.all(nodes.map(async (node) => ({ node: node.name, way: await to(node) }))),
+    settle: async (node) => {
+      const { requests, settle } = await reach(node);
+      await needTrust(run, requests);
+      return settle();
+    },
+    toAll: async (nodes) => {
+      const reached = await Promise.all(
+        nodes.map(async (node) => ({ node: node.name, way: await unlessNoWay(node.name, () => reach(node)) })),
+      );
+      // One question and one error for all nodes.
+      await needTrust(
+        run,
+        reached.flatMap(({ way }) => ('requests' in way ? way.requests : [])),
+      );
+      const wayTo = ({ node, way }: (typeof reached)[number]): Promise<SshTarget> | SshTarget =>
+        'requests' in way ? unlessNoWay(node, async () => ({ kind: 'way', ...(await way.settle()) })) : way;
+      return Promise.all(reached.map(async (one) => ({ node: one.node, way: await wayTo(one) })));
+    },
   };
 }
 
@@ -74,13 +102,45 @@ export function closeAll(sessions: readonly Session[]): void {
 /** Without a simulator, or with a damaged lock, no node is reachable. This ends the run, not each node. */
 const isAboutTheRun = (error: FleetError): boolean => !error.diagnostics[0].code.startsWith('ssh/');
 
-function realTargets(clusterFile: string, lock: HostKeyLock): SshTargets['settle'] {
+function realTargets(run: Run, clusterFile: string, lock: HostKeyLock): Reach {
   const resolver = createReachResolver(localReachEnv());
+  const base = baseLock(run);
   return async (node) => {
+    const { identityFile } = node;
+    const isTyped = textOption(run, 'identity') !== undefined;
+    const key =
+      identityFile && !isTyped && fileRequest(run, dirname(clusterFile), identityFile, `the SSH key for ${node.name}`);
     const reach = await resolver.resolve(wishFor(node, clusterFile));
-    return { target: reach.target, trust: await resolver.trust(reach, lock) };
+    const name = lookupName(reach.target.host, reach.target.port);
+    const isKnown =
+      base === undefined || (base.hostKeys[name] !== undefined && pinsOf(base, name) === pinsOf(lock, name));
+    return {
+      requests: [
+        ...(key ? [key] : []),
+        ...(isKnown ? [] : [{ kind: 'host' as const, value: node.host, use: node.name }]),
+      ],
+      settle: async () => ({ target: reach.target, trust: await resolver.trust(reach, lock) }),
+    };
   };
 }
+
+/** The lock whose nodes need no leave in CI, where a change of the file may not choose what is contacted. */
+function baseLock(run: Run): HostKeyLock | undefined {
+  if (!isInCi(run)) return undefined;
+  const { baseLock: path } = run.options;
+  return path === undefined ? emptyLock('') : readLock({ path: resolve(run.folder, path), shown: path });
+}
+
+/** The keys that a lock pins for an address, as text. */
+const pinsOf = ({ hostKeys, prebootKeys }: HostKeyLock, name: string): string =>
+  [hostKeys[name] ?? [], prebootKeys?.[name] ?? []]
+    .map((keys) =>
+      keys
+        .map(({ type, base64 }) => `${type} ${base64}\n`)
+        .sort()
+        .join(''),
+    )
+    .join('at FileVault\n');
 
 function wishFor(node: Parameters<SshTargets['settle']>[0], clusterFile: string): ReachWish {
   return {
@@ -96,7 +156,7 @@ function keyPath(path: string, clusterFile: string): string {
   return path.startsWith('~/') || isAbsolute(path) ? path : join(dirname(clusterFile), path);
 }
 
-function simulatedTargets(run: Run, clusterFile: string): SshTargets['settle'] {
+function simulatedTargets(run: Run, clusterFile: string): Reach {
   const folder = simFolder(run.env, clusterFile);
   let opened: Promise<{ runFile: RunFile; lock: HostKeyLock }> | undefined;
   const open = async (): Promise<{ runFile: RunFile; lock: HostKeyLock }> => {
@@ -109,7 +169,7 @@ function simulatedTargets(run: Run, clusterFile: string): SshTargets['settle'] {
     const one = Object.hasOwn(runFile.nodes, node.name) ? runFile.nodes[node.name] : undefined;
     if (!one) throw changedSince(node.name);
     const target = simulatedTarget(node.name, one, runFile);
-    return { target, trust: trustFor(target, { knownHosts: [], lock }) };
+    return { requests: [], settle: async () => ({ target, trust: trustFor(target, { knownHosts: [], lock }) }) };
   };
 }
 

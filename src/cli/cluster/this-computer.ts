@@ -26,10 +26,7 @@ export function withThisComputer(run: Run, fleet: DesiredFleet, find = nativePro
     ? readNativeProgram(run.options.sim === true, find)
     : undefined;
   const isUsed = fleet.models.some(isExchanged) || fleet.placements.some(({ nodes }) => nodes.length > 1);
-  const kept =
-    fleet.thunderbolt.links.length > 0 && isUsed
-      ? readMeasuredCables(journalsOf(run.env, fleet.name, run.console))
-      : [];
+  const kept = fleet.thunderbolt.links.length > 0 && isUsed ? readMeasuredCables(journalsOf(run, fleet.name)) : [];
   return withMeasured(run, { ...fleet, ...given({ nativeProgram: program?.toString('base64') }) }, kept, find);
 }
 

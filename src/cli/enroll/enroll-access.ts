@@ -20,7 +20,7 @@ import { connectWithPassword, diagnoseSudo } from '../../remote/keys/password-lo
 import { diagnoseExit, type ExecResult, lookupName, printedText, type Target } from '../../remote/remote.ts';
 import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret.ts';
 import { findClusterFile } from '../files/places.ts';
-import { secretContext, typedPasswordSource } from '../sources/secrets.ts';
+import { missingIfRefused, secretContext, typedPasswordSource } from '../sources/secrets.ts';
 import { askIfPossible } from '../terminal/ask.ts';
 import { endedOnAbort } from '../terminal/signals.ts';
 import { useLimits } from '../use-limits.ts';
@@ -131,7 +131,8 @@ function password(run: Run, { node, way: { target } }: MissingAccess, source: Se
   const file = findClusterFile(run.options.file, run.env, run.folder);
   const folder = file === undefined ? run.folder : dirname(file);
   const question = `Password of ${target.user} on ${target.label}`;
-  return resolveSecret(source, secretContext(run, { subject: nodeSubject(node.name), folder, question }));
+  const context = secretContext(run, { subject: nodeSubject(node.name), folder, question });
+  return missingIfRefused(resolveSecret(source, context));
 }
 
 /** The question before the installation, with everything that the installation will write. */

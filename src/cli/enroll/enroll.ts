@@ -126,7 +126,7 @@ const pinText: Readonly<Record<Enrolled['pin'], string>> = {
   added: 'pinned now',
   replaced: 'pinned now, replacing the old key',
   declined: 'not pinned: you answered no',
-  refused: 'not pinned',
+  refused: 'this key is not pinned',
   unseen: 'not read',
 };
 

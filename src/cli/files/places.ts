@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { journalFolder } from '../../apply/journal/journal.ts';
 import type { Reader } from '../../diagnostics/prose-text.ts';
+import type { Run } from '../verb.ts';
 
 /**
  * The path of the cluster file: `-f`, otherwise `MESHWRIGHT_FILE`, otherwise the first `cluster.yaml` in this folder or
@@ -36,9 +37,7 @@ export function stateFolder(env: NodeJS.ProcessEnv): string {
 }
 
 /** `HOME`, or the system's home folder if `HOME` is unset or empty. */
-function homeFolder(env: NodeJS.ProcessEnv): string {
-  return env['HOME'] || userInfo().homedir || homedir();
-}
+export const homeFolder = (env: NodeJS.ProcessEnv): string => env['HOME'] || userInfo().homedir || homedir();
 
 /** The simulated fleet's folder; each cluster file has its own. */
 export function simFolder(env: NodeJS.ProcessEnv, clusterFile: string): string {
@@ -49,9 +48,36 @@ export function simFolder(env: NodeJS.ProcessEnv, clusterFile: string): string {
   return join(stateFolder(env), 'sim', `${name}-${digest}`);
 }
 
-/** The folder of a cluster's journals. Rehearsals have their own folder, separate from the runs on real Macs. */
-export const journalsOf = (env: NodeJS.ProcessEnv, cluster: string, { isSimulated }: Reader): string =>
-  journalFolder(stateFolder(env), isSimulated ? `${cluster}-simulated` : cluster);
+/** The folder of a cluster's journals. Each rehearsal has its own, separate from the runs on real Macs. */
+export function journalsOf(
+  { env, folder, options, console }: Pick<Run, 'env' | 'folder' | 'options'> & { readonly console: Reader },
+  cluster: string,
+): string {
+  const file = console.isSimulated ? findClusterFile(options.file, env, folder) : undefined;
+  return file === undefined ? journalFolder(stateFolder(env), cluster) : rehearsalJournals(env, file);
+}
+
+const rehearsalJournals = (env: NodeJS.ProcessEnv, clusterFile: string): string =>
+  journalFolder(stateFolder(env), `simulated-${basename(simFolder(env, clusterFile))}`);
+
+/** Forgets all runs on the simulated Macs of this file. */
+export const forgetRehearsal = (env: NodeJS.ProcessEnv, clusterFile: string): void =>
+  rmSync(rehearsalJournals(env, clusterFile), { recursive: true, force: true });
 
 /** The file in the rack's folder in which `sim up` stores the resolved fleet for the simulator. */
 export const fleetFileName = 'fleet.json';
+
+/** The path behind all links, also of a file that does not exist yet. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path === dirname(path) ? path : join(realPath(dirname(path)), basename(path));
+  }
+}
+
+/** True if the path, behind all links, is in this folder. */
+export function isInside(folder: string, path: string): boolean {
+  const [root, real] = [realPath(folder), realPath(path)];
+  return real === root || real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
+}

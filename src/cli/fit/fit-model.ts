@@ -27,7 +27,9 @@ import { prose } from '../../model/text/prose.ts';
 import { jsonEntries } from '../../rack/artifacts/shapes/safetensors.ts';
 import { membersOf } from '../../rack/artifacts/shapes/safetensors-shape.ts';
 import { judgeFiles, openCluster } from '../cluster/open-cluster.ts';
+import { fileRequest, hostRequest, modelRequests, needTrust } from '../cluster/trust.ts';
 import { findClusterFile } from '../files/places.ts';
+import { webAccess } from '../sources/http-get.ts';
 import { type ByteSource, folderSource, readShape, readText, unknownShape, urlSource } from '../sources/read-shapes.ts';
 import { readArchive } from '../sources/read-sources.ts';
 import { type Run, readCountOption, textOption, usageError } from '../verb.ts';
@@ -103,9 +105,9 @@ async function filesIn(folder: string): Promise<readonly string[]> {
 function shapeAtUrl(run: Run, word: string): Promise<ShapeFact> {
   if (/\.gguf$/i.test(word)) {
     const slash = word.lastIndexOf('/');
-    return readShape(urlSource(word.slice(0, slash + 1), run), partsOf(word.slice(slash + 1)));
+    return readShape(urlSource(word.slice(0, slash + 1), webAccess(run)), partsOf(word.slice(slash + 1)));
   }
-  const source = urlSource(word.endsWith('/') ? word : `${word}/`, run);
+  const source = urlSource(word.endsWith('/') ? word : `${word}/`, webAccess(run));
   return weightsAt(source).then((weights) => readShape(source, ['config.json', ...weights]));
 }
 
@@ -123,7 +125,13 @@ async function weightsAt(source: ByteSource): Promise<readonly string[]> {
   return weights.length === 0 ? ['model.safetensors'] : weights;
 }
 
-/** The shape of a model in the file, from the lock or else from the model's source. */
+/** A known model whose files are not in the lock yet, if the file uses all of its repository. */
+const publishedOf = ({ shape, source, hub }: DesiredModel): NamedModel | undefined =>
+  shape === undefined && source.kind === 'hub' && hub !== undefined && hub.include === undefined
+    ? namedModel(hub.repository)
+    : undefined;
+
+/** The shape of a model in the file: from the lock, from the model's source, or as published. */
 async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promise<ShapeFact> {
   const { shape, source, files } = model;
   if (shape !== undefined) return { kind: 'known', shape };
@@ -132,15 +140,28 @@ async function shapeOf(run: Run, model: DesiredModel, baseFolder: string): Promi
       return unknownShape(
         'its files are on the nodes (plan reads their headers, and apply stores the shape in the lock)',
       );
-    case 'hub':
-      return unknownShape('its files are not in the lock yet (`plan` resolves them)');
+    case 'hub': {
+      const known = publishedOf(model);
+      return known === undefined
+        ? unknownShape('its files are not in the lock yet (`plan` resolves them)')
+        : publishedShape(known);
+    }
     case 'url':
+      await needTrust(run, hostRequest(source.base, model.name));
       return readShape(
-        urlSource(source.base, run),
+        urlSource(source.base, webAccess(run)),
         files.map(({ path }) => path),
       );
-    case 'controller':
-      return shapeInFolder(run, absolutePath(baseFolder, source.folder));
+    case 'controller': {
+      const folder = absolutePath(baseFolder, source.folder);
+      await needTrust(run, modelRequests({ models: [model] }, baseFolder));
+      const there = await filesIn(folder).catch(() => []);
+      await needTrust(
+        run,
+        modelRequests({ models: [{ ...model, files: there.map((path) => ({ path })) }] }, baseFolder),
+      );
+      return shapeInFolder(run, folder);
+    }
   }
 }
 
@@ -156,7 +177,8 @@ async function subjectInFile(run: Run, name: string, { fleet, baseFolder }: FitF
     );
   }
   const { repository } = model;
-  return { name, shape: knownShape(name, await shapeOf(run, model, baseFolder)), ...given({ repository }) };
+  const shape = knownShape(name, await shapeOf(run, model, baseFolder));
+  return { name, shape, ...given({ repository, published: publishedOf(model)?.build }) };
 }
 
 /** Adds the shapes that this computer can read to the models. */
@@ -208,6 +230,7 @@ async function lockedMlxLm(
   if (runtime?.python === undefined) return undefined;
   const lists = runtime.extras.filter(({ name }) => name === requirementsName);
   const read = lists.map(async ({ name, source }): Promise<readonly [string, ArchiveFact]> => {
+    await needTrust(run, [fileRequest(run, baseFolder, source, runtime.name)]);
     return [extraName(runtime.name, name), await readArchive(absolutePath(baseFolder, source), run.signal)];
   });
   const archives = Object.fromEntries(await Promise.all(read));

@@ -57,7 +57,7 @@ export const cables: VerbBody = async (run) => {
   if (isIdentify) return identifyPlugs(run, cluster, ways);
   if (isMeasure) return measureCables(run, { cluster, ways, seconds });
   const observation = await lookAtCables(run, cluster, ways);
-  const measured = readMeasuredCables(journalsOf(run.env, cluster.fleet.name, run.console));
+  const measured = readMeasuredCables(journalsOf(run, cluster.fleet.name));
   const work = cableWork(cluster.fleet, observation, measured);
   showCables(run, cluster, work);
   return codeForCables(cluster.fleet, observation, work);

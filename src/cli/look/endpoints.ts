@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { clearTextWords, endpointUrl, isPublished } from '../../desired/endpoints.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
@@ -8,31 +7,38 @@ import { takesPrompt } from '../../drivers/contract/chat-request.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import type { EndpointsDocument } from '../../model/documents.generated.ts';
+import { given } from '../../model/given.ts';
 import { alike } from '../../model/lists.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
 import { asObject } from '../../node/answers/read-answer.ts';
 import { hang, type Page, pageText } from '../../report/page.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
+import { rehearsedUrls } from '../cluster/simulator.ts';
 import { partsOf, placementsNamed, tokenRequestOf } from '../cluster/targets.ts';
 import { exitCode } from '../exit-codes.ts';
+import { homeFolder } from '../files/places.ts';
+import { simulatedSecret } from '../sources/secrets.ts';
 import { showResult } from '../terminal/console.ts';
 import type { VerbBody } from '../verb.ts';
 
 /** `endpoints [PLACEMENT…]`: prints client settings, ready to copy, without contacting nodes or reading keys. */
-export const endpoints: VerbBody = (run) => {
+export const endpoints: VerbBody = async (run) => {
   const { fleet, path } = openCluster(run);
-  const home = run.env['HOME'] || homedir();
-  const place: FilePlace = { folder: dirname(resolve(run.folder, path)), home };
+  const home = homeFolder(run.env);
+  const folder = dirname(resolve(run.folder, path));
   const words = run.words.length === 0 ? [...new Set(fleet.placements.map(nameInFile))] : run.words;
-  const all = [...new Set(words.flatMap((word) => placementsNamed({ fleet }, word)))]
-    .flatMap(atLeaders)
-    .map((one) => settingsOf(fleet, one, place));
+  const layouts = [...new Set(words.flatMap((word) => placementsNamed({ fleet }, word)))].flatMap(atLeaders);
+  const at = (one: DesiredPlacement) => ({ node: partsOf(fleet, one).leader.name, port: one.endpointPort });
+  const urlOf = await rehearsedUrls(run, layouts.map(at));
+  const simulatedKeyOf = (source: SecretSource) => simulatedSecret(run, source, { what: 'key', folder });
+  const place = { folder, home, simulatedKeyOf };
+  const all = layouts.map((one) => settingsOf(fleet, one, { ...place, ...given({ rehearsed: urlOf(at(one)) }) }));
   showResult(
     run,
     () => ({ formatVersion: 1, cluster: fleet.name, endpoints: all.map(settingsJson) }),
     () => endpointsText(all, run.console),
   );
-  return Promise.resolve(exitCode.done);
+  return exitCode.done;
 };
 
 /** The placement's layouts with different leaders: a fallback is included only if its leader is a different node. */
@@ -41,14 +47,14 @@ function atLeaders(placement: DesiredPlacement): readonly DesiredPlacement[] {
   return other === undefined || other.nodes[0] === own.nodes[0] ? [own] : [own, other];
 }
 
-function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: FilePlace): EndpointSettings {
+function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: ClientPlace): EndpointSettings {
   const { leader } = partsOf(fleet, placement);
   const { publication } = placement;
   return {
     placement: placement.name,
     ...(placement.replica === undefined ? {} : { replicaOf: placement.replica.of }),
     node: leader.name,
-    url: endpointUrl(placement, leader),
+    url: place.rehearsed ?? endpointUrl(placement, leader),
     model: publication?.servedName ?? runtimeWord(fleet, placement),
     contextTokens: placement.contextTokens,
     ...(placement.home === undefined ? {} : { fallback: true }),
@@ -65,22 +71,28 @@ function exposedOf(fleet: DesiredFleet, placement: DesiredPlacement): Pick<Endpo
   return exposed.length === 0 ? {} : { exposed };
 }
 
-/** The base folders of paths in the cluster file. */
-interface FilePlace {
+/** This computer: the base folders of paths in the cluster file, and in a rehearsal the endpoint's URL here. */
+interface ClientPlace {
   readonly folder: string;
   readonly home: string;
+  readonly rehearsed?: string;
+  /** What stands in for a key in a rehearsal. */
+  readonly simulatedKeyOf: (source: SecretSource) => string | undefined;
 }
 
 /** Makes a key file's path absolute, because users can paste the path anywhere. */
-const keySource = (source: SecretSource, { folder, home }: FilePlace): SecretSource =>
+const keySource = (source: SecretSource, { folder, home }: ClientPlace): SecretSource =>
   source.kind === 'file' ? { ...source, path: resolve(folder, source.path.replace(/^~(?=\/)/, home)) } : source;
 
-function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode, place: FilePlace): EndpointAccess {
+function accessOf(placement: DesiredPlacement, { host, user, port }: DesiredNode, place: ClientPlace): EndpointAccess {
   const { publication, endpointPort } = placement;
   if (isPublished(placement)) {
     const [first] = publication?.apiKeys ?? [];
-    return first === undefined ? { kind: 'anybody' } : { kind: 'key', source: keySource(first, place) };
+    if (first === undefined) return { kind: 'anybody' };
+    const simulatedKey = place.simulatedKeyOf(first);
+    return { kind: 'key', source: keySource(first, place), ...given({ simulatedKey }) };
   }
+  if (place.rehearsed !== undefined) return { kind: 'anybody' };
   const words = ['ssh', '-N', '-L', `${endpointPort}:127.0.0.1:${endpointPort}`];
   const way = port === undefined ? [] : ['-p', String(port)];
   return { kind: 'tunnel', command: [...words, ...way, user === undefined ? host : `${user}@${host}`].join(' ') };
@@ -95,7 +107,7 @@ function runtimeWord(fleet: DesiredFleet, placement: DesiredPlacement): string {
 const settingsJson = ({ access, takesPrompt: _, ...one }: EndpointSettings) => ({
   ...one,
   baseUrl: `${one.url}/v1`,
-  access: access.kind === 'key' ? { kind: access.kind, source: secretSourceText(access.source) } : access,
+  access: access.kind === 'key' ? { ...access, source: secretSourceText(access.source) } : access,
 });
 
 /** The client settings for one endpoint, without a key. */
@@ -107,7 +119,12 @@ interface EndpointSettings extends Omit<EndpointsDocument['endpoints'][number], 
 
 /** A client's way of accessing the endpoint. */
 type EndpointAccess =
-  | { readonly kind: 'key'; readonly source: SecretSource }
+  | {
+      readonly kind: 'key';
+      readonly source: SecretSource;
+      /** What stands in for the key in a rehearsal. */
+      readonly simulatedKey?: string;
+    }
   | { readonly kind: 'anybody' }
   /** The endpoint is reachable only on its node, so clients need this tunnel. */
   | { readonly kind: 'tunnel'; readonly command: string };
@@ -159,6 +176,8 @@ function headLines(
 }
 
 function keyText(access: EndpointAccess): string {
+  if (access.kind === 'key' && access.simulatedKey !== undefined)
+    return `${access.simulatedKey} (only in this rehearsal)`;
   if (access.kind === 'key')
     return `from ${secretSourceText(access.source).replaceAll(' ', firmSpace)} (never printed)`;
   return 'not needed (if a program insists on a key, enter anything)';
@@ -170,10 +189,11 @@ function keyText(access: EndpointAccess): string {
  */
 function headerPrinter(access: EndpointAccess): string | undefined {
   if (access.kind !== 'key') return undefined;
-  const { source } = access;
+  const { source, simulatedKey } = access;
   const isPlain = source.kind === 'file' && !/[\n'"$`\\]/.test(source.path);
   const fileKey = isPlain ? `$(cat "${source.path}")` : '$API_KEY';
-  return `printf 'Authorization: Bearer %s\\n' "${source.kind === 'env' ? `$${source.name}` : fileKey}"`;
+  const key = simulatedKey ?? (source.kind === 'env' ? `$${source.name}` : fileKey);
+  return `printf 'Authorization: Bearer %s\\n' "${key}"`;
 }
 
 function curlLines({ url, model, takesPrompt, access }: EndpointSettings): readonly string[] {
@@ -190,7 +210,8 @@ function curlLines({ url, model, takesPrompt, access }: EndpointSettings): reado
   ];
 }
 
-const anyKey = (access: EndpointAccess): string => (access.kind === 'key' ? 'the key' : 'anything');
+const anyKey = (access: EndpointAccess): string =>
+  access.kind === 'key' ? (access.simulatedKey ?? 'the key') : 'anything';
 
 const webUiLines = ({ url, model, access }: EndpointSettings, { columns }: Width): readonly string[] => [
   ...hang('  Open WebUI: ', 'Admin Panel, Settings, Connections, OpenAI API', columns),
@@ -222,7 +243,8 @@ function openCodeLines({ placement, url, model, contextTokens, access }: Endpoin
 
 function openCodeKey(access: EndpointAccess): string {
   if (access.kind !== 'key') return 'none';
-  const { source } = access;
+  const { source, simulatedKey } = access;
+  if (simulatedKey !== undefined) return simulatedKey;
   if (source.kind === 'env') return `{env:${source.name}}`;
   return source.kind === 'file' ? `{file:${source.path}}` : '{env:API_KEY}';
 }

@@ -97,7 +97,7 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const targets: readonly NodeName[] = nodes.map(({ name }) => name);
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets });
   const placements = surveyPlacements(view).map(({ name, nodes: members, state }) => ({ name, nodes: members, state }));
-  const measured = readMeasuredCables(journalsOf(run.env, cluster.fleet.name, run.console));
+  const measured = readMeasuredCables(journalsOf(run, cluster.fleet.name));
   const work = cableWork(cluster.fleet, observation, measured);
   // A ring of bridged Macs brings down the network, so this warning comes first.
   const told = [...work.loops, ...targets.flatMap((name) => observation.failures[name] ?? [])];

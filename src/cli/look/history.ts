@@ -49,7 +49,7 @@ export const history: VerbBody = async (typed) => {
   const kept = outcomes
     .filter(isAnswered)
     .map((outcome) => ({ node: outcome.node, entries: parseHistory(answerText(outcome)) }));
-  const { runs: journals, problems } = readJournals(journalsOf(run.env, name, run.console));
+  const { runs: journals, problems } = readJournals(journalsOf(run, name));
   const runs = mergeHistory(journals, kept)
     .filter((one) => isAbout(one, run, nodes))
     .filter((one) => named.length === 0 || named.includes(one.run))

@@ -135,6 +135,6 @@ function planFrom(run: Run, observation: FleetObservation, { fleet, goal, target
   const plan = makePlan({ goal, desired: fleet, observation, targets });
   const view = viewOf({ desired: fleet, observation, targets });
   const transfers = forecastTransfers(plan.steps, view);
-  const rates = transfers.length === 0 ? {} : readRates(journalsOf(run.env, fleet.name, run.console));
+  const rates = transfers.length === 0 ? {} : readRates(journalsOf(run, fleet.name));
   return { plan, observation, budgets: launchBudgets(view), transfers: transfers.map((one) => ({ ...one, rates })) };
 }

@@ -150,10 +150,7 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
   const accounts = new Map(names.map((name) => [name, accountOn(observation.nodes[name]?.facts, ranks)]));
   refuseUnfit({ fleet, names, accounts }, observation);
   const sessions = new Map((await openSessions(run, ways, nodes)).map((session) => [session.node, session]));
-  const journal = openJournal(
-    journalsOf(run.env, fleet.name, run.console),
-    run.log?.nextRunId() ?? newRunId(new Date()),
-  );
+  const journal = openJournal(journalsOf(run, fleet.name), run.log?.nextRunId() ?? newRunId(new Date()));
   try {
     const keeper = await leaseKeeper(run, { journal, sessions, cluster: fleet.name });
     const before = kernelCounts(observation, names);
@@ -311,9 +308,7 @@ async function measureAll(run: Run, { tests, parts, keeper, journal }: Measuring
     if (!parts.stop.aborted) tested[at] = again;
   }
   const measured = tested.map((cable) => measuredCable(cable, tested));
-  for (const one of measured) {
-    if (one.verdict !== 'unknown') journal.write({ phase: 'measured', ...one });
-  }
+  for (const one of measured) journal.write({ phase: 'measured', ...one });
   return measured;
 }
 

@@ -104,7 +104,7 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
     },
   });
   const observation = withShutdowns(run, desired.name, observed);
-  const measured = readMeasuredCables(journalsOf(run.env, desired.name, run.console));
+  const measured = readMeasuredCables(journalsOf(run, desired.name));
   const view = viewOf({ desired: withMeasured(run, locked, measured), observation, targets: names });
   const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation, measured);
@@ -141,7 +141,7 @@ function withShutdowns(run: Run, cluster: string, observation: FleetObservation)
   const isOff = ({ code }: Diagnostic): boolean => looksOff.includes(code);
   const silent = Object.entries(observation.failures).filter(([, found]) => found.some(isOff));
   if (silent.length === 0) return observation;
-  const journals = readableJournals(journalsOf(run.env, cluster, run.console));
+  const journals = readableJournals(journalsOf(run, cluster));
   // Without a prototype, because `constructor` is a valid node name.
   const failures: Record<string, readonly Diagnostic[]> = Object.assign(Object.create(null), observation.failures);
   for (const [node, found] of silent) {

@@ -9,22 +9,25 @@ import { keysByDriver } from '../../drivers/registry.ts';
 import { given } from '../../model/given.ts';
 import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/placement/check/placement-checks.ts';
 import { counted } from '../../report/page.ts';
+import { withGatewayProgram } from '../cluster/gateway-program.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
+import { needTrust, sourceRequests } from '../cluster/trust.ts';
 import { exitCode } from '../exit-codes.ts';
-import { withGatewayProgram } from '../sources/read-keys.ts';
 import { missingPrograms, missingSources, seeSources } from '../sources/read-sources.ts';
 import { diagnosticsJson, diagnosticsText, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `validate`: reports all problems in the cluster file and its lock without contacting nodes. */
 export const validate: VerbBody = async (run) => {
-  const read = judgeFiles(withFileWord(run));
+  const named = withFileWord(run);
+  const read = judgeFiles(named);
   const judged = { ...read, fleet: read.fleet && withGatewayProgram(read.fleet) };
   const { shown, sources, fleet, lock, path } = judged;
   const places = fleet === undefined ? undefined : sourcesToRead(fleet, lock, dirname(path));
+  if (places !== undefined) await needTrust(named, sourceRequests({ ...places, releases: [] }));
   const seen = places === undefined ? { archives: {}, folders: {} } : await seeSources(run, places);
-  const named = fleet === undefined ? [] : [{ fleet, path, whereIs: judged.whereIs }];
-  const programs = await Promise.all(named.map((one) => missingPrograms(one, run.signal)));
+  const judgedFleet = fleet === undefined ? [] : [{ fleet, path, whereIs: judged.whereIs }];
+  const programs = await Promise.all(judgedFleet.map((one) => missingPrograms(one, run.signal)));
   const diagnostics = [
     ...judged.diagnostics,
     ...programs.flat(),

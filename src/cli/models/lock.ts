@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
 import { suggesterAmong } from '../../desired/did-you-mean.ts';
 import { listedFolder, settleModel, sourcesToRead } from '../../desired/settle/settle-trees.ts';
-import { hasErrors } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredModel } from '../../model/desired.ts';
 import { listText } from '../../model/lists.ts';
 import { hang } from '../../report/page.ts';
-import { changeLock, openCluster } from '../cluster/open-cluster.ts';
+import { changeLock, type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { lockBefore } from '../cluster/settle-cluster.ts';
 import { codeForNodes, exitCode, firstOf } from '../exit-codes.ts';
 import { readRepositories } from '../sources/read-repositories.ts';
@@ -21,9 +21,44 @@ import { listNodeFolders } from './node-folders.ts';
 /** `models lock [NAME…]`: reads the file lists of models again, and writes commits and digests into the lock. */
 export const modelsLock: VerbBody = async (run) => {
   const opened = openCluster(run);
+  const chosen = chosenModels(run, opened.fleet.models);
+  const { diagnostics, additions, read, isWritten, isLeased, shown } = await lockModels(run, opened, chosen);
+  logFindings(run, diagnostics);
+  showResult(
+    run,
+    () => ({
+      ...documentHead(run.console, { cluster: opened.fleet.name }),
+      models: read,
+      lockAdditions: additions,
+      lock: { file: shown, written: isWritten },
+      diagnostics: diagnosticsJson(run.console, diagnostics),
+    }),
+    () => {
+      const last = isWritten
+        ? `${shown} was written.`
+        : read.length === 0
+          ? `${shown} was not changed.`
+          : `${shown} already has ${read.length === 1 ? 'this model' : 'these models'}; nothing was changed.`;
+      return [...additions, last]
+        .flatMap((line) => hang('', line, run.console.columns))
+        .join('\n')
+        .concat('\n');
+    },
+    diagnostics,
+  );
+  const bad = new Set(diagnostics.flatMap(({ subject }) => (subject?.kind === 'model' ? [subject.name] : [])));
+  const code = codeForNodes(chosen.map(({ name }) => (bad.has(name) ? 'wrong' : 'fine')));
+  return isLeased ? firstOf([code, exitCode.leaseHeld]) : code;
+};
+
+/** True for a model whose list of files is in the lock. */
+export const isListable = (one: DesiredModel): boolean => one.hub !== undefined || listedFolder(one) !== undefined;
+
+/** Lists the files of these models again, and writes the lists into the lock. */
+export async function lockModels(run: Run, opened: OpenedCluster, models: readonly DesiredModel[]) {
   const baseFolder = dirname(opened.path);
   const { lock, lockPlace } = lockBefore(run, opened);
-  const chosen = await withSimulatedServers(run, opened.path, chosenModels(run, opened.fleet.models));
+  const chosen = await withSimulatedServers(run, opened.path, models);
   const places = sourcesToRead({ runtimes: [], models: chosen }, { models: {}, runtimes: {} }, baseFolder);
   const local = await readSources(run, places, opened.path);
   const repositories = await readRepositories(run, opened, places.repositories);
@@ -41,7 +76,9 @@ export const modelsLock: VerbBody = async (run) => {
     const { downloads } = opened.fleet;
     return settleModel(one, { lock: isRead ? lock : { ...lock, models: {} }, sources, baseFolder, downloads });
   });
-  const diagnostics = settled.flatMap((one) => one.diagnostics).map((one) => ({ ...one, severity: 'error' as const }));
+  const diagnostics = settled
+    .flatMap((one): readonly Diagnostic[] => one.diagnostics)
+    .map((one): Diagnostic => ({ ...one, severity: 'error' }));
   const read = settled.flatMap(({ wanted, locked, diagnostics: found }) =>
     locked === undefined || hasErrors(found) || wanted.unread !== undefined ? [] : [[wanted.name, locked] as const],
   );
@@ -51,37 +88,19 @@ export const modelsLock: VerbBody = async (run) => {
   });
   const isWritten = read.length > 0 && (await changeLock(lockPlace, change));
   const additions = settled.flatMap((one) => one.additions);
-  logFindings(run, diagnostics);
-  showResult(
-    run,
-    () => ({
-      ...documentHead(run.console, { cluster: opened.fleet.name }),
-      models: read.map(([name]) => name),
-      lockAdditions: additions,
-      lock: { file: lockPlace.shown, written: isWritten },
-      diagnostics: diagnosticsJson(run.console, diagnostics),
-    }),
-    () => {
-      const last = isWritten
-        ? `${lockPlace.shown} was written.`
-        : read.length === 0
-          ? `${lockPlace.shown} was not changed.`
-          : `${lockPlace.shown} already has ${read.length === 1 ? 'this model' : 'these models'}; nothing was changed.`;
-      return [...additions, last]
-        .flatMap((line) => hang('', line, run.console.columns))
-        .join('\n')
-        .concat('\n');
-    },
+  return {
     diagnostics,
-  );
-  const bad = new Set(diagnostics.flatMap(({ subject }) => (subject?.kind === 'model' ? [subject.name] : [])));
-  const code = codeForNodes(chosen.map(({ name }) => (bad.has(name) ? 'wrong' : 'fine')));
-  return onNodes.isLeased ? firstOf([code, exitCode.leaseHeld]) : code;
-};
+    additions,
+    read: read.map(([name]) => name),
+    isWritten,
+    isLeased: onNodes.isLeased,
+    shown: lockPlace.shown,
+  };
+}
 
 /** The named models whose lists are in the lock, or all of them. @throws FleetError `cli/usage` for another name */
 function chosenModels({ words }: Run, models: readonly DesiredModel[]): readonly DesiredModel[] {
-  const listed = models.filter((one) => one.hub !== undefined || listedFolder(one) !== undefined);
+  const listed = models.filter(isListable);
   const names = listed.map(({ name }) => name);
   if (names.length === 0) {
     throw usageError(

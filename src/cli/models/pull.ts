@@ -5,32 +5,27 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
 import { listText } from '../../model/lists.ts';
+import type { NodeName } from '../../model/node.ts';
 import { modelSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { usedModels } from '../../rack/artifacts/model-resource.ts';
 import { actOn, playbookOf } from '../apply/act-on.ts';
-import { openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
+import { type OpenedCluster, openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { withSimulatedServers } from '../sources/simulated-web.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
+import { isListable, lockModels } from './lock.ts';
 
 /** `models pull NAME…|--all [--detach]`: brings models to the nodes that read them, and changes nothing else. */
 export const modelsPull: VerbBody = async (run) => {
-  const opened = openCluster(run);
-  const locked = lockedFleet(run, opened);
-  const fleet = { ...locked, models: await withSimulatedServers(run, opened.path, locked.models) };
+  const first = openCluster(run);
+  const isLocked = await lockMissing(run, first, wantedModels(run, ...(await readersOf(run, first))));
+  const opened = isLocked ? openCluster(run) : first;
   const isDetached = run.own['detach'] === true;
-  const readers = targetedNodes(run, fleet, []).map((desired) => ({
-    node: desired.name,
-    models: usedModels(fleet, { desired }).map(({ name }) => name),
-  }));
-  const models = wantedModels(
-    run,
-    fleet,
-    readers.flatMap((one) => one.models),
-  );
+  const [fleet, readers] = await readersOf(run, opened);
+  const models = wantedModels(run, fleet, readers);
   const names = models.map(({ name }) => name);
   refuseAny(models.flatMap((one) => notReady(one, isDetached)));
   const targets = readers.filter((one) => one.models.some((name) => names.includes(name))).map(({ node }) => node);
@@ -47,6 +42,40 @@ export const modelsPull: VerbBody = async (run) => {
   const cluster = { ...settleFromLock(run, opened), fleet };
   return actOn(run, action, { cluster, ways: openTargets(run, opened) });
 };
+
+/** A targeted node with the models that its placements read. */
+interface Reader {
+  readonly node: NodeName;
+  readonly models: readonly string[];
+}
+
+async function readersOf(run: Run, opened: OpenedCluster): Promise<readonly [DesiredFleet, readonly Reader[]]> {
+  const locked = lockedFleet(run, opened);
+  const fleet = { ...locked, models: await withSimulatedServers(run, opened.path, locked.models) };
+  const readers = targetedNodes(run, fleet, []).map((desired) => ({
+    node: desired.name,
+    models: usedModels(fleet, { desired }).map(({ name }) => name),
+  }));
+  return [fleet, readers];
+}
+
+/**
+ * Lists the files of models that the lock does not have yet, where a person sees them, and in a rehearsal. Only `models
+ * lock` has nodes list their folders.
+ * @returns true if the lock was written
+ */
+async function lockMissing(run: Run, opened: OpenedCluster, models: readonly DesiredModel[]): Promise<boolean> {
+  const isSeen = run.options.sim === true || (run.console.canAsk && !run.options.json);
+  const missing = models.filter(({ digest }) => digest === undefined).map(({ name }) => name);
+  const unlocked = opened.fleet.models.filter(
+    (one) => missing.includes(one.name) && one.source.kind !== 'node' && isListable(one),
+  );
+  if (!isSeen || unlocked.length === 0) return false;
+  const { additions, diagnostics, isWritten, shown } = await lockModels(run, opened, unlocked);
+  refuseAny(diagnostics);
+  if (!run.options.json) run.console.out(`${[`New in ${shown}:`, ...additions].join('\n  ')}\n\n`);
+  return isWritten;
+}
 
 /** What comes next after `--detach`. */
 const detachedLines =
@@ -66,14 +95,14 @@ const detachedLines =
 
 /**
  * The named models; with `--all`, those that are read by a targeted node.
- * @param readable the models that a placement on the targeted nodes reads
  * @throws FleetError `cli/usage`
  */
 function wantedModels(
   { own, words }: Run,
   { models }: DesiredFleet,
-  readable: readonly string[],
+  readers: readonly Reader[],
 ): readonly DesiredModel[] {
+  const readable = readers.flatMap((one) => one.models);
   const isAll = own['all'] === true;
   if (isAll && words.length > 0)
     throw usageError('Model names and --all cannot be combined.', 'Leave out one of them.');

@@ -1,10 +1,14 @@
+import { proseText } from '../../diagnostics/prose-text.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { ModelsInput } from '../../report/models.ts';
+import { meshwright } from '../../model/text/command.ts';
+import { prose } from '../../model/text/prose.ts';
+import { type ModelsInput, wrongCopyLines } from '../../report/models.ts';
 import { actOn, playbookOf } from '../apply/act-on.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
+import { pageFor } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { seeModels, showModels } from './list.ts';
 
@@ -27,10 +31,18 @@ export const modelsVerify: VerbBody = async (run) => {
     return code;
   }
   const hashed = await hashFiles(run, opened, nodes, input);
-  if (hashed === exitCode.done && !run.options.json)
-    run.console.out('Every file that was hashed matches its SHA-256.\n');
+  if (!run.options.json) run.console.out(endText(run, input, firstOf([code, hashed])));
   return firstOf([code, hashed]);
 };
+
+/** The copies that were wrong before, which were not hashed; the files that were hashed are in the run's own result. */
+function endText(run: Run, input: ModelsInput, code: ExitCode): string {
+  if (code === exitCode.done) return 'Every file that was hashed matches its SHA-256.\n';
+  const lines = wrongCopyLines(input, pageFor(run.console));
+  if (lines.length === 0) return '';
+  const next = proseText(prose`apply replaces them: ${meshwright('apply')}`, run.console);
+  return `\n${[...lines, next].join('\n')}\n`;
+}
 
 function verdictOn(node: NodeName, { models }: ModelsInput): NodeVerdict {
   const states = models.flatMap(({ copies }) => copies.filter((one) => one.node === node).map(({ state }) => state));

@@ -24,6 +24,8 @@ export interface ConsentPolicy {
   readonly allowable: readonly GuardedEffect[];
   /** True if consent was given in advance, by `--yes` or a saved plan. */
   readonly isAgreed: boolean;
+  /** True if the command has changed a node before these plans. */
+  readonly hasChanged?: boolean;
 }
 
 /** The part of `--allow` that affects the planning itself. */
@@ -67,6 +69,7 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
   const isUnapproved = (one: EffectTotal): boolean =>
     isGuarded(one) && ![...allowed, ...policy.named].some((kind) => kind === one.kind);
+  const { hasChanged = false } = policy;
   let hasBegun = false;
   return {
     foresee: (effects) => {
@@ -80,12 +83,12 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
       hasBegun = true;
       if (policy.isAgreed) {
         if (unapproved.length === 0) return true;
-        if (!canAsk(run)) throw notAllowed(unapproved, policy, isLater);
+        if (!canAsk(run)) throw notAllowed(unapproved, policy, isLater || hasChanged);
         return askPerson(run, `This ${textOf(unapproved)}.\nAllow this?`);
       }
       if (isLater && disturbing.length === 0) return true;
       if (canAsk(run)) return askPerson(run, question);
-      throw unapproved.length > 0 ? notAllowed(unapproved, policy, isLater) : needsYes(run, question);
+      throw unapproved.length > 0 ? notAllowed(unapproved, policy, isLater || hasChanged) : needsYes(run, question);
     },
   };
 }

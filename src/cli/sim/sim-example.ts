@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { writeReferenceArchive, writeTinyModel } from '../../sim/doubles/reference.ts';
 import { exitCode } from '../exit-codes.ts';
+import { forgetRehearsal } from '../files/places.ts';
 import { cannotWrite } from '../files/write-file.ts';
 import { showJson } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
@@ -106,6 +107,8 @@ export const simExample: VerbBody = async (run) => {
   const driver = driverOf(run.own['runtime']);
   const isPublished = run.own['published'] === true;
   const folder = emptyFolder(run, shown);
+  // An earlier rehearsal may have had the same folder.
+  forgetRehearsal(run.env, join(folder, 'cluster.yaml'));
   await prepareDemo(folder, { driver, isPublished });
   // The example's first line names the schema, for editors that complete keys.
   mkdirSync(join(folder, 'schemas'));

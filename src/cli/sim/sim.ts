@@ -2,8 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { diagnose, failure } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { SimDocument, SimFleet, SimPower } from '../../model/documents.generated.ts';
@@ -13,17 +11,18 @@ import { counted } from '../../report/page.ts';
 import { type FaultName, faultNames, faults } from '../../sim/faults/faults.ts';
 import { handsForms, isHandsForm, isHandsVerb } from '../../sim/hands.ts';
 import { requirePrograms } from '../../sim/hosts/base-tools/all-base-tools.ts';
-import { askControl, type ControlRequest } from '../../sim/hosts/control/control.ts';
+import type { ControlRequest } from '../../sim/hosts/control/control.ts';
 import { forgetState, type RunFile, readRun } from '../../sim/hosts/control/run-folder.ts';
 import { startSupervisor, stopSupervisor } from '../../sim/hosts/control/supervisor.ts';
-import { requireClusterFile, simLockPlace } from '../cluster/open-cluster.ts';
+import { type OpenedCluster, requireClusterFile, simLockPlace } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
+import { askSimulator, requireRun } from '../cluster/simulator.ts';
 import { requireReadable } from '../cluster/ssh-targets.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
-import { fleetFileName, simFolder } from '../files/places.ts';
+import { fleetFileName, forgetRehearsal, simFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
 import { replaceFile, writingTo } from '../files/write-file.ts';
-import { showJson } from '../terminal/console.ts';
+import { showJson, withLine } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `sim hands`: plays the person at the simulated rack, who does all manual steps or moves single plugs. */
@@ -84,11 +83,20 @@ export const simFault: VerbBody = async (run) => {
   if (isListing) return listFaults(run);
   if (!isClearing) checkFault(run.words);
   const runFile = await requireRun(run);
+  const before = isClearing ? await askFaults(runFile, { ask: 'fault-list' }) : [];
   const active = isClearing
     ? await askFaults(runFile, { ask: 'fault-clear', words: run.words })
     : await setFaults(runFile, run.words);
-  return finish(run, { formatVersion: 1, simulated: true, faults: active }, faultsText(active));
+  const back = before.filter((one) => one.startsWith('mac-replaced ') && !active.includes(one)).map(oldMacText);
+  return finish(run, { formatVersion: 1, simulated: true, faults: active }, [faultsText(active), ...back].join(''));
 };
+
+/** After `replace`, every command stops at the host key of the Mac that is back. */
+function oldMacText(fault: string): string {
+  const [, node = ''] = fault.split(' ');
+  const text = prose`The old Mac of ${node} is back. If you have replaced it:\n  ${meshwright('replace', node)}`;
+  return `${proseText(text, simulated)}\n`;
+}
 
 /** Injects the same fault at each target in turn. A target that cannot have the fault stops the loop. */
 async function setFaults(runFile: RunFile, [name = '', ...targets]: readonly string[]): Promise<readonly string[]> {
@@ -134,15 +142,21 @@ export const simUp: VerbBody = async (run) => {
   if (isFactory || run.own['fresh'] === true) {
     await stopSupervisor(folder);
     await forgetState(folder);
+    forgetRehearsal(run.env, cluster.opened.path);
     await rm(simLockPlace(folder).path, { force: true });
-    cluster = rehearsedCluster(run);
+    cluster = rehearsedCluster(run, cluster.opened);
   }
   const before = await readRun(folder);
-  const recipe = JSON.stringify({ clusterFile: cluster.path, fleet: cluster.fleet });
+  const recipe = JSON.stringify({ clusterFile: cluster.opened.path, fleet: cluster.fleet });
   const isChanged = before.kind === 'live' && readIfThere(join(folder, fleetFileName), 'fleet')?.text !== recipe;
   if (before.kind !== 'live') replaceFile(join(folder, fleetFileName), recipe, 0o600);
   const entry = [...selfWords(), 'sim', 'serve', folder, ...(isFactory ? ['--factory'] : [])] as const;
-  const started = await startSupervisor({ entry, folder });
+  const count = counted(cluster.fleet.nodes.length, 'simulated Mac');
+  const started = await withLine(
+    run.console,
+    (seconds) => `starting ${count}: ${seconds} s`,
+    () => startSupervisor({ entry, folder }),
+  );
   const isNew = started.kind === 'started';
   // After an interrupted start, nothing must remain running.
   if (isNew && run.signal.aborted) await stopSupervisor(folder);
@@ -157,10 +171,11 @@ export const simUp: VerbBody = async (run) => {
 };
 
 /** The cluster file, with the networks that its links have in a simulation. */
-function rehearsedCluster(run: Run): { readonly path: string; readonly fleet: DesiredFleet } {
-  const { opened, fleet: settled } = settleFromLock({ ...run, options: { ...run.options, sim: true } });
+function rehearsedCluster(run: Run, already?: OpenedCluster) {
+  const { opened, fleet: settled } = settleFromLock({ ...run, options: { ...run.options, sim: true } }, already);
   const { networks } = settled.thunderbolt;
-  return { path: opened.path, fleet: { ...opened.fleet, thunderbolt: { ...opened.fleet.thunderbolt, networks } } };
+  const fleet: DesiredFleet = { ...opened.fleet, thunderbolt: { ...opened.fleet.thunderbolt, networks } };
+  return { opened, fleet };
 }
 
 const simulated = { isSimulated: true };
@@ -230,18 +245,8 @@ const simJson = (state: SimFleet['state'], runFile: RunFile, power?: Answer['pow
   ),
 });
 
-const controlDeadlineMs = 10_000;
 /** Pressing a power button waits until the Mac has started. */
 const buttonDeadlineMs = 300_000;
-
-/** The cluster file's running simulated fleet. @throws FleetError `sim/not-running`, `sim/run-folder` */
-async function requireRun(run: Run): Promise<RunFile> {
-  const folder = simFolder(run.env, requireClusterFile(run));
-  const state = await readRun(folder);
-  if (state.kind === 'live') return state.run;
-  requireReadable(folder);
-  throw failure('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' });
-}
 
 /** The active faults as texts: `cable-missing studio-1:2`. */
 export async function askFaults(runFile: RunFile, request: ControlRequest): Promise<readonly string[]> {
@@ -267,18 +272,7 @@ async function askHands(runFile: RunFile, words: readonly string[]) {
   return { done, faults: textsOf(faults) };
 }
 
-async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = controlDeadlineMs): Promise<Answer> {
-  const answer = await askControl(runFile.controlSocket, request, deadlineMs);
-  if (answer === undefined) {
-    throw failure('sim/no-answer', { detail: 'The simulator runs, but does not answer.' });
-  }
-  if (answer.ok) return answer.value as Answer;
-  const [first, ...others] = answer.diagnostics as readonly Diagnostic[];
-  throw new FleetError([
-    first ?? diagnose('sim/no-answer', { detail: 'The simulator refused the request without a reason.' }),
-    ...others,
-  ]);
-}
+const ask = (...request: Parameters<typeof askSimulator>): Promise<Answer> => askSimulator<Answer>(...request);
 
 /** The command that starts this program again: `main.js` in the bundle, or `main.ts` with its loader. */
 export function selfWords(): readonly [string, ...string[]] {

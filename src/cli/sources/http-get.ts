@@ -2,13 +2,23 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
 import { given } from '../../model/given.ts';
+import type { Run } from '../verb.ts';
 
 /** How servers are reached. */
 export interface WebAccess {
   /** Certificate of the only trusted authority, for a simulated server; default: those of Node.js. */
   readonly ca?: string;
   readonly signal: AbortSignal;
+  /** The time for an answer without its bytes, and for each pause in it. */
+  readonly deadlineMs: number;
 }
+
+/** How a command reaches servers. */
+export const webAccess = ({ signal, options }: Pick<Run, 'signal' | 'options'>, ca?: string): WebAccess => ({
+  signal,
+  deadlineMs: options.deadline,
+  ...given({ ca }),
+});
 
 /** What is asked for, and what happens to the body. */
 export interface HttpQuestion {
@@ -31,11 +41,12 @@ export interface HttpAnswer {
 }
 
 /** No answer, with the reason as a phrase that follows the server's name. */
-interface NoAnswer {
+export interface NoAnswer {
   readonly why: string;
 }
 
-const idleMs = 30_000;
+/** Bytes get time at this rate, 16 KiB per second. */
+const leastBytesPerMs = 16.384;
 const mostRedirects = 5;
 
 /**
@@ -63,7 +74,8 @@ export async function httpGet(
   return { why: 'redirects too often' };
 }
 
-function once(url: URL, question: HttpQuestion, { ca, signal }: WebAccess): Promise<HttpAnswer | NoAnswer> {
+function once(url: URL, question: HttpQuestion, access: WebAccess): Promise<HttpAnswer | NoAnswer> {
+  const { ca, signal, deadlineMs } = access;
   const { headers, method, mostBytes = Number.POSITIVE_INFINITY, isCut, onPart } = question;
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -74,13 +86,24 @@ function once(url: URL, question: HttpQuestion, { ca, signal }: WebAccess): Prom
     const all = { 'user-agent': 'meshwright', ...headers, 'accept-encoding': 'identity' };
     // A server that does not end its answers would block the next request on the same connection.
     const asked = request(url, { agent: false, headers: all, signal, ...given({ ca, method }) });
-    asked.setTimeout(idleMs, () =>
-      asked.destroy(Object.assign(new Error('idle'), { code: `no data for ${idleMs / 1000} s` })),
-    );
+    const giveUp = (why: string): void => {
+      resolve({ why });
+      asked.destroy();
+    };
+    asked.setTimeout(deadlineMs, () => giveUp(`sent nothing for ${deadlineMs / 1000} s`));
+    const began = performance.now();
+    let size = 0;
+    let timer: NodeJS.Timeout | undefined;
+    const endIfSlow = (): void => {
+      const leftMs = deadlineMs + size / leastBytesPerMs - (performance.now() - began);
+      if (leftMs > 0) timer = setTimeout(endIfSlow, leftMs);
+      else giveUp(`sent only ${size} bytes in ${Math.round((performance.now() - began) / 1000)} s`);
+    };
+    endIfSlow();
+    asked.once('close', () => clearTimeout(timer));
     asked.once('error', fail);
     asked.once('response', (answer: IncomingMessage) => {
       const parts: Buffer[] = [];
-      let size = 0;
       const whole = (): HttpAnswer => ({
         status: answer.statusCode ?? 0,
         header: (name) => [answer.headers[name]].flat()[0],
@@ -91,8 +114,8 @@ function once(url: URL, question: HttpQuestion, { ca, signal }: WebAccess): Prom
         if (onPart !== undefined && answer.statusCode === 200) onPart(part);
         else parts.push(part);
         if (isCut === true ? size < mostBytes : size <= mostBytes) return;
-        resolve(isCut === true ? whole() : { why: `sent more than ${mostBytes} bytes` });
-        asked.destroy();
+        if (isCut === true) resolve(whole());
+        giveUp(`sent more than ${mostBytes} bytes`);
       });
       answer.once('error', fail);
       answer.once('end', () => resolve(answer.complete ? whole() : { why: 'broke off its answer' }));

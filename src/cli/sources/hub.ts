@@ -3,25 +3,75 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileUrl, ggufVersions, isIncluded, revisionUrl, treeUrl } from '../../desired/hub-source.ts';
 import { mirrored } from '../../desired/mirror.ts';
 import type { RepositoryFact } from '../../desired/settle/settle-trees.ts';
-import { mostTreeFiles } from '../../desired/tree-paths.ts';
+import { mostTreeBytes, mostTreeFiles } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredDownloads, HubSource, UnreadSource } from '../../model/desired.ts';
 import { type Digest, digest, jsonObject, parsedJson } from '../../model/digest.ts';
-import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
+import { bytesText } from '../../model/text/units.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
-import { type HttpAnswer, httpGet, type WebAccess } from './http-get.ts';
+import type { ResolvedSecret } from '../../secrets/resolve-secret.ts';
+import { isAboutTrust } from '../cluster/trust.ts';
+import { type HttpAnswer, httpGet, type NoAnswer, type WebAccess } from './http-get.ts';
 
 /** How Hugging Face, or its mirror, is reached. */
 export interface HubAccess extends WebAccess {
   readonly downloads: Pick<DesiredDownloads, 'mirror'>;
-  /** The text of the token, for private and gated repositories. */
-  readonly token?: string;
+  readonly token?: TokenReader;
   /** Reports a pause in seconds that the server asked for. */
   readonly onPause?: (seconds: number) => void;
+  readonly pauses: Pauses;
+}
+
+/** The pauses of a command, which its requests share. */
+export interface Pauses {
+  seconds: number;
+  now?: Promise<void>;
+}
+
+/** The token for private and gated repositories, which is read and sent only after the server has refused a request. */
+interface TokenReader {
+  /** The token's text, once it was read. */
+  readonly current: () => string | undefined;
+  /** Undefined without a token. @throws FleetError if it cannot be read or may not be sent */
+  readonly ask: () => Promise<string | undefined>;
+}
+
+/** Reads the token at most once. */
+export function tokenReader(read: () => Promise<ResolvedSecret | undefined>): TokenReader {
+  let asked: Promise<string | undefined> | undefined;
+  let current: string | undefined;
+  const ask = async (): Promise<string | undefined> => {
+    const found = await read();
+    if (found?.kind === 'missing') throw new FleetError([found.diagnostic]);
+    current = found?.secret.reveal();
+    return current;
+  };
+  return {
+    current: () => current,
+    ask: () => {
+      asked ??= ask();
+      return asked;
+    },
+  };
+}
+
+/** Asks without the token first, and once more with it if the server refuses. */
+export async function withToken<T extends HttpAnswer | NoAnswer>(
+  { token }: Pick<HubAccess, 'token'>,
+  ask: (headers: Readonly<Record<string, string>>) => Promise<T>,
+): Promise<T> {
+  const headers = (): Readonly<Record<string, string>> => {
+    const text = token?.current();
+    return text === undefined ? {} : { authorization: `Bearer ${text}` };
+  };
+  const isAnonymous = token?.current() === undefined;
+  const answer = await ask(headers());
+  const isRefused = 'status' in answer && [401, 403, 404].includes(answer.status);
+  return isRefused && isAnonymous && (await token?.ask()) !== undefined ? ask(headers()) : answer;
 }
 
 /** A question to the server that has no answer. */
@@ -44,6 +94,13 @@ export function resolveRepository(hub: HubSource, access: HubAccess): Promise<Re
       throw problem(
         `It has ${wanted.length} files to download; the limit is ${mostTreeFiles} files.`,
         'Select fewer files with `include`.',
+      );
+    }
+    const bytes = wanted.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    if (bytes > mostTreeBytes) {
+      throw problem(
+        `Its files have ${bytesText(bytes)}; the limit is ${bytesText(mostTreeBytes)}.`,
+        'Select fewer files with `include`. If `downloads.mirror` is set, compare its list with that of Hugging Face.',
       );
     }
     const files: TreeFile[] = [];
@@ -69,7 +126,7 @@ async function answered<T>({ repository }: HubSource, ask: () => Promise<T>): Pr
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof FleetError)) throw error;
+    if (!(error instanceof FleetError) || isAboutTrust(error)) throw error;
     const [{ detail, hint }] = error.diagnostics;
     return { kind: 'unresolved', detail: `hf:${repository}: ${plainText(detail)}`, hint };
   }
@@ -164,22 +221,18 @@ async function hashed(
 const mostTries = 3;
 /** The server's window for its rate limit. @see https://huggingface.co/docs/hub/rate-limits */
 const longestPauseSeconds = 300;
-const mostPauses = 5;
+/** Three windows. */
+const mostPauseSeconds = 3 * longestPauseSeconds;
 
 /** The answer with status 200. Waits for the rate limit; tries again after a server error. */
 async function get(url: string, mostBytes: number, hub: HubSource, access: HubAccess): Promise<HttpAnswer> {
   const place = mirrored(url, access.downloads);
-  const headers = given({ authorization: access.token && `Bearer ${access.token}` });
   let tries = 0;
-  let pauses = 0;
   for (;;) {
-    const answer = await httpGet(place, { headers, mostBytes }, access);
-    const isLimited = 'status' in answer && answer.status === 429 && pauses < mostPauses;
-    if (isLimited) {
-      pauses += 1;
-      const seconds = pauseSeconds(answer);
-      access.onPause?.(seconds);
-      await sleep(seconds * 1_000, undefined, { signal: access.signal });
+    await access.pauses.now;
+    const answer = await withToken(access, (headers) => httpGet(place, { headers, mostBytes }, access));
+    if ('status' in answer && answer.status === 429) {
+      await pause(place, pauseSeconds(answer), access);
       continue;
     }
     if ('status' in answer && answer.status === 200) return answer;
@@ -191,6 +244,24 @@ async function get(url: string, mostBytes: number, hub: HubSource, access: HubAc
     }
     await sleep(tries * 1_000, undefined, { signal: access.signal });
   }
+}
+
+/** Begins a pause, unless a different request has begun one meanwhile. */
+async function pause(place: string, seconds: number, { pauses, onPause, signal }: HubAccess): Promise<void> {
+  if (pauses.now === undefined) {
+    if (pauses.seconds + seconds > mostPauseSeconds) {
+      throw problem(
+        `${hostOf(place)} still limits the rate of requests, after pauses of ${pauses.seconds} s.`,
+        'Run the command again later.',
+      );
+    }
+    pauses.seconds += seconds;
+    onPause?.(seconds);
+    pauses.now = sleep(seconds * 1_000, undefined, { signal }).finally(() => {
+      delete pauses.now;
+    });
+  }
+  await pauses.now;
 }
 
 /** `RateLimit: "api";r=0;t=52` asks for a pause of 52 s; `Retry-After` is its older form. */
@@ -215,8 +286,9 @@ const unexpected = (what: string): FleetError =>
   );
 
 /** @see X-Error-Code: RepoNotFound, RevisionNotFound, EntryNotFound, GatedRepo */
-function refusal(answer: HttpAnswer, { repository, revision }: HubSource, { token }: HubAccess): FleetError {
+function refusal(answer: HttpAnswer, { repository, revision }: HubSource, access: HubAccess): FleetError {
   const { status } = answer;
+  const token = access.token?.current();
   const code = answer.header('x-error-code') ?? '';
   const noToken = 'Set `secrets: { huggingface: { env: HF_TOKEN } }` with a token that may read it.';
   if (code === 'RevisionNotFound') {

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { everyNode } from '../../desired/layouts.ts';
-import { gatewayFile } from '../../desired/resolve.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
@@ -13,7 +11,7 @@ import { type ApiKeySource, type SecretSource, secretSourceText } from '../../mo
 import { placementSubject } from '../../model/subject.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { Run } from '../verb.ts';
-import { secretContext } from './secrets.ts';
+import { secretContext, simulatedSecret } from './secrets.ts';
 
 /** One API key source for a published endpoint, with the result of trying it. */
 export type KeySourceRow = NonNullable<SecretsDocument['keys']>[number];
@@ -31,21 +29,11 @@ export async function keySourceRows(
     for (const { source, hash } of await readKeysOf(run, publication.apiKeys, { name, folder })) {
       const base = { placement: name, source: secretSourceText(source), kind: source.kind };
       const missing = hash.kind === 'unknown' ? ({ state: 'missing', why: hash.detail } as const) : undefined;
-      rows.push({ ...base, ...(missing ?? { state: 'resolves' }) });
+      const isSimulated = simulatedSecret(run, source, { what: 'key', folder }) !== undefined;
+      rows.push({ ...base, ...(missing ?? { state: isSimulated ? 'simulated' : 'resolves' }) });
     }
   }
   return rows;
-}
-
-/** This meshwright's bundled gateway program, from the build. */
-const gatewayProgram = fileURLToPath(new URL('../../doorman/doorman.mjs', import.meta.url));
-
-/** The fleet with this meshwright's gateway program if it has a gateway. */
-export function withGatewayProgram(fleet: DesiredFleet): DesiredFleet {
-  const { gateway } = fleet;
-  return gateway === undefined
-    ? fleet
-    : { ...fleet, gateway: { ...gateway, extras: [{ name: gatewayFile, source: gatewayProgram }] } };
 }
 
 /** Long enough to resist guessing. A shorter key could be derived from its hash. */

@@ -3,7 +3,6 @@ import { isCommit } from '../../desired/hub-source.ts';
 import type { RepositoryFact, RepositoryPlace } from '../../desired/settle/settle-trees.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredModel, HubSource, UnreadSource } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { secretSourceText } from '../../model/secret.ts';
@@ -12,16 +11,23 @@ import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type ResolvedSecret, resolveSecret } from '../../secrets/resolve-secret.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
+import { hostRequest, needTrust, tokenHostRequests } from '../cluster/trust.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import { currentCommit, type HubAccess, resolveRepository } from './hub.ts';
+import { webAccess } from './http-get.ts';
+import { currentCommit, type HubAccess, resolveRepository, tokenReader } from './hub.ts';
 import { secretContext } from './secrets.ts';
 import { rehearsalWeb } from './simulated-web.ts';
 
 /** The form of a token, which is sent in a header and in a line of curl's configuration. */
 const tokenForm = /^[A-Za-z0-9._~+/=-]+$/;
 
-/** The Hugging Face token; undefined if the file has no source for it. */
+const overHttps = 'Set `downloads.mirror` to an https URL.';
+
+/**
+ * The Hugging Face token; undefined if the file has no source for it. Over plain http, no server gets it.
+ * @throws FleetError `trust/needed` if the caller did not allow the source, or to send the token to the mirror
+ */
 export async function readToken(
   run: Run,
   { downloads }: Pick<DesiredFleet, 'downloads'>,
@@ -31,6 +37,11 @@ export async function readToken(
   if (source === undefined) return undefined;
   const subject = namedSubject('secrets.huggingface');
   const question = 'Hugging Face token';
+  if (downloads?.mirror?.startsWith('http:') === true && run.options.sim !== true) {
+    const detail = `The token would reach ${new URL(downloads.mirror).host} in clear text. Nothing was sent.`;
+    return { kind: 'missing', diagnostic: diagnose('secret/unusable', { detail, subject, hint: overHttps }) };
+  }
+  if (run.options.sim !== true) await needTrust(run, tokenHostRequests({ ...given({ downloads }) }));
   const found = await resolveSecret(source, secretContext(run, { subject, folder, question, what: 'token' }));
   if (found.kind === 'missing' || tokenForm.test(found.secret.reveal())) return found;
   const detail = `The token comes from ${secretSourceText(source)}. It has characters that no Hugging Face token has.`;
@@ -45,17 +56,17 @@ export async function hubAccess(
   run: Run,
   { fleet, path }: Pick<OpenedCluster, 'fleet' | 'path'>,
 ): Promise<HubAccess | UnreadSource> {
-  const token = await readToken(run, fleet, dirname(path));
-  if (token?.kind === 'missing') {
-    const { detail, hint } = token.diagnostic;
-    return { kind: 'unresolved', detail: plainText(detail), hint };
-  }
   const onPause = (seconds: number): void =>
     run.console.err(`Hugging Face limits the rate of requests: waiting ${seconds} s\n`);
-  const access = { signal: run.signal, onPause, ...given({ token: token?.secret.reveal() }) };
+  const token = tokenReader(() => readToken(run, fleet, dirname(path)));
+  const access = { pauses: { seconds: 0 }, onPause, token };
   const web = await rehearsalWeb(run, path, 'Hugging Face');
-  if (web === undefined) return { ...access, downloads: fleet.downloads ?? {} };
-  return 'kind' in web ? web : { ...access, downloads: { mirror: web.origin }, ca: web.ca };
+  if (web === undefined) {
+    const { mirror } = fleet.downloads ?? {};
+    if (mirror !== undefined) await needTrust(run, hostRequest(mirror, 'Hugging Face'));
+    return { ...access, ...webAccess(run), downloads: fleet.downloads ?? {} };
+  }
+  return 'kind' in web ? web : { ...access, ...webAccess(run, web.ca), downloads: { mirror: web.origin } };
 }
 
 /** The commits and files of these repositories, by model name. */

@@ -28,11 +28,12 @@ import { safetensorsShape } from '../../rack/artifacts/shapes/safetensors-shape.
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { Remote } from '../../remote/remote.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
+import { hostRequest, needTrust } from '../cluster/trust.ts';
 import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
-import { type HttpAnswer, httpGet, type WebAccess } from './http-get.ts';
-import type { HubAccess } from './hub.ts';
+import { type HttpAnswer, httpGet, type WebAccess, webAccess } from './http-get.ts';
+import { type HubAccess, withToken } from './hub.ts';
 import type { rehearsalWeb } from './simulated-web.ts';
 
 /** The number of nodes that are tried for a model with files on the nodes. */
@@ -91,7 +92,7 @@ export function readersOf(
 
 async function shapeOf(
   run: Run,
-  { source, files, hub, listedAt }: DesiredModel,
+  { name, source, files, hub, listedAt }: DesiredModel,
   { hubAccess, standIn }: Omit<ShapeReach, 'openTargets'>,
 ): Promise<ShapeFact> {
   const paths = files.map(({ path }) => path);
@@ -108,7 +109,8 @@ async function shapeOf(
         if (web !== undefined && ('kind' in web || listedAt === undefined)) {
           return unknownShape('a rehearsal does not contact its server');
         }
-        return readShape(urlSource(source.base, { signal: run.signal, ...given({ ca: web?.ca }) }), paths);
+        if (web === undefined) await needTrust(run, hostRequest(source.base, name));
+        return readShape(urlSource(source.base, webAccess(run, web?.ca)), paths);
       }
       const access = await hubAccess();
       if ('kind' in access) return unknownShape('Hugging Face could not be asked');
@@ -326,11 +328,13 @@ async function readFrom(path: string, from: number, to: number): Promise<ReadByt
 }
 
 /** A server with files below this base URL, which must end in `/`; requests only byte ranges. */
-export const urlSource = (base: string, { token, ...access }: WebAccess & { readonly token?: string }): ByteSource => ({
+export const urlSource = (base: string, { token, ...access }: WebAccess & Pick<HubAccess, 'token'>): ByteSource => ({
   read: async (path, from, to) => {
     const url = new URL(path.split('/').map(encodeURIComponent).join('/'), base);
-    const headers = { range: `bytes=${from}-${to - 1}`, ...given({ authorization: token && `Bearer ${token}` }) };
-    const answer = await httpGet(url.href, { headers, mostBytes: to - from, isCut: true }, access);
+    const range = `bytes=${from}-${to - 1}`;
+    const answer = await withToken({ ...given({ token }) }, (headers) =>
+      httpGet(url.href, { headers: { range, ...headers }, mostBytes: to - from, isCut: true }, access),
+    );
     return 'why' in answer ? failed(`cannot be fetched: its server ${answer.why}`) : readAnswer(answer, from, to);
   },
 });

@@ -26,6 +26,8 @@ import type { TreeFile } from '../../model/node-script.ts';
 import { modelSubject, namedSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
 import { programsIn } from '../cluster/doubles.ts';
 import type { JudgedFiles, OpenedCluster } from '../cluster/open-cluster.ts';
+import { needTrust, sourceRequests } from '../cluster/trust.ts';
+import { isInside } from '../files/places.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { resolveReleases } from './resolve-releases.ts';
@@ -46,9 +48,9 @@ async function listArchive(path: string, signal: AbortSignal): Promise<readonly 
       cwd: dirname(path),
       env: { PATH: process.env['PATH'], LC_ALL: 'C' },
       stdio: ['ignore', 'pipe', 'ignore'],
-      // spawn's own timeout would keep the process alive if tar could not be started.
-      signal: AbortSignal.any([signal, AbortSignal.timeout(listMs)]),
+      signal,
     });
+    const late = setTimeout(() => child.kill(), listMs);
     const parts: Buffer[] = [];
     let size = 0;
     child.stdout.on('data', (part: Buffer) => {
@@ -56,8 +58,12 @@ async function listArchive(path: string, signal: AbortSignal): Promise<readonly 
       if (size > longestList) child.kill();
       else parts.push(part);
     });
-    child.on('error', () => resolve(undefined));
-    child.on('close', (code) => resolve(code === 0 ? Buffer.concat(parts).toString('utf8') : undefined));
+    const end = (listed?: string): void => {
+      clearTimeout(late);
+      resolve(listed);
+    };
+    child.on('error', () => end());
+    child.on('close', (code) => end(code === 0 ? Buffer.concat(parts).toString('utf8') : undefined));
   });
   return text?.split('\n').map((line) => line.replace(/^\.\//, ''));
 }
@@ -166,6 +172,7 @@ export async function readSources(
   { archives, folders, releases }: SourcePlaces,
   clusterFile: string,
 ): Promise<SourceFacts> {
+  await needTrust(run, sourceRequests({ archives, folders, releases }));
   const resolved = await resolveReleases(run, releases, clusterFile);
   // Without a prototype, because `constructor` is a valid model name.
   const read: { archives: Record<string, ArchiveFact>; folders: Record<string, FolderFact> } = {
@@ -203,7 +210,10 @@ export async function readArchive(path: string, signal: AbortSignal): Promise<Ar
   }
 }
 
-/** All files below a folder with digests, or why they are unknown. Reads links to files, refuses links to folders. */
+/**
+ * All files below a folder with digests, or why they are unknown. Reads links to its own files, and refuses links to
+ * folders and out of it: the nodes publish what is read.
+ */
 export async function readFolder(path: string, signal: AbortSignal): Promise<FolderFact> {
   try {
     const files: TreeFile[] = [];
@@ -224,6 +234,8 @@ async function* filesBelow(root: string, folder: string): AsyncGenerator<string>
     const inside = folder === '' ? entry.name : `${folder}/${entry.name}`;
     if (entry.name === finderFile) continue;
     if (entry.isDirectory()) yield* filesBelow(root, inside);
+    else if (entry.isSymbolicLink() && !isInside(root, join(root, inside)))
+      throw new Error(`${escapeText(inside)} is a link that leads out of it; copy the folder with cp -RL`);
     else yield inside;
   }
 }

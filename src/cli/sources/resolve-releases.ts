@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { mirrored } from '../../desired/mirror.ts';
 import { pageEntry } from '../../desired/releases.ts';
 import type { ArchiveFact, ReleasePlace } from '../../desired/settle/settle-trees.ts';
+import { mostTreeBytes } from '../../desired/tree-paths.ts';
 import type { Release, UnreadArchive } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import { type HttpAnswer, type HttpQuestion, httpGet, type WebAccess } from './http-get.ts';
+import { type HttpAnswer, type HttpQuestion, httpGet, type WebAccess, webAccess } from './http-get.ts';
 import { rehearsalWeb } from './simulated-web.ts';
 
 /** A release page is shorter than this. */
@@ -30,7 +31,7 @@ export async function resolveReleases(
         };
         const fact = isSource(name)
           ? await resolveSource(run, release, clusterFile, onHashed)
-          : await resolveRelease(release, { signal: run.signal }, onHashed);
+          : await resolveRelease(release, webAccess(run), onHashed);
         done(name);
         return [name, fact] as const;
       }),
@@ -50,10 +51,10 @@ async function resolveSource(
   onHashed: (bytes: number) => void,
 ): Promise<ArchiveFact> {
   const web = await rehearsalWeb(run, clusterFile, 'GitHub');
-  if (web === undefined) return resolveRelease(release, { signal: run.signal }, onHashed);
+  if (web === undefined) return resolveRelease(release, webAccess(run), onHashed);
   if ('kind' in web) return web;
   const from = mirrored(release.url, { mirror: web.origin });
-  return resolveRelease({ ...release, from }, { signal: run.signal, ca: web.ca }, onHashed);
+  return resolveRelease({ ...release, from }, webAccess(run, web.ca), onHashed);
 }
 
 /** @throws only if the run is interrupted */
@@ -67,6 +68,9 @@ export async function resolveRelease(
   const { sha256 } = published;
   const sizeBytes = published.sizeBytes ?? (sha256 === undefined ? undefined : await askSize(release, access));
   if (typeof sizeBytes === 'object') return sizeBytes;
+  if ((sizeBytes ?? 0) > mostTreeBytes) {
+    return unresolved(`${release.from} has ${bytesText(sizeBytes ?? 0)}; the limit is ${bytesText(mostTreeBytes)}.`);
+  }
   if (sha256 !== undefined && sizeBytes !== undefined) return { kind: 'known', sha256, sizeBytes };
   const hashed = await hashArchive(release, access, onHashed);
   if (sha256 === undefined || hashed.kind !== 'known' || hashed.sha256 === sha256) return hashed;

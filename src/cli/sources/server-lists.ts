@@ -1,16 +1,17 @@
 import { checksumName, readChecksums } from '../../desired/checksum-list.ts';
 import { encodedPath } from '../../desired/hub-source.ts';
 import type { FolderFact, ServerPlace } from '../../desired/settle/settle-trees.ts';
-import { mostTreeFiles } from '../../desired/tree-paths.ts';
+import { mostTreeBytes, mostTreeFiles } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import { given } from '../../model/given.ts';
 import type { TreeFile } from '../../model/node-script.ts';
+import { bytesText } from '../../model/text/units.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
+import { hostRequest, needTrust } from '../cluster/trust.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import type { WebAccess } from './http-get.ts';
+import { type WebAccess, webAccess } from './http-get.ts';
 import { request } from './resolve-releases.ts';
 import { rehearsalWeb } from './simulated-web.ts';
 
@@ -28,12 +29,14 @@ export async function readServerLists(
   const read: Record<string, FolderFact> = Object.create(null);
   if (servers.length === 0) return read;
   const web = await rehearsalWeb(run, clusterFile, 'the servers of models');
+  if (web === undefined)
+    await needTrust(
+      run,
+      servers.flatMap(({ name, base }) => hostRequest(base, name)),
+    );
   await withProgress(run.console, ['reading file lists', servers], async (done) => {
     for (const { name, base } of servers) {
-      read[name] =
-        web !== undefined && 'kind' in web
-          ? web
-          : await readServerList(base, { signal: run.signal, ...given({ ca: web?.ca }) });
+      read[name] = web !== undefined && 'kind' in web ? web : await readServerList(base, webAccess(run, web?.ca));
       done(name);
     }
   });
@@ -77,7 +80,10 @@ async function sizeOf(url: string, access: WebAccess): Promise<number> {
   const answer = await request(url, { method: 'HEAD' }, access);
   if ('kind' in answer) throw problem(answer.detail, toTryAgain);
   const text = answer.header('content-length') ?? '';
-  if (/^\d{1,15}$/.test(text)) return Number(text);
+  if (/^\d{1,15}$/.test(text)) {
+    if (Number(text) <= mostTreeBytes) return Number(text);
+    throw problem(`${url} has ${bytesText(Number(text))}; the limit is ${bytesText(mostTreeBytes)}.`, toTryAgain);
+  }
   throw problem(
     `${url}: its server does not report the size of the file.`,
     "Use a server that sends Content-Length, or list the model's `files` in the cluster file.",

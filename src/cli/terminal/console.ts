@@ -284,40 +284,35 @@ const drawLine = (console: Console, line: string): void =>
   console.err(console.canRewrite ? `${clearLine}${line}` : `${line}\n`);
 
 const firstWordAfterMs = 2_000;
+/** The longest silence of a running command on a pipe. */
+const longestSilenceMs = 5_000;
 
 /**
- * Runs `work`. After two seconds, shows progress on stderr: a terminal redraws one line every second, otherwise a line
- * is printed every ten seconds. `what` is a participle such as `observing`; `work` reports each finished item.
+ * Runs `work`. After two seconds, shows a line on stderr: a terminal redraws it every second, otherwise it is printed
+ * every five seconds. Without a text, no line is shown.
  */
-export async function withProgress<T>(
+export async function withLine<T>(
   console: Console,
-  [what, awaited]: readonly [what: string | (() => string), awaited: readonly { readonly name: string }[]],
-  work: (done: (name: string) => void) => Promise<T>,
+  lineAt: (seconds: number) => string | undefined,
+  work: () => Promise<T>,
 ): Promise<T> {
-  const waiting = new Set(awaited.map(({ name }) => name));
   const startedAtMs = performance.now();
   let isShown = false;
   const say = (): void => {
-    if (waiting.size === 0) return;
-    const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
-    const line = progressLine(typeof what === 'string' ? what : what(), {
-      total: awaited.length,
-      waiting: [...waiting],
-      seconds,
-      columns: console.columns,
-    });
+    const line = lineAt(Math.round((performance.now() - startedAtMs) / 1_000));
+    if (line === undefined) return;
     drawLine(console, line);
     isShown = true;
   };
   let every: NodeJS.Timeout | undefined;
   const first = setTimeout(() => {
     say();
-    every = setInterval(say, console.canRewrite ? 1_000 : 10_000);
+    every = setInterval(say, console.canRewrite ? 1_000 : longestSilenceMs);
     every.unref();
   }, firstWordAfterMs);
   first.unref();
   try {
-    return await work((name) => void waiting.delete(name));
+    return await work();
   } finally {
     clearTimeout(first);
     clearInterval(every);
@@ -325,17 +320,39 @@ export async function withProgress<T>(
   }
 }
 
-/** A line on stderr. On a terminal every call redraws it; otherwise it is printed every ten seconds. */
+/**
+ * Runs `work`, and shows what it still waits for ({@link withLine}). `what` is a participle such as `observing`; `work`
+ * reports each finished item.
+ */
+export async function withProgress<T>(
+  console: Console,
+  [what, awaited]: readonly [what: string | (() => string), awaited: readonly { readonly name: string }[]],
+  work: (done: (name: string) => void) => Promise<T>,
+): Promise<T> {
+  const waiting = new Set(awaited.map(({ name }) => name));
+  const lineAt = (seconds: number): string | undefined =>
+    waiting.size === 0
+      ? undefined
+      : progressLine(typeof what === 'string' ? what : what(), {
+          total: awaited.length,
+          waiting: [...waiting],
+          seconds,
+          columns: console.canRewrite ? console.columns : Number.POSITIVE_INFINITY,
+        });
+  return withLine(console, lineAt, () => work((name) => void waiting.delete(name)));
+}
+
+/** A line on stderr. On a terminal every call redraws it; otherwise it is printed every five seconds. */
 export function showWait(console: Console) {
   let shownAtMs: number | undefined;
   return {
     /** Shows the unmet conditions and the remaining time. */
     show: (missing: readonly string[], leftMs: number): void => {
       const nowMs = performance.now();
-      if (!console.canRewrite && shownAtMs !== undefined && nowMs - shownAtMs < 10_000) return;
+      if (!console.canRewrite && shownAtMs !== undefined && nowMs - shownAtMs < longestSilenceMs) return;
       shownAtMs = nowMs;
       const text = `${durationText(Math.max(0, leftMs))} left: waiting for ${escapeText(missing.join(', '))}`;
-      drawLine(console, cut(text, console.columns));
+      drawLine(console, console.canRewrite ? cut(text, console.columns) : text);
     },
     /** Clears the line. Can be called at any time. */
     end: (): void => {
@@ -348,7 +365,10 @@ export function showWait(console: Console) {
 const cut = (text: string, columns: number): string =>
   text.length < columns ? text : `${text.slice(0, Math.max(0, columns - 4))}...`;
 
-/** One progress line, cut to the width of the terminal. */
+/** The number of names in one line. */
+const mostNames = 20;
+
+/** One progress line with as many whole names as fit into the terminal. */
 export function progressLine(
   what: string,
   at: {
@@ -358,7 +378,13 @@ export function progressLine(
     readonly columns: number;
   },
 ): string {
-  const done = at.total - at.waiting.length;
-  const text = `${what}: ${done} of ${at.total} done after ${at.seconds} s, waiting for ${at.waiting.join(', ')}`;
-  return cut(text, at.columns);
+  const { total, waiting, seconds, columns } = at;
+  const names = (count: number): string =>
+    `${waiting.slice(0, count).join(', ')}${count < waiting.length ? ` and ${waiting.length - count} more` : ''}`;
+  const head = `${what}: ${total - waiting.length} of ${total} done after ${seconds} s, waiting for`;
+  for (let count = Math.min(waiting.length, mostNames); count > 0; count -= 1) {
+    const text = `${head} ${names(count)}`;
+    if (text.length < columns) return text;
+  }
+  return cut(`${what}, ${seconds} s: ${names(1)}`, columns);
 }

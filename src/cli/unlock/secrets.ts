@@ -26,7 +26,7 @@ import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { observeLimits } from '../look/observe-fleet.ts';
 import { type KeySourceRow, keySourceRows } from '../sources/read-keys.ts';
-import { secretContext } from '../sources/secrets.ts';
+import { secretContext, simulatedSecret } from '../sources/secrets.ts';
 import { diagnosticsJson, pageFor, showDiagnostics, showJson, withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -101,8 +101,13 @@ async function lookAtSources(run: Run, clusterFile: string, nodes: readonly Desi
       found.push({ ...base, state: 'asked' });
       continue;
     }
+    const folder = dirname(clusterFile);
+    if (simulatedSecret(run, source, { folder }) !== undefined) {
+      found.push({ ...base, state: 'simulated' });
+      continue;
+    }
     const subject = nodesSubject(names);
-    const context = secretContext(run, { subject, folder: dirname(clusterFile), question: '' });
+    const context = secretContext(run, { subject, folder, question: '' });
     const resolved = await resolveSecret(source, context);
     found.push(
       resolved.kind === 'resolved'
@@ -166,6 +171,7 @@ const stateText: Readonly<Record<Source['state'], string>> = {
   resolves: 'found',
   missing: 'not found',
   asked: 'asked when needed',
+  simulated: 'not read in a rehearsal',
 };
 
 const needText: Readonly<Record<Need, string>> = {

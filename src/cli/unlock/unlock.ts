@@ -22,7 +22,7 @@ import { namedNodes } from '../cluster/targets.ts';
 import { keyProblem } from '../enroll/enroll-one.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { observeLimits } from '../look/observe-fleet.ts';
-import { secretContext, typedPasswordSource } from '../sources/secrets.ts';
+import { allowSecret, secretContext, typedPasswordSource } from '../sources/secrets.ts';
 import { askIfPossible } from '../terminal/ask.ts';
 import { diagnosticsJson, logFindings, showDiagnostics, showJson, withProgress } from '../terminal/console.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
@@ -158,6 +158,11 @@ export const unlock: VerbBody = async (run) => {
   const nodes = namedNodes(run, cluster.fleet);
   if (typeof run.own['expect'] === 'string' && nodes.length !== 1) {
     throw usageError('--expect needs exactly one node.', 'Name one node, or leave out --expect.');
+  }
+  // Without leave for a password, no Mac is contacted and no key is pinned.
+  for (const { password } of nodes) {
+    const source = typedPasswordSource(run) ?? password;
+    if (source !== undefined) await allowSecret(run, source, { folder: dirname(cluster.path) });
   }
   const results = new Map<string, Result>();
   const set = (result: Result): void => void results.set(result.name, result);

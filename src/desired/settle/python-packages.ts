@@ -110,12 +110,21 @@ function textOf({ name }: DesiredRuntime, extra: RuntimeExtra, archives: SourceF
   return seen?.kind === 'known' ? seen.text : undefined;
 }
 
+/** Findings about one list. A file that is no list has one on every line. */
+const mostFindings = 3;
+
 function packagesOf(runtime: DesiredRuntime, path: string, text: string, needed: readonly string[]) {
   const { packages, problems } = readRequirements(text);
   const subject = runtimeSubject(runtime.name);
-  const lines = problems.map((one) =>
-    diagnose('mlx/unlocked-requirement', { subject, detail: escapeText(`${path}:${one.line}: ${one.text}`) }),
-  );
+  const shown = problems.slice(0, mostFindings);
+  const lines = shown.map((one, at) => {
+    const more = at === mostFindings - 1 ? problems.length - mostFindings : 0;
+    const end = more === 0 ? '' : ` The same is true of ${more} more.`;
+    return diagnose('mlx/unlocked-requirement', {
+      subject,
+      detail: escapeText(`${path}:${one.line}: ${one.text}${end}`),
+    });
+  });
   const missing = needed.filter((name) => !packages.some((one) => one.name === name));
   const without = missing.map((name) =>
     diagnose('mlx/package-missing', { subject, detail: escapeText(`${path} does not list ${name}.`) }),
@@ -319,7 +328,7 @@ function requirementOf(text: string): Requirement | string {
   if (text.startsWith('-')) {
     return indexOption.test(text)
       ? { name: '', hashes: [], isAtUrl: false, isConditional: false }
-      : `\`${text.split(/[ =]/)[0]}\` is not allowed in a locked list; the only allowed option is an https index.`;
+      : 'The only option that is allowed in a locked list is an https index.';
   }
   const words = text.trim().split(/\s+/);
   const from = words.findLastIndex((word) => !hash.test(word)) + 1;
@@ -327,9 +336,12 @@ function requirementOf(text: string): Requirement | string {
   const hashes = words.slice(from).flatMap((word) => hash.exec(word)?.[1] ?? []);
   const [, name = '', version] = pinned.exec(wanted) ?? [];
   const [, other = '', wheel = ''] = atUrl.exec(wanted) ?? [];
-  const shown = wanted.split(/[\s;]/)[0] ?? '';
-  if (name === '' && other === '') return `\`${shown}\` is neither pinned with == nor a wheel at an https URL.`;
-  if (hashes.length === 0) return `\`${shown}\` has no --hash=sha256:…, so any file with that name would be accepted.`;
+  // The file may be private, so nothing of it may be shown.
+  const [, begun] = /^([A-Za-z0-9._-]{1,64})\s*==/.exec(wanted) ?? [];
+  if (name === '' && other === '')
+    return `${begun === undefined ? 'The line' : `\`${begun}\``} is neither pinned with == nor a wheel at an https URL.`;
+  if (hashes.length === 0)
+    return `\`${name || other}\` has no --hash=sha256:…, so any file with that name would be accepted.`;
   const isAtUrl = name === '';
   const found = isAtUrl ? wheel.split('-')[1] : version;
   const isConditional = wanted.includes(';');

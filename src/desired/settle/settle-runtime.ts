@@ -186,7 +186,13 @@ interface SettledFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function settleFile(runtime: string, word: string, seen: ArchiveFact, before: LockedArchive | undefined): SettledFile {
+function settleFile(
+  runtime: string,
+  word: string,
+  seen: ArchiveFact,
+  before: LockedArchive | undefined,
+  change = `${word} changed`,
+): SettledFile {
   const now = seen.kind === 'known' ? { sha256: seen.sha256, sizeBytes: seen.sizeBytes } : before;
   if (now === undefined) {
     return seen.kind === 'known'
@@ -198,7 +204,7 @@ function settleFile(runtime: string, word: string, seen: ArchiveFact, before: Lo
   if (before === undefined)
     return { now, additions: [`${about}: ${is}, ${bytesText(now.sizeBytes)}`], diagnostics: [] };
   const isSame = before.sha256 === now.sha256;
-  const changed = `runtime ${runtime}: ${word} changed, ${is} instead of ${shortDigest(before.sha256)}`;
+  const changed = `runtime ${runtime}: ${change}, ${is} instead of ${shortDigest(before.sha256)}`;
   return { now, additions: isSame ? [] : [changed], diagnostics: [] };
 }
 
@@ -211,13 +217,21 @@ function settleArchive(runtime: RuntimeSource, { lock, sources, baseFolder }: Tr
   if (builds !== undefined && (seen.kind === 'missing' || seen.kind === 'unbuilt')) {
     return { ...unbuiltFile(name, builds, seen), ...given({ kept: before }) };
   }
-  if (release === undefined) return settleFile(name, 'archive', seen, before);
+  if (release === undefined) return settleFile(name, 'archive', seen, before, versionChange(runtime, lock));
   // Without an attempt to resolve it, the lock's entry counts, because it is the version that nodes have.
   const isTried = own(sources.archives, name) !== undefined;
   const file: SettledFile = settleFile(name, 'archive', seen, isTried && url !== release.url ? undefined : before);
   if (file.now === undefined) return { ...file, ...given({ kept: before, release: before && url }) };
   if (seen.kind !== 'known') return { ...file, ...given({ release: url }) };
   return { ...file, release: release.url, additions: releaseAdditions(runtime, file.now, lock) };
+}
+
+/** `1.0.71 -> 1.0.72`, if both versions have names. */
+function versionChange(runtime: RuntimeSource & Partial<RuntimeKeys>, lock: ClusterLock): string | undefined {
+  const { sha256 } = own(lock.runtimes, runtime.name) ?? {};
+  const before = sha256 && versionNames(own(lock.runtimeKeys, runtime.name) ?? [])[shortDigest(sha256)];
+  const now = versionName(runtime);
+  return before === undefined || now === undefined || before === now ? undefined : `${before} -> ${now}`;
 }
 
 function releaseAdditions(
@@ -252,6 +266,12 @@ export const archiveCode = (kind: UnreadArchive['kind']): DiagnosticCode => code
 /** True for a file that apply makes before everything else. */
 export const isMadeFirst = (unread: UnreadArchive | undefined): boolean =>
   unread?.kind === 'to-list' || unread?.kind === 'to-build';
+
+/** What an apply does before it knows the digest, to follow `after`; undefined for other runtimes. */
+export function madeFirst({ name, unread }: Pick<DesiredRuntime, 'name' | 'unread'>): string | undefined {
+  if (!isMadeFirst(unread)) return undefined;
+  return unread?.kind === 'to-build' ? `${name} is built` : `the packages of ${name} are listed`;
+}
 
 const noFile = (runtime: string, { kind, detail, hint }: UnreadArchive): Diagnostic =>
   diagnose(archiveCode(kind), { detail, subject: runtimeSubject(runtime), ...given({ hint }) });
@@ -308,6 +328,19 @@ export function lockedKeys(
   const kept = { of, keys: known?.driver === keys.driver ? { ...known, ...keys } : keys };
   return [...before.filter((one) => one.of !== of), kept].slice(-keptVersions);
 }
+
+/** The name of a version for people; undefined for an archive without one. */
+const versionName = ({ packages, ...keys }: Partial<RuntimeKeys>): string | undefined =>
+  'version' in keys && typeof keys.version === 'string' ? keys.version : packages?.['mlx-lm'];
+
+/** The names of these versions, by the first digits of their digests. */
+export const versionNames = (versions: readonly KeptKeys[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    versions.flatMap(({ of, keys }) => {
+      const name = versionName(keys);
+      return name === undefined ? [] : [[shortDigest(of), name] as const];
+    }),
+  );
 
 /** The lock line of one version. */
 export const keysText = ({ of, keys }: KeptKeys): string => `${of} ${JSON.stringify(keys)}`;

@@ -12,7 +12,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import type { KeysByDriver } from '../rules/rule.ts';
 import { settlePackages, settleWheels } from './python-packages.ts';
 import { settleLinks } from './settle-links.ts';
-import { lockedKeys, type SettledRuntime, settleRuntime, withKeptKeys } from './settle-runtime.ts';
+import { lockedKeys, type SettledRuntime, settleRuntime, versionNames, withKeptKeys } from './settle-runtime.ts';
 import { own, type SourceFacts, settleModel } from './settle-trees.ts';
 
 /** Adds nodes to a lock. A node remains in the lock until `forget` removes it. */
@@ -103,6 +103,7 @@ export function settleFleet(
     models.map((one) => one.wanted),
     lock,
   );
+  const versions = listed.map(({ runtime }) => [runtime.name, lockedKeys(runtime, lock, drivers)] as const);
   const { releases: _____, runtimeFiles: _, shapes: __, takenBack: ___, runtimeKeys: ____, ...kept } = lock;
   const newLock: ClusterLock = {
     ...kept,
@@ -118,13 +119,7 @@ export function settleFleet(
       takenBack: unlessEmpty(
         lockedByName(programs.map(({ wanted, takenBack: locked }) => ({ wanted, ...given({ locked }) }))),
       ),
-      runtimeKeys: unlessEmpty(
-        Object.fromEntries(
-          listed
-            .map(({ runtime }) => [runtime.name, lockedKeys(runtime, lock, drivers)] as const)
-            .filter(([, versions]) => versions.length > 0),
-        ),
-      ),
+      runtimeKeys: unlessEmpty(Object.fromEntries(versions.filter(([, all]) => all.length > 0))),
       shapes: shaped.shapes,
     }),
   };
@@ -135,6 +130,11 @@ export function settleFleet(
       thunderbolt: links.thunderbolt,
       ...(gateway === undefined ? {} : { gateway: gateway.wanted }),
       runtimes: listed.map((one) => withKeptKeys(one.runtime, lock)),
+      ...given({
+        versions: unlessEmpty(
+          versionNames([...Object.values(lock.runtimeKeys ?? {}), ...versions.map(([, all]) => all)].flat()),
+        ),
+      }),
       models: shaped.models,
       placements: fleet.placements.map((one) => withKeyHashes(one, sources)),
     },

@@ -60,7 +60,7 @@ export const applyCodes = {
   'step/wrong-digest': {
     summary: 'A file that arrived on a node has the wrong digest.',
     cause:
-      'Its SHA-256 differs from the one in the cluster file or the lock. Either the source changed, or the digest is wrong. The file was not used.',
+      'Its SHA-256 or its size differs from the one in the cluster file or the lock. Either the source changed, or the lock is wrong. A download stops as soon as it has more bytes than the file. The file was not used.',
     hint: 'Compare the source with the digest, and correct whichever is wrong.',
   },
   'step/not-adopted': {
@@ -211,7 +211,8 @@ export const applyCodes = {
   },
   'playbook/leaves-stopped': {
     summary: 'This playbook stops placements and never starts them again.',
-    cause: 'Before a Mac is rebooted, all placements on it are stopped. No later task starts them.',
+    cause:
+      'Before a Mac is rebooted, all placements on it are stopped. Some of them are neither started by a later task nor stopped by an earlier one.',
     hint: 'Add `- start: {}` after it. If they should stay stopped, add `- stop: {}` before it.',
   },
   'playbook/unknown-field': {

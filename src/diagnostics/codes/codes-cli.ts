@@ -44,6 +44,17 @@ export const cliCodes = {
     cause: 'A command that makes changes was started without a terminal and without `--yes`.',
     hint: 'Check what the command will do, then add `--yes`.',
   },
+  'trust/needed': {
+    summary: 'The cluster file asks for something on this computer that was not allowed.',
+    cause:
+      'A file of another person could run any program of this computer, or send its variables and files to a server. So what a cluster file asks for, outside of its own folder, is allowed by the caller: with `--trust KIND=VALUE`, in `MESHWRIGHT_TRUST` (one line each), or by an answer at a terminal. With `CI` set, or without a terminal, no answer is remembered.',
+    hint: 'Check the file, then add `--trust`.',
+  },
+  'trust/declined': {
+    summary: 'You did not allow what the cluster file asks for.',
+    cause: 'The answer to the question was no. Nothing of it was run, read or sent.',
+    hint: 'Remove it from the file, or run the command again and allow it.',
+  },
   'run/interrupted': {
     summary: 'The run was interrupted before it reached this node.',
     cause: 'Ctrl-C, a closed terminal or SIGTERM ended the run.',

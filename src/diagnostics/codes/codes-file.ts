@@ -89,7 +89,8 @@ const yamlCodes = {
   },
   'yaml/ambiguous-number': {
     summary: 'Different YAML readers read this number differently.',
-    cause: 'YAML 1.1 and YAML 1.2 differ in how they read octal numbers, leading zeros and exponents.',
+    cause:
+      'YAML 1.1 and YAML 1.2 differ in how they read octal numbers, leading zeros and exponents. Some readers know no hexadecimal numbers.',
     hint: 'Write the number with decimal digits only, without a leading zero.',
   },
   'yaml/more-problems': {

@@ -207,7 +207,7 @@ export const placementCodes = {
   'placement/sharding-missing': {
     summary: 'A placement on several nodes does not set `sharding`.',
     cause:
-      '`tensor` splits every layer across all nodes and needs a link between every pair of nodes. `pipeline` needs a ring of links.',
+      '`tensor` splits every layer across all nodes and needs a link between every pair of nodes; with mlx, a ring of links is enough, but slower. `pipeline` needs a ring of links.',
     hint: 'Add `sharding: tensor` or `sharding: pipeline`. To run the whole model on each of the nodes, add `replicas: per-node`.',
   },
   'placement/mesh-not-complete': {

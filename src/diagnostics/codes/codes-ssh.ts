@@ -83,13 +83,13 @@ export const sshCodes = {
     summary: 'The node refused the connection.',
     cause:
       'The Mac answers, but nothing listens on this port. Remote Login is off, the port is wrong, or macOS is starting up or shutting down.',
-    hint: 'On the Mac, turn on System Settings > General > Sharing > Remote Login, or correct `ssh.port` in cluster.yaml.',
+    hint: 'Is the Mac on? If so, turn on System Settings > General > Sharing > Remote Login, or correct `ssh.port` in cluster.yaml.',
   },
   'ssh/timed-out': {
     summary: 'The node did not answer in time.',
     cause:
       'It accepted the connection, but the handshake, the login or the command did not finish before the deadline.',
-    hint: 'Try `ssh -v` to the same address: the Mac may be overloaded, or a firewall may be in the way. For a slow command, allow more time: `--deadline 2m`',
+    hint: 'Is the Mac on? Try `ssh -v` to the same address: it may be overloaded, or a firewall may be in the way. For a slow command, allow more time: `--deadline 2m`',
   },
   'ssh/not-ssh': {
     summary: 'The server at this address is not an SSH server.',

@@ -331,6 +331,8 @@ export interface CheckedMac {
   readonly trees: Known<readonly KeptTree[]>;
   readonly foreignDaemons: Known<readonly ForeignDaemon[]>;
   readonly firewall: Known<'off' | 'on' | 'blocks-all'>;
+  /** The version of macOS, such as `27.0`. */
+  readonly macos: Known<string>;
 }
 
 export interface CheckedNode {

@@ -131,8 +131,9 @@ sub kept_of {
   my $is_plain = $text =~ /^(?:$plain)$/;
   $is_open = 0 if !$is_plain || $text =~ /^Starting node /;
   return $line if $is_plain;
-  # A request stands in records of no consequence; what runners print themselves comes in one as well.
-  return undef if $level !~ /^(?:WARNING|ERROR|CRITICAL)$/ && $text !~ /^Runner std(?:out|err): /;
+  # A request stands in records of no consequence; what runners print themselves comes in one as well, and what the
+  # network layer reports about connections.
+  return undef if $level !~ /^(?:WARNING|ERROR|CRITICAL)$/ && $text !~ /^(?:Runner std(?:out|err)|RUST): /;
   my $words = failure_in($text);
   my ($runner) = $text =~ /^(Runner [0-9a-f-]{36} crashed with critical exception) /;
   return $head . ($words // "$runner (in words that are not kept)") if defined $words || defined $runner;

@@ -1,7 +1,8 @@
 import { packageSource, shortCommit } from '../../desired/package-source.ts';
 import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { DesiredRuntime, PackageSource } from '../../model/desired.ts';
-import { isOneOf, isProgram } from '../contract/version-keys.ts';
+import { given } from '../../model/given.ts';
+import { isOneOf, isProgram, isText } from '../contract/version-keys.ts';
 import { llamaReleases } from './releases.ts';
 import { rules } from './rules.ts';
 
@@ -11,6 +12,8 @@ export interface LlamaRuntime extends DesiredRuntime {
   /** Paths of the two programs in the archive. */
   readonly server: string;
   readonly worker: string;
+  /** The release or the commit; absent for an archive in the file. */
+  readonly version?: string;
   /** Whether workers keep tensors between starts; each one is verified before every start. */
   readonly cache: 'none' | 'verified';
 }
@@ -22,6 +25,7 @@ export const keys: DriverKeys<LlamaRuntime> = {
   ofPlacements: ['args', 'parallel', 'shares', 'drafter'],
   rules,
   resolve: ({
+    version,
     source,
     server = `${llamaFolder}/llama-server`,
     worker = `${llamaFolder}/ggml-rpc-server`,
@@ -31,19 +35,24 @@ export const keys: DriverKeys<LlamaRuntime> = {
     server,
     worker,
     cache,
+    ...given({ version }),
     ...builtFrom(source === undefined ? undefined : packageSource(source)),
   }),
-  ofVersion: ({ server, worker, cache }) =>
+  ofVersion: ({ server, worker, cache, version }) =>
     isProgram(server) && isProgram(worker) && isOneOf(cache, 'none', 'verified')
-      ? { driver: 'llamacpp-rpc', server, worker, cache }
+      ? { driver: 'llamacpp-rpc', server, worker, cache, ...(isText(version) ? { version } : {}) }
       : undefined,
 };
 
 /** The archive that `apply` builds from a commit, next to the lock. */
-const builtFrom = (source: PackageSource | undefined): Partial<Pick<LlamaRuntime, 'archive' | 'builds'>> =>
+const builtFrom = (source: PackageSource | undefined): Partial<Pick<LlamaRuntime, 'archive' | 'builds' | 'version'>> =>
   source === undefined
     ? {}
-    : { archive: `./llama.cpp-${shortCommit(source)}-macos-arm64.tar.gz`, builds: { name: 'llama.cpp', source } };
+    : {
+        version: shortCommit(source),
+        archive: `./llama.cpp-${shortCommit(source)}-macos-arm64.tar.gz`,
+        builds: { name: 'llama.cpp', source },
+      };
 
 /** The default folder of llama.cpp in its archive. */
 export const llamaFolder = 'bin';

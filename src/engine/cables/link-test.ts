@@ -30,6 +30,10 @@ const brokenForms = [
 /** An end that only lost the other one is not the cause. */
 const followsForm = /^the other end /;
 
+/** What the loader of macOS or Linux says about every place where it has looked. */
+const loaderForm = /^(?:dlopen\()?librdma\.dylib\b/;
+const noLibrary = 'no RDMA library was found (macOS 26.2 or later has it; simulated Macs: npm run native)';
+
 /**
  * Combines the lines of both ends, the leading one first.
  *
@@ -78,7 +82,10 @@ const failedFor = (reason: string): Transport => ({
 /** Why an end did not measure everything, as its program reported it, or else how it ended; undefined if it did. */
 function reasonOf(lines: readonly string[], ending: string) {
   const failed = lines.find((line) => line.startsWith('failed '));
-  if (failed !== undefined) return { isReported: true, reason: failed.slice('failed '.length, maxReason) };
+  if (failed !== undefined) {
+    const reason = failed.slice('failed '.length, maxReason);
+    return { isReported: true, reason: loaderForm.test(reason) ? noLibrary : reason };
+  }
   return lines.at(-1) === 'done' ? undefined : { isReported: false, reason: ending.slice(0, maxReason) };
 }
 

@@ -3,9 +3,9 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { FactsRdmaObjects } from '../../model/documents.generated.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
-import { nodeSubject, placementSubject } from '../../model/subject.ts';
+import { nodeSubject, nodesSubject, placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
-import { named, prose } from '../../model/text/prose.ts';
+import { joinProse, named, prose } from '../../model/text/prose.ts';
 import { modelAt } from '../../rack/cables/receptacle-place.ts';
 import { listWords } from '../../rack/cabling/cabling-text.ts';
 import type { Examination, ExaminedNode, FleetObservation } from '../../rack/examination.ts';
@@ -96,15 +96,27 @@ export function measureRefusals(
   observation: FleetObservation,
   measured: readonly NodeName[],
 ): readonly Diagnostic[] {
-  const running = runningPlacements(desired.placements, observation.nodes).flatMap((one) => {
-    const there = one.nodes.filter((node) => measured.includes(node));
-    if (there.length === 0) return [];
-    const may = one.isGuess ? 'may run' : 'runs';
-    const detail = prose`${named(one.name)} ${may} on ${listWords(there.toSorted())}. Nothing was measured.`;
-    const hint = prose`Stop it first: ${meshwright('stop', one.name)}`;
-    return [diagnose('cables/in-use', { subject: placementSubject(one.name), detail, hint })];
+  const running = runningPlacements(desired.placements, observation.nodes).flatMap(({ name, nodes: all, isGuess }) => {
+    const there = all.filter((node) => measured.includes(node)).toSorted();
+    return there.length === 0 ? [] : [{ name, there, isGuess }];
   });
-  return [...running, ...nodes.filter(({ name }) => measured.includes(name)).flatMap(roomRefusals)];
+  // The slots in use may belong to these placements.
+  if (running.length === 0) return nodes.filter(({ name }) => measured.includes(name)).flatMap(roomRefusals);
+  const uses = running.map(
+    ({ name, there, isGuess }) => prose`${named(name)} ${isGuess ? 'may run' : 'runs'} on ${listWords(there)}`,
+  );
+  const names = running.map(({ name }) => name);
+  const [first] = names;
+  return [
+    diagnose('cables/in-use', {
+      subject:
+        first === undefined || names.length > 1
+          ? nodesSubject([...new Set(running.flatMap(({ there }) => there))].toSorted())
+          : placementSubject(first),
+      detail: prose`${joinProse(uses, '; ')}. Nothing was measured.`,
+      hint: prose`Stop ${names.length === 1 ? 'it' : 'them'} first: ${meshwright('stop', ...names)}`,
+    }),
+  ];
 }
 
 function roomRefusals({ name, facts }: ExaminedNode): readonly Diagnostic[] {

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import {
+  carriedSince,
   commonMacs,
   type KeptMeasurement,
   measuredLinks,
@@ -22,13 +23,17 @@ export function measuredFindings(
   bootedAt: (node: NodeName) => number | undefined = () => undefined,
 ): readonly Diagnostic[] {
   const carried = measuredLinks(links, kept);
-  const isNew = ({ index, ends }: Link): boolean =>
-    ends.every(({ node }) => Date.parse(carried[index]?.at ?? '') > (bootedAt(node) ?? 0));
-  const silent = links.filter((link) => (carried[link.index]?.carries ?? 'rdma') !== 'rdma' && isNew(link));
+  const carriedNow = ({ index, ends }: Link) =>
+    carriedSince(
+      carried[index],
+      ends.map(({ node }) => bootedAt(node) ?? 0),
+    );
+  const silent = links.filter((link) => ['tcp', 'nothing'].includes(carriedNow(link) ?? ''));
   return links.flatMap((link) => {
     const found = measurementOf(kept, link.ends);
     const all = found === undefined ? [] : findingsOf(link.ends, found);
-    if (isNew(link)) return all.map((one) => (isSilence(one) ? { ...one, hint: silenceHint(link, silent) } : one));
+    if ((carriedNow(link) ?? 'unknown') !== 'unknown')
+      return all.map((one) => (isSilence(one) ? { ...one, hint: silenceHint(link, silent) } : one));
     return all.map((one) => ({
       ...one,
       severity: 'notice',

@@ -2,10 +2,12 @@ import type { Code } from '../../diagnostics/code-entry.ts';
 import { codes as general } from '../../diagnostics/diagnose.ts';
 import { fullDiskAccess, sudo } from '../../rack/access/rule.ts';
 import { accounts, runsAsLogin } from '../../rack/accounts/rule.ts';
+import { leftBehindAddresses } from '../../rack/addresses/left-behind-rule.ts';
 import { cableAddresses, poolOverlap } from '../../rack/addresses/rule.ts';
 import { disk, panics } from '../../rack/boot/rule.ts';
 import { bridge, bridgeLoop, madeBridgesRule } from '../../rack/bridge/rule.ts';
 import { cables } from '../../rack/cables/cables-rule.ts';
+import { carriers } from '../../rack/cables/carrier-rule.ts';
 import { surplus } from '../../rack/cables/surplus-rule.ts';
 import { clock } from '../../rack/clock/rule.ts';
 import type { DefinedRule, FindingRole, Rule, RuleCode } from '../../rack/define-rule.ts';
@@ -14,7 +16,7 @@ import { foreignDaemons } from '../../rack/foreign-daemon/rule.ts';
 import { holds } from '../../rack/hold/rule.ts';
 import { sameMac, unequalMacs, unknownModel, wrongMac } from '../../rack/identity/rule.ts';
 import { macosAccept, macosBuilds, macosVersions, macosWish } from '../../rack/macos/rule.ts';
-import { wiredLimit } from '../../rack/memory/rule.ts';
+import { swap, wiredLimit } from '../../rack/memory/rule.ts';
 import { serviceOrder } from '../../rack/network/service-order-rule.ts';
 import { unconfirmedChange } from '../../rack/network/transaction/rule.ts';
 import { rdmaKernelRule } from '../../rack/rdma/kernel-rule.ts';
@@ -34,6 +36,7 @@ const listed = [
   macosBuilds,
   cables,
   surplus,
+  carriers,
   bridge,
   madeBridgesRule,
   bridgeLoop,
@@ -41,9 +44,11 @@ const listed = [
   rdmaKernelRule,
   poolOverlap,
   cableAddresses,
+  leftBehindAddresses,
   serviceOrder,
   unconfirmedChange,
   wiredLimit,
+  swap,
   filevault,
   panics,
   fullDiskAccess,

@@ -1,5 +1,6 @@
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import type { Word } from '../../model/probe.ts';
 import { isPlacement, type Subject, subjectEnds, subjectNodes } from '../../model/subject.ts';
@@ -30,6 +31,8 @@ export interface Trouble {
   readonly evidence: readonly Evidence[];
   /** Items that become right once this problem is fixed: `RDMA port at studio-1:3`, `placement chat`. */
   readonly hanging: readonly string[];
+  /** Placements that still run without an answer, and need a restart after the manual step. */
+  readonly restarts?: readonly string[];
   /** Commands in the hint that meshwright would refuse now, or that would do nothing. */
   readonly refused?: readonly Command[];
 }
@@ -37,6 +40,7 @@ export interface Trouble {
 /** The part of a placement that a problem can block. */
 export interface HeldPlacement extends Pick<DesiredPlacement, 'name' | 'nodes' | 'transport'> {
   readonly standing: string;
+  readonly state?: string;
 }
 
 /** The findings with the observation behind them. */
@@ -52,7 +56,8 @@ function stageOf({ code, severity }: Diagnostic): Stage {
   if (code === 'ssh/locked-at-filevault') return 'unlock';
   if (severity === 'notice') return 'told';
   if (code.startsWith('bridge/')) return 'bridges';
-  return code.startsWith('cabling/') || code.startsWith('cables/') ? 'cables' : 'nodes';
+  const isCable = /^(?:cabling|cables)\//.test(code) || code === 'address/no-carrier';
+  return isCable ? 'cables' : 'nodes';
 }
 
 /** Areas whose errors are enough to prevent placements from starting on their nodes. */
@@ -124,12 +129,19 @@ export function withoutConsequences(
   );
 }
 
+/** Ranks that lost a cable hang, also once it is plugged in again. */
+function restartsAfter(finding: Diagnostic, placements: readonly HeldPlacement[]): readonly string[] | undefined {
+  const hung = heldBy(finding, placements).filter(({ state }) => state === 'hung' || state === 'partial');
+  return isHandsWork(finding) && hung.length > 0 ? hung.map(({ name }) => name) : undefined;
+}
+
 /** All problems in repair order, each with its evidence. Consequences are listed only below their cause. */
 export function troublesOf({ desired, observation, findings, placements }: TroubleInput): readonly Trouble[] {
   const examination = examine(desired, observation);
   return withoutConsequences(findings, placements)
     .map((finding) => ({
       finding,
+      ...given({ restarts: restartsAfter(finding, placements) }),
       stage: stageOf(finding),
       evidence: evidenceFor(examination, finding),
       hanging: [

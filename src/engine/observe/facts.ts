@@ -20,7 +20,7 @@ import { holdFact } from '../../rack/hold/hold-fact.ts';
 import { hardwareFact, identityFact } from '../../rack/identity/fact.ts';
 import { keeperFact } from '../../rack/keeper/fact.ts';
 import { macosVersionFact, softwareUpdateList, softwareUpdatesFact } from '../../rack/macos/fact.ts';
-import { wiredLimitFact } from '../../rack/memory/fact.ts';
+import { swapFact, wiredLimitFact } from '../../rack/memory/fact.ts';
 import { dhcpLeasesFact, interfacesFact, routesFact } from '../../rack/network/interfaces-fact.ts';
 import { serviceAddressesFact } from '../../rack/network/service-addresses-fact.ts';
 import { hardwarePortsFact, networkServicesFact } from '../../rack/network/services-fact.ts';
@@ -72,6 +72,7 @@ const listed = [
   filevaultFact,
   power.fact,
   wiredLimitFact,
+  swapFact,
   bootSessionFact,
   diskSpaceFact,
   serviceAddressesFact,

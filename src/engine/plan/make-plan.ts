@@ -4,9 +4,10 @@ import { type Digest, digestOf, type Json } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { compareText } from '../../model/lists.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
-import { type Effect, type Step, stepId } from '../../model/step.ts';
+import { type Step, stepId } from '../../model/step.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
+import { withMadeRuntimes } from '../../rack/artifacts/list-packages.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { readValue } from '../../rack/fact.ts';
@@ -28,6 +29,7 @@ import {
 } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { fleetForGoal, type Goal, type Scope, scopeOf, targetsForGoal } from '../goals/scope.ts';
+import { effectTotals } from './effect-totals.ts';
 import type { EffectTotal, ObservedNode, Plan, Reason, Waiting } from './plan.ts';
 import { byNode, byResource, connectSteps, type Earlier, isUsedBy, kindsBefore, orderSteps } from './step-order.ts';
 import { toldFindings, unreachedOf, viewOf } from './view.ts';
@@ -42,11 +44,11 @@ export interface PlanRequest {
   readonly targets: readonly NodeName[];
 }
 
-/** Omits from the digest what is not declared: node identities, model shapes, and parts of this computer. */
+/** Omits from the digest what is not declared: node identities, model shapes, names of versions, and this computer. */
 function configHash(desired: DesiredFleet): Digest {
   const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
   const models = desired.models.map(({ shape: _, shapeUnknown: __, ...model }) => model);
-  const { mayPassBudget: _typed, nativeProgram: _compiled, ...file } = desired;
+  const { mayPassBudget: _typed, nativeProgram: _compiled, versions: _names, ...file } = desired;
   const value: Json = JSON.parse(JSON.stringify({ ...file, nodes, models }));
   return digestOf(value);
 }
@@ -64,7 +66,26 @@ function resourceSteps(scope: Scope, view: View, { ready }: Sifted): Required<Re
  * arguments that does not depend on their key order.
  * @throws Error if a resource makes steps that cannot be ordered, which is a bug.
  */
-export function makePlan({ goal, desired, observation, targets: named }: PlanRequest): Plan {
+export function makePlan(request: PlanRequest): Plan {
+  const plan = planWithout(request);
+  const later = laterEffects(request, plan);
+  return later.length === 0 ? plan : { ...plan, later };
+}
+
+/**
+ * The effects of the plan that `apply` makes after it has listed packages or built archives: the same plan with the
+ * digests that are still missing, without the steps of the first one.
+ */
+function laterEffects(request: PlanRequest, { steps }: Plan): readonly EffectTotal[] {
+  const { goal, desired } = request;
+  const fleet = withMadeRuntimes(desired);
+  if (goal.kind !== 'converge' || fleet === desired) return [];
+  const own = new Set(steps.map(({ id }) => id));
+  return effectTotals(planWithout({ ...request, desired: fleet }).steps.filter(({ id }) => !own.has(id)));
+}
+
+/** The plan without the effects of a later one. */
+function planWithout({ goal, desired, observation, targets: named }: PlanRequest): Plan {
   const scope = scopeOf(goal, fleetForGoal(goal, desired, observation));
   const targets = targetsForGoal(goal, named, { desired: scope.desired, observation });
   const restarting = goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes : [];
@@ -159,37 +180,6 @@ function handsSteps(blockers: readonly Blocker[]): readonly Step[] {
   });
 }
 
-/** In order of severity. */
-const kinds = ['start', 'network', 'rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const;
-
-const sortedOnce = <T extends string>(texts: readonly T[]): readonly T[] => [...new Set(texts)].toSorted(compareText);
-
-const placementsOf = (effect: Effect): readonly string[] => [
-  ...('placement' in effect ? [effect.placement] : []),
-  ...('others' in effect ? (effect.others ?? []) : []),
-];
-
-/** The total for each kind of effect; empty if the steps have no effects. */
-function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
-  return kinds.flatMap((kind): readonly EffectTotal[] => {
-    const own = steps.filter(({ effect }) => effect.kind === kind);
-    const effects = own.map(({ effect }) => effect);
-    const seconds = effects.flatMap((one) => (one.kind === 'interrupt' ? [one.seconds] : []));
-    const bytes = effects.reduce((sum, one) => sum + (one.kind === 'delete' ? one.bytes : 0), 0);
-    return own.length === 0
-      ? []
-      : [
-          {
-            kind,
-            nodes: sortedOnce(own.flatMap(({ node, peers }) => (kind === 'interrupt' ? [node, ...peers] : [node]))),
-            placements: sortedOnce(effects.flatMap(placementsOf)),
-            ...(seconds.length === 0 ? {} : { seconds: Math.max(...seconds) }),
-            ...(kind === 'delete' ? { bytes } : {}),
-          },
-        ];
-  });
-}
-
 /**
  * A goal other than the whole file lists only its own blockers. Missing sudo and holds count as blockers only if
  * changes wait for them.
@@ -213,7 +203,12 @@ function gathered(blockers: readonly Blocker[]): readonly Blocker[] {
   const addresses = blockers.flatMap((one) => addressToBring(one) ?? []);
   const peers = first.peers.filter((peer) => blockers.every((one) => one.peers.includes(peer)));
   return [
-    { ...first, peers, action: convergeFirst(addresses), blocks: sortedOnce(blockers.flatMap(({ blocks }) => blocks)) },
+    {
+      ...first,
+      peers,
+      action: convergeFirst(addresses),
+      blocks: [...new Set(blockers.flatMap(({ blocks }) => blocks))].toSorted(compareText),
+    },
   ];
 }
 
@@ -316,8 +311,14 @@ interface Bar extends Earlier {
   readonly reason: Reason;
 }
 
-const unknownText = ({ address, node, observed, why }: Property): string =>
-  `${address} on ${node} is unknown${observed.kind === 'unknown' ? ` (${why ?? reasonWords[observed.reason]})` : ''}`;
+function unknownText({ address, node, observed, why, knownAfter }: Property): string {
+  if (knownAfter !== undefined) return `${address} on ${node} is known after ${knownAfter}`;
+  return `${address} on ${node} is unknown${observed.kind === 'unknown' ? ` (${why ?? reasonWords[observed.reason]})` : ''}`;
+}
+
+/** The reason in a property's own line, which names its address and node. */
+const ownUnknownText = (property: Property): string =>
+  property.knownAfter === undefined ? unknownText(property) : `known after ${property.knownAfter}`;
 
 function blockerBar(blocker: Blocker): Bar {
   const { code, node, resource: kind, property } = blocker;
@@ -411,7 +412,7 @@ function reasonsFor(
   const all = [...reasons, ...absentReasons(property, view)];
   // An unknown property is listed with its own reason, not with others' unknowns.
   return judgeProperty(property) === 'unknown'
-    ? eachOnce([{ text: unknownText(property), isUnknown: true }, ...all.filter(({ isUnknown }) => !isUnknown)])
+    ? eachOnce([{ text: ownUnknownText(property), isUnknown: true }, ...all.filter(({ isUnknown }) => !isUnknown)])
     : eachOnce(all);
 }
 

@@ -79,6 +79,8 @@ export interface Plan {
   /** In the order to clear them. */
   readonly blockers: readonly Blocker[];
   readonly effects: readonly EffectTotal[];
+  /** Effects of the plan that follows in the same apply, when packages are listed or archives built; absent if none. */
+  readonly later?: readonly EffectTotal[];
   /** The memory of every node with a placement; empty if the file has none. */
   readonly memory?: readonly NodeFit[];
   readonly diagnostics: readonly Diagnostic[];

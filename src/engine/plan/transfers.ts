@@ -50,7 +50,8 @@ export function transferOf({ act }: Pick<Step, 'act'>): Transfer | undefined {
     case 'fetch-source':
       return { bytes: act.args.sizeBytes, from: networkOf(act.args.url) };
     case 'fetch-model': {
-      const { files, source, peers } = act.args;
+      const { files, source, peers, isPrepared } = act.args;
+      if (isPrepared) return undefined;
       if (peers?.role === 'receive') {
         const isOverSsh = peers.sources.some((one) => one.isOverSsh === true);
         return { bytes: totalBytes(files), from: isOverSsh ? 'ssh' : 'cables' };

@@ -4,6 +4,8 @@ import { schemaProblems } from '../../config/schema-problems.ts';
 import { spanOf } from '../../config/source-map.ts';
 import { suggesterAmong } from '../../desired/did-you-mean.ts';
 import { pointerTo } from '../../desired/draft.ts';
+import { everyNode } from '../../desired/layouts.ts';
+import { meantNames } from '../../desired/replicas.ts';
 import { selectNodes } from '../../desired/select.ts';
 import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
@@ -113,7 +115,7 @@ interface Names {
 function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefined): readonly Problem[] {
   const plays = itemsOf(childOf({ value: document.value, pointer: '' }, 'plays'));
   const all = plays.flatMap((play) => itemsOf(childOf(play, 'tasks')));
-  const own = [...all.flatMap((task) => fieldProblems(document, task)), ...rebootProblems(document, all)];
+  const own = all.flatMap((task) => fieldProblems(document, task));
   if (fleet === undefined) return own;
   const nodes = namesAmong({ noun: 'node', code: 'playbook/unknown-node' }, fleet.nodes);
   const placements = namesAmong({ noun: 'placement', code: 'playbook/unknown-placement' }, [
@@ -122,6 +124,7 @@ function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefine
   ]);
   return [
     ...own,
+    ...rebootProblems(document, plays, fleet),
     ...plays.flatMap((play) => {
       const choice = childOf(play, 'nodes');
       return [...nameProblems(document, textsOf(choice), nodes), ...labelProblems(document, choice, fleet)];
@@ -185,23 +188,59 @@ function propertyProblems(document: ReadDocument, { value, pointer }: Placed, fl
   return [{ code: 'playbook/unknown-property', ...placeIn(document, pointer), detail, hint }];
 }
 
-/** A reboot stops placements: a later task has to start them, unless an earlier one stops them on purpose. */
-function rebootProblems(document: ReadDocument, all: readonly Placed[]): readonly Problem[] {
-  const has = (task: Placed, ...kinds: readonly TaskKind[]): boolean =>
-    kinds.some((kind) => childOf(task, kind).value !== undefined);
-  const startsAll = (task: Placed): boolean =>
-    has(task, 'start') || (has(task, 'converge') && childOf(childOf(task, 'converge'), 'only').value === undefined);
-  return all
-    .map((task, at) => ({
-      task,
-      isAlone: !all.slice(0, at).some((one) => has(one, 'stop')) && !all.slice(at).some(startsAll),
-    }))
-    .filter(({ task, isAlone }) => isAlone && has(task, 'reboot'))
-    .map(({ task }) => ({
-      code: 'playbook/leaves-stopped',
-      ...placeIn(document, childOf(task, 'reboot').pointer),
-      detail: 'The placements on the Macs that it reboots stay stopped.',
-    }));
+/** A reboot stops placements: later tasks have to start each of them, unless earlier ones stop it on purpose. */
+function rebootProblems(document: ReadDocument, plays: readonly Placed[], fleet: DesiredFleet): readonly Problem[] {
+  const all = plays.flatMap((play) =>
+    itemsOf(childOf(play, 'tasks')).map((task) => ({ task, on: childOf(play, 'nodes') })),
+  );
+  return all.flatMap(({ task, on }, at): readonly Problem[] => {
+    const reboot = childOf(task, 'reboot');
+    if (reboot.value === undefined) return [];
+    const handled = [
+      ...all.slice(0, at).flatMap((one) => placementsIn(one, ['stop'], fleet, on)),
+      ...all.slice(at).flatMap((one) => placementsIn(one, ['start', 'converge'], fleet, on)),
+    ];
+    const left = carriedBy(on, fleet).filter(({ name, state }) => state === 'serving' && !handled.includes(name));
+    if (left.length === 0) return [];
+    const names = listText(left.map(({ name }) => name));
+    const detail = `The reboot stops ${names}, and no later task starts ${left.length === 1 ? 'it' : 'them'}.`;
+    return [{ code: 'playbook/leaves-stopped', ...placeIn(document, reboot.pointer), detail }];
+  });
+}
+
+/** The placements on a play's nodes. The nodes on the command line can be any nodes. */
+function carriedBy({ value }: Placed, fleet: DesiredFleet): DesiredFleet['placements'] {
+  const isAny = value === 'all' || value === 'targets';
+  const names: unknown = typeof value === 'string' ? namesWith(value, fleet) : value;
+  const isOn = (node: string): boolean => isAny || (Array.isArray(names) && names.includes(node));
+  return fleet.placements.filter((one) => everyNode(one).some(isOn));
+}
+
+const namesWith = (labels: string, fleet: DesiredFleet): readonly string[] =>
+  selectNodes(fleet, { names: [], labels: [labels] }).nodes.map(({ name }) => name);
+
+/**
+ * The placements that a task of these kinds stops or starts: those that it names, or all on its play's nodes. The nodes
+ * on the command line cover only a reboot of these nodes.
+ */
+function placementsIn(
+  { task, on }: { readonly task: Placed; readonly on: Placed },
+  kinds: readonly TaskKind[],
+  fleet: DesiredFleet,
+  rebooted: Placed,
+): readonly string[] {
+  return kinds.flatMap((kind) => {
+    const body = childOf(task, kind);
+    if (body.value === undefined || childOf(body, 'only').value !== undefined) return [];
+    const named = childOf(body, 'placements');
+    if (named.value !== undefined)
+      return meantNames(
+        textsOf(named).map(({ text }) => text),
+        fleet,
+      );
+    const isCovered = on.value !== 'targets' || rebooted.value === 'targets';
+    return isCovered ? carriedBy(on, fleet).map(({ name }) => name) : [];
+  });
 }
 
 /** Only placements with a gateway can be drained. */

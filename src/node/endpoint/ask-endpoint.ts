@@ -92,7 +92,7 @@ ${turnFunctions}
 if ! g </dev/null; then
   c=http://127.0.0.1:$q${isOne ? turn : ''}
 fi
-${pathWord(tool.curl)} -q -s -S --noproxy '*' -m "$((m / 1000)).$((m / 100 % 10))" -H 'Content-Type: application/json' -H 'meshwright-wait: ${limitMs / 2}' \
+${pathWord(tool.curl)} -q -s -S --noproxy '*' -m "$((m / 1000)).$((m / 100 % 10))" -H 'Content-Type: application/json' -H 'meshwright-wait: ${limitMs / 2}' -H "@$u" \
   --data-binary ${body === undefined ? '@-' : `"@"${pathWord(body)}`} -w '\n${told}' "$c"${quote(path)}`);
 }
 
@@ -136,19 +136,22 @@ export const turnLock = `${pathWord(below(place.temporary, 'meshwright-ask.'))}"
 /**
  * Functions of sh for requests to the endpoint of placement `n` at port `q` on the same node; two parallel requests can
  * crash a mesh (mlx-lm issue 1737). `g` is true if a gateway of this version is in front of it and queues our requests;
- * its address is in `c`. `w TRIES` waits for a turn without a gateway: until it gets a lock, because two clients may
- * check simultaneously, and until the port has no connection. Tries are half a second apart. If the turn does not come,
- * `w` fails with the reason in `f` (`busy`, `gone` or `unseen`); `i` counts the waits.
+ * its address is in `c`, and the file with its secret, as a header, in `u`. `w TRIES` waits for a turn without a
+ * gateway: until it gets a lock, because two clients may check simultaneously, and until the port has no connection.
+ * Tries are half a second apart. If the turn does not come, `w` fails with the reason in `f` (`busy`, `gone` or
+ * `unseen`); `i` counts the waits.
  */
 export const turnFunctions = `g() {
   for y in ${pathWord(gatewaysFolder)}/*/keys/"$n"; do
     y=\${y%/keys/*}
+    u=$y/own
     y=\${y##*/}
     case $y in (*[!0-9]*) continue ;; esac
     c=http://127.0.0.1:$y/doorman/ask/$n
-    x=$(${pathWord(tool.curl)} -q -s --noproxy '*' -m 1 "$c")
+    x=$(${pathWord(tool.curl)} -q -s --noproxy '*' -m 1 -H "@$u" "$c")
     case $x in ('' | *[!0-9]*) ;; (*) return 0 ;; esac
   done
+  u=/dev/null
   return 1
 }
 w() {

@@ -146,6 +146,9 @@ export const gatewayFolder = (port: number): NodePath => below(gatewaysFolder, S
 /** The gateway's configuration. */
 export const gatewayConfig = (port: number): NodePath => below(gatewayFolder(port), 'config.json');
 
+/** The secret of the node for a gateway, as a header for curl's `-H @FILE`, which keeps it out of the process list. */
+export const gatewaySecret = (port: number): NodePath => below(gatewayFolder(port), 'own');
+
 /** Contains one file per placement with the hashes of its keys. */
 export const keysFolder = (port: number): NodePath => below(gatewayFolder(port), 'keys');
 

@@ -1,5 +1,11 @@
 import { pathWord, place, tool } from '../paths/node-paths.ts';
-import { gatewayLabel, gatewayStatusStart, gatewayStatusUrl, rankServiceLabel } from '../paths/own-paths.ts';
+import {
+  gatewayLabel,
+  gatewayStatusStart,
+  gatewayStatusUrl,
+  gatewaysFolder,
+  rankServiceLabel,
+} from '../paths/own-paths.ts';
 import { recordProbe } from './probe.ts';
 
 /** More than the size of a gateway's report on a hundred placements. */
@@ -16,12 +22,17 @@ const namesBehind = `index($0, "${gatewayStatusStart.replaceAll('"', '\\"')}") =
   }
 }`;
 
+/** Prints the stopped processes in the groups of the services in `q`, as `GROUP=LABEL`. @see ps(1): T */
+const suspendedIn = `BEGIN { n = split(q, a, " "); for (i = 1; i <= n; i++) { split(a[i], b, "="); l[b[1]] = b[2] } }
+($2 in l) && $3 ~ /^T/ { print "suspended " l[$2] " " $1 }`;
+
 /**
  * Prints launchd's state of each of our property lists: a line `service LABEL EXIT`, the tool's lines with a leading
  * `|`, and `end`. Ranks with a record but no property list are included, because launchd keeps loaded services. Each
  * loaded gateway is asked for its placements: `answer LABEL EXIT` with curl's exit code and the names of the
  * placements, and `status LABEL` with the report in base64, on lines with a leading `|`. The report is empty if it is
- * too long or comes from a different program. File names of the node are expanded only inside quotes. The watchdog's
+ * too long or comes from a different program. For a process in the process group of a rank that a signal has stopped,
+ * prints `suspended LABEL PID`. File names of the node are expanded only inside quotes. The watchdog's
  * ALRM also stops a hanging tool. Runs in the observation's private folder and uses its `print` file.
  */
 const script = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
@@ -30,7 +41,7 @@ if [ ! -d "$f" ] || [ ! -r "$f" ] || [ ! -x "$f" ]; then
   printf "unreadable\\n"
   exit 0
 fi
-B=${allStatusBytes}
+B=${allStatusBytes} Q=""
 v() {
   case $l in (*[!A-Za-z0-9._-]*)
     printf "odd\\n"
@@ -40,14 +51,19 @@ v() {
   wait "$!"
   y=$?
   printf "service %s %s\\n" "$l" "$y"
+  i=""
   while IFS= read -r x || [ -n "$x" ]; do
     printf "|%s\\n" "$x"
+    case $i$x in ("\tpid = "* | "    pid = "*) i=\${x##* } ;; esac
   done <print
   [ "$y" = 0 ] || return 0
+  case $i:$l in ([0-9]*:${rankServiceLabel('*')}) Q="$Q $i=$l" ;; esac
   case $l in (${gatewayLabel('*')}) ;; (*) return 0 ;; esac
   q=\${l##*.}
   case $q in ('' | *[!0-9]*) return 0 ;; esac
-  ${pathWord(tool.curl)} -q -s --noproxy "*" -m 2 "${gatewayStatusUrl('$q')}" >print 2>/dev/null &
+  u=${pathWord(gatewaysFolder)}/$q/own
+  [ -r "$u" ] || u=/dev/null
+  ${pathWord(tool.curl)} -q -s --noproxy "*" -m 2 -H "@$u" "${gatewayStatusUrl('$q')}" >print 2>/dev/null &
   wait "$!"
   printf "answer %s %s\\n" "$l" "$?"
   ${pathWord(tool.head)} -c ${mostStatusBytes} print | ${pathWord(tool.awk)} '${namesBehind}'
@@ -72,6 +88,9 @@ for p in "$b/placements/"*; do
   if [ ! -e "$p/record" ] || [ -e "$f/$l.plist" ] || [ -h "$f/$l.plist" ]; then continue; fi
   v
 done
+if [ -n "$Q" ]; then
+  ${pathWord(tool.ps)} -ax -o pid= -o pgid= -o stat= 2>/dev/null | ${pathWord(tool.awk)} -v "q=$Q" '${suspendedIn}'
+fi
 printf "end\\n"`;
 
 /** launchd's state of each of our property lists. */

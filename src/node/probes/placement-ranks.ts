@@ -43,7 +43,7 @@ const askEndpoint = `[ "$k" = 0 ] || return 0
     fi
   fi
   ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m $(((m + 999) / 1000)) -H 'Content-Type: application/json' \\
-    -H 'meshwright-proof: traffic' -H "meshwright-wait: $((m / 2))" \\
+    -H 'meshwright-proof: traffic' -H "meshwright-wait: $((m / 2))" -H "@$u" \\
     --data-binary "@$j/request" -o "token-body.$n" -w '%{http_code}' "$c$t" \\
     >"token-status.$n" 2>/dev/null &
   C="$C $n:$!"`;
@@ -56,7 +56,7 @@ const logEndBytes = 16_384;
  * Pattern for messages about failed RDMA devices, queue pairs and peers: jaccl prints the errno, llama.cpp the
  * operation, perl and Python the message.
  */
-const verbsWords = '[Ee]rrno|No route to host|[Pp]rotection domain|[Qq]ueue pair|RTR';
+const verbsWords = '[Ee]rrno|error: 65|No route to host|[Pp]rotection domain|[Qq]ueue pair|RTR';
 
 /**
  * Pattern for lines with the GPU's memory limit at the beginning of a log, from llama.cpp's Metal backend and from the

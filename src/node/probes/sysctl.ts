@@ -13,6 +13,7 @@ export const sysctl = probe(
     'hw.memsize',
     'machdep.cpu.brand_string',
     'iogpu.wired_limit_mb',
+    'vm.swapusage',
     'kern.boottime',
     'kern.bootsessionuuid',
   ],

@@ -1,6 +1,11 @@
+import { linkAddresses } from '../../desired/addresses.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts, Ipv4Address } from '../../model/facts/fact-values.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
-import { read } from '../fact.ts';
+import type { LinkEnd } from '../../model/node.ts';
+import { isSameEnd } from '../cabling/receptacle-view.ts';
+import { read, readValue } from '../fact.ts';
+import { interfacesFact } from '../network/interfaces-fact.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
 import { serviceOf } from '../network/services.ts';
 import { hardwarePortsFact, networkServicesFact } from '../network/services-fact.ts';
@@ -32,4 +37,27 @@ export function keptAddress(facts: Facts, device: string): Known<KeptAddress> {
   const kept = addresses.value.find((one) => one.device === device && one.service === service.name);
   if (kept?.method === 'manual' && kept.address !== undefined) return known({ kind: 'manual', address: kept.address });
   return known({ kind: kept?.method === 'dhcp' || kept?.method === 'off' ? kept.method : 'other' });
+}
+
+/** A link's address on an interface other than the one that its receptacle has now. */
+interface LeftBehind {
+  readonly address: string;
+  /** The receptacle's present interface. */
+  readonly device: string;
+  /** The Thunderbolt interface that still has the address. */
+  readonly on: string;
+}
+
+/** The address of this end of a link, if another Thunderbolt interface has it and the end's own does not. */
+export function leftBehind({ thunderbolt }: DesiredFleet, facts: Facts, end: LinkEnd): LeftBehind | undefined {
+  const address = linkAddresses(thunderbolt).find((one) => isSameEnd(one.end, end))?.address;
+  const devices = thunderboltInterfaces(facts);
+  const device = devices?.get(end.receptacle);
+  if (address === undefined || devices === undefined || device === undefined) return undefined;
+  const names = [...devices.values()];
+  const holders = (readValue(facts, interfacesFact) ?? [])
+    .filter(({ name, ipv4 }) => names.includes(name) && ipv4.some((one) => one.address === address))
+    .map(({ name }) => name);
+  const [on] = holders;
+  return on === undefined || holders.includes(device) ? undefined : { address, device, on };
 }

@@ -5,7 +5,7 @@
 # Needs archive: the name of the file in the staging folder
 # Needs sha256: of the archive
 # Needs url: the source of the archive
-# Prints: nothing; fails with disk-full, fetch-failed, wrong-digest
+# Prints: nothing; fails with disk-full, fetch-failed, wrong-size, wrong-digest
 t=$staging
 got() {
   fetched "$@"

@@ -14,7 +14,7 @@
 # Needs withheld: 1 if the server wants a token that this job does not have; empty otherwise
 # Needs receives: 1 to get the files from other Macs; empty for a Mac that only serves them
 # Words: path, sha256, size, and name at the source, of each file
-# Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-digest, peer-failed, token-needed, no-peer
+# Prints: nothing; fails with disk-full, fetch-failed, copy, wrong-size, wrong-digest, peer-failed, token-needed, no-peer
 copied() {
   [ -n "$folder" ] || failed no-peer "no other Mac has the right bytes of $2"
   f=$folder/$2
@@ -27,7 +27,7 @@ copied() {
   fi
 }
 got() {
-  if [ -n "$base" ]; then fetched "$1" "$base$2"; else copied "$1" "$2"; fi
+  if [ -n "$base" ]; then fetched "$1" "$base$2" "$3"; else copied "$1" "$2"; fi
 }
 leave_to_download() {
   i=0 unsent=''

@@ -42,6 +42,22 @@ export const unmadeRuntimes = ({ runtimes }: Pick<DesiredFleet, 'runtimes'>): re
       : [{ runtime, made, tree: { kind: 'runtime', name, digest } }];
   });
 
+/**
+ * The fleet with a digest for each of these runtimes, so that a plan shows what follows when their lists and archives
+ * are made; the same object if there are none.
+ */
+export function withMadeRuntimes(fleet: DesiredFleet): DesiredFleet {
+  const unmade = unmadeRuntimes(fleet);
+  if (unmade.length === 0) return fleet;
+  const runtimes = fleet.runtimes.map((runtime): DesiredRuntime => {
+    const { digest } = unmade.find((one) => one.runtime === runtime)?.tree ?? {};
+    if (digest === undefined) return runtime;
+    const { unread: _, sha256 = digest, extras, ...rest } = runtime;
+    return { ...rest, digest, sha256, extras: extras.map((extra) => ({ sha256: digest, ...extra })) };
+  });
+  return { ...fleet, runtimes };
+}
+
 /** The digest of everything that the result is made from; undefined while a part is unknown. */
 function workDigest({ sha256 }: DesiredRuntime, made: UnmadeRuntime['made']): Digest | undefined {
   const { source } = made;

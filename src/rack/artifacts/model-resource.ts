@@ -261,12 +261,15 @@ function exchangeOf(
   const seeds = targets.filter((one) => hasPublished(one, wanted));
   // The Macs that have such a model are its only source, so a Mac that failed to get it from them gets it from here.
   const isSent = source.kind === 'controller' && seeds.length > 0;
-  const failed = isSent ? targets.filter((one) => hasFailed(one, wanted)).map(({ desired: { name } }) => name) : [];
+  const isLeftOut = (one: ObservedTarget): boolean =>
+    isPrepared(one, wanted) || (isSent && lastFetch(one, wanted) === 'failed');
+  const leftOut = targets.filter(isLeftOut).map(({ desired: { name } }) => name);
+  const getting = receivers.filter((node) => !leftOut.includes(node));
   return fanOut(desired, links, {
     digest: wanted.digest,
-    receivers: receivers.filter((node) => !failed.includes(node)),
+    receivers: getting,
     seeds: seeds.map(({ desired: { name } }) => name),
-    downloaders: downloadersOf(view, wanted, receivers),
+    downloaders: downloadersOf(view, wanted, getting),
     ...given({
       account: desired.system.accounts.transfers,
       isPrivate: (source.kind === 'url' && isPrivate(source)) || undefined,
@@ -294,12 +297,17 @@ function slowedExchanges(view: View): readonly Diagnostic[] {
   });
 }
 
-/** True if the last job that should get the model from other Macs failed. */
-function hasFailed({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
+/** How the last job ended that should get the model from other Macs or its source; undefined if none has ended. */
+function lastFetch({ facts }: ObservedTarget, wanted: DesiredModel): 'done' | 'failed' | undefined {
   const own = jobKey(modelTree(wanted), 'fetch-model');
   const jobs = readValue(facts, jobsFact) ?? [];
-  return jobs.some(({ key, fields }) => key === own && fields['state'] === 'ended' && fields['exit'] !== '0');
+  const ended = jobs.find(({ key, fields }) => key === own && fields['state'] === 'ended');
+  return ended && (ended.fields['exit'] === '0' ? 'done' : 'failed');
 }
+
+/** True if a copy only has to be published, as after `models pull --detach`. */
+const isPrepared = (target: ObservedTarget, wanted: DesiredModel): boolean =>
+  isBegun(target, wanted) && lastFetch(target, wanted) === 'done';
 
 /**
  * Macs that get a model over Ethernet although others are cabled to them, because a placement runs on these cables, or
@@ -387,6 +395,7 @@ function stepsFor(view: View, wanted: DesiredModel, made: readonly Property[]): 
       peers,
       maxBytesPerSecond,
       hours: view.desired.downloads?.hours,
+      isPrepared: isPrepared(target, wanted) || undefined,
     });
   });
   // Other Macs have nothing to receive before an origin has cloned the copies that it found.

@@ -59,7 +59,14 @@ function reasonOf({ name, release }: Program): string {
   return isGateway ? 'gateway.node' : `runtimes.${name}.archive`;
 }
 
-function currentProperty(target: ObservedTarget, runtime: Program): Property {
+/** `1.0.71 (0123456789abcdef)`, or only the digits if the lock has no name for the version. */
+const namedVersion = (names: NonNullable<DesiredFleet['versions']>, version: string): string =>
+  names[version] === undefined ? version : `${names[version]} (${version})`;
+
+const versionWords = ({ versions = {} }: DesiredFleet, value: string): string =>
+  versions[value] === undefined ? treeWords(value) : namedVersion(versions, value);
+
+function currentProperty(fleet: DesiredFleet, target: ObservedTarget, runtime: Program): Property {
   const tree = runtimeTree(runtime);
   const wanted = shortDigest(tree.digest);
   const observed = mapKnown(treesOf(target, tree), (versions) => {
@@ -70,18 +77,28 @@ function currentProperty(target: ObservedTarget, runtime: Program): Property {
   return {
     node: target.desired.name,
     ...treeAddress('runtime', runtime.name),
-    ...compared(wanted, observed, treeWords),
+    ...compared(wanted, observed, (value) => versionWords(fleet, value)),
     reason: reasonOf(runtime),
   };
 }
 
-function oldProperty(target: ObservedTarget, name: string, wanted: string | undefined): Property {
+function oldProperty(
+  { versions: names = {} }: DesiredFleet,
+  target: ObservedTarget,
+  name: string,
+  wanted: string | undefined,
+): Property {
   const versions = treesOf(target, { kind: 'runtime', name });
   const observed = mapKnown(versions, (all) => surplusVersions(all, wanted));
   return {
     node: target.desired.name,
     ...addressed({ kind: 'runtime', name, part: 'old' }),
-    ...compared([], observed, (digests) => digests.join(', ') || 'none', 'removed'),
+    ...compared(
+      [],
+      observed,
+      (digests) => digests.map((one) => namedVersion(names, one)).join(', ') || 'none',
+      'removed, no rollback to it',
+    ),
     reason: 'only one older version of a runtime is kept',
   };
 }
@@ -100,11 +117,11 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
     return runtime === undefined ? undefined : shortDigest(runtimeTree(runtime).digest);
   };
   return [
-    ...used.filter(isKnown).map((runtime) => currentProperty(target, runtime)),
+    ...used.filter(isKnown).map((runtime) => currentProperty(fleet, target, runtime)),
     ...namesOn(used.filter(isKnown), target)
       // Without the desired digest, it is unknown which older version to keep.
       .filter((name) => !used.some((one) => one.name === name && !isKnown(one)))
-      .map((name) => oldProperty(target, name, wantedOf(name))),
+      .map((name) => oldProperty(fleet, target, name, wantedOf(name))),
     ...listProperties(fleet, target),
   ];
 }

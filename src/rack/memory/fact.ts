@@ -1,11 +1,12 @@
-import type { FactsWiredLimit } from '../../model/documents.generated.ts';
+import type { FactsSwap, FactsWiredLimit } from '../../model/documents.generated.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
 import { type Known, known } from '../../model/known.ts';
 import { memoryText } from '../../model/text/units.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
 import { sysctlValues } from '../../node/answers/printed-values.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { sysctl } from '../../node/probes/sysctl.ts';
-import { defineFact } from '../fact.ts';
+import { defineFact, readValue } from '../fact.ts';
 
 /** The plausible range for the memory of a Mac. */
 const fewestBytes = 2 ** 30;
@@ -41,3 +42,34 @@ export const wiredLimitFact = defineFact({
   text: ({ megabytes }) =>
     megabytes === 0 ? 'the macOS default' : `${megabytes} MB (${memoryText(megabytes * 2 ** 20)})`,
 });
+
+/** The swap space in use, from `vm.swapusage: total = 13312.00M  used = 11625.69M  free = 1686.31M  (encrypted)`. */
+export const swapFact = defineFact({
+  name: 'swap',
+  from: [sysctl],
+  parse: ([answer]): Known<FactsSwap> => {
+    const values = sysctlValues(answer, ['vm.swapusage']);
+    if (values.kind === 'unknown') return values;
+    const [, used] = / used = (\d{1,8}\.\d{2})M /.exec(values.value[0] ?? '') ?? [];
+    return used === undefined
+      ? garbled(answer, 'did not print the swap space in use')
+      : known({ usedMegabytes: Math.round(Number(used)) });
+  },
+  source: 'sysctl vm.swapusage',
+  text: ({ usedMegabytes }) => `${memoryText(usedMegabytes * 2 ** 20)} in use`,
+});
+
+/**
+ * The swap in use above which no model is loaded, in megabytes.
+ *
+ * @see docs/runbooks/cluster-lifecycle.md of dryvist/nix-ai: `joinSwapThresholdMb`, 8000 MB, after INC-17075
+ */
+const mostSwapMegabytes = 8 * 1_024;
+
+/** The swap in use if it is too much for a start, in words. */
+export function swapWords(facts: Facts | undefined): string | undefined {
+  const { usedMegabytes = 0 } = readValue(facts, swapFact) ?? {};
+  return usedMegabytes > mostSwapMegabytes
+    ? `${memoryText(usedMegabytes * 2 ** 20)} of swap is in use, more than 8 GB`
+    : undefined;
+}

@@ -7,7 +7,7 @@ import { defineNodeRule, type RuleCodes } from '../define-rule.ts';
 import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { isKeeperDue } from '../keeper/fact.ts';
-import { wiredLimitFact } from './fact.ts';
+import { swapFact, swapWords, wiredLimitFact } from './fact.ts';
 
 const codes = {
   'memory/wired-limit': {
@@ -57,3 +57,26 @@ export const wiredLimit = defineNodeRule(codes, ({ name, facts }, { desired }) =
   ]);
   return { code, detail, hint };
 });
+
+/** Nodes on which nothing can be started because of their swap. */
+export const swap = defineNodeRule(
+  {
+    'memory/swap-in-use': {
+      severity: 'warning',
+      summary: 'A Mac has too much swap in use to start a rank.',
+      cause:
+        'A program needed more memory than the Mac has, and macOS has moved a part of it to the disk. If a model is loaded on top of that, the Mac becomes slow and can panic. With more than 8 GB of swap in use, meshwright starts nothing on this Mac and stops nothing in order to start it again.',
+      hint: prose`Quit the program that uses the memory, or restart the Mac: ${meshwright('reboot')}`,
+      facts: [swapFact],
+    },
+  },
+  ({ name, facts }) => {
+    const words = swapWords(facts);
+    if (words === undefined) return [];
+    return {
+      code: 'memory/swap-in-use',
+      detail: prose`On ${named(name)}, ${words}. Until that changes, nothing is started there.`,
+      hint: prose`Quit the program that uses the memory (\`top -o mem\` on ${named(name)}), or restart the Mac: ${meshwright('reboot', name)}`,
+    };
+  },
+);

@@ -1,4 +1,7 @@
 import type { Facts, NetworkInterface } from '../../model/facts/fact-values.ts';
+import type { LinkEnd } from '../../model/node.ts';
+import { linkAt, viewAt } from '../cabling/judge-cabling.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
 import { interfacesFact } from './interfaces-fact.ts';
 import { hardwarePortsFact } from './services-fact.ts';
@@ -39,4 +42,19 @@ export function interfaceKind(facts: Facts, name: string): 'thunderbolt' | 'othe
 export function interfaceAt(facts: Facts, receptacle: number): NetworkInterface | undefined {
   const name = thunderboltInterfaces(facts)?.get(receptacle);
   return readValue(facts, interfacesFact)?.find((one) => one.name === name);
+}
+
+/**
+ * The receptacle whose interface has the carrier of this end's cable: the end's own interface has none although both
+ * ends see the cable, and this one has a carrier although nothing is plugged in.
+ */
+export function strayCarrier({ cabling: { links, rack } }: Examination, { facts }: ExaminedNode, end: LinkEnd) {
+  const kind = linkAt(links, end)?.judgement.kind;
+  const isSeen = kind === 'as-declared' || kind === 'slow';
+  if (!isSeen || interfaceAt(facts, end.receptacle)?.status !== 'inactive') return undefined;
+  const all = [...(thunderboltInterfaces(facts) ?? [])].map(([receptacle, device]) => ({ receptacle, device }));
+  return all.find(
+    ({ receptacle }) =>
+      interfaceAt(facts, receptacle)?.status === 'active' && viewAt(rack, { ...end, receptacle }).kind === 'empty',
+  );
 }

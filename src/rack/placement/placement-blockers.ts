@@ -10,6 +10,7 @@ import { nodesSubject, placementSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { readValue } from '../fact.ts';
+import { swapWords } from '../memory/fact.ts';
 import { budgetWords, hasOneLeft, isNeverEnough, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
 import { type Blocker, judgeProperty, type UnobservedDependency, type View } from '../resource.ts';
 import { checkBlockers, startBlocker } from './check/placement-checks.ts';
@@ -20,7 +21,12 @@ import { placementProperty } from './state/placement-properties.ts';
 import { meshFailure } from './state/read-mesh.ts';
 
 /** Codes of blockers that follow from a mesh's state; checks of the file have separate codes. */
-export const placementBlockerCodes = ['mesh/launch-budget', 'mesh/needs-reboot', 'mesh/stays-on-tcp'] as const;
+export const placementBlockerCodes = [
+  'memory/swap-in-use',
+  'mesh/launch-budget',
+  'mesh/needs-reboot',
+  'mesh/stays-on-tcp',
+] as const;
 
 export type PlacementBlockerCode = (typeof placementBlockerCodes)[number];
 
@@ -33,7 +39,7 @@ type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
 export const placementBlockers = (view: View): readonly Blocker[] => [
   ...checkBlockers(view),
   ...placementCases(view).flatMap((one): readonly PlacementBlocker[] => {
-    const marked = isToStart(one) ? rebootBlockers(view, one) : [];
+    const marked = isToStart(one) ? [...rebootBlockers(view, one), ...swapBlockers(view, one)] : [];
     const isMarked = (node: string): boolean => marked.some((blocker) => blocker.node === node);
     const spent = budgetBlockers(one, view).filter(({ node }) => !isMarked(node));
     const reboots = [...marked, ...spent];
@@ -183,6 +189,16 @@ function rebootBlockers(view: View, { placement }: PlacementCase): readonly Plac
   return marked.map(({ node, mark }) => {
     const action = prose`${markWords(mark)}: ${meshwright('reboot', node)}`;
     return startBlocker(placement, { code: 'mesh/needs-reboot', node, action });
+  });
+}
+
+/** Blocks a start on nodes with too much swap in use that this plan does not restart. */
+function swapBlockers(view: View, { placement }: PlacementCase): readonly PlacementBlocker[] {
+  return placement.nodes.flatMap((node) => {
+    const words = view.restarting.includes(node) ? undefined : swapWords(view.observation.nodes[node]?.facts);
+    if (words === undefined) return [];
+    const action = prose`${words}. Quit the program that uses the memory, or restart the Mac: ${meshwright('reboot', node)}`;
+    return [startBlocker(placement, { code: 'memory/swap-in-use', node, action })];
   });
 }
 

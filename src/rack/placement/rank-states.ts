@@ -159,6 +159,8 @@ export interface SeenRank {
   readonly record?: RecordedRank;
   /** True if `stop-rank` may have to stop a process. */
   readonly mayRun: boolean;
+  /** Its processes that a signal has suspended; absent if there are none. */
+  readonly suspended?: readonly number[];
   /** The exit of its last process, as launchd prints it. */
   readonly lastExit?: string;
   /** The number of starts in this boot session, over all generations. */
@@ -208,7 +210,7 @@ const rankIn = (facts: Facts, placement: string): Known<SeenRank> =>
       return known({
         state,
         mayRun: isRunning({ state }) || (record !== undefined && service === undefined),
-        ...given({ record, lastExit: service?.lastExit }),
+        ...given({ record, lastExit: service?.lastExit, suspended: service?.suspended }),
         starts,
         budget: andThen(starts, (count) => launchBudget(facts, count)),
       });

@@ -10,6 +10,7 @@ import { macModel, neverHasRdma } from '../../model/macs.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { its, meshwright } from '../../model/text/command.ts';
 import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
+import { leftBehind } from '../addresses/link-address-seen.ts';
 import { thunderboltFact } from '../cables/fact.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
@@ -23,6 +24,7 @@ import { firstMacosWithRdma, hasRdmaInSettings, isOutsideAccept, macosOf } from 
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { cableMethod, serviceOfDevice } from '../network/services.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
+import { strayCarrier } from '../network/thunderbolt-interfaces.ts';
 import { otherRdmaDevicesFact, rdmaDevicesFact, rdmaPortsFact } from './devices-fact.ts';
 import { nodeRdma, type ReceptacleRdma, receptacleRdma } from './rdma-receptacle.ts';
 import { settingsKeys } from './rdma-switch-steps.ts';
@@ -152,10 +154,13 @@ function troublesOf(examination: Examination, node: ExaminedNode): readonly Trou
     // Other findings report a cause at the far Mac and a bridge that should not exist.
     const isFarCause = rdma.kind === 'port-down' && rdma.farRdma !== 'ready' && rdma.farRdma !== 'unknown';
     const isBridgeCause = rdma.kind === 'bridged' && examination.desired.thunderbolt.bridge !== 'keep';
-    // A separate rule reports that IPv4 is switched off.
+    // Separate rules report that IPv4 is off, and that the address or the carrier is on another interface.
     const isOffCause =
       rdma.kind === 'no-address' && cableMethod(examination.desired, node.facts, rdma.interfaceName) === 'off';
-    return isFarCause || isBridgeCause || isOffCause ? [] : [{ end, rdma }];
+    const isLeftBehind = rdma.kind === 'no-address' && leftBehind(examination.desired, node.facts, end) !== undefined;
+    const isCarrierCause = rdma.kind === 'port-down' && strayCarrier(examination, node, end) !== undefined;
+    const isOther = isFarCause || isBridgeCause || isOffCause || isLeftBehind || isCarrierCause;
+    return isOther ? [] : [{ end, rdma }];
   });
 }
 

@@ -11,7 +11,7 @@ import { defineFact } from '../fact.ts';
 const statusHead = /^status ([A-Za-z0-9._-]{1,255})$/;
 
 /** The other record heads. Any other line means that a gateway's status ended too early. */
-const otherHead = /^(?:odd|(?:service|answer) [A-Za-z0-9._-]{1,255} \d{1,3})$/;
+const otherHead = /^(?:odd|(?:service|answer|suspended) [A-Za-z0-9._-]{1,255} \d{1,10})$/;
 
 /** True if a record is a gateway's status, among the records of launchd services. */
 export const isGatewayStatus = (head: string): boolean => statusHead.test(head);

@@ -18,6 +18,13 @@ export const servicesFact = defineFact({
         if (isGatewayStatus(head)) continue;
         const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
         const last = found.at(-1);
+        const [, holder = '', stopped = ''] = /^suspended ([A-Za-z0-9._-]{1,255}) (\d{1,10})$/.exec(head) ?? [];
+        const at = found.findIndex((one) => one.label === holder);
+        const own = found[at];
+        if (own !== undefined) {
+          found.splice(at, 1, { ...own, suspended: [...(own.suspended ?? []), Number(stopped)] });
+          continue;
+        }
         if (asked !== '' && last?.label === asked) {
           const behind = behindOf(exit, lines);
           found.splice(-1, 1, behind === undefined ? last : { ...last, behind });
@@ -34,10 +41,11 @@ export const servicesFact = defineFact({
       return eachOnce(found, ({ label }) => label, garbled(answer, 'described one service twice'));
     }),
   text: (services) =>
-    services.map(({ label, state, pid, runs, lastExit }) =>
+    services.map(({ label, state, pid, runs, lastExit, suspended = [] }) =>
       [
         `${label} ${state}`,
         ...(pid === undefined ? [] : [`pid ${pid}`]),
+        ...suspended.map((process) => `process ${process} suspended`),
         ...(runs === undefined ? [] : [`${runs} ${runs === 1 ? 'run' : 'runs'}`]),
         ...(lastExit === undefined ? [] : [`last ${/^[A-Z]/.test(lastExit) ? 'ended by' : 'exit'} ${lastExit}`]),
       ].join(', '),

@@ -48,7 +48,7 @@ export const treesFact = defineFact({
       return known([...found, ...seals.staged.map(stagedTree)]);
     }),
   text: (trees) =>
-    trees.map((one) => `${one.kind} ${one.name} ${one.digest} ${one.state}${one.isCurrent ? ', in use' : ''}`),
+    trees.map((one) => `${one.kind} ${one.name} ${one.digest} ${one.state}${one.isCurrent ? ', current version' : ''}`),
 });
 
 /** The files that the keeper or `models verify` found wrong. */

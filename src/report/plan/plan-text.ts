@@ -150,16 +150,23 @@ const findingBlocks = (
   mergeFindings(diagnostics.filter(({ code }) => isMeant(code))).map((finding) => findingLines(finding, page));
 
 /** The plan's effects, or a statement that the observed nodes need no change. */
-function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly string[] {
+function verdictLines({ plan, nothing, saved }: PlanTextInput, page: Page): readonly string[] {
   if (hasMachineSteps(plan)) {
     const said = [...effectTexts(plan), ...transferTexts(plan)];
     const effects = said.length === 0 ? [] : [`Effects: ${said.join('; ')}.`];
-    return [...effects, denialText(plan.effects)]
+    return [...effects, laterText(plan, saved !== undefined), denialText([...plan.effects, ...(plan.later ?? [])])]
       .filter((line) => line !== '')
       .flatMap((line) => fitLines(line, page.columns));
   }
   if (!isEmptyPlan(plan)) return fitLines('apply cannot change anything now.', page.columns);
   return fitLines(nothing ?? matchText('Nothing to change', plan), page.columns);
+}
+
+/** A saved plan ends before the plan that follows in an apply. */
+function laterText({ later = [] }: Plan, isSaved: boolean): string {
+  if (later.length === 0) return '';
+  const said = effectTexts({ effects: later, changes: [], steps: [] }).join('; ');
+  return `${isSaved ? 'A second plan is needed afterwards' : 'Then a second plan follows in the same apply'}: ${said}.`;
 }
 
 function lockLines({ shown, additions, isCounted }: PlanTextInput['lock'], page: Page): readonly string[] {

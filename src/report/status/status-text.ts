@@ -166,10 +166,16 @@ const tones: Readonly<Record<MeshState, Tone>> = {
 const toneOf = ({ state, standing }: PlacementSurvey): Tone =>
   standing === 'met' && state !== 'serving' ? 'dim' : tones[state];
 
+function transportCell(one: PlacementSurvey): string {
+  const { transport, seenTransport: seen = transport } = one;
+  if (seen !== transport) return `${seen} (the file says ${transport})`;
+  return isRdmaUnseen(one) ? `${transport} (declared, not seen)` : transport;
+}
+
 const cellsOf = (one: PlacementSurvey): readonly string[] => [
   one.name,
   one.state.replace('-', ' '),
-  isRdmaUnseen(one) ? `${one.transport} (declared, not seen)` : one.transport,
+  transportCell(one),
   nodesText(one.nodes),
   one.sharding ?? '',
   one.generation === undefined ? '' : `gen ${one.generation}`,

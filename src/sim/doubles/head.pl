@@ -34,9 +34,11 @@ sub read_text {
 sub place_of {
     my ($address) = @_;
     my $table = $ENV{MESHWRIGHT_LINK_TABLE} // return $address;
-    my ($place) = map { /^\Q$address\E (\S+)$/ ? $1 : () } split /\n/, read_text($table) // '';
-    return $place;
+    return (read_text($table) // '') =~ /^\Q$address\E (\S+)$/m ? $1 : undef;
 }
+
+# Whether Local Network privacy keeps this program from other Macs: the file `lan-denied` next to the table exists.
+sub is_denied { return -e "${beside}lan-denied" && $_[0] !~ /^127\./ }
 
 # This Mac's devices, with the Mac and device at the other end of each.
 sub cables {

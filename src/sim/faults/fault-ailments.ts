@@ -67,6 +67,16 @@ export const ailmentFaults = {
     'no protection domains are left',
   ),
 
+  /**
+   * RTR EBUSY with the kernel log "receive-queue resource shortage" (SQCU/mesh). Only llama.cpp then uses TCP; mlx, exo
+   * and the reference runtime of `command` fail to start.
+   */
+  'falls-back': defineAilment(
+    'no new RDMA connection succeeds, until a reboot: llama.cpp goes on over TCP without an error, mlx and exo do not start',
+    ['refusesQueuePairs', true],
+    'its RDMA connections already fail',
+  ),
+
   /** A foreign program, for example a benchmark that is still running. */
   'rdma-held': defineDriverState(
     'a foreign program holds every RDMA device, until it is stopped or the Mac reboots',
@@ -89,6 +99,30 @@ export const ailmentFaults = {
     'a killed rank leaves a quarter of the memory wired, until a reboot',
     ['leaksWired', true],
     'the Mac already leaks memory',
+  ),
+
+  /** Programs get EHOSTUNREACH at once, while ssh and curl reach the same Mac. @see Apple TN3179, mlx issue 3755 */
+  'local-network-denied': defineAilment(
+    'Local Network privacy denies ranks that start on it every connection to another Mac',
+    ['isLanDenied', true],
+    'its ranks are already denied',
+  ),
+
+  /** macOS kills a process that takes too much memory, and the memory stays wired: 233 starts in a row (omlx issue 2184). */
+  'restart-storm': defineMacFault(
+    'each rank is killed right after its start and leaves a quarter of the memory wired, until a reboot',
+    (mac) =>
+      mac.ailments.killsRanks
+        ? 'its ranks are already being killed'
+        : ailing(mac, { killsRanks: true, leaksWired: true }),
+    ({ ailments }) => ailments.killsRanks,
+  ),
+
+  /** Stale swap of a program that took too much memory. A load on top of it ended in panics (dryvist/nix-ai INC-17075). */
+  'swap-full': defineAilment(
+    '12 GB of swap is in use, until a reboot',
+    ['swapUsedMegabytes', 12_288],
+    'its swap is already in use',
   ),
 
   /** macOS recreates the bridge immediately, and again at every boot. */

@@ -102,6 +102,22 @@ export const cableFaults = {
     (fleet, end) => ({ ...fleet, cables: withoutCable(fleet.cables, end) }),
   ),
 
+  /**
+   * Seen on two M3 Ultras after a re-enumeration: the address stayed on an interface without a carrier, and macOS used a
+   * slow USB-NCM path (avlp12/two-macstudio-m3u, 2026-08-26).
+   */
+  'cable-demoted': defineCabling(
+    "the carrier moves to another receptacle's interface: the address stays behind, TCP crawls, RDMA carries nothing",
+    aims.cable,
+    (fleet, end) => {
+      const cable = cableAt(fleet.cables, end);
+      const free = lastFree(fleet, end.node);
+      if (cable === undefined || cable.strayCarrier !== undefined) return 'its carrier has already moved';
+      if (free === undefined) return 'the Mac has no free receptacle';
+      return withChanged(fleet, cable, { strayCarrier: { at: end, on: free.receptacle } });
+    },
+  ),
+
   /** A Thunderbolt 4 cable instead of Thunderbolt 5. */
   'cable-40g': defineCabling(
     'a Thunderbolt 4 cable is plugged in: both ends link at 40 Gb/s',

@@ -434,8 +434,8 @@ const loopback = '127.0.0.1';
 const portAttempts = 200;
 const portPauseMs = 50;
 
-/** Listens on a port; false if the port is in use. */
-function listenOn(server: Server, port: number): Promise<boolean> {
+/** Listens on a port of 127.0.0.1; false if the port is in use. */
+export function listenOn(server: Server, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void => {
       if (port !== 0 && (error.code === 'EADDRINUSE' || error.code === 'EACCES')) resolve(false);

@@ -120,10 +120,10 @@ function isFree(port: number): Promise<boolean> {
 export function createPortClaims() {
   const held = new Set<Socket>();
   return {
-    /** A TCP port of 127.0.0.1 on which a node's process can listen later. */
-    take: async (): Promise<number> => {
+    /** A TCP port of 127.0.0.1 on which a process can listen later: if possible, the preferred one. */
+    take: async (preferred?: number): Promise<number> => {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const port = randomInt(range.from, range.to);
+        const port = attempt === 0 && preferred !== undefined ? preferred : randomInt(range.from, range.to);
         const socket = await claim(port);
         if (socket === undefined) continue;
         if (await isFree(port)) {
@@ -226,6 +226,8 @@ export function createLinkTables(roots: ReadonlyMap<string, string>) {
         }
         await writeAll();
       }),
+    /** The loopback port that represents a port of a node; undefined if nothing on the node has announced it. */
+    realPort: (node: string, port: number) => pairs.get(`${node} ${loopback}:${port}`)?.loopbackPort,
     close: (): Promise<void> => inTurn(claims.close),
   };
 }

@@ -253,6 +253,8 @@ function cableWork({ cables: before, hanging }: SimulatedFleet, after: readonly 
       const old = inPlace(cable, before);
       if (old === undefined) return [`plugged in ${cableText(cable)}`];
       if (old.dock !== undefined && cable.dock === undefined) return [`removed the dock from ${cableText(cable)}`];
+      if (old.strayCarrier !== undefined && cable.strayCarrier === undefined)
+        return [`plugged ${cableText(cable)} in again`];
       return old.gigabitsPerSecond === cable.gigabitsPerSecond && old.isSlow === cable.isSlow
         ? []
         : [`plugged in a cable of ${cable.gigabitsPerSecond} Gb/s at ${cableText(cable)}`];

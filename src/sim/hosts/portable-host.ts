@@ -36,6 +36,7 @@ export const portableHost = {
           new Map(nodes.map(({ name, run: { port } }) => [name, port])),
         ),
       groupCount: groups.count,
+      realPort: links.realPort,
       onExec: watch.add,
       close: async (): Promise<void> => {
         groups.killAll();

@@ -7,6 +7,8 @@ export interface Cable {
   readonly gigabitsPerSecond: 40 | 80;
   /** The cable carries a tenth of its link speed. */
   readonly isSlow?: true;
+  /** The Mac at this end has the carrier on the interface of another receptacle, until the cable is plugged in again. */
+  readonly strayCarrier?: { readonly at: LinkEnd; readonly on: number };
   /** A dock or hub between the two ends. */
   readonly dock?: {
     /** The end whose Mac sees the dock and the far Mac one level deeper; the other end sees its peer directly. */
@@ -23,7 +25,7 @@ export interface Cable {
 export const megabitsPerGigabit = 10;
 
 /** A cable with one end plugged in and the other end loose. */
-interface HangingCable extends Omit<Cable, 'ends'> {
+interface HangingCable extends Omit<Cable, 'ends' | 'strayCarrier'> {
   readonly end: LinkEnd;
 }
 
@@ -58,10 +60,11 @@ export function withSwap({ cables, hanging }: Cabling, one: LinkEnd, other: Link
   const moved = (end: LinkEnd): LinkEnd => (isSameEnd(end, one) ? other : isSameEnd(end, other) ? one : end);
   const withDock = ({ dock }: Pick<Cable, 'dock'>) => given({ dock: dock && { ...dock, at: moved(dock.at) } });
   return {
-    cables: cables.map((cable) => ({
+    cables: cables.map(({ strayCarrier, ...cable }) => ({
       ...cable,
       ends: [moved(cable.ends[0]), moved(cable.ends[1])],
       ...withDock(cable),
+      ...given({ strayCarrier: cable.ends.every((end) => moved(end) === end) ? strayCarrier : undefined }),
     })),
     hanging: hanging.map((cable) => ({ ...cable, end: moved(cable.end), ...withDock(cable) })),
   };
@@ -70,8 +73,8 @@ export function withSwap({ cables, hanging }: Cabling, one: LinkEnd, other: Link
 /** Cables as sorted texts, regardless of the order in which they were plugged in. */
 export const plugged = (cables: readonly Cable[]): readonly string[] =>
   cables
-    .map(({ ends, gigabitsPerSecond, isSlow, dock }) => {
+    .map(({ ends, gigabitsPerSecond, isSlow, dock, strayCarrier }) => {
       const at = dock === undefined ? '' : `${linkEndText(dock.at)} ${dock.isBlind}`;
-      return `${ends.map(linkEndText).sort().join(' ')} ${gigabitsPerSecond}${isSlow ? ' slow' : ''} ${at}`;
+      return `${ends.map(linkEndText).sort().join(' ')} ${gigabitsPerSecond}${isSlow ? ' slow' : ''} ${at}${strayCarrier === undefined ? '' : ` stray ${linkEndText(strayCarrier.at)}`}`;
     })
     .sort();

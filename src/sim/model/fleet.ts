@@ -1,5 +1,5 @@
 import type { LinkEnd, NodeName } from '../../model/node.ts';
-import { type Cable, type Cabling, farEnd } from './cables.ts';
+import { type Cable, type Cabling, cableAt, farEnd, isSameEnd } from './cables.ts';
 import type { Directory } from './directory.ts';
 import type { MacModel } from './hardware.ts';
 import type { PlistDict } from './plist.ts';
@@ -62,6 +62,8 @@ export interface Ailments {
   readonly deadReceptacles: readonly number[];
   /** Whether failed starts leaked all protection domains, so that no program gets one, until the next boot. */
   readonly lacksDomains?: true;
+  /** No new queue pair can be connected, until the next boot. */
+  readonly refusesQueuePairs?: true;
   /** A foreign program has opened every RDMA device, until it is stopped. */
   readonly isRdmaHeld?: true;
   /** The RDMA driver is deadlocked: every verbs tool hangs, until the next boot. */
@@ -85,8 +87,14 @@ export interface Ailments {
   readonly networkDaemon?: 'fights' | 'stopped';
   /** A killed process's wired memory remains wired. */
   readonly leaksWired?: true;
+  /** Local Network privacy keeps ranks from connecting to other Macs. */
+  readonly isLanDenied?: true;
+  /** macOS kills every rank right after its start. */
+  readonly killsRanks?: true;
   /** Bytes that killed processes left wired, until the next boot. */
   readonly leakedWiredBytes?: number;
+  /** Swap space in use, until the next boot. */
+  readonly swapUsedMegabytes?: number;
   /** The Mac has no power. */
   readonly lacksCurrent?: true;
   /** The signal that its ranks are about to get. */
@@ -194,9 +202,15 @@ const macAtCable = (fleet: SimulatedFleet, { node }: LinkEnd): MacState | undefi
 export const linkSpeed = (fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Cable): Cable['gigabitsPerSecond'] =>
   ends.every((end) => macAtCable(fleet, end)?.model.thunderbolt === 5) ? gigabitsPerSecond : 40;
 
+/**
+ * Throughput of the USB-NCM path that macOS uses while an address has no carrier: 37 MB/s.
+ * @see avlp12/two-macstudio-m3u, cluster/tb_preflight.sh (2026-08-26)
+ */
+const strayGigabits = 0.3;
+
 /** The gigabits per second that this cable really carries. */
 export const carriedSpeed = (fleet: SimulatedFleet, cable: Cable): number =>
-  linkSpeed(fleet, cable) / (cable.isSlow ? 10 : 1);
+  cable.strayCarrier === undefined ? linkSpeed(fleet, cable) / (cable.isSlow ? 10 : 1) : strayGigabits;
 
 /** The Mac and receptacle at the far end of this receptacle's cable; undefined without a cable. */
 export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
@@ -204,6 +218,15 @@ export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
   const mac = far === undefined ? undefined : macAtCable(fleet, far);
   const receptacle = far === undefined || mac === undefined ? undefined : receptacleOf(mac, far.receptacle);
   return mac === undefined || receptacle === undefined ? undefined : { mac, receptacle };
+}
+
+/** The Mac and receptacle with which a receptacle's interface has a carrier: normally those at its own cable's end. */
+export function carrierAt(fleet: SimulatedFleet, mac: MacState, { number }: ReceptacleState): Seen | undefined {
+  const own: LinkEnd = { node: mac.name, receptacle: number };
+  const stray = fleet.cables.find(({ strayCarrier: one }) => one?.at.node === mac.name && one.on === number);
+  if (stray?.strayCarrier !== undefined) return peerAt(fleet, stray.strayCarrier.at);
+  const at = cableAt(fleet.cables, own)?.strayCarrier?.at;
+  return at !== undefined && isSameEnd(at, own) ? undefined : peerAt(fleet, own);
 }
 
 /** Returns the Mac with these problems changed. */

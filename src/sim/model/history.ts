@@ -34,6 +34,7 @@ export type SimEvent =
   /** The ranks of a Mac received the signal of a fault. */
   | { readonly kind: 'ranks-signalled'; readonly mac: string }
   /** A service received KILL. */
+  | { readonly kind: 'rank-started'; readonly mac: string }
   | { readonly kind: 'killed'; readonly mac: string }
   /** Processes that exist only in the model received a fatal signal. */
   | { readonly kind: 'processes-ended'; readonly mac: string; readonly pids: readonly number[] }
@@ -100,6 +101,8 @@ function changedMac(mac: MacState, event: Extract<SimEvent, { readonly mac: stri
       return mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined ? ailing(mac, { panic: 'tcp-load' }) : mac;
     case 'ranks-signalled':
       return signalled(mac);
+    case 'rank-started':
+      return mac.ailments.killsRanks ? ailing(mac, { rankSignal: 'SIGKILL' }) : mac;
     case 'killed':
       return afterKill(mac);
     case 'processes-ended':
@@ -148,8 +151,8 @@ const replay = (start: SimulatedFleet, events: readonly SimEvent[]): SimulatedFl
 
 /** The problems that survive a boot, and the report of a preceding panic. */
 function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pick<MacState, 'ailments' | 'panics'> {
-  const { panic, leaksWired, leakedWiredBytes, isRdmaHeld, isRdmaHung, isVerbsHung, lacksDomains, ...lasting } =
-    ailments;
+  const { panic, leaksWired, leakedWiredBytes, killsRanks, swapUsedMegabytes, ...others } = ailments;
+  const { isRdmaHeld, isRdmaHung, isVerbsHung, lacksDomains, refusesQueuePairs, ...lasting } = others;
   return {
     ailments: { ...lasting, deadReceptacles: [] },
     ...(panic !== undefined && { panics: [...(panics ?? []), { cause: panic, atEpochSeconds }] }),
@@ -172,8 +175,9 @@ function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   };
 }
 
-/** The share of memory that a killed process leaves wired. */
+/** The share of memory that each killed process leaves wired, up to three of them. */
 const leakedShare = 0.25;
+const mostLeaks = 3;
 
 const pageBytes = 16_384;
 
@@ -183,8 +187,8 @@ const pageBytes = 16_384;
  */
 function afterKill(mac: MacState): MacState {
   if (!mac.ailments.leaksWired) return mac;
-  const leakedWiredBytes = Math.round((mac.memoryBytes * leakedShare) / pageBytes) * pageBytes;
-  return mac.ailments.leakedWiredBytes === leakedWiredBytes ? mac : ailing(mac, { leakedWiredBytes });
+  const bytes = Math.round((mac.memoryBytes * leakedShare) / pageBytes) * pageBytes;
+  return ailing(mac, { leakedWiredBytes: Math.min((mac.ailments.leakedWiredBytes ?? 0) + bytes, mostLeaks * bytes) });
 }
 
 /**

@@ -1,5 +1,12 @@
 import { given } from '../../model/given.ts';
-import { type InterfaceAddress, type MacState, peerAt, type ReceptacleState, type SimulatedFleet } from './fleet.ts';
+import {
+  carrierAt,
+  type InterfaceAddress,
+  type MacState,
+  peerAt,
+  type ReceptacleState,
+  type SimulatedFleet,
+} from './fleet.ts';
 import { dottedMask, maskLength } from './ip-text.ts';
 import { dictAt, type PlistDict, valueAt, withValue } from './plist.ts';
 import { seededUuid } from './seed.ts';
@@ -177,7 +184,8 @@ export function liveAddress(
   if (isBridged(mac, device) || live === 'none') return undefined;
   if (live !== undefined) return live;
   const service = serviceFor(mac, device);
-  if (service === undefined || service.ipv4.kind === 'off' || !isCabled(fleet, mac, receptacle)) return undefined;
+  const isConnected = isCabled(fleet, mac, receptacle) || carrierAt(fleet, mac, receptacle) !== undefined;
+  if (service === undefined || service.ipv4.kind === 'off' || !isConnected) return undefined;
   if (service.ipv4.kind === 'manual') return service.ipv4;
   return leaseOver(fleet, mac, receptacle) ?? { address: selfAssigned, prefixLength: 16 };
 }

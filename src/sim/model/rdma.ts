@@ -1,4 +1,5 @@
-import { type MacState, peerAt, type ReceptacleState, type Seen, type SimulatedFleet } from './fleet.ts';
+import { cableAt } from './cables.ts';
+import { carrierAt, type MacState, peerAt, type ReceptacleState, type Seen, type SimulatedFleet } from './fleet.ts';
 import { hasRdmaTools } from './macos-builds.ts';
 
 /**
@@ -23,7 +24,7 @@ export const nodeGuid = ({ switchUid }: ReceptacleState): string =>
 
 /** PORT_ACTIVE needs a cable, and RDMA at both ends (Apple TN3205). */
 export function isPortActive(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): boolean {
-  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+  const peer = carrierAt(fleet, mac, receptacle);
   return isRdmaLive(mac) && peer !== undefined && isRdmaLive(peer.mac);
 }
 
@@ -33,8 +34,11 @@ export const isPortDead = ({ ailments }: MacState, { number }: ReceptacleState):
 
 /** The Mac and receptacle to which a receptacle's RDMA device can send; undefined if its cable carries nothing. */
 export function rdmaPeer(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): Seen | undefined {
-  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
-  if (peer === undefined || !isPortActive(fleet, mac, receptacle) || isPortDead(mac, receptacle)) return undefined;
+  const end = { node: mac.name, receptacle: receptacle.number };
+  const peer = peerAt(fleet, end);
+  // Without a carrier at one end, the GID of the address there belongs to a device whose port is down.
+  if (peer === undefined || cableAt(fleet.cables, end)?.strayCarrier !== undefined) return undefined;
+  if (!isPortActive(fleet, mac, receptacle) || isPortDead(mac, receptacle)) return undefined;
   return isPortDead(peer.mac, peer.receptacle) ? undefined : peer;
 }
 

@@ -1,15 +1,13 @@
 import { given } from '../../model/given.ts';
-import type { InterfaceAddress, MacState, PortState, ReceptacleState } from '../model/fleet.ts';
-import { ipv4Number, ipv4Text, maskLength, maskNumber, networkOf } from '../model/ip-text.ts';
 import {
-  bridgeAddress,
-  isBridged,
-  isCabled,
-  liveAddress,
-  receptacleWith,
-  routerOver,
-  servicesIn,
-} from '../model/network.ts';
+  carrierAt,
+  type InterfaceAddress,
+  type MacState,
+  type PortState,
+  type ReceptacleState,
+} from '../model/fleet.ts';
+import { ipv4Number, ipv4Text, maskLength, maskNumber, networkOf } from '../model/ip-text.ts';
+import { bridgeAddress, isBridged, liveAddress, receptacleWith, routerOver, servicesIn } from '../model/network.ts';
 import { type Change, from, lines, row, type Tool, unconfirmedUsage, type View } from './tool.ts';
 
 const up = 'flags=8863<UP,BROADCAST,SMART,RUNNING,SIMPLEX,MULTICAST> mtu 1500';
@@ -95,7 +93,7 @@ function receptacleBlock(view: View, receptacle: ReceptacleState, index: number)
   const { fleet, mac } = view;
   const { device } = receptacle;
   const isMember = isBridged(mac, device);
-  const isActive = isCabled(fleet, mac, receptacle);
+  const isActive = carrierAt(fleet, mac, receptacle) !== undefined;
   const live = liveAddress(fleet, mac, receptacle);
   return block(
     device,

@@ -1,8 +1,8 @@
 import { cableAt, megabitsPerGigabit } from '../model/cables.ts';
-import { carriedSpeed, peerAt, type ReceptacleState } from '../model/fleet.ts';
+import { carriedSpeed, carrierAt, type ReceptacleState } from '../model/fleet.ts';
 import { ipv4Number, linkLocalText } from '../model/ip-text.ts';
 import { hasRdmaTools } from '../model/macos-builds.ts';
-import { isBridged, liveAddress } from '../model/network.ts';
+import { isBridged, isCabled, liveAddress } from '../model/network.ts';
 import { dataFile, type NodeFile } from '../model/node-files.ts';
 import {
   isPortActive,
@@ -37,12 +37,12 @@ function eui64LinkLocal(macAddress: string): string {
  */
 function gidsOf({ fleet, mac }: View, receptacle: ReceptacleState): readonly string[] {
   const first = eui64LinkLocal(receptacle.macAddress);
-  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
-  if (isBridged(mac, receptacle.device) || peer === undefined) return [first];
+  const hasCarrier = carrierAt(fleet, mac, receptacle) !== undefined;
+  if (isBridged(mac, receptacle.device) || !(hasCarrier || isCabled(fleet, mac, receptacle))) return [first];
   const live = liveAddress(fleet, mac, receptacle);
   const mapped = live === undefined ? [] : [`::ffff:${live.address}`];
-  const own = receptacle.linkLocal;
-  return [first, own].toSpliced(mappedGidIndex(receptacle), 0, ...mapped);
+  const own = hasCarrier ? [receptacle.linkLocal] : [];
+  return [first, ...own].toSpliced(mappedGidIndex(receptacle), 0, ...mapped);
 }
 
 const mappedStart = '::ffff:';
@@ -61,8 +61,8 @@ function gidBytes(gid: string): string {
   return `${head.padEnd(32 - tail.length, '0')}${tail}`;
 }
 
-/** Error numbers of macOS: ENOMEM if no protection domain is left, ETIMEDOUT if the cable carries nothing. */
-const [noMemory, timedOut] = [12, 60];
+/** Error numbers of macOS: ENOMEM without a protection domain, EBUSY, and ETIMEDOUT if the cable carries nothing. */
+const [noMemory, busy, timedOut] = [12, 16, 60];
 
 /** One device for the verbs library. */
 function verbsDevice(view: View, receptacle: ReceptacleState): readonly string[] {
@@ -73,6 +73,7 @@ function verbsDevice(view: View, receptacle: ReceptacleState): readonly string[]
   const settings = {
     ...{ state: isPortActive(fleet, mac, receptacle) ? 4 : 1, max_qp: limit, max_cq: limit, max_pd: limit },
     ...(mac.ailments.lacksDomains && { alloc_pd_error: noMemory }),
+    ...(mac.ailments.refusesQueuePairs && { rtr_error: busy }),
     ...(peer === undefined && { rtr_error: timedOut }),
     ...(cable !== undefined && { rate_mbit: carriedSpeed(fleet, cable) * megabitsPerGigabit }),
   };

@@ -30,6 +30,7 @@ const setLimit: Change = ({ mac, isRoot, words: [value = ''] }) => {
 
 const boot = from.capture('sysctl-boot.2026-09-26.txt', 'public work log, macOS 26 or 27');
 const memory = from.modelled('sysctl-memory.m3ultra-512.txt', 'public Zig test, Mac Studio M3 Ultra');
+const swap = from.published('vm.swapusage of a Mac under load, in a public test of a resource monitor (T12981)');
 const identifiers = from.published('hw.model of each Mac, as listed by Apple and public inventories');
 const usual = from.unconfirmed('sysctl names for the kernel and the processor counts on Apple silicon');
 
@@ -50,6 +51,14 @@ function bootTime({ mac }: View): string {
   return `{ sec = ${seconds}, usec = ${(seconds * 7919) % 1_000_000} } ${ctime(seconds)}`;
 }
 
+/** macOS adds swap files of 1 GiB as needed, and shows two decimals. */
+function swapUsage({ mac }: View): string {
+  const used = mac.ailments.swapUsedMegabytes ?? 0;
+  const total = Math.ceil(used / 1_024 + 0.5) * 1_024 * Number(used > 0);
+  const [all, taken, free] = [total, used, total - used].map((megabytes) => `${megabytes.toFixed(2)}M`);
+  return `total = ${all}  used = ${taken}  free = ${free}  (encrypted)`;
+}
+
 function values(view: View): readonly NamedValue[] {
   const { mac } = view;
   const cores = Number.parseInt(mac.model.processorText, 10);
@@ -64,6 +73,7 @@ function values(view: View): readonly NamedValue[] {
       'machdep.cpu.brand_string': mac.model.chip,
     }),
     ...named(boot, { 'kern.boottime': bootTime(view), 'kern.bootsessionuuid': mac.bootSession.uuid }),
+    ...named(swap, { 'vm.swapusage': swapUsage(view) }),
     ...named(usual, {
       'hw.ncpu': cores,
       'hw.physicalcpu': cores,

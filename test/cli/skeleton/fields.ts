@@ -69,9 +69,12 @@ export const unsteady: ReadonlySet<string> = new Set([
   'hash',
   'owner',
   'pid',
+  'pids',
   'run',
   'serial',
   'startedIn',
+  // Process numbers of suspended processes, in the fact.
+  'value.suspended',
   'fields.start',
   'fields.token',
   // Logs.

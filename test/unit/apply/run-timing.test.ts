@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { realTiming, scaledTiming } from '../../../src/apply/run-timing.ts';
 import { deadlineOf as deadlineOfItself } from '../../../src/apply/steps/context.ts';
+import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import { known } from '../../../src/model/known.ts';
+import { drainMs } from '../../../src/rack/placement/endpoint/gateway-steps.ts';
 import { aStep, gateAct } from '../../rack/plans.ts';
 import { onOnePage, onPage, sayValue } from '../one-page.ts';
 
@@ -31,6 +33,17 @@ describe('scaledTiming', () => {
     expect([script, gate, reboot].map((step) => deadlineOf(step, { timing }))).toEqual([30_000, 30_000, 60_000]);
     const short = aStep('d', { deadlineMs: 400, act: gateAct });
     expect(deadlineOf(short, { timing })).toBe(400);
+  });
+
+  it('leaves a script time for all checks between which it sleeps', () => {
+    const args = { port: 8_080, placement: 'chat', waitMs: drainMs };
+    const act = { kind: 'script', name: 'drain-door', args } as const;
+    const text = scriptBody(act);
+    const checks = Number(/^looks=(\d+)$/m.exec(text)?.[1]);
+    const sleepMs = 1_000 * Number(/sleep" ([\d.]+)$/m.exec(text)?.[1]);
+    const step = aStep('a', { deadlineMs: drainMs + 30_000, act });
+    // Each check takes as long as a sleep on a busy computer.
+    expect(deadlineOf(step, { timing: scaledTiming(0.05) })).toBeGreaterThanOrEqual(2 * checks * sleepMs);
   });
 });
 

@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type CompiledSchema, schemaProblems } from '../../../src/config/schema-problems.ts';
+import type { CompiledSchema } from '../../../src/config/schema-part.ts';
+import { schemaProblems } from '../../../src/config/schema-problems.ts';
 import { clusterSchema, validateCluster } from '../../../src/config/validators.generated.ts';
 import { type Draft, draftLimits, makeDraft } from '../../../src/desired/draft.ts';
 import * as editDistances from '../../../src/desired/edit-distance.ts';

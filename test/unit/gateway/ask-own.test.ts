@@ -11,7 +11,16 @@ import { readBody } from '../../../src/gateway/read-body.ts';
 import { makeTurns } from '../../../src/gateway/turns.ts';
 import { endpointCounts } from '../../rack/placements.ts';
 
-const limits = { mostBodyBytes: 100, smallBodyBytes: 10, bodyRoomBytes: 100, bodyRoomMs: 20, silentMs: 20_000 };
+const limits = {
+  mostBodyBytes: 100,
+  smallBodyBytes: 10,
+  bodyStepBytes: 20,
+  bodyRoomBytes: 100,
+  bodyRoomMs: 20,
+  silentMs: 20_000,
+  unreadMs: 20_000,
+};
+const makeRoom = (bytes: number) => makeBodyRoom(bytes, 0, ['kimi']);
 const json = { 'content-type': 'application/json' };
 
 /** A gateway's endpoint for a runtime that does not exist, with the test's clock and flow. */
@@ -28,10 +37,10 @@ function makeEndpoint(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: r
   };
   const passage = { came: () => undefined, hold: () => undefined, end: () => undefined };
   const endpoint = {
-    upstream: { ...upstream, refusedFields },
+    upstream: { ...upstream, refusedFields, ownPaths: ['/v1/x', '/x'] },
     turns: makeTurns(maxRequests, 1),
     own: makeOwnRequests(() => clock.at),
-    flow: { sight: () => (lastTokenMsAgo === undefined ? {} : { lastTokenMsAgo }), begin: () => passage },
+    flow: { sight: () => (lastTokenMsAgo === undefined ? {} : { lastTokenMsAgo }), begin: () => passage, forgetToken: () => undefined },
     closedBy: async () => clock.closed.shift(),
     others: async () => [],
     counts: () => counts,
@@ -54,7 +63,7 @@ const responseOf = (more: object = {}) =>
 function passing(more: Partial<Passing> = {}): Passing {
   const response = responseOf();
   const leaving = new AbortController().signal;
-  return { response: response as never, limits, room: makeBodyRoom(100), leaving, ...more };
+  return { response: response as never, limits, room: makeRoom(100), leaving, ...more };
 }
 
 const refused = (status: number, code: string, message: string) => ({
@@ -127,11 +136,11 @@ describe('a request from the node itself', () => {
   });
 
   it('waits at most an hour', async () => {
-    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    const timeout = vi.spyOn(globalThis, 'setTimeout');
     try {
       const { endpoint } = makeEndpoint();
       for (const wait of ['3600000', '3600001', '7', '']) await ask(endpoint, { 'meshwright-wait': wait });
-      expect(timeout.mock.calls.map(([ms]) => ms)).toEqual([3_600_000, 3_600_000, 7, 0]);
+      expect(timeout.mock.calls.map(([, ms]) => ms)).toEqual([3_600_000, 3_600_000, 7, 0]);
     } finally {
       timeout.mockRestore();
     }
@@ -140,11 +149,14 @@ describe('a request from the node itself', () => {
 
 describe('a request body', () => {
   const never = new AbortController().signal;
-  const read = async (text: string, headers: Readonly<Record<string, string>> = json, room = makeBodyRoom(100)) => {
-    const body = await readBody(requestOf(text, headers), { limits, room, gone: never });
+  const placements = ['kimi'];
+  const read = async (text: string, headers: Readonly<Record<string, string>> = json, room = makeRoom(100)) => {
+    const body = await readBody(requestOf(text, headers), { limits, room, placements, gone: never });
     if (body.kind !== 'object') return body.kind;
+    const { bytes, members } = body.contents() ?? {};
     body.free();
-    return [body.bytes.toString(), [...body.members.keys()]];
+    expect(body.contents()).toBeUndefined();
+    return [bytes?.toString(), [...(members?.keys() ?? [])]];
   };
   const long = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
@@ -156,26 +168,54 @@ describe('a request body', () => {
     expect(await read('{}', {})).toBe('not-json');
     for (const bad of ['', '[]', '{']) expect(await read(bad)).toBe('bad');
     const notText = Object.assign(Readable.from([Buffer.from('{"a":"\xe4"}', 'latin1')]), { headers: json });
-    const at = { limits, room: makeBodyRoom(100), gone: never };
+    const at = { limits, room: makeRoom(100), placements, gone: never };
     expect(await readBody(notText as unknown as IncomingMessage, at)).toEqual({ kind: 'bad' });
     expect(await read(long(100))).toEqual([long(100), ['a']]);
     expect(await read(long(101))).toBe('too-large');
     expect(await read('{}', { ...json, 'content-length': '101' })).toBe('too-large');
   });
 
-  it('reserves its declared size, waits briefly for room, and frees it', async () => {
-    const room = makeBodyRoom(100);
+  it('gets memory in steps as it arrives, and returns it', async () => {
+    const room = makeRoom(100);
+    const arriving = (headers: Readonly<Record<string, string>>) => {
+      const request = Object.assign(new Readable({ read: () => undefined }), { headers: { ...json, ...headers } });
+      const coming = readBody(request as unknown as IncomingMessage, { limits, room, placements, gone: never });
+      const heldAfter = async (piece: string) => {
+        request.push(piece);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return room.held('kimi');
+      };
+      return { request, coming, heldAfter };
+    };
+    const { request, coming, heldAfter } = arriving({});
+    const pieces = ['{"a":"', 'xxxx', 'x', 'x'.repeat(9), 'x', '"}'];
+    const held: number[] = [];
+    for (const piece of pieces) held.push(await heldAfter(piece));
+    expect(held).toEqual([0, 0, 20, 20, 40, 40]);
+    request.push(null);
+    const body = await coming;
+    if (body.kind === 'object') body.free();
+    expect([body.kind, room.held('kimi')]).toEqual(['object', 0]);
+    const declared = arriving({ 'content-length': '23' });
+    expect([await declared.heldAfter('x'.repeat(11)), await declared.heldAfter('x'.repeat(12))]).toEqual([20, 23]);
+    declared.request.push(null);
+    expect([await declared.coming, room.held('kimi')]).toEqual([{ kind: 'bad' }, 0]);
+  });
+
+  it('waits briefly for memory, and frees it', async () => {
+    const room = makeRoom(100);
     const headers = { ...json, 'content-length': '60' };
-    const free = await room.take(41, never);
+    const other = room.open(placements);
+    await other.reach(41, 41, never);
     expect(await read(long(60), headers, room)).toBe('no-room');
     expect(await read(long(10), { ...json, 'content-length': '10' }, room)).toEqual([long(10), ['a']]);
-    expect(await read(long(11), { ...json, 'content-length': '11' }, makeBodyRoom(10))).toBe('no-room');
-    const left = readBody(requestOf(long(60), headers), { limits, room, gone: AbortSignal.abort() });
+    expect(await read(long(11), { ...json, 'content-length': '11' }, makeRoom(10))).toBe('no-room');
+    const left = readBody(requestOf(long(60), headers), { limits, room, placements, gone: AbortSignal.abort() });
     expect(await left).toEqual({ kind: 'gone' });
-    free?.();
+    other.free();
     expect(await read(long(60), headers, room)).toEqual([long(60), ['a']]);
     for (const bad of [long(101), 'x'.repeat(60)]) await read(bad, headers, room);
-    expect(await room.take(100, never)).toBeDefined();
+    expect(room.held('kimi')).toBe(0);
   });
 
   it('has an error code for every kind of rejection', () => {

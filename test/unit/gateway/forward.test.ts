@@ -55,6 +55,10 @@ class Client extends EventEmitter {
   }
   destroy(): void {
     this.got.push('destroyed');
+    this.emit('close');
+  }
+  get headersSent(): boolean {
+    return this.got.length > 0;
   }
 }
 
@@ -62,6 +66,8 @@ class Client extends EventEmitter {
 function pass(port: number, more: Partial<Forwarding> & { readonly api?: Partial<GatewayUpstream> } = {}) {
   const client = new Client();
   const events: unknown[] = [];
+  /** Each time that the body's memory was returned: how much the client had got. */
+  const freed: number[] = [];
   let at = 0;
   const { api, ...rest } = more;
   const outcome = forward({
@@ -69,10 +75,11 @@ function pass(port: number, more: Partial<Forwarding> & { readonly api?: Partial
     canCancel: true,
     path: '/v1/completions?a=1',
     accept: 'text/plain',
-    body: [Buffer.from('{"a":'), Buffer.from('1}')],
+    body: () => [Buffer.from('{"a":'), Buffer.from('1}')],
+    freeBody: () => void freed.push(client.got.length),
     response: client as unknown as ServerResponse,
     gone: new AbortController().signal,
-    silentMs: 20_000,
+    limits: { silentMs: 20_000, unreadMs: 20_000 },
     now: () => (at += 1),
     passage: {
       came: (hasText) => events.push(['came', hasText]),
@@ -81,7 +88,7 @@ function pass(port: number, more: Partial<Forwarding> & { readonly api?: Partial
     },
     ...rest,
   });
-  return { outcome, client, events };
+  return { outcome, client, events, freed };
 }
 
 /** Forwards a request to a runtime with this answer and returns the result. */
@@ -179,7 +186,7 @@ describe('a forwarded request', () => {
       expect([outcome, got]).toEqual([down('it gave an answer that is not HTTP.'), []]);
     }
     const silent = await runtime(() => undefined);
-    const { outcome } = pass(silent.port, { silentMs: 20 });
+    const { outcome } = pass(silent.port, { limits: { silentMs: 20, unreadMs: 20_000 } });
     expect(await outcome).toEqual(down('it said nothing for too long.'));
   });
 
@@ -208,9 +215,46 @@ describe('a forwarded request', () => {
     expect((await passed(answer, { isCorrected: true })).outcome.kind).toBe('answered');
   });
 
+  it.each([204, 304])('has no length with the status %i, whatever the runtime sends', async (status) => {
+    const { outcome, got } = await passed(head(status, json, 'content-length: 2'));
+    expect(outcome.kind).toBe('answered');
+    expect(got.slice(0, 2)).toEqual([status, { 'content-type': 'application/json', 'cache-control': 'no-store' }]);
+  });
+
   it('breaks the client connection if the answer is truncated', async () => {
     const { outcome, got } = await passed(`${head(200, 'content-length: 9')}abc`);
     expect([outcome, got.slice(3, 5)]).toEqual([{ kind: 'broken' }, ['abc', 'destroyed']]);
+  });
+});
+
+describe("a forwarded request's body", () => {
+  it('returns its memory when it was sent, before the answer begins', async () => {
+    const made: { socket?: Socket } = {};
+    const { port, seen } = await runtime((socket) => {
+      made.socket = socket;
+    });
+    const { outcome, freed } = pass(port);
+    await until(() => seen.asked.endsWith('}') && freed.length > 0);
+    expect(freed).toEqual([0]);
+    made.socket?.end(`${head(200, stream)}${event('a')}`);
+    expect((await outcome).kind).toBe('answered');
+  });
+
+  it('keeps its memory until the answer begins if another replica may get it', async () => {
+    const made: { socket?: Socket } = {};
+    const { port, seen } = await runtime((socket) => {
+      made.socket = socket;
+    });
+    const { outcome, freed } = pass(port, { isRepeatable: true });
+    await until(() => seen.asked.endsWith('}'));
+    expect(freed).toEqual([]);
+    made.socket?.write(head(200, stream));
+    await until(() => freed.length > 0);
+    made.socket?.end(event('a'));
+    expect((await outcome).kind).toBe('answered');
+    const refused = await runtime((socket) => socket.end(head(503)));
+    const repeated = pass(refused.port, { isRepeatable: true, isCorrected: true });
+    expect([(await repeated.outcome).kind, repeated.freed]).toEqual(['down', []]);
   });
 });
 
@@ -267,6 +311,37 @@ describe('a client that disconnects or reads slowly', () => {
       expect(events).toEqual([...held, ['hold', false], ['came', true]]);
       expect(client.got.slice(4)).toEqual(end === 'drain' ? [event('b'), 'end'] : []);
     }
+  });
+
+  it('is cut off if it leaves unread what was sent to it', async () => {
+    const { port, seen } = await runtime((socket) => socket.write(`${head(200, stream)}${event('a')}`));
+    const left = new AbortController();
+    const { outcome, client } = pass(port, { gone: left.signal, limits: { silentMs: 20_000, unreadMs: 20 } });
+    client.on('close', () => left.abort());
+    client.isFull = true;
+    expect(await outcome).toEqual({ kind: 'client-gone' });
+    expect(client.got.slice(3, 5)).toEqual([event('a'), 'destroyed']);
+    await until(() => seen.closed === 1);
+  });
+
+  it('is cut off if it leaves the end of its answer unread, and not otherwise', async () => {
+    const limits = { silentMs: 20_000, unreadMs: 20 };
+    const unread = await passed(`${head(200, stream)}${event('a')}`, { limits });
+    await until(() => unread.got.at(-1) === 'destroyed');
+    expect(unread.outcome.kind).toBe('answered');
+    const { port } = await runtime((socket) => {
+      socket.write(`${head(200, stream)}${event('a')}`);
+      setTimeout(() => socket.end(event('b')), 60);
+    });
+    const { outcome, client } = pass(port, { limits });
+    client.isFull = true;
+    await until(() => client.got.length === 4);
+    client.isFull = false;
+    client.emit('drain');
+    expect((await outcome).kind).toBe('answered');
+    client.emit('close');
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(client.got.slice(3)).toEqual([event('a'), event('b'), 'end']);
   });
 
   it('does not pause the flow during a refusal', async () => {

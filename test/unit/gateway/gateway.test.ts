@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { watchConnections } from '../../../src/gateway/connections.ts';
 import { type Gateway, type GatewayLimits, startDoorman, usualLimits } from '../../../src/gateway/gateway.ts';
 import type { GatewayEvent } from '../../../src/gateway/log.ts';
+import { ownHeaders, ownText } from '../../scenarios/test-gateway.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 import { hashOf } from './hash-of.ts';
@@ -14,7 +15,12 @@ const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
-const files = { keysFolder: folder.at('keys'), closedFolder: folder.at('closed'), countsFile: folder.at('counts') };
+const files = {
+  keysFolder: folder.at('keys'),
+  closedFolder: folder.at('closed'),
+  countsFile: folder.at('counts'),
+  ownFile: folder.at('own'),
+};
 const { countsFile } = files;
 mkdirSync(files.closedFolder);
 for (const [name, key] of Object.entries({ chat: 'one', code: 'two' })) {
@@ -24,6 +30,7 @@ for (const [name, key] of Object.entries({ chat: 'one', code: 'two' })) {
 /** Starts a gateway in front of two runtimes; `chat` answers with three tokens. */
 async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promise<Gateway> {
   rmSync(countsFile, { force: true });
+  folder.write('own', ownText);
   const runtime = createServer((asked, answer) => {
     asked.resume().on('end', () => {
       answer.writeHead(200, { 'content-type': 'application/json' });
@@ -33,7 +40,7 @@ async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promi
   await new Promise<void>((resolve) => runtime.listen(0, '127.0.0.1', resolve));
   ends.push(() => new Promise((resolve) => runtime.close(resolve)));
   const { port } = runtime.address() as { readonly port: number };
-  const upstream = { model: 'm', cancels: 'always' as const, maxRequests: 2 };
+  const upstream = { model: 'm', ownPaths: ['/v1/completions'], cancels: 'always' as const, maxRequests: 2 };
   const gateway = await startDoorman(
     {
       listen: { address: '127.0.0.1', port: listenPort },
@@ -89,7 +96,7 @@ describe('a gateway', () => {
       expect(await ask(gateway, '/v1/models', { headers })).toEqual(refused(401, 'invalid_api_key'));
     }
     const status = [200, { strangers: 2, version: 'v1' }];
-    expect(await ask(gateway, '/doorman/status', { headers: {} })).toMatchObject(status);
+    expect(await ask(gateway, '/doorman/status', { headers: ownHeaders })).toMatchObject(status);
   });
 
   it('forwards only text requests', async () => {
@@ -105,7 +112,7 @@ describe('a gateway', () => {
     expect(await ask(gateway, '//', post)).toEqual(refused(400, 'invalid_url'));
     const other = { ...post, body: '{"model":"large"}' };
     expect(await ask(gateway, '/v1/completions', other)).toEqual(refused(404, 'model_not_found'));
-    expect(await ask(gateway, '/doorman/status')).toMatchObject([200, { strangers: 0 }]);
+    expect(await ask(gateway, '/doorman/status', { headers: ownHeaders })).toMatchObject([200, { strangers: 0 }]);
     await gateway.keepCounts();
     expect(JSON.parse(readFileSync(countsFile, 'utf8'))).toMatchObject({
       chat: { requests: 5, tokens: 15 },
@@ -117,16 +124,26 @@ describe('a gateway', () => {
     expect(() => readFileSync(countsFile)).toThrow('ENOENT');
   });
 
-  it('answers the node itself but not requests through a proxy', async () => {
+  it('answers meshwright on the node, which knows its secret', async () => {
     const gateway = await start();
-    expect(await ask(gateway, '/doorman/inside/chat', { headers: {} })).toEqual([200, 0]);
-    expect(await ask(gateway, '/doorman/ask/chat', { headers: {} })).toEqual([200, 0]);
-    const own = { method: 'POST', body: '{"model":"m"}', headers: { 'content-type': 'application/json' } };
+    expect(await ask(gateway, '/doorman/inside/chat', { headers: ownHeaders })).toEqual([200, 0]);
+    expect(await ask(gateway, '/doorman/ask/chat', { headers: ownHeaders })).toEqual([200, 0]);
+    const own = {
+      method: 'POST',
+      body: '{"model":"m"}',
+      headers: { ...ownHeaders, 'content-type': 'application/json' },
+    };
     const answer = [200, { usage: { completion_tokens: 3 } }];
     expect(await ask(gateway, '/doorman/ask/chat/v1/completions', own)).toEqual(answer);
-    for (const path of ['/doorman/status', '/doorman/ask/chat']) {
-      expect(await ask(gateway, path, { headers: { via: 'x' } })).toEqual(refused(404, 'unknown_url'));
+    for (const path of ['/doorman/status', '/doorman/ask/chat', '/doorman/ask/chat/v1/completions']) {
+      expect(await ask(gateway, path, { ...own, headers: json })).toEqual(refused(404, 'unknown_url'));
+      expect(await ask(gateway, path, { headers: {} })).toEqual(refused(401, 'invalid_api_key'));
     }
+    folder.write('own', 'meshwright-own: short\n');
+    const short = { headers: { 'meshwright-own': 'short' } };
+    expect(await ask(gateway, '/doorman/ask/chat', short)).toEqual(refused(401, 'invalid_api_key'));
+    rmSync(files.ownFile);
+    expect(await ask(gateway, '/doorman/ask/chat', own)).toEqual(refused(401, 'invalid_api_key'));
   });
 
   it('fails to start if its port is taken, and saves counts on stop', async () => {

@@ -60,7 +60,8 @@ describe("a gateway's configuration", () => {
     expect(() => read({ ...whole, upstreams: [] })).toThrow('upstreams');
     const api = { paths: ['/v1/x'], refusesNull: true, fetchesImages: true, endsStreams: true, deadError: 'dead' };
     const one = (more: object) => ({ ...whole, upstreams: [{ ...upstream, ...more }] });
-    const replicated = { ...one({ maxRequests: 0, cancels: 'never', ...api }), replicasFolder: 'r' };
+    const own = { maxRequests: 0, cancels: 'never', ownPaths: ['/v1/x'] };
+    const replicated = { ...one({ ...own, ...api }), replicasFolder: 'r', ownFile: 'o' };
     expect(read(replicated)).toEqual({ ...replicated, listen, proxies: [] });
     for (const cancels of ['always', 'streams', 'never'])
       expect(read(one({ cancels })).upstreams).toMatchObject([{ cancels }]);

@@ -14,6 +14,39 @@ function metered(text: string, pieceBytes: number): { tokens: number; isSaid: bo
   return { ...meter.result(), firsts };
 }
 
+/** The bytes that Buffer's methods searched, copied or decoded during `work`. */
+function countBytes(work: () => void): number {
+  let bytes = 0;
+  const { concat } = Buffer;
+  const { prototype } = Buffer;
+  const methods = {
+    copy: prototype.copy,
+    indexOf: prototype.indexOf,
+    lastIndexOf: prototype.lastIndexOf,
+    toString: prototype.toString,
+  };
+  const counted = Object.entries(methods).map(([name, method]) => {
+    const count = function (this: Buffer, ...given: unknown[]): unknown {
+      bytes += this.length;
+      return Reflect.apply(method, this, given);
+    };
+    return [name, count];
+  });
+  try {
+    Object.assign(prototype, Object.fromEntries(counted));
+    Buffer.concat = (list, length) => {
+      const all = concat(list, length);
+      bytes += all.length;
+      return all;
+    };
+    work();
+  } finally {
+    Object.assign(prototype, methods);
+    Buffer.concat = concat;
+  }
+  return bytes;
+}
+
 describe("the gateway's token meter", () => {
   const chat = [
     delta({ role: 'assistant', content: '' }),
@@ -79,7 +112,7 @@ describe("the gateway's token meter", () => {
     expect(metered(`${twice}${event({})}`, 1_000)).toMatchObject({ tokens: 9, isSaid: true });
   });
 
-  it('keeps at most 4 MiB of any line or answer', () => {
+  it('keeps at most 4 MiB of an answer and 64 KiB of a line', () => {
     const whole = (bytes: number) => {
       const meter = meterFor('application/json');
       const end = '{"usage":{"completion_tokens":9}}';
@@ -95,7 +128,33 @@ describe("the gateway's token meter", () => {
       meter.see(Buffer.from(`${start}${'x'.repeat(bytes - start.length)}`));
       return [meter.see(Buffer.from('"}\n')), meter.pieces()];
     };
-    expect(line(4_194_304)).toEqual([true, 1]);
-    expect(line(4_194_305)).toEqual([false, 0]);
+    expect(line(65_534)).toEqual([true, 1]);
+    expect(line(65_535)).toEqual([false, 0]);
+  });
+
+  it('recognizes the end of a stream in a line that is too long to keep', () => {
+    const isEnded = (type: string) => {
+      const meter = meterFor('text/event-stream');
+      meter.see(Buffer.from(event({ type, response: { output: 'x'.repeat(100_000) } })));
+      return meter.isEnded();
+    };
+    expect(['response.completed', 'response.output_text.done'].map(isEnded)).toEqual([true, false]);
+  });
+
+  it.each(['text/event-stream', 'application/json'])('handles each byte of %s only a few times', (contentType) => {
+    for (const [pieces, bytes] of [
+      [20_000, 1],
+      [2_000, 100],
+    ] as const) {
+      const meter = meterFor(contentType);
+      const piece = Buffer.alloc(bytes, 'x');
+      const handled = countBytes(() => {
+        for (let at = 0; at < pieces; at += 1) meter.see(piece);
+        meter.see(Buffer.from('\n'));
+        meter.result();
+      });
+      expect(handled).toBeGreaterThanOrEqual(pieces * bytes);
+      expect(handled).toBeLessThan(10 * pieces * bytes);
+    }
   });
 });

@@ -10,4 +10,9 @@ describe('changed settings', () => {
       'context 8k (file: 16k), runtime mlx a (desired: mlx b), backend ring (file: not set), drafter not set (file: x)',
     );
   });
+
+  it('name the versions of runtimes before their digests', () => {
+    const [before, now] = ['exo 0011', 'mlx 2233'].map((runtime) => JSON.stringify({ runtime }));
+    expect(changedSettings(before, now, { '0011': '1.0.71' })).toBe('runtime exo 1.0.71 0011 (desired: mlx 2233)');
+  });
 });

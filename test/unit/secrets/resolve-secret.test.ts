@@ -22,6 +22,7 @@ const context: SecretContext = {
   folder,
   home: folder,
   question: 'Password of mesh on studio-1',
+  allow: () => Promise.resolve(undefined),
 };
 
 const resolve = (source: SecretSource, more: Partial<SecretContext> = {}): Promise<ResolvedSecret> =>

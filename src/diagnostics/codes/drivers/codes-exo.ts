@@ -23,9 +23,9 @@ export const exoCodes = {
   },
   'exo/fast-synch': {
     severity: 'warning',
-    summary: 'Fast synch in exo can hang the GPU.',
+    summary: 'Fast synch makes exo faster, but can hang the GPU.',
     cause:
-      'exo turns it on unless `EXO_FAST_SYNCH=false` is set, which meshwright does by default. It is faster, but the mlx documentation says that it may deadlock (mlx issue 3142).',
+      'exo turns it on unless `EXO_FAST_SYNCH=false` is set, which meshwright does by default. With mlx, an owner of two M3 Ultra measured 21 µs with it and 275 µs without it for a sum of 8 KB over all ranks, and 33.5 to 36 tokens per second instead of 20.3. But the mlx documentation says that it may deadlock (mlx issue 3142).',
     hint: 'If the placement hangs, remove the setting.',
   },
   'exo/open-api': {

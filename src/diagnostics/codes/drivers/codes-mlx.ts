@@ -33,6 +33,13 @@ export const mlxCodes = {
       'meshwright limits the number of parallel requests and the size of the prompt cache. The server has had these options since mlx-lm 0.31.0; an older server exits with "unrecognized arguments".',
     hint: 'Require mlx-lm 0.31.0 or newer, and compile the list again.',
   },
+  'mlx/too-old-for-macos': {
+    severity: 'warning',
+    summary: 'This version of mlx is too old for macOS 27.',
+    cause:
+      'macOS 27 and mlx have to be updated together: mlx issue 4211 asks for mlx 0.32.1 or newer there. The list of packages, or the file, has an older version.',
+    hint: 'Before you update macOS, require mlx 0.32.1 or newer: with `version`, delete the list of packages next to the cluster file and run apply; with `requirements`, compile the list again.',
+  },
   'mlx/cannot-load': {
     summary: 'This version of mlx-lm does not support this kind of model.',
     cause:
@@ -144,8 +151,9 @@ export const mlxCodes = {
   },
   'mlx/fast-synch': {
     severity: 'warning',
-    summary: 'MLX_METAL_FAST_SYNCH can hang the GPU.',
-    cause: 'It is faster, but the mlx documentation says that it may deadlock (mlx issue 3142).',
-    hint: 'If the placement hangs, remove it from `env`.',
+    summary: 'MLX_METAL_FAST_SYNCH makes a mesh faster, but can hang the GPU.',
+    cause:
+      'An owner of two M3 Ultra measured 21 µs with it and 275 µs without it for a sum of 8 KB over all ranks, and 33.5 to 36 tokens per second instead of 20.3. But the mlx documentation says that it may deadlock (mlx issue 3142).',
+    hint: 'If the placement hangs, remove it from `env`. Before that, compare both with `bench`.',
   },
 } as const satisfies Record<string, CodeEntry>;

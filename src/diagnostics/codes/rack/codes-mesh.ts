@@ -214,6 +214,12 @@ export const meshCodes = {
       'A placement serves if all its ranks run, come from one start and match the file, and its endpoint returned a token during the check. A placement that meets only some of these conditions does not count as serving.',
     hint: prose`Start it: ${meshwright('apply')}`,
   },
+  'mesh/rank-suspended': {
+    summary: 'A signal has suspended a rank, so its placement does not answer.',
+    cause:
+      'The process state in `ps` is `T`. SIGSTOP does that (`kill -STOP`, or a debugger). The rank keeps its memory and its connections, but computes nothing, and the other ranks wait for it without a limit. SIGCONT resumes all of them (mlx issue 3910). The cables are not the cause.',
+    hint: prose`Resume its processes on that Mac with \`sudo kill -CONT PID\`, or start it again: ${meshwright('restart')}`,
+  },
   'mesh/not-stopped': {
     summary: 'A placement runs although the file sets `state: stopped`.',
     cause: 'At least one of its ranks has a running process.',

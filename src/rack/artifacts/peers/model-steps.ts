@@ -33,14 +33,14 @@ function fetchSteps(
   work: TreeWork,
   files: readonly TreeFile[],
   source: FetchSource,
-  peers?: PeerPlan,
+  use: Partial<Pick<NetworkUse, 'peers' | 'isPrepared'>> = {},
 ): readonly Step[] {
   const { property, tree } = work;
   const prepare = prepareStep(work);
   const fetch = buildStep({
     name: `${property.address}/fetch`,
     class: 'job',
-    act: jobAct(tree, { name: 'fetch-model', args: { tree, files, source, ...given({ peers }) } }),
+    act: jobAct(tree, { name: 'fetch-model', args: { tree, files, source, ...given(use) } }),
     towards: [property],
     needs: [prepare],
     deadlineMs: transferDeadlineMs(totalBytes(files)),
@@ -99,11 +99,11 @@ export const isPrivate = ({ secret, access }: Extract<DesiredModel['source'], { 
 function stagingSteps(
   work: TreeWork,
   { files, source }: DesiredModel,
-  { account, peers, maxBytesPerSecond, hours }: NetworkUse,
+  { account, peers, isPrepared, maxBytesPerSecond, hours }: NetworkUse,
 ): readonly Step[] {
   switch (source.kind) {
     case 'controller':
-      if (peers?.role === 'receive') return fetchSteps(work, files, { kind: 'peers' }, peers);
+      if (peers?.role === 'receive') return fetchSteps(work, files, { kind: 'peers' }, { peers });
       return sendSteps(work, files, source.folder, peers);
     case 'node':
       return fetchSteps(work, files, { kind: 'folder', folder: { kind: 'node-path', path: source.folder } });
@@ -112,9 +112,14 @@ function stagingSteps(
     case 'url': {
       const { access: _, secret, ...url } = source;
       // Only a Mac that downloads gets the token.
-      const isReceiving = peers?.role === 'receive';
-      const token = isReceiving ? { isWithheld: isPrivate(source) || undefined } : { secret };
-      return fetchSteps(work, files, { ...url, ...given({ ...token, account, maxBytesPerSecond, hours }) }, peers);
+      const isWithheld = peers?.role === 'receive' || isPrepared === true;
+      const token = isWithheld ? { isWithheld: isPrivate(source) || undefined } : { secret };
+      return fetchSteps(
+        work,
+        files,
+        { ...url, ...given({ ...token, account, maxBytesPerSecond, hours }) },
+        { peers, isPrepared },
+      );
     }
   }
 }
@@ -125,6 +130,8 @@ interface NetworkUse {
   readonly hours: DownloadHours | undefined;
   readonly account: string | undefined;
   readonly peers: PeerPlan | undefined;
+  /** True if an earlier job has verified every file. */
+  readonly isPrepared: true | undefined;
 }
 
 /**

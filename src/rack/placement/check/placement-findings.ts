@@ -10,7 +10,7 @@ import { groupBy } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { isPlacement, nodesSubject, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
-import { namedList, prose } from '../../../model/text/prose.ts';
+import { joinProse, named, namedList, prose } from '../../../model/text/prose.ts';
 import { layoutText } from '../../../model/text/units.ts';
 import { readValue } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
@@ -24,7 +24,7 @@ import { orphans, type PlacementCase, placementCases } from '../state/placement-
 import type { Leftover } from '../stop-mesh.ts';
 import { gidFindings } from './gid-index.ts';
 import { bridgedLinks, checkDiagnostic } from './placement-checks.ts';
-import type { PlacementSurvey } from './placement-survey.ts';
+import type { PlacementSurvey, SuspendedRank } from './placement-survey.ts';
 import { hintOf, rdmaSuspicions, startHistory } from './rdma-suspicions.ts';
 
 /**
@@ -104,10 +104,27 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
       }),
     ];
   }
+  if (one.suspended !== undefined) return [suspendedFinding(one, one.suspended)];
   const sure = sureFinding(one, view);
   if (sure !== undefined) return [sure];
   const detail = `${sentence(wordsOf(one))}${failureWords(one)}`;
   return [diagnose('mesh/not-serving', { subject, detail, ...given({ hint: hintOf(one, view) }) })];
+}
+
+function suspendedFinding({ name }: PlacementSurvey, suspended: readonly SuspendedRank[]): Diagnostic {
+  const ranks = suspended.map(({ node, rank, pids }) => {
+    const processes = pids.length === 1 ? 'process' : 'processes';
+    return prose`rank ${rank} on ${named(node)} (${processes} ${pids.join(', ')})`;
+  });
+  const resumes = suspended.map(({ node, pids }) => prose`on ${named(node)}, \`sudo kill -CONT ${pids.join(' ')}\``);
+  return diagnose('mesh/rank-suspended', {
+    subject: placementSubject(name),
+    detail: prose`A signal has suspended ${joinProse(ranks, ', ')}.`,
+    hint: withCommands(
+      prose`Resume without losing a request: ${joinProse(resumes, '; ')}. Or start the placement again`,
+      [meshwright('restart', name)],
+    ),
+  });
 }
 
 /** A cause that neither a start nor `apply` removes: the file wants it, or no cure is known. */
@@ -148,7 +165,7 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
     case 'stopped':
       return `It is stopped: ${evidence}`;
     case 'changed':
-      return `It runs with old settings: ${evidence}`;
+      return `It runs, but does not match the file: ${evidence}`;
     default:
       return `It is ${state}: ${evidence}`;
   }

@@ -40,6 +40,13 @@ export function clientCounts(
   });
 }
 
+/** A rank with processes that a signal has suspended. */
+export interface SuspendedRank {
+  readonly node: NodeName;
+  readonly rank: number;
+  readonly pids: readonly number[];
+}
+
 /** One placement in the file, as tables show it. */
 export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes' | 'transport' | 'sharding'> {
   readonly state: MeshState;
@@ -68,7 +75,9 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   readonly staysOn?: 'tcp';
   /** Set if it returned no token in time although clients get answers. */
   readonly proof?: 'traffic';
-  /** The first failing rank and what its log means, if known; set only if it does not serve. */
+  /** Its suspended processes; set only if there are some. */
+  readonly suspended?: readonly SuspendedRank[];
+  /** The first failing rank and what its log means, if known; set only if it does not serve, or uses TCP instead of RDMA. */
   readonly failure?: MeshFailure;
   /**
    * Set while it runs on its fallback, which all other fields then describe; `away` lists its own nodes that could not
@@ -121,6 +130,10 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
   const generation = mesh.ranks.every(({ seen }) => seen.kind === 'known') ? mesh.generation : 0;
   // Without a known digest, the running placement cannot be compared with the file.
   const blindness = configuration.kind === 'incomplete' && configuration.digest === undefined && configuration.missing;
+  const suspended = mesh.ranks.flatMap(({ node, seen }, rank): readonly SuspendedRank[] => {
+    const pids = seenValue(seen)?.suspended;
+    return pids === undefined ? [] : [{ node, rank, pids }];
+  });
   const isBlind = mesh.state === 'changed' && blindness !== false;
   const state = isBlind ? 'unknown' : mesh.state;
   return {
@@ -131,6 +144,7 @@ function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
     ...given({
       staysOn: mesh.usedTcp === 'again' ? ('tcp' as const) : undefined,
       proof: mesh.seen === 'answers-clients' ? ('traffic' as const) : undefined,
+      suspended: suspended.length === 0 ? undefined : suspended,
       generation: generation === 0 ? undefined : generation,
       endpoint: state === 'serving' ? { node: leader, port: placement.endpointPort } : undefined,
     }),
@@ -149,7 +163,7 @@ function saidOf({ placement, mesh, driver }: PlacementCase, state: MeshState, { 
   const said = records.map((record) => record?.said ?? []);
   const transport = isRunning ? seenTransport(driver, said) : undefined;
   const golden = state === 'serving' ? records[0]?.golden : undefined;
-  const isFailed = placement.state === 'serving' && failed.includes(state);
+  const isFailed = placement.state === 'serving' && (failed.includes(state) || mesh.usedTcp !== 'no');
   const failure = isFailed ? meshFailure(mesh, driver) : undefined;
   const { held = [] } = isRunning ? driver.observe(said[0] ?? []) : {};
   const alone = { ...desired, placements: [{ ...placement, state: 'serving' as const }] };

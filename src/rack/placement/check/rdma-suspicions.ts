@@ -8,10 +8,10 @@ import type { DesiredPlacement } from '../../../model/desired.ts';
 import type { FactsRdmaStarts } from '../../../model/documents.generated.ts';
 import { seenValue } from '../../../model/known.ts';
 import { groupBy } from '../../../model/lists.ts';
-import { commonMacs, type MeasuredLink } from '../../../model/measured-cable.ts';
+import { carriedSince, commonMacs, type MeasuredLink } from '../../../model/measured-cable.ts';
 import type { Link, LinkEnd, NodeName } from '../../../model/node.ts';
-import { linkSubject, nodesSubject, placementSubject } from '../../../model/subject.ts';
-import { meshwright } from '../../../model/text/command.ts';
+import { linkSubject, nodesSubject, placementSubject, subjectNodes } from '../../../model/subject.ts';
+import { aside, meshwright } from '../../../model/text/command.ts';
 import { joinProse, mapWords, named, namedList, type Prose, prose } from '../../../model/text/prose.ts';
 import { receptacleDevices } from '../../addresses/link-address-seen.ts';
 import { bootSessionFact } from '../../boot/fact.ts';
@@ -76,7 +76,7 @@ function complaintsIn(
 const exhausted = /protection domain|create_qp|errno ?[=:]? ?(?:12|16)\b/i;
 
 /** EHOSTUNREACH, which macOS returns immediately to a program without local network access. @see Apple TN3179 */
-const noRoute = /errno ?[=:]? ?65\b|No route to host/i;
+const noRoute = /err(?:no|or) ?[=:]? ?65\b|No route to host/i;
 
 const causeWords = 'all RDMA checks pass at both ends';
 
@@ -169,12 +169,11 @@ function namesNetwork(text: string, network: string): boolean {
 
 /** What a link carried since the Macs at both ends booted; an earlier measurement says nothing about it now. */
 function carriedNow({ desired, observation }: View, { index, ends }: Link): MeasuredLink['carries'] | undefined {
-  const found = desired.thunderbolt.measured?.[index];
-  const isNow = ends.every(({ node }) => {
+  const bootTimes = ends.map(({ node }) => {
     const session = readValue(observation.nodes[node]?.facts, bootSessionFact);
-    return session !== undefined && found !== undefined && Date.parse(found.at) > session.bootedAtEpochSeconds * 1_000;
+    return session === undefined ? Number.POSITIVE_INFINITY : session.bootedAtEpochSeconds * 1_000;
   });
-  return isNow ? found?.carries : undefined;
+  return carriedSince(desired.thunderbolt.measured?.[index], bootTimes);
 }
 
 /** The cables that may keep a placement from serving. */
@@ -182,8 +181,11 @@ interface Suspects {
   readonly links: readonly Link[];
   /** The Macs to restart for them. */
   readonly nodes: readonly NodeName[];
-  /** Whether they were measured as dead, or a measurement may tell which of several cables is. */
-  readonly proof: 'measured' | 'measurable' | 'none';
+  /**
+   * Whether they were measured as dead, or a measurement may tell which of several cables is; `compilable` if this
+   * computer first has to compile the program for it.
+   */
+  readonly proof: 'measured' | 'measurable' | 'compilable' | 'none';
 }
 
 const macsAt = ({ length }: readonly NodeName[], words: string): string =>
@@ -199,8 +201,8 @@ function suspectsOf(view: View, survey: PlacementSurvey, texts: readonly string[
   if (dead.length > 0) return { links: dead, nodes: commonMacs(dead), proof: 'measured' };
   const links = namedLinks(view, own, texts);
   const nodes = [...new Set(links.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
-  const isOpen = links.length > 1 && carried.includes(undefined) && view.desired.thunderbolt.canMeasure === true;
-  return { links, nodes, proof: isOpen ? 'measurable' : 'none' };
+  if (links.length === 1 || !carried.includes(undefined)) return { links, nodes, proof: 'none' };
+  return { links, nodes, proof: view.desired.thunderbolt.canMeasure === true ? 'measurable' : 'compilable' };
 }
 
 function deadFinding(view: View, survey: PlacementSurvey, complaints: readonly Complaint[]): Diagnostic {
@@ -247,11 +249,15 @@ function wasSilent(view: View, survey: PlacementSurvey): boolean {
 }
 
 /**
- * True if a start or a request for a token failed. A placement that was never started, or was stopped on purpose,
- * proves nothing.
+ * True if a start or a request for a token failed. A placement that was never started, was stopped on purpose, or has a
+ * suspended rank proves nothing.
  */
-const hasFailed = ({ standing, wanted, state }: PlacementSurvey): boolean =>
-  standing === 'differs' && wanted === 'serving' && state !== 'not-placed' && state !== 'changed';
+const hasFailed = ({ standing, wanted, state, suspended }: PlacementSurvey): boolean =>
+  suspended === undefined &&
+  standing === 'differs' &&
+  wanted === 'serving' &&
+  state !== 'not-placed' &&
+  state !== 'changed';
 
 function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[] {
   const { examination } = view;
@@ -352,6 +358,9 @@ function ladderHint(view: View, survey: PlacementSurvey, { nodes, proof, macs, b
   const { name, state } = survey;
   const reboot = meshwright('reboot', ...nodes);
   const { rung } = startHistory(view, survey);
+  const measure = meshwright('cables', '--measure');
+  const compile = prose`\nTo restart fewer Macs, find the cable or the Mac first: \`npm run native\`, then ${aside(measure)}`;
+  const orMeasure = (hint: Prose): Prose => (proof === 'compilable' ? prose`${hint}${compile}` : hint);
   if (proof === 'measured' && rung !== 'person')
     return withCommands(`A start will not help. Restart ${macs}`, [reboot]);
   switch (rung) {
@@ -362,13 +371,13 @@ function ladderHint(view: View, survey: PlacementSurvey, { nodes, proof, macs, b
             restart,
             meshwright('doctor'),
           ])
-        : withCommands(`Try a start first; if that does not help, restart ${macs}`, [restart, reboot]);
+        : orMeasure(withCommands(`Try a start first; if that does not help, restart ${macs}`, [restart, reboot]));
     }
     case 'reboot': {
       const why = 'Its last start failed, so another start will not help.';
-      if (proof !== 'measurable') return withCommands(`${why} Restart ${macs}`, [reboot]);
+      if (proof !== 'measurable') return orMeasure(withCommands(`${why} Restart ${macs}`, [reboot]));
       const stop = state === 'stopped' ? [] : [meshwright('stop', name)];
-      const commands = [...stop, meshwright('cables', '--measure'), meshwright('doctor')];
+      const commands = [...stop, measure, meshwright('doctor')];
       return prose`${withCommands(`${why} Find the cable or the Mac first`, commands)}\nIf the cables cannot be measured, restart ${macs}: ${reboot}`;
     }
     case 'person':
@@ -408,6 +417,10 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
     if (failure !== undefined)
       return withCommands(prose`${failure.cure} Then start it again; its log has details`, commands);
     return isBroken ? withCommands('Start it again; its log has details', commands) : undefined;
+  }
+  const denied = rdmaSuspicions(view, [survey]).find(({ code }) => code === 'mesh/suspected-local-network');
+  if (denied !== undefined) {
+    return prose`Another start would fail the same way. First allow the program to use the local network on ${subjectNodes(denied.subject).join(', ')}, then: ${aside(meshwright('restart', name))}`;
   }
   // A log line about another lost rank is no more specific than no line.
   const isKnown = failure !== undefined && failure.action !== 'read-other-ranks';

@@ -6,6 +6,7 @@
 #
 # Needs label: the gateway's launchd label
 # Needs inside_url: where the gateway reports its requests in flight
+# Needs own: the file with the secret that it wants as a header
 # Needs looks: the number of checks, four per second
 # Prints: left=COUNT, curl=EXIT; @changed
 # `isgone` shows whether a gateway that refuses connections has no process either; an unclear answer of launchd counts
@@ -19,9 +20,10 @@ isgone() {
 /^(\t|    )pid = / { p = 1 }
 END { exit !(s && !p) }'
 }
+[ -r "$own" ] || own=/dev/null
 n=0
 while :; do
-  x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 "$inside_url")
+  x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 -H "@$own" "$inside_url")
   e=$?
   case $e:$x in
     (0:0) break ;;

@@ -1,3 +1,4 @@
+import { ownHeader } from '../../../model/gateway.ts';
 import type { ScriptArgs } from '../../../model/node-script.ts';
 import { gatewayEndSeconds, serviceValues } from '../../../node/launchd-service.ts';
 import { refusalValues } from '../../../node/owner-word.ts';
@@ -11,6 +12,7 @@ import {
   gatewayLabel,
   gatewayLog,
   gatewayPlist,
+  gatewaySecret,
   gatewayStatusStart,
   gatewayStatusUrl,
   gatewaysFolder,
@@ -43,6 +45,8 @@ export const loadGateway = ({ port, reload, isTaken, left, user }: ScriptArgs['l
       closed: closedFolder(port),
       counts: countsFolder(port),
       log: gatewayLog(port),
+      own: gatewaySecret(port),
+      own_header: ownHeader,
       port,
       status_url: isTaken ? '' : gatewayStatusUrl(port),
       status_start: gatewayStatusStart,
@@ -55,6 +59,7 @@ export const loadGateway = ({ port, reload, isTaken, left, user }: ScriptArgs['l
 export const drainGateway = ({ port, placement, waitMs }: ScriptArgs['drain-door']): string =>
   sh.drainDoor({
     label: gatewayLabel(port),
+    own: gatewaySecret(port),
     inside_url: `http://127.0.0.1:${port}/doorman/inside/${placement}`,
     looks: Math.ceil(waitMs / 250),
   });

@@ -3,13 +3,7 @@ import { gatewayUser, layoutsOf } from '../../../desired/layouts.ts';
 import { otherReplicas } from '../../../desired/replicas.ts';
 import { gatewayFile } from '../../../desired/resolve.ts';
 import { driverOf } from '../../../drivers/registry.ts';
-import type {
-  DesiredFleet,
-  DesiredModel,
-  DesiredPlacement,
-  DesiredRuntime,
-  Publication,
-} from '../../../model/desired.ts';
+import type { DesiredFleet, DesiredPlacement, Publication } from '../../../model/desired.ts';
 import { digestOf, shortDigest } from '../../../model/digest.ts';
 import type { GatewayKeys, GatewayReplica, GatewayUpstream } from '../../../model/gateway.ts';
 import { type Known, known, mapKnown } from '../../../model/known.ts';
@@ -25,6 +19,7 @@ import {
   gatewayConfig,
   gatewayLabel,
   gatewayLog,
+  gatewaySecret,
   keysFolder,
   replicasFolder,
   treeFolder,
@@ -103,11 +98,13 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Gateway
   const runtime = fleet.runtimes.find((one) => one.name === placement.runtime);
   const model = fleet.models.find((one) => one.name === placement.model);
   const driver = runtime && driverOf(runtime);
+  const token = runtime && model && driver?.tokenRequest(placement, runtime, model);
   return {
     placement: name,
     servedName: publication.servedName,
     port: innerPort(name),
-    model: modelWord(placement, runtime, model) ?? publication.servedName,
+    model: modelWord(token?.body) ?? publication.servedName,
+    ...(token === undefined ? {} : { ownPaths: [token.path] }),
     cancels: driver?.cancels?.(Math.max(...layoutsOf(placement).map(({ nodes }) => nodes.length))) ?? 'always',
     maxRequests: parallel,
     ...driver?.api?.(model?.shape?.vocabulary),
@@ -115,15 +112,8 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Gateway
 }
 
 /** The model name that the runtime expects, taken from the request for one token. */
-function modelWord(
-  placement: DesiredPlacement,
-  runtime: DesiredRuntime | undefined,
-  model: DesiredModel | undefined,
-): string | undefined {
-  if (runtime === undefined || model === undefined) return undefined;
-  const { body } = driverOf(runtime).tokenRequest(placement, runtime, model);
-  const word =
-    typeof body === 'object' && body !== null && !Array.isArray(body) && 'model' in body ? body['model'] : undefined;
+function modelWord(body: unknown): string | undefined {
+  const word = typeof body === 'object' && body !== null && 'model' in body ? body.model : undefined;
   return typeof word === 'string' && word !== '' ? word : undefined;
 }
 
@@ -167,6 +157,8 @@ function configText(
     `{\n  "upstreams": [\n    ${shown}\n  ],${listed}\n  "keysFolder": "`,
     keysFolder(port),
     ...(hasReplicas ? ['",\n  "replicasFolder": "', replicasFolder(port)] : []),
+    '",\n  "ownFile": "',
+    gatewaySecret(port),
     '",\n  "closedFolder": "',
     closedFolder(port),
     '",\n  "countsFile": "',

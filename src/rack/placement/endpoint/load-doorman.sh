@@ -11,6 +11,8 @@
 # Needs closed: the folder of closed placements
 # Needs counts: the folder of its counts
 # Needs log: its log
+# Needs own: the file with the secret of the node, which the ssh user and the gateway can read
+# Needs own_header: the header with that secret
 # Needs port: the port that it listens on
 # Needs status_url: where it reports its placements; empty while its port is taken
 # Needs status_start: the beginning of its report
@@ -29,6 +31,10 @@ while [ "$#" -gt 0 ]; do
 done
 must mkdir "$R/bin/mkdir" -p "$closed" "$counts" "${log%/*}"
 ownlog "$log" "$user"
+ownlog "$own" "$user"
+x=$("$R/usr/bin/head" -c 32 /dev/urandom | "$R/usr/bin/base64")
+[ "${#x}" -ge 40 ] || failed write 'no secret could be made'
+printf '%s: %s\n' "$own_header" "$x" >"$own" || failed write 'the secret of the gateway could not be written'
 must chown "$R/usr/sbin/chown" "$owner" "$counts"
 must launchctl "$R/bin/launchctl" enable "$L"
 load_service "$plist"
@@ -47,7 +53,7 @@ done
 # A gateway has to answer at the port; none does while another program listens there. Two looks in a second.
 n=0
 while [ -n "$status_url" ]; do
-  x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 "$status_url")
+  x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 -H "@$own" "$status_url")
   case $x in ("$status_start"*) break ;; esac
   n=$((n + 1))
   [ "$n" -lt 40 ] || failed not-listening "the gateway does not listen on port $port"

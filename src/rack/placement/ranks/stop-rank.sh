@@ -42,6 +42,15 @@ noted() {
   x=$("$R/bin/ps" -o lstart= -p "$q")
   if [ -z "$x" ] || [ "$x" = "$t" ]; then F=$q; fi
 }
+# Whether the rank was started in this boot session, and no stop has recorded how that ended.
+started() {
+  x=''
+  [ -e "$d/start" ] || return 1
+  while IFS= read -r y; do
+    case $y in (boot=*) x=${y#*=} ;; (outcome=*) return 1 ;; esac
+  done <"$d/start"
+  [ "$x" = "$u" ]
+}
 wait_for() {
   n=0
   while family && [ -n "$F" ] && [ "$n" -lt "$1" ]; do
@@ -126,7 +135,10 @@ family
 session
 # A start that failed is told apart by whether its program had ended by itself.
 v=$F w=failed
-[ -n "$F" ] || w=exited
+[ -n "$F" ] || {
+  w=exited
+  started && v=1
+}
 [ -z "$F" ] || ask_to_end || {
   how=killed
   sample_of "${F%% *}"

@@ -140,6 +140,7 @@ function caseOf(
   const driver = runtime && driverOf(runtime);
   const expected = given({
     declared,
+    versions: desired.versions,
     talk: driver && { transport: placement.transport, driver },
   });
   const mesh = readMesh({ placement: name, nodes, digest, firstTokenMs, ...expected }, observation.nodes);

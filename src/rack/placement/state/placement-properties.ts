@@ -1,9 +1,12 @@
 import { nameInFile } from '../../../desired/replicas.ts';
+import { madeFirst } from '../../../desired/settle/settle-runtime.ts';
 import { reasonWords } from '../../../diagnostics/prose-text.ts';
 import type { RankConfiguration } from '../../../drivers/configure-placement.ts';
 import type { Json } from '../../../model/digest.ts';
 import type { KeptFile } from '../../../model/facts/fact-values.ts';
+import { given } from '../../../model/given.ts';
 import { type Known, known, mapKnown, unknown } from '../../../model/known.ts';
+import { everyNodeText, type NodeName } from '../../../model/node.ts';
 import { type Addressed, addressed } from '../../../model/subject.ts';
 import { layoutText } from '../../../model/text/units.ts';
 import { serviceFile } from '../../../node/paths/own-paths.ts';
@@ -75,16 +78,34 @@ export function placementProperty(one: PlacementCase): Property {
 /**
  * What the start lacks, or the first unobserved rank: the fact's reason does not name it, and it may not be the leader.
  */
-function whyUnknown({ mesh, leader, configuration }: PlacementCase): Pick<Property, 'why'> {
-  if (!('reason' in mesh) && configuration.kind === 'incomplete') return { why: configuration.missing };
+function whyUnknown({ mesh, leader, configuration, runtime }: PlacementCase): Pick<Property, 'why' | 'knownAfter'> {
+  if (!('reason' in mesh) && configuration.kind === 'incomplete') {
+    return { why: configuration.missing, ...given({ knownAfter: runtime && madeFirst(runtime) }) };
+  }
   const unseen = mesh.ranks.find(({ seen }) => seen.kind === 'unknown');
   if (mesh.state !== 'unknown' || unseen?.seen.kind !== 'unknown' || unseen.node === leader) return {};
   return { why: `${unseen.node}: ${reasonWords[unseen.seen.reason]}` };
 }
 
+/** The nodes on which it runs, if the file moves it to others on which it never ran. */
+function movedFrom({ placement, mesh, orphanedRanks, elsewhere }: PlacementCase): readonly NodeName[] {
+  const isNew = placement.state === 'serving' && mesh.state === 'not-placed';
+  const hasFallback = placement.home !== undefined || elsewhere !== undefined;
+  return isNew && !hasFallback ? orphanedRanks.filter(({ seen }) => seen.mayRun).map(({ node }) => node) : [];
+}
+
 /** Ranks of the other layout belong neither to this layout nor to another file. */
-function fromWords({ placement: { home }, mesh, orphanedRanks, elsewhere, ownRanks = [] }: PlacementCase): string {
+function fromWords(one: PlacementCase): string {
+  const {
+    placement: { home },
+    mesh,
+    orphanedRanks,
+    elsewhere,
+    ownRanks = [],
+  } = one;
   if (elsewhere !== undefined) return `on its fallback: ${layoutText(elsewhere.placement)}`;
+  const moved = movedFrom(one);
+  if (moved.length > 0) return `running on ${everyNodeText(moved)}`;
   const isWhole = ownRanks.length === home?.nodes.length;
   const own = isWhole ? layoutText(home) : `ranks on ${ownRanks.join(', ')}`;
   const others = orphanedRanks.filter(({ node }) => !ownRanks.includes(node));
@@ -92,10 +113,12 @@ function fromWords({ placement: { home }, mesh, orphanedRanks, elsewhere, ownRan
   return [words, ...others.map(({ node }) => `orphaned rank on ${node}`)].join(', ');
 }
 
-/** Names the layout only if a fallback is involved. */
-function toWords({ placement, elsewhere }: PlacementCase): string {
+/** Names the layout only if a fallback is involved, and the nodes only if it moves. */
+function toWords(one: PlacementCase): string {
+  const { placement, elsewhere } = one;
   if (placement.state === 'stopped') return 'stopped';
   if (placement.home !== undefined) return `serving on its fallback: ${layoutText(placement)}`;
+  if (movedFrom(one).length > 0) return `serving on ${everyNodeText(placement.nodes)}`;
   return elsewhere === undefined ? 'serving' : `serving on its own nodes: ${layoutText(placement)}`;
 }
 

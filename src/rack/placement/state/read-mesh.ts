@@ -58,7 +58,7 @@ export function meshWords({ state, seen, evidence }: Mesh): string {
     case 'stopped':
       return evidence;
     case 'changed':
-      return `running with old settings: ${evidence}`;
+      return seen === 'tcp-not-rdma' ? `running, but ${evidence}` : `running with old settings: ${evidence}`;
     case 'hung':
     case 'dead':
     case 'partial':
@@ -103,6 +103,8 @@ interface ExpectedMesh {
   readonly digest: string;
   /** Its settings in the form that a start records, so that differences can be named. */
   readonly declared?: string;
+  /** The names of runtime versions, by the first digits of their digests. */
+  readonly versions?: Readonly<Record<string, string>>;
   /** The file's deadline for the first token. */
   readonly firstTokenMs?: number;
   /** The desired transport and the driver that reads it from logs; absent if logs are not read. */
@@ -239,7 +241,7 @@ function runningVerdict(expected: ExpectedMesh, ranks: readonly RankOnNode[], tr
   if (unequal !== undefined) return { seen: 'mixed-starts', evidence: unequal };
   const leader = ranks[0]?.seen.record;
   if (leader?.digest !== expected.digest) {
-    return { seen: 'old-settings', evidence: changedSettings(leader?.declared, expected.declared) };
+    return { seen: 'old-settings', evidence: changedSettings(leader?.declared, expected.declared, expected.versions) };
   }
   const talked = talkedOver(expected, ranks);
   if (expected.talk?.transport === 'rdma' && talked === 'tcp') {
@@ -263,6 +265,7 @@ const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly SeenOnNode[]): 'rdma
 function tokenVerdict(token: TokenResult, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
   const isJoined = ranks.every(({ seen }) => seen.state === 'joined');
   const isFlowing = isJoined && traffic?.kind === 'flowing';
+  const suspended = suspendedWords(ranks);
   const unobserved = (words: string): Verdict => ({ seen: 'token-unobserved', evidence: words, reason: 'not-asked' });
   switch (token.kind) {
     case 'answered':
@@ -279,8 +282,9 @@ function tokenVerdict(token: TokenResult, ranks: readonly RankOnNode[], traffic:
         return { seen: 'answers-clients', evidence: `busy: a client got a token ${seconds} s ago` };
       }
       if (isFlowing) return { seen: 'answers-clients', evidence: `busy: ${traffic.words}` };
-      return traffic?.kind === 'stuck'
-        ? { seen: 'no-token', evidence: `no token: ${traffic.words}` }
+      if (traffic?.kind === 'stuck') return { seen: 'no-token', evidence: `no token: ${traffic.words}` };
+      return suspended.length > 0
+        ? { seen: 'no-token', evidence: `no token: ${suspended.join('; ')}` }
         : unobserved(token.reason);
     case 'not-asked':
       return unobserved('its endpoint was not asked for a token');
@@ -336,10 +340,23 @@ function silentEvidence(
 ): string {
   const apart = ranks.filter(({ seen }) => seen.state === 'running' || seen.state === 'meeting');
   const missing = apart.map(({ node, rank }) => `rank ${rank} on ${node} has not joined`);
-  const isUnclear = isLate(token) && apart.length === 0 && traffic?.kind !== 'stuck';
+  const suspended = suspendedWords(ranks);
+  const isUnclear = isLate(token) && apart.length + suspended.length === 0 && traffic?.kind !== 'stuck';
   const seen = isLate(token) && traffic !== undefined ? [traffic.words] : [];
-  return [`no token: ${token.reason}`, ...missing, ...seen, ...(isUnclear ? ['it is hung or busy'] : [])].join('; ');
+  return [
+    `no token: ${token.reason}`,
+    ...suspended,
+    ...missing,
+    ...seen,
+    ...(isUnclear ? ['it is hung or busy'] : []),
+  ].join('; ');
 }
+
+/** `rank 1 on studio-2 is suspended`: the ranks with a process that a signal has suspended. */
+const suspendedWords = (ranks: readonly RankOnNode[]): readonly string[] =>
+  ranks
+    .filter(({ seen }) => seen.suspended !== undefined)
+    .map(({ node, rank }) => `rank ${rank} on ${node} is suspended`);
 
 /** Explains why running ranks do not belong to one start; `undefined` if they do. */
 function unequalRanks(ranks: readonly RankOnNode[]): string | undefined {

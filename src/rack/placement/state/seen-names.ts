@@ -1,8 +1,10 @@
 import type { CheckedMac, SeenNames } from '../../../drivers/contract/driver.ts';
 import type { Facts, Route } from '../../../model/facts/fact-values.ts';
+import { mapKnown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import { read, readValue } from '../../fact.ts';
 import { foreignDaemonsFact } from '../../foreign-daemon/fact.ts';
+import { macosVersionFact } from '../../macos/fact.ts';
 import { interfacesFact, routesFact } from '../../network/interfaces-fact.ts';
 import { thunderboltInterfaces } from '../../network/thunderbolt-interfaces.ts';
 import { treesFact } from '../../records/trees-fact.ts';
@@ -15,6 +17,7 @@ export const checkedMac = (facts: Facts | undefined): CheckedMac | undefined =>
     trees: read(facts, treesFact),
     foreignDaemons: read(facts, foreignDaemonsFact),
     firewall: read(facts, firewall.fact),
+    macos: mapKnown(read(facts, macosVersionFact), ({ version }) => version),
   };
 
 /** Current device names and addresses of the observed nodes. */

@@ -9,15 +9,15 @@ use Storable qw(nfreeze thaw);
 our ($json, $is_main, $namespace, $mesh_port, $clock, %option, %fault);
 
 # A node that is silent for this many seconds counts as gone; in exo, the limit is 30 seconds.
-my $silence = 4;
-my ($told_at, $tried_at, $looked_at, $told_news, $sequence) = (0, 0, 0, '', 0);
+my $silence = 5;
+my ($told_at, $tried_at, $looked_at, $looked, $told_news, $sequence) = (0, 0, 0, '', '', 0);
 my $id = $is_main ? random_hex(32) : '12D3KooW' . join '', map { substr 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789', rand 57, 1 } 1 .. 44;
 # Node -> its latest news, and when they arrived.
 my (%roster, %heard_at, %listener, %own);
 # The session: its master, the number of its events, and the resulting state.
 our %session = (master => '', index => 0, instances => {}, custom => {});
 our @commands;
-my (%handled, $number, $memory, $host);
+my (%handled, $number);
 
 sub node_id { return $id }
 
@@ -33,23 +33,22 @@ sub told { return $roster{$_[0]} // {} }
 
 sub is_master { return $session{master} eq $id }
 
-sub tool_text {
-    my ($command) = @_;
-    my $text = qx($command 2>/dev/null);
-    return defined $text && $? == 0 ? $text : '';
-}
-
-# Queries the Mac like exo, with tools found by name in PATH.
+# Queries the Mac with the same tools as exo, found by name in PATH. Unchanged output is not parsed again.
 sub look_at_mac {
+    my $seen = join '; echo =; ', 'ifconfig -a', 'networksetup -listallhardwareports', 'system_profiler SPThunderboltDataType -json',
+        'rdma_ctl status', 'sysctl -n hw.memsize', 'hostname';
+    $seen = qx(exec 2>/dev/null; $seen);
+    return if $seen eq $looked;
+    $looked = $seen;
+    my ($interfaces, $ports, $thunderbolt, $rdma, $memory, $host) = split /^=\n/m, $seen;
     my (@addresses, @cables, %device);
     my $name = '';
-    for my $line (split /\n/, tool_text('ifconfig -a')) {
+    for my $line (split /\n/, $interfaces) {
         $name = $1 if $line =~ /^(\w+): /;
         push @addresses, { name => $name, ip => $1, mask => $2 } if $line =~ /^\tinet ([0-9.]+) netmask (0x[0-9a-f]+)/;
     }
-    my $ports = tool_text('networksetup -listallhardwareports');
     $device{$1} = $2 while $ports =~ /^Hardware Port: Thunderbolt (\d+)\nDevice: (\w+)$/mg;
-    my $buses = eval { $json->decode(tool_text('system_profiler SPThunderboltDataType -json')) } // {};
+    my $buses = eval { $json->decode($thunderbolt) } // {};
     for my $bus (@{ $buses->{SPThunderboltDataType} // [] }) {
         my $tag = $bus->{receptacle_1_tag} // next;
         my $port = $device{ $tag->{receptacle_id_key} } // next;
@@ -59,16 +58,13 @@ sub look_at_mac {
             speed => defined $peer ? $tag->{current_speed_key} : '',
         };
     }
-    # What does not change is asked for once.
-    ($memory) = tool_text('sysctl -n hw.memsize') =~ /^([0-9]+)/ unless defined $memory;
-    ($host) = tool_text('hostname') =~ /^([^.\n]+)/ unless defined $host;
     %own = (
         addresses => [grep { $_->{ip} ne '127.0.0.1' } @addresses],
         cables => \@cables,
-        memory => int(($memory // 0) * 0.97),
-        total => ($memory // 0) + 0,
-        rdma => tool_text('rdma_ctl status') =~ /^enabled/ ? 1 : 0,
-        host => $host // 'Mac',
+        memory => int($memory * 0.97),
+        total => $memory + 0,
+        rdma => $rdma =~ /^enabled/ ? 1 : 0,
+        host => $host =~ s/[.\n].*//sr,
     );
 }
 
@@ -123,11 +119,21 @@ sub tell_peers {
 sub send_line {
     my ($line, @addresses) = @_;
     for my $address (@addresses) {
+        log_denied($address), next if is_denied($address);
         my $place = place_of("$address:$mesh_port") // next;
         my $socket = IO::Socket::INET->new(PeerAddr => $place, PeerPort => $mesh_port, Proto => 'tcp', Timeout => 0.5) or next;
         return 1 if print {$socket} "$line\n";
     }
     return 0;
+}
+
+# The release logs each failed connection, here once per address; the main branch only at the level DEBUG.
+my %is_logged;
+sub log_denied {
+    my ($address) = @_;
+    return if $is_main || $is_logged{$address}++;
+    log_record('INFO', "RUST: other event OutgoingConnectionError { error: Transport([(/ip4/$address/tcp/$mesh_port, "
+        . 'Other(Os { code: 65, kind: HostUnreachable, message: "No route to host" }))]) }');
 }
 
 # On this machine, connections remain open after a cable was pulled.
@@ -190,7 +196,9 @@ sub carry_out {
 
 sub tick_mesh {
     my $now = Time::HiRes::time();
-    if ($now - $looked_at > 5) {
+    # exo asks for addresses and RDMA every 10 s, for cables every 5 s, and for downloads every 60 s.
+    my $is_looking = $now - $looked_at > 10;
+    if ($is_looking) {
         look_at_mac();
         $looked_at = Time::HiRes::time();
     }
@@ -198,11 +206,12 @@ sub tick_mesh {
     my $reached = $roster{$id} ? $roster{$id}{reaches} : [];
     # News that other nodes are waiting for is sent immediately.
     my $news = join ' ', $session{master}, $session{index}, (map { $_->{id} } @commands), runner_states();
-    my $is_time = $now - $told_at > (is_settled() ? 1 : 0.3) || $news ne $told_news;
+    my $is_new = $news ne $told_news;
+    my $is_time = $now - $told_at > (is_settled() ? 2 : 0.3) || $is_new;
     $sequence += 1 if $is_time;
     $roster{$id} = {
         %own, sequence => $sequence, force => $option{'--force-master'} ? 1 : 0, reaches => $reached,
-        runners => my_runners(), downloads => $is_time ? my_downloads() : $roster{$id}{downloads} // [],
+        runners => my_runners(), downloads => $is_looking || $is_new ? my_downloads() : $roster{$id}{downloads} // [],
     };
     elect();
     if (is_master()) {

@@ -284,6 +284,8 @@ sub rdma_problem {
     my ($runner) = @_;
     my $errno = failing('alloc_pd');
     return "[jaccl] Couldn't allocate protection domain (errno $errno)" if defined $errno;
+    $errno = failing('rtr');
+    return "ValueError: [jaccl] Changing queue pair to RTR failed with errno $errno" if defined $errno;
     my $row = $runner->{instance}{jacclDevices}[$runner->{shard}{deviceRank}] // [];
     my %has = map { $_->{name} => 1 } @{ told(node_id())->{addresses} // [] };
     my $known = cables();
@@ -345,7 +347,7 @@ sub send_question {
     my $rank = $said->{hop} % keys %rank_of;
     my ($next) = $said->{is_back} ? $said->{from} : grep { $rank_of{$_} == $rank } keys %rank_of;
     return take_question($said) if $next eq node_id();
-    my $hosts = $said->{hop} > 0 && !$said->{is_back} ? $instance->{hostsByNode}{ node_id() } : undef;
+    my $hosts = $said->{hop} > 0 && !$said->{is_back} ? ($instance->{hostsByNode} // {})->{ node_id() } : undef;
     send_line($json->encode($said), $hosts ? $hosts->[$rank]{ip} : map { $_->{ip} } @{ told($next)->{addresses} // [] });
 }
 

@@ -36,19 +36,31 @@ sub fail {
 }
 
 # Uses RDMA if it is not disabled and a device of this Mac has the address or is at the other end of its cable;
-# otherwise silently uses TCP.
+# otherwise silently uses TCP. A queue pair that cannot be connected is logged, and TCP is used, too.
 sub has_rdma {
     my ($address) = @_;
     my ($host) = $address =~ /^(.*):/;
-    return !$ENV{GGML_RPC_NO_RDMA} && grep { same_cable($_->{address}, $host) } values %{ cables() };
+    return 0 if $ENV{GGML_RPC_NO_RDMA} || !grep { same_cable($_->{address}, $host) } values %{ cables() };
+    my $errno = failing('rtr') // return 1;
+    print "RDMA(Apple/UC) RTR failed: $errno\nRDMA activate failed, staying on TCP\n";
+    return 0;
 }
 
-# Whether the way to an address carries: over RDMA, also its device at this end, if one is used.
+# Whether the way to an address carries: over RDMA, also its device at this end.
 sub is_reached {
-    my ($address) = @_;
+    my ($address, $is_rdma) = @_;
     return 0 unless defined place_of($address);
     my ($host) = $address =~ /^(.*):/;
-    return $ENV{GGML_RPC_NO_RDMA} || !grep { same_cable($_->{address}, $host) && $_->{far} eq '- -' } values %{ cables() };
+    return !$is_rdma || !grep { same_cable($_->{address}, $host) && $_->{far} eq '- -' } values %{ cables() };
+}
+
+# The two ends use RDMA only if both can.
+sub agreed {
+    my ($socket, $is_rdma) = @_;
+    print {$socket} "$is_rdma\n";
+    my $is_far = readline($socket) // return undef;
+    print "RDMA activation not mutual, staying on TCP\n" if $is_rdma && $is_far == 0;
+    return $is_rdma && $is_far == 1 ? 1 : 0;
 }
 
 sub listener {
@@ -65,12 +77,12 @@ sub work {
         my $server = $listening->accept or next;
         $server->autoflush(1);
         print "Accepted client connection\n";
-        my $is_rdma = has_rdma($address);
+        my $is_rdma = agreed($server, has_rdma($address));
         print "RDMA(Apple/UC) activated: $option{'--host'}\n" if $is_rdma;
         while (defined(my $line = <$server>)) {
             sleep 3600 while $is_hung;
             # On this machine, the connection remains open after a cable was pulled.
-            Time::HiRes::sleep(0.1) until is_reached($address);
+            Time::HiRes::sleep(0.1) until is_reached($address, $is_rdma);
             say_tcp() unless $is_rdma;
             print {$server} $line;
         }
@@ -92,7 +104,7 @@ sub is_alive {
 sub are_done {
     my @workers = @_;
     for my $worker (grep { !$_->{is_done} } @workers) {
-        return 0 unless is_reached($worker->{address});
+        return 0 unless is_reached($worker->{address}, $worker->{is_rdma});
         say_tcp() unless $worker->{is_rdma};
         my $is_alive = is_alive($worker, 0.1) // return 0;
         $is_alive or fail(134, 'Remote RPC server crashed or returned malformed response');
@@ -105,11 +117,12 @@ sub are_done {
 sub workers {
     my @found;
     for my $address (split /,/, $option{'--rpc'} // '') {
-        my $place = place_of($address);
+        my $place = is_denied($address) ? undef : place_of($address);
         my $socket = defined $place && IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => 5);
         fail(1, "Failed to connect to $address") unless $socket;
         $socket->autoflush(1);
-        push @found, { socket => $socket, address => $address, is_rdma => has_rdma($address) };
+        my $is_rdma = agreed($socket, has_rdma($address)) // fail(1, "RPC handshake failed for $address");
+        push @found, { socket => $socket, address => $address, is_rdma => $is_rdma };
         is_alive($found[-1], undef) or fail(1, "RPC handshake failed for $address");
     }
     return @found;

@@ -108,7 +108,7 @@ sub connected {
     my $wait = 1000;
     for my $attempt (0 .. $tries - 1) {
         my $place = place_of($address);
-        my $socket = defined $place ? IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => 5) : undef;
+        my $socket = defined $place && !is_denied($address) ? IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => 5) : undef;
         if (defined $socket) {
             $socket->autoflush(1);
             return $socket;
@@ -117,7 +117,7 @@ sub connected {
         Time::HiRes::sleep($wait / 1000 * $clock);
         $wait *= 2;
     }
-    raise("RuntimeError: $tag Couldn't connect (error: 61)");
+    raise("RuntimeError: $tag Couldn't connect (error: " . (is_denied($address) ? 65 : 61) . ')');
 }
 
 sub accepted {
@@ -206,8 +206,10 @@ sub is_ring {
 
 # Joins a group: meets the other ranks at the coordinator, opens a device per peer, and connects each device to its
 # peer.
+my $devices_of;
 sub jaccl {
     my ($lists, $coordinator, $is_ring) = matrix();
+    $devices_of = $lists;
     my $count = @$lists;
     my $sockets = $rank == 0 ? met($coordinator, $count) : [connected('[jaccl]', $coordinator, 4)];
     send_line($sockets->[0], { rank => $rank }) if $rank > 0;
@@ -272,12 +274,14 @@ sub compared {
     }
 }
 
-# The addresses of each rank.
+# The addresses of each rank. Read once: an apply writes the file of the next start while this one still serves.
+my $hosts;
 sub hosts {
+    return $hosts if defined $hosts;
     my $path = $ENV{MLX_HOSTFILE};
     raise('RuntimeError: [ring] You need to provide via environment variables both a rank (MLX_RANK) and a hostfile '
         . '(MLX_HOSTFILE)') unless defined $path;
-    my $hosts = eval { $json->decode(read_text($path) // '') };
+    $hosts = eval { $json->decode(read_text($path) // '') };
     ref $hosts eq 'ARRAY' && !grep { ref $_ ne 'ARRAY' || !@$_ } @$hosts or raise('RuntimeError: parse error');
     return $hosts;
 }

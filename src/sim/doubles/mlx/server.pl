@@ -29,10 +29,9 @@ sub is_through {
         my $hosts = hosts();
         return !grep { !defined place_of($hosts->[$_][0]) } $rank, ($rank + 1) % $size;
     }
-    my ($lists) = matrix();
     my $known = cables();
-    for my $peer (grep { $_ != $rank } 0 .. $#$lists) {
-        for my $device (@{ $lists->[$rank][$peer] }) {
+    for my $peer (grep { $_ != $rank } 0 .. $#$devices_of) {
+        for my $device (@{ $devices_of->[$rank][$peer] }) {
             return 0 if ($known->{$device}{far} // '- -') eq '- -';
         }
     }

@@ -80,6 +80,8 @@ sub hold_devices {
     my $errno = failing('alloc_pd');
     fail(1, "[jaccl] Couldn't allocate protection domain (errno $errno)") if defined $errno;
     return if $size == 1;
+    $errno = failing('rtr');
+    fail(1, "[jaccl] Changing queue pair to RTR failed with errno $errno") if defined $errno;
     my $known = cables();
     my ($own) = $option{listen} =~ /^([0-9.]+):/;
     my ($next) = $peers[($rank + 1) % $size] =~ /^([0-9.]+):/;
@@ -103,6 +105,10 @@ sub mixed {
 sub ask_rank {
     my ($to, $digest, $hop) = @_;
     my $address = $peers[$to];
+    if (!$is_rdma && is_denied($address)) {
+        print STDERR "rank: connect $address: No route to host\n";
+        die "rank $rank cannot reach $address\n";
+    }
     my $place = place_of($address) // die $is_rdma
         ? "[jaccl] Changing queue pair to RTR failed with errno 60 (rank $rank to $address)\n"
         : "rank $rank cannot reach $address\n";

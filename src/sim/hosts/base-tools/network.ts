@@ -193,7 +193,7 @@ while [ "$n" -gt 0 ]; do
         (-r:*[!0-9-]* | -r:*-*-* | -r:-*) refused "option $o: unsupported range $v" ;; (-r:*-*) ;; (-r:*) refused "option $o: unsupported range $v" ;;
         (-X:GET | -X:POST | -X:DELETE) ;; (-X:*) refused "option $o: unsupported method $v" ;;
         (-o:- | -D:-) ;; (-D:%*) refused "option $o: unsupported file $v" ;; (-[oD]:*) readable "$v" ;;
-        (-H:@*) refused "option $o: simulated without a file" ;;
+        (-H:@-) refused "option $o: simulated without standard input" ;; (-H:@*) readable "\${v#@}" ;;
         (-w:*) reported "$v" ;;
         (--data-binary:@-) [ -z "$k" ] || refused 'only one option may read standard input'; k=data ;;
         (--data-binary:@*) readable "\${v#@}" ;;
@@ -281,7 +281,7 @@ export const networkTools: readonly ToolRow[] = [
       'curl 8.7.1 (SecureTransport) LibreSSL/3.3.6, printed by curl --version on macOS 26.6.2 and 27.0; its manual',
     ),
     forms:
-      '[-qfsSLNI] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--limit-rate n] [--retry n] [--max-filesize n] [--proto =list] [--proto-redir =list] [-C -|n] [-r a-b] [-o file] [-D file|-] [-H text] [-K -] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
+      '[-qfsSLNI] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--limit-rate n] [--retry n] [--max-filesize n] [--proto =list] [--proto-redir =list] [-C -|n] [-r a-b] [-o file] [-D file|-] [-H text|@file] [-K -] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
     usage: "curl: try 'curl --help' or 'curl --manual' for more information",
     code: 2,
     body: curlBody,

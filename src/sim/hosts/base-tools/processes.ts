@@ -71,6 +71,32 @@ if [ -r "$R${processesPath}" ]; then
   done <"$R${processesPath}"
 fi`;
 
+/**
+ * Runs the ps of Linux and prints each process state as macOS does: `U` instead of `D`, `T` also for a traced process,
+ * and no `l` for several threads. `i` is the column of the state, 0 if it is not asked for.
+ */
+const psAsOnMac = ({ host }: WrapperContext): string => `n=0 i=0 IFS=' ,'
+for o in $k; do
+  n=$((n + 1))
+  case \${o%=} in (stat) i=$n ;; (lstart) n=$((n + 4)) ;; esac
+done
+[ "$i" != 0 ] || exec ${shellQuote(host)} -ww "$@" -p "$p"
+x=$(${shellQuote(host)} -ww "$@" -p "$p")
+z=$?
+[ -z "$x" ] || printf '%s\\n' "$x" | command -p awk -v "i=$i" '{
+  s = ""
+  for (n = 1; match($0, /^ *[^ ]+/) && n < i; n++) {
+    s = s substr($0, 1, RLENGTH)
+    $0 = substr($0, RLENGTH + 1)
+  }
+  w = substr($0, 1, RLENGTH)
+  sub(/D/, "U", w)
+  sub(/t/, "T", w)
+  sub(/l/, "", w)
+  print s w substr($0, RLENGTH + 1)
+}'
+exit "$z"`;
+
 const psBody = (context: WrapperContext): string => `a= p= k=
 while getopts ':aAexwo:p:' o; do
   case $o in
@@ -100,7 +126,7 @@ p=\${1-} p=\${p%,}
 set -f
 set --
 for o in $k; do set -- "$@" -o "$o"; done
-exec ${shellQuote(context.host)} -ww "$@" -p "$p"`;
+${context.isBsd ? `exec ${shellQuote(context.host)} -ww "$@" -p "$p"` : psAsOnMac(context)}`;
 
 const killBody = (context: WrapperContext): string => `case \${1-} in
   (-s) case \${2-} in (HUP | INT | QUIT | KILL | TERM | STOP | CONT | USR1 | USR2) ;; (*) refused "unknown signal $2" ;; esac

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Requests on the control socket, one JSON document per line. The last four have arguments. */
+/** Requests on the control socket, one JSON document per line. The last five have arguments. */
 export const asks = [
   ...(['status', 'log', 'fault-list', 'hands', 'stop'] as const),
-  ...(['fault-set', 'fault-clear', 'power-on', 'act'] as const),
+  ...(['fault-set', 'fault-clear', 'power-on', 'act', 'address'] as const),
 ];
 
 export interface ControlRequest {

@@ -45,6 +45,8 @@ export interface RunFile {
   /** Absent in files of earlier versions. */
   readonly web?: SimulatedWeb;
   readonly nodes: Readonly<Record<string, RunNode>>;
+  /** Ports on 127.0.0.1 that lead to the nodes' endpoints, by endpoint: `studio-1:8080`. Absent until one is needed. */
+  readonly addresses?: Readonly<Record<string, number>>;
 }
 
 export const runFileName = 'run.json';

@@ -26,6 +26,8 @@ export interface Fleet extends RunningFleet {
    */
   readonly onExec: (listener: (exec: ReceivedExec) => void | Promise<void>) => () => void;
   readonly groupCount: () => number;
+  /** The loopback port that represents a node's port; undefined if no program of the node uses that port. */
+  readonly realPort: (node: string, port: number) => number | undefined;
 }
 
 /**
@@ -37,7 +39,8 @@ export interface Fleet extends RunningFleet {
  */
 export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
   const parts = await buildFleet(options, portableHost);
-  return { ...fleetOf(parts), onExec: parts.host.onExec, groupCount: parts.host.groupCount };
+  const { onExec, groupCount, realPort } = parts.host;
+  return { ...fleetOf(parts), onExec, groupCount, realPort };
 }
 
 /** Starts a fleet on a given host. @throws FleetError `sim/run-folder`, and the host's errors */
@@ -397,9 +400,10 @@ async function onNote(fleet: LiveFleet, node: SimulatedNode, [word = '', ...rest
   }
 }
 
-/** Applies launchctl commands that affect the model: killing a service, and disabling or enabling exo's daemon. */
+/** Applies launchctl commands that affect the model: starting a rank, killing a service, disabling or enabling exo's daemon. */
 async function onLaunchctl(fleet: LiveFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
   const [verb, target] = words;
+  if (verb === 'kickstart' && target?.includes('.rank.')) await happen(fleet, name, { kind: 'rank-started' });
   if (verb === 'kill' && target === 'SIGKILL') await happen(fleet, name, { kind: 'killed' });
   if (target !== `system/${networkDaemonLabel}` || (verb !== 'disable' && verb !== 'enable')) return;
   await happen(fleet, name, { kind: 'daemon', isStopped: verb === 'disable' });

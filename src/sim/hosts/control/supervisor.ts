@@ -13,6 +13,7 @@ import { openRehearsalWeb } from '../../web/rehearsal-web.ts';
 import type { ActsAnswer, FaultAnswer, FleetModel } from '../fleet-model.ts';
 import { isSameProcess, processStart } from '../processes.ts';
 import { markVariable } from '../ssh/ssh-user.ts';
+import { openAddresses } from './addresses.ts';
 import {
   askControl,
   asks,
@@ -226,10 +227,11 @@ async function claim(folder: string, owner: string): Promise<void> {
   throw new FleetError([diagnose('sim/start-failed', { detail, hint: prose`Check it: ${meshwright('sim status')}` })]);
 }
 
-/** Ports of the previous run, so that known_hosts entries remain valid. */
-async function earlierPorts(folder: string): Promise<Readonly<Record<string, number>>> {
+/** Ports of the previous run, so that known_hosts entries and the settings of clients remain valid. */
+async function earlierPorts(folder: string) {
   const earlier = (await parseRunFile(folder, runFileName)) ?? (await parseRunFile(folder, stoppedFileName));
-  return Object.fromEntries(Object.entries(earlier?.nodes ?? {}).map(([name, node]) => [name, node.port]));
+  const ports = Object.fromEntries(Object.entries(earlier?.nodes ?? {}).map(([name, node]) => [name, node.port]));
+  return { ports, addresses: earlier?.addresses ?? {} };
 }
 
 const done = (value: unknown): ControlAnswer => ({ simulated: true, ok: true, value });
@@ -249,6 +251,25 @@ async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlA
     }
   }
   return done({ power: fleet.power() });
+}
+
+type Addresses = Awaited<ReturnType<typeof openAddresses>>;
+
+/** Gives each endpoint an address on this computer, and records them for the next run. */
+async function giveAddresses(
+  { run, addresses, folder }: Answering,
+  endpoints: readonly string[],
+): Promise<ControlAnswer> {
+  const unknown = endpoints.find((one) => !Object.hasOwn(run.nodes, one.slice(0, one.lastIndexOf(':'))));
+  if (unknown !== undefined) {
+    const detail = `The simulated fleet has no node for the endpoint ${unknown}: the cluster file was changed after \`sim up\`.`;
+    return refused(diagnose('sim/other-file', { detail }));
+  }
+  const before = Object.keys(addresses.all()).length;
+  const ports = await Promise.all(endpoints.map(async (one) => [one, await addresses.portFor(one)] as const));
+  const all = addresses.all();
+  if (Object.keys(all).length > before) await writeRunFile(folder, { ...run, addresses: all });
+  return done({ ports: Object.fromEntries(ports) });
 }
 
 const maxLineBytes = 65_536;
@@ -284,13 +305,13 @@ interface Answering {
   readonly fleet: Fleet;
   readonly model: FleetModel;
   readonly run: RunFile;
+  readonly addresses: Addresses;
+  readonly folder: string;
   readonly stop: () => void;
 }
 
-async function answerTo(
-  { fleet, model, run, stop }: Answering,
-  { ask, words = [] }: ControlRequest,
-): Promise<ControlAnswer> {
+async function answerTo(serving: Answering, { ask, words = [] }: ControlRequest): Promise<ControlAnswer> {
+  const { fleet, model, run, stop } = serving;
   const changed = (answer: FaultAnswer | ActsAnswer): ControlAnswer => {
     const { kind: _, ...what } = answer;
     return answer.kind === 'refused' ? refused(...answer.diagnostics) : done({ faults: model.faults(), ...what });
@@ -314,6 +335,8 @@ async function answerTo(
       return changed(await fleet.act(words));
     case 'power-on':
       return powerOn(fleet, words);
+    case 'address':
+      return giveAddresses(serving, words);
     case 'stop':
       stop();
       return done({});
@@ -349,12 +372,14 @@ async function serve(options: ServeOptions) {
 async function startServing(options: ServeOptions, pidStart: string) {
   const { folder, clusterFile, log } = options;
   const model = await options.load();
+  const earlier = await earlierPorts(folder);
   const fleet = await startFleet({
     folder,
     model,
-    ports: await earlierPorts(folder),
+    ports: earlier.ports,
     ...given({ clockFactor: options.clockFactor }),
   });
+  const addresses = await openAddresses(fleet.realPort, earlier.addresses);
   const disks = Object.keys(fleet.nodes).flatMap((name) => fleet.disk(name) ?? []);
   const web = await openRehearsalWeb(folder, disks);
   const run: RunFile = {
@@ -370,11 +395,13 @@ async function startServing(options: ServeOptions, pidStart: string) {
     userKeyFile: fleet.userKey.path,
     web: { origin: web.origin, caFile: web.caFile },
     nodes: fleet.nodes,
+    addresses: addresses.all(),
   };
   const stopping = new AbortController();
   const stopped = once(stopping.signal, 'abort');
   const stop = (): void => stopping.abort();
-  const control = await serveControl(run.controlSocket, (request) => answerTo({ fleet, model, run, stop }, request));
+  const answering = { fleet, model, run, addresses, folder, stop };
+  const control = await serveControl(run.controlSocket, (request) => answerTo(answering, request));
   await writeRunFile(folder, run);
   const stopIfRemoved = async (): Promise<void> => {
     const file = await parseRunFile(folder, runFileName);
@@ -383,6 +410,7 @@ async function startServing(options: ServeOptions, pidStart: string) {
   const watch = setInterval(() => void stopIfRemoved(), watchMs).unref();
   const ended = stopped.then(async () => {
     clearInterval(watch);
+    await addresses.close();
     await fleet.stop();
     await web.close();
     await control.close();

@@ -34,7 +34,13 @@ function rackOf(answers: Readonly<Record<string, readonly Answer[]>>) {
     return { kind: 'ended', result };
   };
   const session = (node: string) =>
-    ({ node, user: 'mesh', isLost: () => node === 'c', ask: (make: never) => ask(node, make) }) as unknown as Session;
+    ({
+      node,
+      user: 'mesh',
+      isLost: () => node === 'c',
+      ask: (make: never) => ask(node, make),
+      forget: () => void log.push(`${node} forget`),
+    }) as unknown as Session;
   const keeper = createLeaseKeeper({
     ...wish,
     waitMs: 7_000,
@@ -48,7 +54,7 @@ function rackOf(answers: Readonly<Record<string, readonly Answer[]>>) {
 const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1_000));
 
 describe('the leases of a run', () => {
-  it('are taken in order, renewed with each new phase, and released except on lost and suspended nodes', async () => {
+  it('are taken in order, renewed with each new phase, and released except on suspended nodes, on a lost node over a new connection', async () => {
     const { keeper, log } = rackOf({ a: ['@taken 7 B1\n'], b: ['@taken 8 B2\n'], c: ['@taken 9 \n'] });
     await withFakeClock(60_000, async () => {
       const observed = { a: { bootSession: 'B1' }, b: { bootSession: null } };
@@ -62,9 +68,22 @@ describe('the leases of a run', () => {
       await seconds(11);
     });
     expect(() => keeper.lease(a)).toThrow('no lease was asked for on a');
-    const kept = '5s a keep a/power/set, 5s c keep a/power/set, 10s a keep, 10s c keep, 11s a keep, a released 7';
+    const kept =
+      '5s a keep a/power/set, 5s c keep a/power/set, 10s a keep, 10s c keep, 11s a keep, c forget, 11s c keep, a released 7, c released 9';
     const all = `0s a take, a taken 7, 0s b take, b taken 8, 0s c take, c taken 9, ${kept}`;
     expect([log(), keeper.lost.aborted]).toEqual([all, false]);
+  });
+
+  it('are released over a new connection after a lost answer, and left to expire if that is lost, too', async () => {
+    const { keeper, log } = rackOf({ a: ['@taken 7 \n'], 'a kept': ['off', 0], b: ['@taken 8 \n'], 'b kept': ['off'] });
+    await withFakeClock(60_000, async () => {
+      await keeper.take([a, b]);
+      await keeper.release();
+    });
+    const all = log();
+    expect(all).toMatch(/a forget, .*0s a keep, .*a released 7$/);
+    expect(all).toMatch(/b forget, .*0s b keep/);
+    expect(all).not.toContain('b released');
   });
 
   it('are in doubt if a node has restarted, and are lost if a renewal is rejected after the node resumes', async () => {

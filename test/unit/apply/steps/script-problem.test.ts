@@ -15,6 +15,7 @@ describe('the diagnostic for a failed script', () => {
   it.each([
     ['disk-full', 'step/disk-full'],
     ['wrong-digest', 'step/wrong-digest'],
+    ['wrong-size', 'step/wrong-digest'],
     ['no-full-disk-access', 'step/no-full-disk-access'],
     ['needs-reboot', 'step/needs-reboot'],
     ['fetch-failed', 'step/fetch-failed'],

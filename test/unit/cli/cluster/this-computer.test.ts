@@ -16,8 +16,8 @@ describe('the fleet with what this computer has', () => {
     const fleet = meshFleet();
     const [first] = fleet.thunderbolt.links;
     const ends = first?.ends.map(linkEndText).toReversed() ?? [];
-    const measured = (runId: string, verdict: 'dead' | 'unrated'): void => {
-      const journal = openJournal(journalsOf(run.env, fleet.name, run.console), runId);
+    const measured = (runId: string, verdict: 'dead' | 'unrated' | 'unknown'): void => {
+      const journal = openJournal(journalsOf(run, fleet.name), runId);
       const begun = { phase: 'run', cluster: fleet.name, verb: 'cables', controller: 'test' } as const;
       journal.write(begun);
       journal.write({ phase: 'measured', ends, verdict });
@@ -25,11 +25,16 @@ describe('the fleet with what this computer has', () => {
     };
     const measuredIn = (one: DesiredFleet) => Object.values(withThisComputer(run, one).thunderbolt.measured ?? {});
     expect(measuredIn(fleet)).toEqual([]);
+    measured('20261123T100000-zz', 'unknown');
+    expect(measuredIn(fleet)).toEqual([{ at: expect.any(String), carries: 'unknown' }]);
     measured('20261124T100000-aa', 'dead');
     expect(measuredIn(fleet)).toEqual([{ at: expect.any(String), carries: 'nothing' }]);
     expect(measuredIn({ ...fleet, placements: [] })).toEqual([]);
     measured('20261125T100000-bb', 'unrated');
     expect(measuredIn(fleet)).toEqual([{ at: expect.any(String), carries: 'rdma' }]);
+    // A measurement without a verdict is remembered, but does not hide the older one.
+    measured('20261126T100000-cc', 'unknown');
+    expect(measuredIn(fleet)).toEqual([{ at: expect.any(String), carries: 'rdma', triedAt: expect.any(String) }]);
   });
 
   it('has the native probe as Base64, only for a runtime with a cache', () => {

@@ -1,9 +1,17 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findClusterFile, lockFileFor, simFolder, stateFolder } from '../../../../src/cli/files/places.ts';
+import {
+  findClusterFile,
+  forgetRehearsal,
+  journalsOf,
+  lockFileFor,
+  simFolder,
+  stateFolder,
+} from '../../../../src/cli/files/places.ts';
 import { temporaryFolder } from '../../../temporary-folder.ts';
+import { fakeRun } from '../console-of.ts';
 
 const { at, write } = temporaryFolder();
 const nearest = write('a/cluster.yaml', '');
@@ -52,5 +60,20 @@ describe('the state folder', () => {
     expect(simFolder(env, '/racks/b/../a/cluster.yaml')).toBe(one);
     expect(simFolder(env, '/racks/b/cluster.yaml')).not.toBe(one);
     expect(simFolder(env, `/racks/${'very:long '.repeat(30)}\n.yaml`)).toMatch(/^\/s\/sim\/[A-Za-z0-9-]{1,33}$/);
+  });
+});
+
+describe("a rehearsal's journals", () => {
+  it('belong to one cluster file, not to all racks with its name, and are forgotten alone', () => {
+    const env = { MESHWRIGHT_STATE: at('state') };
+    const journals = (file: string, isSimulated = true): string => {
+      const { run } = fakeRun({ env });
+      return journalsOf({ ...run, options: { ...run.options, file }, console: { isSimulated } }, 'rack');
+    };
+    const [one, other, real] = [journals('/a/x.yaml'), journals('/b/x.yaml'), journals('/a/x.yaml', false)];
+    expect(new Set([one, other, real]).size).toBe(3);
+    for (const folder of [one, other, real]) mkdirSync(folder, { recursive: true });
+    forgetRehearsal(env, '/a/x.yaml');
+    expect([one, other, real].map((folder) => existsSync(folder))).toEqual([false, true, true]);
   });
 });

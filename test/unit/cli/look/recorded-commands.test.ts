@@ -188,8 +188,13 @@ describe('the output about recorded Macs', () => {
   );
 
   it('includes the sources of passwords', async () => {
-    await macs.expectPage('secrets', ['secrets --sim --json']);
-    await macs.expectPage('secrets-found', ['secrets --sim --json', 'secrets --sim studio-2'], { MAC_PASSWORD: 'x' });
+    const named = { MESHWRIGHT_TRUST: 'env=MAC_PASSWORD' };
+    await macs.expectPage('secrets', ['secrets --sim --json'], named);
+    await macs.expectPage('secrets-found', ['secrets --sim --json', 'secrets --sim studio-2'], {
+      ...named,
+      MAC_PASSWORD: 'x',
+    });
+    await macs.expectPage('secrets-simulated', ['secrets --sim --json', 'secrets --sim studio-2']);
   });
 
   it('includes the settings of clients', async () => {

@@ -75,6 +75,8 @@ describe('consent without a terminal', () => {
     expect(await consent.give(quiet, 'Do it?')).toBe(true);
     const later = { detail: `The plan ${words}. Earlier changes from this run remain.`, hint };
     expect(await refusalOf(consent.give(interrupting, 'Do it?'))).toMatchObject(later);
+    const changed = createConsent(fakeRun().run, { ...agreed, hasChanged: true });
+    expect(await refusalOf(changed.give(interrupting, 'Do it?'))).toMatchObject(later);
   });
 
   it.each([

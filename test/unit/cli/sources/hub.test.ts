@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { currentCommit, type HubAccess, resolveRepository } from '../../../../src/cli/sources/hub.ts';
+import { currentCommit, type HubAccess, resolveRepository, tokenReader } from '../../../../src/cli/sources/hub.ts';
 import { readToken, revisionNotice } from '../../../../src/cli/sources/read-repositories.ts';
 import { hubSource } from '../../../../src/desired/hub-source.ts';
 import type { HubSource } from '../../../../src/model/desired.ts';
+import { concealed } from '../../../../src/model/secret.ts';
 import { jsonAnswer } from '../../../../src/sim/web/web-server.ts';
 import { textOf } from '../../../architecture/sources.ts';
 import { skipSleeps } from '../../../fake-clock.ts';
@@ -38,8 +39,12 @@ const access = (more: Partial<HubAccess> = {}): HubAccess => ({
   downloads: { mirror: hub.origin },
   ca: hub.ca,
   signal: AbortSignal.timeout(longestWaitMs),
+  deadlineMs: 30_000,
+  pauses: { seconds: 0 },
   ...more,
 });
+const tokenOf = (text: string): NonNullable<HubAccess['token']> =>
+  tokenReader(() => Promise.resolve({ kind: 'resolved', secret: concealed(text) }));
 const source = (text: string, include?: readonly string[]): HubSource => hubSource(text, include) as HubSource;
 async function resolved(text: string, more: Partial<HubAccess> = {}, include?: readonly string[]) {
   const found = await resolveRepository(source(text, include), access(more));
@@ -66,19 +71,25 @@ describe('a repository', () => {
   });
 
   it.each([
-    ['hf:acme/gguf', {}],
-    ['hf:acme/tiny@never', {}],
-    ['hf:acme/none', {}],
-    ['hf:acme/secret', {}],
-    ['hf:acme/secret', { token: 'hf_expired' }],
-    ['hf:acme/gated', {}],
-  ])('is unresolved with a hint: %s %o', async (text, more) => {
+    ['hf:acme/gguf', undefined],
+    ['hf:acme/tiny@never', undefined],
+    ['hf:acme/none', undefined],
+    ['hf:acme/secret', undefined],
+    ['hf:acme/secret', 'hf_expired'],
+    ['hf:acme/gated', undefined],
+  ])('is unresolved with a hint: %s, with the token %s', async (text, token) => {
+    const more = token === undefined ? {} : { token: tokenOf(token) };
     expect(Object.keys(await resolved(text, more))).toEqual(['kind', 'detail', 'hint']);
   });
 
   it('is resolved with a token that may read it', async () => {
-    expect(await resolved('hf:acme/secret', { token: 'hf_good' })).toMatchObject({ kind: 'known' });
-    expect(await resolved('hf:acme/gated', { token: 'hf_good' })).toMatchObject({ kind: 'known' });
+    expect(await resolved('hf:acme/secret', { token: tokenOf('hf_good') })).toMatchObject({ kind: 'known' });
+    expect(await resolved('hf:acme/gated', { token: tokenOf('hf_good') })).toMatchObject({ kind: 'known' });
+  });
+
+  it('is resolved without reading the token if everybody may download it', async () => {
+    const token = tokenReader(() => Promise.reject(new Error('the token was read')));
+    expect(await resolved('hf:acme/tiny', { token })).toMatchObject({ kind: 'known', commit });
   });
 
   it.each([
@@ -86,7 +97,7 @@ describe('a repository', () => {
     ['hf:acme/secret', undefined],
     ['hf:acme/gated', undefined],
   ])('is public only if everybody may download it: %s', async (text, shown) => {
-    const found = await resolved(text, { token: 'hf_good' });
+    const found = await resolved(text, { token: tokenOf('hf_good') });
     expect([found.kind, 'access' in found ? found.access : undefined]).toEqual(['known', shown]);
   });
 
@@ -107,6 +118,30 @@ describe('a repository', () => {
     hub.limit('api', 1, 10);
     expect(await resolved('hf:acme/tiny', { onPause })).toMatchObject({ commit });
     expect([pauses, sleptMs]).toEqual([[10], [10_000]]);
+  });
+
+  it('is unresolved when the pauses of all its requests together would last longer than 15 minutes', async () => {
+    const paused: number[] = [];
+    skipSleeps();
+    const list = [...'abcdefgh'].map((name) => ({ type: 'file', path: `${name}.json`, size: 2, oid: 'ab'.repeat(20) }));
+    const web = await openFakeWeb(
+      new Map([
+        [
+          hubHost,
+          ({ path }) => {
+            if (path.includes('/revision/')) return jsonAnswer(200, { sha: commit });
+            if (path.includes('/tree/')) return jsonAnswer(200, list);
+            return { status: 429, headers: { 'retry-after': '999999' } };
+          },
+        ],
+      ]),
+    );
+    onTestFinished(() => web.close());
+    const more = { downloads: { mirror: web.origin }, ca: web.ca, onPause: (seconds: number) => paused.push(seconds) };
+    expect(await resolveRepository(source('hf:acme/tiny'), access(more))).toMatchObject({
+      detail: expect.stringContaining('still limits the rate of requests, after pauses of 900 s.'),
+    });
+    expect(paused).toEqual([300, 300, 300]);
   });
 
   it('is unresolved if the server cannot be reached or breaks off', async () => {
@@ -162,9 +197,26 @@ describe('a long list', () => {
   });
 });
 
+describe('a list with a model of 9,007 TB', () => {
+  it('is refused with the limit', async () => {
+    const list = [
+      { type: 'file', path: 'a.json', size: 1, lfs: { oid: 'ab'.repeat(32), size: Number.MAX_SAFE_INTEGER } },
+    ];
+    const web = await openFakeWeb(
+      new Map([[hubHost, ({ path }) => jsonAnswer(200, path.includes('/tree/') ? list : { sha: 'ab'.repeat(20) })]]),
+    );
+    onTestFinished(() => web.close());
+    expect(await resolved('hf:acme/huge', { downloads: { mirror: web.origin }, ca: web.ca })).toMatchObject({
+      kind: 'unresolved',
+      detail: 'hf:acme/huge: Its files have 9007.2 TB; the limit is 10.0 TB.',
+      hint: expect.stringContaining('`include`'),
+    });
+  });
+});
+
 describe('a Hugging Face token', () => {
   const read = async (token?: string) => {
-    const { run } = fakeRun({ env: { HF_TOKEN: token } });
+    const { run } = fakeRun({ env: { HF_TOKEN: token, MESHWRIGHT_TRUST: 'env=HF_TOKEN' } });
     const found = await readToken(run, { downloads: { token: { kind: 'env', name: 'HF_TOKEN' } } } as never, '/');
     return found?.kind === 'missing' ? sayValue(found.diagnostic).code : found?.secret.reveal();
   };

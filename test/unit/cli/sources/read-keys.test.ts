@@ -1,20 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { keySourceRows, readKeys } from '../../../../src/cli/sources/read-keys.ts';
-import type { Run } from '../../../../src/cli/verb.ts';
-import { readSecrets } from '../../../../src/diagnostics/hide-secrets.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { SecretSource } from '../../../../src/model/secret.ts';
 import { hashOf } from '../../gateway/hash-of.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
+import { fakeRun } from '../console-of.ts';
 
 const env = { ANA: 'key-of-ana-0123456789', BEN: 'key-of-ben-0123456789', SHORT: 'short', EMPTY: '' };
-const run = {
-  env,
-  signal: new AbortController().signal,
-  console: { canAsk: false },
-  secrets: readSecrets(),
-} as unknown as Run;
+const names = [...Object.keys(env), 'NONE'];
+const { run } = fakeRun({ env: { ...env, MESHWRIGHT_TRUST: names.map((name) => `env=${name}`).join('\n') } });
 const source = (name: string): SecretSource => ({ kind: 'env', name });
 
 const placement = (...names: readonly string[]) => ({

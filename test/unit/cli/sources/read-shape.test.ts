@@ -78,7 +78,9 @@ describe('the shape of a model', () => {
   });
 
   it('is read from a server by range requests', async () => {
-    expect(await readShape(urlSource(await serverOf(byRange), { signal }), names)).toMatchObject(wanted);
+    expect(await readShape(urlSource(await serverOf(byRange), { signal, deadlineMs: 30_000 }), names)).toMatchObject(
+      wanted,
+    );
   });
 
   it('is read after a redirect', async () => {
@@ -86,7 +88,7 @@ describe('the shape of a model', () => {
     const other = await serverOf(({ url = '' }, response) => {
       response.writeHead(302, { location: base + url.replace('/tiny/', '') }).end('over there');
     });
-    expect(await readShape(urlSource(other, { signal }), names)).toMatchObject(wanted);
+    expect(await readShape(urlSource(other, { signal, deadlineMs: 30_000 }), names)).toMatchObject(wanted);
   });
 
   it('is never redirected away from https', () => {
@@ -106,7 +108,7 @@ describe('the shape of a model', () => {
       response.writeHead(200, { 'content-length': url.endsWith('.json') ? bytes.length : 1e12 });
       response.write(Buffer.concat([bytes, Buffer.alloc(url.endsWith('.json') ? 0 : 200_000)]));
     });
-    expect(await readShape(urlSource(base, { signal }), names)).toMatchObject(wanted);
+    expect(await readShape(urlSource(base, { signal, deadlineMs: 30_000 }), names)).toMatchObject(wanted);
   });
 
   it('is read in several parts if the header is long', async () => {
@@ -156,7 +158,10 @@ describe('the shape of a model', () => {
   ];
 
   it.each(failures)('is unknown if it comes from a server that %s', async (_name, answer, why) => {
-    expect(await readShape(urlSource(await serverOf(answer), { signal }), names)).toEqual({ kind: 'unknown', why });
+    expect(await readShape(urlSource(await serverOf(answer), { signal, deadlineMs: 30_000 }), names)).toEqual({
+      kind: 'unknown',
+      why,
+    });
   });
 
   it('is unknown for a missing folder, and for a folder in place of a file', async () => {

@@ -53,6 +53,15 @@ describe('a model folder', () => {
     expect(await readFolder(at('looped'), signal)).toMatchObject({ kind: 'unreadable' });
   });
 
+  it('is rejected if it has a link out of it, because nodes would publish a private file', async () => {
+    mkdirSync(at('cloned'));
+    symlinkSync('../large', at('cloned/config.json'));
+    expect(await readFolder(at('cloned'), signal)).toMatchObject({
+      kind: 'unreadable',
+      detail: expect.stringContaining('config.json is a link that leads out of it'),
+    });
+  });
+
   it('is reported as missing', async () => {
     expect(await readFolder(at('nowhere'), signal)).toMatchObject({ kind: 'missing' });
   });

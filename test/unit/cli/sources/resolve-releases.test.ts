@@ -50,9 +50,13 @@ describe('a release', () => {
     [answers, asked] = [given, []];
     const { release } = archiveOf(undefined, published, { mirror, plainHttp: 'allowed' });
     let hashed = 0;
-    const fact = await resolveRelease(release as Release, { signal: new AbortController().signal }, (count) => {
-      hashed += count;
-    });
+    const fact = await resolveRelease(
+      release as Release,
+      { signal: new AbortController().signal, deadlineMs: 30_000 },
+      (count) => {
+        hashed += count;
+      },
+    );
     say(JSON.stringify(fact).replaceAll(mirror, 'http://mirror').replaceAll(new URL(mirror).host, 'mirror'));
     return { fact, hashed };
   };
@@ -110,6 +114,11 @@ describe('a release', () => {
       'unresolved',
     ],
     ['a limit with a pause', limited(429, { 'retry-after': '60' }), 'unresolved'],
+    [
+      'a file of 9,007 TB',
+      text(named('exo-1.0.71').replaceAll(/"size": *\d+/g, '"size":9007199254740991')),
+      'unresolved',
+    ],
     ['an error', text('', 500), 'unresolved'],
     ['a loop', text('', 302, { location: exoPage }), 'unresolved'],
   ] as const)('whose page has %s is not resolved', async (_, answer, kind) => {
@@ -126,13 +135,19 @@ describe('a release', () => {
     const cut = await resolve({ url }, { '/site.lan/own.tar.gz': cutOff });
     expect(cut.fact).toMatchObject({ kind: 'unresolved', detail: expect.stringContaining('cannot be reached') });
     const gone = { url, from: 'http://127.0.0.1:59999/own.tar.gz', plainHttp: true } as const;
-    const fact = await resolveRelease(gone, { signal: new AbortController().signal }, () => undefined);
+    const fact = await resolveRelease(
+      gone,
+      { signal: new AbortController().signal, deadlineMs: 30_000 },
+      () => undefined,
+    );
     expect(fact).toMatchObject({ kind: 'unresolved', detail: expect.stringContaining('ECONNREFUSED') });
   });
 
   it('is not resolved after an interruption', async () => {
     const release = { url: 'https://site.lan/a.zip', from: `${mirror}/site.lan/a.zip` };
-    await expect(resolveRelease(release, { signal: AbortSignal.abort() }, () => undefined)).rejects.toThrow();
+    await expect(
+      resolveRelease(release, { signal: AbortSignal.abort(), deadlineMs: 30_000 }, () => undefined),
+    ).rejects.toThrow();
   });
 });
 

@@ -9,6 +9,8 @@ const pages: Record<string, string> = {
   '/kimi/SHA256SUMS': `${sha256('{}')}  ./config.json\n${sha256('w')}  sub folder/w 1.safetensors\n`,
   '/kimi/config.json': '{}',
   '/kimi/sub folder/w 1.safetensors': 'w',
+  '/huge/SHA256SUMS': `${sha256('{}')}  config.json\n`,
+  '/huge/config.json': '{}',
   '/half/SHA256SUMS': `${sha256('{}')}  config.json\n`,
   '/page/SHA256SUMS': '<html>',
 };
@@ -18,7 +20,14 @@ beforeAll(async () => {
     new Map([
       [
         host,
-        ({ path }) => (pages[path] === undefined ? { status: 404 } : { status: 200, body: Buffer.from(pages[path]) }),
+        ({ path }) =>
+          pages[path] === undefined
+            ? { status: 404 }
+            : {
+                status: 200,
+                body: Buffer.from(pages[path]),
+                ...(path === '/huge/config.json' ? { headers: { 'content-length': '900719925474099' } } : {}),
+              },
       ],
     ]),
   );
@@ -26,7 +35,11 @@ beforeAll(async () => {
 afterAll(() => web.close());
 
 const read = (folder: string) =>
-  readServerList(`${web.origin}/${host}/${folder}/`, { ca: web.ca, signal: AbortSignal.timeout(longestWaitMs) });
+  readServerList(`${web.origin}/${host}/${folder}/`, {
+    ca: web.ca,
+    signal: AbortSignal.timeout(longestWaitMs),
+    deadlineMs: 30_000,
+  });
 
 describe('the list of files on a server', () => {
   it('has the digests of SHA256SUMS and the sizes of the files, and reads no file', async () => {
@@ -44,6 +57,7 @@ describe('the list of files on a server', () => {
   it.each([
     ['none', /none\/SHA256SUMS does not exist \(HTTP 404\)/, /shasum -a 256/],
     ['page', /SHA256SUMS: line 1 is not a checksum/, /shasum -a 256/],
+    ['huge', /huge\/config\.json has 900\.7 TB; the limit is 10\.0 TB/, /Check the URL/],
     ['half', /half\/config\.json does not exist \(HTTP 404\)/, /Check the URL/],
   ])('is unknown, with a hint: %s', async (folder, detail, hint) => {
     expect(await read(folder)).toEqual({
@@ -54,7 +68,10 @@ describe('the list of files on a server', () => {
   });
 
   it('is unknown if the server cannot be reached', async () => {
-    const answer = await readServerList('https://127.0.0.1:1/', { signal: AbortSignal.timeout(longestWaitMs) });
+    const answer = await readServerList('https://127.0.0.1:1/', {
+      signal: AbortSignal.timeout(longestWaitMs),
+      deadlineMs: 30_000,
+    });
     expect(answer).toMatchObject({ kind: 'unresolved', detail: expect.stringMatching(/ECONNREFUSED/) });
   });
 });

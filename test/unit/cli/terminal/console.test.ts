@@ -20,7 +20,7 @@ function timedConsole(changes: Partial<terminal.Console>) {
 describe('the progress of a command', () => {
   it.each([
     [true, 5_500, [2_500, 4_500]],
-    [false, 23_000, [2_500, 22_500]],
+    [false, 13_000, [2_500, 12_500]],
     [true, 1_999, [1, 1_500]],
     [false, 1_999, [1, 1_500]],
   ])('is redrawn on a terminal (%s), or printed more rarely', async (canRewrite, forMs, doneAtMs) => {
@@ -41,7 +41,7 @@ describe('the progress of a command', () => {
     const wait = terminal.showWait(console);
     wait.end();
     wait.show(['rank 1', 'rank 2'], 61_000);
-    vi.advanceTimersByTime(9_999);
+    vi.advanceTimersByTime(4_999);
     wait.show(['x'], 10_000);
     vi.advanceTimersByTime(1);
     wait.show(['y'.repeat(60)], -1_000);

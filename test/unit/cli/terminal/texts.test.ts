@@ -31,10 +31,19 @@ describe('a duration', () => {
 });
 
 describe('a progress line', () => {
+  const waiting = Array.from({ length: 4_000 }, (_, index) => `node-${index}`);
+  const lineAt = (columns: number): string => progressLine('observing', { seconds: 7, waiting, total: 4_000, columns });
+
   it.each([80, 40, 20, 10, 4])('is shorter than a terminal of %s columns, so that it never wraps', (columns) => {
-    const waiting = Array.from({ length: 4_000 }, (_, index) => `node-${index}`);
-    const line = progressLine('observing', { seconds: 7, waiting, total: 4_000, columns });
-    expect([line.length, line.slice(-3)]).toEqual([columns - 1, '...']);
+    expect(lineAt(columns).length).toBeLessThan(columns);
+  });
+
+  it('has as many whole names as fit', () => {
+    expect([100, 80, 40].map(lineAt)).toEqual([
+      'observing: 0 of 4000 done after 7 s, waiting for node-0, node-1, node-2, node-3 and 3996 more',
+      'observing: 0 of 4000 done after 7 s, waiting for node-0, node-1 and 3998 more',
+      'observing, 7 s: node-0 and 3999 more',
+    ]);
   });
 });
 

@@ -2,13 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../../src/config/lock.ts';
 import { renderLock } from '../../../../src/config/lock-text.ts';
 import { resolveRuntimes } from '../../../../src/desired/resolve.ts';
-import { keysOf, lockedKeys, parseKeys, withKeptKeys } from '../../../../src/desired/settle/settle-runtime.ts';
+import {
+  keysOf,
+  lockedKeys,
+  parseKeys,
+  settleRuntime,
+  versionNames,
+  withKeptKeys,
+} from '../../../../src/desired/settle/settle-runtime.ts';
 import { keysByDriver } from '../../../../src/drivers/registry.ts';
 import { parseLock } from '../../../../src/engine/load-cluster.ts';
 import type { ClusterLock } from '../../../../src/model/cluster-lock.ts';
 import type { ClusterSpec } from '../../../../src/model/cluster-spec.generated.ts';
 import type { DesiredRuntime } from '../../../../src/model/desired.ts';
-import { digest, digestOf } from '../../../../src/model/digest.ts';
+import { digest, digestOf, shortDigest } from '../../../../src/model/digest.ts';
 
 const archive = './x.tar.gz';
 const specs: ClusterSpec['runtimes'] = {
@@ -64,6 +71,32 @@ describe("a version's keys in the lock", () => {
     const lock = { runtimeKeys: { mlx: lockedKeys({ ...mlx, digest: older }, {}, keysByDriver) } };
     expect(lockedKeys(unread, lock, keysByDriver)).toEqual(lock.runtimeKeys.mlx);
     expect(lock.runtimeKeys.mlx[0]?.keys).toMatchObject({ packages: { 'mlx-lm': '0.31.3' } });
+  });
+});
+
+describe('the name of a version', () => {
+  const names = (one: DesiredRuntime | undefined) =>
+    versionNames(one === undefined ? [] : lockedKeys({ ...one, digest: older }, {}, keysByDriver));
+  const releases: ClusterSpec['runtimes'] = { llama: { driver: 'llamacpp-rpc', version: 'b10950' } };
+  const llama = resolveRuntimes({ runtimes: releases } as ClusterSpec, keysByDriver);
+
+  it('is the release of exo, of llama.cpp and of mlx-lm', () => {
+    const found = [oldExo, llama[0], runtimes.find((one) => one.driver === 'mlx')].map(names);
+    expect(found.map((one) => one[shortDigest(older)])).toEqual(['1.0.71', 'b10950', '0.31.3']);
+    expect(names(runtimes.find((one) => one.driver === 'command'))).toEqual({});
+  });
+
+  it('precedes the digests in the lines of the lock', () => {
+    const lock = {
+      ...emptyLock('cluster.lock'),
+      ...lockAfter(oldExo),
+      runtimes: { exo: { sha256: older, sizeBytes: 5 } },
+    };
+    const archives = { exo: { kind: 'known', sha256: newer, sizeBytes: 6 } } as const;
+    const { additions } = settleRuntime(newExo, { lock, baseFolder: '/rack', sources: { folders: {}, archives } });
+    expect(additions).toEqual([
+      `runtime exo: 1.0.71 -> 1.0.72, sha256 ${shortDigest(newer)} instead of ${shortDigest(older)}`,
+    ]);
   });
 });
 

@@ -103,6 +103,7 @@ describe('the log filter that starts exo', () => {
           `${runner} crashed with critical exception [jaccl] Changing queue pair to RTR failed with errno 22`,
         ),
         record('WARNING', `${runner} crashed with critical exception elephant`),
+        record('INFO', 'RUST: other event OutgoingConnectionError { elephant: "No route to host" elephant }'),
         record('WARNING', 'Runner stderr: [METAL] elephant GPU Timeout elephant'),
         record('INFO', 'Executing command: [jaccl] Recv failed with errno=60'),
       ),
@@ -110,6 +111,7 @@ describe('the log filter that starts exo', () => {
       'Recv failed with errno=60',
       seen('WARNING', 'Changing queue pair to RTR failed with errno 22'),
       seen('WARNING', `${runner} crashed with critical exception (in words that are not kept)`),
+      seen('INFO', 'No route to host'),
       seen('WARNING', '[METAL] ... GPU Timeout'),
     ]);
   });

@@ -37,7 +37,6 @@ describe('readTransport', () => {
     ['connect: No route to host', true],
     ['connect: Connection refused', false],
     ['ibv_alloc_pd failed with error 12', false],
-    ['dlopen(librdma.dylib): no such file', false],
     ['signal 15', false],
   ])('reads "failed %s": the cable is the cause: %s', (reason, isBroken) => {
     const ends = [end([...lead, `failed ${reason}`]), end([...follow, 'failed the other end failed'])] as const;
@@ -53,6 +52,18 @@ describe('readTransport', () => {
     ['with an object that stays', end([...lead, `left ${stays}`, 'done']), `not given back: ${stays}`],
   ])('takes an end %s for no measurement', (_, broken, reason) => {
     expect(readTransport([broken, whole[1]])).toEqual({ kind: 'failed', isBroken: false, reason });
+  });
+
+  it.each([
+    'librdma.dylib: cannot open shared object file: No such file or directory; libibverbs.so.1: cannot open shared object',
+    "dlopen(librdma.dylib, 0x0006): tried: 'librdma.dylib' (no such file)",
+  ])('says in one sentence that there is no RDMA library: %s', (words) => {
+    const ends = [end([`failed ${words}`]), end(['failed the other end failed'])] as const;
+    expect(readTransport(ends)).toEqual({
+      kind: 'failed',
+      isBroken: false,
+      reason: 'no RDMA library was found (macOS 26.2 or later has it; simulated Macs: npm run native)',
+    });
   });
 
   it('does not blame the cable if an end vanished', () => {

@@ -11,6 +11,7 @@ import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { examine } from '../../../../src/rack/examination.ts';
 import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
+import { diagnosticsAsText } from '../../as-text.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const [cableTests, leftObjects] = [onPage(cableTestsItself), onPage(leftObjectsItself)];
@@ -36,6 +37,24 @@ describe('measureRefusals', () => {
   it('refuses while a placement runs', () => {
     expect(refusals({}, threeRanks(['joined', 'running', 'running']))).toEqual([
       'cables/in-use: kimi runs on studio-1. Nothing was measured.',
+    ]);
+  });
+
+  it('names all placements that run at once, with one stop, and says nothing about the slots that they use', () => {
+    const ranks = {
+      'studio-1': [
+        { state: 'joined', rank: 0 },
+        { placement: 'qwen', state: 'joined', rank: 0 },
+      ],
+    } as const;
+    const unknown = { 'studio-1': { 'rdma-objects': 'timed-out' } } as const;
+    const observation = observeMesh(fleet, { ranks, unknown });
+    const found = diagnosticsAsText(measureRefusals(examine(fleet, observation), observation, [one]));
+    expect(found.map(({ detail, hint }) => [detail, hint])).toEqual([
+      [
+        'kimi runs on studio-1; qwen runs on studio-1. Nothing was measured.',
+        'Stop them first: meshwright stop kimi qwen',
+      ],
     ]);
   });
 

@@ -9,6 +9,7 @@ import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
 import {
   gatewayKeysFile,
+  gatewaySecret,
   placementFolder,
   rankLog,
   rankServiceLabel,
@@ -20,6 +21,7 @@ import { read } from '../../../../src/rack/fact.ts';
 import { placementsFact } from '../../../../src/rack/placement/observed/fact.ts';
 import { jobsFact } from '../../../../src/rack/records/jobs-fact.ts';
 import { leasesFact } from '../../../../src/rack/records/leases-fact.ts';
+import { servicesFact } from '../../../../src/rack/records/services-fact.ts';
 import { until } from '../../../until.ts';
 import { type MacRoot, makeMacRoot, ours } from '../scripts/mac-root.ts';
 import { removedAfter, startScript } from '../scripts/node-root.ts';
@@ -101,9 +103,11 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
     const own = [
       'bin/cat',
       'bin/launchctl',
+      'bin/ps',
       'bin/rm',
       'bin/sh',
       'bin/sleep',
+      'usr/bin/awk',
       'usr/bin/mktemp',
       'usr/bin/wc',
       'usr/sbin/sysctl',
@@ -114,6 +118,12 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
 });
 
 describe('a rank', () => {
+  it.each(scriptShells)('shows the suspended processes of its group under $name', async (shell) => {
+    const root = newRoot(shell);
+    root.tool('bin/ps', "printf '%s\\n' '  7   7 Ss' '  8   7 T' '  9   9 T' ' 10   7 Ts+' ' 11   7 UT'");
+    expect(read(await observe(shell, root), servicesFact)).toMatchObject({ value: [{ pid: 7, suspended: [8, 10] }] });
+  });
+
   let server: Server;
   let port = 0;
   let asked: string[] = [];
@@ -123,7 +133,9 @@ describe('a rank', () => {
     server = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);
       if (request.url === '/hangs') return;
-      if (request.url === '/doorman/ask/kimi') response.end(`${inFlight}\n`);
+      if (request.url?.startsWith('/doorman/') === true && request.headers['meshwright-own'] !== 'secret')
+        response.end();
+      else if (request.url === '/doorman/ask/kimi') response.end(`${inFlight}\n`);
       else if (request.url?.startsWith('/doorman/') === true) {
         const isProof = request.headers['meshwright-proof'] === 'traffic';
         response.writeHead(425).end(JSON.stringify({ running: 1, ...(isProof ? gateway : {}) }));
@@ -196,6 +208,7 @@ describe('a rank', () => {
       const root = newRoot(shell, [`127.0.0.1.${port}`]);
       member(root, { endpointPort: port, requests: 'one' });
       root.file(gatewayKeysFile(port, 'kimi').path, '{}');
+      root.file(gatewaySecret(port).path, 'meshwright-own: secret\n');
       inFlight = '1';
       gateway = { lastTokenMsAgo: 40 };
       expect(await seen(root)).toMatchObject({ token: { kind: 'in-flight', lastTokenMsAgo: 40 } });

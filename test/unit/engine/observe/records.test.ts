@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseLaunchctlPrint as parseLaunchctlPrintItself } from '../../../../src/node/answers/launchd.ts';
+import { gatewaysFact } from '../../../../src/rack/records/gateways-fact.ts';
 import { jobsFact as jobsItself } from '../../../../src/rack/records/jobs-fact.ts';
 import { leasesFact as leasesItself } from '../../../../src/rack/records/leases-fact.ts';
 import { servicesFact as servicesItself } from '../../../../src/rack/records/services-fact.ts';
@@ -119,6 +120,28 @@ describe('the services fact', () => {
         { label: services[2], state: 'running' },
       ],
     });
+  });
+
+  it('lists the suspended processes of a rank, also next to a gateway', () => {
+    const rank = 'dev.meshwright.rank.kimi';
+    const gateway = 'dev.meshwright.doorman.8080';
+    const print = [gateway, rank].flatMap((label) => [
+      `service ${label} 0`,
+      `|system/${label} = {`,
+      '|\tstate = running',
+      '|}',
+    ]);
+    const lines = [...print, `suspended ${rank} 4711`, `suspended ${rank} 14712`, 'end'];
+    expect(said(lines)).toEqual({
+      kind: 'known',
+      value: [
+        { label: gateway, state: 'running' },
+        { label: rank, state: 'running', suspended: [4_711, 14_712] },
+      ],
+    });
+    const stdout = `${lines.join('\n')}\n`;
+    expect(gatewaysFact.parse([answer('launchd-services', { stdout })], asked)).toEqual({ kind: 'known', value: [] });
+    expect(said([...print, 'suspended dev.meshwright.rank.qwen 4711', 'end'])).toMatchObject({ reason: 'garbled' });
   });
 
   it('lists the placements behind a gateway, or none if nothing listens on its port', () => {

@@ -24,6 +24,7 @@ const published = (title: string): string => {
   if (title.endsWith(' registry')) return platformText;
   if (title.startsWith('spotlight/')) return outputIn(title).replace(/^end\n/m, '');
   if (title.startsWith('dhcp-leases/')) return outputIn(title).replace(/^en7 exit 0\nend\n/m, '');
+  if (title === 'sysctl of two Macs') return `${outputIn('hardware/m3ultra-512')}${outputIn('swap/under-load')}`;
   if (title.startsWith('rdma-objects/')) return outputIn(title).replace(/^end\n/m, '');
   if (title.startsWith('rdma-holders/')) return outputIn(title).replace(/^.*\nioreg\n([\s\S]*)end\n$/, '$1');
   const [, registry, part] = /^(receptacle-places.*) (nodes|paths)$/.exec(title) ?? [];
@@ -36,7 +37,7 @@ const published = (title: string): string => {
 /** The published output of each tool, by arguments; for a script, only its node lines or paths. */
 const outputs: readonly (readonly [string, string, string])[] = [
   ['usr/bin/sw_vers', '', 'macos-version/macos-27'],
-  ['usr/sbin/sysctl', '*', 'hardware/m3ultra-512'],
+  ['usr/sbin/sysctl', '*', 'sysctl of two Macs'],
   ['usr/sbin/system_profiler', 'SPHardwareDataType -json', 'identity/macbook-air-m2'],
   ['usr/sbin/system_profiler', 'SPThunderboltDataType -json', 'thunderbolt/m3ultra-pair-a'],
   ['usr/sbin/ioreg', '-rd1 -c IOPlatformExpertDevice', 'identity/macbook-air-m2 registry'],

@@ -49,6 +49,16 @@ function behind(made: Plan, id: string): ReadonlySet<string> {
 const serving = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
 
 describe('a plan with a placement', () => {
+  it('names the nodes from which and to which it moves', () => {
+    const fleet = meshFleet({ placement: { nodes: [nodeName('studio-4')] } });
+    const ranks = threeRanks(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
+    const values = { 'studio-4': { trees } };
+    const [change] = plan({ fleet, rack: { ranks, values } }).changes.filter(
+      ({ about }) => about.placement === 'kimi' && about.part === undefined,
+    );
+    expect([change?.from, change?.to]).toEqual(['running on studio-1..3', 'serving on studio-4']);
+  });
+
   it('switches off the firewall before it starts ranks', () => {
     const fleet = { ...meshFleet(), system: { ...meshFleet().system, firewall: 'disabled' as const } };
     const made = plan({ fleet, rack: { values: { 'studio-2': { firewall: 'blocks-all' } } } });

@@ -64,6 +64,7 @@ describe('kinds of changes', () => {
     'none',
     'gone',
     'removed',
+    'removed, no rollback to it',
     'stopped',
     'not loaded',
     'rolled back',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
-import type { DesiredFleet, UnreadSource } from '../../../../src/model/desired.ts';
+import type { DesiredFleet, UnreadArchive, UnreadSource } from '../../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
@@ -29,7 +29,7 @@ function plan(fleet: DesiredFleet): Plan {
   return makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
 }
 
-const without = <T extends { readonly digest?: unknown }>(one: T, unread: UnreadSource): T => {
+const without = <T extends { readonly digest?: unknown }>(one: T, unread: UnreadArchive): T => {
   const { digest: _, ...plain } = one;
   return { ...plain, unread } as unknown as T;
 };
@@ -54,6 +54,25 @@ describe('a plan without a source on this computer', () => {
     const found = made.blockers.filter((one) => one.code === code);
     expect(found.map(({ node }) => node)).toEqual(names.slice(0, 3));
     expect(found[0]?.action).toContain('/dist/x is not there.');
+    expect(made.later).toBeUndefined();
+  });
+
+  it('announces the interruption that follows when apply has listed the packages', () => {
+    const lists = { name: 'mlx-lm', version: '0.32.0', python: '3.12' };
+    const extras = [{ name: 'requirements.lock', source: '/rack/list', lists }];
+    const runtimes = base.runtimes.map((one) => ({
+      ...without(one, { kind: 'to-list', detail: 'The packages are not listed yet.' }),
+      sha256: digestOf('uv'),
+      extras,
+    }));
+    const made = plan({ ...base, runtimes });
+    expect(made.effects).toEqual([]);
+    expect(made.later?.map(({ kind, placements }) => [kind, placements])).toEqual([
+      ['start', ['kimi']],
+      ['interrupt', ['kimi']],
+    ]);
+    const texts = made.waiting.flatMap((one) => one.for.map(({ text }) => text));
+    expect(texts).toEqual(['known after the packages of reference are listed']);
   });
 });
 

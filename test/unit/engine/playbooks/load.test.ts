@@ -52,7 +52,7 @@ plays:
       - confirm: "Is {nodes} free?"
       - converge: { only: [power] }
       - verify: {}
-      - stop: { placements: [kimi] }
+      - stop: { placements: [kimi, qwen] }
       - drain: { placements: [qwen], deadline: 10m }
       - drain: {}
       - reboot: {}
@@ -83,7 +83,7 @@ plays:
             { kind: 'confirm', text: 'Is {nodes} free?' },
             { kind: 'converge', only: ['power'] },
             { kind: 'verify' },
-            { kind: 'stop', placements: ['kimi'] },
+            { kind: 'stop', placements: ['kimi', 'qwen'] },
             { kind: 'drain', placements: ['qwen'], deadlineMs: 600_000 },
             { kind: 'drain', deadlineMs: 30_000 },
             { kind: 'reboot' },
@@ -152,6 +152,21 @@ plays:
     expect(places('reboot: {}, wait: { for: observed, deadline: 5m }, start: {}')).toEqual([]);
     expect(places('reboot: {}, converge: {}')).toEqual([]);
     expect(places('stop: {}, reboot: {}')).toEqual([]);
+  });
+
+  it('may not reboot Macs after a stop of other placements, or a start of other placements', () => {
+    const details = (...plays: readonly string[]) =>
+      load(`playbook: 1\nplays: [${plays.join(', ')}]`).diagnostics.map(({ code, detail }) => `${code} ${detail}`);
+    const left = (names: string) => [
+      `playbook/leaves-stopped The reboot stops ${names}, and no later task starts ${names.includes(' ') ? 'them' : 'it'}.`,
+    ];
+    const reboot = '{ nodes: all, tasks: [reboot: {}] }';
+    const stop = '{ nodes: all, tasks: [stop: { placements: [qwen] }] }';
+    expect(details(stop, reboot)).toEqual(left('kimi'));
+    expect(details(stop, reboot, '{ nodes: all, tasks: [start: { placements: [kimi] }] }')).toEqual([]);
+    expect(details(reboot, '{ nodes: all, tasks: [start: { placements: [kimi] }] }')).toEqual(left('qwen'));
+    expect(details('{ nodes: targets, tasks: [stop: {}] }', reboot)).toEqual(left('kimi and qwen'));
+    expect(details('{ nodes: targets, tasks: [stop: {}, reboot: {}] }')).toEqual([]);
   });
 
   it('has all mistakes reported together, with places and suggestions', () => {

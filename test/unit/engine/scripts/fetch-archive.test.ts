@@ -24,12 +24,32 @@ describe('fetch-archive', () => {
         response.writeHead(404).end();
         return;
       }
-      const rest = path.endsWith('/wrong') ? Buffer.alloc(bytes.length - from) : bytes.subarray(from);
+      if (path.endsWith('/limited')) {
+        response.writeHead(429, { ratelimit: '"resolvers";r=0;t=300' }).end();
+        return;
+      }
+      if (path.endsWith('/endless')) {
+        response.writeHead(200);
+        let sent = 0;
+        const more = (): void => {
+          sent += bytes.length;
+          if (sent < 20 * bytes.length) response.write(bytes, (error) => error ?? more());
+          else response.end(() => asked.push(`${path} whole`));
+        };
+        more();
+        return;
+      }
+      const rest = path.endsWith('/wrong')
+        ? Buffer.alloc(bytes.length - from)
+        : path.endsWith('/larger')
+          ? Buffer.alloc(2 * bytes.length)
+          : bytes.subarray(from);
       response.writeHead(from > 0 ? 206 : 200, {
         'content-length': rest.length,
         ...(from > 0 ? { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` } : {}),
       });
-      response.end(rest);
+      if (path.endsWith('/drips')) response.write(rest.subarray(0, 10_000), () => response.destroy());
+      else response.end(rest);
     });
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
@@ -74,6 +94,32 @@ describe('fetch-archive', () => {
       expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'wrong-digest' } });
       expect(requests()).toEqual([' 0', ' 0']);
       expect([root.has(target), root.has(`${target}.part`)]).toEqual([false, false]);
+    });
+
+    it('stores at most one byte more than the archive has, whether its server announces the length or not', async () => {
+      for (const path of ['endless', 'larger']) {
+        const { root, call, requests } = start(shell, path);
+        root.tool(
+          'bin/rm',
+          'for f in "$@"; do case $f in (*.part) /usr/bin/wc -c <"$f" >>"$R/../sizes" ;; esac; done; exec /bin/rm "$@"',
+        );
+        expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'wrong-size' } });
+        expect(requests()).toEqual([' 0']);
+        expect(root.has(`${target}.part`)).toBe(false);
+        expect(Number(root.read('../sizes'))).toBe(path === 'endless' ? bytes.length + 1 : 0);
+      }
+    });
+
+    it('gives up when the pauses that the server asks for take more than half an hour', async () => {
+      const { root, call, requests } = start(shell, 'limited');
+      expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'fetch-failed' } });
+      expect(requests()).toHaveLength(7);
+    });
+
+    it('gives up after three answers that bring almost nothing', async () => {
+      const { root, call, requests } = start(shell, 'drips');
+      expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'fetch-failed' } });
+      expect(requests()).toEqual([' 0', ' 10000', ' 20000']);
     });
 
     it('fails without the archive, without HTTPS and without disk space', async () => {

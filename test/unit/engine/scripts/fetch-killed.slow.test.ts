@@ -113,18 +113,24 @@ async function launch(root: MacRoot, source: Source): Promise<boolean> {
 /** Kills the job with everything that it started, as a power failure does, unless it has ended. */
 function killJob(root: MacRoot): void {
   const first = root.read(`${jobFolder(key).path}/pid`).trim();
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
-    .split('\n')
-    .map((row) => row.trim().split(/\s+/));
-  const family = [first];
-  for (const parent of family) family.push(...rows.filter(([, of]) => of === parent).map(([pid = '']) => pid));
-  if (!rows.some(([pid]) => pid === first)) return;
-  for (const pid of family) {
-    try {
-      process.kill(Number(pid), 'SIGKILL');
-    } catch {
-      // It has ended by itself.
-    }
+  const stopped: string[] = [];
+  // A process that is not stopped yet may start another one.
+  for (let fresh = [first]; fresh.length > 0; ) {
+    for (const pid of fresh) sendTo(pid, 'SIGSTOP');
+    stopped.push(...fresh);
+    const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
+      .split('\n')
+      .map((row) => row.trim().split(/\s+/));
+    fresh = rows.flatMap(([pid = '', of = '']) => (stopped.includes(of) && !stopped.includes(pid) ? [pid] : []));
+  }
+  for (const pid of stopped) sendTo(pid, 'SIGKILL');
+}
+
+function sendTo(pid: string, signal: NodeJS.Signals): void {
+  try {
+    process.kill(Number(pid), signal);
+  } catch {
+    // It has ended by itself.
   }
 }
 

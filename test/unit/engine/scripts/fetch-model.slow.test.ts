@@ -212,9 +212,9 @@ describe('fetch-model', () => {
       expect(await runJob(other.root, asMesh)).toMatchObject({ failure: { slug: 'can-become-root' } });
     });
 
-    it('reports a full disk when curl cannot write', async () => {
+    it('reports a full disk when the bytes cannot be stored', async () => {
       const { root, call } = start(shell, 'whole');
-      root.tool('usr/bin/curl', 'printf "curl: (23) client returned ERROR on write\\n" >&2; exit 23');
+      root.tool('usr/bin/head', 'printf "head: stdout: No space left on device\\n" >&2; exit 1');
       expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'disk-full' } });
       expect(isVerified(root, exampleModel)).toBe(false);
     });

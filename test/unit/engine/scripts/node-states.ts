@@ -94,11 +94,15 @@ function traceOf(root: MacRoot, before: readonly string[], { stdout, stderr, cod
     ...before.filter((one) => !after.includes(one)).map((one) => lineOf('-', one)),
     ...after.filter((one) => !before.includes(one)).map((one) => lineOf('+', one)),
   ];
-  // Times and process numbers of this run are left out, and so is the wording of the shell's own messages.
+  // Times and process numbers of this run are left out, and so is the wording of the shell's own messages. The two ends
+  // of a pipe start in any order, and the writing end may or may not notice that the reading end has failed.
   return lines
     .map((one) => `  ${one.replaceAll(root.folder, '$R')}`)
     .join('\n')
+    .replaceAll(/^( {2}\$ curl .*)\n( {2}\$ head -c .*)$/gm, '$2\n$1')
+    .replaceAll(/\$R\/usr\/bin\/curl: \d+: printf: printf: I\/O error\\n/g, '')
     .replaceAll(/^( {2}\$ .*)(?:\n\1)+$/gm, (all, one: string) => `${one} (${all.split('\n').length} times)`)
+    .replaceAll(/(?<=meshwright-own: )[\w+/]{43}=/g, 'SECRET')
     .replaceAll(/(?<=at=)\d{10}|(?<=\/pid \d+ |-seal\.)\d+/g, 'N')
     .replaceAll(/^ {2}(?:\S*dash: \d+: (?:cannot \w+ )?|\S+: line \d+: )(\S+): .*$/gm, '  shell: $1');
 }

@@ -30,7 +30,10 @@ const stop = (more: Partial<ScriptArgs['stop-rank']> = {}): ScriptCall => ({
 });
 const served = stop({ outcome: 'served' });
 const failed = stop({ outcome: 'failed' });
-const startedWith = (more: object = {}) => ({ [startFile('kimi').path]: start({ takes: 2, ...more }) });
+const startedWith = (more: object = {}) => ({
+  ...wired(usual),
+  [startFile('kimi').path]: start({ takes: 2, ...more }),
+});
 const startedHere = startedWith();
 const ended = (outcome: string, more: object = {}) => ({
   [startFile('kimi').path]: start({ takes: 2, ...more, outcome }),
@@ -52,6 +55,9 @@ stops('changes nothing without a rank', stop()).ends('unchanged', []);
 stops('unloads a rank that does not run', stop())
   .in(loaded, left())
   .ends(clean, lacking('process'), calls(rank, '', 'bootout'));
+stops('detects memory that a rank left which ended before the stop', failed)
+  .in(loaded, startedHere, at('../pages', '9999999'), { 'bin/sleep': ':' })
+  .ends(`wired=163839983616 baseline=${usual} ended=needs-reboot changed`, ended('exited'));
 stops('records that a start served', served).in(loaded, startedHere).ends(clean, ended('served'));
 stops('returns the devices of a start that served', served).in(loaded, startedHere, counted(5)).ends(clean, counted(3));
 stops('returns the last devices', served).in(loaded, startedHere, counted(2)).ends(clean, counted(0));
@@ -66,7 +72,7 @@ stops('returns no devices of a start that failed', failed)
   .in(loaded, startedHere, counted(5))
   .ends(clean, counted(5), ended('exited'));
 stops('returns no devices of a start without RDMA', served)
-  .in(loaded, at(startFile('kimi').path, start()), counted(5))
+  .in(loaded, wired(usual), at(startFile('kimi').path, start()), counted(5))
   .ends(clean, counted(5));
 stops('records an outcome only once', served).in(loaded, ended('hung')).ends(clean, ended('hung'));
 stops('records no outcome of another boot session', served)

@@ -7,6 +7,7 @@ import {
   gatewayFolder,
   gatewayKeysFile,
   gatewayPlist,
+  gatewaySecret,
 } from '../../../../src/node/paths/own-paths.ts';
 import { fileSeal } from '../../../../src/node/put-file.ts';
 import { ours } from './mac-root.ts';
@@ -54,8 +55,11 @@ const loadLeft = loadGateway({ left: ['old'] });
 const loadAgain = loadGateway({ reload: true });
 const ready = { [plist]: '', '../launchd.next': 'state = running\npid = 4711\n' };
 const keys = gatewayKeysFile(8080, 'old');
+const secret = gatewaySecret(8080).path.slice(1);
 const loadedNow = [
-  ...[`chown ${login} $R/${ours}/log/doorman.8080.log`, `chown ${login} $R${countsFolder(8080).path}`],
+  ...[`${ours}/log/doorman.8080.log`, secret, countsFolder(8080).path.slice(1)].map(
+    (one) => `chown ${login} $R/${one}`,
+  ),
   ...calls(gateway, plist, 'enable', 'bootstrap'),
 ];
 const unloaded = calls(gateway, '', 'bootout');
@@ -74,6 +78,9 @@ gatewayIs('is not loaded twice', loadLeft).in(ready, empty(keys.path), busy).end
 gatewayIs('is loaded again on request', loadAgain)
   .in(ready, busy)
   .ends('changed', [...unloaded, ...loadedNow]);
+gatewayIs('gets a new secret of the node', loadAgain)
+  .in(ready, at(secret, 'meshwright-own: old\n'))
+  .ends('changed', loadedNow);
 gatewayIs('is not unloaded if it is not loaded', loadAgain).in(ready).ends('changed', loadedNow);
 gatewayIs('loses the keys of placements that it no longer serves', loadLeft)
   .in(ready, withSeal(keys), keysOfChat)

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { scaledTiming } from '../../../../src/apply/run-timing.ts';
+import { deadlineOf } from '../../../../src/apply/steps/context.ts';
+import { known } from '../../../../src/model/known.ts';
+import { nodeName } from '../../../../src/model/node.ts';
 import { placementFolder, rebootMarkFile, wiredBaselineFile } from '../../../../src/node/paths/own-paths.ts';
+import type { SeenRank } from '../../../../src/rack/placement/rank-states.ts';
+import { stopRanks } from '../../../../src/rack/placement/stop-mesh.ts';
 import { until } from '../../../until.ts';
 import { bootSession, ours, run, unchanged } from './mac-root.ts';
 import {
@@ -55,6 +61,33 @@ describe.concurrent.each(scriptShells)("stop-rank's signal sequence in $name", (
     expect(root.read(`${log}/sample-kimi-7.txt`)).toBe(`Analysis of sampling process ${processesOf(root)[0]}\n`);
     const there = ['3', '4', '-5', '2-9'].map((end) => root.has(`${log}/sample-kimi-${end}.txt`));
     expect([...there, root.has(`${log}/sample-other-1.txt`)]).toEqual([false, true, true, true, true]);
+  });
+
+  it('waits for at most half of the deadline of its step, also on simulated Macs with fast clocks', async () => {
+    const root = await started(shell, 'ignores');
+    await until(() => processesOf(root).length === 1);
+    root.file('../sample-hangs', '');
+    root.file('../pages', String(2 * usual.pages));
+    root.recorded('bin/sleep', 'exec /bin/sleep 0.01');
+    const seen: SeenRank = {
+      state: 'joined',
+      mayRun: true,
+      starts: known(1),
+      budget: known({ taken: 0, limit: 3, isAssumed: true, isCounted: true }),
+    };
+    const node = nodeName('studio-1');
+    const work = { placement: 'kimi', nodes: [node], changes: [] };
+    const [step] = stopRanks(() => work, [{ node, seen }], { isAnswering: true, seconds: 0, needs: [] });
+    if (step?.act.kind !== 'script' || step.act.name !== 'stop-rank') throw new Error('there is no stop');
+    const before = root.started().length;
+    expect(await run(root, step.act)).toMatchObject({ said: expect.arrayContaining(['ended=needs-reboot']) });
+    const sleeps = root
+      .started()
+      .slice(before)
+      .filter(({ tool }) => tool === 'bin/sleep').length;
+    // SIGTERM, the sample and the wired memory: 10, 10 and 5 seconds, four checks per second.
+    expect(sleeps).toBeGreaterThanOrEqual(99);
+    expect(deadlineOf(step, { timing: scaledTiming(0.01) })).toBeGreaterThan(2 * 250 * sleeps);
   });
 
   it('kills the rank even if the sample tool hangs', async () => {
@@ -132,6 +165,15 @@ describe.concurrent.each(scriptShells)('wired memory after a stop in $name', (sh
     await isRunning(root);
     expect(root.read(wiredBaselineFile.path)).toContain(`wired=${wired}`);
     await run(root, stop(5_000));
+  });
+
+  it('requires a reboot, too, if it remains high after a rank that was killed before the stop', async () => {
+    const root = await started(shell, 'obeys');
+    for (const pid of processesOf(root)) process.kill(pid, 'SIGKILL');
+    root.file('../pages', String(2 * usual.pages));
+    root.tool('bin/sleep', 'exec /bin/sleep 0.05');
+    expect(await run(root, stop(5_000))).toMatchObject({ said: expect.arrayContaining(['ended=needs-reboot']) });
+    expect(await run(root, record({ generation: 4 }))).toMatchObject({ kind: 'failed', slug: 'needs-reboot' });
   });
 
   it('clears the reboot mark if it has fallen before the next start', async () => {

@@ -45,6 +45,7 @@ const plain = (mac: WholeMac, text: string): string =>
       /(?<=(?:hold|record|request|process|start|starts|baseline|golden|files\/\w+|beat|owner|seal|released|authorized_keys|_meshrank|begun|program|paths|plist|checked)\.)\d{2,7}(?= |$)|(?<=\.(?:removed|replaced)-)\d+/gm,
       'PID',
     )
+    .replaceAll(/(?<=meshwright-own: )[\w+/]{43}=/g, 'SECRET')
     .replaceAll(/(?<=cksum=)\d+ \d+/g, 'SUM')
     .replaceAll(/(?<=user\/)\d+/g, 'UID')
     .replaceAll(exampleHex, (hex) => `${hex.slice(0, 4)}…`);

@@ -15,7 +15,13 @@ import {
   prefixDigestCommand,
   stagedSizeCommand,
 } from '../../../../src/node/node-bytes.ts';
-import { gatewayKeysFile, rankLog, requestFile, stagedFile } from '../../../../src/node/paths/own-paths.ts';
+import {
+  gatewayKeysFile,
+  gatewaySecret,
+  rankLog,
+  requestFile,
+  stagedFile,
+} from '../../../../src/node/paths/own-paths.ts';
 import { historyCommand, parseHistory } from '../../../../src/node/root-script.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
 import { rankLogCommand } from '../../../../src/rack/placement/observed/rank-log.ts';
@@ -172,7 +178,8 @@ describe('an endpoint request', () => {
         body += chunk.toString('utf8');
       });
       request.on('end', () => {
-        asked.push(`${request.method} ${request.url} ${request.headers['content-type']} ${body}`);
+        const { 'content-type': type, 'meshwright-own': own } = request.headers;
+        asked.push([request.method, request.url, type, body, ...(own === undefined ? [] : [own])].join(' '));
         response
           .writeHead(request.url === '/no' ? 500 : 200)
           .end(request.method === 'GET' ? inFlight : '{"answer":"42\\n"}\n\n');
@@ -277,9 +284,10 @@ describe('an endpoint request', () => {
       rootPrefix: root.folder,
     };
     root.file(`${gatewayKeysFile(port, 'kimi').path}`, '{}');
+    root.file(gatewaySecret(port).path, 'meshwright-own: secret\n');
     inFlight = '0\n';
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
-    expect(asked).toEqual(['GET /doorman/ask/kimi undefined ', 'POST /doorman/ask/kimi/v1 application/json {}']);
+    expect(asked).toEqual(['GET /doorman/ask/kimi   secret', 'POST /doorman/ask/kimi/v1 application/json {} secret']);
     inFlight = '{"error":{}}';
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(0);
   });

@@ -36,11 +36,11 @@ function fleetFrom(base: string, more: Pick<Rack, 'secret' | 'access'> = {}): De
   return { ...fleet, models };
 }
 
-/** The job that gets the model from other Macs. */
-const failedJob = {
+/** The job that gets the model, which has ended. */
+const endedJob = (exit: string) => ({
   key: jobKey({ kind: 'model', name: 'tiny', digest: anyDigest }, 'fetch-model'),
-  fields: { state: 'ended', exit: '1' },
-};
+  fields: { state: 'ended', exit },
+});
 
 /** A rack: the node on which exo has the model, whether the placement runs, and whether the source needs a token. */
 interface Rack {
@@ -51,6 +51,8 @@ interface Rack {
   readonly restarted?: string;
   /** A node on which the last exchange of the model failed. */
   readonly failed?: string | undefined;
+  /** A node on which `models pull --detach` has prepared the model. */
+  readonly prepared?: string;
   readonly isServing?: true;
   /** True if no node has said which placements it runs. */
   readonly isUnseen?: true;
@@ -64,7 +66,7 @@ interface Rack {
 function forecast(
   base: string,
   states: Readonly<Record<string, KeptTree['state']>> = {},
-  { exoOn, failed, restarted, isServing, isUnseen, maxBytesPerSecond, hours, deadAt, ...source }: Rack = {},
+  { exoOn, failed, prepared, restarted, isServing, isUnseen, maxBytesPerSecond, hours, deadAt, ...source }: Rack = {},
 ) {
   const downloads = { downloads: given({ maxBytesPerSecond, hours }) };
   const fleet = fleetFrom(base, source);
@@ -97,7 +99,7 @@ function forecast(
         trees: known(treeOn(name)),
         'disk-space': free,
         'model-copies': copies,
-        jobs: known(name === failed ? [failedJob] : []),
+        jobs: known([...(name === failed ? [endedJob('1')] : []), ...(name === prepared ? [endedJob('0')] : [])]),
         ...(name === restarted ? crashed : {}),
         ...(isUnseen ? { placements: unknown('truncated', 'the answer ended early') } : {}),
       };
@@ -168,6 +170,15 @@ describe("a plan's transfers and disk space", () => {
       return transfers[0]?.controllerBytes;
     };
     expect([sent(), sent('studio-1')]).toEqual([1_000, 100e9 + 1_000]);
+  });
+
+  it('are left out for a Mac whose copy is prepared, and no Mac waits for it', () => {
+    const states = { 'studio-1': 'intact', 'studio-2': 'intact', 'studio-3': 'staged' } as const;
+    const { plan, transfers } = forecast('https://huggingface.co/x/', states, { prepared: 'studio-3' });
+    const ofModel = plan.steps.map(({ id }) => id).filter((id) => id.includes('/model/tiny'));
+    const steps = ['prepare', 'fetch', 'publish', 'gate'].map((name) => `studio-3/model/tiny/${name}`);
+    expect(ofModel).toEqual(steps);
+    expect(transfers.at(-1)).toMatchObject({ node: 'studio-3', uplinkBytes: 0, cableBytes: 0 });
   });
 
   it('do not use the cables of a running placement, and the plan says so', () => {

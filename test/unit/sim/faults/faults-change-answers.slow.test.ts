@@ -19,6 +19,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, ...changed: 
     `studio-1: ibv_devinfo en3 en4 en5, ifconfig ${all}, netstat, networksetup, plutil, preferences.plist`,
   ],
   'cable-40g': ['studio-1:2', 'studio-1: system_profiler', 'studio-2: system_profiler'],
+  'cable-demoted': ['studio-1:2', 'studio-1: ibv_devinfo en3 en7, ifconfig en3 en7, netstat, networksetup 6'],
   'cable-doubled': [
     'studio-1:2',
     'studio-1: ibv_devinfo en7, ifconfig en7, netstat, networksetup 6, system_profiler',
@@ -53,6 +54,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, ...changed: 
     'studio-1: ibv_devinfo en3, ifconfig en3, netstat, networksetup 2, plutil, preferences.plist',
   ],
   'disk-full': ['studio-1', 'studio-1: df, room'],
+  'falls-back': ['studio-1', 'studio-1: verbs'],
   'filevault-locked': ['studio-1', 'studio-1: fdesetup'],
   'gid-missing': ['studio-1:2', 'studio-1: ibv_devinfo en3, ifconfig en3, netstat'],
   'gid-second': ['studio-1', 'studio-1: ibv_devinfo en3 en4 en5'],
@@ -64,7 +66,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, ...changed: 
   ],
   'mac-replaced': [
     'studio-1',
-    `studio-1: ibv_devices, ibv_devinfo ${all}, ifconfig ${all}, ioreg, netstat, networksetup 1 2 3 4 5 6 Bridge, nvram, plutil, pmset, preferences.plist, rdma-counts, rdma-registry, rdma_ctl, sudo, sysctl, system_profiler`,
+    `studio-1: dscl, ibv_devices, ibv_devinfo ${all}, ifconfig ${all}, ioreg, netstat, networksetup 1 2 3 4 5 6 Bridge, nvram, plutil, pmset, preferences.plist, rdma-counts, rdma-registry, rdma_ctl, sudo, sysctl, system_profiler`,
     ...neighbors,
   ],
   'macos-old': [
@@ -98,6 +100,9 @@ const changes: Readonly<Record<FaultName, readonly [target: string, ...changed: 
   'slow-shutdown': ['studio-1'],
   'sudo-denied': ['studio-1', 'studio-1: sudo'],
   'wired-leak': ['studio-1'],
+  'local-network-denied': ['studio-1', 'studio-1: lan-denied'],
+  'restart-storm': ['studio-1'],
+  'swap-full': ['studio-1', 'studio-1: sysctl'],
   'tcp-load-panic': ['studio-1', 'studio-1: tcp-panics'],
   'wrong-host-key': ['studio-1'],
   'wrong-mac': ['studio-1'],

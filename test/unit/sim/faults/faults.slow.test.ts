@@ -13,6 +13,7 @@ const nodes = healthy.macs.map(({ name }) => name);
 const fixedTargets: Partial<Readonly<Record<FaultName, string>>> = {
   'idle-dead-port': 'studio-2:3',
   'cable-40g': 'studio-2:3',
+  'cable-demoted': 'studio-2:3',
   'cable-doubled': 'studio-3:4',
   'cable-extra': 'studio-1:5,studio-4:5',
   'cable-foreign': 'studio-2:1',

@@ -198,6 +198,13 @@ describe("a simulated node's curl over HTTPS", () => {
     expect(ran.err).not.toContain('hub.lan');
   });
 
+  it('reads a secret header from a file', async () => {
+    const header = "printf 'Authorization: Bearer hf_canary-%s\\n' 4711 >header";
+    const ran = await sh(`${header}; curl -q -s -H @header https://hub.lan/file`);
+    expect([ran.code, ran.out, ran.unknown]).toEqual([0, 'bytes', '']);
+    expect([requests.at(-1), leaks]).toEqual([`GET hub.lan /file Bearer ${secret}`, []]);
+  });
+
   it.each([
     '-K config',
     '-K - --data-binary @-',
@@ -206,7 +213,8 @@ describe("a simulated node's curl over HTTPS", () => {
     '-r 5',
     '-r -5',
     '-r 0-1,3-4',
-    '-H @file',
+    '-H @-',
+    '-H @/etc/x',
     "-w '%{json}'",
     "-w '%header{}'",
     '-w @format',

@@ -30,6 +30,7 @@ const counts: Readonly<Record<string, number>> = { 'cable-missing': 10, 'cable-d
 const targets: Readonly<Record<string, string>> = {
   'idle-dead-port': 'studio-2:3',
   'cable-40g': 'studio-2:3',
+  'cable-demoted': 'studio-2:3',
   'cable-doubled': 'studio-2:3',
   'cable-missing': 'studio-2:3',
   'cable-slow': 'studio-2:3',

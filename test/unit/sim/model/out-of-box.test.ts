@@ -27,6 +27,15 @@ describe('a Mac fresh out of the box', () => {
     expect([boxed.power.sleepMinutes > 0, boxed.indexed.length > 0]).toEqual([true, true]);
   });
 
+  it('has only the account of the person who set it up', () => {
+    const { users } = mac.directory;
+    const used = outOfBox({
+      ...mac,
+      directory: { ...mac.directory, users: { ...users, _meshrank: { UniqueID: '450' } } },
+    });
+    expect(Object.keys(used.directory.users)).toEqual(Object.keys(users));
+  });
+
   it('keeps its identity and hardware', () => {
     const { serial, hardwareUuid, receptacles, password, isFileVaultOn } = mac;
     expect(boxed).toMatchObject({ serial, hardwareUuid, receptacles, password, isFileVaultOn });

@@ -81,6 +81,25 @@ describe('suspicions about an RDMA placement without a token', () => {
     expect(short({ ranks: withoutToken, values })).toEqual(['rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3']);
   });
 
+  it('do not cover links while a signal has suspended a rank, which is named with its processes', () => {
+    const ranks = { ...withoutToken, 'studio-2': [{ state: 'joined', rank: 1, suspended: [4_711, 4_712] }] } as const;
+    expect(short({ ranks })).toEqual([]);
+    const desired = meshFleet(overRdma);
+    const view = viewOf({
+      desired,
+      observation: observeMesh(desired, { ranks }),
+      targets: desired.nodes.map(({ name }) => name),
+    });
+    const found = diagnosticsAsText(placementFindings(view, surveyPlacements(view)));
+    expect(found.map(({ code, detail, hint }) => [code, detail, hint])).toEqual([
+      [
+        'mesh/rank-suspended',
+        'A signal has suspended rank 1 on studio-2 (processes 4711, 4712).',
+        'Resume without losing a request: on studio-2, `sudo kill -CONT 4711 4712`. Or start the placement again:\n  meshwright restart kimi',
+      ],
+    ]);
+  });
+
   it('do not cover links over TCP or while the placement serves', () => {
     expect(short({ ranks: withoutToken }, {})).toEqual([]);
     expect(short({ ranks: hung })).toEqual([]);
@@ -137,13 +156,14 @@ describe('suspicions after a failed start', () => {
     expect(suspicions({ ranks: dead, values, unknown: unread })[0]?.hint).toContain('meshwright reboot studio-2');
   });
 
-  it.each(['Changing queue pair to RTR failed with errno 65', 'connect: No route to host'])(
-    'blame Local Network privacy for "%s" over RDMA',
-    (text) => {
-      const found = short({ ranks: dead, values: { 'studio-2': said('studio-2', text) } });
-      expect(found).toEqual(['mesh/suspected-local-network node studio-2']);
-    },
-  );
+  it.each([
+    'Changing queue pair to RTR failed with errno 65',
+    "RuntimeError: [jaccl] Couldn't connect (error: 65)",
+    'connect: No route to host',
+  ])('blame Local Network privacy for "%s" over RDMA', (text) => {
+    const found = short({ ranks: dead, values: { 'studio-2': said('studio-2', text) } });
+    expect(found).toEqual(['mesh/suspected-local-network node studio-2']);
+  });
 
   it.each(['connect: No route to host', '[Errno 65] No route to host'])(
     'blame Local Network privacy for "%s" over TCP only if cables and addresses are correct',
@@ -161,14 +181,22 @@ describe('suspicions after a failed start', () => {
     expect(short({ ranks: before }, {})).toEqual([]);
   });
 
+  const compile =
+    'To restart fewer Macs, find the cable or the Mac first: `npm run native`, then meshwright cables --measure';
+
   describe('of several cables', () => {
     const failed = stoppedRanks(() => ({ outcome: 'failed' }));
     const fleet = meshFleet(overRdma);
     const links = fleet.thunderbolt.links.filter(({ ends }) => ends.every(({ node }) => node !== 'studio-4'));
     const booted = 1_000 * 1_790_000_000;
-    const found = (carried: readonly MeasuredLink['carries'][], { canMeasure = true, afterMs = 1 } = {}) => {
-      const at = new Date(booted + afterMs).toISOString();
-      const measured = Object.fromEntries(carried.map((carries, index) => [links[index]?.index, { at, carries }]));
+    const found = (
+      carried: readonly MeasuredLink['carries'][],
+      { canMeasure = true, afterMs = 1, triedAfterMs = -2 } = {},
+    ) => {
+      const [at, triedAt] = [afterMs, triedAfterMs].map((ms) => new Date(booted + ms).toISOString());
+      const measured = Object.fromEntries(
+        carried.map((carries, index) => [links[index]?.index, { at: at ?? '', carries, triedAt: triedAt ?? '' }]),
+      );
       const desired = { ...fleet, thunderbolt: { ...fleet.thunderbolt, measured, canMeasure } };
       return suspicionsIn(desired, { ranks: failed }).map(({ subject, detail, hint }) => [
         subjectText(subject),
@@ -187,7 +215,16 @@ describe('suspicions after a failed start', () => {
       const closed = [[...suspected, `  ${reboot}`]];
       expect(found([])).toEqual(open);
       expect(found(['nothing', 'tcp', 'rdma'], { afterMs: -1 })).toEqual(open);
-      expect([found([], { canMeasure: false }), found(['rdma', 'rdma', 'rdma'])]).toEqual([closed, closed]);
+      expect(found(['rdma', 'rdma', 'rdma'])).toEqual(closed);
+      expect(found([], { canMeasure: false })).toEqual([[...suspected, `  ${reboot}`, compile]]);
+    });
+
+    it('name all Macs, not the measurement again, if a measurement in this boot session ended without a verdict', () => {
+      const suspected = ['nodes studio-1, studio-2, studio-3', 'Suspected: one of 3 cables carries no traffic'];
+      expect(found(['unknown', 'unknown', 'unknown'])).toEqual([[...suspected, `  ${reboot}`]]);
+      expect(found(['rdma', 'tcp', 'nothing'], { afterMs: -1, triedAfterMs: 1 })).toEqual([
+        [...suspected, `  ${reboot}`],
+      ]);
     });
 
     it('allow another start once one of the Macs has restarted', () => {
@@ -229,9 +266,9 @@ describe('suspicions after a failed start', () => {
       suspicions({ ranks }).map(({ code, hint }) => [code, ...hint.split('\n').slice(1)]);
     const reboot = '  meshwright reboot studio-1 studio-2 studio-3';
     expect(hints(given({ outcome: 'hung' }))).toEqual([
-      ['rdma/suspected-idle-dead', '  meshwright restart kimi', reboot],
+      ['rdma/suspected-idle-dead', '  meshwright restart kimi', reboot, compile],
     ]);
-    expect(hints(given({ outcome: 'failed' }))).toEqual([['rdma/suspected-idle-dead', reboot]]);
+    expect(hints(given({ outcome: 'failed' }))).toEqual([['rdma/suspected-idle-dead', reboot, compile]]);
     const [person] = suspicions({ ranks: given({ outcome: 'failed', failedIn: 'BOOT-of-before' }) });
     expect(person?.hint).toContain('before and after a restart of the Macs at both ends. At the rack: replace');
     expect(hints(given({ outcome: 'served' }))).toEqual([]);

@@ -36,6 +36,8 @@ describe('the gateway configuration', () => {
     expect(ofMlx).toContain(
       `"cancels":"never","maxRequests":1,"paths":["/v1/chat/completions","/v1/completions"],"refusedFields":["draft_model","adapters","num_draft_tokens"],"forms":{"chat_template_kwargs":`,
     );
+    expect(ofMlx).toContain('"model":"default_model","ownPaths":["/v1/chat/completions"],');
+    expect(ofMlx).toContain('"ownFile": "');
     expect(ofMlx).toContain(`"stop":{"kind":"texts"},`);
     expect(ofMlx).toContain(`"refusesNull":true,${images},"deadError":"generation thread died"}`);
     expect(configOf('mlx', undefined, { nodes: [nodeName('studio-1')] })).toContain('"cancels":"streams"');

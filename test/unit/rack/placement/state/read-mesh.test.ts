@@ -157,6 +157,19 @@ describe('a mesh', () => {
     expect(meshOf({ ranks }).isAnswering).toBe(false);
   });
 
+  it('is hung, not unknown or busy, while a signal has suspended a rank', () => {
+    const late = { kind: 'silent', reason: 'none came in time', isTimeout: true } as const;
+    const busy = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' } as const;
+    const words = [late, busy].map((token) => {
+      const ranks = threeRanks(['joined', 'joined', 'joined'], { token });
+      return verdict({ ranks: { ...ranks, 'studio-2': [{ state: 'joined', rank: 1, suspended: [4_711] }] } });
+    });
+    expect(words).toEqual([
+      ['hung', 'no token: none came in time; rank 1 on studio-2 is suspended'],
+      ['hung', 'no token: rank 1 on studio-2 is suspended'],
+    ]);
+  });
+
   it('cannot answer a request in flight after a rank of the same start exited', () => {
     const token = { kind: 'in-flight', reason: 'another request is in flight, so none was sent' } as const;
     const isAnswering = (second: Partial<RankCase>): boolean => {

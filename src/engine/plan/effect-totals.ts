@@ -1,0 +1,34 @@
+import { compareText } from '../../model/lists.ts';
+import type { Effect, Step } from '../../model/step.ts';
+import type { EffectTotal } from './plan.ts';
+
+/** In order of severity. */
+const kinds = ['start', 'network', 'rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const;
+
+const sortedOnce = <T extends string>(texts: readonly T[]): readonly T[] => [...new Set(texts)].toSorted(compareText);
+
+const placementsOf = (effect: Effect): readonly string[] => [
+  ...('placement' in effect ? [effect.placement] : []),
+  ...('others' in effect ? (effect.others ?? []) : []),
+];
+
+/** The total for each kind of effect; empty if the steps have no effects. */
+export function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
+  return kinds.flatMap((kind): readonly EffectTotal[] => {
+    const own = steps.filter(({ effect }) => effect.kind === kind);
+    const effects = own.map(({ effect }) => effect);
+    const seconds = effects.flatMap((one) => (one.kind === 'interrupt' ? [one.seconds] : []));
+    const bytes = effects.reduce((sum, one) => sum + (one.kind === 'delete' ? one.bytes : 0), 0);
+    return own.length === 0
+      ? []
+      : [
+          {
+            kind,
+            nodes: sortedOnce(own.flatMap(({ node, peers }) => (kind === 'interrupt' ? [node, ...peers] : [node]))),
+            placements: sortedOnce(effects.flatMap(placementsOf)),
+            ...(seconds.length === 0 ? {} : { seconds: Math.max(...seconds) }),
+            ...(kind === 'delete' ? { bytes } : {}),
+          },
+        ];
+  });
+}

@@ -1,0 +1,22 @@
+import { setMaxListeners } from 'node:events';
+
+/**
+ * Runs `work` with a signal that aborts with one of `signals`. `AbortSignal.any` would leave an entry at a signal that
+ * outlives the work, such as that of the whole gateway, for each request.
+ */
+export async function withAnySignal<Result>(
+  signals: readonly AbortSignal[],
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const any = new AbortController();
+  const abort = (): void => any.abort(signals.find(({ aborted }) => aborted)?.reason);
+  // With more than ten requests at once, Node would warn of a leak.
+  setMaxListeners(0, ...signals);
+  for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
+  if (signals.some(({ aborted }) => aborted)) abort();
+  try {
+    return await work(any.signal);
+  } finally {
+    for (const signal of signals) signal.removeEventListener('abort', abort);
+  }
+}

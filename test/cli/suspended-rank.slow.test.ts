@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { exampleDrivers } from '../../src/cli/sim/sim-example.ts';
+import { sampleOf } from '../sample.ts';
+import { followDoctor } from './follow-doctor.ts';
+import { json } from './meshwright.ts';
+import { driverPlace } from './pair.ts';
+
+describe.each(sampleOf(exampleDrivers, { few: 1, oneIn: 2 }))('a suspended rank of %s', (driver) => {
+  const { place, run } = driverPlace(driver, 'rdma');
+
+  it('is named instead of a cable, and runs again after the restart that doctor shows', async () => {
+    expect((await run('apply', '--sim', '--yes', '--update-lock')).code).toBe(0);
+    await run('sim', 'fault', 'rank-stopped', 'studio-4');
+    expect((await run('ask', 'chat', 'Hello', '--sim', '--deadline', '5s')).code).not.toBe(0);
+    const { troubles } = json(await run('doctor', '--sim', '--json')) as {
+      readonly troubles: readonly { readonly code: string; readonly detail: string }[];
+    };
+    const about = troubles.filter(({ code }) => /^(?:mesh|rdma)\//.test(code));
+    expect(about.map(({ code, detail }) => `${code} ${detail.replace(/\d+\)/, 'PID)')}`)).toEqual([
+      'mesh/rank-suspended A signal has suspended rank 1 on studio-4 (process PID).',
+    ]);
+    expect((await run('status', '--sim')).stdout).toContain('A signal has suspended rank 1 on studio-4');
+    expect(await followDoctor(place)).toEqual({ end: 'serving', typed: ['restart chat'] });
+  });
+});
