@@ -134,6 +134,9 @@ describe('the slow tests of a commit', () => {
     const other = chosenAt(1).filter((path) => !chosenAt(0).includes(path));
     expect(chosenAt(0, other.slice(0, 2))).toEqual(expect.arrayContaining(other.slice(0, 2)));
     expect(chosenAt(0, ['src/none.ts'])).toEqual(chosenAt(0));
+    const added = [0, 4, 8, 12].map((position) => chosenAt(position, other).filter((path) => other.includes(path)));
+    expect(added.map(({ length }) => length <= 10)).toEqual([true, true, true, true]);
+    expect(new Set(added.flat()).size).toBeGreaterThan(10);
     expect(isNear('test/scenarios/keeper-refused.slow.test.ts', '', 'src/rack/keeper/rule.ts')).toBe(true);
     expect(isNear('test/cli/drain.slow.test.ts', '', 'src/rack/drain/drain-ranks.sh')).toBe(true);
     expect(isNear('test/cli/hold.slow.test.ts', '', 'src/rack/keeper/rule.ts')).toBe(false);
