@@ -15,12 +15,19 @@ export interface FaultEffect {
   readonly end: 'serving' | 'manual step';
 }
 
-/** What is seen if the keeper, whose rounds are a minute apart, repairs the fault before anybody looks. */
-const unseen: FaultEffect = { ask: 'answer', status: 'serving', doctor: [], typed: [], end: 'serving' };
+/** Faults that the keeper, whose rounds are a minute apart, may repair before anybody looks, or just after. */
+const kept: readonly FaultName[] = ['gid-missing', 'bridge-rebuilt'];
 
-/** True if the keeper has repaired this fault, so that the row of the table was not seen. */
-export const isKept = (fault: FaultName, effect: FaultEffect): boolean =>
-  fault === 'gid-missing' && isDeepStrictEqual(effect, unseen);
+/**
+ * True if the keeper has changed what a fault shows, so that its row was not seen: the fault is gone and nothing was
+ * typed, or the addresses are back while the mesh still hangs.
+ */
+export function isKept(fault: FaultName, effect: FaultEffect, row: FaultEffect | undefined): boolean {
+  const { ask, typed, end } = effect;
+  if (kept.includes(fault)) return ask === 'answer' && typed.length === 0 && end === 'serving';
+  const doctor = effect.doctor.filter((code) => code !== 'rdma/suspected-idle-dead');
+  return fault === 'daemon-conflict' && isDeepStrictEqual({ ...effect, doctor }, row);
+}
 
 /** The transport of each driver's example: the reference program of `command` knows only TCP by default. */
 export const usualTransport = (driver: ExampleDriver): 'rdma' | 'tcp' => (driver === 'command' ? 'tcp' : 'rdma');
