@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
 import { type ExampleDriver, exampleDrivers } from '../../src/cli/sim/sim-example.ts';
 import { type FaultName, faultNames } from '../../src/sim/faults/faults.ts';
 
@@ -20,13 +19,13 @@ const kept: readonly FaultName[] = ['gid-missing', 'bridge-rebuilt'];
 
 /**
  * True if the keeper has changed what a fault shows, so that its row was not seen: the fault is gone and nothing was
- * typed, or the addresses are back while the mesh still hangs.
+ * typed, or the keeper and exo's daemon set the addresses in turn.
  */
 export function isKept(fault: FaultName, effect: FaultEffect, row: FaultEffect | undefined): boolean {
-  const { ask, typed, end } = effect;
+  const { ask, doctor, typed, end } = effect;
   if (kept.includes(fault)) return ask === 'answer' && typed.length === 0 && end === 'serving';
-  const doctor = effect.doctor.filter((code) => code !== 'rdma/suspected-idle-dead');
-  return fault === 'daemon-conflict' && isDeepStrictEqual({ ...effect, doctor }, row);
+  const isFought = fault === 'daemon-conflict' && doctor.includes('network/foreign-daemon-there');
+  return isFought && row !== undefined && end === row.end;
 }
 
 /** The transport of each driver's example: the reference program of `command` knows only TCP by default. */
