@@ -11,9 +11,21 @@ function anything(_key, value) {
   return isOpen ? { ...value, tsType: 'unknown' } : value;
 }
 
+/** The schema of facts says only once that each is known or unknown. A type says it for each of them. */
+function eachFact(key, value) {
+  if (key !== 'node' || value.allOf === undefined) return anything(key, value);
+  const { allOf: _once, properties, ...node } = value;
+  const known = { additionalProperties: false, required: ['value'] };
+  const facts = Object.entries(properties).map(([name, fact]) => [
+    name,
+    { oneOf: [{ ...fact, ...known }, { $ref: '#/$defs/unknown' }] },
+  ]);
+  return { ...node, properties: Object.fromEntries(facts) };
+}
+
 async function typesOf(schema, name) {
   const text = readFileSync(`schemas/${schema}.schema.json`, 'utf8');
-  const { title: _title, $id: _id, ...shape } = JSON.parse(text, anything);
+  const { title: _title, $id: _id, ...shape } = JSON.parse(text, eachFact);
   return await compile(shape, name, {
     bannerComment: '',
     additionalProperties: false,
