@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommandRuntime } from '../../src/drivers/command/runtime.ts';
 import type { PlacementFinding } from '../../src/drivers/contract/driver.ts';
 import type { ExoRuntime } from '../../src/drivers/exo/runtime.ts';
-import { judgeModelFit } from '../../src/drivers/judge-model-fit.ts';
+import { judgeModelFit } from '../../src/drivers/fit-command.ts';
 import type { LlamaRuntime } from '../../src/drivers/llamacpp/runtime.ts';
 import type { MlxRuntime } from '../../src/drivers/mlx/runtime.ts';
 import type { DesiredFleet, DesiredPlacement, DriverName } from '../../src/model/desired.ts';

@@ -10,7 +10,7 @@ import { type ArchiveFact, absolutePath, extraName, sourceOf } from '../../desir
 import { isTreePath } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
-import { type FitHow, judgeModelFit } from '../../drivers/judge-model-fit.ts';
+import { type FitHow, judgeModelFit } from '../../drivers/fit-command.ts';
 import { knownNames, type NamedModel, namedModel } from '../../drivers/known/known-models.ts';
 import type { PublishedBuild } from '../../drivers/known/models.ts';
 import { driverOf, isDriver, keysByDriver } from '../../drivers/registry.ts';

@@ -1,7 +1,7 @@
 import validRange from 'semver/ranges/valid.js';
 import { describe, expect, it } from 'vitest';
 import { publishedShape } from '../../../src/cli/fit/published-shape.ts';
-import { judgeSplit } from '../../../src/drivers/judge-model-fit.ts';
+import { judgeSplit } from '../../../src/drivers/fit-command.ts';
 import { exoCard } from '../../../src/drivers/known/exo-cards.ts';
 import { knownNames, namedModel, publishedFor } from '../../../src/drivers/known/known-models.ts';
 import { mlxTable } from '../../../src/drivers/known/mlx-lm-types.ts';

@@ -3,7 +3,7 @@ import {
   type AskedSplit,
   judgeSplit as judgeSplitItself,
   splitAdvice as splitAdviceItself,
-} from '../../../src/drivers/judge-model-fit.ts';
+} from '../../../src/drivers/fit-command.ts';
 import type { ModelShape } from '../../../src/model/model-shape.ts';
 
 import { evenShape } from '../engine/plan/fit-shapes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { moreLike, readMacs } from '../../../../src/cli/fit/fit-model.ts';
-import { judgeModelFit } from '../../../../src/drivers/judge-model-fit.ts';
+import { judgeModelFit } from '../../../../src/drivers/fit-command.ts';
 import { evenShape } from '../../engine/plan/fit-shapes.ts';
 
 /** The advice of fit for a model of this size. */
