@@ -146,6 +146,10 @@ const claims: Readonly<Record<string, () => void>> = {
 /** Sentences without a claim about the program. */
 const background = [
   'meshwright turns a few Mac Studios into one machine for large language models.',
+  'A *runtime* is the program that runs a model, such as exo.',
+  'A *placement* is one model on some of the Macs, and its processes there are its *ranks*.',
+  "A *lease* is one run's exclusive right to change a Mac.",
+  'meshwright is not on npm yet, so these commands build it first:',
   '**Why several Macs?**',
   'They can serve a model that is too large for one of them:',
   '**Why RDMA?**',

@@ -182,7 +182,7 @@ const firstRack: readonly Row[] = [
   },
   {
     shows: 'meshwright plan',
-    claims: { 'RDMA is a manual step on each Mac; `plan` describes it.': /rdma_ctl enable/ },
+    claims: { 'If RDMA is still off in step 4, `plan` describes the manual step.': /rdma_ctl enable/ },
   },
   { shows: 'meshwright apply --nodes studio-1', exit: 3 },
   {
