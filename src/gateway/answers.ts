@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { jsonObject, parsedJson } from '../model/digest.ts';
 import type { RuntimeApi } from '../model/gateway.ts';
 
-/** An answer that is no text of a model: status and JSON, and when to come again. */
+/** An answer of the gateway itself: status, JSON, and when to try again. */
 export interface PlainAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -14,7 +14,7 @@ export interface PlainAnswer {
 /** The header of refusals by the gateway itself, which a runtime's errors lack. */
 export const refusedHeader = 'meshwright-refused';
 
-/** Why a request is not passed on, in the form that clients of the OpenAI API read. */
+/** Why a request is not passed on, in the form of the OpenAI API. */
 export interface Refusal {
   readonly status: number;
   readonly type: 'invalid_request_error' | 'authentication_error' | 'rate_limit_error' | 'unavailable_error';
@@ -32,7 +32,7 @@ export const refusalAnswer = ({ status, retryAfterSeconds, message, type, code, 
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
 
-/** Writes an answer that nobody has begun yet; one that was begun is cut, so that nobody takes it for whole. */
+/** Writes an answer. If an answer has already begun, cuts its connection, so that no client takes it as complete. */
 export function sendAnswer(response: ServerResponse, { status, body, retryAfterSeconds, refused }: PlainAnswer): void {
   if (response.headersSent) {
     breakConnection(response);
@@ -50,7 +50,10 @@ export function sendAnswer(response: ServerResponse, { status, body, retryAfterS
   response.end(text);
 }
 
-/** Ends the connection of an incomplete answer. Without a length, as in HTTP/1.0, only a reset shows that it is one. */
+/**
+ * Cuts the connection of an incomplete answer. Without a length, as in HTTP/1.0, only a reset shows that bytes are
+ * missing.
+ */
 export function breakConnection(response: ServerResponse): void {
   if (response.req?.httpVersion === '1.0') response.socket?.resetAndDestroy();
   response.destroy();
@@ -64,8 +67,8 @@ const errorTypes: Readonly<Record<number, string>> = {
 };
 
 /**
- * A runtime's error as an answer that clients of the OpenAI API understand; a text if the runtime can answer nothing now,
- * with the reason. Clients do not repeat a request after 404, which some runtimes send for every failure.
+ * A runtime's error in the form of the OpenAI API, or the reason as a text if the runtime cannot answer anything now.
+ * Clients do not repeat a request after 404, which some runtimes send for every failure.
  */
 export function errorAnswer(status: number, text: string, { paths, deadError }: RuntimeApi): PlainAnswer | string {
   const document = parsedJson(text);
@@ -86,12 +89,12 @@ function messageIn(document: unknown): string | undefined {
   return all.find((one): one is string => typeof one === 'string' && one !== '')?.slice(0, longestMessage);
 }
 
-/** More of a name that a client sent is not repeated to it. */
+/** Of a name that a client sent, an answer repeats at most this many characters. */
 const longestName = 200;
 
 const someNames = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
 
-/** The refusals of the door, each in one place. */
+/** The gateway's refusals. */
 export const refusals = {
   noKey: (): Refusal => ({
     status: 401,
@@ -208,7 +211,7 @@ export const refusals = {
     status: 503,
     type: 'unavailable_error',
     code: 'closed',
-    message: 'The doorman is being restarted.',
+    message: 'The gateway is being restarted.',
     retryAfterSeconds: 2,
   }),
 } as const;

@@ -10,7 +10,7 @@ export async function withAnySignal<Result>(
 ): Promise<Result> {
   const any = new AbortController();
   const abort = (): void => any.abort(signals.find(({ aborted }) => aborted)?.reason);
-  // With more than ten requests at once, Node would warn of a leak.
+  // With more than ten requests in parallel, Node would warn about a leak.
   setMaxListeners(0, ...signals);
   for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
   if (signals.some(({ aborted }) => aborted)) abort();

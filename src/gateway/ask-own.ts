@@ -7,22 +7,22 @@ import { bodyRefusal, clientGone, type Passing } from './pass-on.ts';
 import { type RequestBody, readBody } from './read-body.ts';
 import { withTimeLimit } from './time-limit.ts';
 
-/** Requests of clients that are in flight or wait for their turn: all but our own. */
+/** Client requests in flight or waiting for their turn, without the node's own. */
 export function clientsInside({ turns, own }: Endpoint): Pick<EndpointStatus, 'running' | 'waiting'> {
   const { running, waiting } = turns.counts();
   return { running: Math.max(0, running - own.count()), waiting };
 }
 
-/** No token takes longer by itself; a mesh that still has one of ours is not given another one. */
+/** No single token takes longer. A mesh that still has one of the node's requests gets no second one. */
 const longestOwnMs = 20_000;
 
-/** So recent a token proves service: a second one of ours would prove no more. */
+/** A token this recent already proves service, so the node's own request would prove no more. */
 const recentMs = 10_000;
 
-/** The longest that a request of ours waits for its turn. */
+/** The longest time that one of the node's requests waits for its turn. */
 const longestWaitMs = 3_600_000;
 
-/** Status of a request that was not passed on: too early, since others are in flight. @see RFC 8470, 425 (Too Early) */
+/** The status of a request that was not passed on because others are in flight. @see RFC 8470, 425 (Too Early) */
 const notAskedStatus = 425;
 
 /** A request of meshwright on the node, `/doorman/ask/PLACEMENT/PATH`. */
@@ -32,7 +32,9 @@ export interface OwnRequest {
   readonly path: string;
 }
 
-/** Reads the address of such a request; undefined where it is none, or about a placement that is not behind this door. */
+/**
+ * Reads the URL of such a request; undefined for any other URL, and for a placement that is not behind this gateway.
+ */
 export function ownRequest({ pathname, search }: URL, doors: readonly Endpoint[]): OwnRequest | undefined {
   const [, placement, path = ''] = /^\/doorman\/ask\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
   const door = doors.find(({ upstream }) => upstream.placement === placement);
@@ -40,10 +42,10 @@ export function ownRequest({ pathname, search }: URL, doors: readonly Endpoint[]
 }
 
 /**
- * Passes a request of the node itself on to a runtime when it is its turn, so that it never is a second one beside that of
- * a client: two at once can end a mesh (mlx-lm issue 1737). Its door may be closed, and it is not counted. Where its turn
- * does not come within the milliseconds of `meshwright-wait`, or where a client got a token lately and `meshwright-proof` is
- * `traffic`, it is not passed on: 425, with what is in flight.
+ * Passes a request of the node itself on to a runtime when it is its turn, so that it never runs next to a client's:
+ * two requests in parallel can end a mesh (mlx-lm issue 1737). It is not counted, and is passed on even if the
+ * placement is closed. If its turn does not come within the milliseconds of `meshwright-wait`, or if a client got a
+ * token recently and `meshwright-proof` is `traffic`, the answer is 425 with the requests in flight.
  */
 export async function answerOwn(
   { door, path }: OwnRequest,

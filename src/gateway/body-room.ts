@@ -1,19 +1,19 @@
 /** Memory for the bodies of requests, of which each placement has a share. */
 export interface BodyRoom {
-  /** An account for a body that any of these placements may get; it uses the share of the emptiest one. */
+  /** The memory of a body for any of these placements; it counts against the one with the most free memory. */
   readonly open: (placements: readonly string[]) => BodyAccount;
-  /** The bytes that the bodies for a placement have. */
+  /** The memory that a placement's bodies use. */
   readonly held: (placement: string) => number;
 }
 
 /** The memory of one body. */
 export interface BodyAccount {
   /**
-   * Waits until the body has `bytes` in all, at most the largest body's; false if `signal` is aborted before. Of those
-   * that wait and fit, the one with the smallest `size` is first: its length, or what of it has arrived.
+   * Waits until the body has `bytes` in total, at most the largest body's; false if `signal` is aborted before. Of the
+   * waiting bodies that fit, the one with the smallest `size` is first: its length, or the bytes that have arrived.
    */
   readonly reach: (bytes: number, size: number, signal: AbortSignal) => Promise<boolean>;
-  /** Returns all bytes. It may be called repeatedly. */
+  /** Returns all of its memory. May be called repeatedly. */
   readonly free: () => void;
 }
 
@@ -31,15 +31,16 @@ interface Waiting {
 }
 
 /**
- * Room for `mostBytes` in all. All of it but one largest body is shared equally. The rest is for the body that waits
- * longest when its placement's share is full: so bodies that arrive in pieces never wait for each other for ever.
+ * Room for `mostBytes` in total. One part has the size of the largest body; placements share the others equally. If its
+ * placement's share is full, the body that has waited longest gets that part, so bodies never wait for each other
+ * forever.
  */
 export function makeBodyRoom(mostBytes: number, largestBody: number, placements: readonly string[]): BodyRoom {
   const share = Math.max(0, Math.floor((mostBytes - largestBody) / placements.length));
   const used = new Map(placements.map((placement) => [placement, 0]));
   const held = (placement: string): number => used.get(placement) ?? 0;
   const waiting: Waiting[] = [];
-  /** The only body that has more than its placement's share had left. */
+  /** The only body that may exceed its placement's share. */
   let beyond: Holder | undefined;
 
   const fits = ({ holder, more }: Waiting): boolean => held(holder.placement) + more <= share;

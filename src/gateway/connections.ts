@@ -14,18 +14,18 @@ export interface ConnectionLimits {
 export type CloseServer = (graceMs: number) => Promise<void>;
 
 /**
- * Watches the connections of a server. One too many takes the place of the oldest one without a request; where all have
- * one, it is refused. So silent connections shut no one out.
+ * Limits the connections of a server. A connection above the limit replaces the oldest one without a request. If all
+ * have a request, the new one is refused. So idle connections keep no client out.
  *
- * At the end requests alone are waited for: Node itself also waits for connections on which nothing was ever asked, as
- * clients open them ahead.
+ * A stop waits only for requests. Node itself would also wait for connections without any request, which clients open
+ * in advance.
  *
- * @param proxies addresses without a limit of their own
+ * @param proxies addresses to which the limit per address does not apply
  */
 export function watchConnections(server: Server, limits: ConnectionLimits, proxies: readonly string[]): CloseServer {
   /** From the oldest to the newest. */
   const all = new Set<Socket>();
-  /** How many requests of a connection have no whole answer yet. */
+  /** The number of requests without a complete answer, by connection. */
   const busy = new Map<Socket, number>();
 
   function makeRoom(among: readonly Socket[], most: number): boolean {

@@ -6,7 +6,7 @@ import type { GatewayCounts } from '../model/gateway.ts';
 /** The counts of all placements of a gateway, by name. */
 export type AllCounts = ReadonlyMap<string, GatewayCounts>;
 
-/** Nothing counted yet, from this moment on. */
+/** New counts that begin now. */
 export const countsFrom = (sinceEpochSeconds: number): GatewayCounts => ({
   sinceEpochSeconds,
   requests: 0,
@@ -26,13 +26,13 @@ export interface AnswerTimes {
   readonly generatingMs?: number;
 }
 
-/** The few tokens of a shorter stream come in one piece, which is no speed. */
+/** The few tokens of a shorter stream arrive in one piece, so they show no speed. */
 const leastTimedMs = 100;
 
 /** The counts with one more answer. */
 export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, generatingMs }: AnswerTimes): GatewayCounts {
   const { firstToken, generating } = counts;
-  // The first token came before the clock of the others began.
+  // The time begins with the first token, so that token does not count.
   const later = Math.max(0, tokens - 1);
   const isTimed = generatingMs !== undefined && generatingMs >= leastTimedMs && later > 0;
   return {
@@ -53,7 +53,7 @@ export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, genera
   };
 }
 
-/** What an earlier run of the doorman has counted; nothing when its file is gone or not whole. */
+/** The counts of the gateway's earlier runs; new counts if their file is missing or damaged. */
 export function readCounts(path: string): AllCounts {
   try {
     const document: unknown = JSON.parse(readFileSync(path, 'utf8'));
@@ -91,7 +91,7 @@ function countsOf(value: unknown): GatewayCounts {
   };
 }
 
-/** Keeps the counts for the next run; a reader sees the old file or the new one. */
+/** Writes the counts for the next run. A reader sees either the old file or the new one. */
 export async function writeCounts(path: string, counts: AllCounts): Promise<void> {
   const made = `${path}.new`;
   await writeFile(made, `${JSON.stringify(Object.fromEntries(counts))}\n`);

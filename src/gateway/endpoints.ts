@@ -24,12 +24,12 @@ export interface Endpoint {
   readonly count: (next: (counts: GatewayCounts) => GatewayCounts) => void;
 }
 
-/** For each turn at the runtime so many wait; whoever comes then is told to come again. */
+/** Waiting requests for each turn at the runtime. Further requests are refused, and the client may try again. */
 const waitingPerTurn = 64;
 const leastWaiting = 256;
 const longestReason = 500;
 
-/** The doors of a doorman, in the order of its file, with the counts of earlier runs. */
+/** The gateway's placements, in the order of its file, with the counts of earlier runs. */
 export function makeDoors({
   upstreams,
   keysFolder,
@@ -59,7 +59,7 @@ export function makeDoors({
   });
 }
 
-/** The reason in a closing file; one that nobody can read closes as well. */
+/** The reason in the file that closes a placement. An unreadable file also closes it. */
 export function closingReason(sight: FileSight): string | undefined {
   if (sight.kind === 'absent') return undefined;
   if (sight.kind === 'unreadable') return 'it was closed by its operator.';

@@ -1,10 +1,10 @@
 import { jsonObject, parsedJson } from '../model/digest.ts';
 import type { FieldForm } from '../model/gateway.ts';
 
-/** More than any field with a form needs, but a prompt: of a longer one, only the first byte is read. */
+/** No field with a form needs more bytes, except a prompt. Of a longer value, only the first byte is read. */
 const mostBytes = 1_048_576;
 
-/** What a field must be, as part of a sentence; undefined if it is that. @param value its JSON */
+/** The form that a field must have, as part of a sentence; undefined if it has that form. @param value its JSON */
 export function wrongForm(value: Buffer, form: FieldForm): string | undefined {
   if (form.kind === 'text') return isPrompt(value) ? undefined : 'a text that is not blank';
   const read = value.length > mostBytes ? undefined : parsedJson(value.toString('utf8'));
@@ -27,13 +27,13 @@ export function wrongForm(value: Buffer, form: FieldForm): string | undefined {
   }
 }
 
-/** True if the runtime would take an object for complete only with a member that this one lacks. */
+/** True if an object lacks a member that the runtime requires. */
 export const lacksMember = (value: Buffer, form: FieldForm | undefined): boolean =>
   form?.kind === 'object' &&
   form.needed !== undefined &&
   !Object.hasOwn(jsonObject(parsedJson(value.toString('utf8'))) ?? {}, form.needed);
 
-/** Half of a pair is no character. */
+/** Half of a surrogate pair is not a character. */
 const isText = (value: unknown): boolean => typeof value === 'string' && !/\p{Surrogate}/u.test(value);
 
 /** White space and invisible characters may give no token. */

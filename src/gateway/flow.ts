@@ -1,6 +1,6 @@
 import type { EndpointTraffic } from '../model/gateway.ts';
 
-/** A request at a runtime. Each function may be called repeatedly; after the end, calls have no effect. */
+/** A request at a runtime. All functions may be called repeatedly. After the end, calls have no effect. */
 export interface Passage {
   /** Bytes of its answer arrived, refusals excluded. Bytes without text may be a server's sign of life. */
   readonly came: (hasText?: boolean) => void;
@@ -13,7 +13,7 @@ export interface Passage {
 export interface Flow {
   /** @param isStreamed whether its answer is streamed */
   readonly begin: (isStreamed: boolean) => Passage;
-  /** Forgets the last token: it proves nothing about a mesh that started after it. */
+  /** Forgets the last token, because it proves nothing about a mesh that started later. */
   readonly forgetToken: () => void;
   readonly sight: () => Pick<EndpointTraffic, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'> & {
     /** Since the last text of any answer; absent if there was none. */
@@ -21,15 +21,15 @@ export interface Flow {
   };
 }
 
-/** A flow by a clock that never goes back. */
+/** Measures with a clock that never goes back. */
 export function makeFlow(now: () => number): Flow {
   const inside = new Set<Passage>();
   const held = new Set<Passage>();
-  /** When those began whose answers are streamed. */
+  /** The start times of requests with streamed answers. */
   const streamed = new Map<Passage, number>();
   let lastByteAtMs: number | undefined;
   let lastTokenAtMs: number | undefined;
-  // An idle runtime is not quiet: its silence counts from the request that found it idle.
+  // An idle runtime has no reason to send anything, so its silence begins with the next request.
   let quietFromMs = now();
 
   function begin(isStreamed: boolean): Passage {
@@ -43,7 +43,7 @@ export function makeFlow(now: () => number): Flow {
       },
       hold: (isHeld) => {
         if (isHeld && inside.has(passage)) held.add(passage);
-        // What was held back by its client could not have come.
+        // While its client read nothing, the answer could not arrive.
         else if (held.delete(passage)) quietFromMs = now();
       },
       end: () => {
@@ -60,7 +60,7 @@ export function makeFlow(now: () => number): Flow {
   function sight(): ReturnType<Flow['sight']> {
     const at = now();
     const isJudged = inside.size > 0 && held.size === 0;
-    // A whole answer comes at its end: its silence says nothing, and a stream that began in it is not silent for as long.
+    // An answer in one piece arrives at its end, so the silence before it says nothing about the runtime.
     const streamFromMs = Math.max(quietFromMs, Math.min(...streamed.values()));
     return {
       ...(lastByteAtMs === undefined ? {} : { lastByteMsAgo: Math.round(at - lastByteAtMs) }),

@@ -9,7 +9,7 @@ import { renameModel } from './rename-model.ts';
 export interface AnswerLimits {
   /** How long a runtime may send nothing. */
   readonly silentMs: number;
-  /** How long a client may leave unread what was sent to it. */
+  /** How long a client may leave an answer unread. */
   readonly unreadMs: number;
 }
 
@@ -37,7 +37,7 @@ export interface Forwarding {
   readonly gone: AbortSignal;
   readonly limits: AnswerLimits;
   readonly now: () => number;
-  /** Receives every sign of an answer, refusals excluded. */
+  /** Is informed about every part of an answer, except refusals. */
   readonly passage: Passage;
 }
 
@@ -70,7 +70,7 @@ const downReasons: Readonly<Record<string, string>> = {
 const downReason = (error: Error): string =>
   ('code' in error && typeof error.code === 'string' ? downReasons[error.code] : undefined) ?? noAnswer;
 
-/** Passes one request on, and its answer back without holding anything of it. Never throws. */
+/** Passes one request on, and its answer back without storing it. Never throws. */
 export function forward(way: Forwarding): Promise<Forwarded> {
   return new Promise((resolve) => {
     const { upstream, replica, gone, canCancel } = way;
@@ -80,7 +80,7 @@ export function forward(way: Forwarding): Promise<Forwarded> {
       port: replica?.port ?? upstream.port,
       method: 'POST',
       path: way.path,
-      // A connection that is used again may be one that the runtime has just closed.
+      // The runtime may just have closed a connection that is used again.
       agent: false,
       timeout: way.limits.silentMs,
       headers: {
@@ -103,7 +103,7 @@ export function forward(way: Forwarding): Promise<Forwarded> {
     asked.on('error', (error) => {
       settle({ kind: 'down', reason: downReason(error), ...(isConnected() ? {} : { isUnreached: true }) });
     });
-    // Without any error Node ends a connection on which the runtime wants to speak another protocol.
+    // If the runtime switches to a different protocol, Node ends the connection without an error.
     const end = (): void => settle({ kind: 'down', reason: noAnswer });
     asked.on('close', end);
     const freeBody = (): void => {
@@ -120,13 +120,13 @@ export function forward(way: Forwarding): Promise<Forwarded> {
   });
 }
 
-/** How long a connection to another Mac may take. A Mac without power refuses nothing: it is silent. */
+/** How long connecting to another Mac may take. A Mac without power refuses nothing and never answers. */
 const connectMs = 2_000;
 
-/** After so much silence, TCP asks whether the other Mac is still there. */
+/** After this time without data, TCP checks whether the other Mac still answers. */
 const keepAliveMs = 10_000;
 
-/** Limits the time of a connection to another Mac. @returns whether it was made */
+/** Limits the time for connecting to another Mac. @returns whether the connection was made */
 function watchConnection(asked: ClientRequest): () => boolean {
   let isMade = false;
   const late = setTimeout(() => {
@@ -152,10 +152,14 @@ function send(asked: ClientRequest, body: readonly Buffer[]): void {
   asked.end();
 }
 
-/** Statuses of answers: those below announce another answer, others do not exist. @see RFC 9110, section 15 */
+/**
+ * Statuses of final answers. Lower ones announce a further answer; higher ones do not exist.
+ *
+ * @see RFC 9110, section 15
+ */
 const [leastStatus, mostStatus] = [200, 599];
 
-/** Passes the answer on as it comes; what the client cannot take yet holds the runtime back. */
+/** Passes the answer on as it arrives. A slow client slows the runtime down. */
 function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Forwarded) => void): void {
   const status = answer.statusCode ?? 0;
   if (status < leastStatus || status > mostStatus) {
@@ -186,7 +190,7 @@ function passContents(
   const contentType = answer.headers['content-type'] ?? 'application/octet-stream';
   const length = withoutContent.includes(status) ? undefined : answer.headers['content-length'];
   const meter: Meter = meterFor(contentType);
-  // Its HTTP front refuses requests in a hung mesh, too: that says nothing of those inside.
+  // The HTTP server of a hung mesh also refuses requests, so a refusal proves nothing about requests in flight.
   const isDeclined = status >= leastError;
   const isChecked = way.isCorrected === true && !isDeclined;
   const names = isChecked ? renameModel(upstream) : undefined;
@@ -201,7 +205,7 @@ function passContents(
     response.flushHeaders();
   }
   const reader = watchReader(response, limits.unreadMs);
-  // Whoever is gone takes nothing any more: an answer that must be read to its end may not wait for them.
+  // A client that has disconnected reads nothing more, and an answer that must be read to its end cannot wait for it.
   const goOn = (): void => {
     reader.took();
     passage.hold(false);
@@ -221,7 +225,7 @@ function passContents(
   const outcome = (): Forwarded => {
     if (isDeclined || meter.hasError()) return { kind: 'declined' };
     const whole = answered(meter, firstAtMs, now());
-    // An answer in one piece shows only now that it has text.
+    // Only now is it known that an answer in one piece has text.
     if (meter.pieces() === 0 && whole.tokens > 0) passage.came(true);
     return gone.aborted ? { kind: 'client-gone' } : whole;
   };
@@ -237,13 +241,13 @@ function passContents(
     settle(isWhole ? outcome() : { kind: 'broken' });
   };
   answer.on('end', () => end(!isChecked || isWholeAnswer(meter, answer, way)));
-  // A stream whose end was passed on is complete, whatever becomes of its connection.
+  // A stream is complete once its end was passed on, even if its connection breaks afterwards.
   const breakOff = (): void => end(isChecked && meter.isEnded() === true);
   answer.on('error', breakOff);
   answer.on('close', breakOff);
 }
 
-/** Cuts off a client that leaves unread what was sent to it: it would keep its turn and its connection for ever. */
+/** Disconnects a client that leaves its answer unread, because it would keep its turn and its connection forever. */
 function watchReader(response: ServerResponse, unreadMs: number) {
   let late: NodeJS.Timeout | undefined;
   const took = (): void => clearTimeout(late);
@@ -269,7 +273,7 @@ function isWholeAnswer(meter: Meter, { headers }: IncomingMessage, { upstream }:
   return hasEnd || meter.isEnded() !== false;
 }
 
-/** An error of a runtime is short; what is beyond is not read. */
+/** The errors of runtimes are short, so no more than this is read. */
 const mostErrorBytes = 65_536;
 
 /** Passes an error on in the form that clients of the OpenAI API read, or lets another replica take the request. */

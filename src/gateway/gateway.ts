@@ -15,14 +15,14 @@ import { statusAnswer } from './status.ts';
 
 /** Limits that keep one client from blocking all others. */
 export interface GatewayLimits extends BodyLimits, ConnectionLimits, AnswerLimits {
-  /** From the connection to the end of the headers, and to the end of the body. */
+  /** The time from the connection to the end of the headers, and to the end of the body. */
   readonly headersMs: number;
   readonly bodyMs: number;
   /** How long requests in flight may take after the gateway was asked to stop. */
   readonly graceMs: number;
 }
 
-/** What holds unless a test says otherwise. A prompt of a million tokens has some four million bytes; images are larger. */
+/** The limits outside of tests. A prompt of a million tokens has about four million bytes; images are larger. */
 export const usualLimits: GatewayLimits = {
   mostBodyBytes: 67_108_864,
   smallBodyBytes: 65_536,
@@ -38,7 +38,7 @@ export const usualLimits: GatewayLimits = {
   graceMs: 25_000,
 };
 
-/** A gateway that listens. */
+/** A running gateway. */
 export interface Gateway {
   /** The port on which it listens. */
   readonly port: number;
@@ -48,7 +48,7 @@ export interface Gateway {
   readonly stop: () => Promise<void>;
 }
 
-/** Where requests may go; everything else is answered at the door. */
+/** The requests that are passed on; the gateway answers all others itself. */
 const passedPaths: readonly string[] = [
   '/v1/chat/completions',
   '/v1/completions',
@@ -58,8 +58,8 @@ const passedPaths: readonly string[] = [
 ];
 
 /**
- * Opens the door.
- * @throws Error when the address is taken
+ * Starts to listen.
+ * @throws Error if the address is in use
  */
 export async function startDoorman(
   config: GatewayConfig,
@@ -103,14 +103,14 @@ export async function startDoorman(
     (request, response) => void serve(request, response),
   );
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A body that nobody reads must not keep the answer back.
+    // The answer must not wait for the rest of an unread body.
     response.on('close', () => request.resume());
     try {
       const said = await answer(request, { response, limits, room, leaving: leaving.signal });
       if (said !== undefined) sendAnswer(response, said);
     } catch (error) {
       log({ kind: 'request-failed', error: error instanceof Error ? error.name : 'error' });
-      sendAnswer(response, refusalAnswer(refusals.down('The doorman', 'it has failed at this request.')));
+      sendAnswer(response, refusalAnswer(refusals.down('The gateway', 'it failed while it handled this request.')));
     }
   }
   const close = watchConnections(server, limits, config.proxies);
@@ -135,7 +135,7 @@ interface NodeQuestion {
   readonly version: string | undefined;
 }
 
-/** What the node itself asks: meshwright, or a person who may read the secret of the node. */
+/** The paths for requests of the node itself: from meshwright, or a person who may read the node's secret. */
 async function nodeAnswer(
   request: IncomingMessage,
   { address, doors, passing, strangers, version }: NodeQuestion,
@@ -167,14 +167,14 @@ function countsKeeper(path: string, doors: readonly Endpoint[]): () => Promise<v
   };
 }
 
-/** The doors that the key of a request opens; one whose key file cannot be read shuts no other. */
+/** The placements that a request's key admits to. An unreadable key file affects only its own placement. */
 async function openDoors(doors: readonly Endpoint[], { headers }: IncomingMessage): Promise<readonly Endpoint[]> {
   const hash = hashOfKey(keyOf(headers));
   const all = await Promise.all(doors.map(async (door) => ({ door, isOpen: isOpenedBy(hash, await door.keys()) })));
   return all.filter(({ isOpen }) => isOpen).map(({ door }) => door);
 }
 
-/** `GET /v1/models`, and one of them: the names that this key opens, and no other. */
+/** `GET /v1/models`, for all models or one: only the names that this key admits to. */
 function modelsAnswer({ method }: IncomingMessage, path: string, open: readonly Endpoint[]): PlainAnswer {
   if (method !== 'GET') return refusalAnswer(refusals.wrongMethod(method ?? ''));
   const models = open.map(({ upstream }) => ({
@@ -197,7 +197,7 @@ function decodeName(text: string): string {
   }
 }
 
-/** The refusal of a name that nobody here has. */
+/** The refusal of an unknown model name. */
 const unknownModel = (asked: string, open: readonly Endpoint[]): Refusal =>
   refusals.unknownModel(
     asked,

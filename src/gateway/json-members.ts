@@ -1,12 +1,12 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 
-/** The members of a JSON object by name: of each its value as the bytes in which it came. The last one of a name counts. */
+/** The members of a JSON object by name, with the bytes of each value. Of equal names, the last one counts. */
 export type Members = ReadonlyMap<string, Buffer>;
 
-/** Brackets within brackets. Programs that read JSON by recursion, as runtimes do, end near a thousand. */
+/** The depth of nested brackets. Programs that parse JSON recursively, as runtimes do, fail near a thousand. */
 const mostDepth = 512;
 
-/** More than any API has. */
+/** No API has more members. */
 const mostMembers = 256;
 
 const [quote, backslash, letterU, comma, colon] = [0x22, 0x5c, 0x75, 0x2c, 0x3a];
@@ -14,10 +14,10 @@ const [brace, braceEnd, bracket, bracketEnd] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [minus, dot, zero, firstPrinted] = [0x2d, 0x2e, 0x30, 0x20];
 const words = ['true', 'false', 'null'].map((word) => [...Buffer.from(word)]);
 
-/** After so many bytes other work of the process gets its turn: some milliseconds. */
+/** After this many bytes, which take some milliseconds, other work of the process gets its turn. */
 const turnBytes = 262_144;
 
-/** A set of bytes; a list, since this is asked of every byte of a body. */
+/** A set of bytes, as a list for speed, because it is used for every byte of a body. */
 function setOf(letters: string): Uint8Array {
   const set = new Uint8Array(256);
   for (const byte of Buffer.from(letters)) set[byte] = 1;
@@ -26,13 +26,13 @@ function setOf(letters: string): Uint8Array {
 const [spaces, digits, hexDigits] = [setOf(' \n\r\t'), setOf('0123456789'), setOf('0123456789abcdefABCDEF')];
 const [exponents, signs, escapes] = [setOf('eE'), setOf('+-'), setOf('"\\/bfnrt')];
 
-/** How far the JSON of a body has been read. The functions below say whether what they take was there. */
+/** The position in a body's JSON. The functions below return whether they found what they look for. */
 interface Walk {
   readonly bytes: Buffer;
   at: number;
-  /** What ends each list or object that has begun, from the outermost to the innermost. */
+  /** The closing bracket of each open list or object, from the outermost to the innermost. */
   readonly ends: number[];
-  /** Set to look for images: the key of the current value, and that of each list or object that has begun. */
+  /** Set to find images: the keys of the current value and of each open list or object. */
   readonly keys?: { current: string; readonly outer: string[] };
 }
 
@@ -41,7 +41,7 @@ function isAtEnd(walk: Walk): boolean {
   return walk.at === walk.bytes.length;
 }
 
-/** What pauses now and then, so that others get their turn. */
+/** A reader that pauses regularly, so that other requests get their turn. */
 type Reading<Result> = Generator<void, Result>;
 
 function take(walk: Walk, byte: number): boolean {
@@ -122,7 +122,7 @@ function takeKey(walk: Walk): boolean {
 }
 
 function begin(walk: Walk): boolean {
-  // This one, and the object whose members are read.
+  // This value, and the object whose members are read.
   if (walk.ends.length + 2 > mostDepth) return false;
   const end = walk.bytes[walk.at] === brace ? braceEnd : bracketEnd;
   walk.at += 1;
@@ -132,7 +132,7 @@ function begin(walk: Walk): boolean {
   return end === bracketEnd || takeKey(walk);
 }
 
-/** After a value: to the next one of the list or object in which it stands. */
+/** Moves from the end of a value to the next value of its list or object. */
 function goOn(walk: Walk): boolean {
   while (walk.ends.length > 0) {
     const end = walk.ends[walk.ends.length - 1] as number;
@@ -144,7 +144,7 @@ function goOn(walk: Walk): boolean {
   return true;
 }
 
-/** Where the APIs of OpenAI and Anthropic have the address of an image: by its key and that of the object around it. */
+/** The keys of image addresses in the APIs of OpenAI and Anthropic, each with the key of the enclosing object. */
 const imageKeys: Readonly<Record<string, readonly string[]>> = {
   image_url: ['content'],
   image: ['content'],
@@ -193,9 +193,9 @@ function* takeObject(walk: Walk): Reading<Members | undefined> {
 }
 
 /**
- * Reads the members of a JSON object (RFC 8259) and builds nothing of their values: 64 MiB of `{},{},…` take `JSON.parse`
- * 40 seconds and 2 GB, and a server answers no other request meanwhile. Undefined where the text is not one object in
- * valid JSON, has more than 256 members, or is nested deeper than 512.
+ * Reads the members of a JSON object (RFC 8259) without parsing their values. For 64 MiB of `{},{},…`, `JSON.parse`
+ * would need 40 seconds and 2 GB, and the server would answer no other request meanwhile. Undefined if the text is not
+ * an object in valid JSON, has more than 256 members, or is nested deeper than 512.
  */
 export const jsonMembers = (bytes: Buffer): Promise<Members | undefined> =>
   inTurns(takeObject({ bytes, at: 0, ends: [] }));

@@ -6,7 +6,7 @@ import { type FileSight, watchedFile } from './watched-file.ts';
 /** Hashes of keys, 32 bytes each; `anybody` if no key is needed. */
 export type AcceptedKeys = readonly Buffer[] | 'anybody';
 
-/** The keys of a key file; none at all where it is missing or no such file: then the door stays shut. */
+/** The keys in a key file; none if the file is missing or invalid, so that the placement stays closed. */
 export function parseKeys(sight: FileSight): AcceptedKeys {
   if (sight.kind !== 'text') return [];
   const keys = keysField(sight.text);
@@ -16,7 +16,7 @@ export function parseKeys(sight: FileSight): AcceptedKeys {
   return hashes.map((one) => Buffer.from(one, 'hex'));
 }
 
-/** Tells whether a request has the secret of the node, which a file contains. Without the file, none has. */
+/** Tests whether a request has the node's secret, which is in a file. Without the file, no request passes. */
 export function ownCheck(path: string | undefined): (headers: IncomingHttpHeaders) => Promise<boolean> {
   const secrets = path === undefined ? async () => [] : watchedFile(path, parseOwnSecret);
   return async ({ [ownHeader]: secret }) =>
@@ -40,20 +40,20 @@ function keysField(text: string): unknown {
   }
 }
 
-/** The key that a request brings, by either of the two headers that clients use; undefined without one. */
+/** A request's key, from either of the two headers that clients use; undefined without a key. */
 export function keyOf(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   const other = headers['x-api-key'];
   return bearer ?? (typeof other === 'string' && other !== '' ? other : undefined);
 }
 
-/** What is compared of a key; undefined of none. */
+/** The hash of a key, for comparisons; undefined without a key. */
 export const hashOfKey = (key: string | undefined): Buffer | undefined =>
   key === undefined ? undefined : createHash('sha256').update(doormanKeyDomain).update(key).digest();
 
 /**
- * Whether a key opens a door. How long it takes does not tell how much of a key was right, nor which of several it is
- * like: it is compared with all of them.
+ * Tests whether a key is accepted. It is compared with all accepted keys in full, so the duration reveals neither how
+ * much of it is right nor which of them it resembles.
  */
 export function isOpenedBy(hash: Buffer | undefined, keys: AcceptedKeys): boolean {
   if (keys === 'anybody') return true;

@@ -19,7 +19,7 @@ export interface Way {
   readonly isStreamed: boolean;
   readonly arrivedAtMs: number;
   readonly response: ServerResponse;
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
   /** Aborted when the gateway is asked to stop. */
   readonly leaving: AbortSignal;
@@ -127,7 +127,7 @@ function replicaLane(replica: Replica, way: Way): Lane {
   };
 }
 
-/** The client's answers at another replica are counted there, and say nothing about this node's runtime. */
+/** The client's answers at another replica are counted there, and show nothing about this node's runtime. */
 const noPassage = { came: () => undefined, hold: () => undefined, end: () => undefined };
 
 async function passToOther(replica: Replica, way: Way): Promise<Miss | undefined> {

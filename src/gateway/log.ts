@@ -32,7 +32,7 @@ function lineOf(event: GatewayEvent): Line {
 /** The log on the error stream, which launchd appends to a file: one line of JSON for each event. */
 export function openGatewayLog(placements: readonly string[]): GatewayLog {
   const destination = pino.destination({ dest: process.stderr.fd, sync: true });
-  // A full disk takes no client away.
+  // A full disk must not affect clients.
   destination.on('error', () => undefined);
   const logger = pino(
     {

@@ -4,19 +4,19 @@ import { type Gateway, startDoorman, usualLimits } from './gateway.ts';
 import { type GatewayLog, openGatewayLog } from './log.ts';
 import { readDoormanConfig } from './read-config.ts';
 
-/** How often the counts are written down while they change. */
+/** How often changed counts are written. */
 const keepEveryMs = 10_000;
 
-/** How often a port that is taken is tried again. */
+/** How often a port in use is tried again. */
 const tryEveryMs = 500;
 
-/** Logs why it ends; launchd starts it again. */
+/** Logs why the gateway exits. launchd then starts it again. */
 function fail(error: unknown): never {
   openGatewayLog([])({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
   process.exit(1);
 }
 
-/** Opens the door; waits where somebody else still has the port, such as the runtime that was reached there before. */
+/** Starts the gateway. Waits while a different program has the port, such as the runtime that used it before. */
 async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<Gateway> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -30,7 +30,7 @@ async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<Gat
   }
 }
 
-/** Runs until SIGTERM, SIGINT or SIGQUIT, which would otherwise write its memory into a core file. */
+/** Runs until SIGTERM, SIGINT or SIGQUIT. By default, SIGQUIT would write the memory into a core file. */
 async function run(path?: string, listen?: string, version?: string): Promise<void> {
   if (path === undefined || listen === undefined) throw new Error('usage: doorman CONFIG ADDRESS:PORT [VERSION]');
   const config = await readDoormanConfig(path, listen, version);
@@ -41,14 +41,14 @@ async function run(path?: string, listen?: string, version?: string): Promise<vo
   log({ kind: 'listening', address: config.listen.address, port: doorman.port });
   while (!ending.signal.aborted) {
     await sleep(keepEveryMs, undefined, { signal: ending.signal }).catch(() => undefined);
-    // A full disk takes no client away.
+    // A full disk must not affect clients.
     await doorman.keepCounts().catch(() => undefined);
   }
   log({ kind: 'stopping' });
   await doorman.stop();
 }
 
-// By itself Node would open its debugger, to every account of this Mac.
+// By default, Node would open its debugger to every account of this Mac.
 process.on('SIGUSR1', () => undefined);
 await run(...process.argv.slice(2)).catch(fail);
 process.exit(0);

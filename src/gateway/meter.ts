@@ -1,37 +1,40 @@
 import { jsonObject, parsedJson } from '../model/digest.ts';
 
-/** What was seen of one answer: how many tokens, and whether the runtime said so itself. */
+/** The number of tokens of one answer, and whether the runtime reported it. */
 export interface Metered {
   readonly tokens: number;
   readonly isSaid: boolean;
 }
 
-/** Counts the tokens of an answer that passes by, and keeps nothing of it but numbers. */
+/** Counts the tokens of an answer on its way, and stores only numbers. */
 export interface Meter {
-  /** Looks at the next bytes; true when they bring the first text of a stream. */
+  /** Reads the next bytes; true if they contain the first text of a stream. */
   readonly see: (chunk: Buffer) => boolean;
-  /** Pieces of text of a stream so far. */
+  /** The number of a stream's pieces of text so far. */
   readonly pieces: () => number;
   /** Whether the contents show that the answer is complete; undefined if they are too long to tell. */
   readonly isEnded: () => boolean | undefined;
-  /** Whether the answer says that nothing has ended it, as exo's after a runner was lost. */
+  /** Whether the answer gives no reason for its end, like exo's answer after a runner was lost. */
   readonly isUnfinished: () => boolean;
   /** Whether an event of a stream was an error. */
   readonly hasError: () => boolean;
   readonly result: () => Metered;
 }
 
-/** Longer than any answer in one piece; what is beyond is passed on and not counted. */
+/** No answer in one piece is longer. Bytes beyond this length are passed on but not counted. */
 const mostBytes = 4_194_304;
 
-/** Longer than an event with one token. Of a longer line only the kind of event counts. */
+/** No event with one token is longer. Of a longer line, only the kind of event counts. */
 const mostLineBytes = 65_536;
 
 /** A meter for an answer of this content type. */
 export const meterFor = (contentType: string): Meter =>
   contentType.includes('text/event-stream') ? streamMeter() : wholeMeter();
 
-/** The first `most` bytes of a text that arrives in pieces. They are copied: a list of tiny pieces takes far more memory. */
+/**
+ * The first `most` bytes of a text that arrives in pieces. They are copied: a list of tiny pieces takes far more
+ * memory.
+ */
 function makeBeginning(most: number) {
   let bytes = Buffer.alloc(0);
   let size = 0;
@@ -43,7 +46,7 @@ function makeBeginning(most: number) {
       if (to > bytes.length) bytes = Buffer.concat([bytes.subarray(0, from)], Math.min(most, 2 * to));
       piece.copy(bytes, from, 0, to - from);
     },
-    /** Whether the text is longer than what is kept of it. */
+    /** Whether the text is longer than the stored part. */
     isCut: () => size > most,
     text: () => bytes.toString('utf8', 0, Math.min(size, most)),
     clear: (): void => {
@@ -52,7 +55,7 @@ function makeBeginning(most: number) {
   };
 }
 
-/** An answer in one piece: `usage` says how many tokens it has. */
+/** An answer in one piece, which contains the number of tokens in `usage`. */
 function wholeMeter(): Meter {
   const answer = makeBeginning(mostBytes);
   const document = (): unknown => (answer.isCut() ? undefined : parsedJson(answer.text()));
@@ -72,7 +75,7 @@ function wholeMeter(): Meter {
   };
 }
 
-/** Server-sent events: one token for each piece of text, unless the end of the stream says it better. */
+/** Server-sent events: each piece of text counts as one token, unless the end of the stream has the number. */
 function streamMeter(): Meter {
   const line = makeBeginning(mostLineBytes);
   let pieces = 0;
@@ -85,7 +88,7 @@ function streamMeter(): Meter {
 
   const seeLine = (): boolean => {
     const text = line.text().replace(/\r$/, '');
-    // An event counts once its empty line has come.
+    // An event is complete when its empty line has arrived.
     if (text === '') {
       isEnded ||= isEnding;
       isEnding = false;
@@ -128,17 +131,19 @@ const newLine = 0x0a;
 /** The kind of an event whose line was cut: that of `response.completed` has the whole answer. */
 const firstType = /^ ?\{ ?"type": ?"([a-z_.]+)"/;
 
-/** The last event of a stream of the two younger APIs; that of chat and text completions is `[DONE]`. */
+/** The last event of a stream in the two newer APIs; in chat and text completions, it is `[DONE]`. */
 const lastEvents = /^(?:message_stop|response\.(?:completed|incomplete|failed))$/;
 
-/** True for an answer in which the reason for its end is null: `finish_reason` of OpenAI, `stop_reason` of Anthropic. */
+/**
+ * True for an answer in which the reason for its end is null: `finish_reason` of OpenAI, `stop_reason` of Anthropic.
+ */
 function lacksReason(document: unknown): boolean {
   const { choices, delta, stop_reason: reason } = jsonObject(document) ?? {};
   if (Array.isArray(choices)) return choices.some((choice) => jsonObject(choice)?.['finish_reason'] === null);
   return reason === null || jsonObject(delta)?.['stop_reason'] === null;
 }
 
-/** `usage` of chat and text completions, and of the two younger APIs, where it may lie below `response`. */
+/** `usage` of chat and text completions, and of the two newer APIs, where it may be in `response`. */
 function usageTokens(document: unknown): number | undefined {
   const usage = jsonObject(document)?.['usage'] ?? jsonObject(jsonObject(document)?.['response'])?.['usage'];
   const tokens = jsonObject(usage)?.['completion_tokens'] ?? jsonObject(usage)?.['output_tokens'];
@@ -149,7 +154,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 
 const deltaNames = ['content', 'reasoning_content', 'reasoning', 'text', 'thinking', 'partial_json'];
 
-/** Whether an event brings text: of a chat, of its reasoning, of a call of a tool, of a text completion. */
+/** Whether an event contains text of a chat, its reasoning, a tool call or a text completion. */
 function hasText(event: unknown): boolean {
   const choices = jsonObject(event)?.['choices'];
   if (Array.isArray(choices)) {

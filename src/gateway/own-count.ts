@@ -1,13 +1,13 @@
-/** Requests of the node itself that a runtime has now. They are no traffic, and no drain waits for them. */
+/** The node's own requests in flight at a runtime. They do not count as traffic, and `drain` does not wait for them. */
 export interface OwnRequests {
-  /** Notes one more; the function that comes back ends it. */
+  /** Adds a request; the returned function removes it. */
   readonly begin: () => () => void;
   readonly count: () => number;
-  /** How long the oldest one is there; undefined where there is none. */
+  /** The age of the oldest request; undefined without any. */
   readonly oldestMs: () => number | undefined;
 }
 
-/** None yet, by a clock that never goes back. */
+/** Counts from zero, with a clock that never goes back. */
 export function makeOwnRequests(now: () => number): OwnRequests {
   const begun = new Set<{ readonly atMs: number }>();
   return {

@@ -20,8 +20,8 @@ export interface Passing {
 }
 
 /**
- * Passes a request for text on to the runtime that it names, when it is its turn. Gives the refusal that is still to be
- * sent; undefined when the answer has been passed back, or nobody is there to take one.
+ * Passes a request for text on to the runtime that it names, when it is its turn. Returns a refusal that must still be
+ * sent; undefined if the answer was passed back or the client has disconnected.
  */
 export async function passOn(
   request: IncomingMessage,
@@ -57,7 +57,7 @@ async function passBody(
   open: readonly Endpoint[],
   { response, limits, leaving }: Passing,
 ): Promise<Refusal | undefined> {
-  // No variable may keep the contents: the answer can take much longer than the body.
+  // No variable may keep the contents in memory: an answer can take much longer than its body.
   const door = await checkedDoor(membersOf(body), path, open);
   if ('status' in door) return door;
   const way: Way = {
@@ -77,7 +77,7 @@ async function passBody(
   return miss && refusalOf(miss, door);
 }
 
-/** The endpoint of the model that a body names, if it takes the body. */
+/** The endpoint of the model that a body names, if it accepts the body. */
 async function checkedDoor(body: Members, path: string, open: readonly Endpoint[]): Promise<Endpoint | Refusal> {
   const door = doorOf(body, open);
   if ('status' in door) return door;
@@ -103,7 +103,7 @@ function refusalOf({ kind, reason }: Miss, { upstream: { servedName }, count }: 
   return isDown ? refusals.down(servedName, reason) : refusals.closed(servedName, reason);
 }
 
-/** A member as the JSON in which it came. */
+/** A member as the client's JSON. */
 const textOf = (body: Members, name: string): string | undefined => body.get(name)?.toString('utf8');
 
 const nullBytes = Buffer.from('null');
@@ -121,8 +121,8 @@ const hasImageIn = async (body: Members): Promise<boolean> => {
 };
 
 /**
- * Clients send null for what they leave open. A runtime may refuse that, or take it for another value than its default
- * and load its model anew for it: such a field is left out. Values are the bytes of the client, not copies.
+ * Clients send null for fields that they do not set. A runtime may refuse null, or use a value other than its default
+ * and reload its model for it, so such fields are left out. Values are the client's bytes, not copies.
  */
 function bodyFor({ upstream }: Endpoint, body: Members, model: string): readonly Buffer[] {
   const { refusedFields = [], forms = {}, refusesNull } = upstream;

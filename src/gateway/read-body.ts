@@ -18,13 +18,13 @@ export type RequestBody =
 /** How much memory bodies may take. */
 export interface BodyLimits {
   readonly mostBodyBytes: number;
-  /** What every request gets at once; a larger body waits for its room, and is not read meanwhile. */
+  /** Every request gets this much immediately. A larger body is not read while it waits for memory. */
   readonly smallBodyBytes: number;
-  /** The steps in which a larger body gets its room as it arrives. */
+  /** A larger body gets memory in these steps as it arrives. */
   readonly bodyStepBytes: number;
   /** For all larger bodies together. */
   readonly bodyRoomBytes: number;
-  /** How long a body waits for a step. */
+  /** How long a body waits for one step. */
   readonly bodyRoomMs: number;
 }
 
@@ -34,7 +34,7 @@ interface BodyPlace {
   readonly room: BodyRoom;
   /** The placements that may get it. */
   readonly placements: readonly string[];
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
 }
 

@@ -4,8 +4,8 @@ import type { FieldForm, GatewayConfig, GatewayUpstream } from '../model/gateway
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a doorman is told by its words: its file, where it listens, such as `0.0.0.0:8080`, and the version of its files.
- * @throws Error that says what is wrong with them; launchd starts the doorman again and its log has the reason
+ * The gateway's arguments: its file, where it listens, such as `0.0.0.0:8080`, and the version of its files.
+ * @throws Error about invalid arguments; launchd starts the gateway again, and its log has the reason
  */
 export async function readDoormanConfig(path: string, listen: string, version?: string): Promise<GatewayConfig> {
   const config = parseDoormanConfig(JSON.parse(await readFile(path, 'utf8')), listen);

@@ -3,13 +3,13 @@ import type { GatewayUpstream } from '../model/gateway.ts';
 /** Replaces a name in a text that arrives in pieces. */
 export interface Renaming {
   readonly rename: (chunk: Buffer) => Buffer;
-  /** What was kept back at the end, because it could have been the beginning of the name. */
+  /** The rest, which was kept because it could have been the beginning of the name. */
   readonly rest: () => Buffer;
 }
 
 /**
- * Puts the name that clients use in place of the runtime's own name of the model; undefined if they are the same. Within
- * a text of JSON its quotes would be escaped, so no text of an answer is changed.
+ * Replaces the runtime's name of the model by the name that clients use; undefined if they are equal. In a JSON string,
+ * the quotes around the name would be escaped, so the text of an answer is never changed.
  */
 export function renameModel({ model, servedName }: GatewayUpstream): Renaming | undefined {
   if (model === servedName) return undefined;
@@ -30,10 +30,10 @@ export function renameModel({ model, servedName }: GatewayUpstream): Renaming | 
   };
 }
 
-/** The bytes of a text as one character each, so that half a character at the end of a piece stays as it is. */
+/** Bytes as one character each, so that half a character at the end of a piece is not changed. */
 const latin = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** How much of `sought` is at the end of the text. */
+/** The length of the beginning of `sought` that is at the end of the text. */
 function beginning(text: string, sought: string): number {
   for (let length = Math.min(text.length, sought.length - 1); length > 0; length -= 1) {
     if (text.endsWith(sought.slice(0, length))) return length;

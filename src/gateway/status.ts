@@ -11,7 +11,7 @@ export interface OwnSight {
   readonly version?: string;
 }
 
-/** What the node itself may ask: `GET /doorman/status`, and how many are inside by `/doorman/inside/PLACEMENT`. */
+/** For the node itself: `GET /doorman/status`, and the number of requests in flight by `/doorman/inside/PLACEMENT`. */
 export async function statusAnswer(
   path: string,
   doors: readonly Endpoint[],
@@ -25,7 +25,7 @@ export async function statusAnswer(
   return { status: 200, body: { formatVersion: 1, strangers, version, placements } };
 }
 
-/** Whom the doorman has let in and who has no whole answer yet. */
+/** The requests in flight: admitted, and not completely answered yet. */
 function inside(door: Endpoint): number {
   const { running, waiting } = clientsInside(door);
   return running + waiting;

@@ -2,7 +2,7 @@ import { withAnySignal } from './any-signal.ts';
 
 /**
  * Runs `work` with a signal that aborts with one of `signals`, or after `ms`. Node 20 loses an `AbortSignal.timeout`
- * inside of `AbortSignal.any` when it collects garbage; a timer of our own survives.
+ * within `AbortSignal.any` when it collects garbage; a separate timer survives.
  */
 export async function withTimeLimit<Result>(
   ms: number,

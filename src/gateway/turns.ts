@@ -1,17 +1,17 @@
-/** A turn at the runtime. It is given back exactly once, whatever became of the request. */
+/** A turn at the runtime. It is returned exactly once, whatever the result of the request. */
 export interface Turn {
   readonly giveBack: () => void;
 }
 
-/** How many are at the runtime, and how many wait. */
+/** The number of requests at the runtime, and of those that wait. */
 export interface TurnCounts {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** Turns at one runtime, in the order in which they were asked for. */
+/** Turns at one runtime, in the order of the requests. */
 export interface Turns {
-  /** A turn; undefined when too many wait already, or when `signal` was aborted before it came. */
+  /** A turn; undefined if too many requests already wait, or if `signal` is aborted first. */
   readonly take: (signal: AbortSignal) => Promise<Turn | undefined>;
   readonly counts: () => TurnCounts;
 }
@@ -20,7 +20,7 @@ interface Waiting {
   readonly start: (turn: Turn) => void;
 }
 
-/** Turns for `most` requests at once, while up to `mostWaiting` others wait. */
+/** Turns for `most` requests in parallel, while up to `mostWaiting` others wait. */
 export function makeTurns(most: number, mostWaiting: number): Turns {
   let running = 0;
   const waiting: Waiting[] = [];

@@ -1,16 +1,16 @@
 import { readFile, stat } from 'node:fs/promises';
 
-/** What became of a file: its text, that there is none, or that it cannot be read. */
+/** The state of a file: its text, missing, or unreadable. */
 export type FileSight =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'absent' }
   | { readonly kind: 'unreadable' };
 
 /**
- * A reader that gives the value of a file and reads it again only when it has changed. One look costs one `stat`, so
- * that a new key counts from the next request on.
+ * Returns the value of a file, and reads the file again only after a change. A check costs one `stat`, so a new key is
+ * valid from the next request on.
  *
- * @param read makes the value; called once for each content
+ * @param read derives the value; called once for each content
  */
 export function watchedFile<T>(path: string, read: (sight: FileSight) => T): () => Promise<T> {
   let seen: { readonly mark: string; readonly value: T } | undefined;
@@ -25,7 +25,7 @@ export function watchedFile<T>(path: string, read: (sight: FileSight) => T): () 
 
 async function markOf(path: string): Promise<string> {
   try {
-    // Whoever puts a file renames a new one into its place.
+    // Files are replaced by renaming a new one into their place.
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
     return `${ino} ${size} ${mtimeNs}`;
   } catch (error) {

@@ -29,7 +29,7 @@ export interface RuntimeApi {
    * answer in one piece by the reason. Otherwise it is incomplete.
    */
   readonly endsStreams?: true;
-  /** How the runtime's error begins once it can answer nothing until it is started again. */
+  /** The beginning of the runtime's error when it must be restarted before it can answer again. */
   readonly deadError?: string;
 }
 
@@ -92,7 +92,7 @@ export interface GatewayKeys {
 /** The header with the secret of the node. */
 export const ownHeader = 'meshwright-own';
 
-/** What stands before a key when it is hashed, so that its hash is of no use for anything else. */
+/** The prefix of a key when it is hashed, so that the hash is useless anywhere else. */
 export const doormanKeyDomain = 'meshwright doorman\0';
 
 /** A running gateway's report on its port; `silent`: there was no readable answer, so the counts are unknown. */

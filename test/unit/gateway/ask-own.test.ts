@@ -272,7 +272,7 @@ describe('a client request', () => {
     expect(await passOn(requestOf('{"model":"tiny"}'), '/v1/x', [busy.endpoint], at)).toMatchObject(many);
     left.abort();
     await waiting;
-    const restarted = ['closed', 0, 2, 'The doorman is being restarted.'];
+    const restarted = ['closed', 0, 2, 'The gateway is being restarted.'];
     expect(await send(tiny, busy, { leaving: AbortSignal.abort() })).toEqual(restarted);
     const destroyed = responseOf({ destroyed: true });
     expect(await send(tiny, busy, { response: destroyed as never })).toEqual([undefined, 0, 2, undefined]);
