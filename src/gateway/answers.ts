@@ -120,7 +120,7 @@ export const refusals = {
     status: 400,
     type: 'invalid_request_error',
     code: 'unsupported_parameter',
-    message: `${field} is not taken here: ${servedName} is served as it is.`,
+    message: `${field} is not accepted: a request cannot change ${servedName}.`,
     param: field,
   }),
   wrongValue: (field: string, wanted: string): Refusal => ({
@@ -147,7 +147,7 @@ export const refusals = {
     status: 400,
     type: 'invalid_request_error',
     code: 'invalid_url',
-    message: 'The address of the request is none.',
+    message: 'The URL of the request is invalid.',
   }),
   noSuchPath: (path: string): Refusal => ({
     status: 404,
@@ -159,7 +159,7 @@ export const refusals = {
     status: 405,
     type: 'invalid_request_error',
     code: 'method_not_allowed',
-    message: `${method} is not possible here.`,
+    message: `${method} is not allowed here.`,
   }),
   notJson: (): Refusal => ({
     status: 415,
@@ -177,27 +177,27 @@ export const refusals = {
     status: 413,
     type: 'invalid_request_error',
     code: 'request_too_large',
-    message: `The body of a request may have ${mostBytes} bytes.`,
+    message: `The body of a request may have at most ${mostBytes} bytes.`,
   }),
   tooMany: (servedName: string): Refusal => ({
     status: 429,
     type: 'rate_limit_error',
     code: 'too_many_requests',
-    message: `Too many requests wait for ${servedName} already.`,
+    message: `Too many requests are waiting for ${servedName}.`,
     retryAfterSeconds: 5,
   }),
   noRoom: (): Refusal => ({
     status: 429,
     type: 'rate_limit_error',
     code: 'too_many_requests',
-    message: 'Too many large requests are here already.',
+    message: 'Too many large requests are arriving already.',
     retryAfterSeconds: 10,
   }),
   closed: (servedName: string, reason: string): Refusal => ({
     status: 503,
     type: 'unavailable_error',
     code: 'closed',
-    message: `${servedName} takes no requests now: ${reason}`,
+    message: `${servedName} is not accepting requests: ${reason}`,
     retryAfterSeconds: 30,
   }),
   down: (servedName: string, reason: string): Refusal => ({

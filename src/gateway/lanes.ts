@@ -160,7 +160,7 @@ async function passToOther(replica: Replica, way: Way): Promise<Miss | undefined
 /** What another gateway's refusal means for the client of this one. */
 function refusedThere(code: string): Miss {
   if (code === 'too_many_requests') return { kind: 'full', reason: 'too many requests wait there.' };
-  if (code === 'closed') return { kind: 'closed', reason: 'it takes no requests now.' };
+  if (code === 'closed') return { kind: 'closed', reason: 'it is not accepting requests.' };
   if (code === 'mesh_down') return { kind: 'down', reason: 'its runtime gives no answer.' };
   return { kind: 'down', reason: 'its gateway does not serve this model with this key yet.' };
 }

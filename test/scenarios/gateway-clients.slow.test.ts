@@ -245,7 +245,7 @@ describe('the gateway in front of a mesh that is down, closed or failing', () =>
       Array.from({ length: 20 }, () => errorOf(gateway.client.chat.completions.create(chat()))),
     );
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(refused[0]?.message).toContain('tiny takes no requests now: it is being restarted.');
+    expect(refused[0]?.message).toContain('tiny is not accepting requests: it is being restarted.');
     expect(refused[0]?.headers?.get('retry-after')).toBe('30');
     const [shut] = (await gateway.status()).placements;
     expect(shut).toMatchObject({ closed: 'it is being restarted.', running: 8, waiting: 3 });

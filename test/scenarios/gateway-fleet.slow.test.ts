@@ -169,7 +169,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       await rack.apply({ goal: { kind: 'stop', placements: ['chat'] } });
       const closed = await chat(clientKey);
       expect(closed.status).toBe(503);
-      expect(closed.text).toContain('tiny takes no requests now: it is stopped.');
+      expect(closed.text).toContain('tiny is not accepting requests: it is stopped.');
       await rack.apply({ goal: { kind: 'start', placements: ['chat'] } });
       expect((await chat(clientKey)).status).toBe(200);
       expect(leftIn(await rack.plan())).toEqual([]);
@@ -192,7 +192,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       expect(await eventually(async () => (await insideNow(['closed'])) === 1)).toBe(true);
       const refused = await chat(clientKey);
       expect(refused.status).toBe(503);
-      expect(refused.text).toContain('tiny takes no requests now: it was drained by its operator.');
+      expect(refused.text).toContain('tiny is not accepting requests: it was drained by its operator.');
       await signalRank('SIGCONT');
       const { plan, report, after, exit } = await draining;
       expect(JSON.parse((await answered).text).choices[0].message.content).not.toBe('');
@@ -250,7 +250,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       const refused = await chat(undefined);
       expect([refused.status, refused.text]).toEqual([
         503,
-        expect.stringContaining(`tiny takes no requests now: its endpoint has moved to port 8090 of ${first}.`),
+        expect.stringContaining(`tiny is not accepting requests: its endpoint has moved to port 8090 of ${first}.`),
       ]);
       await signalRank('SIGCONT');
       const whole = await answered;

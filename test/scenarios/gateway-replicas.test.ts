@@ -136,7 +136,7 @@ describe('a gateway with replicas', () => {
     second.closeGateway('it is stopped.');
     expect(await ask(first)).toEqual({
       status: 503,
-      text: expect.stringContaining('takes no requests now: it is stopped.'),
+      text: expect.stringContaining('is not accepting requests: it is stopped.'),
     });
     await second.stop();
     expect(await ask(first)).toEqual({

@@ -94,7 +94,7 @@ describe('a request from the node itself', () => {
   it('is rejected for a wrong method or body, and gets no answer once its client is gone', async () => {
     const { endpoint } = makeEndpoint();
     const wrong = await answerOwn({ door: endpoint, path: '/v1/x' }, requestOf('{}', json, 'PUT'), passing());
-    expect(wrong).toEqual(refused(405, 'method_not_allowed', 'PUT is not possible here.'));
+    expect(wrong).toEqual(refused(405, 'method_not_allowed', 'PUT is not allowed here.'));
     expect(await ask(endpoint, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
     expect(await ask(endpoint, {}, '[')).toMatchObject({ status: 400 });
     const gone = Object.assign(new Readable({ read: () => undefined }), { headers: json, method: 'POST' });
@@ -249,7 +249,7 @@ describe('a client request', () => {
   });
 
   it('must not set a field that would load a different model, except to null', async () => {
-    const message = 'adapters is not taken here: tiny is served as it is.';
+    const message = 'adapters is not accepted: a request cannot change tiny.';
     const at = () => makeEndpoint(undefined, 1, ['draft', 'adapters']);
     expect(await send({ ...tiny, adapters: 'x' }, at())).toEqual(['unsupported_parameter', 0, 0, message]);
     expect(await send({ ...tiny, adapters: null }, at())).toEqual(['mesh_down', 1, 0, isDown.body.error.message]);
@@ -259,7 +259,7 @@ describe('a client request', () => {
     for (const closed of [['it is closed.'], [undefined, 'it is closed.']]) {
       const at = makeEndpoint();
       at.clock.closed = closed;
-      expect(await send(tiny, at)).toEqual(['closed', 0, 1, 'tiny takes no requests now: it is closed.']);
+      expect(await send(tiny, at)).toEqual(['closed', 0, 1, 'tiny is not accepting requests: it is closed.']);
       expect(at.endpoint.turns.counts().running).toBe(0);
     }
     const busy = makeEndpoint();
@@ -268,7 +268,7 @@ describe('a client request', () => {
     const left = new AbortController();
     const waiting = busy.endpoint.turns.take(left.signal);
     const at = passing({ limits: { ...limits, smallBodyBytes: 99 } });
-    const many = { code: 'too_many_requests', message: 'Too many requests wait for tiny already.' };
+    const many = { code: 'too_many_requests', message: 'Too many requests are waiting for tiny.' };
     expect(await passOn(requestOf('{"model":"tiny"}'), '/v1/x', [busy.endpoint], at)).toMatchObject(many);
     left.abort();
     await waiting;
