@@ -168,7 +168,7 @@ describe('the facts that may be incomplete', () => {
     }
   });
 
-  it('omit only listed fields, each of them in at least one case', () => {
+  it('leave out only listed fields, and each listed field at least once', () => {
     for (const [fact, fields] of Object.entries(mayLeaveOut)) {
       for (const field of fields) {
         const others = fields.filter((one) => one !== field);

@@ -120,7 +120,7 @@ describe('a reboot of a simulated Mac', () => {
     expect(kinds).toEqual(['reboot studio-1 0', 'power-off studio-1 0', 'boot studio-1 1']);
   });
 
-  it("is refused to a user other than root in macOS's words", async () => {
+  it('fails like on macOS unless the user is root', async () => {
     const fleet = await up(await fresh());
     const ran = await sh(fleet, 'studio-1', '"$R/sbin/shutdown" -r now', 'user');
     expect([ran.code, ran.stderr]).toEqual([1, 'shutdown: NOT super-user\n']);

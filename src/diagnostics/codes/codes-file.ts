@@ -115,7 +115,7 @@ const schemaCodes = {
   },
   'schema/missing-key': {
     summary: 'A key is missing.',
-    cause: 'This section requires the key, which has no default.',
+    cause: 'This key is required: it has no default.',
     hint: 'Add the key.',
   },
   'schema/wrong-type': {

@@ -44,7 +44,7 @@ export interface PlanRequest {
   readonly targets: readonly NodeName[];
 }
 
-/** Omits from the digest what is not declared: node identities, model shapes, names of versions, and this computer. */
+/** The digest covers only what the file declares, not node identities, model shapes, version names or this computer. */
 function configHash(desired: DesiredFleet): Digest {
   const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
   const models = desired.models.map(({ shape: _, shapeUnknown: __, ...model }) => model);

@@ -20,7 +20,7 @@ export interface AdoptedCopy {
   readonly clonedBytes: number;
 }
 
-/** A smaller part of a model is not worth a folder in the plan. */
+/** If the copy holds less than this share of the model, the plan ignores it. */
 const leastShare = 0.1;
 
 /** Preference among folders with the same number of bytes. */

@@ -183,7 +183,7 @@ export const macosBuilds = defineRule(
       return {
         code: 'macos/builds-differ',
         subject: nodesSubject(nodes.map((node) => node.name)),
-        detail: prose`${what} has different builds: ${joinProse(each, '; ')}.`,
+        detail: prose`${what} runs different builds: ${joinProse(each, '; ')}.`,
         hint: 'Install the same update on all these Macs. A beta has a different build.',
       };
     }),

@@ -425,7 +425,7 @@ function accountCheck(name: string, one: PlacementCase): Omit<AccountCheck, 'dev
   };
 }
 
-/** Checks the rank account on each node before a placement that starts again is stopped. */
+/** Before a restart stops anything, checks that each node has the rank account. */
 function checkAccounts(one: PlacementCase, { desired, observation }: View): readonly Step[] {
   const { transport, nodes } = one.placement;
   const name = desired.system.accounts.ranks;

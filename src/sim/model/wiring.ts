@@ -57,7 +57,7 @@ export function reachOf(fleet: SimulatedFleet, node: string): Reach {
 }
 
 /**
- * The same including the office network, where every Mac in the rack has an address and a name, and reaches all others.
+ * Also includes the office network, on which every Mac can reach every other.
  *
  * @param named the names of the Macs
  */

@@ -45,7 +45,7 @@ export interface Gateway {
 export const stateAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'door' });
 
-/** The address of the number of requests in flight at a gateway for a closed placement. */
+/** The property that counts a closed placement's requests in flight at a gateway. */
 export const inFlightAddress = (port: number, placement: string): Addressed =>
   addressed({ kind: 'doorman', port, placement, part: 'inside' });
 

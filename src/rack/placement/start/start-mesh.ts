@@ -332,7 +332,7 @@ function leaderOf(ranks: readonly RankConfiguration[]): RankConfiguration {
 interface StartDeadline {
   /** The longest time without progress. */
   readonly stallMs: number;
-  /** The longest time with steady progress. */
+  /** The limit for a start that keeps making progress. */
   readonly boundMs: number;
 }
 

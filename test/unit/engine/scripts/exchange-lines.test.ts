@@ -6,7 +6,7 @@ const polled = (...lines: readonly string[]) => parseJobPoll(['state=running', .
 const many = Array.from({ length: 33 }, (_, at) => `n${at}`).join(' ');
 
 describe("the lines of a job's status about other Macs", () => {
-  it('name the Macs of the last bytes, and nothing that is not a list of names', () => {
+  it('accept a list of Mac names, and nothing else', () => {
     const lines = ['progress=7 9', 'activity=receiving 2'];
     const plain = { state: 'running', done: 7, total: 9, activity: 'receiving', kept: 2 };
     expect(polled(...lines, 'sources=studio-1 studio-3')).toEqual({ ...plain, sources: nodes(1, 3) });
