@@ -85,7 +85,7 @@ export const quietProgram = `# Starts exo and keeps prompts and answers out of i
 use strict;
 use warnings;
 
-# Whoever makes another home later has another folder than this one.
+# A home that is created later is a different folder.
 my $is_home = opendir my $home, shift @ARGV;
 pipe my $said, my $out or die "meshwright: pipe: $!\\n";
 my $reader = fork;

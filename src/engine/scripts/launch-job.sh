@@ -50,7 +50,7 @@ if [ -n "$peers" ]; then
     keep_key ssh-peers "$ssh_peers"
   fi
 fi
-# A running job reads its hours again and again.
+# A running job rereads its hours.
 sethours() {
   if [ -n "$hours" ]; then write "$folder/hours" "$hours$N"; else "$R/bin/rm" -f "$folder/hours"; fi
 }
@@ -72,7 +72,7 @@ must mkdir "$R/bin/mkdir" -p "$folder"
 stale() {
   q=''
   IFS= read -r q <"$1"
-  [ "$p" = "$q" ] || failed other-launch 'somebody else has launched this job'
+  [ "$p" = "$q" ] || failed other-launch 'a different run has launched this job'
 }
 old=$folder/old.$$
 if [ -e "$folder/pid" ]; then
@@ -84,7 +84,7 @@ if [ -e "$folder/pid" ]; then
   }
 fi
 sethours
-# A Mac that restarted while it exchanged, and was not shut down in order, may have panicked under the load.
+# If the Mac restarted during an exchange without an orderly shutdown, it may have panicked under the load.
 cable_rate=0
 if [ -n "$peers" ] && [ -e "$folder/exchanging" ]; then
   IFS=' ' read -r cable_rate x <"$folder/exchanging"

@@ -13,7 +13,7 @@ shown() {
   IFS= read -r x <"$b/lease/beat" && printf '|beat=%s\n' "$x"
   exit 0
 } 2>/dev/null
-# Fails when the lease is there. It may be gone a moment later, which is no failure: hence a second attempt.
+# mkdir fails if the lease exists. The lease may disappear a moment later, so there is a second attempt.
 make_lease() {
   "$R/bin/mkdir" "$b/lease" 2>/dev/null && return
   [ ! -d "$b/lease" ] || shown

@@ -11,7 +11,7 @@
 refuse_root "$account"
 account=${account:-${SUDO_USER:-root}}
 as_account() {
-  # Programs such as find want to enter the folder that they start in, and the home of the ssh user is closed to others.
+  # Programs such as find enter the folder in which they start, and other accounts cannot enter the ssh user's home.
   (cd "$build" && exec "$R/usr/bin/sudo" -n -H -u "$account" "$R/usr/bin/env" HOME="$build" TMPDIR="$build" "$@" </dev/null)
 }
 build_folder() {

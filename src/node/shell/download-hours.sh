@@ -22,7 +22,7 @@ inhours() {
   clock "${closes%:*}${closes#*:}00"
   left=$(((s - left + 86400) % 86400)) closes=$s
   clock "${opens%:*}${opens#*:}00"
-  # Within the hours, the end is nearer than the length of all hours.
+  # Within the hours, less time is left than all hours last.
   [ "$left" -gt 0 ] && [ "$left" -le "$(((closes - s + 86400) % 86400))" ]
 }
 waiting() {

@@ -77,7 +77,7 @@ judge_wired() {
   ! others || { m='unknown (another placement runs here)'; return; }
   slack
   n=0 m=normal
-  # Four looks in a second, until memory has fallen that the kernel gives back after the end of a process.
+  # Checks four times a second until the kernel has freed the memory of processes that have exited.
   while W=$(wired) && [ -n "$W" ] && [ "$W" -gt $((B + z)) ]; do
     n=$((n + 1))
     [ "$n" -lt 20 ] || { m=high; return; }

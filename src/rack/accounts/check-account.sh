@@ -79,7 +79,7 @@ hasrun() {
   [ -z "$pid" ] || return 1
   case $o in (*'runs = 0'*) return 1 ;; esac
 }
-# Five looks in a second.
+# Checks five times a second.
 n=0 w=''
 until hasrun; do
   n=$((n + 1))
@@ -90,7 +90,7 @@ until hasrun; do
   "$R/bin/sleep" 0.2
 done
 bootout
-# The account wrote these lines: only the expected ones count, and only so much is read.
+# The account wrote these lines, so only the expected ones count, and only a limited number of bytes is read.
 a=$N$("$R/usr/bin/head" -c 8192 "$d/answers" 2>/dev/null)$N
 e=''
 for k in $q; do

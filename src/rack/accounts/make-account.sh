@@ -11,22 +11,22 @@
 # Needs last_number: the last number of this range
 # Prints: @changed or @unchanged; fails with other-account, no-number
 f=$accounts/$name g=$accounts/$name.begun
-# The record has its path without the prefix.
+# In the record, the path has no root prefix.
 home=${home#"$R"}
-# `add Users|Groups KEY VALUE` gives the record `r` a key that it lacks, and no other value of one.
+# `add Users|Groups KEY VALUE` adds a missing key to the record `r`, and never changes the value of a key.
 add() {
   has "$2: $3" && return
   case "$N$r" in (*"$N$2:"*) failed other-account "/$1/$name has a different $2" ;; esac
   directory -create "$1" "$name" "$2" "$3"
 }
-# Leaves in `y` a value of ours, with the number `i`, that the record `r` does not have.
+# Leaves in `y` one of our values, with the number `i`, that the record `r` lacks; empty if it has them all.
 lacking() {
   y=''
   for x in "UniqueID: $i" "PrimaryGroupID: $i" "NFSHomeDirectory: $home" 'UserShell: /usr/bin/false' 'Password: *'; do
     has "$x" || y=$x
   done
 }
-# The first number that is neither an account's nor a group's; once chosen it is kept for later attempts.
+# Chooses the first number that no account and no group has. Later attempts use the same number.
 choose_number() {
   directory -list Users '' UniqueID
   l=$o
@@ -48,7 +48,7 @@ if [ -e "$f" ]; then
     unchanged
   fi
   [ -z "$r" ] || failed other-account "the account $name is not the one that meshwright created"
-  # macOS has taken it away: it gets its number back, where its group still has that.
+  # macOS has deleted the account. It gets its number back if its group still has that number.
   write "$g" "${u#uid=}$N"
   must rm "$R/bin/rm" -f "$f"
 fi
@@ -59,7 +59,7 @@ if [ -e "$g" ]; then
 elif [ -z "$r$o" ]; then
   choose_number
 else
-  # What macOS kept of an earlier installation has every value that is given below. The rest belongs to others.
+  # A record that macOS kept from an earlier installation has all values below. Any other record is not ours.
   i=${r##*UniqueID: }
   i=${i%%"$N"*}
   case $i in ('' | *[!0-9]*) i=0 ;; esac

@@ -10,7 +10,7 @@
 # `end_all UID NAME` kills every process of an account. Its services were removed before, so these processes were left
 # behind. After the account is deleted, macOS could give its number, and with it these processes, to another account.
 end_all() {
-  # Five looks in a second.
+  # Checks five times a second.
   n=0
   while :; do
     o=$("$R/bin/ps" -ax -o uid= -o pid= 2>&1) || failed ps "$o"

@@ -21,8 +21,8 @@ while [ "$#" -gt 0 ]; do
   shift 2
 done
 find_uv "$new"
-# Puts the wheels aside, and the archive of Python where uv looks for it below the address of a mirror: in a folder named
-# after its release, which stands in the name of the archive. UV_PYTHON_INSTALL_MIRROR takes file:// as well.
+# Moves the wheels aside, and the Python archive to where uv expects it below the address of a mirror: in a folder with
+# the name of its release, which the name of the archive contains. UV_PYTHON_INSTALL_MIRROR also accepts file://.
 w=''
 if [ -n "$offline" ]; then
   w=$new/wheels
@@ -62,8 +62,8 @@ if [ ! -f "$new/$p" ] || [ -h "$new/$p" ]; then failed python 'uv installed no P
 must link "$R/bin/ln" -s "$published/$p" "$new/venv/bin/python"
 "$R/usr/bin/awk" -v home="$published/${p%/*}" '/^home = / { $0 = "home = " home } { print }' "$new/venv/pyvenv.cfg" >"$d/cfg" || failed write 'pyvenv.cfg could not be written'
 must cp "$R/bin/cp" "$d/cfg" "$new/venv/pyvenv.cfg"
-# What was installed, for the seal: one digest of all files below the folder of packages, and one of each compiled library
-# of mlx, as `library.mlx.lib.libmlx.dylib=`. What says how and when a package came to this node alone is left out:
+# The installed files, for the seal: one digest of all files below the folder of packages, and one of each compiled library
+# of mlx, as `library.mlx.lib.libmlx.dylib=`. What differs between nodes is left out:
 # bytecode, and `RECORD` and `uv_*.json` of a distribution (uv: crates/uv-install-wheel and crates/uv-cache-info).
 l=$staging/libraries
 x=${p%%/bin/*}

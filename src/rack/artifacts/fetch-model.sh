@@ -43,7 +43,7 @@ leave_to_download() {
 }
 refuse_root "$account"
 [ -z "$plan" ] || refuse_root "$peer_account"
-# Without perl, this Mac exchanges nothing, and the source has everything.
+# Without perl, this Mac exchanges nothing, and gets everything from the source.
 [ -z "$plan" ] || has_perl || plan='' receives=''
 [ -z "$withheld" ] || [ -n "$receives" ] || failed token-needed 'this Mac gets nothing from other Macs'
 [ -z "$base" ] || room

@@ -22,7 +22,7 @@
 # server is asked again. After 429, the script waits as long as the header says (`t=52` is 52 seconds), for each file half
 # an hour altogether at most.
 #
-# Outside the job's hours, nothing is asked for. A download stops when they end, and continues when they begin again. One
+# Outside the job's hours, nothing is requested. A download stops when they end, and continues when they begin again. One
 # curl runs for an hour at most, because the clock may be changed meanwhile.
 #
 # Uses staged-files.sh
@@ -131,7 +131,7 @@ file() {
     [ "$3" -lt 16777216 ] || watch "$g"
     [ "$n" -eq "$3" ] || got "$g" "$4" "$3"
     [ "$3" -lt 16777216 ] || unwatch
-    # What an account had open it may still write: only a copy that root owns is compared and published.
+    # The account may still write to a file that it has open, so only root's copy is compared and published.
     if [ -n "$account" ]; then
       must copy "$R/bin/cp" -c "$g" "$g.own"
       must mv "$R/bin/mv" -f "$g.own" "$g"

@@ -1,7 +1,7 @@
 # Lists the files of a folder in the job's file `list`. A line has the SHA-256, the state and the path of a file; the state
 # is its device, inode, size, time of the last write and time of the last change. A file whose state is in the list of an
 # earlier run is not read again. Names that begin with a dot are left out; links to files are followed. Reading begins
-# two seconds after the first look, so that every later write changes the state.
+# two seconds after the first check, so that every later write changes the state.
 #
 # Uses ../../node/shell/sha256.sh
 # Needs folder: the folder

@@ -51,8 +51,8 @@ from_tar() {
   must mkdir "$R/bin/mkdir" -p "$new"
   tarred "$archive"
 }
-# What lies in the root of a disk image, but links, such as the one to the folder of applications. A mount that a job of
-# before has left is taken away first. An image that wants its licence accepted is refused.
+# Copies what is in the root of a disk image, except links, such as the one to the applications folder. Removes the mount
+# that an earlier job left. Refuses an image that asks to accept a license.
 from_image() {
   i=$staging/tree.image
   "$R/usr/bin/hdiutil" detach "$i" -force >/dev/null 2>&1
@@ -69,7 +69,7 @@ from_image() {
   must bad-archive "$R/bin/rmdir" "$i"
   [ -z "$x" ] || failed bad-archive "$x"
 }
-# A tool that unpacks nothing and exits with 0 would leave an empty version, which nothing later distinguishes.
+# A tool that unpacks nothing and exits with 0 would leave an empty version, and no later check would notice.
 unpack() {
   if [ ! -f "$archive" ] || [ -h "$archive" ]; then failed no-archive 'the archive is missing'; fi
   owned "$staging"

@@ -17,7 +17,7 @@ my ($own, $role, $seconds) = @ARGV;
 my ($message_bytes, $ping_bytes, $most_samples, $longest_line) = (65_536, 16, 200_000, 512);
 # A socket without room for this long counts as a stall. After the longer time, the cable carries nothing.
 my ($patience, $silent) = (0.1, 5);
-# The input is read after so many messages, because each time costs microseconds.
+# The input is read only after this many messages, because each read costs microseconds.
 my $read_every = 16;
 # Messages differ from their neighbors, and are compared whole, because perl compares quickly but copies slowly.
 my @messages = map { message($_) } 1 .. 4;

@@ -17,7 +17,7 @@ hasrun() {
   [ -z "$pid" ] || return 1
   case $o in (*'runs = 0'*) return 1 ;; (*'last exit code = 0'*) ;; (*) return 1 ;; esac
 }
-# Ten looks in a second.
+# Checks ten times a second.
 n=0
 until hasrun; do
   n=$((n + 1))

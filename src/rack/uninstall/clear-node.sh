@@ -12,7 +12,7 @@
 # Words: the labels of our services
 # Prints: @changed or @unchanged; fails with still-running
 y=''
-# Only a tree of ours goes, by the form of its name: `models/NAME/0123456789abcdef`.
+# Only our own trees are removed, recognized by their names: `models/NAME/0123456789abcdef`.
 istree() {
   case ${1##*/} in (*[!0-9a-f]*) return 1 ;; (????????????????) ;; (*) return 1 ;; esac
   [ -d "$1" ] && [ ! -h "$1" ]
@@ -26,7 +26,7 @@ ended() {
   c=$p
   n=0
   while :; do
-    # What the shell of a job has started outlives it, as root: so it is looked for as long as its parent is known.
+    # Programs that a job's shell started outlive it, as root, so they are searched while their parent is known.
     isrunning "$1" && c="$c $(family "$p")"
     pressed "job ${1##*/}" || return 0
     y=1
@@ -51,7 +51,7 @@ done
 [ -z "$with_models" ] || for t in "${opt:?}/models"/*/*; do
   if istree "$t"; then gone "$t"; fi
 done
-# A folder of trees that nothing is in goes too; so does the one above it, where it was not there before.
+# Removes empty folders of trees, and the folder above them if it did not exist before.
 "$R/bin/rmdir" "$opt/models"/* "$opt/models" "$opt" 2>/dev/null
 if [ ! -e "$opt" ] && [ -e "$opt_before" ]; then
   IFS= read -r x <"$opt_before"

@@ -1,11 +1,11 @@
-# The second part of `peer.pl`: the chunks and files of this Mac, and what it tells the others about itself.
+# The second part of `peer.pl`: the chunks and files of this Mac, and what it reports to the others.
 #
 # Uses connections.pl
 my (@workers, %announced);
-# Chunks of earlier files, which no other Mac may get before their file is proven.
+# Chunks of earlier files, which no other Mac may get before their file is verified.
 my %hidden;
 my ($is_dirty, $synced_at, $sync_pid, $done_bytes) = (0, time, 0, 0);
-# Whether this Mac downloads the rest itself, and until when it waits; what the others know of both, and the last report
+# Whether this Mac downloads the rest itself, and until when it waits; what the others know about both, and the last report
 # about waiting.
 my ($is_downloading, $waits, $state, $told_waits) = (0, $no_wait, "", $no_wait);
 
@@ -93,7 +93,7 @@ sub look_at_files {
     next if $file->{is_whole} || ($role eq "receive" && !$file->{is_downloaded});
     my $path = "$served/$file->{path}";
     my $size = -s (-e $path ? $path : "$path.part") // 0;
-    # What the controller sends grows under its own name.
+    # A file from the controller grows under its own name.
     $file->{is_whole} = -e $path && $size >= $file->{size};
     $file->{seen} = $file->{first} if $size < ($file->{size_seen} // 0);
     $file->{size_seen} = $size;
@@ -108,7 +108,7 @@ sub look_at_files {
   }
 }
 
-# --- what this Mac tells the others ---
+# --- reports to the other Macs ---
 
 sub is_up { my ($worker) = @_; return $worker->{map} ne "" && !$peers[$worker->{peer}]{dropped} }
 

@@ -26,12 +26,12 @@ my $silent = 4;
 my $grace = 1;
 # Time to wait for a Mac whose connection broke.
 my $linger = 5;
-# A Mac that asks nothing for this long has no power.
+# A Mac that requests nothing for this long counts as off.
 my $absent = 60;
 # A peer is named as a source for this long after a chunk from it.
 my $recent = 10;
 my $max_strikes = 3;
-# More Macs than this are not between two. Without a limit, two Macs would count each other as a way to one that is gone.
+# The most Macs between two others. Without a limit, two Macs would count each other as a path to a Mac that is gone.
 my $most_hops = 30;
 my $no_wait = "-----";
 my $no_digest = "\0" x 32;
@@ -123,7 +123,7 @@ sub ready {
   my ($socket, $seconds) = @_;
   my $end = time + $seconds;
   while ((my $left = $end - time) > 0) {
-    # Also while the other end never pauses.
+    # Checked even if the other end never pauses.
     exit 0 if $$ != $main && getppid != $main;
     vec(my $bits = "", fileno $socket, 1) = 1;
     return 1 if select($bits, undef, undef, $left < 1 ? $left : 1) > 0;
@@ -131,7 +131,7 @@ sub ready {
   return 0;
 }
 
-# What has arrived on a connection and was not used yet, by its number.
+# Received bytes that were not used yet, by the number of their connection.
 my %rest;
 
 sub receive {
@@ -153,7 +153,7 @@ sub read_line {
   return $1;
 }
 
-# At most so many bytes, and at least one.
+# Reads at most this many bytes, and at least one.
 sub read_some {
   my ($socket, $most) = @_;
   my $number = fileno $socket;
@@ -179,7 +179,7 @@ sub send_all {
   return 1;
 }
 
-# Keeps a connection to its part of the rate of a cable, after so many bytes since a time.
+# Limits a connection to its share of a cable's rate, given its bytes since a time.
 sub pace {
   my ($began, $bytes) = @_;
   my $ahead = $rate ? $bytes * $streams / $rate - (time - $began) : 0;

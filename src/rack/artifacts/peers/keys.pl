@@ -30,7 +30,7 @@ for (1 .. 5) {
   sysopen my $to, $new, O_WRONLY | O_CREAT | O_EXCL, 0600 or die "$new: $!\n";
   my $is_written = chown($before[4], $before[5], $to) && chmod($before[2] & 07777, $to) && print({$to} @kept) && close $to;
   my @now = lstat $path;
-  # Somebody else has changed the file meanwhile.
+  # A different program has changed the file meanwhile.
   if ($is_written && "@now[0, 1, 7, 9, 10]" ne "@before[0, 1, 7, 9, 10]") { unlink $new; next }
   exit 0 if $is_written && rename $new, $path;
   my $error = $!;

@@ -30,7 +30,7 @@
 # Uses chunks.pl
 # Uses ssh.pl
 my (%in_flight, %source_of, %seen_at, %clients, %done, %strikes);
-# Of wrong files: their state, chunks to compare, and the only peer from which a chunk may come.
+# For each wrong file: its state, chunks to compare, and the only peer from which a chunk may come.
 my (%wrong, %suspect, %only);
 my ($is_finishing, $is_told_all, $began, $last_source, $had_source) = (0, 0, time, time, 0);
 my ($report_out, $commands) = ("", "");
@@ -57,7 +57,7 @@ sub open_listeners {
   for my $one (grep { !$_->{socket} } @listen) {
     socket my $socket, PF_INET, SOCK_STREAM, 0 or next;
     setsockopt $socket, SOL_SOCKET, SO_REUSEADDR, 1;
-    # The address of a cable may come later, or again.
+    # A cable's address may appear later, or reappear.
     next if !bind($socket, pack_sockaddr_in($one->{port}, inet_aton($one->{address}))) || !listen($socket, 64);
     $one->{socket} = $socket;
   }
@@ -83,7 +83,7 @@ sub accept_client {
 
 # --- which chunk comes next ---
 
-# In a chain, the first peer of the plan that is up; a later one only after a time of grace.
+# In a chain, the first peer of the plan that is up; a later one only after a grace period.
 sub may_ask {
   my ($worker) = @_;
   return 0 if $peers[$worker->{peer}]{dropped};
@@ -120,8 +120,8 @@ sub next_chunk {
   return take_over(@others) // $late;
 }
 
-# A chunk that another Mac should get from the origin, when this one has all of its own. If that Mac is slow, it is far from
-# its last chunks; its next ones are left to it for a while.
+# When this Mac has all of its own chunks, chooses one that another Mac should get from the origin. The next chunks of
+# that Mac are left to it for a while; a slow Mac will not reach its last ones soon.
 sub take_over {
   my @missing = grep { !at_relay($_) } @_;
   my ($now, $left, $chosen, $best, %count) = (time, 2);
@@ -320,7 +320,7 @@ sub acquit_file {
   for my $i (sort { $a <=> $b } keys %$replaced) { strike($replaced->{$i}, $i) if defined $replaced->{$i} }
 }
 
-# A peer that is compared with may go.
+# The peer of a comparison may disappear.
 sub replace_judges {
   for my $n (keys %wrong) {
     my $judge = $wrong{$n}{judge};

@@ -13,7 +13,7 @@ if isours "$rb/confirmed"; then
   drop_outdated
   unchanged
 fi
-# Four looks in a second at a transaction that another process works on.
+# Checks four times a second while another process works on the transaction.
 n=0
 while isours "$rb/pending" && ischanging && [ "$n" -lt 240 ]; do
   n=$((n + 1))

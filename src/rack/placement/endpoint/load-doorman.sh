@@ -38,7 +38,7 @@ printf '%s: %s\n' "$own_header" "$x" >"$own" || failed write 'the secret of the 
 must chown "$R/usr/sbin/chown" "$owner" "$counts"
 must launchctl "$R/bin/launchctl" enable "$L"
 load_service "$plist"
-# Ten looks in a second. A reason of launchd tells more than an exit code.
+# Checks ten times a second. launchd's reason says more than an exit code.
 n=0
 until look && [ -n "$pid" ]; do
   n=$((n + 1))
@@ -50,7 +50,7 @@ END { print r != "" ? r : c }')
   fi
   "$R/bin/sleep" 0.1
 done
-# A gateway has to answer at the port; none does while another program listens there. Two looks in a second.
+# The gateway must answer on the port, which it cannot while another program listens there. Checks twice a second.
 n=0
 while [ -n "$status_url" ]; do
   x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 -H "@$own" "$status_url")

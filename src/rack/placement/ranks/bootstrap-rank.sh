@@ -75,7 +75,7 @@ if look; then
 fi
 refuse_marked
 must mkdir "$R/bin/mkdir" -p "$d" "${log%/*}"
-# Nothing is running now, so this is when a log that is too long makes room.
+# Nothing is running now, so a log that is too long can be shortened.
 ownlog "$log" "$user"
 if [ "$("$R/usr/bin/stat" -f %z "$log")" -gt "$most_log_bytes" ]; then
   must mv "$R/bin/mv" -f "$log" "$log.1"

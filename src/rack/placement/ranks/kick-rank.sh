@@ -19,7 +19,7 @@
 # Needs last_talked: the transport of the previous start, if it differed from the file
 # Prints: @changed or @unchanged; fails with no-record, other-generation, not-loaded, ended-at-once
 d=$folder
-# Counts what a start over RDMA takes in a file of the node, which no removal of a placement takes away.
+# Counts what a start over RDMA takes, in a file on the node that stays when a placement is removed.
 count_start() {
   m='' k=0
   [ ! -e "$b/rdma-starts" ] || while IFS= read -r x; do
@@ -29,7 +29,7 @@ count_start() {
   [ "$m" = "$u" ] || k=0
   write "$b/rdma-starts" "boot=$u${N}starts=$((k + takes))$N"
 }
-# `p` is the boot session in which the start before this one failed, where that was an earlier one.
+# `p` is the boot session in which the previous start failed, if it was an earlier session.
 mark_start() {
   m='' k='' p=''
   [ ! -e "$d/start" ] || while IFS= read -r x; do
@@ -67,7 +67,7 @@ write "$d/record" "${r}startedIn=$u${N}starts=$((c + 1))$N"
 [ "$transport" != rdma ] || count_start
 mark_start
 must launchctl "$R/bin/launchctl" kickstart "$L"
-# Four looks in a second at a service that shows no process; launchd may put off a start by ten seconds.
+# Checks four times a second for the service's process, because launchd may delay a start by ten seconds.
 n=0
 while look && [ -z "$pid" ]; do
   n=$((n + 1))

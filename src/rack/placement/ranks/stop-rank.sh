@@ -16,8 +16,8 @@
 # Needs outcome: the outcome for the mark of the last start: served, hung or failed; empty to record none
 # Prints: how it ended; @changed or @unchanged; fails with needs-reboot
 d=$folder
-# `family` leaves in `F` what is left of the processes in `F`: those that are, or descend from, or share a group with one of
-# them; zombies have ended.
+# `family` replaces the processes in `F` by all living ones that are in `F`, descend from one in `F`, or share its group.
+# Zombies do not count.
 family() {
   F=$("$R/bin/ps" -ax -o pid= -o ppid= -o pgid= -o stat= | "$R/usr/bin/awk" -v "seeds=$F" 'BEGIN { n = split(seeds, s, " "); for (i = 1; i <= n; i++) f[s[i]] = 1 }
 { parent[$1] = $2; group[$1] = $3; dead[$1] = $4 ~ /^Z/ }
@@ -29,8 +29,8 @@ END {
   for (p in parent) if ((p in f) && !dead[p]) printf "%s ", p
 }')
 }
-# Finds the process of the last start where launchd has forgotten it: by its number and the time of its start, or, when that
-# process has ended, as a group, whose number nobody gets as long as it has members.
+# Finds the process of the last start if launchd has forgotten it, by its number and its start time. If that process has
+# exited, finds its group, whose number stays in use while the group has members.
 noted() {
   [ -e "$d/process" ] || return 0
   u='' q='' t=''
@@ -42,7 +42,7 @@ noted() {
   x=$("$R/bin/ps" -o lstart= -p "$q")
   if [ -z "$x" ] || [ "$x" = "$t" ]; then F=$q; fi
 }
-# Whether the rank was started in this boot session, and no stop has recorded how that ended.
+# Whether the rank was started in this boot session and no stop has recorded the outcome.
 started() {
   x=''
   [ -e "$d/start" ] || return 1
@@ -59,8 +59,8 @@ wait_for() {
   done
   [ -z "$F" ]
 }
-# Writes down where the threads of a process are, before it is killed: `f` is the file, and stays empty where sample made
-# none in time. Samples of much older starts are taken away. sample(1): `sample pid duration -file filename`
+# Records where the threads of a process are before it is killed. `f` is the file, or empty if sample made none in time.
+# Removes the samples of much older starts. sample(1): `sample pid duration -file filename`
 sample_of() {
   g='' s=$b/log/sample-${d##*/}
   [ ! -e "$d/record" ] || while IFS= read -r y; do
@@ -133,7 +133,7 @@ fi
 family
 [ -n "$F$h" ] || unchanged
 session
-# A start that failed is told apart by whether its program had ended by itself.
+# A start whose program exited by itself has a separate outcome.
 v=$F w=failed
 [ -n "$F" ] || {
   w=exited
@@ -147,7 +147,7 @@ v=$F w=failed
   wait_for 20 || {
     mark kernel "processes=$F$N"
     [ -n "$before_reboot" ] || failed needs-reboot "processes survived KILL: $F"
-    # launchd keeps the service, since a bootout would wait for the process.
+    # The service stays loaded, because a bootout would wait for the process.
     [ -z "$f" ] || printf 'sample=%s\n' "${f##*/}"
     printf 'processes=%s\nended=needs-reboot\n' "${F% }"
     changed
