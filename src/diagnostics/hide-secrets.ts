@@ -100,7 +100,7 @@ function base64Within(secret: string, before: number): string {
   return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
 }
 
-/** The secrets that one command has read; its logs and records contain none of them, in no form. */
+/** The secrets that one command has read; its log, records and journal contain none of them, in no form. */
 export interface ReadSecrets {
   readonly add: (secret: string) => void;
   readonly hideIn: (text: string) => string;
@@ -114,6 +114,22 @@ export function readSecrets(): ReadSecrets {
     },
     hideIn: (text) => withoutSecrets(text, forms),
   };
+}
+
+/** The fields with every text hidden at every depth, except in fields with the names `kept`. */
+export const hideInFields = (
+  fields: object,
+  secrets: ReadSecrets,
+  kept: ReadonlySet<string> = new Set(),
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, kept.has(name) ? value : hideInValue(value, secrets, kept)]),
+  );
+
+function hideInValue(value: unknown, secrets: ReadSecrets, kept: ReadonlySet<string>): unknown {
+  if (typeof value === 'string') return secrets.hideIn(value);
+  if (Array.isArray(value)) return value.map((one) => hideInValue(one, secrets, kept));
+  return typeof value === 'object' && value !== null ? hideInFields(value, secrets, kept) : value;
 }
 
 /** Replaces every secret in a text. */

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../src/apply/journal/journal.ts';
+import { type JournalEntry, openJournal } from '../../src/apply/journal/journal.ts';
 import { closeRun, openRun, type RunOptions } from '../../src/apply/open-run.ts';
 import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
 import { observeFleet } from '../../src/apply/reach/observe.ts';
 import { runPlaybook } from '../../src/apply/run-playbook.ts';
+import { readSecrets } from '../../src/diagnostics/hide-secrets.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import type { Play, Task } from '../../src/engine/playbooks/playbook.ts';
@@ -14,6 +16,7 @@ import { read } from '../../src/rack/fact.ts';
 import { power as powerSetting } from '../../src/rack/settings/power.ts';
 import { shared } from '../rack/kept-running.ts';
 import { aStep } from '../rack/plans.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { controller, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { ownerFile, patientTiming } from './apply-steps.ts';
 import { runIn, runPlan } from './run-plan.ts';
@@ -21,6 +24,7 @@ import { runIn, runPlan } from './run-plan.ts';
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
 
 const rack = shared(() => startApplyRack('playbook'));
+const folder = temporaryFolder();
 
 /** A desired state in which Macs sleep after this many minutes. */
 const sleeping = (sleepMinutes: number): DesiredFleet => ({ ...rack.desired, power: { sleepMinutes } });
@@ -240,6 +244,19 @@ describe('a playbook', () => {
     expect([codes(over.report), over.report.isStopped]).toEqual([['task/wait-over'], true]);
     const undone = await play([{ tasks: [{ kind: 'verify' }] }], { desired: sleeping(26) });
     expect(codes(undone.report)).toContain('task/still-different');
+  });
+
+  it('hides a secret that a node prints from the journal', async () => {
+    const secrets = readSecrets();
+    secrets.add('hf_echoed');
+    const journal = openJournal(folder.path, 'run-echo', secrets);
+    const one: Play['nodes'] = { kind: 'names', names: [nodeName('studio-1')] };
+    const command = ['/bin/sh', '-c', 'printf "bad token %s%s\\n" hf_ echoed >&2; exit 3'];
+    const echo: Task = { kind: 'run', command, effect: 'none', deadlineMs: 20_000 };
+    await play([{ nodes: one, tasks: [echo] }], { runWith: { journal } });
+    journal.close();
+    const text = readFileSync(folder.at('run-echo.ndjson'), 'utf8');
+    expect([text.includes('bad token ********'), text.includes('hf_echoed')]).toEqual([true, false]);
   });
 
   it('waits only briefly for an interrupted command and records its outcome as unknown', async () => {

@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { hideInFields, type ReadSecrets } from '../../diagnostics/hide-secrets.ts';
 import type { JournalDocument, JournalIntent, JournalOutcome } from '../../model/files.generated.ts';
 import type { EffectKind, StepClass, StepOutcome } from '../../model/step.ts';
 import { namedSubject } from '../../model/subject.ts';
@@ -33,24 +34,28 @@ export const journalFolder = (stateFolder: string, cluster: string): string => j
 
 const journalSuffix = '.ndjson';
 
+/** Words of ours and names in the file, which readers compare. All other texts may quote a node. */
+const comparedFields = new Set(['phase', 'node', 'step', 'ends', 'outcome', 'state', 'verdict']);
+
 /**
  * Creates a run's journal, a file that only its owner can read. Creates the folder if it is missing, and deletes older
  * journals beyond the last fifty.
  * @throws FleetError `journal/cannot-write`
  */
-export function openJournal(folder: string, runId: string) {
+export function openJournal(folder: string, runId: string, secrets: ReadSecrets) {
   const path = join(folder, `${runId}${journalSuffix}`);
   let file: number | undefined = guarded(path, () => createIn(folder, path));
   let seq = 0;
   return {
     runId,
     /**
-     * Appends one record, which is on disk when this function returns, so that nothing is sent without a record.
+     * Appends one record, which is on disk when this function returns, so that nothing is sent without a record. Hides
+     * secrets in it.
      * @throws FleetError `journal/cannot-write`
      */
     write: (entry: JournalEntry): void => {
       seq += 1;
-      const record: JournalRecord = { seq, runId, at: new Date().toISOString(), ...entry };
+      const record = { seq, runId, at: new Date().toISOString(), ...hideInFields(entry, secrets, comparedFields) };
       guarded(path, () => {
         try {
           append(file, `${JSON.stringify({ ...record, sum: checksum(record) })}\n`);
@@ -70,7 +75,7 @@ export function openJournal(folder: string, runId: string) {
 }
 
 /** The first 16 hexadecimal digits of the SHA-256 of a record as JSON. */
-const checksum = (record: JournalRecord): string =>
+const checksum = (record: object): string =>
   createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
 
 function createIn(folder: string, path: string): number {

@@ -194,7 +194,7 @@ async function prepareRun(
     },
     /** @throws FleetError `journal/cannot-write` */
     begin: (): RunOptions => {
-      journal ??= openJournal(folder, run.log?.nextRunId() ?? newRunId(new Date()));
+      journal ??= openJournal(folder, run.log?.nextRunId() ?? newRunId(new Date()), run.secrets);
       return { ...prepared, journal };
     },
     close: () => journal?.close(),

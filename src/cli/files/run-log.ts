@@ -2,8 +2,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { pino } from 'pino';
 import { newRunId } from '../../apply/journal/journal.ts';
 import { safeJson } from '../../diagnostics/escape.ts';
-import { type ReadSecrets, secretMark } from '../../diagnostics/hide-secrets.ts';
-import type { Json } from '../../model/digest.ts';
+import { hideInFields, type ReadSecrets, secretMark } from '../../diagnostics/hide-secrets.ts';
 import { given } from '../../model/given.ts';
 import { eventLines, type LogEvent, type LogLevel } from './event-lines.ts';
 import { cannotWrite, writingTo } from './write-file.ts';
@@ -58,7 +57,7 @@ export function openRunLog({ path, level, verb, version, secrets, onLost }: RunL
   const write = (event: LogEvent): void => {
     for (const { level: at, event: name, node, msg, fields = {} } of eventLines(event)) {
       const line = { event: name, ...given({ node }), ...fields };
-      logger[at](hidden(line, secrets), secrets.hideIn(msg));
+      logger[at](hideInFields(line, secrets), secrets.hideIn(msg));
     }
   };
   write({ kind: 'verb-started', version });
@@ -73,13 +72,6 @@ export function openRunLog({ path, level, verb, version, secrets, onLost }: RunL
     },
     write,
   };
-}
-
-function hidden(value: Json, secrets: ReadSecrets): Json {
-  if (typeof value === 'string') return secrets.hideIn(value);
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((one) => hidden(one, secrets));
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, hidden(one, secrets)]));
 }
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;

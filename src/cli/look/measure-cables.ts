@@ -150,7 +150,7 @@ async function measureRack(run: Run, { cluster, ways, seconds }: MeasureOptions)
   const accounts = new Map(names.map((name) => [name, accountOn(observation.nodes[name]?.facts, ranks)]));
   refuseUnfit({ fleet, names, accounts }, observation);
   const sessions = new Map((await openSessions(run, ways, nodes)).map((session) => [session.node, session]));
-  const journal = openJournal(journalsOf(run, fleet.name), run.log?.nextRunId() ?? newRunId(new Date()));
+  const journal = openJournal(journalsOf(run, fleet.name), run.log?.nextRunId() ?? newRunId(new Date()), run.secrets);
   try {
     const keeper = await leaseKeeper(run, { journal, sessions, cluster: fleet.name });
     const before = kernelCounts(observation, names);

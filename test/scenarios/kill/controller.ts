@@ -10,6 +10,7 @@ import type { PlaybookOptions } from '../../../src/apply/playbook-report.ts';
 import { observeFleet } from '../../../src/apply/reach/observe.ts';
 import type { NodeTarget } from '../../../src/apply/reach/session.ts';
 import { runPlaybook } from '../../../src/apply/run-playbook.ts';
+import { readSecrets } from '../../../src/diagnostics/hide-secrets.ts';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { trustFor } from '../../../src/remote/keys/host-key-trust.ts';
 import type { Target } from '../../../src/remote/remote.ts';
@@ -69,7 +70,7 @@ async function obey(order: KillOrder): Promise<KillReport> {
     timing,
     run: () => ({
       ...limits,
-      ...mortal(order, openJournal(journalFolder(state, desired.name), runId)),
+      ...mortal(order, openJournal(journalFolder(state, desired.name), runId, readSecrets())),
       ways,
       desired,
       verb: playbook.name,

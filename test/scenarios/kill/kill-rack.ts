@@ -7,6 +7,7 @@ import { thisController } from '../../../src/apply/lease/controller.ts';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
 import { runPlaybook } from '../../../src/apply/run-playbook.ts';
 import { type RunTiming, realTiming } from '../../../src/apply/run-timing.ts';
+import { readSecrets } from '../../../src/diagnostics/hide-secrets.ts';
 import { loadPlaybook } from '../../../src/engine/playbooks/load.ts';
 import type { Playbook } from '../../../src/engine/playbooks/playbook.ts';
 import { nodeName } from '../../../src/model/node.ts';
@@ -185,7 +186,7 @@ export async function startKillRack(seed: string): Promise<KillRack> {
         desired,
         verb: 'apply',
         controller,
-        journal: openJournal(journalFolder(state, desired.name), newRunId(new Date())),
+        journal: openJournal(journalFolder(state, desired.name), newRunId(new Date()), readSecrets()),
         timing,
         leaseWaitMs: 0,
         onEvent: () => undefined,

@@ -19,6 +19,7 @@ import {
   readJournals,
 } from '../../../../src/apply/journal/journal.ts';
 import { readRates } from '../../../../src/apply/journal/measured-rates.ts';
+import { readSecrets } from '../../../../src/diagnostics/hide-secrets.ts';
 import { temporaryFolder } from '../../../temporary-folder.ts';
 import { runModule } from '../../own-process.ts';
 import { problemsOf } from '../../problems-of.ts';
@@ -29,6 +30,8 @@ const freshFolder = (): string => {
   folders += 1;
   return journalFolder(at(`${folders}`), 'studio-rack');
 };
+const secrets = readSecrets();
+const openIn = (folder: string, runId: string) => openJournal(folder, runId, secrets);
 const codeOf = (act: () => unknown) => problemsOf(act)[0]?.code;
 
 const begin = { phase: 'run', cluster: 'studio-rack', verb: 'apply', controller: 'ana@desk' } as const;
@@ -37,7 +40,7 @@ const end = { phase: 'end', isInterrupted: false } as const;
 describe('a run journal', () => {
   it('writes each record immediately as a line that only its owner can read', () => {
     const folder = freshFolder();
-    const journal = openJournal(folder, 'run-1');
+    const journal = openIn(folder, 'run-1');
     const path = join(folder, 'run-1.ndjson');
     journal.write(begin);
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ seq: 1, runId: 'run-1', ...begin });
@@ -52,21 +55,21 @@ describe('a run journal', () => {
     const folder = freshFolder();
     mkdirSync(join(folder, '..'), { recursive: true });
     writeFileSync(folder, 'a file');
-    expect(codeOf(() => openJournal(folder, 'run-1'))).toBe('journal/cannot-write');
+    expect(codeOf(() => openIn(folder, 'run-1'))).toBe('journal/cannot-write');
     const other = freshFolder();
-    openJournal(other, 'run-1').close();
-    expect(codeOf(() => openJournal(other, 'run-1'))).toBe('journal/cannot-write');
+    openIn(other, 'run-1').close();
+    expect(codeOf(() => openIn(other, 'run-1'))).toBe('journal/cannot-write');
   });
 
   it('has owner-only permissions under any umask and follows no symbolic link', () => {
     const before = process.umask(0);
     try {
       const folder = freshFolder();
-      openJournal(folder, 'run-1').close();
+      openIn(folder, 'run-1').close();
       const path = join(folder, 'run-1.ndjson');
       expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
       symlinkSync(join(folder, 'elsewhere'), join(folder, 'run-2.ndjson'));
-      expect(codeOf(() => openJournal(folder, 'run-2'))).toBe('journal/cannot-write');
+      expect(codeOf(() => openIn(folder, 'run-2'))).toBe('journal/cannot-write');
       expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
     } finally {
       process.umask(before);
@@ -76,7 +79,8 @@ describe('a run journal', () => {
   it('reports a record that does not fit on the disk and keeps all earlier ones', async () => {
     const folder = freshFolder();
     const module = `import { openJournal } from './src/apply/journal/journal.ts';
-const journal = openJournal(${JSON.stringify(folder)}, 'run-1');
+import { readSecrets } from './src/diagnostics/hide-secrets.ts';
+const journal = openJournal(${JSON.stringify(folder)}, 'run-1', readSecrets());
 for (let done = 0; ; done += 1) {
   try { journal.write(${JSON.stringify(begin)}); } catch (error) { console.log(done, error.message); break; }
 }`;
@@ -88,7 +92,7 @@ for (let done = 0; ; done += 1) {
   });
 
   it('does not accept records after it is closed', () => {
-    const journal = openJournal(freshFolder(), 'run-1');
+    const journal = openIn(freshFolder(), 'run-1');
     journal.close();
     expect(codeOf(() => journal.write(end))).toBe('journal/cannot-write');
   });
@@ -97,9 +101,23 @@ for (let done = 0; ; done += 1) {
     expect(newRunId(new Date('2026-11-20T11:18:44.123Z'))).toMatch(/^20261120T111844-[0-9a-f]{6}$/);
   });
 
+  it('hides secrets, except in names that readers compare', () => {
+    const folder = freshFolder();
+    const known = readSecrets();
+    known.add('studio');
+    const journal = openJournal(folder, 'run-1', known);
+    const about = { step: 'studio-1/run', node: 'studio-1', outcome: 'failed', ms: 1 } as const;
+    journal.write({ phase: 'outcome', ...about, problems: [{ code: 'task/command-failed', detail: 'told studio' }] });
+    journal.close();
+    expect(parseJournal(readFileSync(join(folder, 'run-1.ndjson'), 'utf8'))).toMatchObject({
+      records: [{ ...about, problems: [{ detail: 'told ********' }] }],
+      damaged: 0,
+    });
+  });
+
   it('is deleted after fifty newer runs', () => {
     const folder = freshFolder();
-    for (let at = 100; at < 160; at += 1) openJournal(folder, `run-${at}`).close();
+    for (let at = 100; at < 160; at += 1) openIn(folder, `run-${at}`).close();
     const names = readdirSync(folder).sort();
     expect([names.length, names[0], names.at(-1)]).toEqual([50, 'run-110.ndjson', 'run-159.ndjson']);
   });
@@ -109,7 +127,7 @@ describe('the journal reader', () => {
   it('lists runs newest first, and whether each has ended', () => {
     const folder = freshFolder();
     for (const runId of ['20260101T000000-aaaaaa', '20260102T000000-aaaaaa']) {
-      const journal = openJournal(folder, runId);
+      const journal = openIn(folder, runId);
       journal.write(begin);
       if (runId.startsWith('20260101')) journal.write(end);
       journal.close();
@@ -123,7 +141,7 @@ describe('the journal reader', () => {
 
   it('ignores a record that was cut off while being written', () => {
     const folder = freshFolder();
-    const journal = openJournal(folder, 'run-1');
+    const journal = openIn(folder, 'run-1');
     journal.write(begin);
     journal.close();
     appendFileSync(join(folder, 'run-1.ndjson'), '{"seq":2,"at":"x","phase":"intent","st');
@@ -133,7 +151,7 @@ describe('the journal reader', () => {
 
   it('counts damaged, missing and mistyped records and keeps the others', () => {
     const folder = freshFolder();
-    const journal = openJournal(folder, 'run-1');
+    const journal = openIn(folder, 'run-1');
     const lease = { phase: 'lease', node: 'studio-1', state: 'taken', token: 7 } as const;
     for (const entry of [begin, lease, lease, lease, end]) journal.write(entry);
     journal.close();
@@ -165,7 +183,7 @@ describe('the journal reader', () => {
   it('returns readable journals and names unreadable files', () => {
     const folder = freshFolder();
     expect(readJournals(folder)).toEqual({ runs: [], problems: [] });
-    openJournal(folder, 'run-2').close();
+    openIn(folder, 'run-2').close();
     mkdirSync(join(folder, 'run-1.ndjson'));
     execFileSync('mkfifo', [join(folder, 'run-3.ndjson')]);
     const { runs, problems } = readJournals(folder);
@@ -189,7 +207,7 @@ describe('the rates for the next plan', () => {
 
   /** Writes a run with these transfers. */
   function recordRun(folder: string, runId: string, transfers: readonly Transfer[]): void {
-    const journal = openJournal(folder, runId);
+    const journal = openIn(folder, runId);
     journal.write(begin);
     for (const [node, from, bytes, ms = 10_000] of transfers) {
       const transfer = { from, bytes, ms };
@@ -224,7 +242,7 @@ describe('the rates for the next plan', () => {
     const folder = freshFolder();
     const zero = { samples: 0, lost: 0, medianNs: 0, p99Ns: 0, maxNs: 0, missing: 0, wrong: 0 };
     const record = (runId: string, all: readonly (readonly [string, number])[]): void => {
-      const journal = openJournal(folder, runId);
+      const journal = openIn(folder, runId);
       journal.write(begin);
       for (const [end, rate] of all) {
         const tcp = { ...zero, bytesPerSecond: [4e9, rate] };

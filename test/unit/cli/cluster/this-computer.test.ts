@@ -17,7 +17,7 @@ describe('the fleet with what this computer has', () => {
     const [first] = fleet.thunderbolt.links;
     const ends = first?.ends.map(linkEndText).toReversed() ?? [];
     const measured = (runId: string, verdict: 'dead' | 'unrated' | 'unknown'): void => {
-      const journal = openJournal(journalsOf(run, fleet.name), runId);
+      const journal = openJournal(journalsOf(run, fleet.name), runId, run.secrets);
       const begun = { phase: 'run', cluster: fleet.name, verb: 'cables', controller: 'test' } as const;
       journal.write(begun);
       journal.write({ phase: 'measured', ends, verdict });
