@@ -28,7 +28,9 @@ const places = [
 ];
 
 it('sources and pages contain none of the banned expressions', () => {
-  const files = execFileSync('git', ['ls-files', ...places], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+  const files = execFileSync('git', ['ls-files', ...places], { cwd: root, encoding: 'utf8' })
+    .trim()
+    .split('\n');
   const found = files.flatMap((path) =>
     readFileSync(join(root, path), 'utf8')
       .split('\n')

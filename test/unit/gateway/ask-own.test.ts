@@ -40,7 +40,11 @@ function makeEndpoint(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: r
     upstream: { ...upstream, refusedFields, ownPaths: ['/v1/x', '/x'] },
     turns: makeTurns(maxRequests, 1),
     own: makeOwnRequests(() => clock.at),
-    flow: { sight: () => (lastTokenMsAgo === undefined ? {} : { lastTokenMsAgo }), begin: () => passage, forgetToken: () => undefined },
+    flow: {
+      sight: () => (lastTokenMsAgo === undefined ? {} : { lastTokenMsAgo }),
+      begin: () => passage,
+      forgetToken: () => undefined,
+    },
     closedBy: async () => clock.closed.shift(),
     others: async () => [],
     counts: () => counts,
