@@ -1,5 +1,5 @@
-// Rules that need types, and four rules of this project: paths on a Mac, commands for a node, time limits, and pure
-// folders. Biome has all fast rules.
+// Rules that need types, and five rules of this project: paths on a Mac, commands for a node, diagnostic codes, time
+// limits, and pure folders. Biome has all fast rules.
 import layers from './scripts/layers.cjs';
 
 const macFolders =
@@ -25,6 +25,17 @@ const commands = [
   { selector: `CallExpression[callee.property.name="exec"][arguments.0.type=${builtText}]`, message: commandRule },
   { selector: `Property[key.name="command"][value.type=${builtText}]`, message: commandRule },
 ];
+const isCode = '/^[a-z]+\\u002f[a-z]+(?:-[a-z0-9]+)*$/';
+const codeRule = 'Decide by a trait, an area or another field of the diagnostic (hasTrait, areaOf), not by its code.';
+const codes = [
+  'BinaryExpression[left.name="code"][right.type="TemplateLiteral"]',
+  'BinaryExpression[left.property.name="code"][right.type="TemplateLiteral"]',
+  `BinaryExpression[left.name="code"][right.value=${isCode}]`,
+  `BinaryExpression[left.property.name="code"][right.value=${isCode}]`,
+  `:matches(ArrayExpression, SwitchCase) > Literal[value=${isCode}]`,
+  'CallExpression[callee.object.name="code"][callee.property.name=/^(?:startsWith|includes|split)$/]',
+  'CallExpression[callee.object.property.name="code"][callee.property.name=/^(?:startsWith|includes|split)$/]',
+].map((selector) => ({ selector, message: codeRule }));
 const clocks = [
   { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: clockRule },
   { selector: 'CallExpression[callee.name="Date"]', message: clockRule },
@@ -76,7 +87,7 @@ export default {
     {
       files: ['src/**/*.ts'],
       excludeFiles: [nodePaths, generated, 'src/sim/**'],
-      rules: { 'forbidden/syntax': ['error', ...signals, ...paths, ...commands] },
+      rules: { 'forbidden/syntax': ['error', ...signals, ...paths, ...commands, ...codes] },
     },
     {
       files: pureFiles,
@@ -97,7 +108,7 @@ export default {
     {
       files: pureFiles,
       excludeFiles: [nodePaths, generated],
-      rules: { 'forbidden/syntax': ['error', ...signals, ...paths, ...commands, ...clocks] },
+      rules: { 'forbidden/syntax': ['error', ...signals, ...paths, ...commands, ...codes, ...clocks] },
     },
     { files: [nodePaths], rules: { 'forbidden/syntax': ['error', ...signals, ...clocks] } },
   ],

@@ -1,5 +1,5 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError, hasTrait } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { plainText } from '../diagnostics/prose-text.ts';
 import type { Plan, StepReport } from '../engine/plan/plan.ts';
@@ -249,7 +249,7 @@ export function reportOf(
 
 /** True for the first report of a lost lease, which both the rejected step and the renewal detect. */
 const isFirstOfItsLoss = (one: Diagnostic, at: number, all: readonly Diagnostic[]): boolean =>
-  one.code !== 'lease/lost' ||
+  !hasTrait(one, 'lost-lease') ||
   all.findIndex(({ code, subject }) => code === one.code && isSameSubject(subject, one.subject)) === at;
 
 /** The limit for both streams together. The output is used only if the command fails. */

@@ -1,5 +1,5 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError, hasTrait } from '../diagnostics/diagnostic.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
 import { given } from '../model/given.ts';
 import type { NodeName } from '../model/node.ts';
@@ -49,25 +49,13 @@ export async function lookAtDoor(way: OpenTarget, limits: UseLimits): Promise<Sh
   return state.kind === 'locked' ? shown : undefined;
 }
 
-/** Codes that can also mean that a Mac is at FileVault with an unknown preboot key. */
-const doorCodes: ReadonlySet<string> = new Set([
-  'ssh/locked-at-filevault',
-  'ssh/host-key-changed',
-  'ssh/host-key-unknown',
-  'ssh/no-key',
-  'ssh/key-encrypted',
-  'ssh/key-unusable',
-  'ssh/agent-declined',
-  'ssh/agent-unreachable',
-]);
-
 /** The key of a Mac that is waiting at FileVault; `problems` explain why the Mac was not reached. */
 export async function keyIfLocked(
   way: SshTarget,
   problems: readonly Diagnostic[],
   limits: UseLimits,
 ): Promise<ShownKey | undefined> {
-  if (way.kind !== 'way' || !problems.some(({ code }) => doorCodes.has(code))) return undefined;
+  if (way.kind !== 'way' || !problems.some((one) => hasTrait(one, 'maybe-locked'))) return undefined;
   try {
     return await lookAtDoor(way, limits);
   } catch (error) {
@@ -185,11 +173,11 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     const session = read(nodes[node]?.facts, bootSessionFact);
     if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };
     last = failures[node] ?? [];
-    const changed = last.find(({ code }) => code === 'ssh/host-key-changed');
+    const changed = last.find((one) => hasTrait(one, 'changed-key'));
     // Waiting does not turn a changed key into the pinned one.
     if (changed !== undefined) return sent({ ...changed, subject: nodeSubject(node) });
   }
-  const isLocked = last.some(({ code }) => code === 'ssh/locked-at-filevault');
+  const isLocked = last.some((one) => hasTrait(one, 'locked'));
   const detail = isLocked
     ? prose`${named(node)} accepted the password${isSaid ? ' and reported that it is unlocked' : ''}, but is still locked.`
     : prose`${named(node)} accepted the password and has not answered since.`;

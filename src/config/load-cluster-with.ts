@@ -2,7 +2,8 @@ import { makeDraft } from '../desired/draft.ts';
 import { resolveFleet } from '../desired/resolve.ts';
 import { rules } from '../desired/rules/registry.ts';
 import type { Finding, FindingPlace, KeysByDriver, PlaceText } from '../desired/rules/rule.ts';
-import { type Diagnostic, hasErrors, type SourceRange } from '../diagnostics/diagnostic.ts';
+import { codes } from '../diagnostics/diagnose.ts';
+import { type Diagnostic, hasErrors, hasTrait, type SourceRange } from '../diagnostics/diagnostic.ts';
 import { hideSecrets, withoutSecrets } from '../diagnostics/hide-secrets.ts';
 import type { ClusterSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet } from '../model/desired.ts';
@@ -89,7 +90,7 @@ function blamed(
 
 /** Sorts YAML errors first, because they explain other errors, and ambiguous values last: they matter least. */
 function bestFirst({ problems }: ReadDocument, meant: readonly Problem[]): readonly Problem[] {
-  const isReading = (problem: Problem): boolean => problem.code.startsWith('yaml/ambiguous-');
+  const isReading = (problem: Problem): boolean => hasTrait(codes[problem.code], 'ambiguous-value');
   return [...problems.filter((one) => !isReading(one)), ...meant, ...problems.filter(isReading)];
 }
 
@@ -127,7 +128,7 @@ function hiddenIn(one: Diagnostic, secrets: readonly string[]): Diagnostic {
     ...one,
     ...label,
     // This hint comes from the registry, so it cannot contain a secret.
-    hint: one.code === 'secret/not-a-source' ? one.hint : mapWords(one.hint, (words) => withoutSecrets(words, secrets)),
+    hint: hasTrait(one, 'fixed-hint') ? one.hint : mapWords(one.hint, (words) => withoutSecrets(words, secrets)),
     detail: mapWords(one.detail, (words) => withoutSecrets(words, secrets)),
     related: one.related.map((other) => hiddenIn(other, secrets)),
   };

@@ -1,7 +1,7 @@
 import type { Finding, FindingPlace } from '../desired/rules/rule.ts';
 import type { Severity } from '../diagnostics/code-entry.ts';
 import { codes, diagnose } from '../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { Prose } from '../model/text/prose.ts';
 import { placeOf, type SourceText, type Span } from './source-map.ts';
@@ -26,7 +26,7 @@ export function diagnosticsOf(source: SourceText, problems: readonly Problem[]):
   const byPlace = new Map<string, Problem>();
   for (const problem of problems) {
     const { line, column, endLine, endColumn } = placeOf(source, problem.span);
-    const matter = problem.code === 'schema/missing-key' ? 'absent' : 'present';
+    const matter = hasTrait(codes[problem.code], 'missing-key') ? 'absent' : 'present';
     const place = `${line}:${column}-${endLine}:${endColumn} ${matter}`;
     const other = byPlace.get(place);
     if (other === undefined || (severityOf(problem) === 'error' && severityOf(other) !== 'error')) {

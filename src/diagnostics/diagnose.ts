@@ -1,3 +1,4 @@
+import { given } from '../model/given.ts';
 import type { Prose } from '../model/text/prose.ts';
 import { type Code, defineCodes } from './code-entry.ts';
 import { applyCodes } from './codes/codes-apply.ts';
@@ -25,8 +26,8 @@ export type DiagnosticFields = { readonly detail: Prose } & Partial<
 /** Builds a diagnostic from a code, so that its summary and default hint are defined only once. */
 export function diagnose(code: DiagnosticCode | Code, fields: DiagnosticFields): Diagnostic {
   const entry: Code = typeof code === 'string' ? codes[code] : code;
-  const { severity, summary, hint, hands } = entry;
-  return { code: entry.code, severity, summary, hint, related: [], ...(hands && { hands }), ...fields };
+  const { severity, exit, traits, summary, hint } = entry;
+  return { code: entry.code, severity, ...given({ exit, traits }), summary, hint, related: [], ...fields };
 }
 
 /** Builds an error with one diagnostic. */

@@ -1,7 +1,7 @@
 import type { Answer } from '../model/probe.ts';
 import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
-import type { Severity } from './code-entry.ts';
+import type { CodeEntry, Severity, Trait } from './code-entry.ts';
 import { plainText } from './prose-text.ts';
 
 /** A list with at least one element. */
@@ -32,11 +32,15 @@ export const systemCode = (error: unknown): string | undefined =>
 /** The message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** True if a problem or its code has this trait. */
+export const hasTrait = (one: Pick<CodeEntry, 'traits'> | undefined, trait: Trait): boolean =>
+  one?.traits?.includes(trait) === true;
+
 /**
  * True if the problem needs a manual step at the rack or at a console (cables, the RDMA switch, a FileVault password).
  * If nothing else is wrong, the exit code is 3.
  */
-export const isHandsWork = ({ hands }: Pick<Diagnostic, 'hands'>): boolean => hands === true;
+export const isHandsWork = (one: Pick<Diagnostic, 'traits'>): boolean => hasTrait(one, 'hands');
 
 /** All severities, worst first. */
 export const severities: readonly Severity[] = ['error', 'warning', 'notice'];
@@ -71,7 +75,7 @@ interface CommandFailure extends Pick<Answer, 'exit' | 'stdout' | 'stderr'> {
 }
 
 /** One problem as data. The hint is required: every problem has a next step. */
-export interface Diagnostic {
+export interface Diagnostic extends Pick<CodeEntry, 'exit' | 'traits'> {
   /** The code, for example `cabling/missing`. */
   readonly code: string;
   readonly severity: Severity;
@@ -89,6 +93,4 @@ export interface Diagnostic {
   readonly handsAt?: readonly string[];
   readonly command?: CommandFailure;
   readonly related: readonly Diagnostic[];
-  /** Set if only a person at the rack or at the Mac's console can fix the problem. */
-  readonly hands?: true;
 }

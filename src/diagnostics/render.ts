@@ -2,7 +2,7 @@ import { everyNodeText } from '../model/node.ts';
 import { type Subject, subjectText } from '../model/subject.ts';
 import { type Cell, cellsOf, columnsOf, firmSpace, wrap } from './cells.ts';
 import type { Severity } from './code-entry.ts';
-import type { Diagnostic, SourceRange } from './diagnostic.ts';
+import { type Diagnostic, hasTrait, type SourceRange } from './diagnostic.ts';
 import { escapeText } from './escape.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { proseText, type Reader } from './prose-text.ts';
@@ -44,13 +44,10 @@ interface Page extends Reader {
   readonly paint: Paint;
 }
 
-/** Codes whose detail includes the summary and exactly what is wrong, so that the summary is left out. */
-const answeredByDetail: readonly string[] = ['cli/usage', 'select/unknown-node', 'select/unknown-placement'];
-
 function renderOne(one: Diagnostic, page: Page): string {
   return [
     headline(one, page.paint),
-    ...(answeredByDetail.includes(one.code) ? [] : indented(one.summary, '  ', page.columns)),
+    ...(hasTrait(one, 'whole-detail') ? [] : indented(one.summary, '  ', page.columns)),
     ...drawExcerpt(one, page),
     ...indented(proseText(one.detail, page, firmSpace), '  ', page.columns),
     ...indented(proseText(one.hint, page, firmSpace), '  hint: ', page.columns),

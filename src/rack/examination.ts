@@ -1,6 +1,6 @@
 import { needsRdma } from '../desired/layouts.ts';
 import type { Severity } from '../diagnostics/code-entry.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { Facts, NodeObservation } from '../model/facts/fact-values.ts';
 import type { LinkEnd, NodeName } from '../model/node.ts';
@@ -35,7 +35,7 @@ export interface Examination {
  * one finding, not one for each missing fact.
  */
 const isAway = (facts: Facts, failures: readonly Diagnostic[]): boolean =>
-  failures.some(({ code }) => code === 'ssh/dropped') ||
+  failures.some((one) => hasTrait(one, 'dropped')) ||
   Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
 
 /** The nodes that answered, in the order of `desired.nodes`. */

@@ -3,6 +3,7 @@ import { countText, isHandsWork } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { diagnosticJson, documentHead } from '../diagnostics/json.ts';
 import { commandText, proseText, type Reader, reasonWords } from '../diagnostics/prose-text.ts';
+import { areaOf } from '../engine/diagnose/rules.ts';
 import { surveyFleet } from '../engine/diagnose/survey.ts';
 import { type Evidence, type Stage, stages, type Trouble } from '../engine/diagnose/troubles.ts';
 import { registry } from '../engine/observe/facts.ts';
@@ -55,9 +56,7 @@ function troubleJson(reader: DoctorInput, trouble: Trouble): DoctorTrouble {
     return { node: one.node, fact: one.fact, source: proseText(one.source, reader), says };
   });
   const { subject } = finding;
-  const closed = troubles.flatMap(({ finding: { code, subject } }) =>
-    code.startsWith('sudo/') ? subjectNodes(subject) : [],
-  );
+  const closed = troubles.flatMap(({ finding: one }) => (areaOf(one) === 'sudo' ? subjectNodes(one.subject) : []));
   const own = desired.placements.find(({ name }) => isPlacement(subject, name))?.nodes ?? subjectNodes(subject);
   const isClosed = own.some((name) => closed.includes(name));
   const refused = (trouble.refused ?? []).map(commandKey);

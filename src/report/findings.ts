@@ -2,6 +2,7 @@ import { columnsOf, firmSpace } from '../diagnostics/cells.ts';
 import { type Diagnostic, severities } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { proseText } from '../diagnostics/prose-text.ts';
+import { given } from '../model/given.ts';
 import { alike } from '../model/lists.ts';
 import { everyNodeText } from '../model/node.ts';
 import {
@@ -80,7 +81,7 @@ export function findingLines(finding: MergedFinding, page: Page): readonly strin
 }
 
 /** Findings with the same code and hint, shown as one. */
-export interface MergedFinding extends Pick<Diagnostic, 'code' | 'severity' | 'summary' | 'hands'> {
+export interface MergedFinding extends Pick<Diagnostic, 'code' | 'severity' | 'exit' | 'traits' | 'summary'> {
   /** One text if all are equal, otherwise one per subject. */
   readonly details: readonly Prose[];
   readonly hint: Prose;
@@ -114,12 +115,12 @@ function namesOf(findings: readonly Diagnostic[]): string {
 function mergeOne([first, same]: readonly [Diagnostic, readonly Diagnostic[]]): MergedFinding {
   const names = (all: readonly Diagnostic[]): readonly string[] => all.map((one) => onlyNode(one) ?? '');
   const groups = alike(same, (one) => patternOf(one, one.detail));
-  const { code, severity, summary, hands } = first;
+  const { code, severity, exit, traits, summary } = first;
   return {
     code,
     severity,
+    ...given({ exit, traits }),
     summary,
-    ...(hands && { hands }),
     details: groups.map(([one, group]) => {
       const detail = about(one, one.detail, names(group));
       if (groups.length === 1 || mentionsAny(one.detail, subjectNodes(one.subject))) return detail;

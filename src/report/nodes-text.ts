@@ -1,45 +1,13 @@
-import type { sshCodes } from '../diagnostics/codes/codes-ssh.ts';
+import { sshCodes } from '../diagnostics/codes/codes-ssh.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { NodeSurvey } from '../engine/diagnose/survey.ts';
 import type { Unreached } from '../engine/plan/view.ts';
 import { everyNodeText } from '../model/node.ts';
 import { counted } from './page.ts';
 
-/** The reasons why a node was not reached, in at most 28 columns to fit a table row. */
-const shortReasons: Readonly<Record<keyof typeof sshCodes, string>> = {
-  'ssh/unreachable': 'no answer',
-  'ssh/refused': 'refused',
-  'ssh/timed-out': 'connecting timed out',
-  'ssh/not-ssh': 'not an SSH server',
-  'ssh/too-many-connections': 'rejects more connections',
-  'ssh/no-common-algorithm': 'no common safe algorithm',
-  'ssh/host-key-unknown': 'host key unknown',
-  'ssh/host-key-changed': 'host key changed',
-  'ssh/host-key-unproven': 'host key not verified',
-  'ssh/host-key-revoked': 'host key revoked',
-  'ssh/certificate-authority': 'trusted only through a CA',
-  'ssh/authentication-failed': 'login refused',
-  'ssh/no-key': 'no SSH key available',
-  'ssh/key-unusable': 'key file unusable',
-  'ssh/key-encrypted': 'key encrypted, no agent',
-  'ssh/agent-declined': 'ssh agent declined',
-  'ssh/agent-unreachable': 'ssh agent does not answer',
-  'ssh/proxyjump': 'behind a jump host',
-  'ssh/config-unreadable': 'ssh_config not readable',
-  'ssh/config-unsupported': 'ssh_config not supported',
-  'ssh/bad-address': 'no usable address',
-  'ssh/password-refused': 'password refused',
-  'ssh/no-password-login': 'no password login',
-  'ssh/strange-prompt': 'unexpected prompt',
-  'ssh/locked-at-filevault': 'locked at FileVault',
-  'ssh/dropped': 'connection lost',
-  'ssh/exit-unknown': 'exit code unknown',
-  'ssh/sudo-needs-password': 'sudo asks for a password',
-  'ssh/sudo-needs-terminal': 'sudo asks for a terminal',
-  'ssh/sudo-denied': 'sudo refused',
-};
-
-const reasons: ReadonlyMap<string, string> = new Map(Object.entries(shortReasons));
+const reasons: ReadonlyMap<string, string> = new Map(
+  Object.entries(sshCodes).map(([code, { reason }]) => [code, reason]),
+);
 
 /** The reason in an unreached node's row; the summary for codes without a short reason. */
 export function reasonText({ failure }: NodeSurvey): string {

@@ -32,6 +32,14 @@ const cases: readonly (readonly [place: string, text: string, rule?: string])[] 
   ['src/apply/reach', `export const a = ${remote} => remote.exec('rm ' + name);`, syntax],
   ['src/apply/reach', 'export const a = (name: string) => ({ command: `rm ${name}` });', syntax],
   ['src/model', 'export const a = (name: string) => ({ command: `rm ${name}` });', syntax],
+  // Diagnostic codes, which carry what a decision needs.
+  ['src/cli', "export const a = (code: string) => code === 'ssh/refused';", syntax],
+  ['src/model', "export const a = (b: { code: string }) => b.code !== 'ssh/refused';", syntax],
+  ['src/cli', 'export const a = (b: { code: string }, c: string) => b.code === `rdma/${c}`;', syntax],
+  ['src/cli', "export const a = ({ code }: { code: string }) => code.startsWith('ssh/');", syntax],
+  ['src/cli', "export const a = (b: { code: string }) => b.code.startsWith('ssh/');", syntax],
+  ['src/cli', "export const a = new Set(['ssh/refused', 'ssh/timed-out']);", syntax],
+  ['src/cli', "export const a = { code: 'ssh/refused', isLate: (code: string) => code === '113' };"],
   // Time limits.
   ['src/gateway', 'export const a = AbortSignal.any([AbortSignal.timeout(1)]);', syntax],
   ['src/gateway', 'export const a = AbortSignal.any([]);'],

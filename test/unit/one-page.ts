@@ -26,7 +26,8 @@ const isProse = (value: unknown): value is Prose =>
 /** Values as JSON, with subjects, texts and addresses as on screens and in plans. */
 export const jsonText = (value: unknown): string | undefined =>
   JSON.stringify(value, (key, one: unknown) => {
-    if (['about', 'isBroughtByApply', 'hands', 'handsAt'].includes(key)) return undefined;
+    if (['about', 'isBroughtByApply', 'traits', 'handsAt'].includes(key)) return undefined;
+    if (key === 'exit' && typeof one === 'number') return undefined;
     if (isProse(one)) return plainText(one);
     if (key === 'subject' && typeof one === 'object') return subjectText(one as Subject);
     if (typeof one !== 'object' || one === null || !('property' in one) || typeof one.property !== 'object') return one;

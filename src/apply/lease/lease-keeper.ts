@@ -1,5 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic, NonEmpty } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait, type NonEmpty } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import {
   type LeaseClaim,
@@ -90,7 +90,7 @@ function askAgain(session: Session, { claim, timing, askMs }: LeaseWish, watched
 async function askUntilHeard(...about: Parameters<typeof askForLease>): Promise<TakeAnswer> {
   const [session] = about;
   const answer = await askForLease(...about);
-  const isUnheard = answer.kind === 'failed' && answer.diagnostics[0].code === 'ssh/dropped';
+  const isUnheard = answer.kind === 'failed' && hasTrait(answer.diagnostics[0], 'dropped');
   return isUnheard && !session.isLost() ? askUntilHeard(...about) : answer;
 }
 

@@ -1,5 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
@@ -46,8 +46,7 @@ export async function runReboot(step: StepOf<'reboot'>, context: StepContext): P
 
 /** Whether the Mac was observed at the end, so that its lease can be renewed and released. */
 const answers = (to: 'up' | 'off', { outcome, diagnostics }: StepResult): boolean =>
-  (to === 'up' && outcome === 'changed') ||
-  diagnostics.some(({ code }) => code === 'reboot/not-rebooted' || code === 'reboot/still-on');
+  (to === 'up' && outcome === 'changed') || diagnostics.some((one) => hasTrait(one, 'still-answers'));
 
 /** Observes with growing pauses until `judge` gives a result; undefined after the deadline. */
 async function watch(
@@ -97,17 +96,15 @@ async function lockedBehind(
   problem: Diagnostic,
   context: StepContext,
 ): Promise<Diagnostic | undefined> {
-  if (problem.code === 'ssh/locked-at-filevault') return problem;
+  if (hasTrait(problem, 'locked')) return problem;
   const way = context.way(node);
-  if (!strangeKeys.has(problem.code) || way.kind !== 'way') return undefined;
+  if (!hasTrait(problem, 'strange-key') || way.kind !== 'way') return undefined;
   const { lookMs: deadlineMs, signal } = context;
   const shown = await lookAtDoor(way, { deadlineMs, signal }).catch(() => undefined);
   if (shown === undefined) return undefined;
   const detail = `It shows the key ${shown.fingerprint}, which is not pinned yet.`;
   return { ...lockedAtFileVault(way.target, detail), subject: nodeSubject(node) };
 }
-
-const strangeKeys: ReadonlySet<string> = new Set(['ssh/host-key-changed', 'ssh/host-key-unknown']);
 
 /** Undefined to keep waiting: the Mac is unlocked or not reachable right now. Otherwise a person must unlock it. */
 async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext): Promise<StepResult | undefined> {
@@ -120,11 +117,11 @@ async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext
   const result = await context.unlock(node, { signal, onProgress: (text) => context.progress({ text }) });
   if (result.kind !== 'failed') return undefined;
   const { diagnostic, isSent } = result;
-  if (diagnostic.code === 'run/interrupted') return interrupted;
+  if (hasTrait(diagnostic, 'interrupted')) return interrupted;
   if (!isSent) return blocked(diagnostic);
   // The result of sending the password says more than the lock itself.
   const told = [{ ...diagnostic, related: [...diagnostic.related, locked] }];
-  return { outcome: diagnostic.code === 'unlock/no-return' ? 'failed' : 'blocked', diagnostics: told };
+  return { outcome: hasTrait(diagnostic, 'no-return') ? 'failed' : 'blocked', diagnostics: told };
 }
 
 function notReturned(step: StepOf<'reboot'>, last: Look | undefined): Diagnostic {

@@ -1,5 +1,5 @@
 import { layoutOn } from '../../desired/layouts.ts';
-import { FleetError } from '../../diagnostics/diagnostic.ts';
+import { FleetError, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { firstFailingRank } from '../../drivers/classify-log.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import { scriptBody } from '../../engine/scripts/registry.ts';
@@ -71,7 +71,7 @@ export async function withFailingRank(step: Step, context: StepContext, result: 
   const placement = startedBy(step, context);
   if (result.outcome !== 'failed' || placement === undefined) return result;
   // A slow or different answer is not the failure of a rank.
-  const isAnswered = step.act.kind === 'prove' && !result.diagnostics.some(({ code }) => code === 'ask/no-token');
+  const isAnswered = step.act.kind === 'prove' && !result.diagnostics.some((one) => hasTrait(one, 'no-token'));
   if (isAnswered) return result;
   const runtime = context.desired.runtimes.find(({ name }) => name === placement.runtime);
   if (runtime === undefined) return result;

@@ -2,7 +2,7 @@ import { isDone } from '../../apply/execute.ts';
 import { stepsOf } from '../../apply/playbook-report.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
 import { loadedModels } from '../../desired/layouts.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
 import { hashWorks } from '../../engine/plan/hash-works.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
@@ -67,7 +67,7 @@ interface HashPlace {
 const modelOf = ({ step: { act } }: StepReport): string =>
   act.kind === 'job' && act.name === 'rehash-model' ? act.args.tree.name : '';
 
-const isWrong = ({ diagnostics }: StepReport): boolean => diagnostics.some(({ code }) => code === 'model/wrong-files');
+const isWrong = ({ diagnostics }: StepReport): boolean => diagnostics.some((one) => hasTrait(one, 'wrong-files'));
 
 /**
  * Hashes the models' files on the nodes. A model with wrong files then counts as changed. Asks nothing, because hashing

@@ -4,6 +4,7 @@ import { runPlaybook } from '../../apply/run-playbook.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { packageText, sourceFile } from '../../desired/package-source.ts';
 import { extraName } from '../../desired/settle/settle-trees.ts';
+import { hasTrait } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { EffectTotal, Plan, StepReport } from '../../engine/plan/plan.ts';
 import type { DesiredNode, UnreadArchive } from '../../model/desired.ts';
@@ -168,7 +169,7 @@ function failureOf({ runtime, made: { source } }: UnmadeRuntime, { step: { act }
   const [why] = diagnostics;
   if (why === undefined) return 'The work was not finished.';
   const isSource = act.kind === 'job' && act.name === 'fetch-source';
-  if (!isSource || source === undefined || why.code !== 'step/wrong-digest') return plainText(why.detail);
+  if (!isSource || source === undefined || !hasTrait(why, 'wrong-digest')) return plainText(why.detail);
   const entry = extraName(runtime.name, sourceFile(source));
   return `The archive of this commit has other bytes than the lock records. GitHub may have packed it differently, or it was replaced. If you trust the new bytes, remove the line \`${entry}\` from the lock.`;
 }

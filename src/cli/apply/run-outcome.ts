@@ -3,7 +3,7 @@ import { type LeaseRefusal, leaseHeld } from '../../apply/lease/lease-keeper.ts'
 import { type PlaybookReport, type PlaybookWork, stepsOf } from '../../apply/playbook-report.ts';
 import { isMadeFirst } from '../../desired/settle/settle-runtime.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
-import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Goal } from '../../engine/goals/scope.ts';
@@ -92,7 +92,7 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
 /** Fallbacks that can be started since a start of this run failed. Earlier offers were shown with their plan. */
 export function newOffers({ report: { works }, last }: RunOutcome): readonly Diagnostic[] {
   const offers = (plan: Plan | undefined): readonly Diagnostic[] =>
-    plan?.diagnostics.filter(({ code }) => code === 'mesh/fallback-there') ?? [];
+    plan?.diagnostics.filter((one) => hasTrait(one, 'fallback')) ?? [];
   const shown = works.flatMap(({ plan }) => offers(plan));
   if (works.every(({ run }) => run === undefined)) return [];
   return offers(last?.plan).filter(({ subject }) => !shown.some((one) => isSameSubject(one.subject, subject)));

@@ -2,6 +2,7 @@ import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/settle.ts';
+import { hasTrait } from '../../diagnostics/diagnostic.ts';
 import { fleetWithout, type Goal } from '../../engine/goals/scope.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import { inFleetOrder } from '../../engine/playbooks/expand.ts';
@@ -211,7 +212,7 @@ export function uninstallationOf(
 }
 
 const refusesLogin = ({ failures }: FleetObservation, node: NodeName): boolean =>
-  failures[node]?.some(({ code }) => code === 'ssh/authentication-failed') === true;
+  failures[node]?.some((one) => hasTrait(one, 'login-refused')) === true;
 
 /**
  * Nodes that refuse the login and are marked in the lock as withdrawing, which happens just before the script that

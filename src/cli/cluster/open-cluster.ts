@@ -7,7 +7,7 @@ import { judgeHolds } from '../../desired/resolve.ts';
 import { selectNodes } from '../../desired/select.ts';
 import { withOtherMac, withoutWithdrawal } from '../../desired/settle/settle.ts';
 import { diagnose, failure } from '../../diagnostics/diagnose.ts';
-import { countText, type Diagnostic, FleetError, hasErrors } from '../../diagnostics/diagnostic.ts';
+import { countText, type Diagnostic, FleetError, hasErrors, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { commandText } from '../../diagnostics/prose-text.ts';
 import { loadCluster, parseLock } from '../../engine/load-cluster.ts';
 import type { ClusterLock, HostKey } from '../../model/cluster-lock.ts';
@@ -119,7 +119,7 @@ export const refuseErrors: typeof refuseAny = (diagnostics, sources) =>
 
 /** Only counts warnings about the file's contents, but immediately shows who else can change the file. */
 function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
-  const isUrgent = (one: Diagnostic): boolean => one.code === 'cli/file-open-to-others';
+  const isUrgent = (one: Diagnostic): boolean => hasTrait(one, 'urgent');
   showDiagnostics(run.console, diagnostics.filter(isUrgent));
   const others = diagnostics.filter((one) => !isUrgent(one));
   if (others.length === 0) return;

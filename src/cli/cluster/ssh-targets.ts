@@ -4,6 +4,7 @@ import { type NodeTarget, openSession, type Session, type SshTarget } from '../.
 import { emptyLock } from '../../config/lock.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError, messageOf, systemCode } from '../../diagnostics/diagnostic.ts';
+import { areaOf } from '../../engine/diagnose/rules.ts';
 import type { HostKeyLock, PinnedKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
@@ -100,7 +101,7 @@ export function closeAll(sessions: readonly Session[]): void {
 }
 
 /** Without a simulator, or with a damaged lock, no node is reachable. This ends the run, not each node. */
-const isAboutTheRun = (error: FleetError): boolean => !error.diagnostics[0].code.startsWith('ssh/');
+const isAboutTheRun = (error: FleetError): boolean => areaOf(error.diagnostics[0]) !== 'ssh';
 
 function realTargets(run: Run, clusterFile: string, lock: HostKeyLock): Reach {
   const resolver = createReachResolver(localReachEnv());

@@ -5,6 +5,7 @@ import { sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import type { FleetError } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { areaOf } from '../../engine/diagnose/rules.ts';
 import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
 import { type Digest, digestOf, jsonObject, parsedJson } from '../../model/digest.ts';
 import { groupBy } from '../../model/lists.ts';
@@ -20,7 +21,7 @@ import { gatewayProgram } from './gateway-program.ts';
 import { judgeFiles } from './open-cluster.ts';
 
 /** True if the file asks for something that the caller did not allow. */
-export const isAboutTrust = ({ diagnostics: [{ code }] }: FleetError): boolean => code.startsWith('trust/');
+export const isAboutTrust = ({ diagnostics: [one] }: FleetError): boolean => areaOf(one) === 'trust';
 
 /** These answer everybody without a login, and what comes from them is compared with the lock. */
 const publicHosts: readonly string[] = ['huggingface.co', 'github.com', 'api.github.com', 'nodejs.org'];

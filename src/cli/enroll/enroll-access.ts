@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type LogIn, type OpenTarget, sharedLogin, type UseLimits, withRemote } from '../../apply/reach/session.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
@@ -69,7 +69,7 @@ export async function settleAccess(run: Run, wanted: AccessWanted): Promise<Acce
 
 /** Adds the missing line to a rejected login: the public key that was offered first. */
 async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnostic> {
-  if (problem.code !== 'ssh/authentication-failed') return problem;
+  if (!hasTrait(problem, 'login-refused')) return problem;
   const [line] = await authorizedKeysLines(target);
   if (line === undefined) return problem;
   return { ...problem, hint: `On the node, as ${target.user}, add this line to ~/.ssh/authorized_keys:\n  ${line}` };
@@ -88,8 +88,8 @@ type InstallOutcome =
 /** True if a password is enough for a fix, because the key is rejected or the sudo rule is missing. */
 const isMendable = ({ login, sudo, diagnostics }: AccessCheck): boolean =>
   login === 'refused'
-    ? diagnostics.every((one) => one.code === 'ssh/authentication-failed')
-    : sudo === 'refused' && diagnostics.some((one) => one.code === 'ssh/sudo-needs-password');
+    ? diagnostics.every((one) => hasTrait(one, 'login-refused'))
+    : sudo === 'refused' && diagnostics.some((one) => hasTrait(one, 'sudo-password'));
 
 /**
  * Installs a missing key and sudo rule after a confirmation, with the account's password from the command line, the
@@ -218,7 +218,7 @@ function judge({ way }: InstallAccess, result: ExecResult): InstallResult {
     return { answer, diagnostics: [diagnose('enroll/sudo-refused-password', { detail, subject })] };
   }
   const denied = diagnoseSudo(label, user, exit, said);
-  if (denied !== undefined && denied.code !== 'ssh/sudo-needs-password') return { answer, diagnostics: [denied] };
+  if (denied !== undefined && !hasTrait(denied, 'sudo-password')) return { answer, diagnostics: [denied] };
   const why = answer.refusal ?? (said.trim().split('\n').at(-1) || exitText(exit));
   const detail = prose`${labelled(label)}${quoteNodeText(why)}`;
   return { answer, diagnostics: [diagnoseExit(label, exit) ?? diagnose('enroll/not-installed', { detail, subject })] };
@@ -245,7 +245,7 @@ async function checkAccess(node: NodeName, way: OpenTarget, limits: UseLimits): 
     }),
   );
   if (reached.kind === 'unreached') {
-    const isRefused = reached.diagnostics.some((one) => one.code === 'ssh/authentication-failed');
+    const isRefused = reached.diagnostics.some((one) => hasTrait(one, 'login-refused'));
     return { login: isRefused ? 'refused' : 'unknown', diagnostics: reached.diagnostics };
   }
   const { exit, stderr } = printedText(reached.value);

@@ -4,8 +4,9 @@ import { interruption, type LogIn, type OpenTarget } from '../../apply/reach/ses
 import { lookAtHostKey, type ShownKey } from '../../apply/unlock-node.ts';
 import { networkText } from '../../desired/addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
+import { areaOf } from '../../engine/diagnose/rules.ts';
 import type { ClusterLock, HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
@@ -148,7 +149,7 @@ async function settleMac(
     const { seen, mac } = await look(logIn);
     before = mac;
     // After a failed password login, its reason is enough, because nothing can be installed either.
-    const failures = seen.kind === 'unseen' ? seen.failures.filter(({ code }) => code.startsWith('ssh/')) : [];
+    const failures = seen.kind === 'unseen' ? seen.failures.filter((one) => areaOf(one) === 'ssh') : [];
     const isSilent = seen.kind === 'unseen' && failures.length === 0 && Object.hasOwn(keeper.identities(), node.name);
     return isSilent ? [unseenMac(node.name)] : [...failures, ...mac.problems];
   };
@@ -194,7 +195,7 @@ async function pin(
     await one.keeper.pin(address, shown.key, decision === 'replaced');
     return undefined;
   } catch (error) {
-    if (error instanceof FleetError && error.diagnostics[0].code === 'enroll/pins-changed') return error.diagnostics[0];
+    if (error instanceof FleetError && hasTrait(error.diagnostics[0], 'pins-changed')) return error.diagnostics[0];
     throw error;
   }
 }
@@ -420,6 +421,6 @@ function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
   if (mac.kind === 'impossible') return [mac.diagnostic];
   if (mac.kind !== 'unseen') return [];
   // A rejected login has its own reason. In all other cases, the Mac answered but could not be identified.
-  const isUnreached = mac.failures.some(({ code }) => code.startsWith('ssh/'));
+  const isUnreached = mac.failures.some((one) => areaOf(one) === 'ssh');
   return isUnreached ? mac.failures : [...mac.failures, unseenMac(name)];
 }

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { needsRdma } from '../../desired/layouts.ts';
 import { firmSpace } from '../../diagnostics/cells.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { commandText, proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
@@ -109,7 +109,7 @@ export function codeOfEnrolled(result: Enrolled): ExitCode {
   if (result.pin === 'declined' || result.pin === 'refused')
     return isLeftThere(result) ? exitCode.failed : exitCode.nothingChanged;
   if (result.pin === 'unseen' || result.login === 'unknown') {
-    const isLocked = result.diagnostics.some(({ code }) => code === 'ssh/locked-at-filevault');
+    const isLocked = result.diagnostics.some((one) => hasTrait(one, 'locked'));
     return isLocked ? exitCode.handsNeeded : exitCode.failed;
   }
   return result.login === 'accepted' && result.sudo === 'allowed' && result.mac !== 'wrong'

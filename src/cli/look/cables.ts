@@ -16,6 +16,7 @@ import {
   linkVerdict,
   plugChanges,
 } from '../../engine/cables/cable-work.ts';
+import { areaOf } from '../../engine/diagnose/rules.ts';
 import { type FactName, factsWithoutAnswer } from '../../engine/observe/facts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts, NodeObservation } from '../../model/facts/fact-values.ts';
@@ -170,7 +171,7 @@ function cablingVerdict(
   const isMoved = work.acts.some(({ ends }) => ends.some(({ node }) => node === name));
   const isRing = work.loops.some(({ subject }) => subjectNodes(subject).includes(name));
   const isStranger = work.findings.some(
-    ({ code, subject }) => code.startsWith('identity/') && subjectNodes(subject).includes(name),
+    (one) => areaOf(one) === 'identity' && subjectNodes(one.subject).includes(name),
   );
   const verdicts: readonly NodeVerdict[] = [
     ...links.map((judged) => linkVerdict(desired, judged)),

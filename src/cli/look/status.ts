@@ -1,7 +1,7 @@
 import { type RecordedRun, readJournals } from '../../apply/journal/journal.ts';
 import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
 import { layoutsOf } from '../../desired/layouts.ts';
-import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { fleetFindings } from '../../engine/diagnose/diagnose-fleet.ts';
 import { troublesOf, withoutConsequences } from '../../engine/diagnose/troubles.ts';
@@ -59,7 +59,7 @@ export function nodeVerdict(name: NodeName, { observation, findings, placements 
   if (own.some(({ standing }) => standing === 'differs')) return 'wrong';
   if (errors.some((one) => !isHandsWork(one))) return 'wrong';
   // If a fact is unknown, it is also unknown whether the node matches the file.
-  if (about.some((one) => one.code === 'fact/unknown')) return 'unjudged';
+  if (about.some((one) => hasTrait(one, 'unknown-facts'))) return 'unjudged';
   if (own.some((one) => one.standing === 'unknown' && !hasUnseen(one, observation))) return 'unjudged';
   return errors.length > 0 ? 'hands' : 'fine';
 }
@@ -130,15 +130,12 @@ const emptyObservation = (): {
   readonly failures: Record<string, readonly Diagnostic[]>;
 } => ({ nodes: Object.create(null), failures: Object.create(null) });
 
-/** The errors for a Mac that is off: nothing listens, or nothing answers. */
-const looksOff = ['ssh/unreachable', 'ssh/refused', 'ssh/timed-out'];
-
 /**
  * Adds the time of the shutdown to each Mac that does not answer and that this computer shut down, according to its
  * journals. If a later run contacted the Mac, nothing is added.
  */
 function withShutdowns(run: Run, cluster: string, observation: FleetObservation): FleetObservation {
-  const isOff = ({ code }: Diagnostic): boolean => looksOff.includes(code);
+  const isOff = (one: Diagnostic): boolean => hasTrait(one, 'looks-off');
   const silent = Object.entries(observation.failures).filter(([, found]) => found.some(isOff));
   if (silent.length === 0) return observation;
   const journals = readableJournals(journalsOf(run, cluster));

@@ -3,7 +3,7 @@ import { observeFleet } from '../../apply/reach/observe.ts';
 import type { NodeTarget } from '../../apply/reach/session.ts';
 import { keyIfLocked } from '../../apply/unlock-node.ts';
 import { columnsOf } from '../../diagnostics/cells.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { unreachedOf } from '../../engine/plan/view.ts';
 import type { DesiredNode } from '../../model/desired.ts';
@@ -151,8 +151,8 @@ function rowOf({ name, password }: DesiredNode, observation: FleetObservation, l
 
 function needOf(name: string, { nodes, failures }: FleetObservation): Need {
   const [failure] = failures[name] ?? [];
-  if (failure?.code === 'ssh/locked-at-filevault') return 'unlock';
-  if (failure?.code === 'ssh/authentication-failed') return 'enroll';
+  if (hasTrait(failure, 'locked')) return 'unlock';
+  if (hasTrait(failure, 'login-refused')) return 'enroll';
   const facts = nodes[name]?.facts;
   const sudo = readValue(facts, sudoFact);
   if (failure !== undefined || sudo === undefined) return 'unknown';

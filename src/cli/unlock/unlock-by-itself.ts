@@ -12,7 +12,7 @@ import {
   unlockNode,
 } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, FleetError, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
@@ -152,17 +152,9 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
 const isPinned = ({ trust }: Settled, { verdict }: ShownKey): boolean =>
   verdict.kind === 'preboot' || (verdict.kind === 'accepted' && trust.knowsPreboot);
 
-/** Temporary failures before which nothing was sent. */
-const passing: ReadonlySet<string> = new Set([
-  'ssh/unreachable',
-  'ssh/refused',
-  'ssh/timed-out',
-  'ssh/dropped',
-  'ssh/too-many-connections',
-]);
-
+/** True for a temporary failure before which nothing was sent. */
 const isPassing = (result: Unlocked): boolean =>
-  result.kind === 'failed' && !result.isSent && passing.has(result.diagnostic.code);
+  result.kind === 'failed' && !result.isSent && hasTrait(result.diagnostic, 'passing');
 
 /** Returns undefined for a connection failure and throws any other error. */
 export function unlessAboutNode(error: unknown): undefined {
@@ -209,7 +201,7 @@ export async function unlockedByItself(
 export function withUnlocks(plan: Plan, unlocked: ReadonlyMap<string, string>): Plan {
   const told = (one: Diagnostic): Diagnostic => {
     const node = subjectNodes(one.subject)[0] ?? '';
-    const source = one.code === 'reboot/ends-at-filevault' ? unlocked.get(node) : undefined;
+    const source = hasTrait(one, 'ends-locked') ? unlocked.get(node) : undefined;
     if (source === undefined) return one;
     const detail = `FileVault is on. After the restart, meshwright unlocks the Mac with the password from ${source}.`;
     return { ...one, severity: 'notice', detail, hint: 'Nothing to do.' };

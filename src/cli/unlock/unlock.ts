@@ -3,7 +3,7 @@ import { observeFleet } from '../../apply/reach/observe.ts';
 import { interruption, type OpenTarget, type SshTarget } from '../../apply/reach/session.ts';
 import { keyIfLocked, type ShownKey, trustIn, unlockNode } from '../../apply/unlock-node.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { HostKey } from '../../model/cluster-lock.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { UnlockNode } from '../../model/documents.generated.ts';
@@ -282,13 +282,10 @@ async function givePasswords(run: Run, trusted: readonly Trusted[], about: Unloc
   );
 }
 
-/** Failures that require a person to unlock the Mac or provide a different password. */
-const forHands: ReadonlySet<string> = new Set(['unlock/still-locked', 'ssh/password-refused']);
-
 function codeOf(result: Result): ExitCode {
   if (result.state === 'unlocked' || result.state === 'not-locked') return exitCode.done;
   if (result.pin === 'declined' || result.pin === 'refused') return exitCode.nothingChanged;
-  const isForHands = result.diagnostics.some(({ code }) => forHands.has(code));
+  const isForHands = result.diagnostics.some((one) => hasTrait(one, 'not-unlocked'));
   return result.lacksSecret || isForHands ? exitCode.handsNeeded : exitCode.failed;
 }
 

@@ -32,6 +32,7 @@ export const applyCodes = {
     hint: prose`Read the log: ${meshwright('logs')}`,
   },
   'lease/held': {
+    exit: 75,
     summary: 'Another run has the lease on a node.',
     cause: 'That run is changing the node now, or was until a moment ago: a living run keeps renewing its lease.',
     hint: prose`Wait for the other run with \`--lease-wait 10m\`, or ask the named person. To see all leases: ${meshwright('lease status')}`,
@@ -42,6 +43,7 @@ export const applyCodes = {
     hint: prose`Check the node, and free space on its disk: ${meshwright('facts')}`,
   },
   'lease/lost': {
+    traits: ['lost-lease'],
     summary: 'This run lost the lease on a node.',
     cause:
       'Either this computer was asleep or offline for longer than a lease lasts and another run took over the lease, or someone removed the lease. The node rejected everything this run sent after that.',
@@ -58,6 +60,7 @@ export const applyCodes = {
     hint: "Free space on the node's data volume, then run this again.",
   },
   'step/wrong-digest': {
+    traits: ['wrong-digest'],
     summary: 'A file that arrived on a node has the wrong digest.',
     cause:
       'Its SHA-256 or its size differs from the one in the cluster file or the lock. Either the source changed, or the lock is wrong. A download stops as soon as it has more bytes than the file. The file was not used.',
@@ -77,10 +80,10 @@ export const applyCodes = {
     hint: 'Wait until the download there has finished, or stop it, then run this again. To use the source in the file instead, set `adopt: never` for the model.',
   },
   'step/no-full-disk-access': {
+    traits: ['hands'],
     summary: 'macOS does not let the SSH session make this change.',
     cause: 'Programs in an SSH session need Full Disk Access to change network preferences and accounts.',
     hint: 'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.',
-    hands: true,
   },
   'step/needs-reboot': {
     summary: 'A process on a node cannot be killed.',
@@ -149,22 +152,25 @@ export const applyCodes = {
     hint: prose`Restore the old file, or adopt the new one: ${aside(meshwright('plan'))} shows what it would change.`,
   },
   'ask/no-token': {
+    traits: ['no-token'],
     summary: 'A placement was started but produced no token.',
     cause: 'Its ranks run, but its endpoint returned no text before the deadline (`expect.firstToken`).',
     hint: prose`Read its ranks' logs: ${meshwright('logs')}. A large model may need a longer \`expect.firstToken\`.`,
   },
   'reboot/not-rebooted': {
+    traits: ['still-answers'],
     summary: 'A Mac did not restart when asked.',
     cause: 'It still answers from the same boot session: something on the Mac prevents the shutdown.',
     hint: 'At the Mac, find out what blocks the restart. meshwright does not ask again in the same boot session.',
   },
   'reboot/no-return': {
+    traits: ['hands'],
     summary: 'A Mac did not come back after a restart.',
     cause: 'It hangs while shutting down, waits for a person at its console, or has lost its network.',
     hint: 'Go to the Mac: if it is off, press the power button; if it asks, log in. Then run this again.',
-    hands: true,
   },
   'reboot/still-on': {
+    traits: ['still-answers'],
     summary: 'A Mac did not shut down when asked.',
     cause: 'Something on the Mac prevents the shutdown. meshwright does not ask again in the same boot session.',
     hint: 'At the Mac, find out what blocks the shutdown.',
@@ -190,32 +196,38 @@ export const applyCodes = {
     hint: prose`Try it on one node: ${withTail(meshwright('exec', its.node), blank('COMMAND'))}`,
   },
   'playbook/unknown-node': {
+    exit: 65,
     summary: 'The cluster file has no node with this name.',
     cause: 'A play names a node that is not under `nodes` in the cluster file.',
     hint: 'Correct the name, or choose another cluster file with `-f`.',
   },
   'playbook/no-node-chosen': {
+    exit: 65,
     summary: 'This label selects no node.',
     cause: 'No node in the cluster file has all the labels that the play selects by.',
     hint: 'Use labels that at least one node has.',
   },
   'playbook/unknown-placement': {
+    exit: 65,
     summary: 'The cluster file has no placement with this name.',
     cause: 'A task names a placement that is not under `placements` in the cluster file.',
     hint: 'Correct the name, or choose another cluster file with `-f`.',
   },
   'playbook/not-published': {
+    exit: 65,
     summary: 'A placement that is not published cannot be drained.',
     cause: 'Only the API gateway can stop accepting requests, and only endpoints with `listen: lan` have a gateway.',
     hint: 'Remove the placement from this task, or stop it instead: `stop`.',
   },
   'playbook/leaves-stopped': {
+    exit: 65,
     summary: 'This playbook stops placements and never starts them again.',
     cause:
       'Before a Mac is rebooted, all placements on it are stopped. Some of them are neither started by a later task nor stopped by an earlier one.',
     hint: 'Add `- start: {}` after it. If they should stay stopped, add `- stop: {}` before it.',
   },
   'playbook/unknown-field': {
+    exit: 65,
     summary: 'This text has no field with this name.',
     cause:
       'Names in braces are replaced with values. Each text allows only a few names, and there is no other templating.',

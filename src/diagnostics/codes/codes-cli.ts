@@ -5,17 +5,21 @@ import type { CodeEntry } from '../code-entry.ts';
 /** Codes about the command line: arguments, consent, leases, logs, measurements and secret sources. */
 export const cliCodes = {
   'cli/usage': {
+    exit: 64,
+    traits: ['whole-detail'],
     summary: 'The command line is not valid.',
     cause: 'A command, an option or a target is missing or does not exist.',
     hint: 'See: meshwright --help',
   },
   'cli/no-cluster-file': {
+    exit: 64,
     summary: 'No cluster file was found.',
     cause:
       'Neither `-f` nor `MESHWRIGHT_FILE` is set, and neither this folder nor any folder above it has a `cluster.yaml`.',
     hint: prose`Choose a file: meshwright -f path/to/cluster.yaml. To start from an example: ${meshwright('sim example', blank('FOLDER'))}`,
   },
   'cli/cannot-read': {
+    exit: 65,
     summary: 'A file cannot be read.',
     cause: 'The path does not exist or is a folder, or this user may not read it.',
     hint: 'Check the path and its permissions.',
@@ -34,70 +38,85 @@ export const cliCodes = {
   },
   'cli/file-open-to-others': {
     severity: 'warning',
+    exit: 65,
+    traits: ['urgent'],
     summary: 'Another user can change this file.',
     cause:
       'A cluster file, its lock, a playbook or a saved plan decides which Macs meshwright reaches and what it does there. This file or a folder above it is writable by a group or by every user, or belongs to another user. With `CI=true`, this is an error.',
     hint: 'Remove write permission for group and others with `chmod go-w`, or make yourself the owner with `chown`.',
   },
   'cli/needs-yes': {
+    exit: 5,
     summary: 'Nothing was changed, because there was no terminal to confirm at.',
     cause: 'A command that makes changes was started without a terminal and without `--yes`.',
     hint: 'Check what the command will do, then add `--yes`.',
   },
   'trust/needed': {
+    exit: 5,
     summary: 'The cluster file asks for something on this computer that was not allowed.',
     cause:
       'A file of another person could run any program of this computer, or send its variables and files to a server. So what a cluster file asks for, outside of its own folder, is allowed by the caller: with `--trust KIND=VALUE`, in `MESHWRIGHT_TRUST` (one line each), or by an answer at a terminal. With `CI` set, or without a terminal, no answer is remembered.',
     hint: 'Check the file, then add `--trust`.',
   },
   'trust/declined': {
+    exit: 5,
     summary: 'You did not allow what the cluster file asks for.',
     cause: 'The answer to the question was no. Nothing of it was run, read or sent.',
     hint: 'Remove it from the file, or run the command again and allow it.',
   },
   'run/interrupted': {
+    traits: ['interrupted'],
     summary: 'The run was interrupted before it reached this node.',
     cause: 'Ctrl-C, a closed terminal or SIGTERM ended the run.',
     hint: 'Run it again.',
   },
   'internal/bug': {
+    exit: 70,
     summary: 'This is a bug in meshwright.',
     cause: 'The program ran into an error that it did not expect.',
     hint: 'Please report it with the text above. Completed work is not lost.',
   },
   'lock/unresolved': {
+    exit: 65,
     summary: 'The lock file lacks something that the cluster file needs.',
     cause:
       "This run resolved an archive, a model's files or a link's network that is missing from the lock file or differs from it. Without a terminal, there is no way to ask for consent.",
     hint: 'Run it in a terminal, or add `--update-lock`. Then commit the lock file.',
   },
   'plan/stale': {
+    exit: 5,
     summary: 'The saved plan is out of date; nothing was changed.',
     cause: 'The cluster file, its lock or a node has changed since the plan was saved.',
     hint: prose`Make a new plan and review it: ${meshwright('plan', '--out', blank('FILE'))}`,
   },
   'plan/unreadable': {
+    exit: 65,
     summary: 'This file is not a saved plan.',
     cause: '`plan --out` did not write this file, or another version of meshwright wrote it in another format.',
     hint: prose`Save a plan: ${meshwright('plan', '--out', blank('FILE'))}`,
   },
   'plan/not-allowed': {
+    exit: 5,
     summary: 'The plan has an effect that is not allowed.',
     cause:
       'Interrupting a placement, restarting or shutting down a Mac, and deleting a model each require explicit consent.',
     hint: 'Review the plan, then allow the effect: `--allow EFFECT`',
   },
   'select/unknown-placement': {
+    exit: 64,
+    traits: ['whole-detail'],
     summary: 'There is no placement with this name.',
     cause: 'The requested name is not a key under `placements`.',
     hint: 'Use a placement from the cluster file.',
   },
   'select/unknown-model': {
+    exit: 64,
     summary: 'There is no model with this name.',
     cause: 'The requested name is not a key under `models`, and no node that was reached has a model with this name.',
     hint: 'Use a model from the cluster file.',
   },
   'select/never-applied': {
+    exit: 64,
     summary: 'This placement was never applied here.',
     cause:
       'Commands that start or stop a placement use the digests of its runtime and model, which `apply` writes to the lock. The lock does not have them for this placement. A simulated fleet has its own lock.',
@@ -142,6 +161,7 @@ export const cliCodes = {
     hint: 'Check the log files on the Mac: `ls -l "/Library/Application Support/meshwright/log"`',
   },
   'launch/hold-unseen': {
+    exit: 5,
     summary: 'Cannot tell whether a target node is on hold.',
     cause:
       'A hold is recorded on the node itself and also applies to your own programs. A node counts as on hold if it cannot be reached or its hold cannot be read.',
@@ -168,6 +188,7 @@ export const cliCodes = {
     hint: prose`All other results are complete. To install the sudo rule: ${meshwright('enroll')}`,
   },
   'secret/not-a-source': {
+    traits: ['fixed-hint'],
     summary: "Name the password's source here, not the password itself.",
     cause: 'A cluster file is committed and shared, so it names only where a password comes from.',
     hint: [

@@ -1,6 +1,6 @@
 import { blank, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import type { CodeEntry } from '../code-entry.ts';
+import { type CodeEntry, withExit } from '../code-entry.ts';
 import { placementCodes, settleCodes } from './codes-placement.ts';
 import { ruleCodes } from './codes-rules.ts';
 import { endpointCodes } from './rack/codes-endpoint.ts';
@@ -82,12 +82,14 @@ const yamlCodes = {
   },
   'yaml/ambiguous-text': {
     severity: 'warning',
+    traits: ['ambiguous-value'],
     summary: 'Other YAML readers may not treat this value as text.',
     cause:
       'In YAML 1.1, `no` and `on` are booleans, `1e3` is a number and `2026-12-01` is a date. meshwright keeps the text as written.',
     hint: 'Put it in quotes.',
   },
   'yaml/ambiguous-number': {
+    traits: ['ambiguous-value'],
     summary: 'Different YAML readers read this number differently.',
     cause:
       'YAML 1.1 and YAML 1.2 differ in how they read octal numbers, leading zeros and exponents. Some readers know no hexadecimal numbers.',
@@ -114,6 +116,7 @@ const schemaCodes = {
     hint: 'See all keys in docs/cluster-yaml.md.',
   },
   'schema/missing-key': {
+    traits: ['missing-key'],
     summary: 'A key is missing.',
     cause: 'This key is required: it has no default.',
     hint: 'Add the key.',
@@ -182,6 +185,7 @@ const lockCodes = {
 
 const selectCodes = {
   'select/unknown-node': {
+    traits: ['whole-detail'],
     summary: 'There is no node with this name.',
     cause: 'The requested name is not a key under `nodes`.',
     hint: 'Use a node from the cluster file.',
@@ -201,12 +205,14 @@ const selectCodes = {
 
 /** Codes about `cluster.yaml` and `cluster.lock`, and about selecting nodes. */
 export const fileCodes = {
-  ...yamlCodes,
-  ...schemaCodes,
-  ...ruleCodes,
-  ...placementCodes,
-  ...endpointCodes,
-  ...lockCodes,
-  ...settleCodes,
-  ...selectCodes,
+  ...withExit(65, {
+    ...yamlCodes,
+    ...schemaCodes,
+    ...ruleCodes,
+    ...placementCodes,
+    ...endpointCodes,
+    ...lockCodes,
+    ...settleCodes,
+  }),
+  ...withExit(64, selectCodes),
 };

@@ -32,11 +32,13 @@ export const simCodes = {
     hint: prose`List the simulated nodes: ${meshwright('sim status')}`,
   },
   'sim/unknown-fault': {
+    exit: 64,
     summary: 'There is no fault with this name.',
     cause: 'Only the listed faults can be simulated.',
     hint: prose`List all faults: ${meshwright('sim fault', '--list')}`,
   },
   'sim/bad-fault-target': {
+    exit: 64,
     summary: 'The fault cannot be applied to this target.',
     cause: 'The target has the wrong form for this fault, is not in the simulated rack, or would not change.',
     hint: prose`See the target form of each fault: ${meshwright('sim fault', '--list')}`,

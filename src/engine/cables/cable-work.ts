@@ -1,5 +1,5 @@
 import { needsFastLink } from '../../desired/layouts.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { KeptMeasurement } from '../../model/measured-cable.ts';
@@ -14,6 +14,7 @@ import { isSameEnd, type ReceptacleView } from '../../rack/cabling/receptacle-vi
 import { type Examination, examine, type FleetObservation } from '../../rack/examination.ts';
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/rank-states.ts';
 import { fleetFindings, type JoinedPair, joinedNodes, runningOver } from '../diagnose/diagnose-fleet.ts';
+import { areaOf } from '../diagnose/rules.ts';
 import type { FactName } from '../observe/facts.ts';
 
 /** The facts needed to check cables: identities, plugged-in cables and their positions, bridges, running placements. */
@@ -71,11 +72,11 @@ export function cableWork(
   const found = fleetFindings(desired, observation, measured);
   const failures = new Set(Object.values(observation.failures).flatMap((all) => all.map(({ code }) => code)));
   const isTold = (one: Diagnostic): boolean =>
-    one.code.startsWith('identity/') || (/^(?:cabling|cables)\//.test(one.code) && !isCured(one, acts));
+    areaOf(one) === 'identity' || (['cabling', 'cables'].includes(areaOf(one)) && !isCured(one, acts));
   return {
     examination,
     acts: acts.toSorted((a, b) => Number(b.isFree) - Number(a.isFree)),
-    loops: found.filter(({ code }) => code === 'bridge/loop'),
+    loops: found.filter((one) => hasTrait(one, 'urgent')),
     findings: found.filter((one) => isTold(one) || failures.has(one.code)),
     measured,
   };

@@ -1,5 +1,5 @@
 import type { Severity } from '../../diagnostics/code-entry.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -25,21 +25,7 @@ import { type Examination, examine, type FleetObservation } from '../../rack/exa
 import { readValue } from '../../rack/fact.ts';
 import { type RunningPlacement, runningPlacements } from '../../rack/placement/rank-states.ts';
 import { measuredFindings } from './measured-findings.ts';
-import { roleOf, rules } from './rules.ts';
-
-/** Findings with a hint that can ask a person to unplug a cable. */
-const pulling: readonly string[] = [
-  'cabling/missing',
-  'cabling/elsewhere',
-  'cabling/slow',
-  'cabling/one-sided',
-  'cabling/through-hub',
-  'cabling/no-answer',
-  'cabling/undeclared',
-  'cabling/doubled',
-  'cables/measured-slow',
-  'cables/measured-wrong',
-];
+import { areaOf, roleOf, rules } from './rules.ts';
 
 /** The pairs of nodes whose shared cables a finding asks a person to unplug. */
 function pulledPairs(examination: Examination, { subject }: Diagnostic): readonly JoinedPair[] {
@@ -60,7 +46,7 @@ function pulledPairs(examination: Examination, { subject }: Diagnostic): readonl
 
 /** Adds the placements to stop before a cable is unplugged, because replugging under load panics Macs. */
 function behindStops(examination: Examination, running: readonly RunningPlacement[], finding: Diagnostic): Diagnostic {
-  if (!pulling.includes(finding.code) || finding.severity === 'notice') return finding;
+  if (!hasTrait(finding, 'unplugs') || finding.severity === 'notice') return finding;
   const users = runningOver(running, pulledPairs(examination, finding));
   if (users.length === 0) return finding;
   const isSure = users.some(({ isGuess }) => !isGuess);
@@ -96,7 +82,7 @@ export function fleetFindings(
 
 /** On nodes that are a different Mac, drops findings that apply would fix, because apply changes nothing there. */
 function ofRightMacs(findings: readonly Diagnostic[]): readonly Diagnostic[] {
-  const wrong = findings.filter(({ code }) => code.startsWith('identity/')).flatMap(nodesOf);
+  const wrong = findings.filter((one) => areaOf(one) === 'identity').flatMap(nodesOf);
   return findings.filter((one) => !isForApply(one) || !nodesOf(one).some((node) => wrong.includes(node)));
 }
 

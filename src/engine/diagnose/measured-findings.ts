@@ -2,6 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
+import { given } from '../../model/given.ts';
 import {
   carriedSince,
   commonMacs,
@@ -31,10 +32,9 @@ export function measuredFindings(
   const silent = links.filter((link) => ['tcp', 'nothing'].includes(carriedNow(link) ?? ''));
   return links.flatMap((link) => {
     const found = measurementOf(kept, link.ends);
-    const all = found === undefined ? [] : findingsOf(link.ends, found);
-    if ((carriedNow(link) ?? 'unknown') !== 'unknown')
-      return all.map((one) => (isSilence(one) ? { ...one, hint: silenceHint(link, silent) } : one));
-    return all.map((one) => ({
+    if (found === undefined) return [];
+    if ((carriedNow(link) ?? 'unknown') !== 'unknown') return findingsOf(link.ends, found, silenceHint(link, silent));
+    return findingsOf(link.ends, found).map((one) => ({
       ...one,
       severity: 'notice',
       detail: prose`${one.detail} A Mac at its end has restarted since then.`,
@@ -44,9 +44,6 @@ export function measuredFindings(
 }
 
 const measure = meshwright('cables', '--measure');
-
-const isSilence = ({ code }: Diagnostic): boolean =>
-  code === 'cables/measured-dead' || code === 'cables/measured-tcp-only';
 
 /** If several links of one Mac carry nothing, the Mac is the cause; otherwise a port may be, which a restart revives. */
 function silenceHint({ ends }: Link, silent: readonly Link[]): Prose {
@@ -58,20 +55,22 @@ function silenceHint({ ends }: Link, silent: readonly Link[]): Prose {
   return prose`${next}\nIf it still carries nothing then, stop what uses the cable, and replug or replace it.`;
 }
 
-function findingsOf(ends: Link['ends'], { at, cable }: KeptMeasurement): readonly Diagnostic[] {
+/** The findings of a measurement; `hint` is for a cable that carries no RDMA. */
+function findingsOf(ends: Link['ends'], { at, cable }: KeptMeasurement, hint?: Prose): readonly Diagnostic[] {
   const { verdict, rdma, tcp, rdmaFailure = '' } = cable;
   const subject = linkSubject(ends);
+  const silent = { subject, ...given({ hint }) };
   const day = `Measured on ${at.slice(0, 10)}.`;
   const why = `RDMA: ${escapeText(rdmaFailure)}.`;
   const wrong = (rdma?.wrong ?? 0) + (tcp?.wrong ?? 0);
   return [
     ...(verdict === 'dead'
-      ? [diagnose('cables/measured-dead', { subject, detail: `Neither RDMA nor TCP gets through. ${why} ${day}` })]
+      ? [diagnose('cables/measured-dead', { ...silent, detail: `Neither RDMA nor TCP gets through. ${why} ${day}` })]
       : []),
     ...(verdict === 'tcp-only' && tcp !== undefined
       ? [
           diagnose('cables/measured-tcp-only', {
-            subject,
+            ...silent,
             detail: `Only TCP gets through, with ${figures(tcp)}. ${why} ${day}`,
           }),
         ]

@@ -1,5 +1,6 @@
 import type { Code } from '../../diagnostics/code-entry.ts';
 import { codes as general } from '../../diagnostics/diagnose.ts';
+import { hasTrait } from '../../diagnostics/diagnostic.ts';
 import { fullDiskAccess, sudo } from '../../rack/access/rule.ts';
 import { accounts, runsAsLogin } from '../../rack/accounts/rule.ts';
 import { leftBehindAddresses } from '../../rack/addresses/left-behind-rule.ts';
@@ -73,16 +74,6 @@ export const definedCodes: { readonly [R in Listed as keyof R['codes']]: RuleCod
   ...defined.map(({ codes }) => codes),
 );
 
-const isDefined = (code: string): code is keyof typeof definedCodes => Object.hasOwn(definedCodes, code);
-
-/** The definition of a code in its rule; undefined if no rule has the code. */
-export const ruleCode = (code: string): (RuleCode & Code) | undefined =>
-  isDefined(code) ? definedCodes[code] : undefined;
-
-/** A code's role. A locked FileVault is the only observation failure with a manual step; others are only reported. */
-export const roleOf = (code: string): FindingRole =>
-  ruleCode(code)?.role ?? (code === 'ssh/locked-at-filevault' ? { blocks: 'filevault' } : 'told');
-
 /** All rules. The last three use codes that are defined elsewhere. */
 export const rules: readonly Rule[] = [...defined.map(({ rule }) => rule), unknownModel, unequalMacs, unknownFactsRule];
 
@@ -91,3 +82,18 @@ export const codes = { ...definedCodes, ...general };
 
 /** The name of a diagnostic code. */
 export type DiagnosticCode = keyof typeof codes;
+
+/** The texts and traits of a code, with its role and facts if a rule has it. */
+export const entryOf = (code: string): (Code & Partial<RuleCode>) | undefined =>
+  Object.hasOwn(codes, code) ? codes[code as DiagnosticCode] : undefined;
+
+/** A code's role. A locked FileVault is the only observation failure with a manual step; others are only reported. */
+export function roleOf(code: string): FindingRole {
+  const entry = entryOf(code);
+  return entry?.role ?? (hasTrait(entry, 'locked') ? { blocks: 'filevault' } : 'told');
+}
+
+/** The part of a code before the slash. */
+export type Area<C = DiagnosticCode> = C extends `${infer A}/${string}` ? A : never;
+
+export const areaOf = ({ code }: { readonly code: string }): Area => code.slice(0, code.indexOf('/')) as Area;

@@ -1,4 +1,4 @@
-import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
@@ -12,7 +12,7 @@ import { readValue } from '../../rack/fact.ts';
 import { farEndOf, lostPorts, type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/rdma-receptacle.ts';
 import type { View } from '../../rack/resource.ts';
 import { type FactName, isFactName, registry } from '../observe/facts.ts';
-import { ruleCode } from './rules.ts';
+import { type Area, areaOf, entryOf } from './rules.ts';
 import { unknownFacts } from './unknown-facts.ts';
 
 /**
@@ -50,40 +50,26 @@ interface TroubleInput extends Pick<View, 'desired' | 'observation'> {
   readonly placements: readonly HeldPlacement[];
 }
 
-function stageOf({ code, severity }: Diagnostic): Stage {
-  if (code === 'bridge/loop') return 'ring';
-  if (code === 'rdma/disabled') return severity === 'notice' ? 'told' : 'rdma-switch';
-  if (code === 'ssh/locked-at-filevault') return 'unlock';
-  if (severity === 'notice') return 'told';
-  if (code.startsWith('bridge/')) return 'bridges';
-  const isCable = /^(?:cabling|cables)\//.test(code) || code === 'address/no-carrier';
-  return isCable ? 'cables' : 'nodes';
+function stageOf(one: Diagnostic): Stage {
+  if (hasTrait(one, 'urgent')) return 'ring';
+  if (hasTrait(one, 'locked')) return 'unlock';
+  if (one.severity === 'notice') return 'told';
+  if (hasTrait(one, 'rdma-switch')) return 'rdma-switch';
+  const area = areaOf(one);
+  if (area === 'bridge') return 'bridges';
+  return area === 'cabling' || area === 'cables' || hasTrait(one, 'wrong-port') ? 'cables' : 'nodes';
 }
 
 /** Areas whose errors are enough to prevent placements from starting on their nodes. */
-const holding = ['address', 'bridge', 'cabling', 'identity', 'macos', 'rdma', 'ssh'];
+const holding: readonly Area[] = ['address', 'bridge', 'cabling', 'identity', 'macos', 'rdma', 'ssh'];
 
-/** Cable warnings that block any start over the cable, even if traffic still flows. */
-export const holdingWarnings = ['cabling/one-sided', 'cabling/through-hub', 'cabling/no-answer'] as const;
-
-const holds = ({ code, severity }: Diagnostic): boolean =>
-  holdingWarnings.some((one) => one === code) ||
-  (severity === 'error' && holding.includes(code.slice(0, code.indexOf('/'))));
-
-/** Problems of a whole Mac that make the ports at the other ends of its cables go down. */
-const darkening = [
-  'rdma/no-thunderbolt-5',
-  'rdma/macos-too-old',
-  'rdma/disabled',
-  'rdma/restart-pending',
-  'rdma/no-device',
-];
+const holds = (one: Diagnostic): boolean =>
+  hasTrait(one, 'holds-starts') || (one.severity === 'error' && holding.includes(areaOf(one)));
 
 /** Ports of other nodes that are down because of this node. */
 function darkenedBy(examination: Examination, finding: Diagnostic): readonly string[] {
   const own = subjectNodes(finding.subject);
-  const isDarkening = darkening.includes(finding.code) || finding.code === 'macos/outside-accept';
-  if (!isDarkening) return [];
+  if (!hasTrait(finding, 'darkens')) return [];
   const portsOf = (node: ExaminedNode): readonly string[] =>
     lostPorts(examination, node).flatMap(({ end, far }) => (own.includes(far.node) ? [linkEndText(end)] : []));
   const ends = examination.nodes.flatMap(portsOf);
@@ -91,9 +77,9 @@ function darkenedBy(examination: Examination, finding: Diagnostic): readonly str
 }
 
 /** Links that cannot be checked while one of their nodes is unobserved. */
-function unjudgedBy({ cabling }: Examination, { code, subject }: Diagnostic): readonly string[] {
-  if (!code.startsWith('ssh/')) return [];
-  const own = subjectNodes(subject);
+function unjudgedBy({ cabling }: Examination, finding: Diagnostic): readonly string[] {
+  if (areaOf(finding) !== 'ssh') return [];
+  const own = subjectNodes(finding.subject);
   const links = cabling.links.filter(
     ({ judgement, link }) => judgement.kind === 'unknown' && link.ends.some(({ node }) => own.includes(node)),
   );
@@ -105,7 +91,7 @@ function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): read
   const own = subjectNodes(finding.subject);
   if (!holds(finding)) return [];
   const isOnLink = subjectEnds(finding.subject).length > 0;
-  const isAboutRdma = finding.code.startsWith('rdma/');
+  const isAboutRdma = areaOf(finding) === 'rdma';
   return placements.filter(({ nodes, standing, transport }) => {
     if (isAboutRdma && transport === 'tcp') return false;
     const among = own.filter((name) => nodes.some((node) => node === name));
@@ -124,9 +110,7 @@ export function withoutConsequences(
 ): readonly Diagnostic[] {
   const isHeld = (subject: Subject | undefined): boolean =>
     findings.some((cause) => heldBy(cause, placements).some(({ name }) => isPlacement(subject, name)));
-  return findings.filter(
-    ({ code, severity, subject }) => severity === 'notice' || !code.startsWith('mesh/') || !isHeld(subject),
-  );
+  return findings.filter((one) => one.severity === 'notice' || areaOf(one) !== 'mesh' || !isHeld(one.subject));
 }
 
 /** Ranks that lost a cable hang, also once it is plugged in again. */
@@ -164,28 +148,17 @@ export interface Evidence {
 }
 
 /** The facts behind codes that no rule produces: codes for placements and endpoints. */
-const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
+const factsByArea: Readonly<Partial<Record<Area, readonly FactName[]>>> = {
   cables: ['thunderbolt', 'rdma-ports'],
   endpoint: ['files', 'services', 'doormen'],
   mesh: ['placements', 'services'],
 };
 
-/** The facts of codes that depend on facts from other areas. */
-const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
-  'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
-  'address/suspected-no-answer': ['thunderbolt', 'interfaces'],
-  'mesh/needs-reboot': ['reboot-mark'],
-  'mesh/suspected-local-network': ['thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
-  'rdma/suspected-exhausted': ['rdma-state', 'rdma-ports', 'rdma-starts', 'rdma-objects'],
-};
-
-const factsOf = (code: string): readonly FactName[] =>
-  ruleCode(code)
-    ?.facts.map(({ name }) => name)
-    .filter(isFactName) ??
-  factsByCode[code] ??
-  factsByArea[code.slice(0, code.indexOf('/'))] ??
-  [];
+function factsOf(finding: Diagnostic): readonly FactName[] {
+  const { facts, evidence } = entryOf(finding.code) ?? {};
+  const names: readonly string[] | undefined = facts?.map(({ name }) => name) ?? evidence;
+  return names?.filter(isFactName) ?? factsByArea[areaOf(finding)] ?? [];
+}
 
 const wordText = (word: Word): string =>
   typeof word === 'string' ? word : word.path.slice(word.path.lastIndexOf('/') + 1);
@@ -214,7 +187,8 @@ function namedEnds({ subject }: Diagnostic, node: ExaminedNode): readonly LinkEn
 function endsOf(examination: Examination, finding: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
   const named = namedEnds(finding, node);
   if (named.length > 0) return named;
-  const isOnRung = ({ kind }: ReceptacleRdma): boolean => finding.code === `rdma/${kind}`;
+  const isOnRung = ({ kind }: ReceptacleRdma): boolean =>
+    kind !== 'ready' && kind !== 'unknown' && hasTrait(finding, kind);
   const onRung = node.ends.filter((end) => isOnRung(receptacleRdma(examination, node, end)));
   return onRung.length > 0 ? onRung : node.ends;
 }
@@ -244,15 +218,15 @@ function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Ev
 export function evidenceFor(examination: Examination, finding: Diagnostic): readonly Evidence[] {
   const names = subjectNodes(finding.subject);
   const nodes = examination.nodes.filter(({ name }) => names.includes(name));
-  if (finding.code === 'fact/unknown') {
+  if (hasTrait(finding, 'unknown-facts')) {
     return nodes.flatMap((node) => unknownFacts(node).map(({ name }) => evidence(node.name, name, [])));
   }
   const own = nodes.flatMap((node) => {
     const ends = endsOf(examination, finding, node);
-    return factsOf(finding.code).map((fact) => evidence(node.name, fact, ends));
+    return factsOf(finding).map((fact) => evidence(node.name, fact, ends));
   });
-  if (finding.code === 'rdma/disabled') return [...own, ...nodes.flatMap((node) => seenNextDoor(examination, node))];
-  if (finding.code !== 'rdma/port-down') return own;
+  if (hasTrait(finding, 'rdma-switch')) return [...own, ...nodes.flatMap((node) => seenNextDoor(examination, node))];
+  if (!hasTrait(finding, 'port-down')) return own;
   const far = nodes
     .flatMap((node) => lostPorts(examination, node))
     .map((lost) => evidence(lost.far.node, 'rdma-state', []));

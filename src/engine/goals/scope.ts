@@ -1,6 +1,6 @@
 import { everyNode, withFallbacks } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { mapKnown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -36,6 +36,7 @@ import {
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { uninstall } from '../../rack/uninstall/resource.ts';
 import type { UninstallWish } from '../../rack/uninstall/uninstall-properties.ts';
+import { areaOf } from '../diagnose/rules.ts';
 import type { Plan } from '../plan/plan.ts';
 import { resources } from '../plan/resources.ts';
 
@@ -223,7 +224,7 @@ const narrowScope = (
   resources: own,
   barring,
   isMeant: (kind) => kinds.includes(kind),
-  isTold: ({ code }) => code.startsWith('ssh/'),
+  isTold: (one) => areaOf(one) === 'ssh',
 });
 
 export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
@@ -250,9 +251,9 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         resources: [...preconditions, drainGateways(goal)],
         barring: [...always, 'doorman'],
         isMeant: (kind) => kind === 'rollback' || kind === 'doorman',
-        isTold: ({ code, subject }, { asked }) =>
-          code === 'endpoint/door-not-asked' ||
-          (code.startsWith('ssh/') && asked.some((node) => subjectNodes(subject).includes(node))),
+        isTold: (one, { asked }) =>
+          hasTrait(one, 'unasked-gateway') ||
+          (areaOf(one) === 'ssh' && asked.some((node) => subjectNodes(one.subject).includes(node))),
       };
     case 'hold':
       return narrowScope(desired, ['hold'], [identity, sudo, keepHold(goal)]);
@@ -283,7 +284,7 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         resources: left,
         barring: left.map(({ kind }) => kind),
         isMeant: (kind) => kind !== 'identity' && kind !== 'sudo',
-        isTold: ({ code }) => code.startsWith('ssh/') || code.startsWith('uninstall/'),
+        isTold: (one) => ['ssh', 'uninstall'].includes(areaOf(one)),
       };
     }
     case 'reboot':

@@ -1,3 +1,4 @@
+import { hasTrait } from '../../diagnostics/diagnostic.ts';
 import { plainText, reasonWords } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digestOf, type Json } from '../../model/digest.ts';
@@ -28,6 +29,7 @@ import {
   viewWith,
 } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
+import { entryOf } from '../diagnose/rules.ts';
 import { fleetForGoal, type Goal, type Scope, scopeOf, targetsForGoal } from '../goals/scope.ts';
 import { effectTotals } from './effect-totals.ts';
 import type { EffectTotal, ObservedNode, Plan, Reason, Waiting } from './plan.ts';
@@ -184,13 +186,13 @@ function handsSteps(blockers: readonly Blocker[]): readonly Step[] {
  * A goal other than the whole file lists only its own blockers. Missing sudo and holds count as blockers only if
  * changes wait for them.
  */
-const isListed = (goal: Goal, { blocks, code, resource }: Blocker): boolean =>
+const isListed = (goal: Goal, { blocks, resource }: Blocker): boolean =>
   blocks.length > 0 ||
-  code === 'reboot/session-unknown' ||
+  resource === 'boot-session' ||
   (goal.kind === 'converge' && resource !== 'sudo' && resource !== 'hold');
 
 /** A ring of bridged Macs is listed first, because it floods the office network. */
-const isRing = ({ code }: Pick<Blocker, 'code'>): boolean => code === 'bridge/loop';
+const isUrgent = ({ code }: Blocker): boolean => hasTrait(entryOf(code), 'urgent');
 
 /** The address of a property that the next apply changes automatically; undefined for other blockers. */
 const addressToBring = ({ property, isBroughtByApply }: Blocker): string | undefined =>
@@ -232,7 +234,7 @@ function workList(goal: Goal, assessed: readonly Assessed[], held: readonly Held
     .filter((blocker) => isListed(goal, blocker))
     .toSorted(
       (a, b) =>
-        Number(isRing(b)) - Number(isRing(a)) ||
+        Number(isUrgent(b)) - Number(isUrgent(a)) ||
         byResource(a, b) ||
         compareText(a.code, b.code) ||
         compareText(plainText(a.action), plainText(b.action)),

@@ -1,6 +1,6 @@
 import { suggesterAmong } from '../../desired/did-you-mean.ts';
 import { needsRdma } from '../../desired/layouts.ts';
-import { type Diagnostic, isHandsWork } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait, isHandsWork } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Json } from '../../model/digest.ts';
@@ -158,8 +158,8 @@ function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
  */
 export function toldFindings(view: View): readonly Diagnostic[] {
   const told = view.findings.filter((finding) => meaningOf(view, finding) === 'told');
-  const isRing = ({ code }: Diagnostic): boolean => code === 'bridge/loop';
-  return [...told.filter(isRing), ...told.filter((one) => !isRing(one))];
+  const isUrgent = (one: Diagnostic): boolean => hasTrait(one, 'urgent');
+  return [...told.filter(isUrgent), ...told.filter((one) => !isUrgent(one))];
 }
 
 /** Suggests valid properties for an `assert` with a property that no Mac in the fleet can have. */

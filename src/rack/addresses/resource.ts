@@ -309,10 +309,8 @@ function touchedInterfaces(
   return receptaclesOf(changed).flatMap((one) => devices?.get(one) ?? []);
 }
 
-const blockersOf = (view: View): readonly Blocker[] => [
-  ...view.findingBlockers('link-address'),
-  ...connectionBlockers(view, { kind: 'link-address', propertiesOf: nodeLinkAddresses, touched: touchedInterfaces }),
-];
+const cutOffs = (view: View): readonly Blocker[] =>
+  connectionBlockers(view, { kind: 'link-address', propertiesOf: nodeLinkAddresses, touched: touchedInterfaces });
 
 /** A fixed address at each end of each link; former addresses are removed. @see networksetup(8) */
 export const linkAddress: Resource = {
@@ -322,13 +320,12 @@ export const linkAddress: Resource = {
   onUninstall: ({ nodes }) => ({
     after: ['identity', 'sudo', 'placement', 'keeper'],
     properties: propertiesOn(linkAddress, nodes),
-    blockers: (view) =>
-      blockersOf(view).filter(({ code, node }) => code === 'network/carries-connection' && nodes.includes(node)),
+    blockers: (view) => cutOffs(view).filter(({ node }) => nodes.includes(node)),
   }),
   ...perTarget(nodeLinkAddresses, nodeSteps),
   // A GID follows from the address; no step can set it.
   readings: ({ desired, targets }) => targets.flatMap((target) => gidReadings(desired, target)),
-  blockers: blockersOf,
+  blockers: (view) => [...view.findingBlockers('link-address'), ...cutOffs(view)],
 };
 
 /** Every address that the interface of a receptacle has now; none while it is down. */

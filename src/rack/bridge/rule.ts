@@ -79,11 +79,11 @@ function closingCables(cables: readonly SeenCable[]): readonly SeenCable[] {
 export const bridgeLoop = defineRule(
   {
     'bridge/loop': {
+      traits: ['hands', 'urgent'],
       summary: 'Bridged Macs are cabled in a ring.',
       cause:
         'Frames circle forever in a ring of Thunderbolt Bridges and take down the office network (dnet issue 69: 80,000 packets per second; exo issues 525 and 1222).',
       hint: 'Unplug one cable in the ring now; plug it in again after the bridges are removed.',
-      hands: true,
       role: { blocks: 'thunderbolt-link', when: 'bridge-stays-else-told' },
       facts: bridgeFacts,
     },

@@ -13,7 +13,14 @@ import { type Examination, rdmaSeverity } from '../examination.ts';
 import { bridgesFirst } from './before-cables.ts';
 import { thunderboltFact } from './fact.ts';
 
-const blockingLink = { hands: true, role: { blocks: 'thunderbolt-link' }, facts: [thunderboltFact] } as const;
+const blockingLink = {
+  traits: ['hands', 'unplugs'],
+  role: { blocks: 'thunderbolt-link' },
+  facts: [thunderboltFact],
+} as const;
+
+/** Traffic may still flow over the cable, but nothing is started over it. */
+const suspectLink = { ...blockingLink, severity: 'warning', traits: ['hands', 'unplugs', 'holds-starts'] } as const;
 
 const codes = {
   'cabling/missing': {
@@ -31,44 +38,41 @@ const codes = {
   },
   'cabling/slow': {
     severity: 'warning',
+    traits: ['hands', 'unplugs'],
     summary: 'A cable is slower than 80 Gb/s.',
     cause:
       'A Thunderbolt 4 cable runs at 40 Gb/s: it supports IP but not RDMA (in exo issue 1881, a new cable was the fix). A Mac with Thunderbolt 4 has the same effect, but is reported as rdma/no-thunderbolt-5.',
     hint: 'Replace the cable with a Thunderbolt 5 cable.',
-    hands: true,
     role: { blocks: 'thunderbolt-link', when: 'rdma-needed' },
     facts: [thunderboltFact],
   },
   'cabling/speed-unknown': {
     severity: 'warning',
+    traits: ['hands'],
     summary: 'The speed of a cable is unknown.',
     cause:
       "Neither Mac reports the link's speed. RDMA needs 80 Gb/s, and an unknown speed does not count as fast enough. meshwright reports this only where the file requires RDMA.",
     hint: 'Check the cable (a Thunderbolt 5 cable is marked with a 5) and System Information > Thunderbolt on both Macs.',
-    hands: true,
     facts: [thunderboltFact],
   },
   'cabling/one-sided': {
-    severity: 'warning',
     summary: 'Only one end of a link sees the cable.',
     cause: 'Only one of the two Macs sees the other. Either a hub is between them, or a cable was just moved.',
     hint: 'Check again. If the problem remains, plug the cable directly into both Macs.',
-    ...blockingLink,
+    ...suspectLink,
   },
   'cabling/through-hub': {
-    severity: 'warning',
     summary: 'A link runs through a dock or hub.',
     cause:
       'IP does not work through two chained hubs, and one hub between two Macs caused kernel panics on macOS 26.5.',
     hint: 'Plug the cable directly into both Macs.',
-    ...blockingLink,
+    ...suspectLink,
   },
   'cabling/no-answer': {
-    severity: 'warning',
     summary: 'Something is plugged in at both ends of a link, but nothing answers.',
     cause: 'Both receptacles are connected, but neither shows a Mac or a device, so it is unknown where the cables go.',
     hint: 'Unplug the cable at one end, wait ten seconds, and plug it in again.',
-    ...blockingLink,
+    ...suspectLink,
   },
   'cabling/no-receptacle': {
     summary: 'A link names a receptacle that the Mac does not have.',

@@ -12,11 +12,11 @@ import { thunderboltFact } from './fact.ts';
 export const carriers = defineNodeRule(
   {
     'address/no-carrier': {
+      traits: ['hands', 'wrong-port'],
       summary: 'The interface of a cable has no carrier; another interface has it.',
       cause:
         'Thunderbolt sees the far Mac, but `ifconfig` shows `status: inactive` for the interface of this receptacle and `status: active` for one without a cable. After a re-enumeration, macOS then sent TCP over a slow path without any error: 16 MiB took 790 ms instead of 5.4 ms (two M3 Ultras, August 2026). The RDMA port of the interface is down.',
       hint: 'Unplug the cable, wait ten seconds, and plug it in again.',
-      hands: true,
       role: { blocks: 'thunderbolt-link' },
       facts: [thunderboltFact, interfacesFact],
     },

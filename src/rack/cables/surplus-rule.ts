@@ -12,7 +12,12 @@ import { readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { thunderboltFact } from './fact.ts';
 
-const surplusCable = { severity: 'warning', hands: true, role: 'told', facts: [thunderboltFact] } as const;
+const surplusCable = {
+  severity: 'warning',
+  traits: ['hands', 'unplugs'],
+  role: 'told',
+  facts: [thunderboltFact],
+} as const;
 
 const codes = {
   'cabling/undeclared': {
@@ -33,6 +38,7 @@ const codes = {
     cause: 'Its domain UUID belongs to no node, and every node was observed.',
     hint: 'Remove the cable, or add the Mac and the link to the file.',
     ...surplusCable,
+    traits: ['hands'],
   },
   'cabling/unidentified-mac': {
     severity: 'notice',

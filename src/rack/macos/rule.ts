@@ -56,6 +56,7 @@ const namesOf = ({ nodes }: Pick<Group, 'nodes'>): readonly string[] => nodes.ma
 export const macosVersions = defineRule(
   {
     'macos/versions-differ': {
+      traits: ['mixed-macos'],
       summary: 'Cabled nodes run different macOS versions.',
       cause:
         'RDMA peers may not see each other across macOS versions. exo therefore requires exactly equal versions, including beta numbers and background security improvements.',
@@ -100,6 +101,7 @@ function acceptHint(wanted: DesiredFleet['macos'], node: ExaminedNode, macos: Ma
 export const macosAccept = defineNodeRule(
   {
     'macos/outside-accept': {
+      traits: ['darkens'],
       summary: 'The file does not accept this macOS version.',
       cause: 'The version that `sw_vers` prints is outside macos.accept.',
       hint: 'Update macOS on this node, or widen macos.accept: a downgrade to an older macOS erases the Mac.',
@@ -165,6 +167,7 @@ export const macosBuilds = defineRule(
   {
     'macos/builds-differ': {
       severity: 'warning',
+      traits: ['mixed-builds'],
       summary: 'Macs of the same model run different builds of the same macOS version.',
       cause:
         'Builds may differ between models, but not between Macs of one model. One of these Macs has a beta or an unfinished update.',

@@ -21,14 +21,11 @@ import { placementProperty } from './state/placement-properties.ts';
 import { meshFailure } from './state/read-mesh.ts';
 
 /** Codes of blockers that follow from a mesh's state; checks of the file have separate codes. */
-export const placementBlockerCodes = [
-  'memory/swap-in-use',
-  'mesh/launch-budget',
-  'mesh/needs-reboot',
-  'mesh/stays-on-tcp',
-] as const;
-
-export type PlacementBlockerCode = (typeof placementBlockerCodes)[number];
+export type PlacementBlockerCode =
+  | 'memory/swap-in-use'
+  | 'mesh/launch-budget'
+  | 'mesh/needs-reboot'
+  | 'mesh/stays-on-tcp';
 
 type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
 

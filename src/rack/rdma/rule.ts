@@ -36,6 +36,7 @@ const blockingAddressed = { severity: 'error', role: { blocks: 'rdma', when: 'rd
 const codes = {
   'rdma/no-thunderbolt-5': {
     ...blocking,
+    traits: ['darkens'],
     summary: 'This Mac cannot use RDMA: its receptacles are older than Thunderbolt 5.',
     cause:
       'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4, `rdma_ctl status` may print enabled, but no device appears (mlx issue 3777). If a device exists, it comes from a modified driver (the RDMAEnabler kext, seen on macOS 27.2 with reduced security). meshwright does not support that driver.',
@@ -44,6 +45,7 @@ const codes = {
   },
   'rdma/macos-too-old': {
     ...blocking,
+    traits: ['darkens'],
     summary: 'This macOS has no RDMA over Thunderbolt.',
     cause: 'RDMA over Thunderbolt needs macOS 26.2 or later (Apple TN3205).',
     hint: 'Update macOS to 26.2 or later.',
@@ -51,15 +53,16 @@ const codes = {
   },
   'rdma/disabled': {
     ...blocking,
+    traits: ['hands', 'darkens', 'rdma-switch'],
     summary: 'RDMA over Thunderbolt is disabled on this node.',
     cause:
       '`rdma_ctl status` prints disabled. Only a person can enable RDMA: in Recovery (Apple TN3205), and from macOS 27 on also in System Settings. No known command can enable it over SSH.',
     hint: 'Shut down, hold the power button until "Loading startup options" appears, and choose Options > Utilities > Terminal. Type `rdma_ctl enable`, then restart.',
-    hands: true,
     facts: [rdmaStateFact, rdmaSwitchFact],
   },
   'rdma/restart-pending': {
     ...blocking,
+    traits: ['darkens'],
     summary: 'RDMA is switched on, but this Mac has not restarted since.',
     cause:
       'From macOS 27 on, the switch is also in System Settings. The NVRAM variable `rdma-enable` is 1, but `ibv_devices` lists no device: the switch takes effect at the next start. On a Mac with Thunderbolt 4, it never does (mlx issue 3777).',
@@ -76,6 +79,7 @@ const codes = {
   },
   'rdma/no-device': {
     ...blocking,
+    traits: ['darkens', 'no-device'],
     summary: 'RDMA is on, but an RDMA device is missing.',
     cause: "`ibv_devices` does not list the device whose name is `rdma_` plus the receptacle's interface.",
     hint: 'Restart this node. If the device is still missing, the hardware does not support RDMA (mlx issue 3777).',
@@ -83,6 +87,7 @@ const codes = {
   },
   'rdma/port-down': {
     ...blocking,
+    traits: ['port-down'],
     summary: 'An RDMA port is down although the cable is plugged in.',
     cause:
       'A port becomes active when a cable is plugged in and RDMA is enabled at the far end (Apple TN3205). If both are true, the state in the kernel is stale, as it can be after replugging.',
@@ -91,6 +96,7 @@ const codes = {
   },
   'rdma/port-not-active': {
     ...blocking,
+    traits: ['port-not-active'],
     summary: 'An RDMA port is neither active nor down.',
     cause:
       'Only PORT_ACTIVE carries RDMA. Other states, such as INIT or ARMED, come before PORT_ACTIVE, or mean that the port is stuck after replugging.',
@@ -99,6 +105,7 @@ const codes = {
   },
   'rdma/interface-down': {
     ...blockingAddressed,
+    traits: ['interface-down'],
     summary: 'The interface of a receptacle that should use RDMA is down.',
     cause:
       'An interface that is down has no address, so its RDMA device has no GID. The usual reason is that its network service is disabled.',
@@ -107,6 +114,7 @@ const codes = {
   },
   'rdma/bridged': {
     ...blocking,
+    traits: ['bridged'],
     summary: 'A receptacle that should use RDMA is in the Thunderbolt Bridge.',
     cause:
       'A bridged receptacle has no address of its own, so its device lacks the GID that MLX needs (errno 96 or 22).',
@@ -115,6 +123,7 @@ const codes = {
   },
   'rdma/no-address': {
     ...blockingAddressed,
+    traits: ['no-address'],
     summary: 'A receptacle that should use RDMA has no IPv4 address.',
     cause:
       'Only an interface with its own IPv4 address gets the IPv4-mapped GID that MLX needs. A self-assigned address can take minutes after a boot and may change later.',
@@ -131,6 +140,7 @@ const codes = {
   },
   'rdma/no-gid': {
     ...blockingAddressed,
+    traits: ['no-gid'],
     summary: 'An RDMA device lacks the GID for its IPv4 address.',
     cause:
       'The interface has an IPv4 address, but its device has no GID ::ffff:a.b.c.d for it. MLX fails with "RTR errno 22"; newer versions name the cause (mlx pull request 4191).',

@@ -44,11 +44,11 @@ export const loginWindow = {
   ...defineNodeRule(
     {
       'login/differs': {
+        traits: ['hands'],
         summary: 'Automatic login does not match the file.',
         cause:
           "Without a login, there is no user session after a start, and programs that need one do not run. macOS asks for the account's password, so only a person at the Mac can change the setting.",
         hint: 'Change "Automatically log in as" in System Settings > Users & Groups.',
-        hands: true,
         role: { blocks: 'login-window' },
         facts: [fact],
       },

@@ -1,6 +1,8 @@
 import { columnsOf } from '../../diagnostics/cells.ts';
+import { hasTrait } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
+import { entryOf } from '../../engine/diagnose/rules.ts';
 import type { Plan, Waiting } from '../../engine/plan/plan.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
 import { alike, listText } from '../../model/lists.ts';
@@ -86,7 +88,7 @@ const clearings: readonly (readonly [of: Clearing, title: string, remark: string
 
 function clearingOf({ code, isHands }: Pick<Blocker, 'code' | 'isHands'>): Clearing {
   if (isHands) return 'hands';
-  return code === 'plan/not-converged' ? 'apply' : 'other';
+  return hasTrait(entryOf(code), 'apply-first') ? 'apply' : 'other';
 }
 
 /** The run result that these blockers cause; undefined without blockers. */

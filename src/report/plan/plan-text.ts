@@ -1,6 +1,8 @@
 import { columnsOf, firmSpace } from '../../diagnostics/cells.ts';
+import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { proseText } from '../../diagnostics/prose-text.ts';
+import { entryOf } from '../../engine/diagnose/rules.ts';
 import type { NodeForecast } from '../../engine/plan/forecast.ts';
 import type { HashWork } from '../../engine/plan/hash-works.ts';
 import { type EffectTotal, isEmptyPlan, type Plan } from '../../engine/plan/plan.ts';
@@ -104,16 +106,13 @@ export interface PlanTextInput {
 export const hasMachineSteps = ({ steps }: Pick<Plan, 'steps'>): boolean =>
   steps.some(({ act }) => act.kind !== 'hands');
 
-const ofBudget: readonly string[] = ['mesh/launch-budget', 'placement/too-few-queue-pairs'];
-
 /** True if the plan uses the launch budget, or waits because the budget is spent. */
 const isStarting = ({ steps, blockers }: Plan): boolean =>
   steps.some(({ act }) => act.kind === 'script' && act.name === 'kick-rank') ||
-  blockers.some(({ code }) => ofBudget.includes(code));
+  blockers.some(({ code }) => hasTrait(entryOf(code), 'spent-device'));
 
 /** True if insufficient memory blocks a start. */
-const isTooMuch = ({ blockers }: Plan): boolean =>
-  blockers.some(({ code }) => code === 'placement/does-not-fit' || code === 'placement/tight');
+const isTooMuch = ({ blockers }: Plan): boolean => blockers.some(({ code }) => hasTrait(entryOf(code), 'no-memory'));
 
 /**
  * A plan on one page: blockers, changes by node, waiting changes, effects, and commands to type. Omits everything that
@@ -130,7 +129,7 @@ export function planText(input: PlanTextInput, page: Page): string {
     changeLines(plan, page),
     waitingLines(plan, page),
     lockLines(lock, page),
-    ...findingBlocks(plan, page, (code) => !isUrgent(code)),
+    ...findingBlocks(plan, page, (one) => !isUrgent(one)),
     isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
     isStarting(plan) || isTooMuch(plan) ? memoryLines(plan.memory ?? [], page) : [],
     transferLines(input.transfers ?? [], page),
@@ -140,14 +139,14 @@ export function planText(input: PlanTextInput, page: Page): string {
 }
 
 /** Findings that are shown first because they do harm until they are fixed. */
-const isUrgent = (code: string): boolean => code === 'bridge/loop';
+const isUrgent = (one: Diagnostic): boolean => hasTrait(one, 'urgent');
 
 const findingBlocks = (
   { diagnostics }: Plan,
   page: Page,
-  isMeant: (code: string) => boolean,
+  isMeant: (one: Diagnostic) => boolean,
 ): readonly (readonly string[])[] =>
-  mergeFindings(diagnostics.filter(({ code }) => isMeant(code))).map((finding) => findingLines(finding, page));
+  mergeFindings(diagnostics.filter(isMeant)).map((finding) => findingLines(finding, page));
 
 /** The plan's effects, or a statement that the observed nodes need no change. */
 function verdictLines({ plan, nothing, saved }: PlanTextInput, page: Page): readonly string[] {

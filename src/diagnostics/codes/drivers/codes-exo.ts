@@ -42,6 +42,7 @@ export const exoCodes = {
     hint: 'Let `apply` stop it (`thunderbolt.foreignDaemons: stop`) or remove it (`thunderbolt.foreignDaemons: remove`).',
   },
   'placement/reserved-word': {
+    exit: 65,
     summary: 'A placement uses an argument or a variable that is reserved or not allowed.',
     cause:
       '`env` and `args` are passed to the runtime unchanged. Some are reserved because they would override what the driver sets. Others are not allowed because they load something that the memory check did not count, or write prompts and answers to a log.',

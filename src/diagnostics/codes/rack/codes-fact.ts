@@ -16,6 +16,7 @@ export const factCodes = {
   },
   'fact/unknown': {
     severity: 'warning',
+    traits: ['unknown-facts'],
     summary: 'Some facts about this node are unknown.',
     cause:
       'A tool is missing, was refused, hung, or printed output that no known macOS prints. An unknown fact never counts as right or wrong, so everything that depends on it was left unchecked.',

@@ -5,24 +5,29 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes about faults that appear only under traffic. They are reported only after a placement failed. */
 const suspicionCodes = {
   'rdma/suspected-idle-dead': {
+    evidence: ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
     summary: 'A cable may carry no RDMA traffic, although its RDMA ports are active.',
     cause:
       "In this boot session a start or a token over RDMA failed, but everything that meshwright can check on the placement's links is fine. Ports that have been idle for a long time, or whose cable was replugged, can stop working until both Macs restart (exo issue 1973). This shows only under traffic.",
     hint: 'Restart the placement. If that does not help, restart the Macs at both ends of the cable.',
   },
   'address/suspected-no-answer': {
+    evidence: ['thunderbolt', 'interfaces'],
     summary: 'A cable may carry no traffic, although it is connected and has its addresses.',
     cause:
       'In this boot session a start over TCP failed because a rank got no answer from its peer over this cable. The cables match the file and have their addresses, and no other rank reported a reason. A port that has stopped working behaves like this until both Macs restart.',
     hint: 'Restart the Macs at both ends of the cable; if that does not help, replace the cable.',
   },
   'mesh/suspected-local-network': {
+    traits: ['local-network'],
+    evidence: ['thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
     summary: 'macOS may block a rank from the local network.',
     cause:
       'A rank immediately got "no route to host" for its peer (errno 65). Everything meshwright can check on the links is fine: over TCP, these are the cables and their addresses. Local Network privacy blocks programs in a session at the screen; launchd daemons, root, and programs started over SSH are exempt (Apple TN3179). The setting cannot be read or changed over SSH.',
     hint: 'On that Mac: System Settings > Privacy & Security > Local Network. Turn on the switch for the app or agent that started the rank.',
   },
   'rdma/suspected-exhausted': {
+    evidence: ['rdma-state', 'rdma-ports', 'rdma-starts', 'rdma-objects'],
     summary: 'A Mac may have run out of protection domains or queue pairs.',
     cause:
       'The last start over RDMA in this boot session could not allocate a protection domain (errno 12 or 16), as happens on an exhausted device. Everything meshwright can check is fine. Failed starts can leave such resources in the kernel, and only a restart frees them. If the kernel holds none, the cause is elsewhere.',
@@ -34,18 +39,22 @@ const suspicionCodes = {
 export const meshCodes = {
   ...suspicionCodes,
   'placement/too-few-queue-pairs': {
+    exit: 65,
+    traits: ['spent-device'],
     summary: 'One start needs more queue pairs from an RDMA device than the device has.',
     cause:
       'A device can create one queue pair and one protection domain fewer than `ibv_devinfo -v` reports (`max_qp`, `max_pd`). Each of two ranks of a `jaccl-ring` needs two from every device it uses, because its previous and its next neighbor are the same Mac. It makes both connections over every cable, so another cable does not help. Restarting a Mac does not increase the limit.',
     hint: 'Remove `backend`: two cabled ranks then use `jaccl`, which needs only one queue pair from each device. A ring of three or more nodes also needs only one, and `backend: ring` with `transport: tcp` needs none.',
   },
   'placement/gid-index': {
+    exit: 65,
     summary: "A cable's RDMA device has the GID of its IPv4 address where the runtime never sends from.",
     cause:
       'mlx, and exo with it, always sends from index 1 of the GID table, although it looks for the IPv4-mapped GID at every index to tell its peer (mlx 0.32.2, jaccl/rdma.cpp). Some Mac minis have it at index 2, and every start failed there with RTR errno 22 (mlx pull request 3389). Nothing is known that moves a GID. llama.cpp sends from the index that it finds (ggml-rpc/transport-apple.cpp).',
     hint: 'No cure is known. Set `transport: tcp` for this placement, or use a runtime with `driver: llamacpp-rpc`, which can send from any index.',
   },
   'placement/bridged-link': {
+    exit: 65,
     summary: 'The file keeps a bridge that contains a cable between ranks.',
     cause:
       "With `thunderbolt.bridge: keep`, a bridged receptacle gets no address of its own. Ranks need their cables' addresses, over TCP and over RDMA.",
@@ -67,12 +76,14 @@ export const meshCodes = {
   },
   'endpoint/door-not-asked': {
     severity: 'warning',
+    traits: ['unasked-gateway'],
     summary: 'A Mac could not be asked about a gateway that has to be closed.',
     cause:
       "An unreachable Mac keeps its gateway's state, even through a restart. If the gateway was open, it admits clients as soon as they reach that Mac. So the drain is not complete, even if all other gateways are closed.",
     hint: 'Bring the Mac back, then run the drain again.',
   },
   'endpoint/nothing-to-close': {
+    exit: 64,
     summary: 'This placement has no gateway to close.',
     cause:
       'Only a published endpoint has a gateway. An unpublished endpoint is the runtime itself, which keeps answering.',
@@ -85,24 +96,28 @@ export const meshCodes = {
     hint: prose`Wait longer: ${meshwright('drain', its.placement, '--deadline', '10m')}. Stopping or restarting the placement now would cut them off.`,
   },
   'cables/in-use': {
+    exit: 5,
     summary: 'A placement uses a Mac whose cables are to be measured.',
     cause:
       'A measurement fills the cables and takes a protection domain and a queue pair of each device. This slows or endangers a placement on the same Macs. A placement that cannot be observed counts as running.',
     hint: prose`Stop it first: ${meshwright('stop', its.placement)}`,
   },
   'cables/kernel-unseen': {
+    exit: 5,
     summary: "A Mac's RDMA objects cannot be counted, so its cables are not measured.",
     cause:
       'meshwright counts the protection domains and queue pairs in the kernel before and after each measurement, to notice if one is left behind. Without the first count it measures nothing.',
     hint: prose`See why they could not be counted: ${meshwright('doctor', its.node)}`,
   },
   'cables/no-reserve': {
+    exit: 5,
     summary: "A Mac's RDMA devices have no room for two more starts, so its cables are not measured.",
     cause:
       'A measurement needs a protection domain and a queue pair. It gives them back, but a driver that hangs may keep them until the Mac restarts, and placements must still be able to start.',
     hint: prose`Restart the Mac first: ${meshwright('reboot', its.node)}`,
   },
   'cables/probe-differs': {
+    exit: 5,
     summary: 'The verbs library and `ibv_devinfo` describe the RDMA devices of a Mac differently.',
     cause:
       'Before it measures, meshwright reads the devices from the library itself and compares them with `ibv_devinfo -v`. If a macOS update changes the layout of the library, its values are wrong, and a measurement could crash or mislead. A device that changed in between also differs.',
@@ -129,6 +144,7 @@ export const meshCodes = {
   },
   'cables/measured-slow': {
     severity: 'warning',
+    traits: ['unplugs'],
     summary: 'In its last measurement, a cable was slow.',
     cause:
       'RDMA had less than half the rate or more than four times the latency of the other cables, or of what is published for such Macs. A damaged or passive long cable, or a plug that is not fully inserted, does that.',
@@ -143,41 +159,48 @@ export const meshCodes = {
   },
   'cables/measured-wrong': {
     severity: 'warning',
+    traits: ['unplugs'],
     summary: 'In its last measurement, a cable delivered wrong bytes.',
     cause:
       'Messages with a known content arrived changed. An unreliable RDMA connection has no checksum of its own, so a model that runs over this cable can give wrong answers.',
     hint: prose`Do not use this cable. Replace it, then measure again: ${aside(meshwright('cables', '--measure'))}`,
   },
   'cables/unfit': {
+    exit: 5,
     summary: 'A Mac is not ready for a measurement of its cables.',
     cause:
       'It is on hold, or this is unknown; the account of the ranks cannot run the program; or a stopped rank left something behind that only a restart clears, or may have.',
     hint: prose`Fix the named reason, then measure again: ${aside(meshwright('cables', '--measure'))}`,
   },
   'cables/no-program': {
+    exit: 5,
     summary: 'The program that measures cables is missing on this computer.',
     cause:
       'RDMA is measured by a small program that is uploaded to both Macs. The npm package of a release contains it; none was released yet. A source folder contains it after it was compiled there, for that kind of computer only.',
     hint: 'Compile it: `npm run native`, on a Mac with Apple silicon. For a simulated rack, on this computer.',
   },
   'launch/held': {
+    exit: 5,
     summary: 'A target node of `launch` is on hold.',
     cause: "Ranks of your own program occupy a Mac just as a placement's ranks do.",
     hint: prose`Release the node, or leave it out: ${meshwright('release', its.node)}`,
   },
   'launch/account': {
+    exit: 5,
     summary: 'Your own program cannot run as this account.',
     cause:
       '`launch` needs an account that exists on every Mac and cannot become root. The only exception is the SSH user, with `--as login`.',
     hint: 'Choose another account: `--as NAME`, or `--as login` for the SSH user, who can become root.',
   },
   'launch/needs-reboot': {
+    exit: 5,
     summary: 'A target node of `launch` needs a restart first.',
     cause:
       'Either a stopped rank left memory or a process behind that only a restart clears, or the RDMA devices have no room for another start in this boot session. meshwright starts no placement on that node either.',
     hint: prose`Restart the node, or leave it out: ${meshwright('reboot', its.node)}`,
   },
   'launch/reboot-unseen': {
+    exit: 5,
     summary: 'Cannot tell whether a target node of `launch` needs a restart first.',
     cause:
       'The node itself records what stopped ranks left there and how many starts over RDMA it has seen since boot. These records could not be read. Without them meshwright starts nothing on the node, but does not ask for a restart either.',
@@ -190,6 +213,7 @@ export const meshCodes = {
     hint: prose`See why it was not observed: ${meshwright('doctor')}. Then launch again.`,
   },
   'mesh/launch-budget': {
+    traits: ['spent-device'],
     summary: "A Mac's RDMA devices have no room for another start.",
     cause:
       'A device has few protection domains and queue pairs: as many as `ibv_devinfo -v` reports, or else three. A failed start over RDMA can leave some of them allocated until the Mac restarts (seen on macOS 26.5.1). meshwright reads the number in use from the kernel. If it cannot, it counts starts: each counts until its placement has served and stopped cleanly.',
@@ -239,6 +263,7 @@ export const meshCodes = {
   },
   'mesh/fallback-there': {
     severity: 'notice',
+    traits: ['fallback'],
     summary: 'A placement that does not serve could run on its fallback.',
     cause:
       'The file sets fallback nodes, and all of them were observed. `apply` keeps the runtime and the model on them; if one is missing, the plan of the start waits for it. meshwright never moves a placement to its fallback automatically: you decide whether to accept less context now or to wait longer.',

@@ -5,6 +5,7 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes about obstacles that prevent a plan from reaching the desired state. */
 export const planCodes = {
   'plan/not-converged': {
+    traits: ['apply-first'],
     summary: 'A node lacks something that this command needs but does not change.',
     cause:
       'Commands that start a placement change nothing else, but the node lacks something the placement needs, such as its runtime.',
@@ -30,6 +31,7 @@ export const planCodes = {
     hint: prose`If nothing needs these models anymore, delete them: ${aside(meshwright('models prune', '--all'))}`,
   },
   'model/wrong-files': {
+    traits: ['wrong-files'],
     summary: 'Files of a published model are wrong.',
     cause:
       'Their SHA-256 differs from the one in the cluster file or the lock, or they are missing, although neither count nor times show a change. The disk may have damaged them. The model now counts as changed.',

@@ -5,6 +5,7 @@ import type { CodeEntry } from '../../code-entry.ts';
 /** Codes about how ranks stopped, and about checking that a started mesh answers as before. */
 export const proofCodes = {
   'mesh/needs-reboot': {
+    evidence: ['reboot-mark'],
     summary: 'A Mac needs a restart before any rank can start there.',
     cause:
       'After a rank exits, macOS reclaims its wired memory: `vm_stat` should show about as much as before the rank started. If it shows much more, or if a process survives SIGKILL, the kernel is holding on to the memory and only a restart of the Mac helps. meshwright marks such a node and starts no rank there until its next boot session.',

@@ -1,7 +1,7 @@
 import { loadedModels, needsRdma, onFallback, withFallbacks } from '../../../desired/layouts.ts';
 import { tensorAdvice, tensorProblems } from '../../../desired/tensor-limits.ts';
 import { codes, diagnose } from '../../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
 import { configurePlacement } from '../../../drivers/configure-placement.ts';
 import { endTowards } from '../../../drivers/contract/addresses.ts';
@@ -125,10 +125,11 @@ function isReportedAlready(
   { nodes }: DesiredPlacement,
   { code, severity }: PlacementFinding,
 ): boolean {
-  if (code !== 'placement/mixed-macos') return false;
-  const same = ['macos/versions-differ', ...(severity === 'error' ? [] : ['macos/builds-differ'])];
+  if (!hasTrait(codes[code], 'mixed-macos')) return false;
+  const isSame = (one: Diagnostic): boolean =>
+    hasTrait(one, 'mixed-macos') || (severity !== 'error' && hasTrait(one, 'mixed-builds'));
   return findings.some(
-    (one) => same.includes(one.code) && subjectNodes(one.subject).some((name) => nodes.some((node) => node === name)),
+    (one) => isSame(one) && subjectNodes(one.subject).some((name) => nodes.some((node) => node === name)),
   );
 }
 

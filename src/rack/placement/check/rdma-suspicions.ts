@@ -1,6 +1,6 @@
 import { layoutOn } from '../../../desired/layouts.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
-import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait } from '../../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
 import { withCommands } from '../../../diagnostics/prose-text.ts';
 import type { FailureAction, PlacementFinding } from '../../../drivers/contract/driver.ts';
@@ -418,7 +418,7 @@ export function hintOf(survey: PlacementSurvey, view: View): Prose | undefined {
       return withCommands(prose`${failure.cure} Then start it again; its log has details`, commands);
     return isBroken ? withCommands('Start it again; its log has details', commands) : undefined;
   }
-  const denied = rdmaSuspicions(view, [survey]).find(({ code }) => code === 'mesh/suspected-local-network');
+  const denied = rdmaSuspicions(view, [survey]).find((one) => hasTrait(one, 'local-network'));
   if (denied !== undefined) {
     return prose`Another start would fail the same way. First allow the program to use the local network on ${subjectNodes(denied.subject).join(', ')}, then: ${aside(meshwright('restart', name))}`;
   }

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { nodeVerdict } from '../../../../src/cli/look/status.ts';
+import type { Trait } from '../../../../src/diagnostics/code-entry.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { nodesSubject } from '../../../../src/model/subject.ts';
 import { observedFleet } from '../../../rack/rack.ts';
 
 const [one, two] = [nodeName('studio-1'), nodeName('studio-2')];
-const about = (code: string, nodes = [one], severity = 'error', hands = false) =>
-  ({ code, severity, subject: nodesSubject(nodes), ...(hands ? { hands } : {}) }) as never;
+const about = (code: string, nodes = [one], severity = 'error', traits: readonly Trait[] = []) =>
+  ({ code, severity, subject: nodesSubject(nodes), traits }) as never;
 const lost = { 'studio-2': [about('ssh/refused', [two])] };
 
 const [wrong, hands, unknown] = [
   about('a/b'),
-  about('a/b', [one], 'error', true),
-  about('fact/unknown', [one, two], 'warning'),
+  about('a/b', [one], 'error', ['hands']),
+  about('fact/unknown', [one, two], 'warning', ['unknown-facts']),
 ];
 
 describe('the verdicts on two nodes with a placement', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Code } from '../../../../src/diagnostics/code-entry.ts';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
+import { hasTrait } from '../../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import { diagnoseFleet } from '../../../../src/engine/diagnose/diagnose-fleet.ts';
 import { codes, definedCodes } from '../../../../src/engine/diagnose/rules.ts';
 import {
   type HeldPlacement,
-  holdingWarnings,
   type Trouble,
   troublesOf,
   withoutConsequences,
@@ -73,15 +73,16 @@ describe('findings in repair order', () => {
     const end = (name: string) => ({ node: nodeName(name), receptacle: 2 });
     const subject = linkSubject([end('studio-1'), end('studio-2')]);
     const hung = diagnose('mesh/not-serving', { subject: placementSubject('chat'), detail: 'It is stopped.' });
-    for (const code of holdingWarnings) {
-      const cause = diagnose(codes[code], { subject, detail: 'A hub is between.' });
+    const holding = Object.values<RuleCode & Code>(definedCodes).filter((one) => hasTrait(one, 'holds-starts'));
+    for (const code of holding) {
+      const cause = diagnose(code, { subject, detail: 'A hub is between.' });
       expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause]);
     }
     const refused = Object.values<RuleCode & Code>(definedCodes).filter(
       ({ code, role, severity }) =>
         code.startsWith('cabling/') && typeof role !== 'string' && role.when === undefined && severity === 'warning',
     );
-    expect(refused.map(({ code }) => code).toSorted()).toEqual(holdingWarnings.toSorted());
+    expect(refused).toEqual(holding);
   });
 
   it('do not list a placement over TCP under disabled RDMA', () => {
