@@ -14,8 +14,6 @@ import { factCodes } from './codes/rack/codes-fact.ts';
 import { meshCodes } from './codes/rack/codes-mesh.ts';
 import { planCodes } from './codes/rack/codes-plan.ts';
 import { proofCodes } from './codes/rack/codes-proof.ts';
-import { rollbackCodes } from './codes/rack/codes-rollback.ts';
-import { transactionCodes } from './codes/rack/codes-transaction.ts';
 import { type Diagnostic, FleetError } from './diagnostic.ts';
 
 /** The fields that a caller adds; severity and hint default to those of the code. */
@@ -44,7 +42,6 @@ export const codes = defineCodes({
   ...accessCodes,
   ...factCodes,
   ...applyCodes,
-  ...transactionCodes,
   ...fitCodes,
   ...llamaCodes,
   ...meshCodes,
@@ -53,7 +50,6 @@ export const codes = defineCodes({
   ...exoCodes,
   ...planCodes,
   ...cliCodes,
-  ...rollbackCodes,
   ...simCodes,
 });
 

@@ -3,7 +3,6 @@ import { prose } from '../../model/text/prose.ts';
 import { type CodeEntry, withExit } from '../code-entry.ts';
 import { placementCodes, settleCodes } from './codes-placement.ts';
 import { ruleCodes } from './codes-rules.ts';
-import { endpointCodes } from './rack/codes-endpoint.ts';
 
 /** Codes about a file's YAML text; other codes are about its meaning. */
 const yamlCodes = {
@@ -210,7 +209,6 @@ export const fileCodes = {
     ...schemaCodes,
     ...ruleCodes,
     ...placementCodes,
-    ...endpointCodes,
     ...lockCodes,
     ...settleCodes,
   }),

@@ -2,7 +2,7 @@ import { aside, blank, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
 import type { CodeEntry } from '../../code-entry.ts';
 
-/** Codes about obstacles that prevent a plan from reaching the desired state. */
+/** Codes about obstacles that prevent a plan from reaching the desired state, and about rollbacks of runtimes. */
 export const planCodes = {
   'plan/not-converged': {
     traits: ['apply-first'],
@@ -90,5 +90,24 @@ export const planCodes = {
     cause:
       'The address belongs to a Thunderbolt receptacle or to the Thunderbolt Bridge. Changing that interface would cut the connection, and meshwright could not restore it.',
     hint: "Reach the node over Ethernet or Wi-Fi: change the node's host in the file.",
+  },
+  'runtime/taken-back': {
+    severity: 'notice',
+    summary: "A runtime's desired version is older than the version in its archive.",
+    cause:
+      '`rollback` recorded the older version in the lock. It stays in use until the archive changes or until `rollback --undo`.',
+    hint: prose`Use the newer version again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}`,
+  },
+  'runtime/version-gone': {
+    summary: 'A node has no intact copy of the version that a runtime was rolled back to.',
+    cause:
+      'Each node keeps one older version of a runtime. A node that was added later never had it. A version whose files changed cannot be repaired, because its archive is no longer known.',
+    hint: prose`Use the newer version again: ${meshwright('rollback', blank('RUNTIME'), '--undo')}. Or restore the older archive in the file.`,
+  },
+  'rollback/no-version': {
+    summary: 'No older version can be chosen for the rollback.',
+    cause:
+      'A rollback needs one older version that is known to be complete on every node that uses the runtime. Each node keeps only one older version.',
+    hint: 'Restore the older archive in the file, then apply.',
   },
 } as const satisfies Record<string, CodeEntry>;
