@@ -16,7 +16,7 @@ const { contract, parts } = createRequire(import.meta.url)('./layers.cjs');
 const bars = {
   lines: { bar: 87_600 },
   files: { bar: 850 },
-  folder: { bar: 35 },
+  folder: { bar: 25 },
   file: { bar: 500 },
   exports: { bar: 680 },
   crossings: { bar: 10 },

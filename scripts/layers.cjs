@@ -94,8 +94,10 @@ const roles = {
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
     artifacts: [
-      'adopted-copy commits/build-archive list-folders list-packages model-copies prune-models',
-      'peers/cable-rate peers/cables-in-use peers/fan-out peers/model-steps peers/serve-steps supply-runtime tree-steps verify-models',
+      'models/model-copies models/model-steps models/prune-models models/verify-models',
+      'peers/cable-rate peers/cables-in-use peers/fan-out peers/serve-steps',
+      'runtimes/build-archive runtimes/list-packages runtimes/supply-runtime',
+      'sources/adopted-copy sources/list-folders trees/tree-steps',
     ].join(' '),
     contract: 'build-step define-setting resource',
     placement: [
@@ -110,7 +112,7 @@ const roles = {
     access: 'install-access',
     accounts: 'account-scripts',
     addresses: 'link-address-scripts',
-    artifacts: 'commits/commit-scripts peers/peer-scripts tree-scripts',
+    artifacts: 'peers/peer-scripts runtimes/runtime-scripts trees/tree-scripts',
     boot: 'restart-mac',
     bridge: 'remove-bridge',
     cables: 'measure-tcp',

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { EndpointStatus } from '../model/gateway.ts';
 import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
+import { type RequestBody, readBody } from './body/read-body.ts';
 import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
 import { bodyRefusal, clientGone, type Passing } from './pass-on.ts';
-import { type RequestBody, readBody } from './read-body.ts';
 import { withTimeLimit } from './time-limit.ts';
 
 /** Client requests in flight or waiting for their turn, without the node's own. */

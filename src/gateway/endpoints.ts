@@ -4,8 +4,8 @@ import { countsFrom, readCounts } from './counts.ts';
 import { type Flow, makeFlow } from './flow.ts';
 import { type AcceptedKeys, parseKeys } from './keys.ts';
 import { makeOwnRequests, type OwnRequests } from './own-count.ts';
-import { type Replica, watchReplicas } from './replicas.ts';
-import { makeTurns, type Turns } from './turns.ts';
+import { type Replica, watchReplicas } from './replicas/replicas.ts';
+import { makeTurns, type Turns } from './replicas/turns.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
 /** One placement behind the gateway, with its current state. */

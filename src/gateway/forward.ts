@@ -1,9 +1,9 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { GatewayReplica, GatewayUpstream } from '../model/gateway.ts';
 import { breakConnection, errorAnswer, refusedHeader, sendAnswer } from './answers.ts';
+import { renameModel } from './body/rename-model.ts';
 import type { Passage } from './flow.ts';
 import { type Meter, meterFor } from './meter.ts';
-import { renameModel } from './rename-model.ts';
 
 /** Limits on the time of an answer. */
 export interface AnswerLimits {

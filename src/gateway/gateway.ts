@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { GatewayConfig } from '../model/gateway.ts';
 import { type PlainAnswer, type Refusal, refusalAnswer, refusals, sendAnswer } from './answers.ts';
 import { answerOwn, ownRequest } from './ask-own.ts';
-import { makeBodyRoom } from './body-room.ts';
+import { makeBodyRoom } from './body/body-room.ts';
+import type { BodyLimits } from './body/read-body.ts';
 import { type ConnectionLimits, watchConnections } from './connections.ts';
 import { writeCounts } from './counts.ts';
 import { type Endpoint, makeDoors } from './endpoints.ts';
@@ -10,7 +11,6 @@ import type { AnswerLimits } from './forward.ts';
 import { hashOfKey, isOpenedBy, keyOf, ownCheck } from './keys.ts';
 import type { GatewayLog } from './log.ts';
 import { type Passing, passOn } from './pass-on.ts';
-import type { BodyLimits } from './read-body.ts';
 import { statusAnswer } from './status.ts';
 
 /** Limits that keep one client from blocking all others. */

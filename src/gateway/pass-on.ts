@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusals } from './answers.ts';
-import type { BodyRoom } from './body-room.ts';
+import type { BodyRoom } from './body/body-room.ts';
+import { lacksMember, wrongForm } from './body/field-forms.ts';
+import { hasRemoteImage, type Members } from './body/json-members.ts';
+import { type BodyLimits, type RequestBody, readBody } from './body/read-body.ts';
 import type { Endpoint } from './endpoints.ts';
-import { lacksMember, wrongForm } from './field-forms.ts';
 import type { AnswerLimits } from './forward.ts';
-import { hasRemoteImage, type Members } from './json-members.ts';
-import { passToReplica, type Way } from './lanes.ts';
-import { type BodyLimits, type RequestBody, readBody } from './read-body.ts';
-import type { Miss } from './spread.ts';
+import { passToReplica, type Way } from './replicas/lanes.ts';
+import type { Miss } from './replicas/spread.ts';
 
 /** Everything that a forwarded request needs. */
 export interface Passing {

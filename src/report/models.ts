@@ -9,7 +9,7 @@ import { given } from '../model/given.ts';
 import { alike } from '../model/lists.ts';
 import { everyNodeText } from '../model/node.ts';
 import { bytesText } from '../model/text/units.ts';
-import type { ModelCopies, ModelCopy, UndeclaredModel } from '../rack/artifacts/model-copies.ts';
+import type { ModelCopies, ModelCopy, UndeclaredModel } from '../rack/artifacts/models/model-copies.ts';
 import { seenText, unreachedField } from './nodes-text.ts';
 import { counted, hang, headLines, type Page, pageText, type Tone, titleLines } from './page.ts';
 

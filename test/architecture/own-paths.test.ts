@@ -47,7 +47,7 @@ describe('a name in a .sh file', () => {
 
   it('is listed in own-paths.ts if it is a label or a file name', () => {
     const names = found(/((?:dev)?\.meshwright[\w.-]*)/g);
-    expect(names).toContain(`src/rack/artifacts/sealed-tree.sh: ${sealName}`);
+    expect(names).toContain(`src/rack/artifacts/trees/sealed-tree.sh: ${sealName}`);
     const known = [sealName, listName, keeperLabel, gatewayLabel('*'), rankServiceLabel('')];
     expect(names.filter((one) => !known.some((name) => one.endsWith(`: ${name}`)))).toEqual([]);
   });

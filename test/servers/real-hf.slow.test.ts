@@ -9,7 +9,7 @@ import type { DesiredModel } from '../../src/model/desired.ts';
 import type { Facts } from '../../src/model/facts/fact-values.ts';
 import { nodePath } from '../../src/node/paths/node-paths.ts';
 import { stagedTree } from '../../src/node/paths/own-paths.ts';
-import { bestCopy, soughtModel } from '../../src/rack/artifacts/adopted-copy.ts';
+import { bestCopy, soughtModel } from '../../src/rack/artifacts/sources/adopted-copy.ts';
 import { pythonPackages } from '../python/packages.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { removedAfter } from '../unit/engine/scripts/node-root.ts';

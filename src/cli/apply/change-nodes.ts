@@ -13,7 +13,7 @@ import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { needsToken } from '../../model/step.ts';
-import { soughtOn } from '../../rack/artifacts/model-resource.ts';
+import { soughtOn } from '../../rack/artifacts/models/model-resource.ts';
 import { taskText } from '../../report/run/apply-text.ts';
 import { requireClusterFile } from '../cluster/open-cluster.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';

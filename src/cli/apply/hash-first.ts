@@ -12,7 +12,7 @@ import type { ReportDocument } from '../../model/documents.generated.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { usedModels } from '../../rack/artifacts/model-resource.ts';
+import { usedModels } from '../../rack/artifacts/models/model-resource.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { fitLines } from '../../report/page.ts';
 import { hashLines } from '../../report/plan/hash-lines.ts';

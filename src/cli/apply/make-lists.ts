@@ -12,7 +12,7 @@ import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import { upperFirst } from '../../model/text/prose.ts';
-import { isListed, type UnmadeRuntime, unmadeRuntimes } from '../../rack/artifacts/list-packages.ts';
+import { isListed, type UnmadeRuntime, unmadeRuntimes } from '../../rack/artifacts/runtimes/list-packages.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { lookAndSettle } from '../look/look-and-plan.ts';

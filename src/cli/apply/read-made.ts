@@ -14,8 +14,8 @@ import { type Digest, digest } from '../../model/digest.ts';
 import { isSuccess, type NodePath } from '../../model/probe.ts';
 import { nodeBytesCommand, nodeBytesLimit, parseNodeBytes } from '../../node/node-bytes.ts';
 import { stagedBuild, stagedList, stagedWheel } from '../../node/paths/own-paths.ts';
-import { mostArchiveBytes } from '../../rack/artifacts/commits/build-archive.ts';
-import { isListed, type UnmadeRuntime } from '../../rack/artifacts/list-packages.ts';
+import { mostArchiveBytes } from '../../rack/artifacts/runtimes/build-archive.ts';
+import { isListed, type UnmadeRuntime } from '../../rack/artifacts/runtimes/list-packages.ts';
 import type { Remote } from '../../remote/remote.ts';
 import { replaceFile } from '../files/write-file.ts';
 

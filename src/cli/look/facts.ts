@@ -2,7 +2,7 @@ import { guess } from '../../desired/did-you-mean.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import { type FactName, factsJson, registry } from '../../engine/observe/facts.ts';
 import type { NodeName } from '../../model/node.ts';
-import { soughtOn } from '../../rack/artifacts/model-resource.ts';
+import { soughtOn } from '../../rack/artifacts/models/model-resource.ts';
 import { factsText } from '../../report/facts-text.ts';
 import { gatherAlike } from '../../report/findings.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';

@@ -10,7 +10,7 @@ import { viewOf } from '../../engine/plan/view.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { Link, NodeName } from '../../model/node.ts';
 import { areNetworksSeen, officeNetworks } from '../../rack/addresses/rule.ts';
-import { soughtOn } from '../../rack/artifacts/model-resource.ts';
+import { soughtOn } from '../../rack/artifacts/models/model-resource.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { launchBudgets, type NodeBudget } from '../../rack/placement/placement-blockers.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';

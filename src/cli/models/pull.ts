@@ -9,7 +9,7 @@ import type { NodeName } from '../../model/node.ts';
 import { modelSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
-import { usedModels } from '../../rack/artifacts/model-resource.ts';
+import { usedModels } from '../../rack/artifacts/models/model-resource.ts';
 import { actOn, playbookOf } from '../apply/act-on.ts';
 import { type OpenedCluster, openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';

@@ -15,7 +15,7 @@ import type { TreeFile } from '../../model/node-script.ts';
 import { exitText, isSuccess } from '../../model/probe.ts';
 import { nodeBytesCommand, nodeBytesLimit, parseNodeBytes } from '../../node/node-bytes.ts';
 import { nodePath } from '../../node/paths/node-paths.ts';
-import { isReader } from '../../rack/artifacts/model-resource.ts';
+import { isReader } from '../../rack/artifacts/models/model-resource.ts';
 import { type GgufHeader, ggufHeader, ggufShape } from '../../rack/artifacts/shapes/gguf.ts';
 import {
   type Header,

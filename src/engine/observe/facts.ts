@@ -7,7 +7,7 @@ import { modelCopies, modelCopiesOf, type SoughtModel } from '../../node/probes/
 import { placementRanks, unaskedRanks } from '../../node/probes/placement-ranks.ts';
 import { loginFact, searchPathFact, sudoFact, sudoProbe } from '../../rack/access/fact.ts';
 import { accountsFact } from '../../rack/accounts/fact.ts';
-import { modelCopiesFact } from '../../rack/artifacts/model-copies-fact.ts';
+import { modelCopiesFact } from '../../rack/artifacts/sources/model-copies-fact.ts';
 import { bootSessionFact, diskSpaceFact, panicReportsFact } from '../../rack/boot/fact.ts';
 import { bridgePreferencesFact } from '../../rack/bridge/fact.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';

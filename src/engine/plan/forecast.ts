@@ -5,7 +5,13 @@ import { chunkBytes, totalBytes } from '../../model/model-bytes.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { DownloadHours } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
-import { diskFor, modelTree, neededBytes, usedModels, wrongFilesOn } from '../../rack/artifacts/model-resource.ts';
+import {
+  diskFor,
+  modelTree,
+  neededBytes,
+  usedModels,
+  wrongFilesOn,
+} from '../../rack/artifacts/models/model-resource.ts';
 import { diskSpaceFact } from '../../rack/boot/fact.ts';
 import { readValue } from '../../rack/fact.ts';
 import { isIntact } from '../../rack/records/trees.ts';

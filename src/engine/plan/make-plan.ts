@@ -8,7 +8,7 @@ import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { type Step, stepId } from '../../model/step.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
-import { withMadeRuntimes } from '../../rack/artifacts/list-packages.ts';
+import { withMadeRuntimes } from '../../rack/artifacts/runtimes/list-packages.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { readValue } from '../../rack/fact.ts';

@@ -2,7 +2,7 @@
 # a job that failed, died or lost its staging folder; the job resumes with the existing files. The process is detached
 # from the connection: no terminal, no shared stream, HUP ignored.
 #
-# Uses ../../rack/artifacts/sealed-tree.sh
+# Uses ../../rack/artifacts/trees/sealed-tree.sh
 # Uses ../../node/shell/job-folders.sh
 # Uses ../../rack/artifacts/peers/exchange-keys.sh
 # Needs folder: the job's folder

@@ -2,8 +2,8 @@ import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } fr
 import { withdrawBody } from '../../node/withdraw.ts';
 import { checkAccount, makeAccount, removeAccounts } from '../../rack/accounts/account-scripts.ts';
 import { clearLinkAddress, setLinkAddress } from '../../rack/addresses/link-address-scripts.ts';
-import { buildArchive } from '../../rack/artifacts/commits/commit-scripts.ts';
 import { serveModel } from '../../rack/artifacts/peers/peer-scripts.ts';
+import { buildArchive } from '../../rack/artifacts/runtimes/runtime-scripts.ts';
 import {
   adoptModel,
   buildPython,
@@ -21,7 +21,7 @@ import {
   switchRuntime,
   unpackRuntime,
   verifyModel,
-} from '../../rack/artifacts/tree-scripts.ts';
+} from '../../rack/artifacts/trees/tree-scripts.ts';
 import { removeBridge } from '../../rack/bridge/remove-bridge.ts';
 import { setClock } from '../../rack/clock/set-clock.ts';
 import { returnDaemon, stopDaemon } from '../../rack/foreign-daemon/daemon-scripts.ts';

@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { answerOwn, clientsInside } from '../../../src/gateway/ask-own.ts';
-import { makeBodyRoom } from '../../../src/gateway/body-room.ts';
+import { makeBodyRoom } from '../../../src/gateway/body/body-room.ts';
+import { readBody } from '../../../src/gateway/body/read-body.ts';
 import type { Endpoint } from '../../../src/gateway/endpoints.ts';
 import { makeOwnRequests } from '../../../src/gateway/own-count.ts';
 import { bodyRefusal, clientGone, type Passing, passOn } from '../../../src/gateway/pass-on.ts';
-import { readBody } from '../../../src/gateway/read-body.ts';
-import { makeTurns } from '../../../src/gateway/turns.ts';
+import { makeTurns } from '../../../src/gateway/replicas/turns.ts';
 import { endpointCounts } from '../../rack/placements.ts';
 
 const limits = {

@@ -3,7 +3,7 @@ import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet, DesiredModel } from '../../../src/model/desired.ts';
 import { shortDigest } from '../../../src/model/digest.ts';
 import type { KeptTree } from '../../../src/model/facts/fact-values.ts';
-import { modelCopies, undeclaredCopies } from '../../../src/rack/artifacts/model-copies.ts';
+import { modelCopies, undeclaredCopies } from '../../../src/rack/artifacts/models/model-copies.ts';
 import { type ModelsInput, modelsJson, modelsText } from '../../../src/report/models.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
 import { plainPage } from '../../rack/page.ts';

@@ -13,7 +13,7 @@
 # have put a link there, so root only copies.
 #
 # Uses peers.sh
-# Uses ../staged-files.sh
+# Uses ../trees/staged-files.sh
 # Needs published: the folder of the published model
 # Prints: nothing; fails with disk-full, peer-failed, copy
 # `place INDEX FILES` compares a received file and moves it to its place.

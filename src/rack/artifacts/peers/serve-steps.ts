@@ -3,7 +3,7 @@ import type { JobArgs } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
 import { buildStep, scriptStep } from '../../build-step.ts';
 import type { Property } from '../../resource.ts';
-import { jobAct, transferDeadlineMs } from '../tree-steps.ts';
+import { jobAct, transferDeadlineMs } from '../trees/tree-steps.ts';
 
 /** Serves a published model to other Macs; the Mac itself is not changed. */
 export function serveSteps(property: Property, args: JobArgs['serve-model']): readonly Step[] {

@@ -11,7 +11,7 @@ import { type ArchiveFact, sourcesToRead as sourcesToReadItself } from '../../..
 import { keysByDriver } from '../../../../src/drivers/registry.ts';
 import type { DesiredRuntime } from '../../../../src/model/desired.ts';
 import { digest } from '../../../../src/model/digest.ts';
-import { unmadeRuntimes } from '../../../../src/rack/artifacts/list-packages.ts';
+import { unmadeRuntimes } from '../../../../src/rack/artifacts/runtimes/list-packages.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const madeList = onPage(madeListItself);

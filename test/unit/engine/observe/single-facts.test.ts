@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../../src/model/probe.ts';
 import { loginFact as loginItself, sudoFact as sudoItself } from '../../../../src/rack/access/fact.ts';
-import { modelCopiesFact as modelCopiesItself } from '../../../../src/rack/artifacts/model-copies-fact.ts';
+import { modelCopiesFact as modelCopiesItself } from '../../../../src/rack/artifacts/sources/model-copies-fact.ts';
 import { clockFact as clockItself } from '../../../../src/rack/clock/fact.ts';
 import { filevaultFact as filevaultItself } from '../../../../src/rack/filevault/fact.ts';
 import {

@@ -11,7 +11,7 @@ import {
   verifiedMark,
   versionsFolder,
 } from '../../../../src/node/paths/own-paths.ts';
-import { sh } from '../../../../src/rack/artifacts/scripts.generated.ts';
+import { sh } from '../../../../src/rack/artifacts/trees/scripts.generated.ts';
 import { aged, at, comparesTraces, empty, gone, linked, tableOf } from './node-states.ts';
 import { sha256 } from './run-job.ts';
 import { exampleDigest, exampleModel, exampleRuntime } from './script-examples.ts';

@@ -13,7 +13,7 @@ import { nodeName } from '../../../../src/model/node.ts';
 import type { DownloadHours } from '../../../../src/model/node-script.ts';
 import { needsToken } from '../../../../src/model/step.ts';
 import { nodeSubject } from '../../../../src/model/subject.ts';
-import { jobKey } from '../../../../src/rack/artifacts/tree-steps.ts';
+import { jobKey } from '../../../../src/rack/artifacts/trees/tree-steps.ts';
 import { transferLines } from '../../../../src/report/plan/transfer-lines.ts';
 import { schemaCheck } from '../../../cli/schema-check.ts';
 import { plainPage } from '../../../rack/page.ts';

@@ -1,0 +1,89 @@
+import { codes } from '../../../diagnostics/diagnose.ts';
+import { declaredModels } from '../../../model/declared-settings.ts';
+import type { DesiredFleet } from '../../../model/desired.ts';
+import type { Facts, KeptTree } from '../../../model/facts/fact-values.ts';
+import { type Known, mapKnown, seenValue } from '../../../model/known.ts';
+import { listText } from '../../../model/lists.ts';
+import type { NodeName } from '../../../model/node.ts';
+import type { Step } from '../../../model/step.ts';
+import { addressed } from '../../../model/subject.ts';
+import { prose } from '../../../model/text/prose.ts';
+import { bytesText } from '../../../model/text/units.ts';
+import { scriptStep } from '../../build-step.ts';
+import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource } from '../../resource.ts';
+import { runningOn } from '../peers/cables-in-use.ts';
+import { treeBlocker } from '../trees/tree-steps.ts';
+import { undeclaredModels } from './model-resource.ts';
+
+/** The models to delete by name; every model that the file does not declare if there are no names. */
+export interface PruneWish {
+  readonly names?: readonly string[];
+}
+
+const isMeant = ({ names }: PruneWish, { name }: KeptTree): boolean => names === undefined || names.includes(name);
+
+const meantOn = (wish: PruneWish, fleet: DesiredFleet, { facts }: ObservedTarget): Known<readonly KeptTree[]> =>
+  mapKnown(undeclaredModels(fleet, facts), (trees) => trees.filter((one) => isMeant(wish, one)));
+
+/** The running placements on a node that were started with this version, or whose records do not name any. */
+const usersOf = (node: NodeName, facts: Facts, { name, digest: version }: KeptTree): Known<readonly string[]> =>
+  runningOn(node, facts, ({ declared }) => declaredModels(declared)?.includes(`${name} ${version}`) !== false);
+
+const addressOf = ({ name, digest: version }: KeptTree) => addressed({ kind: 'model', name, version });
+
+const sizeText = (bytes: number | undefined): string => (bytes === undefined ? 'unknown size' : bytesText(bytes));
+
+function propertyOf({ desired: { name: node }, facts }: ObservedTarget, tree: KeptTree): Property {
+  return {
+    node,
+    ...addressOf(tree),
+    desired: 'absent',
+    observed: mapKnown(usersOf(node, facts, tree), () => tree.state),
+    from: `${tree.state === 'intact' ? '' : `${tree.state}, `}${sizeText(tree.bytes)}`,
+    to: 'deleted',
+    reason: 'not in the file',
+  };
+}
+
+function usedBlocker({ desired: { name: node }, facts }: ObservedTarget, tree: KeptTree): readonly Blocker[] {
+  const users = seenValue(usersOf(node, facts, tree)) ?? [];
+  if (users.length === 0) return [];
+  const action = prose`${listText(users)} ${users.length === 1 ? 'runs' : 'run'} with ${tree.name} (${tree.digest}) on ${node}. ${codes['model/in-use'].hint}`;
+  const blocker = treeBlocker('model', tree.name, { code: 'model/in-use', node, action });
+  return [{ ...blocker, property: addressOf(tree) }];
+}
+
+function pruneSteps(trees: readonly KeptTree[], made: readonly Property[]): readonly Step[] {
+  return made.flatMap((property) => {
+    const tree = trees.find((one) => addressOf(one).address === property.address);
+    if (tree === undefined) return [];
+    const { name, digest: version } = tree;
+    return [
+      scriptStep({
+        name: `${property.address}/delete`,
+        call: { name: 'remove-model-versions', args: { name, digests: [version] } },
+        effect: { kind: 'delete', bytes: tree.bytes ?? 0 },
+        makes: [property],
+        deadlineMs: 600_000,
+      }),
+    ];
+  });
+}
+
+/** Deletes published models that the file does not declare and no running rank uses. */
+export const pruneModels = (wish: PruneWish): Resource => ({
+  kind: 'model',
+  after: ['identity', 'sudo'],
+  ...perTarget(
+    (fleet, target) => (seenValue(meantOn(wish, fleet, target)) ?? []).map((tree) => propertyOf(target, tree)),
+    (fleet, target, made) => pruneSteps(seenValue(meantOn(wish, fleet, target)) ?? [], made),
+  ),
+  blockers: ({ desired, targets }) =>
+    targets.flatMap((target) =>
+      (seenValue(meantOn(wish, desired, target)) ?? []).flatMap((tree) => usedBlocker(target, tree)),
+    ),
+  unobserved: ({ desired, targets }) =>
+    targets
+      .filter((target) => meantOn(wish, desired, target).kind === 'unknown')
+      .map(({ desired: { name: node } }) => ({ node, resource: 'model', text: 'which models are on the node' })),
+});

@@ -1,0 +1,79 @@
+import type { DesiredFleet, DesiredModel } from '../../../model/desired.ts';
+import { digestOf } from '../../../model/digest.ts';
+import { mapKnown, seenValue } from '../../../model/known.ts';
+import { totalBytes } from '../../../model/model-bytes.ts';
+import type { Step } from '../../../model/step.ts';
+import { addressed } from '../../../model/subject.ts';
+import { buildStep, scriptStep } from '../../build-step.ts';
+import { isIntact, treeAddress, treeOf, treesOf } from '../../records/trees.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource } from '../../resource.ts';
+import { knownWords } from '../../seen-fact.ts';
+import { transferDeadlineMs } from '../trees/tree-steps.ts';
+
+/** The models whose files are hashed, by name. */
+export interface VerifyWish {
+  readonly names: readonly string[];
+}
+
+const addressOf = ({ name }: DesiredModel) => addressed({ kind: 'model', name, part: 'files' });
+
+/** The named models that are published and unchanged by the count and the times of their files. */
+function intactOn({ names }: VerifyWish, { models }: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] {
+  return models.filter((model) => {
+    if (model.digest === undefined || !names.includes(model.name)) return false;
+    const tree = treeOf('model', model.name, model.digest);
+    return isIntact(seenValue(treesOf(target, tree)) ?? [], tree);
+  });
+}
+
+/** What the files contain is never observed, so that this property always differs: the job's result decides. */
+function propertyOf(target: ObservedTarget, model: DesiredModel): Property {
+  const observed = mapKnown(treesOf(target, { kind: 'model', name: model.name }), () => 'not hashed');
+  return {
+    node: target.desired.name,
+    ...addressOf(model),
+    desired: 'hashed',
+    observed,
+    from: knownWords(observed, () => 'unchanged by times'),
+    to: 'every file hashed',
+    reason: `models.${model.name}`,
+  };
+}
+
+/** The hash, and the removal of its job once its result was read. */
+function hashSteps(model: DesiredModel, property: Property): readonly Step[] {
+  const { name, files } = model;
+  const tree = treeOf('model', name, model.digest);
+  const bytes = totalBytes(files);
+  const key = digestOf({ address: property.address, digest: tree.digest, name: 'rehash-model' });
+  const hash = buildStep({
+    name: `${treeAddress('model', name).address}/hash`,
+    class: 'job',
+    act: { kind: 'job', key, name: 'rehash-model', args: { tree, files } },
+    towards: [property],
+    deadlineMs: transferDeadlineMs(bytes),
+  });
+  const clear = scriptStep({
+    name: `${treeAddress('model', name).address}/hash/clear`,
+    call: { name: 'clear-staging', args: { folders: [], jobs: [key] } },
+    towards: [property],
+    needs: [hash],
+    deadlineMs: 120_000,
+  });
+  // It does not count as a change: models stay as they are.
+  return [hash, { ...clear, changes: [] }];
+}
+
+/** Hashes every file of published models on the nodes. */
+export const verifyModels = (wish: VerifyWish): Resource => ({
+  kind: 'model',
+  after: ['identity', 'sudo'],
+  ...perTarget(
+    (fleet, target) => intactOn(wish, fleet, target).map((model) => propertyOf(target, model)),
+    (fleet, target, made) =>
+      intactOn(wish, fleet, target).flatMap((model) => {
+        const property = made.find(({ address }) => address === addressOf(model).address);
+        return property === undefined ? [] : hashSteps(model, property);
+      }),
+  ),
+});

@@ -1,0 +1,109 @@
+# Builds llama-server and the RPC worker of a commit of llama.cpp, and packs them into an archive whose folder `bin` has
+# both. The account of the ranks runs CMake, which runs the build programs of the commit. Root copies the two programs,
+# and packs only programs for Apple silicon.
+#
+# Without Apple's command line tools, /usr/bin/git and others open a dialog that offers to install them, so nothing is
+# started before xcode-select(1) names their folder; -p fails if there is none. CMake is not a part of macOS. The options
+# hold for llama.cpp from b6850 to v0.5.0; CMake only warns about those that a commit does not have. The programs need no
+# library of Homebrew, which other Macs may lack: no OpenMP, OpenSSL or curl, and no web interface, which the build would
+# download. They run on every Apple silicon (GGML_NATIVE=OFF), and RDMA needs no option: ggml-rpc finds librdma in
+# Apple's tools from macOS 26.2 on. The worker is called rpc-server up to 2026.
+#
+# Uses ../trees/staged-tree.sh
+# Uses commit-source.sh
+# Needs commit: the first digits of the commit, for `llama-server --version`
+# Needs most: the longest archive in bytes
+# Needs built: the file for the archive
+# Needs list: the file for its sha256
+# Needs cmakes: the number of folders in which CMake may be
+# Words: these folders, then those of macOS's programs
+# Prints: the end of CMake's output if it fails; fails with no-tools, no-cmake, configure, build, no-target, not-for-macs
+if [ ! -f "$source" ] || [ -h "$source" ]; then failed no-archive 'the archive of the commit is missing'; fi
+owned "$staging"
+bytes=$("$R/usr/bin/stat" -f %z "$source") || failed stat 'the size of the archive could not be read'
+progress 0 "$bytes"
+x=$("$R/usr/bin/xcode-select" -p 2>/dev/null) || x=''
+if [ -z "$x" ] || [ ! -x "$R$x/usr/bin/make" ]; then
+  failed no-tools "this Mac has no command line tools of Apple, which compile the commit. Install them: run xcode-select --install in Terminal on this Mac"
+fi
+c='' o=''
+while [ "$cmakes" -gt 0 ]; do
+  if [ -z "$c" ] && [ -x "$1/cmake" ]; then c=$1/cmake; fi
+  o="$o${o:+, }${1#"$R"}/cmake"
+  cmakes=$((cmakes - 1))
+  shift
+done
+[ -n "$c" ] || failed no-cmake "this Mac has no CMake: none of $o exists. Install it: run brew install cmake, or move CMake.app from cmake.org to Applications"
+path=$1
+shift
+for x in "$@"; do path=$path:$x; done
+build_folder
+unpack_commit
+cmake() {
+  as_account PATH="$path" "$c" "$@" >"$d/cmake" 2>&1
+}
+# `stopped CODE` fails with the line of the output that names the cause: the first error of the compiler or linker, or the
+# first of CMake, whose text is in the lines below it.
+stopped() {
+  "$R/usr/bin/tail" -n 40 "$d/cmake"
+  o=$("$R/usr/bin/awk" -v folder="$k/" '{ l = $0; i = index(l, folder); if (i) l = substr(l, 1, i - 1) substr(l, i + length(folder)) }
+    !e && l ~ /: (fatal )?error: / && l !~ /^[a-z+]*: / { e = l }
+    !u && l ~ /^(ld: |Undefined symbols)/ { u = l }
+    b && !NF && t { b = 0 }
+    b && NF { $1 = $1; t = t " " $0 }
+    !c && /^CMake Error/ { c = l; b = 1 }
+    !m && l ~ /rror/ { m = l }
+    NF { n = l }
+    END { print e ? e : u ? u : c ? c t : m ? m : n }' "$d/cmake")
+  "$R/bin/rm" -rf "$build"
+  failed "$1" "cmake: ${o:-it failed without a message}"
+}
+cmake -S "$k" -B "$build/out" -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Release -DCMAKE_OSX_ARCHITECTURES=arm64 \
+  -DCMAKE_OSX_DEPLOYMENT_TARGET=15.0 -DBUILD_SHARED_LIBS=OFF -DGGML_METAL=ON -DGGML_METAL_EMBED_LIBRARY=ON -DGGML_RPC=ON \
+  -DGGML_NATIVE=OFF -DGGML_OPENMP=OFF -DGGML_CCACHE=OFF -DLLAMA_CURL=OFF -DLLAMA_OPENSSL=OFF -DLLAMA_BUILD_TESTS=OFF \
+  -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_TOOLS=ON -DLLAMA_BUILD_SERVER=ON -DLLAMA_BUILD_UI=OFF \
+  -DLLAMA_USE_PREBUILT_UI=OFF "-DLLAMA_BUILD_COMMIT=$commit" || stopped configure
+cmake --build "$build/out" --target help || stopped configure
+worker=$("$R/usr/bin/awk" '$2 == "llama-server" { s = 1 } $2 ~ /^(ggml-)?rpc-server$/ { w = $2 } END { if (s) print w }' "$d/cmake")
+[ -n "$worker" ] || failed no-target 'the commit does not build llama-server and ggml-rpc-server, as llama.cpp does'
+# The other half of the processors is left to ranks that serve meanwhile.
+n=$("$R/usr/sbin/sysctl" -n hw.ncpu)
+case $n in ('' | *[!0-9]*) n=2 ;; esac
+# The end of the build kills this loop, and then awk reports that nothing reads its output.
+(
+  while "$R/bin/sleep" 1 && kill -0 "$$" 2>/dev/null; do
+    x=$("$R/usr/bin/tail" -n 50 "$d/cmake" | "$R/usr/bin/awk" '/^\[ *[0-9]+%\]/ { p = $0; gsub(/^\[ *|%.*$/, "", p) } END { print p + 0 }' 2>/dev/null)
+    progress "$((bytes * x / 100))" "$bytes"
+  done
+) &
+w=$!
+cmake --build "$build/out" --parallel "$(((n + 1) / 2))" --target llama-server "$worker"
+x=$?
+kill "$w" 2>/dev/null
+wait "$w" 2>/dev/null
+[ "$x" -eq 0 ] || stopped build
+p=$staging/pack
+must rm "$R/bin/rm" -rf "$p"
+must mkdir "$R/bin/mkdir" -p "$p/bin"
+for x in llama-server "$worker"; do
+  n=$p/bin/ggml-${x#ggml-}
+  [ "$x" != llama-server ] || n=$p/bin/$x
+  take "$build/out/bin/$x" "$((most * 4))" "$n"
+  # The first eight bytes of a Mach-O file for arm64. @see mach-o/loader.h
+  x=$("$R/usr/bin/head" -c 8 "$n.new" | "$R/usr/bin/base64")
+  [ "$x" = z/rt/gwAAAE= ] || failed not-for-macs "the build of ${n##*/} is not a program for Apple silicon"
+  must chmod "$R/bin/chmod" 755 "$n.new"
+  must mv "$R/bin/mv" -f "$n.new" "$n"
+done
+# tar of macOS would add the attributes of files as files of their own.
+export COPYFILE_DISABLE=1
+must tar "$R/usr/bin/tar" -czf "$built.new" -C "$p" bin
+n=$("$R/usr/bin/stat" -f %z "$built.new") || failed stat 'the size of the archive could not be read'
+[ "$n" -le "$most" ] || failed too-long "the archive of the build has $n bytes, more than $most"
+x=$(sha256 <"$built.new") || failed shasum 'the sha256 of the archive could not be read'
+printf '%s\n' "$x" >"$list.new" || failed write 'the sha256 could not be written'
+must chmod "$R/bin/chmod" 755 "$staging"
+publish "$built"
+publish "$list"
+must rm "$R/bin/rm" -rf "$build" "$p"
+progress "$bytes" "$bytes"

@@ -1,0 +1,57 @@
+import { shortCommit, sourceRelease } from '../../../desired/package-source.ts';
+import type { BuiltProgram, DesiredFleet, PackageSource } from '../../../model/desired.ts';
+import { given } from '../../../model/given.ts';
+import type { Step } from '../../../model/step.ts';
+import { buildStep } from '../../build-step.ts';
+import { jobAct, prepareStep, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
+import { buildDeadlineMs, digestIn } from './supply-runtime.ts';
+
+/** A built archive has at most this many bytes. The release b10950, which has more programs, has 11 MB. */
+export const mostArchiveBytes = 67_108_864;
+
+/** The step that downloads the archive of a commit. */
+export function fetchSource(
+  { property, tree }: TreeWork,
+  source: PackageSource,
+  { system, downloads }: DesiredFleet,
+  needs: readonly Step[],
+): Step {
+  const { sizeBytes = 0 } = source;
+  const { from: url, plainHttp } = sourceRelease(source, downloads);
+  const args = { tree, sha256: sourceDigest(source), sizeBytes, url };
+  const fetch = { ...args, ...given({ account: system.accounts.ranks, plainHttp }) };
+  return buildStep({
+    name: `${property.address}/fetch-source`,
+    class: 'job',
+    act: jobAct(tree, { name: 'fetch-source', args: fetch }),
+    towards: [property],
+    needs,
+    deadlineMs: transferDeadlineMs(sizeBytes),
+  });
+}
+
+/** @throws Error if the fleet was not settled, which is a bug. */
+export const sourceDigest = ({ repository: name, sha256 }: PackageSource) => digestIn({ name, ...given({ sha256 }) });
+
+/** The steps that build an archive from a commit in a staging folder. */
+export function archiveSteps(work: TreeWork, { source }: BuiltProgram, fleet: DesiredFleet): readonly Step[] {
+  const { property, tree } = work;
+  const prepare = prepareStep(work);
+  const fetch = fetchSource(work, source, fleet, [prepare]);
+  const args = {
+    tree,
+    sha256: sourceDigest(source),
+    commit: shortCommit(source),
+    account: fleet.system.accounts.ranks ?? '',
+    mostBytes: mostArchiveBytes,
+  };
+  const build = buildStep({
+    name: `${property.address}/build`,
+    class: 'job',
+    act: jobAct(tree, { name: 'build-archive', args }),
+    towards: [property],
+    needs: [fetch],
+    deadlineMs: buildDeadlineMs,
+  });
+  return [prepare, fetch, build];
+}

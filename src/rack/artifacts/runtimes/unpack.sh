@@ -1,0 +1,98 @@
+# `unpack` compares the archive of a runtime, at a time when only root can change it, and unpacks it into `$new`, which
+# `finish` renames to the staged tree. It refuses a whole archive if one member would land outside, and ignores the
+# owners in an archive. `extra NAME SHA256` compares another file of the runtime and adds it. `tarred FILE` unpacks a
+# tar. `stays_inside` fails on devices, pipes and sockets, on links that lead out of the folder or nowhere through `..`,
+# on names with a line break, and on files with a hard link outside, because root changes owners and modes of everything
+# in the folder. `bytes` is the size of the archive.
+#
+# tar of macOS is bsdtar: it detects the compression by itself and reads zip. As root it keeps owners, set-id bits,
+# access lists and flags unless --no-same-owner and --no-same-permissions are given; chown -R of macOS leaves
+# the owner of links unchanged. stat(1) of macOS: %i inode, %l hard links.
+#
+# Uses ../trees/staged-tree.sh
+# Uses ../../../node/shell/sha256.sh
+# Needs archive: the file; one that ends in .dmg is a disk image
+# Needs sha256: of the archive
+# Prints: nothing; fails with no-archive, wrong-digest, bad-archive, unsafe-archive
+new=$staging/tree.new
+unsafe() {
+  failed unsafe-archive "it holds $1: ${2#"$c/"}"
+}
+stays_inside() {
+  c=$(cd -P "$new" && pwd -P) || failed bad-archive 'cannot enter the unpacked folder'
+  x=$("$R/usr/bin/find" "$c" -name "*$N*") || failed find 'the unpacked files could not be listed'
+  [ -z "$x" ] || unsafe 'a name with a line break' "$x"
+  x=$("$R/usr/bin/find" "$c" ! -type f ! -type d ! -type l) || failed find 'the unpacked files could not be listed'
+  [ -z "$x" ] || unsafe 'what is neither file, folder nor link' "$x"
+  "$R/usr/bin/find" "$c" -type f -links +1 -exec "$R/usr/bin/stat" -f '%i %l' '{}' + >"$d/inodes" || failed find 'the unpacked files could not be listed'
+  x=$("$R/usr/bin/awk" '{ n[$1]++; l[$1] = $2 } END { for (i in n) if (n[i] < l[i]) print i }' "$d/inodes") || failed awk 'the unpacked files could not be counted'
+  [ -z "$x" ] || unsafe 'a file that lies outside, too' "inode $x"
+  "$R/usr/bin/find" "$c" -type l >"$d/links" || failed find 'the unpacked links could not be listed'
+  while IFS= read -r x; do
+    y=$("$R/usr/bin/readlink" "$x") || failed readlink 'a link could not be read'
+    case $y in (/*) unsafe 'a link that leads out' "$x" ;; (*/..) k=$y/ ;; (..) k=../ ;; (*/*) k=${y%/*}/ ;; (*) continue ;; esac
+    if k=$(cd -P "${x%/*}/$k" 2>/dev/null && pwd -P); then
+      case $k/ in ("$c/"*) ;; (*) unsafe 'a link that leads out' "$x" ;; esac
+    else
+      case /$y/ in (*/../*) unsafe 'a link that leads nowhere' "$x" ;; esac
+    fi
+  done <"$d/links"
+}
+tarred() {
+  must bad-archive "$R/usr/bin/tar" -xf "$1" --no-same-owner --no-same-permissions -C "$new"
+}
+from_tar() {
+  must bad-archive "$R/usr/bin/tar" -tf "$archive"
+  printf '%s\n' "$o" >"$d/members"
+  while IFS= read -r x; do
+    case /$x/ in (//* | */../*) failed unsafe-archive "a member points outside: $x" ;; esac
+  done <"$d/members"
+  "$R/bin/rm" -rf "$staging/tree" "$new"
+  must mkdir "$R/bin/mkdir" -p "$new"
+  tarred "$archive"
+}
+# Copies what is in the root of a disk image, except links, such as the one to the applications folder. Removes the mount
+# that an earlier job left. Refuses an image that asks to accept a license.
+from_image() {
+  i=$staging/tree.image
+  "$R/usr/bin/hdiutil" detach "$i" -force >/dev/null 2>&1
+  "$R/bin/rm" -rf "$staging/tree" "$new" "$i"
+  must mkdir "$R/bin/mkdir" -p "$new" "$i"
+  must bad-archive "$R/usr/bin/hdiutil" attach -nobrowse -readonly -noautoopen -mountpoint "$i" "$archive"
+  x=''
+  for f in "$i"/*; do
+    if [ -h "$f" ] || [ ! -e "$f" ]; then continue; fi
+    x=$("$R/usr/bin/ditto" "$f" "$new/${f##*/}" 2>&1) || { x="ditto: $x"; break; }
+    x=''
+  done
+  must bad-archive "$R/usr/bin/hdiutil" detach "$i" -force
+  must bad-archive "$R/bin/rmdir" "$i"
+  [ -z "$x" ] || failed bad-archive "$x"
+}
+# A tool that unpacks nothing and exits with 0 would leave an empty version, and no later check would notice.
+unpack() {
+  if [ ! -f "$archive" ] || [ -h "$archive" ]; then failed no-archive 'the archive is missing'; fi
+  owned "$staging"
+  bytes=$("$R/usr/bin/stat" -f %z "$archive")
+  progress 0 "$bytes"
+  x=$(sha256 <"$archive") || failed shasum 'the sha256 of the archive could not be read'
+  [ "$x" = "$sha256" ] || {
+    "$R/bin/rm" -f "$archive"
+    failed wrong-digest "the archive has the sha256 $x"
+  }
+  case $archive in (*.dmg) from_image ;; (*) from_tar ;; esac
+  [ -n "$("$R/usr/bin/find" "$new" ! -type d)" ] || failed bad-archive 'the archive contained no file'
+  stays_inside
+}
+extra() {
+  e=$staging/extra/$1
+  if [ ! -f "$e" ] || [ -h "$e" ]; then failed no-archive "$e is missing"; fi
+  x=$(sha256 <"$e") || failed shasum 'the sha256 of a file could not be read'
+  [ "$x" = "$2" ] || failed wrong-digest "$e has the sha256 $x"
+  must cp "$R/bin/cp" "$e" "$new/"
+}
+finish() {
+  must mv "$R/bin/mv" -f "$new" "$staging/tree"
+  progress "$bytes" "$bytes"
+  whole
+}

@@ -1,0 +1,55 @@
+# Lists the files of a folder in the job's file `list`. A line has the SHA-256, the state and the path of a file; the state
+# is its device, inode, size, time of the last write and time of the last change. A file whose state is in the list of an
+# earlier run is not read again. Names that begin with a dot are left out; links to files are followed. Reading begins
+# two seconds after the first check, so that every later write changes the state.
+#
+# Uses ../../../node/shell/sha256.sh
+# Needs folder: the folder
+# Needs most: the largest number of files
+# Prints: nothing; fails with no-source, being-written, not-a-file, odd-name, too-many-files, find, shasum
+states() {
+  "$R/usr/bin/find" "$folder/." '(' -name '.?*' -prune ')' -o ! -type d -exec "$R/usr/bin/stat" -L -f '%d %i %z %m %c %N' '{}' + >"$1" 2>"$d/problem" || failed find "$("$R/usr/bin/head" -n 1 "$d/problem")"
+}
+[ -d "$folder" ] || failed no-source "there is no folder $folder"
+x=$("$R/usr/bin/find" "$folder/." -name "*$N*") || failed find "$folder could not be listed"
+[ -z "$x" ] || failed odd-name "a name in $folder has a line break"
+x=$("$R/usr/bin/find" "$folder/." -name '*.incomplete' -o -name '*.partial' -o -name '*.part' -o -name '*.crdownload' -o -name '*.download' -o -name '*.aria2')
+[ -z "$x" ] || failed being-written "${x%%"$N"*} is the name of a download that has not finished"
+"$R/usr/bin/find" "$folder/." '(' -name '.?*' -prune ')' -o -type l -print >"$d/links" || failed find "$folder could not be listed"
+while IFS= read -r f; do
+  [ -f "$f" ] || failed not-a-file "$f is a link to something that is not a file"
+done <"$d/links"
+states "$d/before"
+x=$("$R/usr/bin/awk" -v most="$most" '{ s += $3 } END { if (NR > most) print NR; else printf "= %.0f\n", s }' "$d/before")
+case $x in ('= '*) total=${x#= } ;; (*) failed too-many-files "$folder has $x files; at most $most are possible" ;; esac
+done=0
+progress 0 "$total"
+true >>"$d/list" || failed write 'the list could not be written'
+"$R/usr/bin/awk" 'FILENAME == ARGV[1] { of[substr($0, 66)] = substr($0, 1, 64); next }
+{ print (($0 in of) ? of[$0] : "-"), $0 }' "$d/list" "$d/before" >"$d/todo" || failed awk 'the list could not be compared'
+x=$("$R/usr/bin/awk" '/^-/ { print; exit }' "$d/todo")
+[ -z "$x" ] || "$R/bin/sleep" 2
+true >"$d/list.new" || failed write 'the list could not be written'
+while IFS= read -r x; do
+  h=${x%% *} x=${x#* }
+  f=${x#* * * * * } n=${x#* * }
+  n=${n%% *}
+  if [ "$h" = - ]; then
+    h=$(sha256 <"$f") || failed shasum "$f could not be read"
+    printf '%s %s\n' "$h" "$x" >>"$d/list" || failed write 'the list could not be written'
+  fi
+  printf '%s %s\n' "$h" "$x" >>"$d/list.new" || failed write 'the list could not be written'
+  done=$((done + n))
+  progress "$done" "$total"
+done <"$d/todo"
+states "$d/after"
+x=$("$R/usr/bin/awk" 'FILENAME == ARGV[1] { was[$0]; k++; next }
+!($0 in was) { print; exit }
+{ n++ }
+END { if (n < k) print "" }' "$d/before" "$d/after" && printf .) || failed awk 'the states could not be compared'
+if [ "$x" != . ]; then
+  x=${x%%"$N"*}
+  x=${x#* * * * * }
+  failed being-written "${x:-a file in $folder} changed while the folder was read"
+fi
+must mv "$R/bin/mv" -f "$d/list.new" "$d/list"

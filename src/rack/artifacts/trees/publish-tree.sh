@@ -1,0 +1,49 @@
+# Publishes a staged tree by one rename, so that it appears whole or not at all. Only a tree that a job has verified is
+# published, and every file of it survives a power loss before the seal is written. An intact published tree is kept. A
+# changed tree is moved away first; its files are deleted after the new tree is in place. The tree's staging files and
+# jobs are also removed.
+#
+# Uses sealed-tree.sh
+# Uses ../peers/exchange-keys.sh
+# Uses ../../../node/shell/job-folders.sh
+# Uses ../../../node/shell/flush.sh
+# Needs staging: the folder for everything that making the tree needs
+# Needs published: the final folder of the tree
+# Needs digest: of the tree
+# Needs is_model: 1 if the seal records the bytes of all files; the other lines of a runtime's seal are its packages
+# Words: the keys of the jobs that made it
+# Prints: @changed or @unchanged; fails with not-verified, read, not-intact
+stagings=${staging%/*}
+tidy() {
+  revoke "${stagings%/*}/peers/${staging##*/}"
+  "$R/bin/rm" -rf "$staging" "${stagings%/*}/peers/${staging##*/}" "$stagings/.replaced"-* "$stagings/.removed"-*
+  for k in "$@"; do cleared "$k"; done
+}
+if intact "$published" "$digest"; then
+  tidy "$@"
+  unchanged
+fi
+x=''
+[ ! -e "$staging/verified" ] || IFS= read -r x <"$staging/verified"
+if [ "${x% flushed}" != "$digest" ] || [ ! -d "$staging/tree" ]; then
+  failed not-verified 'the staged tree has not been verified'
+fi
+"$R/bin/rm" -rf "$stagings/.replaced"-* "$stagings/.removed"-*
+# A job that an older version started, and that ended just now, has not flushed its tree.
+[ "$x" != "$digest" ] || flush_tree "$staging/tree"
+y=''
+if [ -e "$staging/libraries" ]; then
+  [ -f "$staging/libraries" ] || failed read 'the list of libraries is not a file'
+  while IFS= read -r x; do y=$y$x$N; done <"$staging/libraries" || failed read 'the list of libraries could not be read'
+fi
+if [ -n "$is_model" ] && x=$("$R/usr/bin/find" "$staging/tree" -type f ! -name .meshwright-files -exec "$R/usr/bin/stat" -f %z '{}' +); then
+  y="bytes=$(printf '%s\n' "$x" | "$R/usr/bin/awk" '{ s += $1 } END { printf "%.0f", s }')$N"
+fi
+seal "$staging/tree" "$digest" "$y"
+must mkdir "$R/bin/mkdir" -p "${published%/*}"
+g=$stagings/.replaced-$$
+[ ! -e "$published" ] || must mv "$R/bin/mv" -f "$published" "$g"
+must mv "$R/bin/mv" -f "$staging/tree" "$published"
+intact "$published" "$digest" || failed not-intact 'the tree changed while it was published'
+tidy "$@"
+changed

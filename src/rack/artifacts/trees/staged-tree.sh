@@ -1,0 +1,27 @@
+# `owned FOLDER` gives a folder to root and checks the result: on a volume that ignores owners, chown succeeds without a
+# change, and the account could still write what is compared next. The owner to expect is that of the job's own script,
+# which is root, or in a rehearsal the only account. `whole` completes a tree: everything in it belongs to root, every
+# account can read it, no program in it runs as a different account, and it survives a power loss. `publish-tree` requires
+# its mark that the tree was compared and flushed. find(1): -user also takes a number.
+#
+# Uses ../../../node/shell/flush.sh
+# Needs staging: the folder for everything that making the tree needs
+# Needs digest: of the tree
+# Prints: nothing
+owned() {
+  must chown "$R/usr/sbin/chown" -R root:wheel "$1"
+  x=$("$R/usr/bin/stat" -f %u "$d/run")
+  if ! x=$("$R/usr/bin/find" "$1" ! -user "$x") || [ -n "$x" ]; then
+    failed chown 'chown reported success, but not all files belong to root'
+  fi
+}
+whole() {
+  owned "$staging"
+  must chmod "$R/bin/chmod" -R u+rwX,go+rX,go-w,ug-s "$staging/tree"
+  if ! x=$("$R/usr/bin/find" "$staging/tree" ! -type l '(' -perm -020 -o -perm -002 ')') || [ -n "$x" ]; then
+    failed chmod 'chmod reported success, but other accounts may still write'
+  fi
+  flush_tree "$staging/tree"
+  printf '%s flushed\n' "$digest" >"$staging/verified.new" || failed write 'the mark of the verification could not be written'
+  must mv "$R/bin/mv" -f "$staging/verified.new" "$staging/verified"
+}
