@@ -1,5 +1,5 @@
+import { readArchive, readFolder } from '../../src/cli/sources/controller-source.ts';
 import { folderSource, readShape } from '../../src/cli/sources/read-shapes.ts';
-import { readArchive, readFolder } from '../../src/cli/sources/read-sources.ts';
 import { type SettledFleet, settleFleet, settleShapes } from '../../src/desired/settle/settle.ts';
 import { type SourcePlace, sourcesToRead } from '../../src/desired/settle/settle-trees.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';

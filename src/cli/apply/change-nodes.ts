@@ -20,7 +20,7 @@ import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { journalsOf } from '../files/places.ts';
 import { observeLimits, observeNodes } from '../look/observe-fleet.ts';
 import type { Consent } from '../plan/consent.ts';
-import { readToken } from '../sources/read-repositories.ts';
+import { readToken } from '../sources/hub-source.ts';
 import { missingIfRefused } from '../sources/secrets.ts';
 import { askYes } from '../terminal/ask.ts';
 import { isLive, showEvent, showWait } from '../terminal/console.ts';

@@ -12,12 +12,12 @@ import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { planAllowances } from '../plan/consent.ts';
+import { missingPrograms, readSources } from '../sources/controller-source.ts';
+import { hubAccess, readRepositories } from '../sources/hub-source.ts';
 import { readKeys } from '../sources/read-keys.ts';
-import { hubAccess, readRepositories } from '../sources/read-repositories.ts';
 import { readShapes } from '../sources/read-shapes.ts';
-import { missingPrograms, readSources } from '../sources/read-sources.ts';
-import { readServerLists } from '../sources/server-lists.ts';
 import { rehearsalWeb, withSimulatedServers } from '../sources/simulated-web.ts';
+import { readServerLists } from '../sources/url-source.ts';
 import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, withSimulatedLists, writeDoubles } from './doubles.ts';
 import {

@@ -29,9 +29,9 @@ import { membersOf } from '../../rack/artifacts/shapes/safetensors-shape.ts';
 import { judgeFiles, openCluster } from '../cluster/open-cluster.ts';
 import { fileRequest, hostRequest, modelRequests, needTrust } from '../cluster/trust.ts';
 import { findClusterFile } from '../files/places.ts';
+import { readArchive } from '../sources/controller-source.ts';
 import { webAccess } from '../sources/http-get.ts';
 import { type ByteSource, folderSource, readShape, readText, unknownShape, urlSource } from '../sources/read-shapes.ts';
-import { readArchive } from '../sources/read-sources.ts';
 import { type Run, readCountOption, textOption, usageError } from '../verb.ts';
 import { publishedShape } from './published-shape.ts';
 

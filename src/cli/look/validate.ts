@@ -13,7 +13,7 @@ import { withGatewayProgram } from '../cluster/gateway-program.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
 import { needTrust, sourceRequests } from '../cluster/trust.ts';
 import { exitCode } from '../exit-codes.ts';
-import { missingPrograms, missingSources, seeSources } from '../sources/read-sources.ts';
+import { missingPrograms, missingSources, seeSources } from '../sources/controller-source.ts';
 import { diagnosticsJson, diagnosticsText, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 

@@ -23,7 +23,7 @@ import { shownPath } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { type LookedPlan, lookAndSettle } from '../look/look-and-plan.ts';
 import { shownOnly } from '../look/observe-fleet.ts';
-import { movedRevisions } from '../sources/read-repositories.ts';
+import { movedRevisions } from '../sources/hub-source.ts';
 import {
   diagnosticsJson,
   pageFor,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { currentCommit, type HubAccess, resolveRepository, tokenReader } from '../../../../src/cli/sources/hub.ts';
-import { readToken, revisionNotice } from '../../../../src/cli/sources/read-repositories.ts';
+import { readToken, revisionNotice } from '../../../../src/cli/sources/hub-source.ts';
 import { hubSource } from '../../../../src/desired/hub-source.ts';
 import type { HubSource } from '../../../../src/model/desired.ts';
 import { concealed } from '../../../../src/model/secret.ts';

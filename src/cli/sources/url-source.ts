@@ -12,7 +12,7 @@ import { hostRequest, needTrust } from '../cluster/trust.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { type WebAccess, webAccess } from './http-get.ts';
-import { request } from './resolve-releases.ts';
+import { request } from './release-source.ts';
 import { rehearsalWeb } from './simulated-web.ts';
 
 /** A list of 2,048 files with long paths is shorter. */

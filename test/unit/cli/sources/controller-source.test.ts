@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readArchive, readFolder } from '../../../../src/cli/sources/read-sources.ts';
+import { readArchive, readFolder } from '../../../../src/cli/sources/controller-source.ts';
 import { isTreePath } from '../../../../src/desired/tree-paths.ts';
 import { temporaryFolder } from '../../../temporary-folder.ts';
 

@@ -30,7 +30,7 @@ import { needTrust, sourceRequests } from '../cluster/trust.ts';
 import { isInside } from '../files/places.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import { resolveReleases } from './resolve-releases.ts';
+import { resolveReleases } from './release-source.ts';
 
 /** Enough for an archive of 400 MB, which takes a few seconds. Nodes check slower archives before a stop. */
 const listMs = 20_000;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resolveRelease } from '../../../../src/cli/sources/resolve-releases.ts';
+import { resolveRelease } from '../../../../src/cli/sources/release-source.ts';
 import { archiveOf, nodeReleases, type PublishedArchive } from '../../../../src/desired/releases.ts';
 import { exoReleases } from '../../../../src/drivers/exo/releases.ts';
 import type { Release } from '../../../../src/model/desired.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readServerList } from '../../../../src/cli/sources/server-lists.ts';
+import { readServerList } from '../../../../src/cli/sources/url-source.ts';
 import { type FakeWeb, openFakeWeb } from '../../../servers/fake-web.ts';
 import { longestWaitMs } from '../../../until.ts';
 import { sha256 } from '../../engine/scripts/run-job.ts';
