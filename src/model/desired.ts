@@ -171,6 +171,9 @@ export type ModelSource =
   /** A repository whose commit is unknown. Once settled, the source is the URL of its commit. */
   | { readonly kind: 'hub' };
 
+/** The kinds of sources of bytes: those of models, and a release, which is an archive on a server. */
+export type SourceKind = ModelSource['kind'] | 'release';
+
 /** A Hugging Face repository. */
 export interface HubSource {
   /** The source as in the file, followed by its patterns. The lock's entry is valid only for this text. */

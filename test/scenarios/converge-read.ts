@@ -1,7 +1,7 @@
 import { readArchive, readFolder } from '../../src/cli/sources/controller-source.ts';
 import { folderSource, readShape } from '../../src/cli/sources/read-shapes.ts';
 import { type SettledFleet, settleFleet, settleShapes } from '../../src/desired/settle/settle.ts';
-import { type SourcePlace, sourcesToRead } from '../../src/desired/settle/settle-trees.ts';
+import { type LocalPlace, sourcesToRead } from '../../src/desired/settle/settle-trees.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
 import { keysByDriver } from '../../src/drivers/registry.ts';
 import { loadCluster } from '../../src/engine/load-cluster.ts';
@@ -18,7 +18,7 @@ const errorsIn = (diagnostics: readonly Diagnostic[]): readonly string[] =>
   diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
 
 const byName = async <T>(
-  places: readonly SourcePlace[],
+  places: readonly LocalPlace[],
   read: (path: string, signal: AbortSignal) => Promise<T>,
 ): Promise<Readonly<Record<string, T>>> => {
   const { signal } = new AbortController();
@@ -43,10 +43,16 @@ export async function readFile(file: FileValue, lock: ClusterLock, folder: strin
   const { fleet: loaded, diagnostics } = loadCluster(fileText(file), 'cluster.yaml');
   if (loaded === undefined) return { kind: 'refused', codes: errorsIn(diagnostics) };
   const fleet = withBuiltGateway(loaded);
-  const { archives, folders } = sourcesToRead(fleet, lock, folder);
+  const local = sourcesToRead(fleet, lock, folder).filter((one) => one.kind === 'controller');
   const sources = {
-    archives: await byName(archives, readArchive),
-    folders: await byName(folders, readFolder),
+    archives: await byName(
+      local.filter(({ isFolder }) => !isFolder),
+      readArchive,
+    ),
+    folders: await byName(
+      local.filter(({ isFolder }) => isFolder),
+      readFolder,
+    ),
     keys: keysOf(fleet),
   };
   const settled = await withShapes(settleFleet(fleet, lock, sources, folder, keysByDriver));

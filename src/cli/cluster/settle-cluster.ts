@@ -12,12 +12,12 @@ import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { planAllowances } from '../plan/consent.ts';
-import { missingPrograms, readSources } from '../sources/controller-source.ts';
-import { hubAccess, readRepositories } from '../sources/hub-source.ts';
+import { missingPrograms } from '../sources/controller-source.ts';
+import { hubAccess } from '../sources/hub-source.ts';
+import { listSources } from '../sources/list-sources.ts';
 import { readKeys } from '../sources/read-keys.ts';
 import { readShapes } from '../sources/read-shapes.ts';
 import { rehearsalWeb, withSimulatedServers } from '../sources/simulated-web.ts';
-import { readServerLists } from '../sources/url-source.ts';
 import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, withSimulatedLists, writeDoubles } from './doubles.ts';
 import {
@@ -75,14 +75,9 @@ export async function settleCluster(
   await writeDoubles(doubles);
   const inFile = withDoubles(withSimulatedLists(run, base.opened.path, withoutMirror(run, base.opened.fleet)), doubles);
   const wanted = { ...inFile, models: await withSimulatedServers(run, base.opened.path, inFile.models) };
-  const places = sourcesToRead(wanted, base.lock, folder);
-  const read = await readSources(run, places, base.opened.path);
-  const onServers = await readServerLists(run, places.servers, base.opened.path);
-  const folders = { ...read.folders, ...onServers };
-  const sources = { archives: { ...read.archives, ...missing }, folders };
-  const repositories = await readRepositories(run, base.opened, places.repositories);
-  const keys = await readKeys(run, wanted, folder);
-  const settled = settleFleet(wanted, base.lock, { ...sources, keys, repositories }, folder, keysByDriver);
+  const { archives, folders } = await listSources(run, base.opened, sourcesToRead(wanted, base.lock, folder));
+  const sources = { archives: { ...archives, ...missing }, folders, keys: await readKeys(run, wanted, folder) };
+  const settled = settleFleet(wanted, base.lock, sources, folder, keysByDriver);
   await needTrust(run, modelRequests(settled.fleet, folder));
   // An earlier run already checked the programs of a runtime whose keys did not change.
   const isNew = (name: string): boolean => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { sourcesToRead } from '../../desired/settle/settle-trees.ts';
+import { type SourcePlace, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import type { FleetError } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
@@ -67,26 +67,19 @@ export const tokenHostRequests = ({ downloads }: Pick<DesiredFleet, 'downloads'>
     ? []
     : [{ kind: 'token-host', value: new URL(downloads.mirror).host, use: 'the Hugging Face token' }];
 
-type SourcePlaces = ReturnType<typeof sourcesToRead>;
-
 /** The gateway, or the runtime or model of a source. */
 const userOf = (name: string): string => (name.startsWith('doorman') ? 'the gateway' : (name.split('/')[0] ?? name));
 
-/** The requests for reading these files and releases. */
-export function sourceRequests({
-  archives,
-  folders,
-  releases,
-}: Pick<SourcePlaces, 'archives' | 'folders' | 'releases'>): readonly TrustRequest[] {
-  return [
-    ...[...archives, ...folders]
-      .filter(({ path }) => path !== gatewayProgram)
-      .map(({ name, path }) => ({ kind: 'file' as const, value: path, use: userOf(name) })),
-    ...releases.flatMap(({ name, release: { from, page } }) =>
-      [from, ...(page === undefined ? [] : [page.url])].flatMap((url) => hostRequest(url, userOf(name))),
-    ),
-  ];
-}
+/** The requests for reading files on this computer and releases. */
+export const sourceRequests = (places: readonly SourcePlace[]): readonly TrustRequest[] =>
+  places.flatMap((place): readonly TrustRequest[] => {
+    const use = userOf(place.name);
+    if (place.kind === 'controller')
+      return place.path === gatewayProgram ? [] : [{ kind: 'file', value: place.path, use }];
+    if (place.kind !== 'release') return [];
+    const { from, page } = place.release;
+    return [from, ...(page === undefined ? [] : [page.url])].flatMap((url) => hostRequest(url, use));
+  });
 
 /** A model, with the paths of those of its files that are known. */
 interface ModelFiles extends Pick<DesiredModel, 'name' | 'source'> {
@@ -122,7 +115,7 @@ function requestsOf(run: Pick<Run, 'env'>, fleet: DesiredFleet, folder: string):
     ),
     ...sourceRequests(places),
     ...modelRequests(fleet, folder),
-    ...places.servers.flatMap(({ name, base }) => hostRequest(base, name)),
+    ...places.flatMap((one) => (one.kind === 'url' ? hostRequest(one.base, one.name) : [])),
     ...(fleet.downloads?.mirror === undefined ? [] : hostRequest(fleet.downloads.mirror, 'downloads')),
   ];
 }

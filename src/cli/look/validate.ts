@@ -11,7 +11,6 @@ import { checkDiagnostic, checkFallback, checkPlacement } from '../../rack/place
 import { counted } from '../../report/page.ts';
 import { withGatewayProgram } from '../cluster/gateway-program.ts';
 import { type JudgedFiles, judgeFiles } from '../cluster/open-cluster.ts';
-import { needTrust, sourceRequests } from '../cluster/trust.ts';
 import { exitCode } from '../exit-codes.ts';
 import { missingPrograms, missingSources, seeSources } from '../sources/controller-source.ts';
 import { diagnosticsJson, diagnosticsText, showResult } from '../terminal/console.ts';
@@ -24,8 +23,7 @@ export const validate: VerbBody = async (run) => {
   const judged = { ...read, fleet: read.fleet && withGatewayProgram(read.fleet) };
   const { shown, sources, fleet, lock, path } = judged;
   const places = fleet === undefined ? undefined : sourcesToRead(fleet, lock, dirname(path));
-  if (places !== undefined) await needTrust(named, sourceRequests({ ...places, releases: [] }));
-  const seen = places === undefined ? { archives: {}, folders: {} } : await seeSources(run, places);
+  const seen = places === undefined ? { archives: {}, folders: {} } : await seeSources(named, places);
   const judgedFleet = fleet === undefined ? [] : [{ fleet, path, whereIs: judged.whereIs }];
   const programs = await Promise.all(judgedFleet.map((one) => missingPrograms(one, run.signal)));
   const diagnostics = [

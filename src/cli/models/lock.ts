@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { suggesterAmong } from '../../desired/did-you-mean.ts';
-import { listedFolder, settleModel, sourcesToRead } from '../../desired/settle/settle-trees.ts';
+import { listedSource, settleModel, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import { documentHead } from '../../diagnostics/json.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
@@ -10,10 +10,8 @@ import { hang } from '../../report/page.ts';
 import { changeLock, type OpenedCluster, openCluster } from '../cluster/open-cluster.ts';
 import { lockBefore } from '../cluster/settle-cluster.ts';
 import { codeForNodes, exitCode, firstOf } from '../exit-codes.ts';
-import { readSources } from '../sources/controller-source.ts';
-import { readRepositories } from '../sources/hub-source.ts';
+import { listSources } from '../sources/list-sources.ts';
 import { withSimulatedServers } from '../sources/simulated-web.ts';
-import { readServerLists } from '../sources/url-source.ts';
 import { diagnosticsJson, logFindings, showResult } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { listNodeFolders } from './node-folders.ts';
@@ -52,7 +50,7 @@ export const modelsLock: VerbBody = async (run) => {
 };
 
 /** True for a model whose list of files is in the lock. */
-export const isListable = (one: DesiredModel): boolean => one.hub !== undefined || listedFolder(one) !== undefined;
+export const isListable = (one: DesiredModel): boolean => listedSource(one) !== undefined;
 
 /** Lists the files of these models again, and writes the lists into the lock. */
 export async function lockModels(run: Run, opened: OpenedCluster, models: readonly DesiredModel[]) {
@@ -60,19 +58,15 @@ export async function lockModels(run: Run, opened: OpenedCluster, models: readon
   const { lock, lockPlace } = lockBefore(run, opened);
   const chosen = await withSimulatedServers(run, opened.path, models);
   const places = sourcesToRead({ runtimes: [], models: chosen }, { models: {}, runtimes: {} }, baseFolder);
-  const local = await readSources(run, places, opened.path);
-  const repositories = await readRepositories(run, opened, places.repositories);
-  const onNodes = await listNodeFolders(
-    run,
-    opened,
-    chosen.filter(({ source }) => source.kind === 'node'),
-  );
-  const onServers = await readServerLists(run, places.servers, opened.path);
-  const folders = { ...local.folders, ...onNodes.folders, ...onServers };
+  const onNodes = { isLeased: false };
+  const sources = await listSources(run, opened, places, async (_run, _opened, asked) => {
+    const listed = await listNodeFolders(run, opened, asked);
+    onNodes.isLeased = listed.isLeased;
+    return listed;
+  });
   const settled = chosen.map((one) => {
     // Without a new list, the one in the lock is no answer.
-    const isRead = (repositories[one.name] ?? folders[one.name])?.kind === 'known';
-    const sources = { archives: {}, folders, repositories };
+    const isRead = sources.folders[one.name]?.kind === 'known';
     const { downloads } = opened.fleet;
     return settleModel(one, { lock: isRead ? lock : { ...lock, models: {} }, sources, baseFolder, downloads });
   });

@@ -2,9 +2,9 @@ import { isDone } from '../../apply/execute.ts';
 import { leaseHeld } from '../../apply/lease/lease-keeper.ts';
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
-import type { FolderFact } from '../../desired/settle/settle-trees.ts';
+import type { FolderFact, PlaceOf } from '../../desired/settle/settle-trees.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import type { DesiredFleet, DesiredModel, UnreadSource } from '../../model/desired.ts';
+import type { DesiredFleet, UnreadSource } from '../../model/desired.ts';
 import type { Digest } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
@@ -28,6 +28,8 @@ import { answerText, askNodes, isAnswered } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
 import type { Run } from '../verb.ts';
 
+type NodePlace = PlaceOf<'node'>;
+
 /** The list of one node, or why there is none. */
 type NodeList =
   | { readonly kind: 'listed'; readonly node: NodeName; readonly files: readonly TreeFile[] }
@@ -46,7 +48,7 @@ export interface ListedFolders {
 export async function listNodeFolders(
   run: Run,
   opened: OpenedCluster,
-  models: readonly DesiredModel[],
+  models: readonly NodePlace[],
 ): Promise<ListedFolders> {
   const fleet = lockedFleet(run, opened);
   const nodesOf = new Map(models.map((model) => [model.name, readingNodes(fleet, model)]));
@@ -82,7 +84,7 @@ interface Listing {
 async function listsOf(
   run: Run,
   { fleet, ways, report }: Listing,
-  model: DesiredModel,
+  model: NodePlace,
   targets: readonly NodeName[],
 ): Promise<readonly NodeList[]> {
   const key = listJobKey(model);
@@ -130,7 +132,7 @@ function failureOn(node: NodeName, steps: ReturnType<typeof stepsOf>, { works }:
 }
 
 function foldersOf(
-  models: readonly DesiredModel[],
+  models: readonly NodePlace[],
   nodesOf: ReadonlyMap<string, readonly NodeName[]>,
   lists: readonly (readonly [string, readonly NodeList[]])[],
 ): Readonly<Record<string, FolderFact>> {
@@ -139,9 +141,8 @@ function foldersOf(
   for (const { name, source } of models) {
     const nodes = nodesOf.get(name) ?? [];
     const own = lists.find(([model]) => model === name)?.[1] ?? [];
-    const folder = source.kind === 'node' ? source.folder : '';
     folders[name] = folderOf(
-      folder,
+      source.folder,
       own.filter(({ node }) => nodes.includes(node)),
     );
   }

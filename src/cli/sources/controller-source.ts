@@ -9,9 +9,9 @@ import {
   type ArchiveFact,
   absolutePath,
   type FolderFact,
+  type LocalPlace,
   type SourceFacts,
   type SourcePlace,
-  type sourcesToRead,
 } from '../../desired/settle/settle-trees.ts';
 import { mostTreeFiles } from '../../desired/tree-paths.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
@@ -30,7 +30,7 @@ import { needTrust, sourceRequests } from '../cluster/trust.ts';
 import { isInside } from '../files/places.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
-import { resolveReleases } from './release-source.ts';
+import { type List, noFacts } from './list.ts';
 
 /** Enough for an archive of 400 MB, which takes a few seconds. Nodes check slower archives before a stop. */
 const listMs = 20_000;
@@ -106,17 +106,15 @@ function pointerOf(runtime: DesiredRuntime | DesiredGateway, program: string): s
   return `${pointerTo('/runtimes', runtime.name)}/${key}`;
 }
 
-type SourcePlaces = ReturnType<typeof sourcesToRead>;
-
 /**
- * Reports missing sources and reads package lists. Fast, because it does not read archives or models; the result omits
- * the existing ones.
+ * Reports missing sources on this computer and reads package lists. Fast, because it does not read archives or models;
+ * the result omits the existing ones.
  */
-export async function seeSources(
-  run: Run,
-  { archives, folders }: Omit<SourcePlaces, 'releases'>,
-): Promise<SourceFacts> {
-  const gone = async ({ name, path }: SourcePlace): Promise<readonly (readonly [string, UnreadSource])[]> => {
+export async function seeSources(run: Run, places: readonly SourcePlace[]): Promise<SourceFacts> {
+  const local = places.filter((one) => one.kind === 'controller');
+  await needTrust(run, sourceRequests(local));
+  const [archives, folders] = byForm(local);
+  const gone = async ({ name, path }: LocalPlace): Promise<readonly (readonly [string, UnreadSource])[]> => {
     try {
       await stat(path);
       return [];
@@ -124,7 +122,7 @@ export async function seeSources(
       return [[name, { kind: 'missing', detail: `${path} does not exist.` }]];
     }
   };
-  const seen = async (place: SourcePlace): Promise<readonly (readonly [string, ArchiveFact])[]> => {
+  const seen = async (place: LocalPlace): Promise<readonly (readonly [string, ArchiveFact])[]> => {
     const failed = await gone(place);
     if (place.isMade && failed.length > 0) return [];
     if (failed.length > 0 || isArchive(place.path)) return failed;
@@ -166,19 +164,13 @@ const chunkBytes = 1_048_576;
 /** The Finder creates this file in every folder that it shows; it is never part of a model. */
 const finderFile = '.DS_Store';
 
-/** Hashes the sources on this computer and resolves releases. Shows progress after two seconds. */
-export async function readSources(
-  run: Run,
-  { archives, folders, releases }: SourcePlaces,
-  clusterFile: string,
-): Promise<SourceFacts> {
-  await needTrust(run, sourceRequests({ archives, folders, releases }));
-  const resolved = await resolveReleases(run, releases, clusterFile);
-  // Without a prototype, because `constructor` is a valid model name.
-  const read: { archives: Record<string, ArchiveFact>; folders: Record<string, FolderFact> } = {
-    archives: Object.create(null),
-    folders: Object.create(null),
-  };
+const byForm = (places: readonly LocalPlace[]) =>
+  [places.filter(({ isFolder }) => !isFolder), places.filter(({ isFolder }) => isFolder)] as const;
+
+/** Hashes files and folders on this computer. Shows progress after two seconds. */
+export const hashLocal: List<'controller'> = (run, _opened, places) => {
+  const [archives, folders] = byForm(places);
+  const read = noFacts();
   return withProgress(run.console, ['hashing', [...archives, ...folders]], async (done) => {
     // One after another, because they share a disk.
     for (const { name, path } of archives) {
@@ -189,10 +181,9 @@ export async function readSources(
       read.folders[name] = await readFolder(path, run.signal);
       done(name);
     }
-    Object.assign(read.archives, resolved);
     return read;
   });
-}
+};
 
 /** Package lists are shorter than this. */
 const longestText = 1_048_576;

@@ -1,6 +1,5 @@
 import { dirname } from 'node:path';
 import { isCommit } from '../../desired/hub-source.ts';
-import type { RepositoryFact, RepositoryPlace } from '../../desired/settle/settle-trees.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredModel, HubSource, UnreadSource } from '../../model/desired.ts';
@@ -16,6 +15,7 @@ import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { webAccess } from './http-get.ts';
 import { currentCommit, type HubAccess, resolveRepository, tokenReader } from './hub.ts';
+import { type List, readLists } from './list.ts';
 import { secretContext } from './secrets.ts';
 import { rehearsalWeb } from './simulated-web.ts';
 
@@ -69,24 +69,11 @@ export async function hubAccess(
   return 'kind' in web ? web : { ...access, ...webAccess(run, web.ca), downloads: { mirror: web.origin } };
 }
 
-/** The commits and files of these repositories, by model name. */
-export async function readRepositories(
-  run: Run,
-  opened: Pick<OpenedCluster, 'fleet' | 'path'>,
-  places: readonly RepositoryPlace[],
-): Promise<Readonly<Record<string, RepositoryFact>>> {
-  // Without a prototype, because `constructor` is a valid model name.
-  const read: Record<string, RepositoryFact> = Object.create(null);
-  if (places.length === 0) return read;
+/** Resolves the commits of repositories and lists their files. */
+export const listRepositories: List<'hub'> = async (run, opened, places) => {
   const access = await hubAccess(run, opened);
-  await withProgress(run.console, ['reading file lists', places], async (done) => {
-    for (const { name, hub } of places) {
-      read[name] = 'kind' in access ? access : await resolveRepository(hub, access);
-      done(name);
-    }
-  });
-  return read;
-}
+  return readLists(run, places, ({ hub }) => ('kind' in access ? access : resolveRepository(hub, access)));
+};
 
 /** A notice for each locked model whose branch names another commit now, or could not be read. */
 export async function movedRevisions(

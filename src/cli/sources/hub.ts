@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileUrl, ggufVersions, isIncluded, revisionUrl, treeUrl } from '../../desired/hub-source.ts';
 import { mirrored } from '../../desired/mirror.ts';
-import type { RepositoryFact } from '../../desired/settle/settle-trees.ts';
+import type { FolderFact } from '../../desired/settle/settle-trees.ts';
 import { mostTreeBytes, mostTreeFiles } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
@@ -82,7 +82,7 @@ const problem = (detail: string, hint: string): FleetError => failure('model/unr
  * SHA-256 Hugging Face does not publish, are downloaded and compared with their Git hash. Rejects only when aborted.
  * @see https://huggingface.co/docs/hub/api
  */
-export function resolveRepository(hub: HubSource, access: HubAccess): Promise<RepositoryFact> {
+export function resolveRepository(hub: HubSource, access: HubAccess): Promise<FolderFact> {
   return answered(hub, async () => {
     const { commit, ...shown } = await revisionOf(hub, access);
     const all = await listed(hub, commit, access);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mirrored } from '../../desired/mirror.ts';
 import { pageEntry } from '../../desired/releases.ts';
-import type { ArchiveFact, ReleasePlace } from '../../desired/settle/settle-trees.ts';
+import type { ArchiveFact } from '../../desired/settle/settle-trees.ts';
 import { mostTreeBytes } from '../../desired/tree-paths.ts';
 import type { Release, UnreadArchive } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
@@ -10,17 +10,14 @@ import { bytesText } from '../../model/text/units.ts';
 import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 import { type HttpAnswer, type HttpQuestion, httpGet, type WebAccess, webAccess } from './http-get.ts';
+import type { List } from './list.ts';
 import { rehearsalWeb } from './simulated-web.ts';
 
 /** A release page is shorter than this. */
 const longestPage = 16_777_216;
 
-/** The digests of releases, by runtime: from the list of known releases, the release page or the archive itself. */
-export async function resolveReleases(
-  run: Run,
-  releases: readonly ReleasePlace[],
-  clusterFile: string,
-): Promise<Readonly<Record<string, ArchiveFact>>> {
+/** Finds the digests of releases: in the list of known releases, on the release page or from the archive itself. */
+export const listReleases: List<'release'> = async (run, { path }, releases) => {
   let hashedBytes = 0;
   const what = (): string => `resolving releases${hashedBytes === 0 ? '' : `, ${bytesText(hashedBytes)} hashed`}`;
   const facts = await withProgress(run.console, [what, releases], (done) =>
@@ -30,15 +27,15 @@ export async function resolveReleases(
           hashedBytes += bytes;
         };
         const fact = isSource(name)
-          ? await resolveSource(run, release, clusterFile, onHashed)
+          ? await resolveSource(run, release, path, onHashed)
           : await resolveRelease(release, webAccess(run), onHashed);
         done(name);
         return [name, fact] as const;
       }),
     ),
   );
-  return Object.fromEntries(facts);
-}
+  return { archives: Object.fromEntries(facts) };
+};
 
 /** True for the archive of a commit, whose name has two parts. */
 const isSource = (name: string): boolean => name.includes('/');

@@ -1,6 +1,6 @@
 import { checksumName, readChecksums } from '../../desired/checksum-list.ts';
 import { encodedPath } from '../../desired/hub-source.ts';
-import type { FolderFact, ServerPlace } from '../../desired/settle/settle-trees.ts';
+import type { FolderFact } from '../../desired/settle/settle-trees.ts';
 import { mostTreeBytes, mostTreeFiles } from '../../desired/tree-paths.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
@@ -9,9 +9,8 @@ import type { TreeFile } from '../../model/node-script.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { hostRequest, needTrust } from '../cluster/trust.ts';
-import { withProgress } from '../terminal/console.ts';
-import type { Run } from '../verb.ts';
 import { type WebAccess, webAccess } from './http-get.ts';
+import { type List, readLists } from './list.ts';
 import { request } from './release-source.ts';
 import { rehearsalWeb } from './simulated-web.ts';
 
@@ -19,29 +18,18 @@ import { rehearsalWeb } from './simulated-web.ts';
 const mostListBytes = 2 ** 21;
 const atOnce = 8;
 
-/** The file lists of models on servers, by model name. */
-export async function readServerLists(
-  run: Run,
-  servers: readonly ServerPlace[],
-  clusterFile: string,
-): Promise<Readonly<Record<string, FolderFact>>> {
-  // Without a prototype, because `constructor` is a valid model name.
-  const read: Record<string, FolderFact> = Object.create(null);
-  if (servers.length === 0) return read;
-  const web = await rehearsalWeb(run, clusterFile, 'the servers of models');
+/** Reads the file lists of models on servers. */
+export const listServers: List<'url'> = async (run, { path }, places) => {
+  const web = await rehearsalWeb(run, path, 'the servers of models');
   if (web === undefined)
     await needTrust(
       run,
-      servers.flatMap(({ name, base }) => hostRequest(base, name)),
+      places.flatMap(({ name, base }) => hostRequest(base, name)),
     );
-  await withProgress(run.console, ['reading file lists', servers], async (done) => {
-    for (const { name, base } of servers) {
-      read[name] = web !== undefined && 'kind' in web ? web : await readServerList(base, webAccess(run, web?.ca));
-      done(name);
-    }
-  });
-  return read;
-}
+  return readLists(run, places, ({ base }) =>
+    web !== undefined && 'kind' in web ? web : readServerList(base, webAccess(run, web?.ca)),
+  );
+};
 
 /**
  * The files that `SHA256SUMS` at a base URL lists, with the sizes that the server reports. Rejects only when aborted.

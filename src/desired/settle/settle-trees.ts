@@ -8,9 +8,11 @@ import type {
   DesiredModel,
   DesiredRuntime,
   HubSource,
+  ModelSource,
   PackageSource,
   Release,
   RuntimeSource,
+  SourceKind,
   UnreadArchive,
   UnreadSource,
 } from '../../model/desired.ts';
@@ -59,7 +61,7 @@ export function settleModel(
     source.kind === 'controller'
       ? { ...model, source: { kind: 'controller', folder: absolutePath(baseFolder, source.folder) } }
       : model;
-  const listed = listedFolder(model);
+  const listed = listedSource(model);
   if (listed === undefined) {
     return { wanted: withDigest(placed, model.files), additions: [], diagnostics: [] };
   }
@@ -83,7 +85,7 @@ function settleHub(
   const { name, hub } = model;
   const before = own(lock.models, name);
   const kept = before?.source === hub.text ? before : undefined;
-  const seen = own(sources.repositories ?? {}, name);
+  const seen = own(sources.folders, name);
   const found = seen?.kind === 'known' ? seen : kept;
   const problems = seen?.kind === 'known' ? folderProblems(name, seen.files) : [];
   if (found?.commit === undefined || problems.length > 0) {
@@ -124,7 +126,7 @@ function listOf(
   const { name, source } = model;
   if (seen?.kind === 'known') return { files: sorted(seen.files), diagnostics: folderProblems(name, seen.files) };
   const isOnNodes = source.kind === 'node';
-  const isOther = before?.source !== listedFolder(model);
+  const isOther = before?.source !== listedSource(model);
   if (before !== undefined && !(isOther && (seen || isOnNodes))) return { files: before.files, diagnostics: [] };
   const unread = seen ?? (isOnNodes ? notListed(name, source.folder) : notRead(`The folder of ${name}`));
   return { diagnostics: [noFolder(name, unread)], unread };
@@ -210,13 +212,8 @@ export type ArchiveFact =
     }
   | UnreadArchive;
 
-/** The commit of a repository's revision, with the files that the model uses. */
-export type RepositoryFact =
-  | ({ readonly kind: 'known'; readonly commit: string } & Pick<LockedModel, 'access' | 'files'>)
-  | UnreadSource;
-
-/** The files in a model's folder: on this computer, on the nodes or on a server. */
-export type FolderFact = { readonly kind: 'known'; readonly files: readonly TreeFile[] } | UnreadSource;
+/** The files of a model or a folder, wherever they are; those of a repository with the commit of its revision. */
+export type FolderFact = ({ readonly kind: 'known' } & Pick<LockedModel, 'access' | 'commit' | 'files'>) | UnreadSource;
 
 /** The files and releases that were read; {@link sourcesToRead} lists them. */
 export interface SourceFacts {
@@ -226,37 +223,37 @@ export interface SourceFacts {
   readonly folders: Readonly<Record<string, FolderFact>>;
   /** The hashes of each published endpoint's API keys, by placement name. */
   readonly keys?: Readonly<Record<string, Known<readonly Digest[]>>>;
-  /** The repositories that were resolved, keyed by model name. */
-  readonly repositories?: Readonly<Record<string, RepositoryFact>>;
 }
 
-/** A file or folder to read, with the name of its runtime or model. */
-export interface SourcePlace {
+/** A file or folder on this computer, with the name of its runtime or model. */
+export interface LocalPlace {
+  readonly kind: 'controller';
   readonly name: string;
   /** Absolute. */
   readonly path: string;
+  readonly isFolder?: true;
   /** Set if `apply` makes the file. */
   readonly isMade?: true;
 }
 
-/** A repository to resolve, with the name of its model. */
-export interface RepositoryPlace {
-  readonly name: string;
-  readonly hub: HubSource;
-}
-
-/** A model on a server whose file list is to be read. */
-export interface ServerPlace {
-  readonly name: string;
-  /** The base URL, which ends in `/`; at the mirror if there is one. */
-  readonly base: string;
-}
-
 /** A release to resolve, with the name of its runtime; or a commit's archive, with its name among the runtime's files. */
 export interface ReleasePlace {
+  readonly kind: 'release';
   readonly name: string;
   readonly release: Release;
 }
+
+/** What is to be listed of a source of this kind, with the name of its runtime or model. */
+export type PlaceOf<K extends SourceKind> = Extract<
+  | LocalPlace
+  | ReleasePlace
+  | { readonly kind: 'hub'; readonly name: string; readonly hub: HubSource }
+  /** The base URL is the mirror's if there is one. */
+  | { readonly kind: 'url'; readonly name: string; readonly base: string }
+  | { readonly kind: 'node'; readonly name: string; readonly source: Extract<ModelSource, { kind: 'node' }> },
+  { readonly kind: K }
+>;
+export type SourcePlace = PlaceOf<SourceKind>;
 
 /** The path of an archive on this computer; the URL of a release. */
 export const archivePlace = (baseFolder: string, { archive, release }: Pick<RuntimeSource, 'archive' | 'release'>) =>
@@ -269,11 +266,9 @@ export const absolutePath = (baseFolder: string, path: string): string =>
 /** The lock's name for a runtime file other than the archive. It is unique, because runtime names have no slash. */
 export const extraName = (runtime: string, extra: string): string => `${runtime}/${extra}`;
 
-/**
- * The folder or URL whose files the lock lists, because the cluster file has no list, as in the file; otherwise
- * undefined.
- */
-export function listedFolder({ source, files, listedAt }: DesiredModel): string | undefined {
+/** The lock's name for the source whose files it lists; undefined if the cluster file itself lists them. */
+export function listedSource({ source, hub, files, listedAt }: DesiredModel): string | undefined {
+  if (hub !== undefined) return hub.text;
   if (files.length > 0 || listedAt !== undefined) return listedAt;
   if (source.kind === 'controller') return source.folder;
   return source.kind === 'node' ? `node:${source.folder}` : undefined;
@@ -286,12 +281,12 @@ export const sourceOf = ({ builds, extras }: Pick<RuntimeSource, 'builds' | 'ext
 /** True if the lock's digest of a runtime's archive is that of this release. */
 export const isReleaseLocked = (
   { runtimes, releases }: Pick<ClusterLock, 'runtimes' | 'releases'>,
-  { name, release }: ReleasePlace,
+  { name, release }: Pick<ReleasePlace, 'name' | 'release'>,
 ): boolean => own(runtimes, name) !== undefined && own(releases, name) === release.url;
 
 /**
- * Lists the files to read before a fleet can be settled: every archive on this computer, every release that is not in
- * the lock, and each model folder whose files are listed neither in the cluster file nor in the lock. A locked folder
+ * Lists what to read before a fleet can be settled: every archive on this computer, every release that is not in the
+ * lock, and the source of each model whose files are listed neither in the cluster file nor in the lock. A locked folder
  * is not hashed again.
  *
  * @param baseFolder the folder of the cluster file, absolute
@@ -300,53 +295,51 @@ export function sourcesToRead(
   fleet: Pick<DesiredFleet, 'runtimes' | 'models' | 'gateway' | 'downloads'>,
   lock: Pick<ClusterLock, 'models' | 'runtimes' | 'releases' | 'runtimeFiles'>,
   baseFolder: string,
-): {
-  readonly archives: readonly SourcePlace[];
-  readonly folders: readonly SourcePlace[];
-  readonly repositories: readonly RepositoryPlace[];
-  readonly servers: readonly ServerPlace[];
-  readonly releases: readonly ReleasePlace[];
-} {
+): readonly SourcePlace[] {
   const programs = [...fleet.runtimes, ...(fleet.gateway === undefined ? [] : [fleet.gateway])];
-  const archives = programs.flatMap(({ name, archive, release, builds, extras }) => [
-    ...(release === undefined ? [{ name, path: absolutePath(baseFolder, archive), ...madeIf(builds) }] : []),
-    ...extras.map(({ name: extra, source, lists }) => ({
-      name: extraName(name, extra),
-      path: absolutePath(baseFolder, source),
-      ...madeIf(lists),
-    })),
+  const local = (name: string, path: string) =>
+    ({ kind: 'controller', name, path: absolutePath(baseFolder, path) }) as const;
+  const released = (name: string, release: Release) => ({ kind: 'release', name, release }) as const;
+  const archives = programs.flatMap(({ name, archive, release, builds, extras }): readonly LocalPlace[] => [
+    ...(release === undefined ? [{ ...local(name, archive), ...madeIf(builds) }] : []),
+    ...extras.map(({ name: extra, source, lists }) => ({ ...local(extraName(name, extra), source), ...madeIf(lists) })),
   ]);
+  const models = fleet.models.flatMap((model) => {
+    const listed = listedSource(model);
+    const isLocked = own(lock.models, model.name)?.source === listed;
+    return listed === undefined || isLocked ? [] : (modelPlace(model, baseFolder) ?? []);
+  });
+  const wheels = fleet.runtimes.flatMap((runtime) => wheelFolder(runtime, baseFolder) ?? []);
   const releases = programs
-    .flatMap(({ name, release }) => (release === undefined ? [] : { name, release }))
+    .flatMap(({ name, release }) => (release === undefined ? [] : released(name, release)))
     .filter((one) => !isReleaseLocked(lock, one));
-  const sources = fleet.runtimes.flatMap((runtime) => {
+  const commits = fleet.runtimes.flatMap((runtime) => {
     const source = sourceOf(runtime);
     const name = source && extraName(runtime.name, sourceFile(source));
     if (source === undefined || name === undefined || own(lock.runtimeFiles, name) !== undefined) return [];
-    return [{ name, release: sourceRelease(source, fleet.downloads) }];
+    return [released(name, sourceRelease(source, fleet.downloads))];
   });
-  const folders = fleet.models.flatMap((model) => {
-    const { name, source } = model;
-    const listed = listedFolder(model);
-    // Folders on nodes are read only by `models lock`.
-    if (source.kind !== 'controller' || listed === undefined || own(lock.models, name)?.source === listed) return [];
-    return [{ name, path: absolutePath(baseFolder, source.folder) }];
-  });
-  const servers = fleet.models.flatMap(({ name, source, listedAt }) => {
-    const isRead = listedAt === undefined || source.kind !== 'url' || own(lock.models, name)?.source === listedAt;
-    return isRead ? [] : [{ name, base: source.base }];
-  });
-  const wheels = fleet.runtimes.flatMap((runtime) => wheelFolder(runtime, baseFolder) ?? []);
-  const repositories = fleet.models.flatMap(({ name, hub }) =>
-    hub === undefined || own(lock.models, name)?.source === hub.text ? [] : [{ name, hub }],
-  );
-  return { archives, folders: [...folders, ...wheels], repositories, servers, releases: [...releases, ...sources] };
+  return [...archives, ...models, ...wheels, ...releases, ...commits];
 }
 
-const madeIf = (made: object | undefined): Pick<SourcePlace, 'isMade'> => (made === undefined ? {} : { isMade: true });
+function modelPlace({ name, source, hub }: DesiredModel, baseFolder: string): SourcePlace | undefined {
+  switch (source.kind) {
+    case 'controller':
+      return { kind: 'controller', name, path: absolutePath(baseFolder, source.folder), isFolder: true };
+    case 'node':
+      return { kind: 'node', name, source };
+    case 'url':
+      return { kind: 'url', name, base: source.base };
+    case 'hub':
+      return hub && { kind: 'hub', name, hub };
+  }
+}
+
+const madeIf = (made: object | undefined): Pick<LocalPlace, 'isMade'> => (made === undefined ? {} : { isMade: true });
 
 /** A runtime's folder of wheels, under a name that no model can have; undefined if the runtime has no such folder. */
-export function wheelFolder(runtime: DesiredRuntime, baseFolder: string): SourcePlace | undefined {
+export function wheelFolder(runtime: DesiredRuntime, baseFolder: string): LocalPlace | undefined {
   if (runtime.wheels === undefined) return undefined;
-  return { name: extraName(runtime.name, 'wheels'), path: absolutePath(baseFolder, runtime.wheels) };
+  const path = absolutePath(baseFolder, runtime.wheels);
+  return { kind: 'controller', name: extraName(runtime.name, 'wheels'), path, isFolder: true };
 }

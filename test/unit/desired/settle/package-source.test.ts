@@ -86,7 +86,7 @@ describe('a runtime from a commit', () => {
       { runtimes: [runtime], models: [] },
       { models: {}, runtimes: {}, ...(runtimeFiles === undefined ? {} : { runtimeFiles }) },
       '/rack',
-    ).releases.map(({ name }) => name);
+    ).flatMap(({ kind, name }) => (kind === 'release' ? name : []));
 
   it('resolves the archive of its commit only while the lock lacks the digest', () => {
     expect(releasesWith()).toEqual([file]);
@@ -154,9 +154,9 @@ describe('llama.cpp from a commit', () => {
   };
 
   it('is an archive next to the file, which apply makes', () => {
-    const { archives, releases } = sourcesToRead({ runtimes: [llama], models: [] }, emptyLock('cluster.lock'), '/rack');
+    const [made, source] = sourcesToRead({ runtimes: [llama], models: [] }, emptyLock('cluster.lock'), '/rack');
     const path = '/rack/llama.cpp-d78bf58e217c-macos-arm64.tar.gz';
-    expect([archives, releases.map(({ name }) => name)]).toEqual([[{ name: 'llama', path, isMade: true }], [archive]]);
+    expect([made, source?.name]).toEqual([{ kind: 'controller', name: 'llama', path, isMade: true }, archive]);
   });
 
   it('is built on a node while the archive is missing, even if the lock has one', () => {

@@ -191,6 +191,10 @@ describe('a model', () => {
   const read = (list: typeof files): SourceFacts => ({ ...nothing, folders: { tiny: { kind: 'known', files: list } } });
   const first = settle({ more: here }, lock, read(files));
   const sorted = [...files].reverse();
+  const foldersToRead = (more: string, from: ClusterLock) =>
+    sourcesToRead(fleetWith({ more }), from, '/rack').flatMap((one) =>
+      one.kind === 'controller' && one.isFolder ? `${one.name}: ${one.path}` : [],
+    );
 
   it("has its local folder's files in the lock, sorted, with their digest", () => {
     expect(first.fleet.models).toEqual([
@@ -202,17 +206,13 @@ describe('a model', () => {
 
   it('is not read again once it is locked', () => {
     expect(settle({ more: here }, first.lock)).toEqual({ ...first, additions: [] });
-    expect(sourcesToRead(fleetWith({ more: here }), first.lock, '/rack').folders).toEqual([]);
-    expect(sourcesToRead(fleetWith({ more: here }), lock, '/rack').folders).toEqual([
-      { name: 'tiny', path: '/rack/tiny' },
-    ]);
+    expect(foldersToRead(here, first.lock)).toEqual([]);
+    expect(foldersToRead(here, lock)).toEqual(['tiny: /rack/tiny']);
   });
 
   it('is read again and reported if the file names a different folder', () => {
     const moved = 'models: { tiny: { source: ./moved } }\n';
-    expect(sourcesToRead(fleetWith({ more: moved }), first.lock, '/rack').folders).toEqual([
-      { name: 'tiny', path: '/rack/moved' },
-    ]);
+    expect(foldersToRead(moved, first.lock)).toEqual(['tiny: /rack/moved']);
     const other = settle({ more: moved }, first.lock, read(files.slice(1)));
     expect(other.lock.models).toEqual({ tiny: { source: './moved', files: sorted.slice(0, 1) } });
     expect(other.additions).toEqual(['model tiny: files changed, now one file, 5 bytes']);
@@ -232,8 +232,8 @@ describe('a model', () => {
   it('has the commit of its repository in the lock, and its nodes download that commit', () => {
     const hub = 'models: { tiny: { source: hf:acme/tiny } }\n';
     const commit = 'c'.repeat(40);
-    const answer: SourceFacts = { ...nothing, repositories: { tiny: { kind: 'known', commit, files: sorted } } };
-    const none: SourceFacts = { ...nothing, repositories: { tiny: { kind: 'unresolved', detail: 'No.' } } };
+    const answer: SourceFacts = { ...nothing, folders: { tiny: { kind: 'known', commit, files: sorted } } };
+    const none: SourceFacts = { ...nothing, folders: { tiny: { kind: 'unresolved', detail: 'No.' } } };
     expect(codesOf(settle({ more: hub }, lock, none))).toEqual(['model/unresolved']);
     const resolved = settle({ more: hub }, lock, answer);
     expect(resolved.lock.models).toEqual({ tiny: { source: 'hf:acme/tiny', commit, files: sorted } });
