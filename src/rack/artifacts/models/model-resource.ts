@@ -35,9 +35,10 @@ import { freeLinks, linkUse } from '../peers/cables-in-use.ts';
 import { fanOut, usesCables } from '../peers/fan-out.ts';
 import { serveSteps } from '../peers/serve-steps.ts';
 import { type AdoptedCopy, bestCopy, soughtModel } from '../sources/adopted-copy.ts';
+import { modelSteps } from '../sources/fetch-steps.ts';
 import { modelCopiesFact } from '../sources/model-copies-fact.ts';
+import { isPrivate } from '../sources/url-source.ts';
 import { jobKey, placementsOn, treeBlocker, treeWords, unreadBlockers } from '../trees/tree-steps.ts';
-import { isPrivate, modelSteps } from './model-steps.ts';
 
 export const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
 
@@ -272,7 +273,7 @@ function exchangeOf(
     downloaders: downloadersOf(view, wanted, getting),
     ...given({
       account: desired.system.accounts.transfers,
-      isPrivate: (source.kind === 'url' && isPrivate(source)) || undefined,
+      isPrivate: isPrivate(source) || undefined,
     }),
   });
 }

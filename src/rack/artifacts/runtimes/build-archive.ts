@@ -3,31 +3,24 @@ import type { BuiltProgram, DesiredFleet, PackageSource } from '../../../model/d
 import { given } from '../../../model/given.ts';
 import type { Step } from '../../../model/step.ts';
 import { buildStep } from '../../build-step.ts';
-import { jobAct, prepareStep, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
+import { fetchSteps } from '../sources/fetch-steps.ts';
+import { jobAct, prepareStep, type TreeWork } from '../trees/tree-steps.ts';
 import { buildDeadlineMs, digestIn } from './supply-runtime.ts';
 
 /** A built archive has at most this many bytes. The release b10950, which has more programs, has 11 MB. */
 export const mostArchiveBytes = 67_108_864;
 
-/** The step that downloads the archive of a commit. */
+/** The steps that download the archive of a commit. */
 export function fetchSource(
-  { property, tree }: TreeWork,
+  work: TreeWork,
   source: PackageSource,
   { system, downloads }: DesiredFleet,
   needs: readonly Step[],
-): Step {
+): readonly Step[] {
   const { sizeBytes = 0 } = source;
-  const { from: url, plainHttp } = sourceRelease(source, downloads);
-  const args = { tree, sha256: sourceDigest(source), sizeBytes, url };
-  const fetch = { ...args, ...given({ account: system.accounts.ranks, plainHttp }) };
-  return buildStep({
-    name: `${property.address}/fetch-source`,
-    class: 'job',
-    act: jobAct(tree, { name: 'fetch-source', args: fetch }),
-    towards: [property],
-    needs,
-    deadlineMs: transferDeadlineMs(sizeBytes),
-  });
+  const release = sourceRelease(source, downloads);
+  const bytes = { kind: 'release', release, sha256: sourceDigest(source), sizeBytes } as const;
+  return fetchSteps(work, bytes, { account: system.accounts.ranks, needs });
 }
 
 /** @throws Error if the fleet was not settled, which is a bug. */
@@ -50,8 +43,8 @@ export function archiveSteps(work: TreeWork, { source }: BuiltProgram, fleet: De
     class: 'job',
     act: jobAct(tree, { name: 'build-archive', args }),
     towards: [property],
-    needs: [fetch],
+    needs: fetch,
     deadlineMs: buildDeadlineMs,
   });
-  return [prepare, fetch, build];
+  return [prepare, ...fetch, build];
 }

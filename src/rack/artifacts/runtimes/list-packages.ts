@@ -117,7 +117,7 @@ export function listSteps(fleet: DesiredFleet, target: ObservedTarget, property:
     const supply = supplySteps(work, { ...runtime, extras: [] }, fleet);
     const [prepare] = supply.steps;
     const needs = prepare === undefined ? [] : [prepare];
-    const source = lists.source === undefined ? [] : [fetchSource(work, lists.source, fleet, needs)];
+    const source = lists.source === undefined ? [] : fetchSource(work, lists.source, fleet, needs);
     const args = {
       tree,
       archive: supply.format,

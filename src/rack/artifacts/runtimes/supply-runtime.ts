@@ -1,12 +1,11 @@
 import { mirrored } from '../../../desired/mirror.ts';
 import type { DesiredFleet, DesiredGateway, DesiredRuntime } from '../../../model/desired.ts';
 import type { Digest } from '../../../model/digest.ts';
-import { given } from '../../../model/given.ts';
 import type { JobArgs, TreeId, UvMirror } from '../../../model/node-script.ts';
-import type { Step } from '../../../model/step.ts';
 import { stagedArchive, stagedExtra } from '../../../node/paths/own-paths.ts';
-import { buildStep } from '../../build-step.ts';
-import { jobAct, prepareStep, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
+import { sendStep } from '../sources/controller-source.ts';
+import { fetchSteps } from '../sources/fetch-steps.ts';
+import { prepareStep, type TreeWork } from '../trees/tree-steps.ts';
 
 /** Everything that is installed as a runtime's tree. */
 export type Program = DesiredRuntime | DesiredGateway;
@@ -49,45 +48,15 @@ export const uvMirror = ({ downloads }: DesiredFleet): UvMirror =>
     ? {}
     : { index: mirrored(pypi, downloads), pythons: mirrored(pythonReleases, downloads) };
 
-/** The job that downloads a release; none for an archive on this computer. It needs the sent files in their place. */
-function fetchSteps(
-  { property, tree }: TreeWork,
-  runtime: Program,
-  { system }: DesiredFleet,
-  needs: readonly Step[],
-): readonly Step[] {
-  const { archive, release, sizeBytes = 0 } = runtime;
-  if (release === undefined) return [];
-  const { from: url, plainHttp } = release;
-  const account = system.accounts.ranks;
-  const args = { tree, archive: archiveFormat(archive), sha256: digestIn(runtime), sizeBytes, url };
-  return [
-    buildStep({
-      name: `${property.address}/fetch`,
-      class: 'job',
-      act: jobAct(tree, { name: 'fetch-archive', args: { ...args, ...given({ account, plainHttp }) } }),
-      towards: [property],
-      needs,
-      deadlineMs: transferDeadlineMs(sizeBytes),
-    }),
-  ];
-}
-
 /** The steps that bring a runtime's archive and other files to a node; `last` are those that a job waits for. */
 export function supplySteps(work: TreeWork, runtime: Program, fleet: DesiredFleet) {
-  const { property, tree } = work;
+  const { tree } = work;
   const prepare = prepareStep(work);
   const format = archiveFormat(runtime.archive);
-  const sends = sentFiles(runtime, tree, format).map(({ name, ...file }) =>
-    buildStep({
-      name: `${property.address}/${name}`,
-      class: 'converge',
-      act: { kind: 'send', ...file },
-      towards: [property],
-      needs: [prepare],
-      deadlineMs: transferDeadlineMs(file.sizeBytes),
-    }),
-  );
-  const fetch = fetchSteps(work, runtime, fleet, [prepare, ...sends]);
-  return { format, steps: [prepare, ...sends, ...fetch], last: fetch.length === 0 ? sends : fetch };
+  const sends = sentFiles(runtime, tree, format).map((file) => sendStep(work, file, [prepare]));
+  const { release, sizeBytes = 0 } = runtime;
+  if (release === undefined) return { format, steps: [prepare, ...sends], last: sends };
+  const bytes = { kind: 'release', release, format, sha256: digestIn(runtime), sizeBytes } as const;
+  const fetch = fetchSteps(work, bytes, { account: fleet.system.accounts.ranks, needs: [prepare, ...sends] });
+  return { format, steps: [prepare, ...sends, ...fetch], last: fetch };
 }

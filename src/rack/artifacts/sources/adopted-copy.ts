@@ -3,8 +3,12 @@ import { shortDigest } from '../../../model/digest.ts';
 import type { Facts, ModelCopy } from '../../../model/facts/fact-values.ts';
 import { totalBytes } from '../../../model/model-bytes.ts';
 import type { CopiedFile, TreeFile } from '../../../model/node-script.ts';
+import type { Step } from '../../../model/step.ts';
+import { nodePath } from '../../../node/paths/node-paths.ts';
 import type { SoughtModel } from '../../../node/probes/model-copies.ts';
+import { buildStep } from '../../build-step.ts';
 import { readValue } from '../../fact.ts';
+import { jobAct, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
 import { modelCopiesFact } from './model-copies-fact.ts';
 
 /** A folder of other software from which a node takes files of a model. */
@@ -27,7 +31,7 @@ const leastShare = 0.1;
 const order: readonly ModelCopy['layout'][] = ['named', 'hub', 'exo', 'lmstudio', 'llamacpp', 'ollama'];
 
 /** Layouts whose folder contains the files of several models. */
-export const isSharedLayout = (layout: ModelCopy['layout']): boolean => layout === 'ollama' || layout === 'llamacpp';
+const isSharedLayout = (layout: ModelCopy['layout']): boolean => layout === 'ollama' || layout === 'llamacpp';
 
 /**
  * What to search for on a node; undefined if a model has no public name and no folder, or must not be adopted. Without
@@ -87,6 +91,25 @@ export function foundCopies(wanted: DesiredModel, facts: Facts): readonly FoundC
       const isBest = best?.folder === folder && best.layout === layout;
       return { layout, folder, matching, use: isBest ? 'adopted' : best === undefined ? 'too-little' : 'other-copy' };
     });
+}
+
+/** The node clones what a folder on it has. The model's own source then provides what is missing. */
+export function adoptStep({ property, tree }: TreeWork, { layout, folder, fence, files, bytes }: AdoptedCopy): Step {
+  const path = (text: string) => nodePath(text as `/${string}`);
+  const args = {
+    tree,
+    files,
+    folder: path(folder),
+    fence: path(fence),
+    ...(isSharedLayout(layout) ? { isShared: true as const } : {}),
+  };
+  return buildStep({
+    name: `${property.address}/adopt`,
+    class: 'job',
+    act: jobAct(tree, { name: 'adopt-model', args }),
+    towards: [property],
+    deadlineMs: transferDeadlineMs(bytes),
+  });
 }
 
 function compareCopy(wanted: DesiredModel, copy: ModelCopy): AdoptedCopy {
