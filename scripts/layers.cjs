@@ -95,7 +95,7 @@ const roles = {
   resource: {
     artifacts: [
       'models/model-copies models/prune-models models/verify-models',
-      'peers/cable-rate peers/cables-in-use peers/fan-out peers/serve-steps',
+      'peers/cable-rate peers/cables-in-use peers/fan-out',
       'runtimes/build-archive runtimes/list-packages runtimes/supply-runtime',
       'sources/(adopted-copy|fetch|fetch-steps|list-folders|[a-z]+-source) trees/tree-steps',
     ].join(' '),

@@ -13,11 +13,10 @@ import { given } from '../../model/given.ts';
 import { namedSubject } from '../../model/subject.ts';
 import { planAllowances } from '../plan/consent.ts';
 import { missingPrograms } from '../sources/controller-source.ts';
-import { hubAccess } from '../sources/hub-source.ts';
 import { listSources } from '../sources/list-sources.ts';
 import { readKeys } from '../sources/read-keys.ts';
 import { readShapes } from '../sources/read-shapes.ts';
-import { rehearsalWeb, withSimulatedServers } from '../sources/simulated-web.ts';
+import { withSimulatedServers } from '../sources/simulated-web.ts';
 import type { Run } from '../verb.ts';
 import { doublesIn, withDoubles, withoutDoubled, withSimulatedLists, writeDoubles } from './doubles.ts';
 import {
@@ -28,7 +27,6 @@ import {
   readLock,
   refuseErrors,
 } from './open-cluster.ts';
-import { openTargets } from './ssh-targets.ts';
 import { withThisComputer } from './this-computer.ts';
 import { modelRequests, needTrust } from './trust.ts';
 
@@ -87,11 +85,7 @@ export async function settleCluster(
     return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file, keysByDriver));
   };
   refuseErrors([...settled.diagnostics, ...(await missingPrograms(base.opened, run.signal, isNew))]);
-  const seen = await readShapes(run, settled.fleet, {
-    openTargets: () => openTargets(run, base.opened),
-    hubAccess: () => hubAccess(run, base.opened),
-    standIn: () => rehearsalWeb(run, base.opened.path, 'the servers of models'),
-  });
+  const seen = await readShapes(run, base.opened, settled.fleet);
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, seen);
   const lock = { ...settled.lock, ...given({ shapes }) };
   const planned = withThisComputer(run, { ...settled.fleet, models, ...planAllowances(run) });

@@ -48,7 +48,6 @@ export async function seeModels(run: Run, cluster: OpenedCluster = openCluster(r
   return { nodes, observation, failures, input: namedModels(run, all) };
 }
 
-/** Shows the models as text or as one document. */
 export function showModels(run: Run, input: ModelsInput, failures: readonly Diagnostic[]): void {
   showResult(
     run,

@@ -9,7 +9,6 @@ import {
   type ArchiveFact,
   absolutePath,
   type FolderFact,
-  type LocalPlace,
   type SourceFacts,
   type SourcePlace,
 } from '../../desired/settle/settle-trees.ts';
@@ -113,24 +112,17 @@ function pointerOf(runtime: DesiredRuntime | DesiredGateway, program: string): s
 export async function seeSources(run: Run, places: readonly SourcePlace[]): Promise<SourceFacts> {
   const local = places.filter((one) => one.kind === 'controller');
   await needTrust(run, sourceRequests(local));
-  const [archives, folders] = byForm(local);
-  const gone = async ({ name, path }: LocalPlace): Promise<readonly (readonly [string, UnreadSource])[]> => {
-    try {
-      await stat(path);
-      return [];
-    } catch {
-      return [[name, { kind: 'missing', detail: `${path} does not exist.` }]];
-    }
-  };
-  const seen = async (place: LocalPlace): Promise<readonly (readonly [string, ArchiveFact])[]> => {
-    const failed = await gone(place);
-    if (place.isMade && failed.length > 0) return [];
-    if (failed.length > 0 || isArchive(place.path)) return failed;
-    return [[place.name, await readArchive(place.path, run.signal)]];
-  };
-  const [files, others] = await Promise.all([Promise.all(archives.map(seen)), Promise.all(folders.map(gone))]);
-  return { archives: Object.fromEntries(files.flat()), folders: Object.fromEntries(others.flat()) };
+  const seen = noFacts();
+  for (const { name, path, isFolder, isMade } of local) {
+    const isMissing = !existsSync(path);
+    if (isFolder && isMissing) seen.folders[name] = missing(path);
+    else if (isMissing && !isMade) seen.archives[name] = missing(path);
+    else if (!isMissing && !isFolder && !isArchive(path)) seen.archives[name] = await readArchive(path, run.signal);
+  }
+  return seen;
 }
+
+const missing = (path: string): UnreadSource => ({ kind: 'missing', detail: `${path} does not exist.` });
 
 /** A warning for each missing source that is also missing from the lock; nodes may already have a locked one. */
 export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFacts): readonly Diagnostic[] {
@@ -164,26 +156,18 @@ const chunkBytes = 1_048_576;
 /** The Finder creates this file in every folder that it shows; it is never part of a model. */
 const finderFile = '.DS_Store';
 
-const byForm = (places: readonly LocalPlace[]) =>
-  [places.filter(({ isFolder }) => !isFolder), places.filter(({ isFolder }) => isFolder)] as const;
-
 /** Hashes files and folders on this computer. Shows progress after two seconds. */
-export const hashLocal: List<'controller'> = (run, _opened, places) => {
-  const [archives, folders] = byForm(places);
-  const read = noFacts();
-  return withProgress(run.console, ['hashing', [...archives, ...folders]], async (done) => {
+export const hashLocal: List<'controller'> = (run, _opened, places) =>
+  withProgress(run.console, ['hashing', places], async (done) => {
+    const read = noFacts();
     // One after another, because they share a disk.
-    for (const { name, path } of archives) {
-      read.archives[name] = await readArchive(path, run.signal);
-      done(name);
-    }
-    for (const { name, path } of folders) {
-      read.folders[name] = await readFolder(path, run.signal);
+    for (const { name, path, isFolder } of places) {
+      if (isFolder) read.folders[name] = await readFolder(path, run.signal);
+      else read.archives[name] = await readArchive(path, run.signal);
       done(name);
     }
     return read;
   });
-};
 
 /** Package lists are shorter than this. */
 const longestText = 1_048_576;
@@ -250,6 +234,6 @@ function failure(path: string, error: unknown, signal: AbortSignal): UnreadSourc
   // After an interruption, the error is unrelated to the file.
   if (signal.aborted) throw error;
   const code = systemCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing', detail: `${path} does not exist.` };
+  if (code === 'ENOENT' || code === 'ENOTDIR') return missing(path);
   return { kind: 'unreadable', detail: `${path} cannot be read: ${messageOf(error)}.` };
 }

@@ -4,7 +4,6 @@ import { systemCode } from '../../diagnostics/diagnostic.ts';
 import { given } from '../../model/given.ts';
 import type { Run } from '../verb.ts';
 
-/** How servers are reached. */
 export interface WebAccess {
   /** Certificate of the only trusted authority, for a simulated server; default: those of Node.js. */
   readonly ca?: string;
@@ -13,14 +12,12 @@ export interface WebAccess {
   readonly deadlineMs: number;
 }
 
-/** How a command reaches servers. */
 export const webAccess = ({ signal, options }: Pick<Run, 'signal' | 'options'>, ca?: string): WebAccess => ({
   signal,
   deadlineMs: options.deadline,
   ...given({ ca }),
 });
 
-/** What is asked for, and what happens to the body. */
 export interface HttpQuestion {
   readonly headers: Readonly<Record<string, string>>;
   /** HEAD asks for the headers only; default: GET. */
@@ -32,7 +29,6 @@ export interface HttpQuestion {
   readonly onPart?: (part: Buffer) => void;
 }
 
-/** An answer, whatever its status. */
 export interface HttpAnswer {
   readonly status: number;
   /** The first value of a header; the name is in lower case. */

@@ -4,20 +4,17 @@ import { fileUrl, ggufVersions, isIncluded, revisionUrl, treeUrl } from '../../d
 import { mirrored } from '../../desired/mirror.ts';
 import type { FolderFact } from '../../desired/settle/settle-trees.ts';
 import { mostTreeBytes, mostTreeFiles } from '../../desired/tree-paths.ts';
-import { failure } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredDownloads, HubSource, UnreadSource } from '../../model/desired.ts';
 import { type Digest, digest, jsonObject, parsedJson } from '../../model/digest.ts';
 import type { TreeFile } from '../../model/node-script.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { ResolvedSecret } from '../../secrets/resolve-secret.ts';
-import { isAboutTrust } from '../cluster/trust.ts';
+import { answered, problem } from './list.ts';
 import { type HttpAnswer, httpGet, type NoAnswer, type WebAccess } from './http-get.ts';
 
-/** How Hugging Face, or its mirror, is reached. */
 export interface HubAccess extends WebAccess {
   readonly downloads: Pick<DesiredDownloads, 'mirror'>;
   readonly token?: TokenReader;
@@ -74,16 +71,13 @@ export async function withToken<T extends HttpAnswer | NoAnswer>(
   return isRefused && isAnonymous && (await token?.ask()) !== undefined ? ask(headers()) : answer;
 }
 
-/** A question to the server that has no answer. */
-const problem = (detail: string, hint: string): FleetError => failure('model/unresolved', { detail, hint });
-
 /**
  * The commit of a repository's revision and the files that a model uses, each with its SHA-256. Small files, whose
  * SHA-256 Hugging Face does not publish, are downloaded and compared with their Git hash. Rejects only when aborted.
  * @see https://huggingface.co/docs/hub/api
  */
 export function resolveRepository(hub: HubSource, access: HubAccess): Promise<FolderFact> {
-  return answered(hub, async () => {
+  return answered(`hf:${hub.repository}: `, async () => {
     const { commit, ...shown } = await revisionOf(hub, access);
     const all = await listed(hub, commit, access);
     const wanted = all.filter(({ path }) => isIncluded(path, hub.include));
@@ -120,17 +114,7 @@ export const currentCommit = (
   hub: HubSource,
   access: HubAccess,
 ): Promise<{ readonly kind: 'known'; readonly commit: string } | UnreadSource> =>
-  answered(hub, async () => ({ kind: 'known', commit: (await revisionOf(hub, access)).commit }));
-
-async function answered<T>({ repository }: HubSource, ask: () => Promise<T>): Promise<T | UnreadSource> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof FleetError) || isAboutTrust(error)) throw error;
-    const [{ detail, hint }] = error.diagnostics;
-    return { kind: 'unresolved', detail: `hf:${repository}: ${plainText(detail)}`, hint };
-  }
-}
+  answered(`hf:${hub.repository}: `, async () => ({ kind: 'known', commit: (await revisionOf(hub, access)).commit }));
 
 const atOnce = 8;
 const mostListBytes = 16 * 2 ** 20;

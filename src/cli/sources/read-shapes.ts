@@ -8,7 +8,7 @@ import { mirrored } from '../../desired/mirror.ts';
 import { type NodeSelector, selectNodes } from '../../desired/select.ts';
 import type { ShapeFacts } from '../../desired/settle/settle.ts';
 import { systemCode } from '../../diagnostics/diagnostic.ts';
-import type { DesiredFleet, DesiredModel, DesiredNode, UnreadSource } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredNode } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { ShapeFact } from '../../model/model-shape.ts';
 import type { TreeFile } from '../../model/node-script.ts';
@@ -27,25 +27,19 @@ import {
 import { safetensorsShape } from '../../rack/artifacts/shapes/safetensors-shape.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { Remote } from '../../remote/remote.ts';
-import type { SshTargets } from '../cluster/ssh-targets.ts';
+import type { OpenedCluster } from '../cluster/open-cluster.ts';
+import { openTargets } from '../cluster/ssh-targets.ts';
 import { hostRequest, needTrust } from '../cluster/trust.ts';
 import { withProgress } from '../terminal/console.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
 import { type HttpAnswer, httpGet, type WebAccess, webAccess } from './http-get.ts';
 import { type HubAccess, withToken } from './hub.ts';
-import type { rehearsalWeb } from './simulated-web.ts';
+import { hubAccess } from './hub-source.ts';
+import { rehearsalWeb } from './simulated-web.ts';
 
 /** The number of nodes that are tried for a model with files on the nodes. */
 const mostTries = 2;
-
-/** How the sources of models are reached. */
-interface ShapeReach {
-  readonly openTargets: () => SshTargets;
-  readonly hubAccess: () => Promise<HubAccess | UnreadSource>;
-  /** What stands in for other servers; undefined unless this is a rehearsal. */
-  readonly standIn: () => ReturnType<typeof rehearsalWeb>;
-}
 
 /**
  * Reads the shape of each resolved model without one, by name, from a local folder, a server, or up to two nodes that
@@ -53,13 +47,13 @@ interface ShapeReach {
  */
 export async function readShapes(
   run: Run,
+  opened: OpenedCluster,
   fleet: Pick<DesiredFleet, 'nodes' | 'models' | 'placements' | 'runtimes'>,
-  { openTargets, ...servers }: ShapeReach,
 ): Promise<ShapeFacts> {
   const meant = { names: run.options.nodes ?? [], labels: run.options.label ?? [] };
   const onNodes = async (model: DesiredModel): Promise<ShapeFact> => {
     const found = readersOf(fleet, model, meant).slice(0, mostTries);
-    const ways = found.length === 0 ? [] : await openTargets().toAll(found);
+    const ways = found.length === 0 ? [] : await openTargets(run, opened).toAll(found);
     return readNodeShape(ways, model, useLimits(run));
   };
   const wanted = fleet.models.filter(({ shape, digest }) => shape === undefined && digest !== undefined);
@@ -69,7 +63,7 @@ export async function readShapes(
   await withProgress(run.console, ['reading headers', wanted], (done) =>
     Promise.all(
       wanted.map(async (model) => {
-        read[model.name] = await (model.source.kind === 'node' ? onNodes(model) : shapeOf(run, model, servers));
+        read[model.name] = await (model.source.kind === 'node' ? onNodes(model) : shapeOf(run, opened, model));
         done(model.name);
       }),
     ),
@@ -92,8 +86,8 @@ export function readersOf(
 
 async function shapeOf(
   run: Run,
+  opened: OpenedCluster,
   { name, source, files, hub, listedAt }: DesiredModel,
-  { hubAccess, standIn }: Omit<ShapeReach, 'openTargets'>,
 ): Promise<ShapeFact> {
   const paths = files.map(({ path }) => path);
   switch (source.kind) {
@@ -105,14 +99,14 @@ async function shapeOf(
       return unknownShape('its files are not known yet');
     case 'url': {
       if (hub === undefined) {
-        const web = await standIn();
+        const web = await rehearsalWeb(run, opened.path, 'the servers of models');
         if (web !== undefined && ('kind' in web || listedAt === undefined)) {
           return unknownShape('a rehearsal does not contact its server');
         }
         if (web === undefined) await needTrust(run, hostRequest(source.base, name));
         return readShape(urlSource(source.base, webAccess(run, web?.ca)), paths);
       }
-      const access = await hubAccess();
+      const access = await hubAccess(run, opened);
       if ('kind' in access) return unknownShape('Hugging Face could not be asked');
       const base = run.options.sim ? mirrored(source.base, access.downloads) : source.base;
       return readShape(urlSource(base, access), paths);
@@ -198,7 +192,6 @@ const atOnce = 8;
 /** The limit for all headers of one model. The largest models have some tens of megabytes. */
 const mostBytes = 512 * 2 ** 20;
 
-/** A shape that cannot be read, and the reason. */
 export const unknownShape = (why: string): Unknown => ({ kind: 'unknown', why });
 
 /** The shape of a model, from its files' headers only. Rejects only when aborted. */
@@ -288,7 +281,6 @@ type ReadBytes =
   | { readonly kind: 'read'; readonly bytes: Uint8Array; readonly fileBytes: number }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** The source of a model's files. */
 export interface ByteSource {
   /** Reads bytes from `from` to `to`; returns fewer at the end of the file. */
   readonly read: (path: string, from: number, to: number) => Promise<ReadBytes>;
@@ -296,7 +288,6 @@ export interface ByteSource {
 
 const failed = (why: string): ReadBytes => ({ kind: 'failed', why });
 
-/** A folder on this computer. */
 export const folderSource = (folder: string): ByteSource => ({
   read: async (path, from, to) => {
     try {

@@ -97,7 +97,6 @@ async function askPage(
   }
 }
 
-/** A sentence with the files of a release that are for Macs. */
 function macFiles(files: readonly string[]): string {
   const found = files.filter((name) => /macos|darwin|\.dmg$/i.test(name)).slice(0, 8);
   return found.length === 0 ? '' : ` Its files for Macs: ${found.join(', ')}.`;

@@ -36,7 +36,6 @@ export interface Settled<Wanted, Locked> {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The inputs of settling. */
 export interface TreeSources {
   readonly lock: ClusterLock;
   readonly sources: SourceFacts;
@@ -163,11 +162,9 @@ function listAdditions(
   return before.source === source ? [] : [`model ${name}: the same files, from ${source}`];
 }
 
-/** The code of a model's source that could not be read. */
 export function unreadModelCode({ kind }: Pick<UnreadSource, 'kind'>) {
   if (kind === 'unresolved') return 'model/unresolved';
-  const code = kind === 'missing' ? 'model/folder-missing' : 'model/folder-unreadable';
-  return code;
+  return kind === 'missing' ? 'model/folder-missing' : 'model/folder-unreadable';
 }
 
 function noFolder(name: string, unread: UnreadSource): Diagnostic {

@@ -3,7 +3,7 @@ import { totalBytes } from '../../../model/model-bytes.ts';
 import type { Act, Step } from '../../../model/step.ts';
 import { stagedFile } from '../../../node/paths/own-paths.ts';
 import { buildStep } from '../../build-step.ts';
-import { jobAct, prepareStep, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
+import { jobAct, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
 import { type Fetch, fetchFiles } from './fetch.ts';
 
 /** Sends one file of this computer to a node. */
@@ -25,33 +25,34 @@ export const sendStep = (
  * Sends one file at a time, so that each gets the whole bandwidth; the node verifies them afterwards. If other Macs get
  * the files from this one, the job that verifies them is launched first, and serves them while they arrive.
  */
-export const sendFolder: Fetch<'controller'> = (work, { folder, files }, { peers }) => {
-  if (peers?.role === 'receive') return fetchFiles(work, files, { kind: 'peers' }, { peers });
+export const sendFolder: Fetch<'controller'> = (work, { folder, files }, { peers, needs }) => {
+  if (peers?.role === 'receive') return fetchFiles(work, files, { kind: 'peers' }, { peers, needs });
   const { property, tree } = work;
   const act = jobAct(tree, { name: 'verify-model', args: { tree, files, ...given({ peers }) } });
   const verifyMs = transferDeadlineMs(totalBytes(files));
-  const steps: Step[] = [prepareStep(work)];
+  const steps: Step[] = [];
+  const last = (): readonly Step[] => (steps.length === 0 ? needs : steps.slice(-1));
   if (peers !== undefined) {
     const serve = buildStep({
       name: `${property.address}/serve`,
       class: 'job',
       towards: [property],
       act: act.kind === 'job' ? { ...act, isDetached: true } : act,
-      needs: steps.slice(-1),
+      needs,
       deadlineMs: verifyMs,
     });
     steps.push(serve);
   }
   for (const { path, sha256, sizeBytes } of files) {
     const file = { source: `${folder}/${path}`, to: stagedFile(tree, path), sha256, sizeBytes };
-    steps.push(sendStep(work, { name: `send/${path}`, ...file }, steps.slice(-1)));
+    steps.push(sendStep(work, { name: `send/${path}`, ...file }, last()));
   }
   const verify = buildStep({
     name: `${property.address}/verify`,
     class: 'job',
     towards: [property],
     act,
-    needs: steps.slice(-1),
+    needs: last(),
     deadlineMs: verifyMs,
   });
   return [...steps, verify];

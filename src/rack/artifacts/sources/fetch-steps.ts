@@ -1,9 +1,13 @@
 import type { DesiredModel, SourceKind } from '../../../model/desired.ts';
+import { totalBytes } from '../../../model/model-bytes.ts';
+import type { JobArgs } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
-import { publishStep, type TreeWork, treeGate } from '../trees/tree-steps.ts';
+import { buildStep, scriptStep } from '../../build-step.ts';
+import type { Property } from '../../resource.ts';
+import { jobAct, prepareStep, publishStep, type TreeWork, transferDeadlineMs, treeGate } from '../trees/tree-steps.ts';
 import { type AdoptedCopy, adoptStep } from './adopted-copy.ts';
 import { sendFolder } from './controller-source.ts';
-import type { Bytes, Fetch, NetworkUse } from './fetch.ts';
+import type { Fetch, NetworkUse } from './fetch.ts';
 import { copyFolder } from './node-source.ts';
 import { downloadArchive } from './release-source.ts';
 import { downloadFiles } from './url-source.ts';
@@ -19,8 +23,7 @@ const fetches: { readonly [K in SourceKind]: Fetch<K> } = {
   release: downloadArchive,
 };
 
-/** The steps that bring bytes into a staging folder; the next step waits for the last one. */
-export const fetchSteps = (work: TreeWork, bytes: Bytes<SourceKind>, use: NetworkUse): readonly Step[] =>
+export const fetchSteps: Fetch<SourceKind> = (work, bytes, use) =>
   (fetches[bytes.kind] as Fetch<SourceKind>)(work, bytes, use);
 
 /**
@@ -31,11 +34,31 @@ export function modelSteps(
   work: TreeWork,
   wanted: DesiredModel,
   copy: AdoptedCopy | undefined,
-  use: NetworkUse,
+  use: Omit<NetworkUse, 'needs'>,
 ): readonly Step[] {
-  const staging = fetchSteps(work, { ...wanted.source, files: wanted.files }, use);
   const adopt = copy === undefined ? [] : [adoptStep(work, copy)];
-  const first = staging.slice(0, 1).map((one) => ({ ...one, needs: [...one.needs, ...adopt.map(({ id }) => id)] }));
-  const publish = publishStep(work, staging.slice(-1));
-  return [...adopt, ...first, ...staging.slice(1), publish, treeGate(work.property, [publish])];
+  const prepare = { ...prepareStep(work), needs: adopt.map(({ id }) => id) };
+  const fetch = fetchSteps(work, { ...wanted.source, files: wanted.files }, { ...use, needs: [prepare] });
+  const publish = publishStep(work, fetch.slice(-1));
+  return [...adopt, prepare, ...fetch, publish, treeGate(work.property, [publish])];
+}
+
+/** Serves a published model to other Macs; the Mac itself is not changed. */
+export function serveSteps(property: Property, args: JobArgs['serve-model']): readonly Step[] {
+  const act = jobAct(args.tree, { name: 'serve-model', args });
+  const serve = buildStep({
+    name: `${property.address}/serve`,
+    class: 'job',
+    act,
+    towards: [property],
+    deadlineMs: transferDeadlineMs(totalBytes(args.files)),
+  });
+  const clear = scriptStep({
+    name: `${property.address}/serve/clear`,
+    call: { name: 'clear-staging', args: { folders: [], jobs: act.kind === 'job' ? [act.key] : [] } },
+    towards: [property],
+    needs: [serve],
+    deadlineMs: 120_000,
+  });
+  return [serve, clear].map((one) => ({ ...one, changes: [] }));
 }

@@ -5,7 +5,7 @@ import { totalBytes } from '../../../model/model-bytes.ts';
 import type { DownloadHours, FetchSource, JobArgs, PeerPlan, TreeFile } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
 import { buildStep } from '../../build-step.ts';
-import { jobAct, prepareStep, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
+import { jobAct, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
 
 /** The archive of a runtime, or of a commit if it has no format. */
 interface ReleaseBytes {
@@ -23,12 +23,12 @@ export type Bytes<K extends SourceKind> = Extract<
 >;
 
 /**
- * The steps that bring bytes from a source of one kind into a staging folder, without any publication. How this computer
+ * The steps that bring bytes from a source of one kind into a staging folder; the next step waits for the last one. How this computer
  * knows these bytes is the other half of a source: `List` in `src/cli/sources`.
  */
 export type Fetch<K extends SourceKind> = (work: TreeWork, bytes: Bytes<K>, use: NetworkUse) => readonly Step[];
 
-/** How a Mac gets bytes from the network: the account that does it (undefined means root), and the other Macs. */
+/** How a Mac gets bytes: the account that downloads them (undefined means root), and the other Macs. */
 export interface NetworkUse {
   readonly account?: string | undefined;
   readonly maxBytesPerSecond?: number | undefined;
@@ -36,26 +36,25 @@ export interface NetworkUse {
   readonly peers?: PeerPlan | undefined;
   /** True if an earlier job has verified every file. */
   readonly isPrepared?: true | undefined;
-  /** The steps before a release is downloaded. */
-  readonly needs?: readonly Step[];
+  /** The steps before, one of which prepares the staging folder. */
+  readonly needs: readonly Step[];
 }
 
 /** The node fetches the files, however long that takes, and needs no connection to the controller meanwhile. */
 export function fetchFiles(
-  work: TreeWork,
+  { property, tree }: TreeWork,
   files: readonly TreeFile[],
   source: FetchSource,
-  use: Partial<Pick<NetworkUse, 'peers' | 'isPrepared'>> = {},
+  { needs, ...use }: Pick<NetworkUse, 'needs' | 'peers' | 'isPrepared'>,
 ): readonly Step[] {
-  const { property, tree } = work;
-  const prepare = prepareStep(work);
-  const fetch = buildStep({
-    name: `${property.address}/fetch`,
-    class: 'job',
-    act: jobAct(tree, { name: 'fetch-model', args: { tree, files, source, ...given(use) } }),
-    towards: [property],
-    needs: [prepare],
-    deadlineMs: transferDeadlineMs(totalBytes(files)),
-  });
-  return [prepare, fetch];
+  return [
+    buildStep({
+      name: `${property.address}/fetch`,
+      class: 'job',
+      act: jobAct(tree, { name: 'fetch-model', args: { tree, files, source, ...given(use) } }),
+      towards: [property],
+      needs,
+      deadlineMs: transferDeadlineMs(totalBytes(files)),
+    }),
+  ];
 }

@@ -4,7 +4,7 @@ import { jobAct, transferDeadlineMs } from '../trees/tree-steps.ts';
 import type { Fetch } from './fetch.ts';
 
 /** Downloads the archive of a runtime or of a commit. */
-export const downloadArchive: Fetch<'release'> = ({ property, tree }, bytes, { account, needs = [] }) => {
+export const downloadArchive: Fetch<'release'> = ({ property, tree }, bytes, { account, needs }) => {
   const { format, sha256, sizeBytes } = bytes;
   const { from: url, plainHttp } = bytes.release;
   const args = { sha256, sizeBytes, url, ...given({ account, plainHttp }) };

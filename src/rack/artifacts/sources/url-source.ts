@@ -9,10 +9,10 @@ export const isPrivate = (source: ModelSource): boolean =>
 /** Downloads the files from a server, or gets them from other Macs that do. */
 export const downloadFiles: Fetch<'url'> = (work, { files, ...source }, use) => {
   const { access: _, secret, ...url } = source;
-  const { account, maxBytesPerSecond, hours, peers, isPrepared } = use;
+  const { account, maxBytesPerSecond, hours, ...rest } = use;
   // Only a Mac that downloads gets the token.
-  const isWithheld = peers?.role === 'receive' || isPrepared === true;
+  const isWithheld = use.peers?.role === 'receive' || use.isPrepared === true;
   const token = isWithheld ? { isWithheld: isPrivate(source) || undefined } : { secret };
   const from = { ...url, ...given({ ...token, account, maxBytesPerSecond, hours }) };
-  return fetchFiles(work, files, from, { peers, isPrepared });
+  return fetchFiles(work, files, from, rest);
 };
