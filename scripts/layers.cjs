@@ -112,7 +112,7 @@ const roles = {
     access: 'install-access',
     accounts: 'account-scripts',
     addresses: 'link-address-scripts',
-    artifacts: '(models|peers|runtimes|sources|trees)/[a-z]+-scripts',
+    artifacts: '(peers|runtimes|sources|trees)/[a-z]+-scripts',
     boot: 'restart-mac',
     bridge: 'remove-bridge',
     cables: 'measure-tcp',

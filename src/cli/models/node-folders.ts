@@ -30,7 +30,6 @@ import type { Run } from '../verb.ts';
 
 type NodePlace = PlaceOf<'node'>;
 
-/** The list of one node, or why there is none. */
 type NodeList =
   | { readonly kind: 'listed'; readonly node: NodeName; readonly files: readonly TreeFile[] }
   | { readonly kind: 'failed'; readonly node: NodeName; readonly why: string; readonly hint?: Prose };

@@ -9,8 +9,8 @@ import { withProgress } from '../terminal/console.ts';
 import type { Run } from '../verb.ts';
 
 /**
- * Lists the files of sources of one kind with their sizes and digests, or the reason why they are unknown. How a node
- * gets the bytes is the other half of a source: `Fetch` in `src/rack/artifacts/sources`.
+ * Finds out the sizes and digests of the files of sources of this kind, or why they are unknown. How a node gets the
+ * bytes is the other half of a source: `Fetch` in `src/rack/artifacts/sources`.
  */
 export type List<K extends SourceKind> = (
   run: Run,

@@ -2,13 +2,11 @@ import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } fr
 import { withdrawBody } from '../../node/withdraw.ts';
 import { checkAccount, makeAccount, removeAccounts } from '../../rack/accounts/account-scripts.ts';
 import { clearLinkAddress, setLinkAddress } from '../../rack/addresses/link-address-scripts.ts';
-import { rehashModel, removeModelVersions } from '../../rack/artifacts/models/model-scripts.ts';
 import { serveModel } from '../../rack/artifacts/peers/peer-scripts.ts';
 import {
   buildArchive,
   buildPython,
   listPackages,
-  removeRuntimeVersions,
   switchRuntime,
   unpackRuntime,
 } from '../../rack/artifacts/runtimes/runtime-scripts.ts';
@@ -20,7 +18,7 @@ import {
   listFolder,
   verifyModel,
 } from '../../rack/artifacts/sources/source-scripts.ts';
-import { clearStaging, prepareStaging, publishTree } from '../../rack/artifacts/trees/tree-scripts.ts';
+import { clearStaging, prepareStaging, publishTree, rehashModel, removeModelVersions, removeRuntimeVersions } from '../../rack/artifacts/trees/tree-scripts.ts';
 import { removeBridge } from '../../rack/bridge/remove-bridge.ts';
 import { setClock } from '../../rack/clock/set-clock.ts';
 import { returnDaemon, stopDaemon } from '../../rack/foreign-daemon/daemon-scripts.ts';

@@ -15,7 +15,6 @@ import { type FoundCopy, foundCopies, soughtModel } from '../sources/adopted-cop
 import { modelCopiesFact } from '../sources/model-copies-fact.ts';
 import { undeclaredModels, usedModels } from './model-resource.ts';
 
-/** The state of one model on one node. */
 interface CopyState {
   readonly state: 'complete' | 'staged' | 'changed' | 'unsealed' | 'missing' | 'unknown';
   /** Why the state is unknown, as a sentence. */
@@ -56,7 +55,6 @@ export interface ModelCopies {
   readonly copies: readonly ModelCopy[];
 }
 
-/** A published model version that is not in the file. */
 export interface UndeclaredModel extends Pick<KeptTree, 'name' | 'digest' | 'state' | 'bytes'> {
   readonly node: NodeName;
 }

@@ -116,7 +116,6 @@ function ownTree(target: Pick<ObservedTarget, 'facts'>, wanted: DesiredModel): K
   return seenValue(treesOf(target, tree))?.find(({ digest }) => digest === shortDigest(tree.digest));
 }
 
-/** Paths of the published files that were hashed and are wrong. */
 export const wrongFilesOn = (target: Pick<ObservedTarget, 'facts'>, wanted: DesiredModel): readonly string[] =>
   ownTree(target, wanted)?.wrongFiles ?? [];
 
@@ -436,7 +435,6 @@ export const model: Resource = {
   ],
 };
 
-/** The models that are brought to their nodes, by name. */
 export interface PullWish {
   readonly names: readonly string[];
   /** True if the run ends as soon as the jobs that get the files run. A later run publishes the models. */

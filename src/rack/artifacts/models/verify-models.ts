@@ -10,7 +10,6 @@ import { type ObservedTarget, type Property, perTarget, type Resource } from '..
 import { knownWords } from '../../seen-fact.ts';
 import { transferDeadlineMs } from '../trees/tree-steps.ts';
 
-/** The models whose files are hashed, by name. */
 export interface VerifyWish {
   readonly names: readonly string[];
 }
@@ -64,7 +63,6 @@ function hashSteps(model: DesiredModel, property: Property): readonly Step[] {
   return [hash, { ...clear, changes: [] }];
 }
 
-/** Hashes every file of published models on the nodes. */
 export const verifyModels = (wish: VerifyWish): Resource => ({
   kind: 'model',
   after: ['identity', 'sudo'],

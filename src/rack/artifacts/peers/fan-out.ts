@@ -27,7 +27,6 @@ interface Cable {
   readonly address: string;
 }
 
-/** True if a Mac exchanges over a cable. */
 export const usesCables = ({ listen, sources }: PeerPlan): boolean =>
   sources.some(({ address }) => address !== undefined) || listen.some((address) => address !== loopback);
 

@@ -7,7 +7,6 @@ import { sh } from './scripts.generated.ts';
 /** Where a program listens that other Macs reach through the sshd of its own Mac. */
 export const loopback = '127.0.0.1';
 
-/** True if a Mac lets others log in to get chunks. */
 export const servesOverSsh = ({ listen }: PeerPlan): boolean => listen.includes(loopback);
 
 /**

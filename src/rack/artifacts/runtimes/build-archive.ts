@@ -10,7 +10,6 @@ import { buildDeadlineMs, digestIn } from './supply-runtime.ts';
 /** A built archive has at most this many bytes. The release b10950, which has more programs, has 11 MB. */
 export const mostArchiveBytes = 67_108_864;
 
-/** The steps that download the archive of a commit. */
 export function fetchSource(
   work: TreeWork,
   source: PackageSource,
@@ -26,7 +25,6 @@ export function fetchSource(
 /** @throws Error if the fleet was not settled, which is a bug. */
 export const sourceDigest = ({ repository: name, sha256 }: PackageSource) => digestIn({ name, ...given({ sha256 }) });
 
-/** The steps that build an archive from a commit in a staging folder. */
 export function archiveSteps(work: TreeWork, { source }: BuiltProgram, fleet: DesiredFleet): readonly Step[] {
   const { property, tree } = work;
   const prepare = prepareStep(work);

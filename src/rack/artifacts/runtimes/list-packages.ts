@@ -77,7 +77,6 @@ const addressOf = ({ runtime: { name } }: UnmadeRuntime) => addressed({ kind: 'r
 const makerOf = ({ placements }: DesiredFleet, { runtime }: UnmadeRuntime): NodeName | undefined =>
   placements.find((one) => one.runtime === runtime.name)?.nodes[0];
 
-/** The lists and archives to make on a node. */
 export const listProperties = (
   fleet: DesiredFleet,
   { desired: { name: node } }: ObservedTarget,
@@ -145,7 +144,6 @@ const wantedOf = ({ name, version = '', source }: ListedPackage) =>
     ? { wanted: `${name}==${version}` }
     : { wanted: name, source: { sha256: sourceDigest(source), mostBytes: mostWheelBytes } };
 
-/** Makes the lists and archives of these runtimes on the targets. */
 export const listPackages = ({ names }: PackagesWish): Resource => ({
   kind: 'runtime',
   after: ['identity', 'sudo', 'accounts'],

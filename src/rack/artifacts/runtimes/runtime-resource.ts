@@ -110,7 +110,6 @@ function oldProperty(
   };
 }
 
-/** Names of the runtimes that a node has or should have. */
 function namesOn(used: readonly Program[], { facts }: ObservedTarget): readonly string[] {
   const trees = readValue(facts, treesFact) ?? [];
   const published = trees.filter(({ kind, state }) => kind === 'runtime' && state !== 'staged');

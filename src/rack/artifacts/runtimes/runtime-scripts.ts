@@ -10,9 +10,8 @@ import {
   stagingFolder,
   stagingName,
   treeFolder,
-  versionsFolder,
 } from '../../../node/paths/own-paths.ts';
-import { ofTree, versionOf } from '../trees/tree-scripts.ts';
+import { ofTree } from '../trees/tree-scripts.ts';
 import { sh } from './scripts.generated.ts';
 
 const ofArchive = ({ tree, archive, sha256 }: Omit<JobArgs['unpack-runtime'], 'extras'>) => ({
@@ -69,12 +68,6 @@ export const listPackages = ({ wanted, source, mostBytes, ...args }: JobArgs['li
 
 export const switchRuntime = ({ tree, programs }: ScriptArgs['switch-runtime']): string =>
   sh.switchRuntime({ version: treeFolder(tree) }, programs ?? []);
-
-export const removeRuntimeVersions = ({ name, digests }: ScriptArgs['remove-runtime-versions']): string =>
-  sh.removeRuntimeVersions(
-    { opt: place.opt, versions: versionsFolder({ kind: 'runtime', name }) },
-    digests.map(versionOf),
-  );
 
 export const buildArchive = ({ tree, sha256, commit, account, mostBytes }: JobArgs['build-archive']): string =>
   sh.buildArchive(

@@ -7,7 +7,6 @@ import { sendStep } from '../sources/controller-source.ts';
 import { fetchSteps } from '../sources/fetch-steps.ts';
 import { prepareStep, type TreeWork } from '../trees/tree-steps.ts';
 
-/** Everything that is installed as a runtime's tree. */
 export type Program = DesiredRuntime | DesiredGateway;
 
 function archiveFormat(path: string): JobArgs['unpack-runtime']['archive'] {

@@ -1,6 +1,5 @@
 import { groupBy } from '../../../model/lists.ts';
 
-/** The files of a model that determine its shape. */
 type ShapeFiles =
   | { readonly kind: 'safetensors'; readonly config: string; readonly weights: readonly string[] }
   /** The parts of one model, in order. */

@@ -12,7 +12,7 @@ import { copyFolder } from './node-source.ts';
 import { downloadArchive } from './release-source.ts';
 import { downloadFiles } from './url-source.ts';
 
-/** How a node gets bytes from each kind of source. */
+/** How a node gets bytes from each kind of source. {@link fetchSteps} is the only way in. */
 const fetches: { readonly [K in SourceKind]: Fetch<K> } = {
   controller: sendFolder,
   node: copyFolder,

@@ -7,7 +7,7 @@ import type { Step } from '../../../model/step.ts';
 import { buildStep } from '../../build-step.ts';
 import { jobAct, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
 
-/** The archive of a runtime, or of a commit if it has no format. */
+/** The archive of a runtime or, without a format, of a commit. */
 interface ReleaseBytes {
   readonly kind: 'release';
   readonly release: Release;
@@ -23,8 +23,8 @@ export type Bytes<K extends SourceKind> = Extract<
 >;
 
 /**
- * The steps that bring bytes from a source of one kind into a staging folder; the next step waits for the last one. How this computer
- * knows these bytes is the other half of a source: `List` in `src/cli/sources`.
+ * The steps that bring bytes from a source of this kind into a staging folder; the next step waits for the last one.
+ * How this computer knows the bytes is the other half of a source: `List` in `src/cli/sources`.
  */
 export type Fetch<K extends SourceKind> = (work: TreeWork, bytes: Bytes<K>, use: NetworkUse) => readonly Step[];
 

@@ -17,7 +17,6 @@ import { usedModels } from '../models/model-resource.ts';
 /** The list that the job writes into its own folder. */
 const folderListName = 'list';
 
-/** The models whose folders are listed, by name. */
 export interface ListWish {
   readonly names: readonly string[];
 }
@@ -37,7 +36,6 @@ export function listJobKey(model: Pick<DesiredModel, 'name' | 'source'>): Digest
   return folder && digestOf({ address: addressOf(model).address, folder: folder.path, name: 'list-folder' });
 }
 
-/** The nodes whose placements read a model. */
 export const readingNodes = (fleet: DesiredFleet, { name }: Pick<DesiredModel, 'name'>): readonly NodeName[] =>
   fleet.nodes
     .filter((desired) => usedModels(fleet, { desired }).some((one) => one.name === name))

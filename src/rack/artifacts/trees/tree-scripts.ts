@@ -1,6 +1,6 @@
-import type { ScriptArgs, TreeFile, TreeId } from '../../../model/node-script.ts';
-import { place } from '../../../node/paths/node-paths.ts';
-import { stagingFolder, treeFolder } from '../../../node/paths/own-paths.ts';
+import type { JobArgs, ScriptArgs, TreeFile, TreeId } from '../../../model/node-script.ts';
+import { below, place } from '../../../node/paths/node-paths.ts';
+import { sealName, stagingFolder, treeFolder, versionsFolder } from '../../../node/paths/own-paths.ts';
 import { sh } from './scripts.generated.ts';
 
 /**
@@ -22,9 +22,6 @@ export const ofFiles = (tree: TreeId, files: readonly TreeFile[]) => ({
   total: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
 });
 
-/** The digits that name the folder of a version. */
-export const versionOf = (one: string): string => checked(one, /^[0-9a-f]{16,64}$/, 'digest of a version').slice(0, 16);
-
 export const prepareStaging = ({ tree, user }: ScriptArgs['prepare-staging']): string =>
   sh.prepareStaging({ ...ofTree(tree), user });
 
@@ -36,3 +33,23 @@ export const clearStaging = ({ folders, jobs }: ScriptArgs['clear-staging']): st
     ...folders.map((one) => checked(one, /^(?:runtime|model)-[A-Za-z0-9._-]{1,255}-[0-9a-f]{16}$/, 'staging folder')),
     ...jobs.map(jobKey),
   ]);
+
+const versionOf = (one: string): string => checked(one, /^[0-9a-f]{16,64}$/, 'digest of a version').slice(0, 16);
+
+export const rehashModel = ({ tree, files }: JobArgs['rehash-model']): string =>
+  sh.rehashModel(
+    { published: treeFolder(tree), seal: sealName, total: ofFiles(tree, files).total },
+    files.flatMap(({ path, sha256, sizeBytes }) => [path, sha256, String(sizeBytes)]),
+  );
+
+export const removeModelVersions = ({ name, digests }: ScriptArgs['remove-model-versions']): string =>
+  sh.removeModelVersions(
+    { models: below(place.opt, 'models'), versions: versionsFolder({ kind: 'model', name }), seal: sealName },
+    digests.map(versionOf),
+  );
+
+export const removeRuntimeVersions = ({ name, digests }: ScriptArgs['remove-runtime-versions']): string =>
+  sh.removeRuntimeVersions(
+    { opt: place.opt, versions: versionsFolder({ kind: 'runtime', name }) },
+    digests.map(versionOf),
+  );
