@@ -94,10 +94,10 @@ const roles = {
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
     artifacts: [
-      'models/model-copies models/prune-models models/verify-models',
+      'models/(list-folders|model-copies|prune-models|verify-models)',
       'peers/cable-rate peers/cables-in-use peers/fan-out',
       'runtimes/build-archive runtimes/list-packages runtimes/supply-runtime',
-      'sources/(adopted-copy|fetch|fetch-steps|list-folders|[a-z]+-source) trees/tree-steps',
+      'sources/(adopted-copy|fetch|fetch-steps|[a-z]+-source) trees/tree-steps',
     ].join(' '),
     contract: 'build-step define-setting resource',
     placement: [

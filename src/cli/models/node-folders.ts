@@ -18,7 +18,7 @@ import {
   listJobKey,
   parseFolderList,
   readingNodes,
-} from '../../rack/artifacts/sources/list-folders.ts';
+} from '../../rack/artifacts/models/list-folders.ts';
 import { playbookOf } from '../apply/act-on.ts';
 import { playbookOptions } from '../apply/change-nodes.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';

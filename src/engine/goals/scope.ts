@@ -14,7 +14,7 @@ import { type PullWish, pullModels } from '../../rack/artifacts/models/model-res
 import { type PruneWish, pruneModels } from '../../rack/artifacts/models/prune-models.ts';
 import { type VerifyWish, verifyModels } from '../../rack/artifacts/models/verify-models.ts';
 import { listPackages, type PackagesWish } from '../../rack/artifacts/runtimes/list-packages.ts';
-import { type ListWish, listFolders } from '../../rack/artifacts/sources/list-folders.ts';
+import { type ListWish, listFolders } from '../../rack/artifacts/models/list-folders.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read, readValue } from '../../rack/fact.ts';

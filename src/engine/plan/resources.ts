@@ -3,7 +3,7 @@ import { accounts } from '../../rack/accounts/resource.ts';
 import { linkAddress } from '../../rack/addresses/resource.ts';
 import { model } from '../../rack/artifacts/models/model-resource.ts';
 import { runtime } from '../../rack/artifacts/runtimes/runtime-resource.ts';
-import { staging } from '../../rack/artifacts/trees/staging-resource.ts';
+import { staging } from '../../rack/artifacts/staging-resource.ts';
 import { thunderboltBridge } from '../../rack/bridge/resource.ts';
 import { thunderboltLink } from '../../rack/cables/resource.ts';
 import { clock } from '../../rack/clock/resource.ts';

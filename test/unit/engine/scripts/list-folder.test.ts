@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JobCall } from '../../../../src/model/node-script.ts';
 import { nodePath } from '../../../../src/node/paths/node-paths.ts';
-import { folderListCommand, parseFolderList } from '../../../../src/rack/artifacts/sources/list-folders.ts';
+import { folderListCommand, parseFolderList } from '../../../../src/rack/artifacts/models/list-folders.ts';
 import type { MacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { ended, key, launch, makeJobRoot, runJob, sha256 } from './run-job.ts';

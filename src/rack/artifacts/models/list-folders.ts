@@ -12,7 +12,7 @@ import { jobFolder } from '../../../node/paths/own-paths.ts';
 import { buildStep } from '../../build-step.ts';
 import { treeAddress } from '../../records/trees.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../../resource.ts';
-import { usedModels } from '../models/model-resource.ts';
+import { usedModels } from './model-resource.ts';
 
 /** The list that the job writes into its own folder. */
 const folderListName = 'list';
