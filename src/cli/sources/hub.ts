@@ -12,8 +12,8 @@ import type { TreeFile } from '../../model/node-script.ts';
 import { bytesText } from '../../model/text/units.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import type { ResolvedSecret } from '../../secrets/resolve-secret.ts';
-import { answered, problem } from './list.ts';
 import { type HttpAnswer, httpGet, type NoAnswer, type WebAccess } from './http-get.ts';
+import { answered, problem } from './list.ts';
 
 export interface HubAccess extends WebAccess {
   readonly downloads: Pick<DesiredDownloads, 'mirror'>;

@@ -18,7 +18,14 @@ import {
   listFolder,
   verifyModel,
 } from '../../rack/artifacts/sources/source-scripts.ts';
-import { clearStaging, prepareStaging, publishTree, rehashModel, removeModelVersions, removeRuntimeVersions } from '../../rack/artifacts/trees/tree-scripts.ts';
+import {
+  clearStaging,
+  prepareStaging,
+  publishTree,
+  rehashModel,
+  removeModelVersions,
+  removeRuntimeVersions,
+} from '../../rack/artifacts/trees/tree-scripts.ts';
 import { removeBridge } from '../../rack/bridge/remove-bridge.ts';
 import { setClock } from '../../rack/clock/set-clock.ts';
 import { returnDaemon, stopDaemon } from '../../rack/foreign-daemon/daemon-scripts.ts';

@@ -13,8 +13,8 @@ import { isIntact, treeOf } from '../records/trees.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
 import { knownWords } from '../seen-fact.ts';
-import { usedRuntimes } from './runtimes/runtime-resource.ts';
 import { listJobKey } from './models/list-folders.ts';
+import { usedRuntimes } from './runtimes/runtime-resource.ts';
 import { jobKeys, placementsOn } from './trees/tree-steps.ts';
 
 const own = addressed({ kind: 'staging' });
