@@ -43,7 +43,6 @@ export function refuseUnresolved(run: Run, { additions, lockPlace }: SettledClus
   });
 }
 
-/** A resolved cluster file and its new lock. */
 export interface SettledCluster {
   readonly opened: OpenedCluster;
   readonly fleet: DesiredFleet;

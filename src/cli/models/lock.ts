@@ -52,7 +52,6 @@ export const modelsLock: VerbBody = async (run) => {
 /** True for a model whose list of files is in the lock. */
 export const isListable = (one: DesiredModel): boolean => listedSource(one) !== undefined;
 
-/** Lists the files of these models again, and writes the lists into the lock. */
 export async function lockModels(run: Run, opened: OpenedCluster, models: readonly DesiredModel[]) {
   const baseFolder = dirname(opened.path);
   const { lock, lockPlace } = lockBefore(run, opened);

@@ -174,7 +174,6 @@ const longestText = 1_048_576;
 
 const isArchive = (path: string): boolean => /\.(?:tar\.gz|tar\.xz|zip|dmg)$/.test(path);
 
-/** The digest and size of an archive, or the reason why they are unknown. */
 export async function readArchive(path: string, signal: AbortSignal): Promise<ArchiveFact> {
   try {
     const hashed = await hashFile(path, signal);

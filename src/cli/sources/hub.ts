@@ -205,7 +205,6 @@ async function hashed(
 const mostTries = 3;
 /** The server's window for its rate limit. @see https://huggingface.co/docs/hub/rate-limits */
 const longestPauseSeconds = 300;
-/** Three windows. */
 const mostPauseSeconds = 3 * longestPauseSeconds;
 
 /** The answer with status 200. Waits for the rate limit; tries again after a server error. */

@@ -102,7 +102,6 @@ function macFiles(files: readonly string[]): string {
   return found.length === 0 ? '' : ` Its files for Macs: ${found.join(', ')}.`;
 }
 
-/** The size of an archive from its headers; undefined if the server does not report it. */
 async function askSize({ from }: Release, access: WebAccess): Promise<number | undefined | UnreadArchive> {
   const answer = await request(from, { method: 'HEAD' }, access);
   return 'kind' in answer ? answer : sizeIn(answer);

@@ -7,7 +7,6 @@ import { simulatedWeb } from '../../sim/hosts/control/run-folder.ts';
 import { simFolder } from '../files/places.ts';
 import type { Run } from '../verb.ts';
 
-/** The servers that stand in for the internet in a rehearsal. */
 interface RehearsalWeb {
   /** The mirror through which every host answers. */
   readonly origin: string;

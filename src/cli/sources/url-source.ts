@@ -18,11 +18,8 @@ const atOnce = 8;
 /** Reads the file lists of models on servers. */
 export const listServers: List<'url'> = async (run, { path }, places) => {
   const web = await rehearsalWeb(run, path, 'the servers of models');
-  if (web === undefined)
-    await needTrust(
-      run,
-      places.flatMap(({ name, base }) => hostRequest(base, name)),
-    );
+  const requests = web === undefined ? places.flatMap(({ name, base }) => hostRequest(base, name)) : [];
+  await needTrust(run, requests);
   return readLists(run, places, ({ base }) =>
     web !== undefined && 'kind' in web ? web : readServerList(base, webAccess(run, web?.ca)),
   );

@@ -59,7 +59,6 @@ export interface UndeclaredModel extends Pick<KeptTree, 'name' | 'digest' | 'sta
   readonly node: NodeName;
 }
 
-/** The copies of every model in the file on these nodes. */
 export function modelCopies(
   fleet: DesiredFleet,
   observation: FleetObservation,
@@ -141,7 +140,6 @@ function jobState({ state, exit }: NodeJob['fields'], isWhole: boolean): CopySta
   return isWhole ? 'done' : undefined;
 }
 
-/** The published model versions on these nodes that are not in the file, node by node. */
 export function undeclaredCopies(
   fleet: DesiredFleet,
   observation: FleetObservation,

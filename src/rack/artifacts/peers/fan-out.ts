@@ -9,11 +9,10 @@ import { loopback } from './peer-scripts.ts';
 /** The Macs of one exchange, and where their bytes come from. */
 export interface FanOutWish {
   readonly digest: Digest;
-  /** The Macs that get the model. */
   readonly receivers: readonly NodeName[];
   /** The Macs that have it. */
   readonly seeds: readonly NodeName[];
-  /** The same Macs, the best one to download the model first. */
+  /** The receivers, the best one to download the model first. */
   readonly downloaders: readonly NodeName[];
   readonly account?: string;
   /** Set if the bytes must be encrypted. */

@@ -132,7 +132,6 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
   ];
 }
 
-/** The job that makes a runtime's tree from the sent files. */
 function madeBy(
   runtime: Program,
   fleet: DesiredFleet,

@@ -19,7 +19,6 @@ export const placementsOn = (
   { desired: { name } }: Pick<ObservedTarget, 'desired'>,
 ): readonly DesiredPlacement[] => placements.filter((one) => everyNode(one).includes(name));
 
-/** Descriptions of a tree that has no version. */
 const problems: Readonly<Record<string, string>> = { absent: 'missing', changed: 'changed since publication' };
 
 /** `version 0123456789abcdef`, or the problem. */
@@ -37,10 +36,8 @@ const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
   model: ['fetch-model', 'verify-model', 'adopt-model'],
 };
 
-/** The keys of all jobs that may have prepared a tree. */
 export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind].map((job) => jobKey(tree, job));
 
-/** A blocker for a node's placements that need one of its trees. */
 export const treeBlocker = (
   kind: TreeId['kind'],
   name: string,
