@@ -17,15 +17,14 @@ export interface FaultEffect {
 /** Faults that the keeper, whose rounds are a minute apart, may repair before anybody looks, or just after. */
 const kept: readonly FaultName[] = ['gid-missing', 'bridge-rebuilt'];
 
-/**
- * True if the keeper has changed what a fault shows, so that its row was not seen: the fault is gone and nothing was
- * typed, or the keeper and exo's daemon set the addresses in turn.
- */
+/** Faults that change the addresses again and again, in turn with the keeper. */
+const fought: readonly FaultName[] = ['daemon-conflict', 'internet-sharing'];
+
+/** True if the keeper has changed what a fault shows, so that its row was not seen, but nothing else is wrong. */
 export function isKept(fault: FaultName, effect: FaultEffect, row: FaultEffect | undefined): boolean {
   const { ask, doctor, typed, end } = effect;
   if (kept.includes(fault)) return ask === 'answer' && typed.length === 0 && end === 'serving';
-  const isFought = fault === 'daemon-conflict' && doctor.includes('network/foreign-daemon-there');
-  return isFought && row !== undefined && end === row.end;
+  return fought.includes(fault) && end === row?.end && row.doctor.some((code) => doctor.includes(code));
 }
 
 /** The transport of each driver's example: the reference program of `command` knows only TCP by default. */

@@ -13,9 +13,9 @@ type Skeleton = string | number | boolean | null | readonly Skeleton[] | { reado
 const isIn = (names: ReadonlySet<string>, holder: string, name: string): boolean =>
   names.has(name) || names.has(`${holder}.${name}`);
 
-/** True if a field has a single value or texts. A node or fact whose name is in a table has more. */
+/** True if a field has single values. A node or fact whose name is in a table has more. */
 const isPlain = (value: unknown): boolean =>
-  Array.isArray(value) ? value.every((one) => typeof one === 'string') : typeof value !== 'object';
+  Array.isArray(value) ? value.every((one) => typeof one !== 'object') : typeof value !== 'object';
 
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
