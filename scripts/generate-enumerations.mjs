@@ -1,7 +1,7 @@
 /** Writes the names of scripts and resource kinds from the sources into the schemas of plans and playbooks. */
 import { readFileSync } from 'node:fs';
-import { resources } from '../src/engine/plan/resources.ts';
 import { gatewayWord } from '../src/engine/playbooks/playbook.ts';
+import { resources } from '../src/engine/resources.ts';
 import { scriptNames } from '../src/engine/scripts/registry.ts';
 import { writePage } from './written-page.mjs';
 

@@ -28,7 +28,7 @@ const bars = {
  */
 const lists = [
   'index apply/steps/run-step cli/sources/list-sources cli/verbs cli/verbs-act cli/verbs-change cli/verbs-look cli/verbs-own cli/verbs-set-up desired/rules/registry diagnostics/diagnose',
-  'drivers/registry engine/diagnose/rules engine/observe/facts engine/plan/resources engine/scripts/registry',
+  'drivers/registry engine/diagnose/rules engine/observe/facts engine/goals/registry engine/resources engine/scripts/registry',
   'rack/settings/settings sim/faults/faults sim/hosts/base-tools/all-base-tools sim/tools/registry',
 ].flatMap((names) => names.split(' ').map((name) => `src/${name}.ts`));
 

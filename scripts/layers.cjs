@@ -72,7 +72,7 @@ const roles = {
     cables: 'before-cables receptacle-place',
     cabling: 'receptacle-sight',
     clock: 'clocks',
-    contract: 'define-rule examination resource-kind seen-fact',
+    contract: 'define-rule examination goal resource-kind seen-fact',
     'foreign-daemon': 'adopted-daemon',
     hold: 'node-holds',
     identity: 'identity',
@@ -94,7 +94,7 @@ const roles = {
   setting: { settings: '[a-z-]+', uninstall: 'baseline' },
   resource: {
     artifacts: [
-      'models/(list-folders|model-copies|prune-models|verify-models)',
+      'models/(list-folders|model-copies)',
       'peers/cable-rate peers/cables-in-use peers/fan-out',
       'runtimes/build-archive runtimes/list-packages runtimes/supply-runtime',
       'sources/(adopted-copy|fetch|fetch-steps|[a-z]+-source) trees/tree-steps',
@@ -189,18 +189,19 @@ const parts = {
     files: [inFolder('engine/cables')],
     mayImport: ['model', 'diagnostics', 'desired', 'rack', 'engine/observe', 'engine/diagnose'],
   },
+  'engine/resources': { files: ['src/engine/resources\\.ts$'], mayImport: ['rack/resource', 'rack/setting'] },
+  'engine/goals': {
+    files: [inFolder('engine/goals')],
+    mayImport: [
+      ...['model', 'diagnostics', 'desired', 'rack/fact', 'rack/reading', 'rack/resource'],
+      ...['engine/diagnose', 'engine/resources'],
+    ],
+  },
   'engine/plan': {
     files: [inFolder('engine/plan')],
     mayImport: [
       ...['model', 'diagnostics', 'desired', 'rack/fact', 'rack/reading', 'rack/rule', 'rack/resource', 'rack/setting'],
-      ...['engine/observe', 'engine/diagnose', 'engine/goals'],
-    ],
-  },
-  'engine/goals': {
-    files: [inFolder('engine/goals')],
-    mayImport: [
-      ...['model', 'diagnostics', 'desired', 'rack/fact', 'rack/reading', 'rack/rule', 'rack/resource'],
-      ...['engine/diagnose', 'engine/plan'],
+      ...['engine/observe', 'engine/diagnose', 'engine/resources', 'engine/goals'],
     ],
   },
   'engine/playbooks': {
@@ -215,7 +216,7 @@ const parts = {
     files: [inFolder('report')],
     mayImport: [
       ...['model', 'diagnostics', 'rack/fact', 'rack/reading', 'rack/rule', 'rack/resource', 'engine/observe'],
-      ...['engine/graph', 'engine/diagnose', 'engine/cables', 'engine/plan', 'engine/goals'],
+      ...['engine/graph', 'engine/diagnose', 'engine/cables', 'engine/resources', 'engine/plan', 'engine/goals'],
     ],
   },
   remote: { files: [inFolder('remote')], mayImport: ['model', 'diagnostics', 'node/sent'] },

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { everyNode, nodesToSee } from '../desired/layouts.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../diagnostics/diagnostic.ts';
-import { type Goal, withUndrained } from '../engine/goals/scope.ts';
+import { withUndrained } from '../engine/goals/drain.ts';
 import { makePlan } from '../engine/plan/make-plan.ts';
 import type { EffectTotal, Plan } from '../engine/plan/plan.ts';
 import { seenProperties } from '../engine/plan/view.ts';
@@ -25,6 +25,7 @@ import type { NodeName } from '../model/node.ts';
 import { nodeSubject } from '../model/subject.ts';
 import { named, prose } from '../model/text/prose.ts';
 import type { FleetObservation } from '../rack/examination.ts';
+import { type Goal, restartedNodes } from '../rack/goal.ts';
 import { whereTheyRanLast } from '../rack/placement/state/layouts.ts';
 import { propertyKey } from '../rack/resource.ts';
 import { executeSteps, isDone } from './execute.ts';
@@ -292,7 +293,7 @@ const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [
 
 /** The Macs to restart that were not reached, so that nothing waits for their return. */
 const unreachedOf = (goal: Goal, { observed }: Plan): readonly NodeName[] =>
-  goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes.filter((node) => !Object.hasOwn(observed, node)) : [];
+  restartedNodes(goal).filter((node) => !Object.hasOwn(observed, node));
 
 const isEnd = (run: Pick<RunReport, 'refusals' | 'isLeaseLost' | 'isInterrupted'>): boolean =>
   run.refusals.length > 0 || run.isLeaseLost || run.isInterrupted;

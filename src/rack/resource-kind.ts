@@ -1,5 +1,5 @@
 /**
- * The kinds of resources that meshwright manages; `src/engine/plan/resources.ts` has their order. Each macOS setting
+ * The kinds of resources that meshwright manages; `src/engine/resources.ts` has their order. Each macOS setting
  * adds its kind where it is defined. `boot-session` and `uninstall` are not in that list: only the goals that restart
  * Macs or remove meshwright need them, never a file.
  */

@@ -8,6 +8,7 @@ import type { Change, ChangeKind, Patch, Step } from '../model/step.ts';
 import type { Addressed } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 import type { Examination, FleetObservation } from './examination.ts';
+import type { Goal, GoalOf } from './goal.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
 /** A resource that meshwright can only check: it has no properties, only blockers and unknowns. */
@@ -120,19 +121,9 @@ export interface View {
   readonly observation: FleetObservation;
   /** Every targeted node, sorted by name, including those that did not answer. */
   readonly asked: readonly NodeName[];
-  /** Nodes that the goal restarts or shuts down after everything else is done. */
-  readonly restarting: readonly NodeName[];
-  /** True if the goal removes gateways that the file does not declare; placements may still serve through them. */
-  readonly endsGateways: boolean;
-  /** Placements that the goal stops and starts again at its end. */
-  readonly comingBack: readonly string[];
-  /**
-   * Placements that keep running although the file wants them stopped or moved back from their fallback. Ranks that this
-   * plan starts on their nodes run next to them.
-   */
-  readonly staying: readonly string[];
-  /** Keys of single ranks of `staying` placements that this plan does stop. */
-  readonly stopping: readonly string[];
+  /** The plan's goal; absent in a view that only compares the file with an observation. */
+  readonly goal?: Goal;
+  readonly staying: Staying;
   /** Targeted nodes that answered, sorted by name. The plan changes no other node. */
   readonly targets: readonly ObservedTarget[];
   /** The comparison of file and observation, including the cables; computed once. */
@@ -141,6 +132,17 @@ export interface View {
   readonly findings: readonly Diagnostic[];
   /** The findings that block a kind of resource, each with one action. */
   readonly findingBlockers: (kind: ResourceKind) => readonly Blocker[];
+}
+
+/** What a plan leaves running out of place. */
+export interface Staying {
+  /**
+   * Placements that keep running although the file wants them stopped or moved back from their fallback. Ranks that this
+   * plan starts on their nodes run next to them.
+   */
+  readonly placements: readonly string[];
+  /** Keys of their single ranks that this plan does stop. */
+  readonly stoppedRanks: readonly string[];
 }
 
 /** A view with these parts replaced. Unlike a spread, it does not compute the lazy parts. */
@@ -234,13 +236,7 @@ export interface Resource {
   /** Set if every change of a node needs it: its blockers and unknowns make everything else on the node wait. */
   readonly isPrecondition?: true;
   /** Its overrides while Macs are uninstalled; absent if `uninstall` does not remove what the resource manages. */
-  readonly onUninstall?: (uninstallation: Uninstallation) => Partial<Resource>;
-}
-
-/** The Macs to restore to their state before meshwright, and the placements that are stopped for this. */
-interface Uninstallation {
-  readonly nodes: readonly NodeName[];
-  readonly placements: readonly string[];
+  readonly onUninstall?: (goal: GoalOf<'uninstall'>) => Partial<Resource>;
 }
 
 /** The properties of a resource that are on these nodes. */

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../src/engine/goals/scope.ts';
 import { type FactName, type FactValues, factsWithoutAnswer } from '../../src/engine/observe/facts.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
@@ -10,6 +9,7 @@ import type { DesiredFleet } from '../../src/model/desired.ts';
 import { canonicalJson } from '../../src/model/digest.ts';
 import { type Known, known, type UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
+import type { Goal } from '../../src/rack/goal.ts';
 import { meshFleet } from '../rack/placements.ts';
 import { observedFleet, settledFacts } from '../rack/rack.ts';
 import { runs } from '../runs.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resources } from '../../src/engine/plan/resources.ts';
 import { viewOf } from '../../src/engine/plan/view.ts';
+import { resources } from '../../src/engine/resources.ts';
 import { isThorough, sampleOf } from '../sample.ts';
 import { type DriftingRack, patternOf, startDriftingRack } from './converge-drifting.ts';
 import { drifts } from './converge-drifts.ts';

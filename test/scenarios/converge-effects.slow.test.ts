@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Goal } from '../../src/engine/goals/scope.ts';
 import { nodeName } from '../../src/model/node.ts';
+import type { Goal } from '../../src/rack/goal.ts';
 import { shared } from '../rack/kept-running.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { first, second } from './converge-file.ts';

@@ -11,13 +11,15 @@ import { codeForPlan } from '../../src/cli/apply/run-outcome.ts';
 import { emptyLock } from '../../src/config/lock.ts';
 import { type SettledFleet, withNodes, withoutFormerNetworks } from '../../src/desired/settle/settle.ts';
 import { plainText } from '../../src/diagnostics/prose-text.ts';
-import { fleetWithout, type Goal, targetsForGoal } from '../../src/engine/goals/scope.ts';
+import { targetsForGoal } from '../../src/engine/goals/registry.ts';
+import { fleetWithout } from '../../src/engine/goals/uninstall.ts';
 import { makePlan } from '../../src/engine/plan/make-plan.ts';
 import { isEmptyPlan, type Plan } from '../../src/engine/plan/plan.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import type { Step } from '../../src/model/step.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
+import type { Goal } from '../../src/rack/goal.ts';
 import type { RemoteListener } from '../../src/remote/remote.ts';
 import { readSavedState } from '../../src/sim/hosts/control/run-folder.ts';
 import {

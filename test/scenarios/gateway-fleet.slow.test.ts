@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../src/engine/goals/scope.ts';
 import { read } from '../../src/rack/fact.ts';
+import type { Goal } from '../../src/rack/goal.ts';
 import { gatewaysFact } from '../../src/rack/records/gateways-fact.ts';
 import { inTurn } from '../in-turn.ts';
 import { shared } from '../rack/kept-running.ts';

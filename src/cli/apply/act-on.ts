@@ -5,7 +5,8 @@ import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
 import { hasErrors } from '../../diagnostics/diagnostic.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import { fleetForGoal, type Goal, meantNodes } from '../../engine/goals/scope.ts';
+import { fleetForGoal } from '../../engine/goals/registry.ts';
+import { goalPlacements } from '../../engine/goals/scope.ts';
 import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan, StepReport } from '../../engine/plan/plan.ts';
 import { inFleetOrder, needsTargets, nodesOfPlays, type PlayScope } from '../../engine/playbooks/expand.ts';
@@ -17,6 +18,7 @@ import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
+import type { Goal } from '../../rack/goal.ts';
 import { gatewayStateOf, inFlightOf } from '../../rack/placement/endpoint/gateway-steps.ts';
 import { type OpenedCluster, openCluster, refuseErrors, refuseOpenToOthers } from '../cluster/open-cluster.ts';
 import { refuseUnresolved, type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
@@ -148,7 +150,10 @@ export function lookedPlan(
   const { desired } = scope;
   const planFor = (targets: readonly NodeName[]): Plan => makePlan({ goal, desired, observation, targets });
   const own = planFor(judged);
-  const members = goal.kind === 'start' ? meantNodes(goal, fleetForGoal(goal, desired, observation)) : [];
+  const members =
+    goal.kind === 'start'
+      ? goalPlacements(goal, fleetForGoal(goal, desired, observation)).flatMap(({ nodes }) => nodes)
+      : [];
   const isUnblocked = own.waiting.some(({ for: reasons }) =>
     reasons.every(({ isUnknown, blocker }) => !isUnknown && blocker === undefined),
   );

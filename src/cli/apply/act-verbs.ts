@@ -2,7 +2,7 @@ import { thisController } from '../../apply/lease/controller.ts';
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
 import { everyNode, leadersOf } from '../../desired/layouts.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { fleetForGoal, type Goal } from '../../engine/goals/scope.ts';
+import { fleetForGoal } from '../../engine/goals/registry.ts';
 import { inFleetOrder, type PlayScope } from '../../engine/playbooks/expand.ts';
 import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
@@ -14,7 +14,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { dayOf, isDayOver } from '../../model/text/units.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
-import type { HoldWish } from '../../rack/hold/resource.ts';
+import type { Goal, GoalOf } from '../../rack/goal.ts';
 import { gatewayNodes } from '../../rack/placement/endpoint/drain.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
@@ -257,12 +257,12 @@ function readUntil(run: Run): string | undefined {
   return until;
 }
 
-async function keep(run: Run, verb: 'hold' | 'release', said: HoldWish['hold']): Promise<ExitCode> {
+async function keep(run: Run, verb: 'hold' | 'release', said: GoalOf<'hold'>['hold']): Promise<ExitCode> {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
   const chosen = namedNodes(run, fleet);
   const nodes = chosen.map(({ name }) => name);
-  const wish: HoldWish = { nodes, ...given({ hold: said }) };
+  const wish = { nodes, ...given({ hold: said }) };
   const ways = openTargets(run, cluster.opened);
   const inFile = chosen.filter((node) => node.hold !== undefined).map(({ name }) => name);
   const action = {

@@ -12,8 +12,9 @@ import { withMadeRuntimes } from '../../rack/artifacts/runtimes/list-packages.ts
 import { bootSessionFact } from '../../rack/boot/fact.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { readValue } from '../../rack/fact.ts';
+import { type Goal, restartedNodes } from '../../rack/goal.ts';
 import { fleetMemory } from '../../rack/placement/check/placement-checks.ts';
-import { fleetAsItStays, stayingPlacements, stoppingRanks } from '../../rack/placement/state/staying.ts';
+import { fleetAsItStays, stayingAfter } from '../../rack/placement/state/staying.ts';
 import {
   type Blocker,
   changeOf,
@@ -30,7 +31,8 @@ import {
 } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import { entryOf } from '../diagnose/rules.ts';
-import { fleetForGoal, type Goal, type Scope, scopeOf, targetsForGoal } from '../goals/scope.ts';
+import { fleetForGoal, scopeOf, targetsForGoal } from '../goals/registry.ts';
+import type { Scope } from '../goals/scope.ts';
 import { effectTotals } from './effect-totals.ts';
 import type { EffectTotal, ObservedNode, Plan, Reason, Waiting } from './plan.ts';
 import { byNode, byResource, connectSteps, type Earlier, isUsedBy, kindsBefore, orderSteps } from './step-order.ts';
@@ -90,13 +92,13 @@ function laterEffects(request: PlanRequest, { steps }: Plan): readonly EffectTot
 function planWithout({ goal, desired, observation, targets: named }: PlanRequest): Plan {
   const scope = scopeOf(goal, fleetForGoal(goal, desired, observation));
   const targets = targetsForGoal(goal, named, { desired: scope.desired, observation });
-  const restarting = goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes : [];
-  const endsGateways = goal.kind === 'converge' && goal.only?.includes('doorman') !== false;
-  const comingBack = 'back' in goal ? (goal.back ?? []) : [];
-  const firstView = viewOf({ desired: scope.desired, observation, targets, restarting, endsGateways, comingBack });
-  const { view, assessed, sifted: judged } = judge(scope, firstView);
+  const {
+    view,
+    assessed,
+    sifted: judged,
+  } = judge(scope, viewOf({ desired: scope.desired, observation, targets, goal }));
   const seen = view.targets.map((target) => target.desired.name);
-  const sifted = restarting.length === 0 ? judged : withoutVainStops(judged, view);
+  const sifted = restartedNodes(goal).length === 0 ? judged : withoutVainStops(judged, view);
   const lost = view.asked.filter((node) => !seen.includes(node));
   const properties = assessed.flatMap((one) => one.properties);
   const memory = fleetMemory(fleetAsItStays(view), observation);
@@ -117,7 +119,7 @@ function planWithout({ goal, desired, observation, targets: named }: PlanRequest
     effects: effectTotals(steps),
     ...(memory.length === 0 ? {} : { memory }),
     diagnostics: [...toldFindings(view), ...scope.resources.flatMap((one) => one.notices?.(view) ?? [])].filter(
-      (one) => scope.isTold?.(one, view) ?? true,
+      (one) => scope.isShown?.(one, view) ?? true,
     ),
   };
 }
@@ -128,7 +130,7 @@ type Ready = Sifted['ready'][number];
  * Drops stops that no restart would follow. An unreached or waiting Mac is not restarted, so placements that it shares
  * with other Macs keep running.
  */
-function withoutVainStops({ ready, held }: Sifted, { restarting, targets, desired }: View): Sifted {
+function withoutVainStops({ ready, held }: Sifted, { goal, targets, desired }: View): Sifted {
   const going = ready.filter(({ kind }) => kind === 'boot-session').map(({ property }) => property.node);
   const membersOf = ({ property }: Ready): readonly NodeName[] => {
     const placement = desired.placements.find(({ name }) => name === property.about.placement);
@@ -137,7 +139,7 @@ function withoutVainStops({ ready, held }: Sifted, { restarting, targets, desire
   const isVain = (one: Ready): boolean =>
     one.kind === 'placement' && !membersOf(one).some((node) => going.includes(node));
   const heldFor = (one: Ready): Held => {
-    const waiting = restarting.filter((node) => membersOf(one).includes(node));
+    const waiting = restartedNodes(goal).filter((node) => membersOf(one).includes(node));
     const reasons = waiting.map((node) => ({
       text: `${node} cannot be restarted now`,
       isUnknown: !targets.some((target) => target.desired.name === node),
@@ -285,10 +287,11 @@ function judge(
   const assessed = scope.resources.map((resource) => assess(resource, scope, view));
   const sifted = sift(assessed, scope, view);
   const changing = sifted.ready.map(({ property }) => property);
-  const staying = stayingPlacements(view, changing);
-  const stopping = staying.length === 0 ? [] : stoppingRanks(view, changing);
-  const isSettled = staying.length === view.staying.length && stopping.length === view.stopping.length;
-  return isSettled ? { view, assessed, sifted } : judge(scope, viewWith(view, { staying, stopping }));
+  const staying = stayingAfter(view, changing);
+  const { placements, stoppedRanks } = view.staying;
+  const isSettled =
+    staying.placements.length === placements.length && staying.stoppedRanks.length === stoppedRanks.length;
+  return isSettled ? { view, assessed, sifted } : judge(scope, viewWith(view, { staying }));
 }
 
 /** A property that cannot change now, with everything that it waits for. */
@@ -430,7 +433,7 @@ function sift(assessed: readonly Assessed[], scope: Scope, view: View): Sifted {
     const { resource, properties } = one;
     const { kind } = resource;
     bars.push(...barsOf(one, scope.barring.includes(kind)));
-    const candidates = properties.filter((own) => judgeProperty(own) !== 'met' && scope.isMeant(kind, own));
+    const candidates = properties.filter((own) => judgeProperty(own) !== 'met' && scope.mayChange(kind, own));
     for (const property of candidates) {
       const reasons = reasonsFor(bars, { resource, property }, { scope, view });
       if (reasons.length === 0) {
@@ -480,7 +483,7 @@ function assess(resource: Resource, scope: Scope, view: View): Assessed {
   const properties = resource.properties(view);
   if (!scope.barring.includes(resource.kind)) return { resource, properties, blockers: [], unobserved: [] };
   const isAsked = (one: Blocker): boolean => nodesOf(one).some((node) => view.asked.includes(node));
-  const others = properties.filter((property) => !scope.isMeant(resource.kind, property));
+  const others = properties.filter((property) => !scope.mayChange(resource.kind, property));
   return {
     resource,
     properties,

@@ -8,7 +8,7 @@ import { wantedGateways } from '../../rack/placement/endpoint/gateways.ts';
 import { nodesOf, type Property, propertyKey, type Resource } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 import type { Scope } from '../goals/scope.ts';
-import { resources } from './resources.ts';
+import { resources } from '../resources.ts';
 
 type Ancestors = Map<StepId, ReadonlySet<StepId>>;
 

@@ -3,8 +3,8 @@ import type { DesiredPlacement } from '../../model/desired.ts';
 import { subjectNames } from '../../model/subject.ts';
 import { aside, type Command, commandKey } from '../../model/text/command.ts';
 import { commandsIn, joinProse, prose, withoutLines } from '../../model/text/prose.ts';
+import type { Goal } from '../../rack/goal.ts';
 import type { Trouble } from '../diagnose/troubles.ts';
-import type { Goal } from '../goals/scope.ts';
 import { makePlan, type PlanRequest } from './make-plan.ts';
 import type { Plan } from './plan.ts';
 

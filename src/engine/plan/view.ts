@@ -26,7 +26,7 @@ import { uninstallReadings } from '../../rack/uninstall/uninstall-properties.ts'
 import { fleetFindings } from '../diagnose/diagnose-fleet.ts';
 import { roleOf } from '../diagnose/rules.ts';
 import { type FactName, factsWithoutAnswer, isFactName } from '../observe/facts.ts';
-import { resources } from './resources.ts';
+import { resources } from '../resources.ts';
 
 /**
  * Unobserved nodes by name, each with the code of its first problem (null if the node was not asked) and the reason.
@@ -42,12 +42,7 @@ export const unreachedOf = (nodes: readonly string[], { failures }: Pick<FleetOb
     }),
   );
 
-/** The fields of a view that depend on the plan's goal. */
-type GoalParts = Pick<View, 'restarting' | 'endsGateways' | 'comingBack' | 'staying' | 'stopping'>;
-
-const noGoal: GoalParts = { restarting: [], endsGateways: false, comingBack: [], staying: [], stopping: [] };
-
-interface ViewParts extends Pick<View, 'desired' | 'observation'>, Partial<GoalParts> {
+interface ViewParts extends Pick<View, 'desired' | 'observation' | 'goal'> {
   /** The nodes that answered; by default those in the observation. */
   readonly answered?: readonly ExaminedNode[];
   /** The nodes that may be changed. */
@@ -55,7 +50,7 @@ interface ViewParts extends Pick<View, 'desired' | 'observation'>, Partial<GoalP
 }
 
 /** Prepares the fleet once for all resources. Ignores names that are not in the file. */
-export function viewOf({ desired, observation, targets, answered, ...goal }: ViewParts): View {
+export function viewOf({ desired, observation, targets, answered, ...rest }: ViewParts): View {
   const nodes = answered ?? observedNodes(desired, observation);
   let examination: View['examination'] | undefined;
   let findings: View['findings'] | undefined;
@@ -63,8 +58,8 @@ export function viewOf({ desired, observation, targets, answered, ...goal }: Vie
     desired,
     observation,
     asked: desired.nodes.map(({ name }) => name).filter((name) => targets.includes(name)),
-    ...noGoal,
-    ...goal,
+    ...rest,
+    staying: { placements: [], stoppedRanks: [] },
     targets: nodes.filter(({ name }) => targets.includes(name)),
     // Computed on first use, because most gates need neither.
     get examination() {

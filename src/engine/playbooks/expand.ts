@@ -4,7 +4,7 @@ import { selectNodes } from '../../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Goal } from '../goals/scope.ts';
+import type { Goal } from '../../rack/goal.ts';
 import { type BatchSize, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
 
 /** The scope of a playbook run. */

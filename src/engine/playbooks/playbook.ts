@@ -1,7 +1,6 @@
 import type { NodeName } from '../../model/node.ts';
-import type { HoldWish } from '../../rack/hold/resource.ts';
+import type { Goal, GoalOf } from '../../rack/goal.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
-import type { Goal } from '../goals/scope.ts';
 
 export type NodeChoice =
   /** Every node in the cluster file. */
@@ -60,7 +59,7 @@ export type Task =
   /** A yes-or-no question that may contain `{field}`s; `--yes` answers it. */
   | { readonly kind: 'confirm'; readonly text: string }
   /** Only for the commands `hold` and `release`; not allowed in a file. */
-  | { readonly kind: 'hold'; readonly wish: HoldWish }
+  | { readonly kind: 'hold'; readonly wish: Omit<GoalOf<'hold'>, 'kind'> }
   /** Removes meshwright. Only for the command `uninstall`, which builds its own fleet; not allowed in a file. */
   | Extract<Goal, { readonly kind: 'uninstall' }>
   /** Deletes models. Only for the command `models prune`; not allowed in a file. */

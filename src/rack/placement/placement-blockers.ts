@@ -10,6 +10,7 @@ import { nodesSubject, placementSubject } from '../../model/subject.ts';
 import { aside, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { readValue } from '../fact.ts';
+import { restartedNodes } from '../goal.ts';
 import { swapWords } from '../memory/fact.ts';
 import { budgetWords, hasOneLeft, isNeverEnough, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
 import { type Blocker, judgeProperty, type UnobservedDependency, type View } from '../resource.ts';
@@ -100,8 +101,9 @@ function isToStart(one: PlacementCase): boolean {
 }
 
 /** Nodes without budget for this start. A Mac that this plan restarts has its full budget again. */
-function budgetBlockers(one: PlacementCase, { desired, restarting }: View): readonly PlacementBlocker[] {
+function budgetBlockers(one: PlacementCase, { desired, goal }: View): readonly PlacementBlocker[] {
   const { placement, mesh } = one;
+  const restarting = restartedNodes(goal);
   if (placement.transport !== 'rdma' || !isToStart(one)) return [];
   const spent = spentNodes(mesh.ranks, takesOfDevice(one));
   // A start that exceeds the limit of a boot session has a separate code, because no restart helps.
@@ -123,7 +125,8 @@ export const unobservedDependencies = (view: View): readonly UnobservedDependenc
   placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
     mesh.ranks
       .filter((rank) => {
-        const isCounted = transport === 'rdma' && comesBack === 'after-restart' && !view.restarting.includes(rank.node);
+        const isCounted =
+          transport === 'rdma' && comesBack === 'after-restart' && !restartedNodes(view.goal).includes(rank.node);
         return isCounted && budgetOf(rank) === undefined;
       })
       .map(({ node }) => ({
@@ -182,7 +185,8 @@ export const markedAmong = (view: View, nodes: readonly NodeName[]): readonly No
 
 /** Blocks a start on nodes that need a restart and that this plan does not restart. */
 function rebootBlockers(view: View, { placement }: PlacementCase): readonly PlacementBlocker[] {
-  const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !view.restarting.includes(node));
+  const restarting = restartedNodes(view.goal);
+  const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !restarting.includes(node));
   return marked.map(({ node, mark }) => {
     const action = prose`${markWords(mark)}: ${meshwright('reboot', node)}`;
     return startBlocker(placement, { code: 'mesh/needs-reboot', node, action });
@@ -192,7 +196,8 @@ function rebootBlockers(view: View, { placement }: PlacementCase): readonly Plac
 /** Blocks a start on nodes with too much swap in use that this plan does not restart. */
 function swapBlockers(view: View, { placement }: PlacementCase): readonly PlacementBlocker[] {
   return placement.nodes.flatMap((node) => {
-    const words = view.restarting.includes(node) ? undefined : swapWords(view.observation.nodes[node]?.facts);
+    const isRestarting = restartedNodes(view.goal).includes(node);
+    const words = isRestarting ? undefined : swapWords(view.observation.nodes[node]?.facts);
     if (words === undefined) return [];
     const action = prose`${words}. Quit the program that uses the memory, or restart the Mac: ${meshwright('reboot', node)}`;
     return [startBlocker(placement, { code: 'memory/swap-in-use', node, action })];

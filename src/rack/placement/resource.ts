@@ -11,6 +11,7 @@ import type { AccountCheck } from '../../model/node-script.ts';
 import type { Change, Step } from '../../model/step.ts';
 import { treeFolder } from '../../node/paths/own-paths.ts';
 import { readValue } from '../fact.ts';
+import { removesGateways, restartedNodes } from '../goal.ts';
 import { macosVersionFact } from '../macos/fact.ts';
 import { rdmaDevicesFact } from '../rdma/devices-fact.ts';
 import { propertyKey, type Reading, type Resource, type ResourceSteps, type View } from '../resource.ts';
@@ -247,8 +248,8 @@ function gatewaysToClose(one: PlacementCase, view: View): readonly Gateway[] {
 }
 
 /** Gateways of an earlier file that a stop has to close; none if this run removes gateways, which closes them first. */
-const leftOf = (left: PlacementCase['leftGateways'], { endsGateways }: View): readonly Gateway[] =>
-  endsGateways ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
+const leftOf = (left: PlacementCase['leftGateways'], { goal }: View): readonly Gateway[] =>
+  removesGateways(goal) ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
 
 /** Opens the gateway after the proof of a start. */
 function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step[] {
@@ -261,7 +262,7 @@ function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step
  * waits for its stop. Files on the placement's nodes remain.
  */
 function stopSteps(one: PlacementCase, view: View): readonly Step[] {
-  const { restarting } = view;
+  const restarting = restartedNodes(view.goal);
   const { mesh, orphanedRanks, leader } = one;
   const work = workOf(one);
   const ranks = [...seenRanks(mesh.ranks), ...orphanedRanks];
@@ -342,7 +343,7 @@ function stopSurvivors(one: PlacementCase, ranks: readonly SeenOnNode[], view: V
       const ofLeader = nodes.includes(leader) ? workOn(leader) : { ...work, nodes: [leader] };
       return closeGateway(ofLeader, gateway, { reason: 'it is stopped.', isAnswering: mayAnswer, needs: [] });
     });
-  const { restarting } = view;
+  const restarting = restartedNodes(view.goal);
   const terms = { isAnswering: mayAnswer, seconds: 0, needs: closing, restarting };
   const stops = stopRanks(workOn, ranks, terms);
   const staying = stops.filter(({ node }) => !restarting.includes(node));

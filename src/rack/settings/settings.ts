@@ -9,7 +9,7 @@ import { updates } from './updates.ts';
 
 /**
  * Every macOS setting. The lists of facts, rules, codes, scripts and baseline values take their parts from here, in
- * this order. The order of resources is in `src/engine/plan/resources.ts`.
+ * this order. The order of resources is in `src/engine/resources.ts`.
  */
 export const settings = [
   power,

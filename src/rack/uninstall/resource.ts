@@ -17,6 +17,7 @@ import { isOwnAddress } from '../addresses/resource.ts';
 import { gateStep, type StepParts, scriptStep, transactionStep } from '../build-step.ts';
 import { readValue } from '../fact.ts';
 import { filevaultFact } from '../filevault/fact.ts';
+import type { GoalOf } from '../goal.ts';
 import { hasRdmaInSettings } from '../macos/macos.ts';
 import { launchBudget } from '../rdma/launch-budget.ts';
 import { rdmaStateFact } from '../rdma/state-fact.ts';
@@ -39,7 +40,6 @@ import {
   keptAccounts,
   modelTrees,
   otherServices,
-  type UninstallWish,
   uninstallAddress,
   uninstallProperties,
   valueAddress,
@@ -47,10 +47,12 @@ import {
 
 const kind = 'uninstall';
 
+type UninstallGoal = GoalOf<'uninstall'>;
+
 interface Node {
   readonly fleet: DesiredFleet;
   readonly target: ObservedTarget;
-  readonly wish: UninstallWish;
+  readonly goal: UninstallGoal;
   /** The properties that change on this node. */
   readonly makes: readonly Property[];
 }
@@ -99,7 +101,7 @@ function clearSteps(node: Node): readonly Step[] {
   const makes = [services, jobs, trees].flatMap((address) => at(node, address) ?? []);
   const labels = seenValue(otherServices(node.target.facts));
   if (makes.length === 0 || labels === undefined) return [];
-  const { models } = node.wish;
+  const { models } = node.goal;
   // A tree without a seal is also deleted, and its size is unknown.
   const unsized = readValue(node.target.facts, tracesFact)?.trees === 'models' ? 0 : undefined;
   const bytes = models ? (modelBytes(node.fleet, node.target) ?? unsized) : undefined;
@@ -137,10 +139,10 @@ function nodeSteps(node: Node): readonly Step[] {
   return [...seen, { ...step, class: 'once' }];
 }
 
-const isMeant = ({ desired }: ObservedTarget, { nodes }: UninstallWish): boolean => nodes.includes(desired.name);
+const isMeant = ({ desired }: ObservedTarget, { nodes }: UninstallGoal): boolean => nodes.includes(desired.name);
 
-const targetsOf = ({ targets }: View, wish: UninstallWish): readonly ObservedTarget[] =>
-  targets.filter((target) => isMeant(target, wish));
+const targetsOf = ({ targets }: View, goal: UninstallGoal): readonly ObservedTarget[] =>
+  targets.filter((target) => isMeant(target, goal));
 
 /** If the interfaces of the receptacles are unknown, an address of ours may remain undetected. */
 const unseenReceptacles = (
@@ -154,22 +156,22 @@ const unseenReceptacles = (
 };
 
 /** Everything that meshwright leaves on a node. Only the goal `uninstall` removes it, never a file. */
-export const uninstall = (wish: UninstallWish): Resource => ({
+export const uninstall = (goal: UninstallGoal): Resource => ({
   kind,
   after: ['identity', 'sudo', 'placement', 'link-address', 'keeper'],
   ...perTarget(
-    (fleet, target) => (isMeant(target, wish) ? uninstallProperties(fleet, target, wish) : []),
-    (fleet, target, makes) => nodeSteps({ fleet, target, wish, makes }),
+    (fleet, target) => (isMeant(target, goal) ? uninstallProperties(fleet, target, goal) : []),
+    (fleet, target, makes) => nodeSteps({ fleet, target, goal, makes }),
   ),
   // While a part is unobserved, it is unknown whether everything is gone.
   unobserved: (view) =>
-    targetsOf(view, wish).flatMap((target) => [
+    targetsOf(view, goal).flatMap((target) => [
       ...unseenReceptacles(view.desired, target),
-      ...uninstallProperties(view.desired, target, wish)
+      ...uninstallProperties(view.desired, target, goal)
         .filter((one) => judgeProperty(one) === 'unknown')
         .map(({ node, address }): UnobservedDependency => ({ node, resource: kind, text: address })),
     ]),
-  notices: (view) => uninstallNotices(view, targetsOf(view, wish), wish),
+  notices: (view) => uninstallNotices(view, targetsOf(view, goal), goal),
 });
 
 /** The size in bytes of the models that remain on a node, if the file has their sizes; undefined if none remain. */
@@ -180,16 +182,16 @@ function modelBytes({ models }: DesiredFleet, { facts }: ObservedTarget): number
   return sizes.flat().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }
 
-function modelWords(fleet: DesiredFleet, target: ObservedTarget, { models }: UninstallWish): readonly string[] {
+function modelWords(fleet: DesiredFleet, target: ObservedTarget, { models }: UninstallGoal): readonly string[] {
   const bytes = models ? undefined : modelBytes(fleet, target);
   const size = bytes === undefined || bytes === 0 ? '' : ` (${diskText(bytes)})`;
   return bytes === undefined ? [] : [`models${size} as plain files in ${place.opt.path}/models; --models deletes them`];
 }
 
 /** Values that differ from the baseline and that this run does not restore. */
-function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWish): readonly string[] {
-  if (wish.restore) return [];
-  const before = uninstallProperties(desired, target, { ...wish, restore: true });
+function valueWords({ desired }: View, target: ObservedTarget, goal: UninstallGoal): readonly string[] {
+  if (goal.restore) return [];
+  const before = uninstallProperties(desired, target, { ...goal, restore: true });
   const differing = before
     .filter(({ about }) => about.part === 'value' || about.part === 'network')
     .filter((one) => judgeProperty(one) === 'differs')
@@ -200,7 +202,7 @@ function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWi
 }
 
 /** Values that were not recorded, so they cannot be restored. */
-function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): readonly string[] {
+function lostWords({ facts }: ObservedTarget, { restore }: UninstallGoal): readonly string[] {
   const baseline = readValue(facts, baselineFact);
   if (!restore || baseline === undefined) return [];
   const lost = baseline.values.filter(({ text }) => text === undefined).map(({ key }) => key);
@@ -268,15 +270,15 @@ function handsWords({ facts }: ObservedTarget): readonly string[] {
 }
 
 /** Everything that remains on each node, and what only a person can undo. */
-const uninstallNotices = (view: View, targets: readonly ObservedTarget[], wish: UninstallWish): readonly Diagnostic[] =>
+const uninstallNotices = (view: View, targets: readonly ObservedTarget[], goal: UninstallGoal): readonly Diagnostic[] =>
   targets.flatMap((target) => {
     // If nothing of ours is left, there is nothing to report.
-    if (uninstallProperties(view.desired, target, wish).every((one) => judgeProperty(one) === 'met')) return [];
+    if (uninstallProperties(view.desired, target, goal).every((one) => judgeProperty(one) === 'met')) return [];
     const subject = nodeSubject(target.desired.name);
     const stays = [
-      ...modelWords(view.desired, target, wish),
-      ...valueWords(view, target, wish),
-      ...lostWords(target, wish),
+      ...modelWords(view.desired, target, goal),
+      ...valueWords(view, target, goal),
+      ...lostWords(target, goal),
       ...accessWords(target),
       ...takenWords(target),
     ];

@@ -2,13 +2,13 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
 import type { StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
 import { andThen, type Known, mapKnown, seenValue } from '../../model/known.ts';
-import type { NodeName } from '../../model/node.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { rankServiceLabel } from '../../node/paths/own-paths.ts';
 import { accountsFact } from '../accounts/fact.ts';
 import { isOwnAddress } from '../addresses/resource.ts';
 import { read, readValue } from '../fact.ts';
 import { foreignDaemonsFact } from '../foreign-daemon/fact.ts';
+import type { GoalOf } from '../goal.ts';
 import { jobsFact } from '../records/jobs-fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
@@ -18,14 +18,8 @@ import { baselineFact, baselineValues } from './baseline.ts';
 import { hasNetworkBefore, networkDifference } from './network-before.ts';
 import { tracesFact } from './traces-fact.ts';
 
-/** The nodes from which to remove meshwright, and what to remove. */
-export interface UninstallWish {
-  readonly nodes: readonly NodeName[];
-  /** True if the values from before the first change are restored. */
-  readonly restore: boolean;
-  /** True if the models are also removed. */
-  readonly models: boolean;
-}
+/** What an uninstallation restores and deletes. */
+type Extent = Pick<GoalOf<'uninstall'>, 'restore' | 'models'>;
 
 const reason = 'uninstall';
 
@@ -83,7 +77,7 @@ const treeWords: Readonly<Record<Traces['trees'], string>> = {
   some: 'runtimes, or remains of jobs',
 };
 
-function treesProperty(about: About, facts: Facts, { models }: UninstallWish): Property {
+function treesProperty(about: About, facts: Facts, { models }: Extent): Property {
   const trees = read(facts, treesFact);
   // Other people's files among the models are not removed.
   const left = mapKnown(read(facts, tracesFact), (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
@@ -111,7 +105,7 @@ function daemonState({ label, isMoved }: StoppedDaemon, facts: Facts): Known<'mo
 }
 
 /** The plist is always restored. The daemon runs again only if it ran before and values are restored. */
-function daemonProperty(about: About, daemon: StoppedDaemon, facts: Facts, { restore }: UninstallWish): Property {
+function daemonProperty(about: About, daemon: StoppedDaemon, facts: Facts, { restore }: Extent): Property {
   const observed = daemonState(daemon, facts);
   const seen = seenValue(observed) ?? 'moved';
   const desired = restore && daemon.wasLoaded ? 'loaded' : seen === 'moved' ? 'there' : seen;
@@ -161,11 +155,7 @@ const traceWords = ({ hasFolder, hasSudoers, hasKey }: Traces): readonly string[
 /** The properties of the baseline. Unknown values do not affect the others. */
 
 /** Everything to remove or restore on one node, with the access last. */
-export function uninstallProperties(
-  fleet: DesiredFleet,
-  target: ObservedTarget,
-  wish: UninstallWish,
-): readonly Property[] {
+export function uninstallProperties(fleet: DesiredFleet, target: ObservedTarget, extent: Extent): readonly Property[] {
   const { desired, facts } = target;
   const about = { node: desired.name, reason };
   const baseline = read(facts, baselineFact);
@@ -173,11 +163,11 @@ export function uninstallProperties(
   const daemons = seenValue(baseline)?.daemons ?? [];
   const access = andThen(baseline, () => mapKnown(traces, traceWords));
   return [
-    ...daemons.map((daemon) => daemonProperty(about, daemon, facts, wish)),
-    ...(wish.restore ? [...valueProperties(about, facts), ...networkProperties(about, target, fleet)] : []),
+    ...daemons.map((daemon) => daemonProperty(about, daemon, facts, extent)),
+    ...(extent.restore ? [...valueProperties(about, facts), ...networkProperties(about, target, fleet)] : []),
     emptied(about, uninstallAddress.services, otherServices(facts)),
     emptied(about, uninstallAddress.jobs, runningJobs(facts)),
-    treesProperty(about, facts, wish),
+    treesProperty(about, facts, extent),
     emptied(about, uninstallAddress.accounts, keptAccounts(facts)),
     {
       ...about,
@@ -192,4 +182,4 @@ export function uninstallProperties(
 
 /** Every node's properties, for gates. The observed values do not depend on the desired values. */
 export const uninstallReadings = (fleet: DesiredFleet, targets: readonly ObservedTarget[]): readonly Property[] =>
-  targets.flatMap((target) => uninstallProperties(fleet, target, { nodes: [], restore: true, models: true }));
+  targets.flatMap((target) => uninstallProperties(fleet, target, { restore: true, models: true }));

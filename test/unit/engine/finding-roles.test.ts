@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Code } from '../../../src/diagnostics/code-entry.ts';
 import { codes, definedCodes, roleOf } from '../../../src/engine/diagnose/rules.ts';
 import { isFactName } from '../../../src/engine/observe/facts.ts';
-import { resources } from '../../../src/engine/plan/resources.ts';
+import { resources } from '../../../src/engine/resources.ts';
 import type { RuleCode } from '../../../src/rack/define-rule.ts';
 
 const defined = Object.values<RuleCode & Code>(definedCodes);

@@ -1,7 +1,5 @@
-import { mostTreeFiles } from '../../../desired/tree-paths.ts';
 import type { DesiredFleet, DesiredModel } from '../../../model/desired.ts';
 import { type Digest, digest, digestOf } from '../../../model/digest.ts';
-import { known } from '../../../model/known.ts';
 import { compareText, listText } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { TreeFile } from '../../../model/node-script.ts';
@@ -9,76 +7,28 @@ import type { NodePath } from '../../../model/probe.ts';
 import { addressed } from '../../../model/subject.ts';
 import { below, pathWord, rootLine, shellCommand, tool } from '../../../node/paths/node-paths.ts';
 import { jobFolder } from '../../../node/paths/own-paths.ts';
-import { buildStep } from '../../build-step.ts';
-import { treeAddress } from '../../records/trees.ts';
-import { type ObservedTarget, type Property, perTarget, type Resource } from '../../resource.ts';
 import { usedModels } from './model-resource.ts';
 
 /** The list that the job writes into its own folder. */
 const folderListName = 'list';
 
-export interface ListWish {
-  readonly names: readonly string[];
-}
-
-/** A file of many gigabytes is hashed without progress in between. */
-const stallMs = 3_600_000;
-
-const addressOf = ({ name }: Pick<DesiredModel, 'name'>) => addressed({ kind: 'model', name, part: 'files' });
+/** The property of a model's list. */
+export const filesAddress = ({ name }: Pick<DesiredModel, 'name'>) => addressed({ kind: 'model', name, part: 'files' });
 
 /** The folder on each node that a model's files come from; undefined for other sources. */
-const nodeFolder = ({ source }: Pick<DesiredModel, 'source'>): NodePath | undefined =>
+export const nodeFolder = ({ source }: Pick<DesiredModel, 'source'>): NodePath | undefined =>
   source.kind === 'node' ? { kind: 'node-path', path: source.folder } : undefined;
 
 /** The key of the job that lists a model's folder; undefined for other sources. */
 export function listJobKey(model: Pick<DesiredModel, 'name' | 'source'>): Digest | undefined {
   const folder = nodeFolder(model);
-  return folder && digestOf({ address: addressOf(model).address, folder: folder.path, name: 'list-folder' });
+  return folder && digestOf({ address: filesAddress(model).address, folder: folder.path, name: 'list-folder' });
 }
 
 export const readingNodes = (fleet: DesiredFleet, { name }: Pick<DesiredModel, 'name'>): readonly NodeName[] =>
   fleet.nodes
     .filter((desired) => usedModels(fleet, { desired }).some((one) => one.name === name))
     .map((one) => one.name);
-
-const meantOn = ({ names }: ListWish, fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] =>
-  usedModels(fleet, target).filter(({ name, source }) => source.kind === 'node' && names.includes(name));
-
-/** The contents of a folder are never observed, so that this property always differs: the job's result decides. */
-const propertyOf = ({ desired: { name: node } }: ObservedTarget, model: DesiredModel): Property => ({
-  node,
-  ...addressOf(model),
-  desired: 'listed',
-  observed: known('not listed'),
-  from: 'not listed',
-  to: 'every file hashed',
-  reason: `models.${model.name}`,
-});
-
-/** Lists the files in the folders of models on their nodes. The job's folder keeps the list for the next time. */
-export const listFolders = (wish: ListWish): Resource => ({
-  kind: 'model',
-  after: ['identity', 'sudo'],
-  ...perTarget(
-    (fleet, target) => meantOn(wish, fleet, target).map((model) => propertyOf(target, model)),
-    (fleet, target, made) =>
-      meantOn(wish, fleet, target).flatMap((model) => {
-        const property = made.find(({ address }) => address === addressOf(model).address);
-        const [folder, key] = [nodeFolder(model), listJobKey(model)];
-        if (property === undefined || folder === undefined || key === undefined) return [];
-        const args = { model: model.name, folder, most: mostTreeFiles };
-        return [
-          buildStep({
-            name: `${treeAddress('model', model.name).address}/list`,
-            class: 'job',
-            act: { kind: 'job', key, name: 'list-folder', args },
-            towards: [property],
-            deadlineMs: stallMs,
-          }),
-        ];
-      }),
-  ),
-});
 
 /** The command that prints the list of a finished job, as the SSH user; {@link parseFolderList} parses the answer. */
 export const folderListCommand = (key: Digest, rootPrefix: string): string =>

@@ -10,15 +10,10 @@ import type { TreeId } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
 import { addressed } from '../../../model/subject.ts';
 import { buildStep } from '../../build-step.ts';
-import { type ObservedTarget, type Property, perTarget, type Resource } from '../../resource.ts';
+import type { ObservedTarget, Property } from '../../resource.ts';
 import { jobAct } from '../trees/tree-steps.ts';
 import { archiveSteps, fetchSource, sourceDigest } from './build-archive.ts';
 import { buildDeadlineMs, digestIn, supplySteps, uvMirror } from './supply-runtime.ts';
-
-/** The runtimes whose packages are listed, or which are built from a commit, by name. */
-export interface PackagesWish {
-  readonly names: readonly string[];
-}
 
 /** A runtime whose list of packages or built archive is missing, and everything that it depends on. */
 export interface UnmadeRuntime {
@@ -143,12 +138,3 @@ const wantedOf = ({ name, version = '', source }: ListedPackage) =>
   source === undefined
     ? { wanted: `${name}==${version}` }
     : { wanted: name, source: { sha256: sourceDigest(source), mostBytes: mostWheelBytes } };
-
-export const listPackages = ({ names }: PackagesWish): Resource => ({
-  kind: 'runtime',
-  after: ['identity', 'sudo', 'accounts'],
-  ...perTarget(
-    (fleet, target) => listProperties(fleet, target, ({ runtime }) => names.includes(runtime.name)),
-    (fleet, target, made) => made.flatMap((property) => listSteps(fleet, target, property)),
-  ),
-});

@@ -24,6 +24,7 @@ import { bootSessionFact } from '../../boot/fact.ts';
 import { listWords } from '../../cabling/cabling-text.ts';
 import type { FleetObservation } from '../../examination.ts';
 import { readValue } from '../../fact.ts';
+import { restartedNodes, returningPlacements } from '../../goal.ts';
 import { hardwareFact } from '../../identity/fact.ts';
 import { macosVersionFact } from '../../macos/fact.ts';
 import { wiredLimitFact } from '../../memory/fact.ts';
@@ -171,13 +172,14 @@ function checkedCases(view: View) {
  * because the Mac's facts are outdated after the restart.
  */
 function returningCases(view: View) {
-  const isBack = ({ name }: DesiredPlacement): boolean => view.comingBack.includes(name);
+  const isBack = ({ name }: DesiredPlacement): boolean => returningPlacements(view.goal).includes(name);
   const served = (one: DesiredPlacement): DesiredPlacement => ({ ...one, state: 'serving' });
   const desired = {
     ...view.desired,
     placements: view.desired.placements.map((one) => (isBack(one) ? served(one) : one)),
   };
-  const factsOf: FactsOf = (node) => (view.restarting.includes(node) ? undefined : view.observation.nodes[node]?.facts);
+  const factsOf: FactsOf = (node) =>
+    restartedNodes(view.goal).includes(node) ? undefined : view.observation.nodes[node]?.facts;
   return placementCases(view)
     .filter(({ comesBack }) => comesBack !== 'no')
     .map(({ placement, leader }) => {

@@ -13,6 +13,7 @@ import { named, prose } from '../../../model/text/prose.ts';
 import { gatewayPort } from '../../../node/paths/own-paths.ts';
 import { buildStep, gateStep } from '../../build-step.ts';
 import { read } from '../../fact.ts';
+import type { GoalOf } from '../../goal.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import {
   type Blocker,
@@ -29,11 +30,7 @@ import { closedAct, inFlightAddress, stateAddress } from './gateway-steps.ts';
 import { wantedGateways } from './gateways.ts';
 import { gatewaysOn, inFlightAt, leftGatewaysOn, missingGateway } from './seen-gateways.ts';
 
-/** The placements to drain, and the time limit for their requests in flight. */
-export interface DrainWish {
-  readonly placements: readonly string[];
-  readonly waitMs: number;
-}
+type DrainGoal = GoalOf<'drain'>;
 
 const putDeadlineMs = 30_000;
 
@@ -45,7 +42,7 @@ interface Drained {
 }
 
 /** Possible gateways of an earlier file: their requests in flight are unknown, and they cannot be closed. */
-const possibleOf = (view: View, { placements }: DrainWish): readonly Property[] =>
+const possibleOf = (view: View, { placements }: DrainGoal): readonly Property[] =>
   view.targets.flatMap((target) =>
     placements.flatMap((placement) =>
       possibleGateways(placement, target, view).map(
@@ -65,7 +62,7 @@ const possibleOf = (view: View, { placements }: DrainWish): readonly Property[] 
   );
 
 /** Macs that could not be queried and may have a gateway of a placement. */
-const unaskedOf = (view: View, { placements }: DrainWish): readonly Diagnostic[] =>
+const unaskedOf = (view: View, { placements }: DrainGoal): readonly Diagnostic[] =>
   view.desired.placements
     .filter(({ name }) => placements.includes(name))
     .flatMap((placement) =>
@@ -74,7 +71,7 @@ const unaskedOf = (view: View, { placements }: DrainWish): readonly Diagnostic[]
         .map((node) => unaskedGateway(placement, node)),
     );
 
-const drainedOf = ({ desired, targets }: View, { placements }: DrainWish): readonly Drained[] =>
+const drainedOf = ({ desired, targets }: View, { placements }: DrainGoal): readonly Drained[] =>
   targets.flatMap((target) =>
     gatewaysOn(desired, target)
       .filter(({ placement }) => placements.includes(placement))
@@ -112,7 +109,7 @@ function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
   ];
 }
 
-function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly Step[] {
+function stepsOf(one: Drained, made: Property, { waitMs }: DrainGoal): readonly Step[] {
   const { node } = made;
   const { port, placement } = one;
   const state = stateAddress(port, placement);
@@ -131,17 +128,17 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
 }
 
 /** The only property that `drain` changes: the requests in flight, which reach 0 after the gateway is closed. */
-export const drainGateways = (wish: DrainWish): Resource => ({
+export const drainGateways = (goal: DrainGoal): Resource => ({
   kind: 'doorman',
   after: ['identity', 'sudo'],
-  properties: (view) => [...drainedOf(view, wish).map(propertyOf), ...possibleOf(view, wish)],
+  properties: (view) => [...drainedOf(view, goal).map(propertyOf), ...possibleOf(view, goal)],
   steps: (changes, view) => ({
-    steps: drainedOf(view, wish).flatMap((one) =>
-      changedProperties(changes, [propertyOf(one)]).flatMap((made) => stepsOf(one, made, wish)),
+    steps: drainedOf(view, goal).flatMap((one) =>
+      changedProperties(changes, [propertyOf(one)]).flatMap((made) => stepsOf(one, made, goal)),
     ),
   }),
-  blockers: (view) => drainedOf(view, wish).flatMap(blockersOf),
-  notices: (view) => unaskedOf(view, wish),
+  blockers: (view) => drainedOf(view, goal).flatMap(blockersOf),
+  notices: (view) => unaskedOf(view, goal),
 });
 
 export type DrainView = Pick<View, 'desired' | 'observation'>;

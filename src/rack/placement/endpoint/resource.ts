@@ -48,7 +48,7 @@ import { gatewayReadings, isClosed, leavingAt } from './seen-gateways.ts';
  * if a placement moves back, that move opens its gateways.
  */
 function awaitedOf({ elsewhere, ...own }: PlacementCase, view: View): readonly Gateway[] | 'unknown' | undefined {
-  if (elsewhere !== undefined && !view.staying.includes(own.placement.name)) return gatewaysOf(own);
+  if (elsewhere !== undefined && !view.staying.placements.includes(own.placement.name)) return gatewaysOf(own);
   const one = elsewhere ?? own;
   if (one.mesh.state === 'serving') return undefined;
   return one.mesh.state === 'unknown' ? 'unknown' : gatewaysOf(one);

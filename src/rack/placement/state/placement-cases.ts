@@ -9,6 +9,7 @@ import { oncePer } from '../../../model/lists.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { NodePath } from '../../../model/probe.ts';
 import { treeFolder } from '../../../node/paths/own-paths.ts';
+import { restartedNodes, returningPlacements } from '../../goal.ts';
 import { holdsOf } from '../../hold/node-holds.ts';
 import type { View } from '../../resource.ts';
 import type { Gateway } from '../endpoint/gateway-steps.ts';
@@ -157,8 +158,8 @@ function caseOf(
 }
 
 function comingBack({ name, nodes }: DesiredPlacement, mesh: Mesh, view: View): PlacementCase['comesBack'] {
-  if (!view.comingBack.includes(name) || !isAtStake(mesh)) return 'no';
-  return nodes.some((node) => view.restarting.includes(node)) ? 'after-restart' : 'after-stop';
+  if (!returningPlacements(view.goal).includes(name) || !isAtStake(mesh)) return 'no';
+  return nodes.some((node) => restartedNodes(view.goal).includes(node)) ? 'after-restart' : 'after-stop';
 }
 
 const allLeftovers = (view: View): readonly Leftover[] =>

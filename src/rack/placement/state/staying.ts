@@ -4,7 +4,7 @@ import type { NodeName } from '../../../model/node.ts';
 import { aside, meshwright } from '../../../model/text/command.ts';
 import { type Prose, prose } from '../../../model/text/prose.ts';
 import { holdsOf, releaseText } from '../../hold/node-holds.ts';
-import { judgeProperty, type Property, propertyKey, type View } from '../../resource.ts';
+import { judgeProperty, type Property, propertyKey, type Staying, type View } from '../../resource.ts';
 import { placementAddress } from '../rank-states.ts';
 import { everyCase, type PlacementCase } from './placement-cases.ts';
 import { placementProperty } from './placement-properties.ts';
@@ -22,8 +22,8 @@ function mayRunOn({ mesh, elsewhere, orphanedRanks }: PlacementCase): readonly N
 const rankKey = (placement: string, node: NodeName): string => propertyKey({ node, ...survivorAddress(placement) });
 
 /** The same nodes, except those on which this plan stops single ranks because other ranks are unobserved. */
-const lingersOn = (one: PlacementCase, { stopping }: View): readonly NodeName[] =>
-  mayRunOn(one).filter((node) => !stopping.includes(rankKey(one.placement.name, node)));
+const lingersOn = (one: PlacementCase, { staying }: View): readonly NodeName[] =>
+  mayRunOn(one).filter((node) => !staying.stoppedRanks.includes(rankKey(one.placement.name, node)));
 
 /** True if it runs where the file does not want it: on its fallback, or anywhere if it should be stopped. */
 const isOutOfPlace = (one: PlacementCase): boolean =>
@@ -34,28 +34,24 @@ const isOutOfPlace = (one: PlacementCase): boolean =>
 type Changing = Pick<Property, 'node' | 'address'>;
 
 /**
- * Names of placements that keep running although the file wants them on their own nodes or stopped: those that the view
- * already lists, and those that do not change as a whole.
+ * What these changes leave running out of place: the placements that the view already lists, and those that do not
+ * change as a whole; of their ranks, those that these changes stop individually.
  * @param changing all changed properties
  */
-export const stayingPlacements = (view: View, changing: readonly Changing[]): readonly string[] =>
-  everyCase(view)
+export function stayingAfter(view: View, changing: readonly Changing[]): Staying {
+  const isStaying = (name: string): boolean =>
+    view.staying.placements.includes(name) ||
+    !changing.some(({ address }) => address === placementAddress(name).address);
+  const placements = everyCase(view)
     .filter(isOutOfPlace)
     .map(({ placement }) => placement.name)
-    .filter(
-      (name) =>
-        view.staying.includes(name) || !changing.some(({ address }) => address === placementAddress(name).address),
-    );
-
-/**
- * Keys of ranks that these changes stop individually. If the view already lists staying placements, only ranks that it
- * already stops.
- * @param changing all changed properties
- */
-export function stoppingRanks(view: View, changing: readonly Changing[]): readonly string[] {
+    .filter(isStaying);
+  if (placements.length === 0) return { placements, stoppedRanks: [] };
   const addresses = view.desired.placements.map(({ name }) => survivorAddress(name).address);
   const keys = changing.filter(({ address }) => addresses.includes(address)).map(propertyKey);
-  return view.staying.length === 0 ? keys : view.stopping.filter((key) => keys.includes(key));
+  const stoppedRanks =
+    view.staying.placements.length === 0 ? keys : view.staying.stoppedRanks.filter((key) => keys.includes(key));
+  return { placements, stoppedRanks };
 }
 
 function asItStays(one: PlacementCase, view: View): DesiredPlacement {
@@ -65,7 +61,7 @@ function asItStays(one: PlacementCase, view: View): DesiredPlacement {
 }
 
 const stayingCases = (view: View, except?: string): readonly PlacementCase[] =>
-  everyCase(view).filter(({ placement: { name } }) => name !== except && view.staying.includes(name));
+  everyCase(view).filter(({ placement: { name } }) => name !== except && view.staying.placements.includes(name));
 
 /**
  * The fleet with all staying placements as they run now: a start on their nodes must fit next to them.

@@ -5,6 +5,7 @@ import { withCommands } from '../../../diagnostics/prose-text.ts';
 import { known } from '../../../model/known.ts';
 import { type Addressed, addressed, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
+import { restartedNodes, returningPlacements } from '../../goal.ts';
 import type { Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { compared } from '../../seen-fact.ts';
@@ -63,10 +64,10 @@ export function voiceOf({ leader, mesh: { ranks } }: PlacementCase): keyof typeo
  * True if a stop leaves the observed ranks running: the placement is to start again, which is impossible while a rank
  * is away, and it answers or may answer. A restart of one of its Macs stops it anyway.
  */
-function isLeftRunning(one: PlacementCase, { comingBack, restarting }: View): boolean {
+function isLeftRunning(one: PlacementCase, { goal }: View): boolean {
   const { placement } = one;
-  if (meshChange(one) !== 'stop-observed' || !comingBack.includes(placement.name)) return false;
-  return !placement.nodes.some((node) => restarting.includes(node)) && voiceOf(one) !== 'silent';
+  if (meshChange(one) !== 'stop-observed' || !returningPlacements(goal).includes(placement.name)) return false;
+  return !placement.nodes.some((node) => restartedNodes(goal).includes(node)) && voiceOf(one) !== 'silent';
 }
 
 /** The observed ranks, orphaned ones included, of a placement that is to be stopped and has an unobserved rank. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withUndrained } from '../../../../src/engine/goals/scope.ts';
+import { withUndrained } from '../../../../src/engine/goals/drain.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';

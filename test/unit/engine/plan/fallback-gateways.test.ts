@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import type { MeshRack, RankCase } from '../../../rack/placements.ts';
 import {
   digestIn,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import type { MeshRack } from '../../../rack/placements.ts';
 import {
   changesOf,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { onFallback } from '../../../../src/desired/layouts.ts';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { surveyPlacements } from '../../../../src/rack/placement/check/placement-survey.ts';
 import { type MeshRack, observeMesh, type RankCase } from '../../../rack/placements.ts';
 import {

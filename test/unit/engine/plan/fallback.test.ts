@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { onFallback } from '../../../../src/desired/layouts.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { placementFindings } from '../../../../src/rack/placement/check/placement-findings.ts';
 import { surveyPlacements } from '../../../../src/rack/placement/check/placement-survey.ts';
 import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';

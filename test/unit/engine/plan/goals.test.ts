@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { nodeSubject, subjectText } from '../../../../src/model/subject.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { changed, makePlan, stepIds } from '../../../rack/plans.ts';
 import { observedFleet, type RackChanges, settledFleet, settledValues } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';

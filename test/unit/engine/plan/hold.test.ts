@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { judgeHolds } from '../../../../src/desired/resolve.ts';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import type { NodeHold } from '../../../../src/model/facts/node-records.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { dayOf, isDayOver } from '../../../../src/model/text/units.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { changed, makePlan, planFor, stepIds } from '../../../rack/plans.ts';
 import {

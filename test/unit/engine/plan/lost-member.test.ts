@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { TokenResult } from '../../../../src/model/facts/fact-values.ts';
 import { placementSubject } from '../../../../src/model/subject.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { type MeshRack, meshFleet } from '../../../rack/placements.ts';
 import { nodes, type PlacedCase, placedPlan } from '../../../rack/plans.ts';
 import { diagnosticsAsText } from '../../as-text.ts';

@@ -58,8 +58,8 @@ describe('a view with replaced parts', () => {
       },
     };
     const first = viewOf({ desired, observation, answered: [], targets: [] });
-    const view = viewWith(first, { staying: ['kimi'] });
-    expect([view.staying, first.staying, reads]).toEqual([['kimi'], [], 0]);
+    const view = viewWith(first, { staying: { placements: ['kimi'], stoppedRanks: [] } });
+    expect([view.staying.placements, first.staying.placements, reads]).toEqual([['kimi'], [], 0]);
     expect([view.findings, view.examination]).toEqual([first.findings, first.examination]);
     const before = reads;
     expect(before).toBeGreaterThan(0);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import type { RecordedRank } from '../../../../src/model/facts/fact-values.ts';
 import type { Step } from '../../../../src/model/step.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { effectTexts } from '../../../../src/report/plan/plan-text.ts';
 import { llamaFleet, type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { fleetWithout, type Goal } from '../../../../src/engine/goals/scope.ts';
+import { fleetWithout } from '../../../../src/engine/goals/uninstall.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { changed, makePlan, stepIds } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';

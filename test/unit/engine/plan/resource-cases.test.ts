@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
-import { resources } from '../../../../src/engine/plan/resources.ts';
+import { resources } from '../../../../src/engine/resources.ts';
 import { settings } from '../../../../src/rack/settings/settings.ts';
 import { onOnePage } from '../../one-page.ts';
 import { planLines, planOf, type ResourceFile } from './resource-file.ts';

@@ -1,5 +1,4 @@
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { FactName, FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
@@ -7,6 +6,7 @@ import type { UnknownReason } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Step } from '../../../../src/model/step.ts';
 import { subjectText } from '../../../../src/model/subject.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { observedFleet, settledFleet, settledValues } from '../../../rack/rack.ts';
 

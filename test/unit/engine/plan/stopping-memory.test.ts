@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../../src/model/desired.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import type { MeshRack } from '../../../rack/placements.ts';
 import {
   fleetWithFallback,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../../src/diagnostics/diagnose.ts';
 import { plainText, proseText, withCommands } from '../../../../src/diagnostics/prose-text.ts';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import { withoutVainCommands } from '../../../../src/engine/plan/vain-commands.ts';
@@ -11,6 +10,7 @@ import { type NodeName, nodeName } from '../../../../src/model/node.ts';
 import { placementSubject } from '../../../../src/model/subject.ts';
 import { commandVerbs, meshwright } from '../../../../src/model/text/command.ts';
 import type { FleetObservation } from '../../../../src/rack/examination.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { settledFacts } from '../../../rack/rack.ts';

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
-import { fleetWithout, type Goal } from '../../../../src/engine/goals/scope.ts';
+import { fleetWithout } from '../../../../src/engine/goals/uninstall.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Plan } from '../../../../src/engine/plan/plan.ts';
 import { isEmptyPlan } from '../../../../src/engine/plan/plan.ts';
 import type { Baseline, Traces } from '../../../../src/model/facts/node-records.ts';
 import type { UnknownReason } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import { rackOfThree } from '../../../rack/placements.ts';
 import { changed, makePlan, stepIds } from '../../../rack/plans.ts';
 import { observedFleet, settledFleet, settledValues } from '../../../rack/rack.ts';

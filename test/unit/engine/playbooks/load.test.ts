@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Diagnostic } from '../../../../src/diagnostics/diagnostic.ts';
-import { resources } from '../../../../src/engine/plan/resources.ts';
 import { loadPlaybook, tasks } from '../../../../src/engine/playbooks/load.ts';
+import { resources } from '../../../../src/engine/resources.ts';
 import { rackOfThree } from '../../../rack/placements.ts';
 import { onOnePage, sayValue } from '../../one-page.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { resources } from '../../../../src/engine/plan/resources.ts';
 import { kindsByFile, propertiesByFile, unknownProperty, viewOf } from '../../../../src/engine/plan/view.ts';
+import { resources } from '../../../../src/engine/resources.ts';
 import { desiredFleet, observedFleet } from '../../../rack/rack.ts';
 
 describe('properties in a playbook assertion', () => {

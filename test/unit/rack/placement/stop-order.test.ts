@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { executeSteps } from '../../../../src/apply/execute.ts';
 import { driverOf } from '../../../../src/drivers/registry.ts';
-import type { Goal } from '../../../../src/engine/goals/scope.ts';
 import { planJson } from '../../../../src/engine/plan/plan-json.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Step } from '../../../../src/model/step.ts';
+import type { Goal } from '../../../../src/rack/goal.ts';
 import type { MeshWork, SeenRank } from '../../../../src/rack/placement/rank-states.ts';
 import { stopRanks } from '../../../../src/rack/placement/stop-mesh.ts';
 import { fleetOfDriver, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scopeOf } from '../../../../src/engine/goals/scope.ts';
+import { scopeOf } from '../../../../src/engine/goals/registry.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import type { LaunchdService } from '../../../../src/model/facts/daemons.ts';
 import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../../src/model/facts/rdma.ts';

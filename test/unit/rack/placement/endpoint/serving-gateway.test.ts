@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../../../../src/engine/goals/scope.ts';
 import type { FactValues } from '../../../../../src/engine/observe/facts.ts';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../../../src/model/desired.ts';
@@ -9,6 +8,7 @@ import type { Step } from '../../../../../src/model/step.ts';
 import { placementSubject } from '../../../../../src/model/subject.ts';
 import type { FleetObservation } from '../../../../../src/rack/examination.ts';
 import { read } from '../../../../../src/rack/fact.ts';
+import type { Goal } from '../../../../../src/rack/goal.ts';
 import { gatewayFindings } from '../../../../../src/rack/placement/check/placement-findings.ts';
 import { gatewayReadings } from '../../../../../src/rack/placement/endpoint/seen-gateways.ts';
 import { servicesFact } from '../../../../../src/rack/records/services-fact.ts';

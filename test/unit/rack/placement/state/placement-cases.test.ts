@@ -4,8 +4,9 @@ import { parse } from 'yaml';
 import { plainText } from '../../../../../src/diagnostics/prose-text.ts';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import { given } from '../../../../../src/model/given.ts';
+import type { Goal } from '../../../../../src/rack/goal.ts';
 import { placement } from '../../../../../src/rack/placement/resource.ts';
-import { changeOf, judgeProperty, propertyKey, type View } from '../../../../../src/rack/resource.ts';
+import { changeOf, judgeProperty, propertyKey } from '../../../../../src/rack/resource.ts';
 import { asLogin, type MeshChanges, type MeshRack, meshFleet, observeMesh } from '../../../../rack/placements.ts';
 import { onOnePage, sayValue } from '../../../one-page.ts';
 import { stepLine } from './step-lines.ts';
@@ -19,8 +20,7 @@ interface PlacementFile {
   /** True if the ranks run as their own account. */
   readonly hasAccount?: boolean;
   readonly rack: MeshRack;
-  /** What the goal adds to the view. */
-  readonly view?: Partial<View>;
+  readonly goal?: Goal;
   readonly changes: readonly string[];
   readonly unknown?: readonly string[];
   readonly steps: readonly string[];
@@ -28,10 +28,10 @@ interface PlacementFile {
   readonly blockers?: readonly string[];
 }
 
-function planned({ file, hasAccount, rack, view: goal }: PlacementFile) {
+function planned({ file, hasAccount, rack, goal }: PlacementFile) {
   const desired = hasAccount === true ? meshFleet(file) : asLogin(meshFleet(file));
   const targets = desired.nodes.map(({ name }) => name);
-  const view = { ...viewOf({ desired, observation: observeMesh(desired, rack), targets }), ...goal };
+  const view = viewOf({ desired, observation: observeMesh(desired, rack), targets, ...given({ goal }) });
   const properties = placement.properties(view);
   const withFiles = properties.filter(({ address }) => !address.endsWith('/service-file'));
   const changes = withFiles.filter((one) => judgeProperty(one) === 'differs').map(changeOf);
@@ -54,9 +54,9 @@ function planned({ file, hasAccount, rack, view: goal }: PlacementFile) {
 describe('the placement resource', () => {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(new URL(name, folder), 'utf8');
-    const { title, file, hasAccount, rack, view, ...wanted }: PlacementFile = parse(text);
+    const { title, file, hasAccount, rack, goal, ...wanted }: PlacementFile = parse(text);
     it(`${title} (${name})`, () => {
-      const found = planned({ title, rack, ...given({ file, hasAccount, view }), changes: [], steps: [] });
+      const found = planned({ title, rack, ...given({ file, hasAccount, goal }), changes: [], steps: [] });
       expect(found).toEqual({ unknown: [], rescue: [], blockers: [], ...wanted });
     });
   }

@@ -1,23 +1,25 @@
-import type { DesiredFleet, DesiredModel } from '../../../model/desired.ts';
-import { digestOf } from '../../../model/digest.ts';
-import { mapKnown, seenValue } from '../../../model/known.ts';
-import { totalBytes } from '../../../model/model-bytes.ts';
-import type { Step } from '../../../model/step.ts';
-import { addressed } from '../../../model/subject.ts';
-import { buildStep, scriptStep } from '../../build-step.ts';
-import { isIntact, treeAddress, treeOf, treesOf } from '../../records/trees.ts';
-import { type ObservedTarget, type Property, perTarget, type Resource } from '../../resource.ts';
-import { knownWords } from '../../seen-fact.ts';
-import { transferDeadlineMs } from '../trees/tree-steps.ts';
+import type { DesiredFleet, DesiredModel } from '../../model/desired.ts';
+import { digestOf } from '../../model/digest.ts';
+import { mapKnown, seenValue } from '../../model/known.ts';
+import { totalBytes } from '../../model/model-bytes.ts';
+import type { Step } from '../../model/step.ts';
+import { addressed } from '../../model/subject.ts';
+import { sudo } from '../../rack/access/resource.ts';
+import { transferDeadlineMs } from '../../rack/artifacts/trees/tree-steps.ts';
+import { buildStep, scriptStep } from '../../rack/build-step.ts';
+import type { GoalOf } from '../../rack/goal.ts';
+import { identity } from '../../rack/identity/resource.ts';
+import { isIntact, treeAddress, treeOf, treesOf } from '../../rack/records/trees.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource } from '../../rack/resource.ts';
+import { knownWords } from '../../rack/seen-fact.ts';
+import { type GoalEntry, ownScope } from './scope.ts';
 
-export interface VerifyWish {
-  readonly names: readonly string[];
-}
+type Verify = GoalOf<'verify-models'>;
 
 const addressOf = ({ name }: DesiredModel) => addressed({ kind: 'model', name, part: 'files' });
 
 /** The named models that are published and unchanged by the count and the times of their files. */
-function intactOn({ names }: VerifyWish, { models }: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] {
+function intactOn({ names }: Verify, { models }: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] {
   return models.filter((model) => {
     if (model.digest === undefined || !names.includes(model.name)) return false;
     const tree = treeOf('model', model.name, model.digest);
@@ -63,15 +65,19 @@ function hashSteps(model: DesiredModel, property: Property): readonly Step[] {
   return [hash, { ...clear, changes: [] }];
 }
 
-export const verifyModels = (wish: VerifyWish): Resource => ({
+const hashes = (goal: Verify): Resource => ({
   kind: 'model',
   after: ['identity', 'sudo'],
   ...perTarget(
-    (fleet, target) => intactOn(wish, fleet, target).map((model) => propertyOf(target, model)),
+    (fleet, target) => intactOn(goal, fleet, target).map((model) => propertyOf(target, model)),
     (fleet, target, made) =>
-      intactOn(wish, fleet, target).flatMap((model) => {
+      intactOn(goal, fleet, target).flatMap((model) => {
         const property = made.find(({ address }) => address === addressOf(model).address);
         return property === undefined ? [] : hashSteps(model, property);
       }),
   ),
 });
+
+export const verifyModels: GoalEntry<'verify-models'> = {
+  scope: (goal, desired) => ownScope(desired, { resource: hashes(goal), before: [identity, sudo] }),
+};

@@ -1,29 +1,28 @@
-import { codes } from '../../../diagnostics/diagnose.ts';
-import { declaredModels } from '../../../model/declared-settings.ts';
-import type { DesiredFleet } from '../../../model/desired.ts';
-import type { Facts, KeptTree } from '../../../model/facts/fact-values.ts';
-import { type Known, mapKnown, seenValue } from '../../../model/known.ts';
-import { listText } from '../../../model/lists.ts';
-import type { NodeName } from '../../../model/node.ts';
-import type { Step } from '../../../model/step.ts';
-import { addressed } from '../../../model/subject.ts';
-import { prose } from '../../../model/text/prose.ts';
-import { bytesText } from '../../../model/text/units.ts';
-import { scriptStep } from '../../build-step.ts';
-import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource } from '../../resource.ts';
-import { runningOn } from '../peers/cables-in-use.ts';
-import { treeBlocker } from '../trees/tree-steps.ts';
-import { undeclaredModels } from './model-resource.ts';
+import { codes } from '../../diagnostics/diagnose.ts';
+import { declaredModels } from '../../model/declared-settings.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
+import { type Known, mapKnown, seenValue } from '../../model/known.ts';
+import { listText } from '../../model/lists.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Step } from '../../model/step.ts';
+import { addressed } from '../../model/subject.ts';
+import { prose } from '../../model/text/prose.ts';
+import { bytesText } from '../../model/text/units.ts';
+import { undeclaredModels } from '../../rack/artifacts/models/model-resource.ts';
+import { runningOn } from '../../rack/artifacts/peers/cables-in-use.ts';
+import { treeBlocker } from '../../rack/artifacts/trees/tree-steps.ts';
+import { scriptStep } from '../../rack/build-step.ts';
+import type { GoalOf } from '../../rack/goal.ts';
+import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource } from '../../rack/resource.ts';
+import { type GoalEntry, ownScope } from './scope.ts';
 
-/** The models to delete by name; every model that the file does not declare if there are no names. */
-export interface PruneWish {
-  readonly names?: readonly string[];
-}
+type Prune = GoalOf<'prune'>;
 
-const isMeant = ({ names }: PruneWish, { name }: KeptTree): boolean => names === undefined || names.includes(name);
-
-const meantOn = (wish: PruneWish, fleet: DesiredFleet, { facts }: ObservedTarget): Known<readonly KeptTree[]> =>
-  mapKnown(undeclaredModels(fleet, facts), (trees) => trees.filter((one) => isMeant(wish, one)));
+const treesToDelete = ({ names }: Prune, fleet: DesiredFleet, { facts }: ObservedTarget): Known<readonly KeptTree[]> =>
+  mapKnown(undeclaredModels(fleet, facts), (trees) =>
+    trees.filter(({ name }) => names === undefined || names.includes(name)),
+  );
 
 /** The running placements on a node that were started with this version, or whose records do not name any. */
 const usersOf = (node: NodeName, facts: Facts, { name, digest: version }: KeptTree): Known<readonly string[]> =>
@@ -71,19 +70,23 @@ function pruneSteps(trees: readonly KeptTree[], made: readonly Property[]): read
 }
 
 /** Deletes published models that the file does not declare and no running rank uses. */
-export const pruneModels = (wish: PruneWish): Resource => ({
+const deletion = (goal: Prune): Resource => ({
   kind: 'model',
   after: ['identity', 'sudo'],
   ...perTarget(
-    (fleet, target) => (seenValue(meantOn(wish, fleet, target)) ?? []).map((tree) => propertyOf(target, tree)),
-    (fleet, target, made) => pruneSteps(seenValue(meantOn(wish, fleet, target)) ?? [], made),
+    (fleet, target) => (seenValue(treesToDelete(goal, fleet, target)) ?? []).map((tree) => propertyOf(target, tree)),
+    (fleet, target, made) => pruneSteps(seenValue(treesToDelete(goal, fleet, target)) ?? [], made),
   ),
   blockers: ({ desired, targets }) =>
     targets.flatMap((target) =>
-      (seenValue(meantOn(wish, desired, target)) ?? []).flatMap((tree) => usedBlocker(target, tree)),
+      (seenValue(treesToDelete(goal, desired, target)) ?? []).flatMap((tree) => usedBlocker(target, tree)),
     ),
   unobserved: ({ desired, targets }) =>
     targets
-      .filter((target) => meantOn(wish, desired, target).kind === 'unknown')
+      .filter((target) => treesToDelete(goal, desired, target).kind === 'unknown')
       .map(({ desired: { name: node } }) => ({ node, resource: 'model', text: 'which models are on the node' })),
 });
+
+export const prune: GoalEntry<'prune'> = {
+  scope: (goal, desired) => ownScope(desired, { resource: deletion(goal), isBarring: true }),
+};

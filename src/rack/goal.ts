@@ -1,0 +1,82 @@
+import type { NodeHold } from '../model/facts/node-records.ts';
+import type { NodeName } from '../model/node.ts';
+import type { ResourceKind } from './resource-kind.ts';
+
+/** The fields of each kind of goal. */
+interface GoalFields {
+  /** The nodes match the file; with `only`, limited to these kinds. */
+  readonly converge: { readonly only?: readonly ResourceKind[] };
+  /** These placements are stopped where they run, whatever their state in the file. */
+  readonly stop: OfPlacements & ComingBack;
+  /** These placements serve, in the layout of their last run unless `layout` names one. */
+  readonly start: OfPlacements & { readonly layout?: StartLayout };
+  /** These placements accept no requests and have none in flight, but keep running. */
+  readonly drain: { readonly placements: readonly string[]; readonly waitMs: number };
+  readonly reboot: OfNodes & ComingBack;
+  readonly shutdown: OfNodes & ComingBack;
+  /** These Macs are on hold; without `hold`, they are released. */
+  readonly hold: OfNodes & { readonly hold?: Omit<NodeHold, 'isOver'> };
+  /** Every file of these published models is hashed. */
+  readonly 'verify-models': OfNames;
+  /**
+   * These models are on the nodes whose placements read them. With `isDetached`, the run ends as soon as the jobs that
+   * get the files run, and a later run publishes the models.
+   */
+  readonly pull: OfNames & { readonly isDetached: boolean };
+  /** The files in the folders of these models are listed on their nodes. */
+  readonly 'list-folders': OfNames;
+  /** The packages of these runtimes are listed, or the runtimes are built from a commit. */
+  readonly 'list-packages': OfNames;
+  /** Models that the file does not declare are deleted; with `names`, only these. The fleet has all models of the file. */
+  readonly prune: Partial<OfNames>;
+  /** These Macs are without meshwright. The fleet comes from `fleetWithout`; `placements` are the ones to stop. */
+  readonly uninstall: OfNodes & {
+    readonly placements: readonly string[];
+    /** True if settings return to their values before the first change. */
+    readonly restore: boolean;
+    /** True if all models are deleted, including the ones in the file. */
+    readonly models: boolean;
+  };
+}
+
+interface OfNodes {
+  readonly nodes: readonly NodeName[];
+}
+
+interface OfNames {
+  readonly names: readonly string[];
+}
+
+interface OfPlacements {
+  readonly placements: readonly string[];
+  /** Limits the placements to those on these nodes. */
+  readonly near?: readonly NodeName[];
+}
+
+interface ComingBack {
+  /** Placements to start again afterwards. One that answers is not stopped if its start would be refused. */
+  readonly back?: readonly string[];
+}
+
+/** The nodes of the fallback; or the placement's own, unless it runs on its fallback. */
+export type StartLayout = 'fallback' | 'own';
+
+export type GoalKind = keyof GoalFields;
+
+/** The goals of some kinds. */
+export type GoalOf<Kind extends GoalKind> = { [One in Kind]: { readonly kind: One } & GoalFields[One] }[Kind];
+
+/** The goal of a plan. */
+export type Goal = GoalOf<GoalKind>;
+
+/** The nodes that the goal restarts or shuts down after everything else is done. */
+export const restartedNodes = (goal: Goal | undefined): readonly NodeName[] =>
+  goal?.kind === 'reboot' || goal?.kind === 'shutdown' ? goal.nodes : [];
+
+/** The placements that the goal stops and that are started again at its end. */
+export const returningPlacements = (goal: Goal | undefined): readonly string[] =>
+  goal !== undefined && 'back' in goal ? (goal.back ?? []) : [];
+
+/** True if the goal removes gateways that the file does not declare; placements may still serve through them. */
+export const removesGateways = (goal: Goal | undefined): boolean =>
+  goal?.kind === 'converge' && goal.only?.includes('doorman') !== false;
