@@ -18,7 +18,7 @@ const { MESHWRIGHT_CALLS: list } = process.env;
 const sources = new URL('../src/', import.meta.url).href;
 const deepest = 200;
 /** A reader cannot follow more calls than this in one go. */
-const bars = { calls: 12, files: 8 };
+const bars = { calls: 9, files: 8 };
 
 if (list === undefined) measure();
 else record(list);
@@ -47,13 +47,15 @@ function record(file) {
   };
 }
 
-/** The stack of the setting's script; shorter stacks belong to observations and leases. */
+/** The stack of the setting's script, from the command on; shorter stacks belong to observations and leases. */
 function callsIn(stacks) {
   const all = readFileSync(stacks, 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-  return all.find((frames) => frames.some(({ name }) => name === 'sendRootScript'))?.reverse() ?? [];
+  const calls = all.find((frames) => frames.some(({ name }) => name === 'sendRootScript'))?.reverse() ?? [];
+  const first = calls.findIndex(({ name }) => name === 'apply');
+  return first < 0 ? [] : calls.slice(first);
 }
 
 function measure() {

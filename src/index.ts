@@ -3,10 +3,18 @@
  * start a simulated rack. Problems with files, nodes or consent reject with {@link FleetError}, which has the same
  * diagnostics as the command shows.
  *
- * ```ts const rack = await startSimulatedRack({ file: 'cluster.yaml' }); const cluster = openCluster({ file:
- * 'cluster.yaml', isSimulated: true }); const observation = await cluster.observe(); const findings =
- * cluster.diagnose(observation); const plan = await cluster.plan(); const report = await cluster.apply({ plan, allow:
- * ['interrupt'] }); await rack.stop(); ```
+ * ```ts
+ * import { openCluster, startSimulatedRack } from 'meshwright';
+ *
+ * const rack = await startSimulatedRack({ file: 'cluster.yaml' });
+ * const cluster = openCluster({ file: 'cluster.yaml', isSimulated: true });
+ * const observation = await cluster.observe();
+ * const findings = cluster.diagnose(observation);
+ * const plan = await cluster.plan();
+ * const report = await cluster.apply({ plan, allow: ['interrupt'] });
+ * console.log(findings.length, report.exit);
+ * await rack.stop();
+ * ```
  *
  * @module
  */
@@ -24,7 +32,7 @@ import { readSecrets } from './diagnostics/hide-secrets.ts';
 import { diagnoseFleet } from './engine/diagnose/diagnose-fleet.ts';
 import type { Plan } from './engine/plan/plan.ts';
 import type { DesiredFleet } from './model/desired.ts';
-import type { PrintedDocument, ReportDocument, SimDocument, SimFleet } from './model/documents.generated.ts';
+import type { ReportDocument, SimFleet } from './model/documents.generated.ts';
 import { given } from './model/given.ts';
 import type { FleetObservation } from './rack/examination.ts';
 
@@ -115,10 +123,11 @@ export function openCluster(options: ClusterOptions = {}): Cluster {
       const surroundings = { isSimulated: run.console.isSimulated, additions, ...targetsOf(options) };
       return { plan: looked.plan, text: planDocument(looked.plan, surroundings) };
     },
-    apply: ({ plan, allow = [] } = {}) => {
+    apply: async ({ plan, allow = [] } = {}) => {
       const saved = plan === undefined ? undefined : { shown: 'the plan', text: plan.text, ...targetsOf(options) };
       const own = { updateLock: true, allow: allow.join(',') };
-      return answerOf<ReportDocument>({ ...run, own }, (one) => apply(one, () => ({ nodes: [], ...given({ saved }) })));
+      const { document } = await apply({ ...run, own }, () => ({ nodes: [], ...given({ saved }) }));
+      return document;
     },
   };
 }
@@ -137,19 +146,8 @@ export async function startSimulatedRack(
   options: Pick<ClusterOptions, 'file' | 'signal'> = {},
 ): Promise<SimulatedRack> {
   const run = silentRun({ ...options, isSimulated: true });
-  const { nodes } = await answerOf<SimDocument & SimFleet>(run, simUp);
-  return { nodes, stop: async () => void (await answerOf(run, simDown)) };
-}
-
-/** Runs a command that prints one document, and returns the document. */
-async function answerOf<D extends PrintedDocument>(run: Run, body: (run: Run) => Promise<number>): Promise<D> {
-  let answer: PrintedDocument | undefined;
-  const keep = (document: PrintedDocument): void => {
-    answer = document;
-  };
-  await body({ ...run, console: { ...run.console, keep } });
-  if (answer === undefined) throw new Error('the command printed no document');
-  return answer as D;
+  const { document } = await simUp(run);
+  return { nodes: document.nodes, stop: async () => void (await simDown(run)) };
 }
 
 /** The context of a command that is called by a program: no output and no prompts. */

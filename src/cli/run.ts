@@ -19,6 +19,7 @@ import {
   processConsole,
   type Streams,
   showDiagnostics,
+  showEnded,
   showJson,
   showJsonText,
 } from './terminal/console.ts';
@@ -134,7 +135,9 @@ async function runVerb(
   }
   const body = await verb.load();
   const options = global.events === true ? { ...global, json: true } : global;
-  return body({ ...surroundings, options, own, words });
+  const run = { ...surroundings, options, own, words };
+  const ended = await body(run);
+  return typeof ended === 'number' ? ended : showEnded(run, ended);
 }
 
 function report(console: Console, error: unknown, wantsJson: boolean, log: RunLog | undefined): ExitCode {

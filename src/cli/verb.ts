@@ -6,7 +6,7 @@ import { type Prose, prose } from '../model/text/prose.ts';
 import { quote } from '../node/quote.ts';
 import type { LogLevel } from './files/event-lines.ts';
 import type { RunLog } from './files/run-log.ts';
-import type { Console } from './terminal/console.ts';
+import type { Console, Ended } from './terminal/console.ts';
 
 /** Options of commands that need an account's password. They take precedence over the file's sources. */
 export const passwordOptions: readonly VerbOption[] = [
@@ -88,10 +88,10 @@ export interface Run {
 }
 
 /**
- * Runs a command and resolves to its exit code, or to that of the program it ran. Rejects with FleetError for an
- * expected failure.
+ * Runs a command and resolves to its result, or to an exit code if it has shown its result itself. Rejects with
+ * FleetError for an expected failure.
  */
-export type VerbBody = (run: Run) => Promise<number>;
+export type VerbBody = (run: Run) => Promise<number | Ended>;
 
 /**
  * Why a command accepts a global option: it reads the cluster `file`, lets users select `nodes`, contacts nodes

@@ -18,7 +18,7 @@ Exit codes: 0 every task succeeded on every node, 4 on some nodes only, 1 on non
 Examples:
   meshwright run ./night.yaml
   meshwright run ./night.yaml studio-1 --yes --allow reboot`,
-    load: async () => (await import('./apply/act-on.ts')).runFile,
+    load: async () => (await import('./apply/run-file.ts')).runFile,
   },
   {
     name: 'sim up',

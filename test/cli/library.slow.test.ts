@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,6 +44,12 @@ describe('the built library', () => {
     expect(printed).toContain('studio-4: RDMA enabled\n');
     expect(printed).toMatch(/exit 0, [1-9][0-9]* changed\n0 changes left\n$/);
     expect((await meshwright(place, ['sim', 'status', '-f', file])).stderr).toContain('sim/not-running');
+  });
+
+  it('runs the example in its documentation', async () => {
+    const [, example = ''] = /```ts\n([\s\S]*?) \* ```/.exec(readFileSync(join(root, 'src/index.ts'), 'utf8')) ?? [];
+    const text = example.replaceAll(/^ \* ?/gm, '').replaceAll("'cluster.yaml'", JSON.stringify(file));
+    expect(await node('--input-type=module', '-e', text)).toMatch(/^[0-9]+ 0\n$/);
   });
 
   it('rejects a stale plan, and changes nothing after an abort', async () => {

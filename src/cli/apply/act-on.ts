@@ -1,39 +1,38 @@
 import { readFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
 import { isDone } from '../../apply/execute.ts';
-import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
+import type { RunOptions } from '../../apply/open-run.ts';
+import { type PlaybookOptions, type PlaybookReport, type PlaybookWork, stepsOf } from '../../apply/playbook-report.ts';
 import { runPlaybook } from '../../apply/run-playbook.ts';
-import { hasErrors } from '../../diagnostics/diagnostic.ts';
+import { nodesToSee } from '../../desired/layouts.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import { fleetForGoal } from '../../engine/goals/registry.ts';
-import { goalPlacements } from '../../engine/goals/scope.ts';
-import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan, StepReport } from '../../engine/plan/plan.ts';
-import { inFleetOrder, needsTargets, nodesOfPlays, type PlayScope } from '../../engine/playbooks/expand.ts';
+import type { PlayScope } from '../../engine/playbooks/expand.ts';
 import { loadPlaybook } from '../../engine/playbooks/load.ts';
 import type { Playbook, Task } from '../../engine/playbooks/playbook.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
-import { type Prose, prose } from '../../model/text/prose.ts';
-import type { FleetObservation } from '../../rack/examination.ts';
+import { type Prose, prose, upperFirst } from '../../model/text/prose.ts';
+import { soughtOn } from '../../rack/artifacts/models/model-resource.ts';
 import type { Goal } from '../../rack/goal.ts';
 import { gatewayStateOf, inFlightOf } from '../../rack/placement/endpoint/gateway-steps.ts';
-import { type OpenedCluster, openCluster, refuseErrors, refuseOpenToOthers } from '../cluster/open-cluster.ts';
-import { refuseUnresolved, type SettledCluster, settleCluster, settleFromLock } from '../cluster/settle-cluster.ts';
+import { hasMachineSteps } from '../../report/plan/plan-text.ts';
+import { taskText } from '../../report/run/apply-text.ts';
+import type { LockPlace } from '../cluster/open-cluster.ts';
+import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
-import { namedNodes } from '../cluster/targets.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import { readFile, readIfThere, shownPath } from '../files/read-file.ts';
 import type { LookedPlan } from '../look/look-and-plan.ts';
-import { createConsent, type GuardedEffect } from '../plan/consent.ts';
+import { observeNodes } from '../look/observe-fleet.ts';
+import type { Consent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
-import { showDiagnostics } from '../terminal/console.ts';
+import { askYes } from '../terminal/ask.ts';
+import { showWait } from '../terminal/console.ts';
 import { unlockedByItself, withUnlocks } from '../unlock/unlock-by-itself.ts';
-import { type Run, usageError, type VerbBody } from '../verb.ts';
-import { playbookOptions, type RunHooks } from './change-nodes.ts';
-import { outcomeOf, type RunOutcome, showOutcome, withKeptStops } from './run-outcome.ts';
+import { timingFor } from '../use-limits.ts';
+import type { Run } from '../verb.ts';
+import { prepareRun, runView } from './change-nodes.ts';
+import type { FinalCheck } from './final-check.ts';
+import { type EndedRun, endedRun, nothingRun, type OutcomeParts, type RunOutcome } from './run-outcome.ts';
 
 const folder = new URL('../../../playbooks/', import.meta.url);
 
@@ -42,7 +41,7 @@ const shipped = ['apply', 'drain', 'restart', 'reboot', 'shutdown'] as const;
 /** The commands defined by playbooks in this package. */
 type ShippedPlaybook = (typeof shipped)[number];
 
-const isShipped = (word: string): word is ShippedPlaybook => shipped.some((name) => name === word);
+export const isShipped = (word: string): word is ShippedPlaybook => shipped.some((name) => name === word);
 
 /**
  * A playbook from this package, read only from the package's own folder so that no user file can replace it.
@@ -62,105 +61,208 @@ export const playbookOf = (name: string, ...tasks: readonly Task[]): Playbook =>
   plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks }],
 });
 
-/** A command's playbook and scope, and the checks of its result. */
-export interface Action extends RunHooks {
+/** A command that changes nodes: what it runs, what it asks, and what it shows. */
+export interface CommandSpec {
   readonly verb: string;
-  readonly playbook: Playbook;
-  /** For `run`: the displayed path of the file. */
+  /** For `run`: the displayed path of the playbook. All its plans are checked for consent before the first change. */
   readonly file?: string;
   readonly scope: PlayScope;
-  /** Effects that the command implies, such as `reboot`. */
-  readonly named: readonly GuardedEffect[];
-  /** Effects that the user can name in `--allow`; absent if the command implies all of them. */
-  readonly allowable?: readonly GuardedEffect[];
-  /** The nodes whose state determines the exit code. */
-  readonly judged: readonly NodeName[];
-  /** The same nodes, if they depend on the last observation. */
-  readonly judgedAt?: (observation: FleetObservation) => readonly NodeName[];
-  /** The goal of the final check; absent if the steps themselves determine the result. */
+  /** By default, everything in the file. */
   readonly goal?: Goal;
-  /** The text of a plan without changes, if it is not the default. */
-  readonly nothing?: string;
+  /** By default, its only task is the goal. */
+  readonly playbook?: Playbook;
+  readonly consent: Consent;
+  /** The first plan, if it is already shown. */
+  readonly first?: ShownFirst;
+  readonly texts?: CommandTexts;
+  readonly hooks?: CommandHooks;
+  /** By default, the steps themselves determine the result on the targets. */
+  readonly check?: FinalCheck;
+  /** Completes the command, and returns what is shown with its outcome. */
+  readonly ending?: (outcome: RunOutcome) => OutcomeParts | Promise<OutcomeParts>;
+}
+
+interface ShownFirst {
+  readonly looked: LookedPlan;
+  /** True if the user is asked even if the plan has no steps, because the lock gets new lines. */
+  readonly isAlwaysAsked?: boolean;
+  /** Called when the user has agreed to a plan that is already shown, before its first step. */
+  readonly onAgreed?: (looked: LookedPlan) => Promise<void>;
+  /** The plan to run after this outcome, already shown as well. */
+  readonly next?: (outcome: RunOutcome) => Promise<LookedPlan | undefined>;
+}
+
+interface CommandTexts {
+  /** By default, asks whether to run the plan above. */
+  readonly question?: (plan: Plan) => string;
+  /** Shows a plan before the user is asked; by default on one page, except with `--json`. */
+  readonly show?: (plan: Plan) => void;
   /** The consequences beyond the first plan's own changes, one sentence each. */
   readonly leadsTo?: readonly Prose[];
-  /** The result of the final check if nothing is left to do: `chat is stopped`. */
-  readonly checked?: string;
-  /** Sentences after the last line, based on the report. */
-  readonly closing?: (report: PlaybookReport) => readonly Prose[];
-  /** Sentences after the last line, based on the last observation. */
-  readonly lastWords?: (observation: FleetObservation) => readonly Prose[];
-  /** Completes the command's entry in the lock; resolves to true if the command has written the lock. */
-  readonly keepLock?: (outcome: RunOutcome) => Promise<boolean>;
+  /** The text for a task without a plan, if it is not the default. */
+  readonly task?: (work: PlaybookWork) => string | undefined;
 }
 
-/** Runs a playbook from the first observation to the final check, and shows the result. */
+interface CommandHooks extends Pick<RunOptions, 'onLeased' | 'onWithdraw'> {
+  /** Called between two tasks, while the run has its leases; `lost` aborts when the run loses a lease. */
+  readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
+}
+
+/** Runs a command from its first observation to the final check. */
 export async function actOn(
   run: Run,
-  action: Action,
-  { cluster, ways }: { readonly cluster: SettledCluster; readonly ways: SshTargets },
-): Promise<ExitCode> {
-  const { verb, playbook, scope, named, file } = action;
-  const { lockPlace } = cluster;
-  const lock = { shown: lockPlace.shown, additions: [] };
-  const unlocked = await unlockedByItself(run, playbook, {
-    fleet: { nodes: scope.desired.nodes.filter(({ name }) => scope.targets.includes(name)) },
-    ways,
-  });
-  let next = action.leadsTo ?? [];
-  const show = (plan: Plan): void => {
-    // If changes are waiting, the consequences are uncertain.
-    const sure = plan.waiting.length === 0 ? next : [];
-    showPlan(run, withUnlocks(plan, unlocked), { lock, next: sure, ...given({ nothing: action.nothing }) });
-    next = [];
-  };
-  const consent = createConsent(run, { named, allowable: action.allowable ?? [], isAgreed: run.options.yes === true });
+  command: CommandSpec,
+  cluster: Pick<SettledCluster, 'opened' | 'lockPlace'>,
+  ways: SshTargets = openTargets(run, cluster.opened),
+): Promise<EndedRun> {
+  const { verb, file, scope } = command;
+  const { goal = { kind: 'converge' }, playbook = playbookOf(verb, { kind: 'goal', goal }) } = command;
   // Only users' playbooks have their own description; the help describes our own commands.
   if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
-  const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: run the plan above?`;
-  const { onLeased, afterTask, tells } = action;
-  const about = { verb, scope, ways, consent, show, question, isForeseen: file !== undefined };
-  const hooks = given({ onLeased, afterTask, tells });
-  const report = await runPlaybook(playbook, await playbookOptions(run, { ...about, ...hooks }));
-  const judged = (report.observation && action.judgedAt?.(report.observation)) ?? action.judged;
-  const last =
-    report.observation === undefined
-      ? undefined
-      : lookedPlan({ ...action, judged }, { ...report, observation: report.observation });
-  const goal = action.goal?.kind ?? 'converge';
-  const outcome = outcomeOf(report, { goal, fleet: scope.desired, targets: judged }, last);
-  const isLockWritten = (await action.keepLock?.(outcome)) ?? false;
-  return showOutcome(run, outcome, {
+  const show = command.texts?.show ?? (await pageOf(run, { ...command, playbook }, cluster.lockPlace, ways));
+  let outcome: RunOutcome = { targets: scope.targets, report: nothingRun(scope.targets) };
+  let first = command.first?.looked;
+  do {
+    const unrun = first && (await withoutRun(run, command, first));
+    const report =
+      unrun ?? (await runPlaybook(playbook, await playbookOptions(run, { ...command, first }, { ways, show })));
+    const checked: ReturnType<FinalCheck> = command.check?.(report) ?? { targets: scope.targets };
+    const { targets } = checked;
+    // A plan that was not run takes the place of the final check.
+    const last = unrun && first ? { ...first, goal: goal.kind, fleet: scope.desired, targets } : checked.last;
+    outcome = { targets, report: joined(outcome.report, report), ...given({ last }) };
+    first = await command.first?.next?.(outcome);
+  } while (first !== undefined);
+  const { closing = [], ...parts } = (await command.ending?.(outcome)) ?? {};
+  // The same apply or uninstall finishes what it began; other commands may leave gateways closed.
+  const isCut = outcome.report.observation === undefined && command.first === undefined;
+  return endedRun(run, outcome, {
+    ...parts,
+    ...given({ playbook: file }),
     cluster: scope.desired.name,
     verb,
-    lock: { path: lockPlace.path, written: isLockWritten, additions: [] },
-    ...given({ playbook: file, checked: action.checked }),
-    closing: [
-      ...(action.closing?.(report) ?? []),
-      ...(report.observation === undefined ? closedLines(report) : (action.lastWords?.(report.observation) ?? [])),
-    ],
+    lock: { path: cluster.lockPlace.path, written: false, additions: [], ...parts.lock },
+    closing: isCut ? [...closing, ...closedLines(outcome.report)] : closing,
   });
 }
 
-/** The final check. If a start waits only for nodes that are not targets, the check includes them. */
-export function lookedPlan(
-  { goal, scope, judged }: Pick<Action, 'goal' | 'scope' | 'judged'>,
-  { observation, works }: Required<Pick<PlaybookReport, 'observation' | 'works'>>,
-): LookedPlan | undefined {
-  if (goal === undefined) return undefined;
-  const { desired } = scope;
-  const planFor = (targets: readonly NodeName[]): Plan => makePlan({ goal, desired, observation, targets });
-  const own = planFor(judged);
-  const members =
-    goal.kind === 'start'
-      ? goalPlacements(goal, fleetForGoal(goal, desired, observation)).flatMap(({ nodes }) => nodes)
-      : [];
-  const isUnblocked = own.waiting.some(({ for: reasons }) =>
-    reasons.every(({ isUnknown, blocker }) => !isUnknown && blocker === undefined),
-  );
-  const looked = isUnblocked ? planFor(inFleetOrder([...judged, ...members], scope)) : own;
-  const plan = goal.kind === 'start' ? withKeptStops(looked, { works }) : looked;
-  return { plan, observation };
+/** The report of a command that does not run its first plan: it has no steps, or the user does not agree to it. */
+async function withoutRun(run: Run, command: CommandSpec, first: LookedPlan): Promise<PlaybookReport | undefined> {
+  const report = nothingRun(command.scope.targets);
+  if (run.signal.aborted) return { ...report, isInterrupted: true };
+  const hasWork = hasMachineSteps(first.plan);
+  const isAsked = hasWork || command.first?.isAlwaysAsked === true;
+  if (isAsked && !(await command.consent.give(first.plan, questionOf(command, first.plan))))
+    return { ...report, isDeclined: true };
+  await command.first?.onAgreed?.(first);
+  return hasWork ? undefined : report;
 }
+
+const questionOf = ({ verb, texts }: Pick<CommandSpec, 'verb' | 'texts'>, plan: Plan): string =>
+  texts?.question?.(plan) ?? `${upperFirst(verb)}: run the plan above?`;
+
+/** Shows each plan on a page. The consequences are certain, and shown, only if no change is waiting. */
+async function pageOf(
+  run: Run,
+  { scope, texts, playbook }: Pick<CommandSpec, 'scope' | 'texts'> & { readonly playbook: Playbook },
+  { shown }: Pick<LockPlace, 'shown'>,
+  ways: SshTargets,
+): Promise<Surroundings['show']> {
+  const nodes = scope.desired.nodes.filter(({ name }) => scope.targets.includes(name));
+  const unlocked = await unlockedByItself(run, playbook, { fleet: { nodes }, ways });
+  const lock = { shown, additions: [] };
+  let next = texts?.leadsTo ?? [];
+  return (plan) => {
+    showPlan(run, withUnlocks(plan, unlocked), { lock, next: plan.waiting.length === 0 ? next : [] });
+    next = [];
+  };
+}
+
+/** A command, with the plan that is already shown, if any. */
+type Round = Omit<CommandSpec, 'first'> & { readonly first: LookedPlan | undefined };
+
+interface Surroundings {
+  readonly ways: SshTargets;
+  readonly show: (plan: Plan) => void;
+}
+
+/** The options with which a command runs its playbook: it shows progress, and each plan is confirmed before it runs. */
+async function playbookOptions(run: Run, command: Round, { ways, show }: Surroundings): Promise<PlaybookOptions> {
+  const { scope, consent, first, texts, hooks = {} } = command;
+  const view = runView(run);
+  const wait = showWait(run.console);
+  const prepared = await prepareRun(run, { ...command, ...hooks }, { ways, listen: view.listen });
+  // Nodes that were shut down do not answer.
+  const off = new Set<NodeName>();
+  let isLater = first !== undefined;
+  if (first !== undefined) view.begin(first.plan);
+  return {
+    scope,
+    observe: (nodes) =>
+      observeNodes(
+        run,
+        nodesToSee(scope.desired, nodes).filter(({ name }) => !off.has(name)),
+        ways,
+        { modelsOn: (node) => soughtOn(scope.desired, node) },
+      ),
+    approve: async (plan) => {
+      await view.end();
+      // A blank line separates the plan from earlier output.
+      if (isLater && !run.options.json) run.console.out('\n');
+      show(plan);
+      await prepared.requireToken(plan);
+      if (!(await consent.give(plan, questionOf(command, plan)))) return false;
+      isLater = true;
+      view.begin(plan);
+      return true;
+    },
+    ...(command.file === undefined ? {} : { foresee: consent.foresee }),
+    confirm: async (text) => {
+      await view.end();
+      return askYes(run, text);
+    },
+    ...given({ first }),
+    run: prepared.begin,
+    timing: timingFor(run),
+    signal: run.signal,
+    onWait: wait.show,
+    onWork: async (work, lost) => {
+      for (const node of switchedOff(work)) off.add(node);
+      wait.end();
+      const text = texts?.task?.(work) ?? toldText(work, run.signal.aborted);
+      if (text !== undefined) await view.note(text);
+      if (hooks.afterTask === undefined) return;
+      await view.end();
+      await hooks.afterTask(work, lost);
+    },
+    end: async () => {
+      wait.end();
+      await view.end();
+      prepared.close();
+    },
+  };
+}
+
+/** The text for a finished task that has no plan and no question. */
+function toldText({ task, nodes, failed, observation }: PlaybookWork, isInterrupted: boolean): string | undefined {
+  const { kind } = task;
+  // Without an observation, an interrupted task has no result. Commands are an exception: they have an exit status.
+  const isCut = isInterrupted && kind !== 'run' && observation === undefined;
+  const isTold = kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify';
+  return isTold ? taskText(task, nodes, { failed, isCut }) : undefined;
+}
+
+const switchedOff = ({ run }: PlaybookWork): readonly NodeName[] =>
+  (run?.steps ?? []).flatMap((one) =>
+    isDone(one) && one.step.act.kind === 'reboot' && one.step.act.to === 'off' ? [one.step.node] : [],
+  );
+
+/** The results of a playbook, with those of the runs before it. */
+const joined = (before: PlaybookReport, after: PlaybookReport): PlaybookReport => ({
+  ...after,
+  works: [...before.works, ...after.works],
+  refusal: [...before.refusal, ...after.refusal],
+});
 
 /** The state in which a run left a gateway; `unsure` if the result of the closing step is unknown. */
 interface LeftGateway {
@@ -208,67 +310,4 @@ function lineOf(placement: string, gateways: readonly LeftGateway[]): Prose {
   const isSure = gateways.every(({ state }) => state === 'closed');
   const told = `${placement}: its gateway on ${where} ${isSure ? 'stays closed' : 'may be closed'}.`;
   return prose`${told} To reopen it: ${meshwright('start', placement)}, or the next apply.`;
-}
-
-const allowable = ['interrupt', 'reboot', 'shutdown', 'rdma-start'] as const;
-
-/** `run FILE [NODE…|--all]`: runs a user's playbook. */
-export const runFile: VerbBody = async (run) => {
-  const [file, ...words] = run.words;
-  if (file === undefined)
-    throw usageError('No playbook was specified.', prose`Name its file: ${meshwright('run', 'playbook.yaml')}`);
-  const opened = openCluster(run);
-  const { playbook, shown } = openPlaybook(run, file, opened.fleet);
-  const cluster = await settleFor(run, playbook, opened);
-  const { fleet } = cluster;
-  const scope = { desired: fleet, targets: targetsOf({ ...run, words }, playbook, fleet) };
-  const ways = openTargets(run, cluster.opened);
-  const judged = nodesOfPlays(playbook.plays, scope);
-  const action: Action = { verb: 'run', playbook, file: shown, scope, named: [], allowable, judged };
-  return actOn(run, action, { cluster, ways });
-};
-
-/** Tasks that compare nodes with the whole file need a complete lock. All other tasks act on applied placements. */
-async function settleFor(run: Run, { plays }: Playbook, opened: OpenedCluster): Promise<SettledCluster> {
-  const tasks = plays.flatMap((play) => play.tasks);
-  if (!tasks.some(({ kind }) => kind === 'converge' || kind === 'verify')) return settleFromLock(run, opened);
-  const cluster = await settleCluster(run, opened);
-  refuseUnresolved(run, cluster);
-  return cluster;
-}
-
-/** @throws FleetError `cli/cannot-read`, or all errors in the file with their positions */
-function openPlaybook(
-  run: Run,
-  file: string,
-  fleet: DesiredFleet,
-): { readonly playbook: Playbook; readonly shown: string } {
-  const path = resolve(run.folder, file);
-  const shown = shownPath(run.folder, path);
-  if (/^[a-z]+$/.test(file) && readIfThere(path, shown) === undefined) {
-    const verb = isShipped(file) ? prose`${file} is a command: ${meshwright(file)}. ` : '';
-    throw usageError(
-      `There is no file ${file} here.`,
-      prose`${verb}Name a playbook by its file name, such as ./own.yaml.`,
-    );
-  }
-  const read = readFile(path, shown);
-  refuseOpenToOthers(run, shown, read);
-  const { bytes, text } = read;
-  const { playbook, diagnostics } = loadPlaybook(bytes, { file: shown, name: basename(shown), fleet });
-  refuseErrors(diagnostics, { [shown]: text });
-  if (playbook === undefined) throw new Error('a playbook without errors was read');
-  if (!run.options.json && !hasErrors(diagnostics)) showDiagnostics(run.console, diagnostics, { [shown]: text });
-  return { playbook, shown };
-}
-
-/** The nodes named on the command line; a playbook with `nodes: targets` requires at least one. */
-function targetsOf(run: Run, playbook: Playbook, fleet: DesiredFleet): readonly NodeName[] {
-  const isNamed = run.words.length > 0 || run.own['all'] === true;
-  const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
-  if (needsTargets(playbook.plays)) return namedNodes(run, fleet).map(({ name }) => name);
-  if (isNamed || isNarrowed) {
-    throw usageError('This playbook names its own nodes.', 'Leave out the nodes, or write `nodes: targets` in it.');
-  }
-  return [];
 }

@@ -8,24 +8,22 @@ import type { Playbook } from '../../engine/playbooks/playbook.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
-import { everyNodeText, type NodeName } from '../../model/node.ts';
+import { everyNodeText } from '../../model/node.ts';
 import { placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { dayOf, isDayOver } from '../../model/text/units.ts';
-import type { FleetObservation } from '../../rack/examination.ts';
 import type { Goal, GoalOf } from '../../rack/goal.ts';
 import { gatewayNodes } from '../../rack/placement/endpoint/drain.ts';
 import { drainLines } from '../../report/run/drain-text.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
 import { settleFromLock } from '../cluster/settle-cluster.ts';
-import { openTargets } from '../cluster/ssh-targets.ts';
 import { amongApplied, namedNodes, namedPlacements } from '../cluster/targets.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import type { GuardedEffect } from '../plan/consent.ts';
+import { createConsent, type GuardedEffect } from '../plan/consent.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
-import { type Action, actOn, playbookOf, shippedPlaybook } from './act-on.ts';
-import { toldToGoOff } from './run-outcome.ts';
+import { actOn, type CommandSpec, playbookOf, shippedPlaybook } from './act-on.ts';
+import { checkGoal, reaching } from './final-check.ts';
+import { type EndedRun, toldToGoOff } from './run-outcome.ts';
 
 /** The time limit for one observation, even if the drain may take longer. */
 const longestLookMs = 30_000;
@@ -41,19 +39,23 @@ export const drain: VerbBody = async (run) => {
   const leaders = wanted.flatMap(leadersOf);
   const { deadline } = run.options;
   const looking: Run = { ...run, options: { ...run.options, deadline: Math.min(deadline, longestLookMs) } };
-  const ways = openTargets(looking, cluster.opened);
-  const action = {
+  const scope: PlayScope = { desired: fleet, targets, placements };
+  const command: CommandSpec = {
     verb: 'drain',
     playbook: within(shippedPlaybook('drain'), deadline),
-    scope: { desired: fleet, targets, placements },
-    named: ['interrupt' as const],
-    judged: targets.filter((name) => leaders.includes(name)),
-    judgedAt: (observation: FleetObservation) => gatewayNodes({ desired: fleet, observation }, placements),
-    goal: { kind: 'drain' as const, placements, waitMs: deadline },
-    lastWords: (observation: FleetObservation) =>
-      wanted.flatMap((placement) => drainLines(placement, deadline, { desired: fleet, observation })),
+    scope,
+    consent: createConsent(run, { named: ['interrupt'] }),
+    check: checkGoal({ kind: 'drain', placements, waitMs: deadline }, scope, ({ observation }) =>
+      observation === undefined
+        ? targets.filter((name) => leaders.includes(name))
+        : gatewayNodes({ desired: fleet, observation }, placements),
+    ),
+    ending: ({ report: { observation } }) => {
+      if (observation === undefined) return {};
+      return { closing: wanted.flatMap((one) => drainLines(one, deadline, { desired: fleet, observation })) };
+    },
   };
-  return actOn(looking, action, { cluster, ways });
+  return actOn(looking, command, cluster);
 };
 
 /** The playbook in this package with the deadline from the command line. */
@@ -95,48 +97,48 @@ export const stop: VerbBody = (run) => actOnPlacements(run, 'stop', ['interrupt'
 /** `restart PLACEMENT…|--all`: stops placements and starts them where they ran, without rebooting Macs. */
 export const restart: VerbBody = (run) => actOnPlacements(run, 'restart', ['interrupt']);
 
-async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly GuardedEffect[]): Promise<ExitCode> {
+async function actOnPlacements(run: Run, verb: PlacementVerb, named: readonly GuardedEffect[]): Promise<EndedRun> {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
   const layout = layoutOf(run, verb);
-  const named = namedPlacements(run, await amongApplied(run, cluster));
-  const wanted = layout === 'fallback' ? withFallback(run, named) : named;
+  const typed = namedPlacements(run, await amongApplied(run, cluster));
+  const wanted = layout === 'fallback' ? withFallback(run, typed) : typed;
   const targets = inFleetOrder(wanted.flatMap(everyNode), { desired: fleet });
   const placements = wanted.map(({ name }) => name);
   const goal: Goal =
     verb === 'stop' ? { kind: 'stop', placements } : { kind: 'start', placements, ...given({ layout }) };
-  const ways = openTargets(run, cluster.opened);
-  const action = {
+  const scope: PlayScope = { desired: fleet, targets, placements, ...given({ layout }) };
+  const command: CommandSpec = {
     verb,
     playbook: verb === 'restart' ? shippedPlaybook(verb) : playbookOf(verb, { kind: verb }),
-    scope: { desired: fleet, targets, placements, ...given({ layout }) },
-    named: effects,
-    ...(verb === 'stop' ? {} : { allowable: ['rdma-start' as const] }),
-    judged: targets,
-    judgedAt: (observation: FleetObservation): readonly NodeName[] => {
+    scope,
+    consent: createConsent(run, { named, ...(verb === 'stop' ? {} : { allowable: ['rdma-start'] }) }),
+    check: checkGoal(goal, scope, ({ observation }) => {
+      if (observation === undefined) return targets;
       const there = fleetForGoal(goal, fleet, observation).placements.filter(({ name }) => placements.includes(name));
       return targets.filter((node) => there.some(({ nodes }) => nodes.includes(node)));
-    },
-    goal,
+    }),
     ...endingOf(verb, wanted),
   };
-  return actOn(run, action, { cluster, ways });
+  return actOn(run, command, cluster);
 }
 
 /** The consequences of the plan, and the state that the final check must find. A restart's plan shows only the stop. */
-function endingOf(
-  verb: PlacementVerb,
-  wanted: readonly DesiredPlacement[],
-): Pick<Action, 'leadsTo' | 'checked' | 'lastWords'> {
+function endingOf(verb: PlacementVerb, wanted: readonly DesiredPlacement[]): Pick<CommandSpec, 'texts' | 'ending'> {
   const names = (of: readonly DesiredPlacement[]): string => listText(of.map(({ name }) => name));
   const are = wanted.length === 1 ? 'is' : 'are';
   if (verb !== 'stop') {
-    const more = verb === 'restart' ? { leadsTo: [`Then: starts ${names(wanted)} again.`] } : {};
-    return { checked: wanted.length === 1 ? `${names(wanted)} serves` : `${names(wanted)} serve`, ...more };
+    const checked = `${names(wanted)} ${wanted.length === 1 ? 'serves' : 'serve'}`;
+    const leadsTo = verb === 'restart' ? [`Then: starts ${names(wanted)} again.`] : [];
+    return { texts: { leadsTo }, ending: () => ({ checked }) };
   }
   const serving = wanted.filter(({ state }) => state === 'serving');
   const again = prose`The file sets ${names(serving)} to serving. To start ${serving.length === 1 ? 'it' : 'them'} again: ${meshwright('start', ...serving.map(({ name }) => name))}, or the next apply.`;
-  return { checked: `${names(wanted)} ${are} stopped`, ...(serving.length === 0 ? {} : { lastWords: () => [again] }) };
+  const checked = `${names(wanted)} ${are} stopped`;
+  return {
+    ending: ({ report: { observation } }) =>
+      serving.length === 0 || observation === undefined ? { checked } : { checked, closing: [again] },
+  };
 }
 
 /** A restart keeps the running layout. A start uses the nodes in the file, or the fallback. */
@@ -164,37 +166,32 @@ export const reboot: VerbBody = (run) => actOnMacs(run, 'reboot');
 /** `shutdown NODE…|--all`: shuts Macs down and shows how to turn them on again. */
 export const shutdown: VerbBody = (run) => actOnMacs(run, 'shutdown');
 
-async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCode> {
+async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<EndedRun> {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
   const targets = namedNodes(run, fleet).map(({ name }) => name);
   const touched = fleet.placements.filter(
     (one) => one.state === 'serving' && everyNode(one).some((node) => targets.includes(node)),
   );
-  const ways = openTargets(run, cluster.opened);
-  const action = {
+  const names = touched.map(({ name }) => name);
+  const common = {
     verb,
     playbook: shippedPlaybook(verb),
     scope: { desired: fleet, targets },
-    named: ['interrupt', verb] as const,
-    judged: targets,
-    ...(verb === 'reboot'
-      ? {
-          goal: { kind: 'start' as const, placements: touched.map(({ name }) => name), near: targets },
-          leadsTo: touched.length === 0 ? [] : [`Then: starts ${listText(touched.map(({ name }) => name))} again.`],
-          closing: (report: PlaybookReport) => notRebooted(targets, report),
-        }
-      : {
-          closing: (report: PlaybookReport) => {
-            const off = toldToGoOff(report);
-            return [
-              ...stillOn(targets.filter((name) => !off.includes(name))),
-              ...wayBack(off, run.console.isSimulated),
-            ];
-          },
-        }),
+    consent: createConsent(run, { named: ['interrupt', verb] }),
   };
-  return actOn(run, action, { cluster, ways });
+  if (verb === 'reboot') {
+    const check = checkGoal({ kind: 'start', placements: names, near: targets }, common.scope);
+    const leadsTo = names.length === 0 ? [] : [`Then: starts ${listText(names)} again.`];
+    const ending: CommandSpec['ending'] = ({ report }) => ({ closing: notRebooted(targets, report) });
+    return actOn(run, { ...common, check, texts: { leadsTo }, ending }, cluster);
+  }
+  const ending: CommandSpec['ending'] = ({ report }) => {
+    const off = toldToGoOff(report);
+    const on = targets.filter((name) => !off.includes(name));
+    return { closing: [...stillOn(on), ...wayBack(off, run.console.isSimulated)] };
+  };
+  return actOn(run, { ...common, ending }, cluster);
 }
 
 /** Lists the Macs whose restart was never sent; the reasons are shown above. */
@@ -257,24 +254,19 @@ function readUntil(run: Run): string | undefined {
   return until;
 }
 
-async function keep(run: Run, verb: 'hold' | 'release', said: GoalOf<'hold'>['hold']): Promise<ExitCode> {
+async function keep(run: Run, verb: 'hold' | 'release', wanted: GoalOf<'hold'>['hold']): Promise<EndedRun> {
   const cluster = settleFromLock(run);
-  const { fleet } = cluster;
-  const chosen = namedNodes(run, fleet);
+  const chosen = namedNodes(run, cluster.fleet);
   const nodes = chosen.map(({ name }) => name);
-  const wish = { nodes, ...given({ hold: said }) };
-  const ways = openTargets(run, cluster.opened);
   const inFile = chosen.filter((node) => node.hold !== undefined).map(({ name }) => name);
-  const action = {
+  const goal: Goal = { kind: 'hold', nodes, ...given({ hold: wanted }) };
+  const command: CommandSpec = {
     verb,
-    playbook: playbookOf(verb, { kind: 'hold', wish }),
-    scope: { desired: fleet, targets: nodes },
-    named: [],
-    judged: nodes,
-    goal: { kind: 'hold' as const, ...wish },
-    ...(verb === 'release' && inFile.length > 0 ? { closing: () => [stillHeld(inFile)] } : {}),
+    ...reaching(goal, { desired: cluster.fleet, targets: nodes }),
+    consent: createConsent(run, {}),
+    ending: () => ({ closing: verb === 'release' && inFile.length > 0 ? [stillHeld(inFile)] : [] }),
   };
-  return actOn(run, action, { cluster, ways });
+  return actOn(run, command, cluster);
 }
 
 const stillHeld = (nodes: readonly string[]): string =>

@@ -1,13 +1,10 @@
 import { thisController } from '../../apply/lease/controller.ts';
 import { isDeadHere, releaseLeaseOf } from '../../apply/lease/lease-keeper.ts';
-import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import { openSession } from '../../apply/reach/session.ts';
-import { runPlaybook } from '../../apply/run-playbook.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { isInside, parseIpv4Network } from '../../desired/addresses.ts';
 import { withIdentities, withNodes, withoutFormerNetworks } from '../../desired/settle/settle.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
-import { makePlan } from '../../engine/plan/make-plan.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { viewOf } from '../../engine/plan/view.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
@@ -34,11 +31,11 @@ import { type Consent, createConsent } from '../plan/consent.ts';
 import { isHashedPlan, narrowed, planDocument, readApplyWords, requireSame, showPlan } from '../plan/plan-document.ts';
 import { timingFor, useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
-import { shippedPlaybook } from './act-on.ts';
-import { playbookOptions } from './change-nodes.ts';
-import { type Hashed, hashFirst, isFullVerify } from './hash-first.ts';
+import { actOn, type CommandSpec, shippedPlaybook } from './act-on.ts';
+import { checkGoal } from './final-check.ts';
+import { type ClusterTargets, type Hashed, hashFirst, isFullVerify } from './hash-first.ts';
 import { makeLists } from './make-lists.ts';
-import { nothingRun, outcomeOf, showOutcome } from './run-outcome.ts';
+import type { EndedRun, RunOutcome } from './run-outcome.ts';
 import { servingHere, servingLines, servingPlacements } from './serving-lines.ts';
 
 /**
@@ -46,49 +43,46 @@ import { servingHere, servingLines, servingPlacements } from './serving-lines.ts
  * `--wait-for-hands`, repeats this after each manual step.
  * @param choose selects the nodes, or an earlier plan
  */
-export async function apply(run: Run, choose: Choose = readApplyWords): Promise<number> {
+export async function apply(run: Run, choose: Choose = readApplyWords): Promise<EndedRun> {
   const first = await showFirstPlan(run, choose);
-  if ('code' in first) return first.code;
-  const { looked, hashed, ...about } = first;
-  const { cluster, targets, ways, consent } = about;
+  if ('ended' in first) return first.ended;
+  const { looked, hashed, consent, ...about } = first;
+  const { cluster, targets, ways } = about;
   const { fleet, additions, lockPlace } = cluster;
+  const scope = { desired: fleet, targets };
   const waits: Waits = { visited: new Set(), reported: '' };
-  let round: Round = { report: nothingRun(targets), isLockWritten: false };
-  let next: LookedPlan | undefined = looked;
-  while (next !== undefined) {
-    const { lock, ...asked } = await askFor(run, about, next);
-    if (lock === undefined) {
-      round = joinRounds(round, { ...asked, last: next });
-    } else {
-      const options = await playbookOptions(run, {
-        verb: 'apply',
-        scope: { desired: fleet, targets },
-        ways,
-        consent,
-        // Called only if the approved plan went stale, or after a network rollback.
-        show: (later) => showPlan(run, later, { lock: { shown: lockPlace.shown, additions: [] } }),
-        question: (later) => question(run, later, cluster),
-        first: next,
-      });
-      const report = await runPlaybook(shippedPlaybook('apply'), options);
-      const last = await lastLook(report, about, lock);
-      round = joinRounds(round, { ...asked, report, ...given({ last }) });
-    }
-    next = await planAfterHands(run, about, round, waits);
-  }
-  const { report, last, isLockWritten } = round;
-  if (last !== undefined && !report.isDeclined && !run.signal.aborted) {
-    const nodes = fleet.nodes.filter(({ name }) => targets.includes(name));
-    await releaseDeadLeases(run, nodes, ways, last.observation);
-  }
-  const serving = last && (await servingHere(run, servingPlacements(viewOf({ ...last, desired: fleet, targets }))));
-  return showOutcome(run, outcomeOf(report, { goal: 'converge', fleet, targets }, last), {
-    cluster: fleet.name,
+  let lock: ClusterLock | undefined;
+  let isLockWritten = false;
+  const command: CommandSpec = {
     verb: 'apply',
-    lock: { path: lockPlace.path, written: isLockWritten, additions },
-    ...given({ hashed: hashed?.hashed, found: hashed?.found }),
-    ...(serving === undefined ? {} : { serving, closing: servingLines(serving, fleet) }),
-  });
+    playbook: shippedPlaybook('apply'),
+    scope,
+    consent,
+    check: checkGoal({ kind: 'converge' }, scope),
+    texts: { question: (plan) => question(run, plan, cluster) },
+    first: {
+      looked,
+      isAlwaysAsked: newLines(run, cluster).length > 0,
+      onAgreed: async (agreed) => {
+        const reached = Object.keys(agreed.plan.observed).filter((name) => targets.some((one) => one === name));
+        lock = withIdentities(withNodes(cluster.lock, reached), seenIdentities(agreed, reached));
+        if (await keepLock(lockPlace, lock, reached)) isLockWritten = true;
+      },
+      next: (outcome) => planAfterHands(run, about, outcome, waits),
+    },
+    ending: async ({ report, last }) => {
+      const written = { written: isLockWritten, additions };
+      const found = given({ hashed: hashed?.hashed, found: hashed?.found });
+      if (last === undefined) return { lock: written, ...found };
+      const { observation } = last;
+      if (lock !== undefined && report.works.length > 0) await freeNetworks(cluster, lock, observation);
+      const nodes = fleet.nodes.filter(({ name }) => targets.includes(name));
+      if (!report.isDeclined && !run.signal.aborted) await releaseDeadLeases(run, nodes, ways, observation);
+      const serving = await servingHere(run, servingPlacements(viewOf({ desired: fleet, observation, targets })));
+      return { lock: written, ...found, serving, closing: servingLines(serving, fleet) };
+    },
+  };
+  return actOn(run, command, cluster, ways);
 }
 
 /**
@@ -121,14 +115,8 @@ async function releaseDeadLeases(
 
 type Choose = (...about: Parameters<typeof readApplyWords>) => ReturnType<typeof readApplyWords>;
 
-interface ApplyContext {
-  readonly cluster: SettledCluster;
-  readonly targets: readonly NodeName[];
-  readonly ways: SshTargets;
+interface FirstPlan extends ClusterTargets {
   readonly consent: Consent;
-}
-
-interface FirstPlan extends ApplyContext {
   readonly looked: LookedPlan;
   /** Absent without `--verify=full`. */
   readonly hashed?: Extract<Hashed, { kind: 'compared' }>;
@@ -143,8 +131,8 @@ async function showFirstPlan(run: Run, choose: Choose): Promise<FirstPlan | Extr
   // A user at a terminal sees the lock's new lines together with the plan.
   const canBeSeen = run.console.canAsk && !run.options.json;
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, first);
-  const isAgreed = run.options.yes === true || saved !== undefined;
-  const policy = { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed } as const;
+  // A saved plan is consent in advance.
+  const policy = { allowable: ['interrupt', 'rdma-start'], ...(saved && { isAgreed: true }) } as const;
   const ways = openTargets(run, first.opened);
   // A saved plan is run as it was made.
   const work = { cluster: first, targets, ways, consent: createConsent(run, policy) };
@@ -164,35 +152,7 @@ async function showFirstPlan(run: Run, choose: Choose): Promise<FirstPlan | Extr
   return { cluster, targets, ways, consent, looked, ...given({ hashed }) };
 }
 
-/** The plans that were run so far. */
-interface Round {
-  readonly report: PlaybookReport;
-  /** The final check. The plan itself if nothing ran; absent if the nodes could not be checked again. */
-  readonly last?: LookedPlan;
-  readonly isLockWritten: boolean;
-}
-
 const shownBeside = ({ budgets, transfers }: LookedPlan) => ({ budgets, transfers });
-
-/** Asks for consent and writes the lock. The result contains the lock if the plan has steps to run. */
-async function askFor(
-  run: Run,
-  about: ApplyContext,
-  looked: LookedPlan,
-): Promise<Omit<Round, 'last'> & { readonly lock?: ClusterLock }> {
-  const { cluster, targets, consent } = about;
-  const { plan } = looked;
-  const report = nothingRun(targets);
-  if (run.signal.aborted) return { report: { ...report, isInterrupted: true }, isLockWritten: false };
-  const hasWork = hasMachineSteps(plan);
-  if ((hasWork || newLines(run, cluster).length > 0) && !(await consent.give(plan, question(run, plan, cluster)))) {
-    return { report: { ...report, isDeclined: true }, isLockWritten: false };
-  }
-  const reached = Object.keys(plan.observed).filter((name) => targets.some((one) => one === name));
-  const lock = withIdentities(withNodes(cluster.lock, reached), seenIdentities(looked, reached));
-  const isLockWritten = await keepLock(cluster.lockPlace, lock, reached);
-  return { report, isLockWritten, ...(hasWork ? { lock } : {}) };
-}
 
 /** The Macs' identities for the lock, except for wrong Macs and Macs that answer for two nodes. */
 function seenIdentities({ plan, observation }: LookedPlan, names: readonly string[]): Readonly<Record<string, Digest>> {
@@ -218,18 +178,14 @@ function question(run: Run, { changes }: Plan, cluster: SettledCluster): string 
 const newLines = ({ console }: Run, { additions }: SettledCluster): readonly string[] =>
   console.isSimulated ? [] : additions;
 
-/** The final check. Networks that no node uses any more become available. */
-async function lastLook(
-  { observation }: PlaybookReport,
-  { cluster, targets }: ApplyContext,
+/** Networks that no node uses any more become available. */
+async function freeNetworks(
+  { fleet, lockPlace }: SettledCluster,
   lock: ClusterLock,
-): Promise<LookedPlan | undefined> {
-  if (observation === undefined) return undefined;
-  const { fleet, lockPlace } = cluster;
-  const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
+  observation: FleetObservation,
+): Promise<void> {
   const vacant = vacantNetworks(lock, fleet, observation);
   if (vacant.length > 0) await keepLock(lockPlace, withoutFormerNetworks(lock, vacant));
-  return { plan, observation };
 }
 
 const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
@@ -239,7 +195,10 @@ const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
  * True if a manual step remains or is in progress, because a Mac that is shut down for it cannot be observed.
  * @param visited nodes with a manual step in an earlier plan
  */
-export function isWaiting({ last, report }: Pick<Round, 'last' | 'report'>, visited: ReadonlySet<NodeName>): boolean {
+export function isWaiting(
+  { last, report }: Pick<RunOutcome, 'report'> & { readonly last?: LookedPlan },
+  visited: ReadonlySet<NodeName>,
+): boolean {
   if (report.isDeclined || last === undefined) return false;
   const { plan } = last;
   return handsNodes(plan).length > 0 || [...visited].some((name) => !Object.hasOwn(plan.observed, name));
@@ -261,14 +220,15 @@ interface Waits {
 /** With `--wait-for-hands`, waits briefly while a manual step remains, and plans again. */
 async function planAfterHands(
   run: Run,
-  { cluster, targets, ways }: ApplyContext,
-  { report, last }: Round,
+  { cluster, targets, ways }: ClusterTargets,
+  outcome: RunOutcome,
   waits: Waits,
 ): Promise<LookedPlan | undefined> {
+  const { report, last } = outcome;
   const plans = report.works.flatMap(({ plan }) => plan ?? []);
   for (const name of plans.flatMap(handsNodes)) waits.visited.add(name);
   const mayWait = run.own['waitForHands'] === true && !run.signal.aborted;
-  if (!mayWait || last === undefined || !isWaiting({ last, report }, waits.visited)) return undefined;
+  if (!mayWait || last === undefined || !isWaiting(outcome, waits.visited)) return undefined;
   for (const name of handsNodes(last.plan)) waits.visited.add(name);
   const left = actionsOf(last.plan);
   if (left !== waits.reported) run.console.err('waiting for the manual steps at the rack; Ctrl-C stops waiting\n');
@@ -280,18 +240,6 @@ async function planAfterHands(
   const isNew = actionsOf(looked.plan) !== left;
   if (isNew || hasMachineSteps(looked.plan)) showPlan(run, looked.plan, { lock, ...shownBeside(looked) });
   return looked;
-}
-
-function joinRounds(before: Round, after: Round): Round {
-  return {
-    ...after,
-    report: {
-      ...after.report,
-      works: [...before.report.works, ...after.report.works],
-      refusal: [...before.report.refusal, ...after.report.refusal],
-    },
-    isLockWritten: before.isLockWritten || after.isLockWritten,
-  };
 }
 
 /**

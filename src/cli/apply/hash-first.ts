@@ -1,6 +1,5 @@
 import { isDone } from '../../apply/execute.ts';
 import { stepsOf } from '../../apply/playbook-report.ts';
-import { runPlaybook } from '../../apply/run-playbook.ts';
 import { loadedModels } from '../../desired/layouts.ts';
 import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import { hashWorks } from '../../engine/plan/hash-works.ts';
@@ -18,13 +17,11 @@ import { fitLines } from '../../report/page.ts';
 import { hashLines } from '../../report/plan/hash-lines.ts';
 import type { SettledCluster } from '../cluster/settle-cluster.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
-import type { ExitCode } from '../exit-codes.ts';
 import { createConsent } from '../plan/consent.ts';
 import { pageFor, showDiagnostics } from '../terminal/console.ts';
 import { type Run, textOption, usageError } from '../verb.ts';
-import { playbookOf } from './act-on.ts';
-import { playbookOptions } from './change-nodes.ts';
-import { outcomeOf, showOutcome } from './run-outcome.ts';
+import { actOn, type CommandSpec } from './act-on.ts';
+import type { EndedRun } from './run-outcome.ts';
 
 /** True with `--verify=full`. @throws FleetError `cli/usage` */
 export function isFullVerify(run: Run): boolean {
@@ -56,9 +53,10 @@ export type Hashed =
       readonly found: readonly Diagnostic[];
     }
   /** Not every copy could be hashed; the reasons were shown. */
-  | { readonly kind: 'stopped'; readonly code: ExitCode };
+  | { readonly kind: 'stopped'; readonly ended: EndedRun };
 
-interface HashPlace {
+/** A cluster, and the nodes that a command may change. */
+export interface ClusterTargets {
   readonly cluster: SettledCluster;
   readonly targets: readonly NodeName[];
   readonly ways: SshTargets;
@@ -73,33 +71,25 @@ const isWrong = ({ diagnostics }: StepReport): boolean => diagnostics.some((one)
  * Hashes the models' files on the nodes. A model with wrong files then counts as changed. Asks nothing, because hashing
  * disturbs nothing.
  */
-export async function hashFirst(run: Run, { cluster, targets, ways }: HashPlace): Promise<Hashed> {
-  const { fleet, lockPlace } = cluster;
-  const goal = hashGoal(fleet, targets);
+export async function hashFirst(run: Run, { cluster, targets, ways }: ClusterTargets): Promise<Hashed> {
+  const { fleet } = cluster;
   const sayLines = (lines: readonly string[]): void => {
     if (!run.options.json) run.console.out(`${lines.join('\n')}\n`);
   };
-  const options = await playbookOptions(run, {
+  const command: CommandSpec = {
     verb: 'apply',
+    goal: hashGoal(fleet, targets),
     scope: { desired: fleet, targets },
-    ways,
-    consent: createConsent(run, { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed: true }),
-    show: (plan) => sayLines([...hashLines(hashWorks(plan), pageFor(run.console)), '']),
-    question: () => 'Hash the models?',
-  });
-  const report = await runPlaybook(playbookOf('apply', goal), options);
+    consent: createConsent(run, { allowable: ['interrupt', 'rdma-start'], isAgreed: true }),
+    texts: { show: (plan) => sayLines([...hashLines(hashWorks(plan), pageFor(run.console)), '']) },
+    ending: () => ({ closing: ['Not every model could be hashed, so nothing else was changed.'] }),
+  };
+  const ended = await actOn(run, command, cluster, ways);
+  const { report } = ended.outcome;
   const steps = stepsOf(report).filter(({ step: { act } }) => act.kind === 'job');
   const isRefused = report.works.some(({ refusals }) => refusals.length > 0);
   const isCut = report.isInterrupted || run.signal.aborted || isRefused;
-  if (isCut || steps.some((one) => !isDone(one) && !isWrong(one))) {
-    const code = showOutcome(run, outcomeOf(report, { goal: goal.kind, fleet, targets }, undefined), {
-      cluster: fleet.name,
-      verb: 'apply',
-      lock: { path: lockPlace.path, written: false, additions: [] },
-      closing: ['Not every model could be hashed, so nothing else was changed.'],
-    });
-    return { kind: 'stopped', code };
-  }
+  if (isCut || steps.some((one) => !isDone(one) && !isWrong(one))) return { kind: 'stopped', ended };
   const found = steps.filter(isWrong).flatMap((one) => {
     const users = fleet.placements.filter((used) => loadedModels(used).includes(modelOf(one))).map(({ name }) => name);
     const hint = prose`apply fetches the wrong files again. Ranks that are running keep the weights that they have loaded. To load them again: ${meshwright('restart', ...users)}`;

@@ -1,6 +1,5 @@
 import { isDone } from '../../apply/execute.ts';
 import { type PlaybookWork, stepsOf } from '../../apply/playbook-report.ts';
-import { runPlaybook } from '../../apply/run-playbook.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { packageText, sourceFile } from '../../desired/package-source.ts';
 import { extraName } from '../../desired/settle/settle-trees.ts';
@@ -10,18 +9,17 @@ import type { EffectTotal, Plan, StepReport } from '../../engine/plan/plan.ts';
 import type { DesiredNode, UnreadArchive } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
-import type { NodeName } from '../../model/node.ts';
 import { upperFirst } from '../../model/text/prose.ts';
 import { isListed, type UnmadeRuntime, unmadeRuntimes } from '../../rack/artifacts/runtimes/list-packages.ts';
-import type { SettledCluster } from '../cluster/settle-cluster.ts';
+import type { Goal } from '../../rack/goal.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
 import { lookAndSettle } from '../look/look-and-plan.ts';
 import type { Consent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run } from '../verb.ts';
-import { playbookOf } from './act-on.ts';
-import { playbookOptions } from './change-nodes.ts';
+import { actOn, type CommandSpec, playbookOf } from './act-on.ts';
+import type { ClusterTargets } from './hash-first.ts';
 import { takeMade } from './read-made.ts';
 
 interface MadeLists {
@@ -31,11 +29,8 @@ interface MadeLists {
   readonly hasChanged: boolean;
 }
 
-interface ListWork {
-  readonly cluster: SettledCluster;
-  /** The nodes that may make a list. */
-  readonly targets: readonly NodeName[];
-  readonly ways: SshTargets;
+/** Any of the targets may make a list. */
+interface ListWork extends ClusterTargets {
   /** The consent to the plan that makes the lists, and in advance to the one that follows. */
   readonly consent: Consent;
 }
@@ -105,30 +100,31 @@ async function makeOn(
   node: DesiredNode,
   wanted: readonly UnmadeRuntime[],
 ): Promise<Pick<MadeLists, 'hasChanged'> & { readonly isTried: boolean; readonly results: readonly ListResult[] }> {
-  const lists = { kind: 'list-packages', names: wanted.map(({ runtime }) => runtime.name) } as const;
+  const goal: Goal = { kind: 'list-packages', names: wanted.map(({ runtime }) => runtime.name) };
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
   const results: ListResult[] = [];
-  const options = await playbookOptions(run, {
+  const command: CommandSpec = {
     verb: 'apply',
+    playbook: playbookOf('apply', { kind: 'goal', goal }, { kind: 'converge', only: ['staging'] }),
     scope: { desired: cluster.fleet, targets: [node.name] },
-    ways,
     consent: {
       ...work.consent,
       give: (plan, question) =>
         work.consent.give({ ...plan, effects: [...plan.effects, ...(isListing(plan) ? later : [])] }, question),
     },
-    // The second plan only removes what the first one left on the node.
-    show: (plan) => (isListing(plan) ? showPlan(run, { ...plan, later }, { lock }) : undefined),
-    question: () => `${upperFirst(listText(wanted.map(({ made }) => taskText(made))))} on ${node.name}?`,
-    afterTask: async (done) => {
-      if (done.task.kind !== 'list-packages') return;
-      for (const one of wanted) results.push(...(await resultOf(run, { one, node, ways }, done)));
+    texts: {
+      // The second plan only removes what the first one left on the node.
+      show: (plan) => (isListing(plan) ? showPlan(run, { ...plan, later }, { lock }) : undefined),
+      question: () => `${upperFirst(listText(wanted.map(({ made }) => taskText(made))))} on ${node.name}?`,
     },
-  });
-  const { isDeclined, ...report } = await runPlaybook(
-    playbookOf('apply', lists, { kind: 'converge', only: ['staging'] }),
-    options,
-  );
+    hooks: {
+      afterTask: async (done) => {
+        if (done.task.kind !== 'goal') return;
+        for (const one of wanted) results.push(...(await resultOf(run, { one, node, ways }, done)));
+      },
+    },
+  };
+  const { isDeclined, ...report } = (await actOn(run, command, cluster, ways)).outcome.report;
   if (isDeclined) {
     return { isTried: true, hasChanged: false, results: wanted.map((one) => ({ one, problem: 'You declined.' })) };
   }

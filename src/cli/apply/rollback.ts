@@ -22,9 +22,11 @@ import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.t
 import { openTargets } from '../cluster/ssh-targets.ts';
 import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
-import { showParagraph } from '../terminal/console.ts';
+import { createConsent } from '../plan/consent.ts';
+import { paragraphText } from '../terminal/console.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
-import { actOn, playbookOf } from './act-on.ts';
+import { actOn } from './act-on.ts';
+import { reaching } from './final-check.ts';
 import { exitOf } from './run-outcome.ts';
 
 /** `rollback RUNTIME`: returns a runtime to the older version kept on its nodes, or with --undo to the newer one. */
@@ -38,7 +40,6 @@ export const rollback: VerbBody = async (run) => {
   const from = runtime.takenBackFrom ?? runtime.digest;
   if (from === undefined) throw new Error(`${runtime.name} is settled`);
   const users = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));
-  const goal = { kind: 'converge', only: ['runtime', 'placement'] } as const;
   const back = isUndo
     ? undefined
     : { from, to: olderVersion({ runtime, nodes, to }, await observeNodes(run, users, ways)) };
@@ -49,31 +50,28 @@ export const rollback: VerbBody = async (run) => {
     isLockWritten ??= await changeLock(cluster.lockPlace, (now) => withTakenBack(now, runtime.name, back));
   };
   let hasRun = true;
-  const code = await actOn(
+  const ended = await actOn(
     run,
     {
       verb: 'rollback',
-      playbook: playbookOf('rollback', goal),
-      scope: { desired: fleet, targets: nodes },
-      named: ['interrupt'],
-      judged: nodes,
-      goal,
+      ...reaching({ kind: 'converge', only: ['runtime', 'placement'] }, { desired: fleet, targets: nodes }),
+      consent: createConsent(run, { named: ['interrupt'] }),
       // Recorded before the first step so that the next apply finishes an interrupted run. This happens under the
       // leases so that a refused run changes nothing.
-      onLeased: keep,
-      keepLock: async (outcome) => {
+      hooks: { onLeased: keep },
+      ending: async (outcome) => {
         hasRun = isLockWritten !== undefined;
         // Without changes, the nodes already have the desired version, and the user was not asked.
         if (!run.signal.aborted && exitOf(outcome) === exitCode.done) await keep();
-        return isLockWritten === true;
+        return { lock: { written: isLockWritten === true }, closing: [closingText(cluster, runtime, back)] };
       },
-      closing: () => [closingText(cluster, runtime, back)],
     },
-    { cluster, ways },
+    cluster,
+    ways,
   );
-  if (hasRun || code !== exitCode.done || run.options.json) return code;
-  for (const line of unchangedTexts(cluster, runtime, back)) showParagraph(run.console, line);
-  return code;
+  if (hasRun || ended.exit !== exitCode.done) return ended;
+  const more = unchangedTexts(cluster, runtime, back).map((line) => paragraphText(run.console, line));
+  return { ...ended, text: `${ended.text}${more.join('')}` };
 };
 
 /** What a run without changes says. A repeated --undo converges like the first, which may have been interrupted. */

@@ -7,6 +7,7 @@ import { type Diagnostic, hasTrait, isHandsWork } from '../../diagnostics/diagno
 import { documentHead } from '../../diagnostics/json.ts';
 import { proseText, type Reader } from '../../diagnostics/prose-text.ts';
 import type { Plan, StepReport, Waiting } from '../../engine/plan/plan.ts';
+import { kindOfTask } from '../../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { ReportDocument } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
@@ -31,14 +32,7 @@ import {
   uncheckedText,
 } from '../../report/run/apply-text.ts';
 import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
-import {
-  diagnosticsJson,
-  logFindings,
-  pageFor,
-  showDiagnostics,
-  showJson,
-  showParagraph,
-} from '../terminal/console.ts';
+import { diagnosticsJson, type Ended, pageFor, paragraphText } from '../terminal/console.ts';
 import { exitOfSignal } from '../terminal/signals.ts';
 import { mendingText, type Run } from '../verb.ts';
 
@@ -52,28 +46,46 @@ const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
   [exitCode.terminated]: 'interrupted',
 };
 
-/** Shows the result of a run as text or as one document, and returns the exit code. */
-export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundings): ExitCode {
+/** The result of a command that changes nodes, and the outcome that it shows. */
+export interface EndedRun extends Ended<ReportDocument> {
+  readonly exit: ExitCode;
+  readonly outcome: RunOutcome;
+}
+
+/** The result of a run as text and as one document. */
+export function endedRun(run: Run, ended: RunOutcome, about: OutcomeSurroundings): EndedRun {
   const outcome = { ...ended, ...given({ interruptedBy: exitOfSignal(run.signal) }) };
-  const code = exitOf(outcome);
   const counts = countsOf(outcome);
   const diagnostics = toldProblems(outcome);
-  logFindings(run, diagnostics);
-  if (outcome.last !== undefined) run.log?.write({ kind: 'plan', plan: outcome.last.plan });
-  if (run.options.json) {
-    showJson(run.console, reportJson(outcome, { ...about, counts, diagnostics }, run.console));
-    return code;
-  }
-  const page = pageFor(run.console);
-  showDiagnostics(run.console, gatherAlike([...diagnostics, ...newOffers(outcome)]));
+  const { last } = outcome;
+  return {
+    outcome,
+    exit: exitOf(outcome),
+    document: reportJson(outcome, { ...about, counts, diagnostics }, run.console),
+    problems: gatherAlike([...diagnostics, ...newOffers(outcome)]),
+    text: outcomeText(run, outcome, { ...about, counts }),
+    events: [
+      ...diagnostics.map((diagnostic) => ({ kind: 'finding' as const, diagnostic })),
+      ...(last === undefined ? [] : [{ kind: 'plan' as const, plan: last.plan }]),
+    ],
+  };
+}
+
+function outcomeText(
+  { console }: Run,
+  outcome: RunOutcome,
+  about: Pick<ReportSurroundings, 'checked' | 'closing' | 'counts'>,
+): string {
+  const page = pageFor(console);
+  const code = exitOf(outcome);
   const { last, report } = outcome;
   const hasRun = report.works.length > 0;
   // If nothing ran, the plan above is sufficient.
-  if (!hasRun && code !== exitCode.nothingChanged) return code;
+  if (!hasRun && code !== exitCode.nothingChanged) return '';
   const blockers = (last?.plan ?? keptWork(report))?.blockers ?? [];
   const list = hasRun ? blockerBlocks(blockers, page) : [];
   const end = endOf(code, outcome, blockers);
-  const text = last === undefined ? uncheckedText(end, counts) : summaryText(end, counts, about.checked);
+  const text = last === undefined ? uncheckedText(end, about.counts) : summaryText(end, about.counts, about.checked);
   const closing = (about.closing ?? []).flatMap((line) => fitLines(proseText(line, page, firmSpace), page.columns));
   const blocks = [
     ...unshownBlocks(outcome, page),
@@ -81,12 +93,9 @@ export function showOutcome(run: Run, ended: RunOutcome, about: OutcomeSurroundi
     fitLines(text, page.columns),
     ...(closing.length === 0 ? [] : [closing]),
   ];
-  for (const lines of blocks) run.console.out(`\n${lines.join('\n')}\n`);
-  if (page.isSimulated && hasRun && blockers.some(({ isHands }) => isHands)) {
-    run.console.out('\n');
-    showParagraph(run.console, mendingText);
-  }
-  return code;
+  const isMended = page.isSimulated && hasRun && blockers.some(({ isHands }) => isHands);
+  const shown = blocks.map((lines) => `\n${lines.join('\n')}\n`).join('');
+  return isMended ? `${shown}\n${paragraphText(console, mendingText)}` : shown;
 }
 
 /** Fallbacks that can be started since a start of this run failed. Earlier offers were shown with their plan. */
@@ -138,11 +147,11 @@ function countsOf(outcome: RunOutcome): RunCounts {
   return countRun({ planned: plannedChanges(outcome), last: plan, desired: fleet, observation, targets });
 }
 
-interface ReportSurroundings extends OutcomeSurroundings {
+type ReportSurroundings = OutcomeSurroundings & {
   readonly counts: RunCounts;
   /** The run's own problems. */
   readonly diagnostics: readonly Diagnostic[];
-}
+};
 
 /** The result of a run as JSON (`schemas/report.schema.json`). */
 function reportJson(outcome: RunOutcome, about: ReportSurroundings, reader: Reader): ReportDocument {
@@ -199,11 +208,11 @@ const firstOfEach = <T>(all: readonly T[], keyOf: (one: T) => string): readonly 
 /** The reasons why work of these kinds was not done: waiting changes and their blockers, without duplicates. */
 function keptBy(
   works: PlaybookReport['works'],
-  isMeant: (kind: PlaybookReport['works'][number]['task']['kind']) => boolean,
+  isIncluded: (kind: ReturnType<typeof kindOfTask>) => boolean,
   first: readonly Kept[],
 ): Kept | undefined {
-  const kept = works.flatMap(({ task, plan }) =>
-    isMeant(task.kind) && plan !== undefined && plan.waiting.length > 0 ? [plan] : [],
+  const kept = works.flatMap((work) =>
+    isIncluded(kindOfTask(work)) && work.plan !== undefined && work.plan.waiting.length > 0 ? [work.plan] : [],
   );
   if (kept.length === 0) return undefined;
   const all = [...first, ...kept];
@@ -228,8 +237,9 @@ function missedStops(works: PlaybookReport['works']): readonly Change[] {
   const touched = stepsOf({ works }).filter((one) => rankOf(one.step) !== undefined && isDone(one));
   const isMissed = (step: Step): boolean =>
     rankOf(step) !== undefined && !touched.some((one) => rankOf(one.step) === rankOf(step));
-  return works.flatMap(({ task, plan, run }) => {
-    if (task.kind !== 'stop' || plan === undefined || run === undefined) return [];
+  return works.flatMap((work) => {
+    const { plan, run } = work;
+    if (kindOfTask(work) !== 'stop' || plan === undefined || run === undefined) return [];
     const missed = run.steps.flatMap(({ step }) => (isMissed(step) ? step.changes : []));
     return plan.changes.filter(({ id }) => missed.includes(id));
   });
@@ -273,13 +283,6 @@ export interface RunOutcome {
   readonly interruptedBy?: ExitCode;
 }
 
-/** A run's outcome, including the final check, if any. */
-export const outcomeOf = (
-  report: PlaybookReport,
-  about: Pick<JudgedPlan, 'goal' | 'fleet' | 'targets'>,
-  last: Pick<JudgedPlan, 'plan' | 'observation'> | undefined,
-): RunOutcome => ({ targets: about.targets, report, ...(last === undefined ? {} : { last: { ...last, ...about } }) });
-
 /** The report of a run that did not start. */
 export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   works: [],
@@ -290,8 +293,9 @@ export const nothingRun = (nodes: readonly NodeName[]): PlaybookReport => ({
   refusal: [],
 });
 
-interface OutcomeSurroundings
-  extends Pick<ReportDocument, 'cluster' | 'verb' | 'playbook' | 'lock' | 'serving' | 'hashed'> {
+/** What a command adds to its outcome. */
+export interface OutcomeParts extends Pick<ReportDocument, 'serving' | 'hashed'> {
+  readonly lock?: Partial<ReportDocument['lock']>;
   /** The result of the final check if nothing is left to do: `chat is stopped`. */
   readonly checked?: string;
   /** Problems that were shown before the run and that it repairs. */
@@ -299,6 +303,8 @@ interface OutcomeSurroundings
   /** Closing sentences for people, such as how to turn Macs on again. */
   readonly closing?: readonly Prose[];
 }
+
+type OutcomeSurroundings = OutcomeParts & Pick<ReportDocument, 'cluster' | 'verb' | 'playbook' | 'lock'>;
 
 const plannedChanges = ({ report }: RunOutcome): readonly Change[] =>
   report.works.flatMap(({ plan, run }) => (plan === undefined || run === undefined ? [] : plan.changes));
@@ -365,8 +371,9 @@ function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
  * True if work on a node did not start because it waits for something, which needs a manual step and is not a failure.
  * A plan for the whole file never fails because of waiting changes. Only this work's own plan counts.
  */
-function isKept(name: NodeName, { task, plan, run }: PlaybookWork): boolean {
-  if (task.kind === 'converge' || task.kind === 'verify') return false;
+function isKept(name: NodeName, work: PlaybookWork): boolean {
+  const { plan, run } = work;
+  if (kindOfTask(work) === 'converge' || kindOfTask(work) === 'verify') return false;
   const isBegun = run?.steps.some(({ step }) => step.node === name) === true;
   return !isBegun && plan?.waiting.some(({ node, isUnknown }) => node === name && !isUnknown) === true;
 }

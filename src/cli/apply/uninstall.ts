@@ -1,5 +1,4 @@
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
-import { runPlaybook } from '../../apply/run-playbook.ts';
 import { everyNode } from '../../desired/layouts.ts';
 import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/settle/settle.ts';
 import { hasTrait } from '../../diagnostics/diagnostic.ts';
@@ -8,46 +7,78 @@ import { makePlan } from '../../engine/plan/make-plan.ts';
 import { inFleetOrder } from '../../engine/playbooks/expand.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
+import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
-import type { Goal } from '../../rack/goal.ts';
+import type { GoalOf } from '../../rack/goal.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import { fitLines } from '../../report/page.ts';
-import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { changeLock } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { namedNodes } from '../cluster/targets.ts';
-import type { ExitCode } from '../exit-codes.ts';
 import type { LookedPlan } from '../look/look-and-plan.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
 import { showPlan } from '../plan/plan-document.ts';
 import type { Run, VerbBody } from '../verb.ts';
-import { playbookOf } from './act-on.ts';
-import { playbookOptions } from './change-nodes.ts';
-import { nothingRun, outcomeOf, type RunOutcome, showOutcome } from './run-outcome.ts';
-
-/** The result, the nodes that no longer accept a login, and a flag that shows whether the run has written the lock. */
-interface Ended {
-  readonly outcome: RunOutcome;
-  readonly gone: readonly NodeName[];
-  readonly isLockWritten?: boolean;
-}
+import { actOn, type CommandSpec } from './act-on.ts';
 
 /** `uninstall NODE…|--all`: removes meshwright from nodes, SSH access last. */
 export const uninstall: VerbBody = async (run) => {
   const call = uninstallCall(run);
   const observation = await observeNodes(run, call.toSee, call.ways);
   const wanted = uninstallationOf(run, call, observation);
-  const gone = goneBefore(wanted, observation);
-  const about = withoutGone(wanted, gone);
+  const before = goneBefore(wanted, observation);
+  const about = withoutGone(wanted, before);
   const looked = planSeen(about, observation);
-  if (!run.options.json && gone.length > 0)
-    run.console.out(`${fitLines(goneText(gone), run.console.columns).join('\n')}\n\n`);
+  const { columns } = run.console;
+  if (!run.options.json && before.length > 0) run.console.out(`${fitLines(goneText(before), columns).join('\n')}\n\n`);
   show(run, about, looked, wanted.goal);
-  return end(run, about, await carryOut(run, about, looked, gone));
+  const { cluster, goal, fleet } = about;
+  const known = [...cluster.lock.nodes, ...Object.keys(cluster.lock.identities ?? {})];
+  let isLockWritten = false;
+  let closing: readonly string[] = [];
+  const command: CommandSpec = {
+    verb: 'uninstall',
+    scope: { desired: fleet, targets: about.targets },
+    // Uninstalling implies stopping the placements. Models are deleted only with --models.
+    consent: createConsent(run, { named: ['interrupt', ...(goal.models ? (['delete'] as const) : [])] }),
+    texts: { question: () => `Remove meshwright from ${listText(goal.nodes)} as shown above?` },
+    goal,
+    first: { looked },
+    check: (report) => {
+      const left = withoutGone(about, goneNow(report));
+      const targets = left.goal.nodes;
+      const last = report.observation && { goal: goal.kind, fleet, targets, ...planSeen(left, report.observation) };
+      return { targets, ...given({ last }) };
+    },
+    // If the run is interrupted after the last script, a refused login would not otherwise prove that the node is done.
+    hooks: {
+      onWithdraw: async (node) => {
+        if (await changeLock(cluster.lockPlace, (now) => withWithdrawal(now, node))) isLockWritten = true;
+      },
+    },
+    ending: async ({ report, last, targets }) => {
+      const gone = [...before, ...goneNow(report)];
+      const clean = last === undefined ? [] : targets.filter((name) => isClean(name, last.plan));
+      const done = report.isDeclined ? [] : [...gone, ...clean].toSorted();
+      const answered = last === undefined ? [] : targets.filter((name) => Object.hasOwn(last.plan.observed, name));
+      if (await changeLock(cluster.lockPlace, (now) => lockAfter(now, { done, gone, answered }))) isLockWritten = true;
+      closing = closingLines(
+        done.filter((name) => known.includes(name)),
+        gone,
+        about,
+      );
+      return { lock: { written: isLockWritten }, closing };
+    },
+  };
+  const ended = await actOn(run, command, cluster, about.ways);
+  // If nothing ran, the outcome has no closing lines, but a change to the lock is still reported.
+  if (ended.outcome.report.works.length > 0 || closing.length === 0) return ended;
+  const lines = closing.flatMap((line) => fitLines(line, columns));
+  return { ...ended, text: `${ended.text}\n${lines.join('\n')}\n` };
 };
 
 const goneText = (gone: readonly NodeName[]): string =>
@@ -57,87 +88,15 @@ function show(
   run: Run,
   { cluster, goal }: Uninstallation,
   { plan }: Pick<LookedPlan, 'plan'>,
-  wanted: UninstallGoal = goal,
+  wanted: Uninstallation['goal'],
 ): void {
   const isSeen = goal.nodes.every((node) => Object.hasOwn(plan.observed, node));
   const nothing = isSeen ? { nothing: `meshwright is completely removed from ${listText(wanted.nodes)}.` } : {};
   showPlan(run, plan, { lock: { shown: cluster.lockPlace.shown, additions: [] }, ...nothing });
 }
 
-const questionFor = ({ nodes }: UninstallGoal): string => `Remove meshwright from ${listText(nodes)} as shown above?`;
-
-async function carryOut(
-  run: Run,
-  about: Uninstallation,
-  looked: LookedPlan,
-  before: readonly NodeName[],
-): Promise<Ended> {
-  const { cluster, goal } = about;
-  const consent = createConsent(run, {
-    // Uninstalling implies stopping the placements. Models are deleted only with --models.
-    named: ['interrupt', ...(goal.models ? (['delete'] as const) : [])],
-    allowable: [],
-    isAgreed: run.options.yes === true,
-  });
-  const hasWork = hasMachineSteps(looked.plan);
-  if (!hasWork || !(await consent.give(looked.plan, questionFor(goal)))) {
-    const report = { ...nothingRun(goal.nodes), isDeclined: hasWork };
-    return { outcome: judged(about, looked, report), gone: before };
-  }
-  let isLockWritten = false;
-  const options = await playbookOptions(run, {
-    verb: 'uninstall',
-    scope: { desired: about.fleet, targets: about.targets },
-    ways: about.ways,
-    consent,
-    // If the run is interrupted after the last script, a refused login would not otherwise prove that the node is done.
-    onWithdraw: async (node) => {
-      if (await changeLock(cluster.lockPlace, (now) => withWithdrawal(now, node))) isLockWritten = true;
-    },
-    show: (next) => show(run, about, { plan: next }),
-    question: () => questionFor(goal),
-    first: looked,
-  });
-  const report = await runPlaybook(playbookOf('uninstall', goal), options);
-  return { ...seen(about, report, before), isLockWritten };
-}
-
-const judged = ({ fleet, goal }: Uninstallation, looked: LookedPlan | undefined, report: PlaybookReport): RunOutcome =>
-  outcomeOf(report, { goal: goal.kind, fleet, targets: goal.nodes }, looked);
-
-/** The result, based on the last observation. A node that refuses the login after the last script is done. */
-function seen(about: Uninstallation, report: PlaybookReport, before: readonly NodeName[]): Ended {
-  const { observation } = report;
-  if (observation === undefined) return { outcome: judged(about, undefined, report), gone: before };
-  const now = goneNow(report, observation);
-  const there = withoutGone(about, now);
-  return { outcome: judged(there, planSeen(there, observation), report), gone: [...before, ...now] };
-}
-
 const isClean = (name: NodeName, { observed, changes, waiting, blockers }: LookedPlan['plan']): boolean =>
   Object.hasOwn(observed, name) && ![...changes, ...waiting, ...blockers].some(({ node }) => node === name);
-
-async function end(
-  run: Run,
-  about: Uninstallation,
-  { outcome, gone, isLockWritten = false }: Ended,
-): Promise<ExitCode> {
-  const { cluster, fleet } = about;
-  const { report, last, targets } = outcome;
-  const clean = last === undefined ? [] : targets.filter((name) => isClean(name, last.plan));
-  const done = report.isDeclined ? [] : [...gone, ...clean].toSorted();
-  const answered = last === undefined ? [] : targets.filter((name) => Object.hasOwn(last.plan.observed, name));
-  const known = [...cluster.lock.nodes, ...Object.keys(cluster.lock.identities ?? {})];
-  const isEndWritten = await changeLock(cluster.lockPlace, (now) => lockAfter(now, { done, gone, answered }));
-  const told = done.filter((name) => known.includes(name));
-  const closing = closingLines(told, gone, about);
-  const lock = { path: cluster.lockPlace.path, written: isLockWritten || isEndWritten, additions: [] };
-  const code = showOutcome(run, outcome, { cluster: fleet.name, verb: 'uninstall', lock, closing });
-  // If nothing ran, the outcome prints no closing lines, but a change to the lock is still reported.
-  if (report.works.length === 0 && !run.options.json && closing.length > 0)
-    run.console.out(`\n${closing.flatMap((line) => fitLines(line, run.console.columns)).join('\n')}\n`);
-  return code;
-}
 
 type After = Readonly<Record<'done' | 'gone' | 'answered', readonly NodeName[]>>;
 
@@ -162,15 +121,13 @@ function closingLines(
   ];
 }
 
-type UninstallGoal = Extract<Goal, { kind: 'uninstall' }>;
-
 /** The context of one uninstallation. */
 export interface Uninstallation {
   readonly cluster: SettledCluster;
   readonly ways: SshTargets;
   /** The fleet without the placements on these nodes. */
   readonly fleet: DesiredFleet;
-  readonly goal: UninstallGoal;
+  readonly goal: GoalOf<'uninstall'>;
   /** These nodes, and the other nodes of their placements, where ranks are also stopped. */
   readonly targets: readonly NodeName[];
 }
@@ -223,7 +180,9 @@ export const goneBefore = ({ cluster, goal }: Uninstallation, observation: Fleet
   goal.nodes.filter((node) => refusesLogin(observation, node) && (cluster.lock.withdrawing ?? []).includes(node));
 
 /** Nodes from which this run removed SSH access and which now refuse the login. */
-function goneNow(report: Pick<PlaybookReport, 'works'>, observation: FleetObservation): readonly NodeName[] {
+function goneNow(report: Pick<PlaybookReport, 'works' | 'observation'>): readonly NodeName[] {
+  const { observation } = report;
+  if (observation === undefined) return [];
   const withdrawn = stepsOf(report).filter(
     ({ step: { act }, outcome }) =>
       act.kind === 'script' && act.name === 'withdraw-node' && (outcome === 'changed' || outcome === 'unknown'),

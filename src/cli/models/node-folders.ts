@@ -1,7 +1,6 @@
 import { isDone } from '../../apply/execute.ts';
 import { leaseHeld } from '../../apply/lease/lease-keeper.ts';
 import { type PlaybookReport, stepsOf } from '../../apply/playbook-report.ts';
-import { runPlaybook } from '../../apply/run-playbook.ts';
 import type { FolderFact, PlaceOf } from '../../desired/settle/settle-trees.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet, UnreadSource } from '../../model/desired.ts';
@@ -19,10 +18,9 @@ import {
   parseFolderList,
   readingNodes,
 } from '../../rack/artifacts/models/list-folders.ts';
-import { playbookOf } from '../apply/act-on.ts';
-import { playbookOptions } from '../apply/change-nodes.ts';
+import { actOn, type CommandSpec } from '../apply/act-on.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
-import { lockedFleet } from '../cluster/settle-cluster.ts';
+import { lockBefore, lockedFleet } from '../cluster/settle-cluster.ts';
 import { openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { answerText, askNodes, isAnswered } from '../look/observe-fleet.ts';
 import { createConsent } from '../plan/consent.ts';
@@ -54,17 +52,15 @@ export async function listNodeFolders(
   const targets = fleet.nodes.map(({ name }) => name).filter((name) => [...nodesOf.values()].flat().includes(name));
   if (targets.length === 0) return { folders: foldersOf(models, nodesOf, []), isLeased: false };
   const ways = openTargets(run, opened);
-  const goal = { kind: 'list-folders' as const, names: models.map(({ name }) => name) };
-  const change = {
+  const command: CommandSpec = {
     verb: 'models lock',
+    goal: { kind: 'list-folders', names: models.map(({ name }) => name) },
     scope: { desired: fleet, targets },
-    ways,
     // Reading disturbs nothing, so that nothing is shown before it and no question is asked.
-    consent: createConsent(run, { named: [], allowable: [], isAgreed: true }),
-    show: () => {},
-    question: () => '',
+    consent: createConsent(run, { isAgreed: true }),
+    texts: { show: () => {} },
   };
-  const report = await runPlaybook(playbookOf('models lock', goal), await playbookOptions(run, change));
+  const { report } = (await actOn(run, command, { opened, ...lockBefore(run, opened) }, ways)).outcome;
   run.signal.throwIfAborted();
   const isLeased = report.works.some(({ refusals }) => refusals.length > 0);
   const lists = await Promise.all(

@@ -1,10 +1,11 @@
 import { given } from '../../model/given.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import { actOn, playbookOf } from '../apply/act-on.ts';
+import { actOn, type CommandSpec } from '../apply/act-on.ts';
+import { reaching } from '../apply/final-check.ts';
 import { openCluster, targetedNodes } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
-import { openTargets } from '../cluster/ssh-targets.ts';
+import { createConsent } from '../plan/consent.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `models prune NAME…|--all`: deletes models that the file does not declare. */
@@ -15,19 +16,13 @@ export const modelsPrune: VerbBody = async (run) => {
   // A model whose list of files is not in the lock is still declared.
   const fleet = { ...cluster.fleet, models: lockedFleet(run, opened).models };
   const targets = targetedNodes(run, fleet, []).map(({ name }) => name);
-  const goal = { kind: 'prune' as const, ...given({ names }) };
-  const action = {
+  const command: CommandSpec = {
     verb: 'models prune',
-    playbook: playbookOf('models prune', goal),
-    scope: { desired: fleet, targets },
-    named: [],
-    allowable: ['delete' as const],
-    judged: targets,
-    goal,
-    nothing: `Nothing to delete: no node that was reached has ${names === undefined ? 'a model' : `a version of ${names.join(' or ')}`} that is not in the file.`,
-    checked: 'nothing is left to delete',
+    ...reaching({ kind: 'prune', ...given({ names }) }, { desired: fleet, targets }),
+    consent: createConsent(run, { allowable: ['delete'] }),
+    ending: () => ({ checked: 'nothing is left to delete' }),
   };
-  return actOn(run, action, { cluster, ways: openTargets(run, opened) });
+  return actOn(run, command, cluster);
 };
 
 /** The named models; undefined with `--all`. @throws FleetError `cli/usage` */

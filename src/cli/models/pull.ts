@@ -10,10 +10,11 @@ import { modelSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { usedModels } from '../../rack/artifacts/models/model-resource.ts';
-import { actOn, playbookOf } from '../apply/act-on.ts';
+import { actOn, type CommandSpec } from '../apply/act-on.ts';
+import { reaching } from '../apply/final-check.ts';
 import { type OpenedCluster, openCluster, refuseAny, targetedNodes } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
-import { openTargets } from '../cluster/ssh-targets.ts';
+import { createConsent } from '../plan/consent.ts';
 import { withSimulatedServers } from '../sources/simulated-web.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 import { isListable, lockModels } from './lock.ts';
@@ -29,18 +30,17 @@ export const modelsPull: VerbBody = async (run) => {
   const names = models.map(({ name }) => name);
   refuseAny(models.flatMap((one) => notReady(one, isDetached)));
   const targets = readers.filter((one) => one.models.some((name) => names.includes(name))).map(({ node }) => node);
-  const goal = { kind: 'pull' as const, names, isDetached };
-  const action = {
+  const { check, ...common } = reaching({ kind: 'pull', names, isDetached }, { desired: fleet, targets });
+  const command: CommandSpec = {
     verb: 'models pull',
-    playbook: playbookOf('models pull', goal),
-    scope: { desired: fleet, targets },
-    named: [],
-    judged: targets,
-    checked: 'the models are complete',
-    ...(isDetached ? { closing: detachedLines(names) } : { goal }),
+    ...common,
+    consent: createConsent(run, {}),
+    // After --detach, nothing is complete yet.
+    ...(isDetached
+      ? { ending: ({ report }) => ({ closing: detachedLines(names, report) }) }
+      : { check, ending: () => ({ checked: 'the models are complete' }) }),
   };
-  const cluster = { ...settleFromLock(run, opened), fleet };
-  return actOn(run, action, { cluster, ways: openTargets(run, opened) });
+  return actOn(run, command, settleFromLock(run, opened));
 };
 
 /** A targeted node with the models that its placements read. */
@@ -78,20 +78,18 @@ async function lockMissing(run: Run, opened: OpenedCluster, models: readonly Des
 }
 
 /** What comes next after `--detach`. */
-const detachedLines =
-  (names: readonly string[]) =>
-  ({ works }: PlaybookReport): readonly Prose[] => {
-    if (stepsOf({ works }).some((one) => one.step.act.kind === 'job' && isDone(one))) {
-      return [
-        prose`The nodes continue without this computer. To follow them: ${meshwright('models list', ...names)}`,
-        prose`The next apply publishes the models. To publish them without it: ${meshwright('models pull', ...names)}`,
-      ];
-    }
-    const isComplete = works.every(
-      ({ plan, failed }) => failed.length === 0 && plan?.steps.length === 0 && plan.waiting.length === 0,
-    );
-    return isComplete ? [prose`The nodes already have the models.`] : [];
-  };
+function detachedLines(names: readonly string[], { works }: PlaybookReport): readonly Prose[] {
+  if (stepsOf({ works }).some((one) => one.step.act.kind === 'job' && isDone(one))) {
+    return [
+      prose`The nodes continue without this computer. To follow them: ${meshwright('models list', ...names)}`,
+      prose`The next apply publishes the models. To publish them without it: ${meshwright('models pull', ...names)}`,
+    ];
+  }
+  const isComplete = works.every(
+    ({ plan, failed }) => failed.length === 0 && plan?.steps.length === 0 && plan.waiting.length === 0,
+  );
+  return isComplete ? [prose`The nodes already have the models.`] : [];
+}
 
 /**
  * The named models; with `--all`, those that are read by a targeted node.

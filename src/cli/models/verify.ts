@@ -3,11 +3,12 @@ import type { NodeName } from '../../model/node.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { type ModelsInput, wrongCopyLines } from '../../report/models.ts';
-import { actOn, playbookOf } from '../apply/act-on.ts';
+import { actOn, type CommandSpec } from '../apply/act-on.ts';
+import type { EndedRun } from '../apply/run-outcome.ts';
 import { openCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet, settleFromLock } from '../cluster/settle-cluster.ts';
-import { openTargets } from '../cluster/ssh-targets.ts';
 import { codeForNodes, type ExitCode, exitCode, firstOf, type NodeVerdict, verdictOf } from '../exit-codes.ts';
+import { createConsent } from '../plan/consent.ts';
 import { pageFor } from '../terminal/console.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { seeModels, showModels } from './list.ts';
@@ -30,9 +31,10 @@ export const modelsVerify: VerbBody = async (run) => {
     run.console.out('\nNothing to hash: no node that was reached has a complete copy.\n');
     return code;
   }
+  if (!run.options.json) run.console.out('\n');
   const hashed = await hashFiles(run, opened, nodes, input);
-  if (!run.options.json) run.console.out(endText(run, input, firstOf([code, hashed])));
-  return firstOf([code, hashed]);
+  const exit = firstOf([code, hashed.exit]);
+  return { ...hashed, exit, text: `${hashed.text}${endText(run, input, exit)}` };
 };
 
 /** The copies that were wrong before, which were not hashed; the files that were hashed are in the run's own result. */
@@ -55,19 +57,15 @@ function hashFiles(
   opened: ReturnType<typeof openCluster>,
   targets: readonly NodeName[],
   { models }: ModelsInput,
-): Promise<ExitCode> {
+): Promise<EndedRun> {
   const cluster = settleFromLock(run, opened);
   const fleet = { ...cluster.fleet, models: lockedFleet(run, opened).models };
-  const goal = { kind: 'verify-models' as const, names: models.map(({ model }) => model.name) };
-  const action = {
+  const command: CommandSpec = {
     verb: 'models verify',
-    playbook: playbookOf('models verify', goal),
+    goal: { kind: 'verify-models', names: models.map(({ model }) => model.name) },
     scope: { desired: fleet, targets },
-    named: [],
-    judged: targets,
+    // Hashing disturbs nothing, so that no question is asked.
+    consent: createConsent(run, { isAgreed: true }),
   };
-  if (!run.options.json) run.console.out('\n');
-  // Hashing disturbs nothing, so that no question is asked.
-  const agreed = { ...run, options: { ...run.options, yes: true } };
-  return actOn(agreed, action, { cluster, ways: openTargets(run, opened) });
+  return actOn(run, command, cluster);
 }

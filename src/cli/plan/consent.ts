@@ -19,11 +19,11 @@ export type GuardedEffect = (typeof guarded)[number];
 /** The effects that a command may have without asking. */
 export interface ConsentPolicy {
   /** Effects that the command implies: `reboot` implies a reboot. */
-  readonly named: readonly GuardedEffect[];
+  readonly named?: readonly GuardedEffect[];
   /** Further effects of its plans, which the user can name in `--allow`. */
-  readonly allowable: readonly GuardedEffect[];
-  /** True if consent was given in advance, by `--yes` or a saved plan. */
-  readonly isAgreed: boolean;
+  readonly allowable?: readonly GuardedEffect[];
+  /** True if consent was given in advance: by default with `--yes`. */
+  readonly isAgreed?: boolean;
   /** True if the command has changed a node before these plans. */
   readonly hasChanged?: boolean;
 }
@@ -65,30 +65,30 @@ export interface Consent {
 
 /** Creates a run's consent, which has not been given yet. */
 export function createConsent(run: Run, policy: ConsentPolicy): Consent {
-  const allowed = allowedEffects(run, policy.allowable);
+  const { named = [], allowable = [], isAgreed = run.options.yes === true, hasChanged = false } = policy;
+  const allowed = allowedEffects(run, allowable);
   const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
   const isUnapproved = (one: EffectTotal): boolean =>
-    isGuarded(one) && ![...allowed, ...policy.named].some((kind) => kind === one.kind);
-  const { hasChanged = false } = policy;
+    isGuarded(one) && ![...allowed, ...named].some((kind) => kind === one.kind);
   let hasBegun = false;
   return {
     foresee: (effects) => {
       const unapproved = effects.filter(isUnapproved);
-      if (unapproved.length > 0 && !canAsk(run)) throw notAllowed(unapproved, policy, false);
+      if (unapproved.length > 0 && !canAsk(run)) throw notAllowed(unapproved, allowable, false);
     },
     give: async ({ effects }, question) => {
       const disturbing = effects.filter(isGuarded);
       const unapproved = disturbing.filter(isUnapproved);
       const isLater = hasBegun;
       hasBegun = true;
-      if (policy.isAgreed) {
+      if (isAgreed) {
         if (unapproved.length === 0) return true;
-        if (!canAsk(run)) throw notAllowed(unapproved, policy, isLater || hasChanged);
+        if (!canAsk(run)) throw notAllowed(unapproved, allowable, isLater || hasChanged);
         return askPerson(run, `This ${textOf(unapproved)}.\nAllow this?`);
       }
       if (isLater && disturbing.length === 0) return true;
       if (canAsk(run)) return askPerson(run, question);
-      throw unapproved.length > 0 ? notAllowed(unapproved, policy, isLater || hasChanged) : needsYes(run, question);
+      throw unapproved.length > 0 ? notAllowed(unapproved, allowable, isLater || hasChanged) : needsYes(run, question);
     },
   };
 }
@@ -99,7 +99,11 @@ const canAsk = ({ console, options }: Run): boolean => console.canAsk && !option
 const textOf = (effects: readonly EffectTotal[]): string => effectTexts({ effects, changes: [], steps: [] }).join('; ');
 
 /** @param isLater true if an earlier plan in the same run was confirmed and ran */
-const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy, isLater: boolean): FleetError => {
+const notAllowed = (
+  effects: readonly EffectTotal[],
+  allowable: readonly GuardedEffect[],
+  isLater: boolean,
+): FleetError => {
   const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));
   const kinds = [...new Set(effects.map(({ kind }) => kind))].join(',');
   const done = isLater ? 'Earlier changes from this run remain.' : 'Nothing was changed.';

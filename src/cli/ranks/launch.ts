@@ -35,12 +35,14 @@ import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budge
 import { nodesText } from '../../report/nodes-text.ts';
 import { counted } from '../../report/page.ts';
 import { actOn, playbookOf } from '../apply/act-on.ts';
+import { checkGoal } from '../apply/final-check.ts';
 import { refuseAny } from '../cluster/open-cluster.ts';
 import { type SettledCluster, settleFromLock } from '../cluster/settle-cluster.ts';
 import { closeAll, openSessions, openTargets, type SshTargets } from '../cluster/ssh-targets.ts';
 import { amongApplied, type NamedIn, placementsNamed } from '../cluster/targets.ts';
 import { exitCode } from '../exit-codes.ts';
 import { observeNodes } from '../look/observe-fleet.ts';
+import { createConsent } from '../plan/consent.ts';
 import { type Console, showDiagnostics } from '../terminal/console.ts';
 import { type Run, textOption, usageError, type VerbBody } from '../verb.ts';
 
@@ -62,37 +64,43 @@ export const launch: VerbBody = async (run) => {
     if (!ranks.isRunning) engine.abort(run.signal.reason);
   };
   run.signal.addEventListener('abort', pass, { once: true });
-  const code = await actOn(
+  const scope = { desired: cluster.fleet, targets: nodes.map(({ name }) => name) };
+  const ended = await actOn(
     { ...run, signal: engine.signal },
     {
       verb: 'launch',
       playbook: launchPlaybook,
-      scope: { desired: cluster.fleet, targets: nodes.map(({ name }) => name) },
-      named: ['interrupt'],
-      allowable: ['rdma-start'],
-      judged: nodes.map(({ name }) => name),
-      goal: { kind: 'start', placements: servedOn(cluster.fleet, nodes), near: nodes.map(({ name }) => name) },
-      tells: leasedText,
-      afterTask: async (work, lost) => {
-        const isReady = work.task.kind === 'run' && work.failed.length === 0 && work.refusals.length === 0;
-        if (!isReady || work.nodes.length < nodes.length || run.signal.aborted) return;
-        ranks.isRunning = true;
-        started.end = await endOfRanks(run.console, lost, (ending) =>
-          runRanks({ ...run, signal: AbortSignal.any([run.signal, ending]) }, { cluster, nodes, ways, words, account }),
-        ).finally(() => {
-          ranks.isRunning = false;
-        });
+      scope,
+      consent: createConsent(run, { named: ['interrupt'], allowable: ['rdma-start'] }),
+      check: checkGoal({ kind: 'start', placements: servedOn(cluster.fleet, nodes), near: scope.targets }, scope),
+      texts: { task: leasedText },
+      hooks: {
+        afterTask: async (work, lost) => {
+          const isReady = work.task.kind === 'run' && work.failed.length === 0 && work.refusals.length === 0;
+          if (!isReady || work.nodes.length < nodes.length || run.signal.aborted) return;
+          ranks.isRunning = true;
+          started.end = await endOfRanks(run.console, lost, (ending) =>
+            runRanks(
+              { ...run, signal: AbortSignal.any([run.signal, ending]) },
+              { cluster, nodes, ways, words, account },
+            ),
+          ).finally(() => {
+            ranks.isRunning = false;
+          });
+        },
       },
     },
-    { cluster, ways },
+    cluster,
+    ways,
   );
   run.signal.removeEventListener('abort', pass);
   // A failed program determines the exit code, regardless of the placements.
   const { end } = started;
   if (end?.kind === 'bug') throw end.error;
   // If no rank was started, the launch failed.
-  if (end === undefined) return code === exitCode.done ? exitCode.failed : code;
-  return end.status === 0 ? code : end.status;
+  const status = end?.status ?? exitCode.failed;
+  const isOfProgram = end === undefined ? ended.exit === exitCode.done : status !== 0;
+  return isOfProgram ? { ...ended, exit: status } : ended;
 };
 
 /** Stops placements, checks that every Mac answers while leased, and starts those declared as serving. */

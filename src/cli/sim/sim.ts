@@ -18,11 +18,11 @@ import { type OpenedCluster, requireClusterFile, simLockPlace } from '../cluster
 import { settleFromLock } from '../cluster/settle-cluster.ts';
 import { askSimulator, requireRun } from '../cluster/simulator.ts';
 import { requireReadable } from '../cluster/ssh-targets.ts';
-import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { exitCode } from '../exit-codes.ts';
 import { fleetFileName, forgetRehearsal, simFolder } from '../files/places.ts';
 import { readIfThere } from '../files/read-file.ts';
 import { replaceFile, writingTo } from '../files/write-file.ts';
-import { showJson, withLine } from '../terminal/console.ts';
+import { type Ended, withLine } from '../terminal/console.ts';
 import { type Run, usageError, type VerbBody } from '../verb.ts';
 
 /** `sim hands`: plays the person at the simulated rack, who does all manual steps or moves single plugs. */
@@ -32,15 +32,15 @@ export const simHands: VerbBody = async (run) => {
   // After moves of single plugs, the rack can differ from the file without any fault.
   const isAsFile = run.words.length === 0;
   const text = `${doneText(done)}${isAsFile || faults.length > 0 ? faultsText(faults) : ''}`;
-  return finish(run, { formatVersion: 1, simulated: true, done, faults }, text);
+  return finish({ formatVersion: 1, simulated: true, done, faults }, text);
 };
 
-/** Prints the result of a successful command. */
-function finish({ console, options }: Run, document: SimDocument, text: string): ExitCode {
-  if (options.json) showJson(console, document);
-  else console.out(text);
-  return exitCode.done;
-}
+/** The result of a successful command. */
+const finish = <Document extends SimDocument>(document: Document, text: string): Ended<Document> => ({
+  exit: exitCode.done,
+  document,
+  text,
+});
 
 /** Arguments in an unknown format are a usage error. The simulator checks the names in them. */
 function checkWords(words: readonly string[]): void {
@@ -69,7 +69,7 @@ export const simPowerOn: VerbBody = async (run) => {
   const stateOf = (name: string): string =>
     before[name] === 'up' ? 'was already up' : `is ${power[name] ?? 'down'} again`;
   const text = words.map((name) => `Simulated ${name} ${stateOf(name)}.\n`).join('');
-  return finish(run, { formatVersion: 1, simulated: true, power }, text);
+  return finish({ formatVersion: 1, simulated: true, power }, text);
 };
 
 const seeList = prose`List of faults: ${meshwright('sim fault', '--list')}`;
@@ -80,7 +80,7 @@ export const simFault: VerbBody = async (run) => {
   const isClearing = run.own['clear'] === true;
   if (isListing && (isClearing || run.words.length > 0))
     throw usageError('--list takes no other arguments.', 'Remove the other arguments.');
-  if (isListing) return listFaults(run);
+  if (isListing) return listFaults();
   if (!isClearing) checkFault(run.words);
   const runFile = await requireRun(run);
   const before = isClearing ? await askFaults(runFile, { ask: 'fault-list' }) : [];
@@ -88,7 +88,7 @@ export const simFault: VerbBody = async (run) => {
     ? await askFaults(runFile, { ask: 'fault-clear', words: run.words })
     : await setFaults(runFile, run.words);
   const back = before.filter((one) => one.startsWith('mac-replaced ') && !active.includes(one)).map(oldMacText);
-  return finish(run, { formatVersion: 1, simulated: true, faults: active }, [faultsText(active), ...back].join(''));
+  return finish({ formatVersion: 1, simulated: true, faults: active }, [faultsText(active), ...back].join(''));
 };
 
 /** After `replace`, every command stops at the host key of the Mac that is back. */
@@ -124,15 +124,15 @@ const faultsText = (active: readonly string[]): string =>
     ? 'No faults: the simulated rack matches the file.\n'
     : `Active simulated faults:\n${active.map((one) => `  ${one}\n`).join('')}`;
 
-function listFaults(run: Run): ExitCode {
+function listFaults(): Ended {
   const all = faultNames.map((name) => ({ name, summary: faults[name].summary, targets: faults[name].targets }));
   const lines = all.map(({ name, summary, targets }) => `  ${name} ${targets}\n      ${summary}\n`);
   const text = `Faults in the simulated rack\n\n${lines.join('')}`;
-  return finish(run, { formatVersion: 1, simulated: true, known: all }, text);
+  return finish({ formatVersion: 1, simulated: true, known: all }, text);
 }
 
 /** `sim up`: starts one simulated Mac per node in the file unless they are already up. */
-export const simUp: VerbBody = async (run) => {
+export async function simUp(run: Run) {
   const folder = simFolder(run.env, requireClusterFile(run));
   requirePrograms();
   writingTo(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
@@ -159,16 +159,14 @@ export const simUp: VerbBody = async (run) => {
   );
   const isNew = started.kind === 'started';
   // After an interrupted start, nothing must remain running.
-  if (isNew && run.signal.aborted) await stopSupervisor(folder);
-  else if (run.options.json) showJson(run.console, simJson(isNew ? 'started' : 'already', started.run));
-  else {
-    const head = headLine(started.run, isNew ? 'up' : 'already up', run.console.columns);
-    run.console.out(
-      `${head}${nodeLines(started.run)}${proseText(isFactory ? enrollText : nextText(isChanged), simulated)}\n`,
-    );
+  if (isNew && run.signal.aborted) {
+    await stopSupervisor(folder);
+    run.signal.throwIfAborted();
   }
-  return exitCode.done;
-};
+  const head = headLine(started.run, isNew ? 'up' : 'already up', run.console.columns);
+  const next = proseText(isFactory ? enrollText : nextText(isChanged), simulated);
+  return finish(simJson(isNew ? 'started' : 'already', started.run), `${head}${nodeLines(started.run)}${next}\n`);
+}
 
 /** The cluster file, with the networks that its links have in a simulation. */
 function rehearsedCluster(run: Run, already?: OpenedCluster) {
@@ -193,7 +191,7 @@ export const simDown: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   const stopped = await stopSupervisor(folder);
   if (stopped.kind === 'none') requireReadable(folder);
-  return finish(run, { formatVersion: 1, simulated: true, state: stopped.kind }, `${downText[stopped.kind]}\n`);
+  return finish({ formatVersion: 1, simulated: true, state: stopped.kind }, `${downText[stopped.kind]}\n`);
 };
 
 const downText = {
@@ -211,7 +209,7 @@ export const simStatus: VerbBody = async (run) => {
   const [first] = Object.values(runFile.nodes);
   const disks = first === undefined ? '' : `Each disk is a folder in ${dirname(first.root)}\n`;
   const text = `${head}${nodeLines(runFile, power)}${disks}${faultsText(active)}`;
-  return finish(run, { ...simJson('up', runFile, power), faults: active }, text);
+  return finish({ ...simJson('up', runFile, power), faults: active }, text);
 };
 
 function headLine({ cluster, nodes }: RunFile, state: string, columns: number): string {

@@ -23,9 +23,13 @@ export function showDiagnostics(
   if (diagnostics.length > 0) console.err(diagnosticsText(console, diagnostics, sources, console.hasErrColor));
 }
 
-/** Writes a paragraph for people to stdout; wraps everything except commands. */
-export const showParagraph = (console: Console, text: Prose, indent = ''): void =>
-  console.out(`${hang(indent, proseText(text, console, firmSpace), console.columns).join('\n')}\n`);
+/** A paragraph for people; wraps everything except commands. */
+export const paragraphText = (console: Console, text: Prose, indent = ''): string =>
+  `${hang(indent, proseText(text, console, firmSpace), console.columns).join('\n')}\n`;
+
+/** Writes a paragraph for people to stdout. */
+export const showParagraph = (console: Console, text: Prose, indent?: string): void =>
+  console.out(paragraphText(console, text, indent));
 
 /** Writes a command's findings to its log, if any. */
 export function logFindings({ log }: { readonly log?: RunLog | undefined }, diagnostics: readonly Diagnostic[]): void {
@@ -44,9 +48,37 @@ export const diagnosticsText = (
  * Writes one JSON document, indented by two spaces and followed by a line break; after events, in one line. Escapes
  * control characters.
  */
-export function showJson(console: Console, value: PrintedDocument): void {
-  if (console.keep === undefined) showJsonText(console, `${jsonText(value, console.hasEvents === true ? 0 : 2)}\n`);
-  else console.keep(value);
+export const showJson = (console: Console, value: PrintedDocument): void =>
+  showJsonText(console, `${jsonText(value, console.hasEvents === true ? 0 : 2)}\n`);
+
+/** The result of a command, which is not shown yet. */
+export interface Ended<Document extends PrintedDocument = PrintedDocument> {
+  readonly exit: number;
+  /** Shown with `--json`. */
+  readonly document: Document;
+  /** Shown to people before the text. */
+  readonly problems?: readonly Diagnostic[];
+  readonly text: string;
+  /** Written to the log, if any. */
+  readonly events?: readonly LogEvent[];
+}
+
+/** Shows the result of a command, and returns its exit code. */
+export function showEnded(
+  {
+    console,
+    options,
+    log,
+  }: { readonly console: Console; readonly options: { readonly json?: boolean }; readonly log?: RunLog },
+  { exit, document, problems = [], text, events = [] }: Ended,
+): number {
+  for (const event of events) log?.write(event);
+  if (options.json) showJson(console, document);
+  else {
+    showDiagnostics(console, problems);
+    if (text !== '') console.out(text);
+  }
+  return exit;
 }
 
 /** Prints a command's result: one document with `--json`, otherwise its text followed by its problems. */
@@ -140,8 +172,6 @@ export interface Console extends Reader {
   out(text: string): void;
   /** Writes everything else: diagnostics, progress, notes. */
   err(text: string): void;
-  /** Set if a program calls the command: receives the JSON document instead of its text. */
-  readonly keep?: (document: PrintedDocument) => void;
   /** Aborted when stdout can no longer be written, for example after `| head` or when the disk is full. */
   readonly outClosed: AbortSignal;
   readonly isOutTty: boolean;

@@ -4,7 +4,7 @@ import { selectNodes } from '../../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Goal } from '../../rack/goal.ts';
+import type { Goal, StartLayout } from '../../rack/goal.ts';
 import { type BatchSize, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
 
 /** The scope of a playbook run. */
@@ -15,7 +15,7 @@ export interface PlayScope {
   /** The placements named on the command line; absent if it contains node names or no names. */
   readonly placements?: readonly string[];
   /** The layout to start; if absent, the layout of the last run. */
-  readonly layout?: 'fallback' | 'own';
+  readonly layout?: StartLayout;
 }
 
 /** A command for one node. Its arguments are not interpreted by a shell. */
@@ -108,15 +108,8 @@ export function expandTask(
       const work: PlanWork = { kind: 'plan', goal: { kind: task.kind, nodes }, targets: withMembers(nodes, scope) };
       return comingBack(work, scope.desired.placements, startedLater(later, scope));
     }
-    case 'hold':
-      return { kind: 'plan', goal: { kind: 'hold', ...task.wish }, targets: nodes };
-    case 'uninstall':
-    case 'prune':
-    case 'verify-models':
-    case 'list-folders':
-    case 'list-packages':
-    case 'pull':
-      return { kind: 'plan', goal: task, targets: nodes };
+    case 'goal':
+      return { kind: 'plan', goal: task.goal, targets: nodes };
     case 'wait': {
       const wanted = startedPlacements(task.placements, scope, nodes);
       const placements = task.for === 'serving' ? wanted.map(({ name }) => name) : [];

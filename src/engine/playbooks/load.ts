@@ -19,12 +19,12 @@ import { unknownProperty } from '../plan/view.ts';
 import {
   type BatchSize,
   type Field,
+  type FileTask,
   fieldsIn,
   gatewayWord,
   type NodeChoice,
   type Play,
   type Playbook,
-  type Task,
   type TaskKind,
 } from './playbook.ts';
 import { playbookSchema, validatePlaybook } from './validator.generated.ts';
@@ -345,7 +345,7 @@ interface TaskValue {
 }
 
 /** Reads one task that matches the schema: a map with one key. */
-function readTask(spec: PlaybookTask): Task {
+function readTask(spec: PlaybookTask): FileTask {
   const [kind] = Object.keys(spec).filter(isTaskKind);
   if (kind === undefined) throw new Error('a task has exactly one known key');
   const value: string | TaskValue = spec[kind] ?? {};
@@ -353,5 +353,5 @@ function readTask(spec: PlaybookTask): Task {
   const { deadline, only: words, ...rest } = value;
   const deadlineMs = deadline === undefined ? tasks[kind].usualMs : durationMs(deadline);
   const only = words?.map((word) => (word === gatewayWord ? 'doorman' : word));
-  return { kind, ...rest, ...given({ only, deadlineMs }) } as Task;
+  return { kind, ...rest, ...given({ only, deadlineMs }) } as FileTask;
 }

@@ -1,5 +1,5 @@
 import type { NodeName } from '../../model/node.ts';
-import type { Goal, GoalOf } from '../../rack/goal.ts';
+import type { Goal, GoalKind } from '../../rack/goal.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
 
 export type NodeChoice =
@@ -26,10 +26,10 @@ export type WaitGoal = 'observed' | 'serving';
 export const gatewayWord = 'gateway';
 
 /**
- * One task of a play. Without `placements`, the task applies to the placements on the command line. If there are none
+ * One task of a file. Without `placements`, the task applies to the placements on the command line. If there are none
  * either, it applies to all placements with a rank on the batch's nodes.
  */
-export type Task =
+export type FileTask =
   /** Makes the nodes match the file; with `only`, limited to these kinds. */
   | { readonly kind: 'converge'; readonly only?: readonly ResourceKind[] }
   /** Checks that a fresh observation leaves nothing to change on these nodes. */
@@ -58,20 +58,6 @@ export type Task =
     }
   /** A yes-or-no question that may contain `{field}`s; `--yes` answers it. */
   | { readonly kind: 'confirm'; readonly text: string }
-  /** Only for the commands `hold` and `release`; not allowed in a file. */
-  | { readonly kind: 'hold'; readonly wish: Omit<GoalOf<'hold'>, 'kind'> }
-  /** Removes meshwright. Only for the command `uninstall`, which builds its own fleet; not allowed in a file. */
-  | Extract<Goal, { readonly kind: 'uninstall' }>
-  /** Deletes models. Only for the command `models prune`; not allowed in a file. */
-  | Extract<Goal, { readonly kind: 'prune' }>
-  /** Hashes published models. Only for the command `models verify`; not allowed in a file. */
-  | Extract<Goal, { readonly kind: 'verify-models' }>
-  /** Brings models to nodes. Only for the command `models pull`; not allowed in a file. */
-  | Extract<Goal, { readonly kind: 'pull' }>
-  /** Lists folders of models on nodes. Only for the command `models lock`; not allowed in a file. */
-  | Extract<Goal, { readonly kind: 'list-folders' }>
-  /** Lists packages on a node. Only for commands that make lists; not allowed in a file. */
-  | Extract<Goal, { readonly kind: 'list-packages' }>
   /** Runs one command per node as the SSH user; its arguments are passed unchanged. */
   | {
       readonly kind: 'run';
@@ -82,14 +68,18 @@ export type Task =
       readonly deadlineMs: number;
     };
 
-/** A task of one kind. */
-export type TaskOf<K extends Task['kind']> = Extract<Task, { readonly kind: K }>;
+/** One task of a play: one of a file, or the goal of a command. */
+export type Task = FileTask | { readonly kind: 'goal'; readonly goal: Goal };
+
+/** A file's task of one kind. */
+export type TaskOf<K extends TaskKind> = Extract<FileTask, { readonly kind: K }>;
 
 /** The kinds of tasks that a file can have. */
-export type TaskKind = Exclude<
-  Task['kind'],
-  'uninstall' | 'hold' | 'prune' | 'verify-models' | 'list-folders' | 'list-packages' | 'pull'
->;
+export type TaskKind = FileTask['kind'];
+
+/** The kind of a task, or of its goal. */
+export const kindOfTask = ({ task }: { readonly task: Task }): TaskKind | GoalKind =>
+  task.kind === 'goal' ? task.goal.kind : task.kind;
 
 /** Tasks for some nodes, batch after batch. */
 export interface Play {

@@ -93,14 +93,26 @@ describe('a console', () => {
     expect(console.outClosed.aborted).toBe(true);
   });
 
-  it('prints JSON indented, after events in one line, and for a program not at all', () => {
-    const kept: unknown[] = [];
-    const sizes = [{}, { hasEvents: true }, { keep: (value: unknown) => void kept.push(value) }].map((changes) => {
+  it('prints JSON indented, and after events in one line', () => {
+    const lines = [{}, { hasEvents: true }].map((changes) => {
       const { console, written } = timedConsole(changes);
       terminal.showJson(console, { formatVersion: 1, diagnostics: [] } as never);
-      return sayValue(written).length;
+      return sayValue(written).join('').split('\n').length;
     });
-    expect([sizes, kept.length]).toEqual([[1, 1, 0], 1]);
+    expect(lines).toEqual([5, 2]);
+  });
+
+  it('prints a result as its document with --json, otherwise as its text, and returns its exit code', () => {
+    const shown = [true, false].map((json) => {
+      const { console, written } = timedConsole({});
+      const document = { formatVersion: 1, diagnostics: [] } as never;
+      const exit = terminal.showEnded({ console, options: { json } }, { exit: 3, document, text: 'done' });
+      return [exit, written.join('').includes('done')];
+    });
+    expect(shown).toEqual([
+      [3, false],
+      [3, true],
+    ]);
   });
 
   it('asks only if there is a terminal and no --yes', async () => {
