@@ -128,7 +128,7 @@ const claims: Readonly<Record<string, () => void>> = {
   'Before the first `apply` on real Macs, read the plan, start with one Mac (`--nodes studio-1`), and keep a record of every command (`--record sent.ndjson`)':
     () => accepts('meshwright apply --nodes studio-1 --record sent.ndjson'),
   '**A run may be interrupted at any time.**': () =>
-    provenBy('test/scenarios/kill-apply.slow.test.ts', 'test/cli/kill-verbs.slow.test.ts'),
+    provenBy('test/scenarios/kill-apply.slow.test.ts', 'test/cli/kill-drawn.slow.test.ts'),
   '**Two runs never change one Mac at the same time.** Each run takes a lease on every Mac that it changes.': () =>
     provenBy('test/cli/lease-held.slow.test.ts'),
   '**Nothing is interrupted without your consent.**': () => accepts('meshwright apply --allow interrupt'),

@@ -3,17 +3,18 @@
  * the process at one of them. A record gets its name once it is on the disk, a file once it is renamed, and a command
  * once the node has received all of it.
  *
- * MW_POINTS: a file that receives one name per line. MW_DIE_AT: the name at which the process dies. MW_HOSTNAME: a host
- * name for this computer, which simulates a different one.
+ * MW_POINTS: a file that receives one name per line. MW_DIE_AT: the name at which the process dies. MW_DIE_AFTER: the
+ * number of names after which it dies. MW_HOSTNAME: a host name for this computer, which simulates a different one.
  */
 import fs from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { basename, dirname } from 'node:path';
 
-const { MW_POINTS: list, MW_DIE_AT: last, MW_HOSTNAME: hostname } = process.env;
+const { MW_POINTS: list, MW_DIE_AT: last, MW_DIE_AFTER: number, MW_HOSTNAME: hostname } = process.env;
 const real = { write: fs.writeSync, sync: fs.fsyncSync, rename: fs.renameSync };
 const counts = new Map();
+let reached = 0;
 
 /** A repeated name gets a number, so that each moment has a unique name. */
 function reach(name) {
@@ -21,7 +22,8 @@ function reach(name) {
   counts.set(name, count);
   const point = count === 1 ? name : `${name} #${count}`;
   if (list !== undefined) fs.appendFileSync(list, `${point}\n`);
-  if (point === last) process.kill(process.pid, 'SIGKILL');
+  reached += 1;
+  if (point === last || reached === Number(number)) process.kill(process.pid, 'SIGKILL');
 }
 
 const records = new Map();
