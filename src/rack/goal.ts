@@ -8,8 +8,11 @@ interface GoalFields {
   readonly converge: { readonly only?: readonly ResourceKind[] };
   /** These placements are stopped where they run, whatever their state in the file. */
   readonly stop: OfPlacements & ComingBack;
-  /** These placements serve, in the layout of their last run unless `layout` names one. */
-  readonly start: OfPlacements & { readonly layout?: StartLayout };
+  /**
+   * These placements serve, in the layout of their last run unless `layout` names one: that of the fallback, or `own`
+   * unless they run on the fallback.
+   */
+  readonly start: OfPlacements & { readonly layout?: 'fallback' | 'own' };
   /** These placements accept no requests and have none in flight, but keep running. */
   readonly drain: { readonly placements: readonly string[]; readonly waitMs: number };
   readonly reboot: OfNodes & ComingBack;
@@ -57,9 +60,6 @@ interface ComingBack {
   /** Placements to start again afterwards. One that answers is not stopped if its start would be refused. */
   readonly back?: readonly string[];
 }
-
-/** The nodes of the fallback; or the placement's own, unless it runs on its fallback. */
-export type StartLayout = 'fallback' | 'own';
 
 export type GoalKind = keyof GoalFields;
 

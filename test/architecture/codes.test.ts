@@ -28,12 +28,12 @@ const sources = filesBelow('src')
 
 /**
  * True if a source creates a diagnostic with this code: in the first argument of `diagnose`, `failure` or `failed`,
- * from `codes` of its rule, after `code:` of a problem or a finding, in a constant named code, or in a call of a
- * function named refuse or refused. Comparisons and table keys do not count.
+ * from `codes` of its rule, after `code:` of a problem or a finding, in a constant named code, in a call of a function
+ * named refuse or refused, or as a result. Comparisons and table keys do not count.
  */
 const isMade = (code: string): boolean =>
   new RegExp(
-    `(?:\\b(?:diagnose|failure|failed)\\([^(),]*|\\bcodes\\[[^\\]]*|\\bcode(?::| =) [^\\n;,]*|\\brefused?\\([^()]*)'${code}'`,
+    `(?:\\b(?:diagnose|failure|failed)\\([^(),]*|\\bcodes\\[[^\\]]*|\\bcode(?::| =) [^\\n;,]*|\\brefused?\\([^()]*|\\breturn [^;\\n]*)'${code}'`,
   ).test(sources);
 
 describe('diagnostic codes', () => {

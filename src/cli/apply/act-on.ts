@@ -125,7 +125,7 @@ export async function actOn(
   do {
     const unrun = first && (await withoutRun(run, command, first));
     const report =
-      unrun ?? (await runPlaybook(playbook, await playbookOptions(run, { ...command, first }, { ways, show })));
+      unrun ?? (await runPlaybook(playbook, await playbookOptions(run, { ...command, first }, ways, show)));
     const checked: ReturnType<FinalCheck> = command.check?.(report) ?? { targets: scope.targets };
     const { targets } = checked;
     // A plan that was not run takes the place of the final check.
@@ -167,7 +167,7 @@ async function pageOf(
   { scope, texts, playbook }: Pick<CommandSpec, 'scope' | 'texts'> & { readonly playbook: Playbook },
   { shown }: Pick<LockPlace, 'shown'>,
   ways: SshTargets,
-): Promise<Surroundings['show']> {
+): Promise<(plan: Plan) => void> {
   const nodes = scope.desired.nodes.filter(({ name }) => scope.targets.includes(name));
   const unlocked = await unlockedByItself(run, playbook, { fleet: { nodes }, ways });
   const lock = { shown, additions: [] };
@@ -181,17 +181,21 @@ async function pageOf(
 /** A command, with the plan that is already shown, if any. */
 type Round = Omit<CommandSpec, 'first'> & { readonly first: LookedPlan | undefined };
 
-interface Surroundings {
-  readonly ways: SshTargets;
-  readonly show: (plan: Plan) => void;
-}
-
 /** The options with which a command runs its playbook: it shows progress, and each plan is confirmed before it runs. */
-async function playbookOptions(run: Run, command: Round, { ways, show }: Surroundings): Promise<PlaybookOptions> {
+async function playbookOptions(
+  run: Run,
+  command: Round,
+  ways: SshTargets,
+  show: (plan: Plan) => void,
+): Promise<PlaybookOptions> {
   const { scope, consent, first, texts, hooks = {} } = command;
   const view = runView(run);
   const wait = showWait(run.console);
-  const prepared = await prepareRun(run, { ...command, ...hooks }, { ways, listen: view.listen });
+  const prepared = await prepareRun(
+    run,
+    { ...hooks, verb: command.verb, desired: scope.desired },
+    { ways, listen: view.listen },
+  );
   // Nodes that were shut down do not answer.
   const off = new Set<NodeName>();
   let isLater = first !== undefined;

@@ -100,7 +100,8 @@ export const restart: VerbBody = (run) => actOnPlacements(run, 'restart', ['inte
 async function actOnPlacements(run: Run, verb: PlacementVerb, named: readonly GuardedEffect[]): Promise<EndedRun> {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
-  const layout = layoutOf(run, verb);
+  // A restart keeps the running layout. A start uses the nodes in the file, or the fallback.
+  const layout: PlayScope['layout'] = verb !== 'start' ? undefined : run.own['fallback'] === true ? 'fallback' : 'own';
   const typed = namedPlacements(run, await amongApplied(run, cluster));
   const wanted = layout === 'fallback' ? withFallback(run, typed) : typed;
   const targets = inFleetOrder(wanted.flatMap(everyNode), { desired: fleet });
@@ -139,12 +140,6 @@ function endingOf(verb: PlacementVerb, wanted: readonly DesiredPlacement[]): Pic
     ending: ({ report: { observation } }) =>
       serving.length === 0 || observation === undefined ? { checked } : { checked, closing: [again] },
   };
-}
-
-/** A restart keeps the running layout. A start uses the nodes in the file, or the fallback. */
-function layoutOf(run: Run, verb: PlacementVerb): PlayScope['layout'] {
-  if (verb !== 'start') return undefined;
-  return run.own['fallback'] === true ? 'fallback' : 'own';
 }
 
 /** @throws FleetError `cli/usage` if a named placement has no fallback, or if none has one */

@@ -6,8 +6,6 @@ import type { RunEvent, RunListener } from '../../apply/run-events.ts';
 import { type RunView as Drawing, showRun } from '../../apply/show-run.ts';
 import { FleetError } from '../../diagnostics/diagnostic.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import type { PlayScope } from '../../engine/playbooks/expand.ts';
-import { given } from '../../model/given.ts';
 import { needsToken } from '../../model/step.ts';
 import { requireClusterFile } from '../cluster/open-cluster.ts';
 import type { SshTargets } from '../cluster/ssh-targets.ts';
@@ -54,17 +52,13 @@ function drawnView(run: Run): RunView {
   };
 }
 
-interface Change extends Pick<RunOptions, 'onLeased' | 'onWithdraw'> {
-  readonly verb: string;
-  readonly scope: Pick<PlayScope, 'desired'>;
-}
-
 /** Prepares a run of plans. Writes nothing before `begin`, which opens the journal. */
 export async function prepareRun(
   run: Run,
-  { scope: { desired }, verb, onWithdraw, onLeased }: Change,
+  change: Pick<RunOptions, 'verb' | 'desired' | 'onLeased' | 'onWithdraw'>,
   { ways, listen }: { readonly ways: SshTargets; readonly listen: RunListener },
 ) {
+  const { desired } = change;
   const folder = journalsOf(run, desired.name);
   const leaseWaitMs = readLeaseWait(run);
   let read: ReturnType<typeof readToken> | undefined;
@@ -74,9 +68,8 @@ export async function prepareRun(
   };
   const prepared = {
     ...observeLimits(run),
+    ...change,
     ways: await ways.toAll(desired.nodes),
-    desired,
-    verb,
     controller: await thisController(),
     timing: timingFor(run),
     leaseWaitMs,
@@ -85,7 +78,6 @@ export async function prepareRun(
       showEvent(run, event);
       listen(event);
     },
-    ...given({ onWithdraw, onLeased }),
     unlock: unlockWithoutPerson(run, { fleet: desired, ways }),
     token,
   };

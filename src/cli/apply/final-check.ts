@@ -20,8 +20,9 @@ export type FinalCheck = (report: Seen) => Pick<RunOutcome, 'targets' | 'last'>;
  */
 export const checkGoal =
   (goal: Goal, scope: PlayScope, judged: (report: Seen) => readonly NodeName[] = () => scope.targets): FinalCheck =>
-  ({ observation, works }) => {
-    const targets = judged({ works, ...(observation && { observation }) });
+  (report) => {
+    const { observation, works } = report;
+    const targets = judged(report);
     if (observation === undefined) return { targets };
     const { desired } = scope;
     const planFor = (nodes: readonly NodeName[]): Plan => makePlan({ goal, desired, observation, targets: nodes });

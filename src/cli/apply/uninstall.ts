@@ -35,8 +35,11 @@ export const uninstall: VerbBody = async (run) => {
   const looked = planSeen(about, observation);
   const { columns } = run.console;
   if (!run.options.json && before.length > 0) run.console.out(`${fitLines(goneText(before), columns).join('\n')}\n\n`);
-  show(run, about, looked, wanted.goal);
   const { cluster, goal, fleet } = about;
+  const isSeen = goal.nodes.every((node) => Object.hasOwn(looked.plan.observed, node));
+  const nothing = `meshwright is completely removed from ${listText(wanted.goal.nodes)}.`;
+  const lock = { shown: cluster.lockPlace.shown, additions: [] };
+  showPlan(run, looked.plan, { lock, ...(isSeen && { nothing }) });
   const known = [...cluster.lock.nodes, ...Object.keys(cluster.lock.identities ?? {})];
   let isLockWritten = false;
   let closing: readonly string[] = [];
@@ -66,11 +69,8 @@ export const uninstall: VerbBody = async (run) => {
       const done = report.isDeclined ? [] : [...gone, ...clean].toSorted();
       const answered = last === undefined ? [] : targets.filter((name) => Object.hasOwn(last.plan.observed, name));
       if (await changeLock(cluster.lockPlace, (now) => lockAfter(now, { done, gone, answered }))) isLockWritten = true;
-      closing = closingLines(
-        done.filter((name) => known.includes(name)),
-        gone,
-        about,
-      );
+      const forgotten = done.filter((name) => known.includes(name));
+      closing = closingLines(forgotten, gone, about);
       return { lock: { written: isLockWritten }, closing };
     },
   };
@@ -83,17 +83,6 @@ export const uninstall: VerbBody = async (run) => {
 
 const goneText = (gone: readonly NodeName[]): string =>
   `${listText(gone)} no longer ${gone.length === 1 ? 'accepts' : 'accept'} a login: an earlier uninstall removed SSH access, its last step.`;
-
-function show(
-  run: Run,
-  { cluster, goal }: Uninstallation,
-  { plan }: Pick<LookedPlan, 'plan'>,
-  wanted: Uninstallation['goal'],
-): void {
-  const isSeen = goal.nodes.every((node) => Object.hasOwn(plan.observed, node));
-  const nothing = isSeen ? { nothing: `meshwright is completely removed from ${listText(wanted.nodes)}.` } : {};
-  showPlan(run, plan, { lock: { shown: cluster.lockPlace.shown, additions: [] }, ...nothing });
-}
 
 const isClean = (name: NodeName, { observed, changes, waiting, blockers }: LookedPlan['plan']): boolean =>
   Object.hasOwn(observed, name) && ![...changes, ...waiting, ...blockers].some(({ node }) => node === name);

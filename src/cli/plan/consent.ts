@@ -74,7 +74,7 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   return {
     foresee: (effects) => {
       const unapproved = effects.filter(isUnapproved);
-      if (unapproved.length > 0 && !canAsk(run)) throw notAllowed(unapproved, allowable, false);
+      if (unapproved.length > 0 && !canAsk(run)) throw notAllowed(unapproved, policy, false);
     },
     give: async ({ effects }, question) => {
       const disturbing = effects.filter(isGuarded);
@@ -83,12 +83,12 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
       hasBegun = true;
       if (isAgreed) {
         if (unapproved.length === 0) return true;
-        if (!canAsk(run)) throw notAllowed(unapproved, allowable, isLater || hasChanged);
+        if (!canAsk(run)) throw notAllowed(unapproved, policy, isLater || hasChanged);
         return askPerson(run, `This ${textOf(unapproved)}.\nAllow this?`);
       }
       if (isLater && disturbing.length === 0) return true;
       if (canAsk(run)) return askPerson(run, question);
-      throw unapproved.length > 0 ? notAllowed(unapproved, allowable, isLater || hasChanged) : needsYes(run, question);
+      throw unapproved.length > 0 ? notAllowed(unapproved, policy, isLater || hasChanged) : needsYes(run, question);
     },
   };
 }
@@ -101,7 +101,7 @@ const textOf = (effects: readonly EffectTotal[]): string => effectTexts({ effect
 /** @param isLater true if an earlier plan in the same run was confirmed and ran */
 const notAllowed = (
   effects: readonly EffectTotal[],
-  allowable: readonly GuardedEffect[],
+  { allowable = [] }: ConsentPolicy,
   isLater: boolean,
 ): FleetError => {
   const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));

@@ -36,11 +36,9 @@ export const simHands: VerbBody = async (run) => {
 };
 
 /** The result of a successful command. */
-const finish = <Document extends SimDocument>(document: Document, text: string): Ended<Document> => ({
-  exit: exitCode.done,
-  document,
-  text,
-});
+const finish = <Document extends SimDocument>(document: Document, text: string): Ended<Document> => {
+  return { exit: exitCode.done, document, text };
+};
 
 /** Arguments in an unknown format are a usage error. The simulator checks the names in them. */
 function checkWords(words: readonly string[]): void {

@@ -63,15 +63,16 @@ export interface Ended<Document extends PrintedDocument = PrintedDocument> {
   readonly events?: readonly LogEvent[];
 }
 
+/** The part of a command's context with which its result is shown. */
+interface Shown {
+  readonly console: Console;
+  readonly options: { readonly json?: boolean };
+  readonly log?: RunLog;
+}
+
 /** Shows the result of a command, and returns its exit code. */
-export function showEnded(
-  {
-    console,
-    options,
-    log,
-  }: { readonly console: Console; readonly options: { readonly json?: boolean }; readonly log?: RunLog },
-  { exit, document, problems = [], text, events = [] }: Ended,
-): number {
+export function showEnded(run: Shown, { exit, document, problems = [], text, events = [] }: Ended): number {
+  const { console, options, log } = run;
   for (const event of events) log?.write(event);
   if (options.json) showJson(console, document);
   else {
@@ -83,7 +84,7 @@ export function showEnded(
 
 /** Prints a command's result: one document with `--json`, otherwise its text followed by its problems. */
 export function showResult(
-  { console, options }: { readonly console: Console; readonly options: { readonly json?: boolean } },
+  { console, options }: Shown,
   document: () => PrintedDocument,
   text: () => string,
   problems: readonly Diagnostic[] = [],

@@ -16,7 +16,7 @@ export const converge: GoalEntry<'converge'> = {
     };
   },
   // Placements are planned on their own nodes, so that apply moves them back.
-  fleet: (_goal, desired, nodes) => {
+  fleet: (desired, nodes) => {
     const last = whereTheyRanLast(desired, nodes).placements;
     const placements = desired.placements.map((one, at) => (one.state === 'stopped' ? (last[at] ?? one) : one));
     return { ...desired, placements };

@@ -6,16 +6,18 @@ import type { Goal } from '../../rack/goal.ts';
 import { type DrainView, drainGateways, gatewayNodes } from '../../rack/placement/endpoint/drain.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import { areaOf } from '../diagnose/rules.ts';
-import { type GoalEntry, ownScope } from './scope.ts';
+import { type GoalEntry, ownGoal, preconditions } from './scope.ts';
+
+const own = ownGoal(drainGateways, { before: preconditions, changes: ['rollback', 'doorman'], isBarring: true });
 
 export const drain: GoalEntry<'drain'> = {
   scope: (goal, desired) => ({
-    ...ownScope(desired, { resource: drainGateways(goal), changes: ['rollback', 'doorman'], isBarring: true }),
+    ...own.scope(goal, desired),
     isShown: (one, { asked }) =>
       hasTrait(one, 'unasked-gateway') ||
       (areaOf(one) === 'ssh' && asked.some((node) => subjectNodes(one.subject).includes(node))),
   }),
-  fleet: (_goal, desired, nodes) => whereTheyRanLast(desired, nodes),
+  fleet: whereTheyRanLast,
   targets: ({ placements }, targets, look) => {
     const withGateway = gatewayNodes(look, placements);
     return targets.filter((node) => withGateway.includes(node));

@@ -2,15 +2,13 @@ import type { NodeHold } from '../../model/facts/node-records.ts';
 import { mapKnown } from '../../model/known.ts';
 import type { ScriptCall } from '../../model/node-script.ts';
 import { addressed } from '../../model/subject.ts';
-import { sudo } from '../../rack/access/resource.ts';
 import { scriptStep } from '../../rack/build-step.ts';
 import { read } from '../../rack/fact.ts';
 import type { GoalOf } from '../../rack/goal.ts';
 import { holdFact } from '../../rack/hold/hold-fact.ts';
-import { identity } from '../../rack/identity/resource.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../../rack/resource.ts';
 import { compared } from '../../rack/seen-fact.ts';
-import { type GoalEntry, ownScope } from './scope.ts';
+import { ownGoal } from './scope.ts';
 
 /** Leaves out who set the hold and when, so that the same hold again changes nothing. */
 const stateOf = (one: Pick<NodeHold, 'reason' | 'until'> | undefined) =>
@@ -36,6 +34,4 @@ function holdState({ nodes, hold: wanted }: GoalOf<'hold'>): Resource {
   };
 }
 
-export const hold: GoalEntry<'hold'> = {
-  scope: (goal, desired) => ownScope(desired, { resource: holdState(goal), before: [identity, sudo] }),
-};
+export const hold = ownGoal(holdState);

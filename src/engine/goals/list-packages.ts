@@ -2,7 +2,7 @@ import { accounts } from '../../rack/accounts/resource.ts';
 import { listProperties, listSteps } from '../../rack/artifacts/runtimes/list-packages.ts';
 import type { GoalOf } from '../../rack/goal.ts';
 import { perTarget, type Resource } from '../../rack/resource.ts';
-import { type GoalEntry, ownScope, preconditions } from './scope.ts';
+import { ownGoal, preconditions } from './scope.ts';
 
 const lists = ({ names }: GoalOf<'list-packages'>): Resource => ({
   kind: 'runtime',
@@ -13,11 +13,7 @@ const lists = ({ names }: GoalOf<'list-packages'>): Resource => ({
   ),
 });
 
-export const listPackages: GoalEntry<'list-packages'> = {
-  scope: (goal, desired) =>
-    ownScope(desired, {
-      resource: lists(goal),
-      before: [...preconditions, accounts],
-      changes: ['rollback', 'accounts', 'runtime'],
-    }),
-};
+export const listPackages = ownGoal(lists, {
+  before: [...preconditions, accounts],
+  changes: ['rollback', 'accounts', 'runtime'],
+});

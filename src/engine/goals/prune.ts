@@ -15,7 +15,7 @@ import { treeBlocker } from '../../rack/artifacts/trees/tree-steps.ts';
 import { scriptStep } from '../../rack/build-step.ts';
 import type { GoalOf } from '../../rack/goal.ts';
 import { type Blocker, type ObservedTarget, type Property, perTarget, type Resource } from '../../rack/resource.ts';
-import { type GoalEntry, ownScope } from './scope.ts';
+import { ownGoal, preconditions } from './scope.ts';
 
 type Prune = GoalOf<'prune'>;
 
@@ -87,6 +87,4 @@ const deletion = (goal: Prune): Resource => ({
       .map(({ desired: { name: node } }) => ({ node, resource: 'model', text: 'which models are on the node' })),
 });
 
-export const prune: GoalEntry<'prune'> = {
-  scope: (goal, desired) => ownScope(desired, { resource: deletion(goal), isBarring: true }),
-};
+export const prune = ownGoal(deletion, { before: preconditions, isBarring: true });

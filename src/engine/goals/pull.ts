@@ -5,7 +5,7 @@ import { model } from '../../rack/artifacts/models/model-resource.ts';
 import type { GoalOf } from '../../rack/goal.ts';
 import { identity } from '../../rack/identity/resource.ts';
 import type { Property, Resource } from '../../rack/resource.ts';
-import { type GoalEntry, ownScope } from './scope.ts';
+import { ownGoal } from './scope.ts';
 
 /** The steps up to the last job of each chain, which is only launched. */
 function detached(steps: readonly Step[]): readonly Step[] {
@@ -45,12 +45,8 @@ function namedModels({ names, isDetached }: GoalOf<'pull'>): Resource {
 }
 
 /** Downloads run as an account of their own, which is created if it is missing. */
-export const pull: GoalEntry<'pull'> = {
-  scope: (goal, desired) =>
-    ownScope(desired, {
-      resource: namedModels(goal),
-      before: [identity, sudo, accounts],
-      changes: ['model', 'accounts'],
-      isBarring: true,
-    }),
-};
+export const pull = ownGoal(namedModels, {
+  before: [identity, sudo, accounts],
+  changes: ['model', 'accounts'],
+  isBarring: true,
+});

@@ -128,5 +128,5 @@ export const reboot: GoalEntry<Restart['kind']> = {
           (isOurs(nodesOf(property)) || isShared(property))),
     };
   },
-  fleet: (_goal, desired, nodes) => whereTheyRanLast(desired, nodes),
+  fleet: whereTheyRanLast,
 };

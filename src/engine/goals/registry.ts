@@ -47,4 +47,4 @@ export const targetsForGoal = (goal: Goal, targets: readonly NodeName[], look: D
  * one.
  */
 export const fleetForGoal = (goal: Goal, desired: DesiredFleet, { nodes }: FleetObservation): DesiredFleet =>
-  entryOf(goal).fleet?.(goal, desired, nodes) ?? desired;
+  entryOf(goal).fleet?.(desired, nodes, goal) ?? desired;

@@ -1,8 +1,10 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import { sudo } from '../../rack/access/resource.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import type { GoalKind, GoalOf } from '../../rack/goal.ts';
+import { identity } from '../../rack/identity/resource.ts';
 import type { DrainView } from '../../rack/placement/endpoint/drain.ts';
 import type { Property, Resource, View } from '../../rack/resource.ts';
 import type { ResourceKind } from '../../rack/resource-kind.ts';
@@ -27,7 +29,7 @@ export interface Scope {
 export interface GoalEntry<Kind extends GoalKind> {
   readonly scope: (goal: GoalOf<Kind>, desired: DesiredFleet) => Scope;
   /** The fleet with every placement on the nodes that the goal uses; by default, those in the file. */
-  readonly fleet?: (goal: GoalOf<Kind>, desired: DesiredFleet, nodes: FleetObservation['nodes']) => DesiredFleet;
+  readonly fleet?: (desired: DesiredFleet, nodes: FleetObservation['nodes'], goal: GoalOf<Kind>) => DesiredFleet;
   /** The targets that the goal affects; by default all. */
   readonly targets?: (goal: GoalOf<Kind>, targets: readonly NodeName[], look: DrainView) => readonly NodeName[];
 }
@@ -39,9 +41,8 @@ export const always: readonly ResourceKind[] = preconditions.map(({ kind }) => k
 
 export const allKinds: readonly ResourceKind[] = resources.map(({ kind }) => kind);
 
-/** A goal with its own resource, which changes only properties of these kinds, after some resources of apply. */
-interface OwnResource {
-  readonly resource: Resource;
+interface OwnScope {
+  /** The resources of apply that the goal needs, which run first. */
   readonly before?: readonly Resource[];
   /** By default the kind of its resource. */
   readonly changes?: readonly ResourceKind[];
@@ -49,16 +50,21 @@ interface OwnResource {
   readonly isBarring?: true;
 }
 
-/** The scope of a goal that has its own resource. Its plan shows only why nodes were not reached. */
-export const ownScope = (
-  desired: DesiredFleet,
-  { resource, before = preconditions, changes = [resource.kind], isBarring }: OwnResource,
-): Scope => ({
-  desired,
-  resources: [...before, resource],
-  barring: [...before.map(({ kind }) => kind), ...(isBarring ? [resource.kind] : [])],
-  mayChange: (kind) => changes.includes(kind),
-  isShown: (one) => areaOf(one) === 'ssh',
+/** A goal that only its own resource reaches. Its plan shows only why nodes were not reached. */
+export const ownGoal = <Kind extends GoalKind>(
+  resourceOf: (goal: GoalOf<Kind>) => Resource,
+  { before = [identity, sudo], changes, isBarring }: OwnScope = {},
+): GoalEntry<Kind> => ({
+  scope: (goal, desired) => {
+    const own = resourceOf(goal);
+    return {
+      desired,
+      resources: [...before, own],
+      barring: [...before, ...(isBarring ? [own] : [])].map(({ kind }) => kind),
+      mayChange: (kind) => (changes ?? [own.kind]).includes(kind),
+      isShown: (one) => areaOf(one) === 'ssh',
+    };
+  },
 });
 
 /** The fleet with these placements in this state. */

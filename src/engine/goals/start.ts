@@ -16,7 +16,7 @@ export const start: GoalEntry<'start'> = {
         isStateOf(property, names),
     };
   },
-  fleet: ({ placements: names, layout }, desired, nodes) => {
+  fleet: (desired, nodes, { placements: names, layout }) => {
     const current = whereTheyRun(desired, nodes);
     if (layout === 'fallback') return withFallbacks(current, ({ name }) => names.includes(name));
     if (layout === 'own') return current;

@@ -13,5 +13,5 @@ export const stop: GoalEntry<'stop'> = {
         kind === 'rollback' || (kind === 'placement' && names.includes(about.placement ?? '')),
     };
   },
-  fleet: (_goal, desired, nodes) => whereTheyRanLast(desired, nodes),
+  fleet: whereTheyRanLast,
 };

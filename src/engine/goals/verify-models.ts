@@ -4,15 +4,13 @@ import { mapKnown, seenValue } from '../../model/known.ts';
 import { totalBytes } from '../../model/model-bytes.ts';
 import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
-import { sudo } from '../../rack/access/resource.ts';
 import { transferDeadlineMs } from '../../rack/artifacts/trees/tree-steps.ts';
 import { buildStep, scriptStep } from '../../rack/build-step.ts';
 import type { GoalOf } from '../../rack/goal.ts';
-import { identity } from '../../rack/identity/resource.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../../rack/records/trees.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../../rack/resource.ts';
 import { knownWords } from '../../rack/seen-fact.ts';
-import { type GoalEntry, ownScope } from './scope.ts';
+import { ownGoal } from './scope.ts';
 
 type Verify = GoalOf<'verify-models'>;
 
@@ -78,6 +76,4 @@ const hashes = (goal: Verify): Resource => ({
   ),
 });
 
-export const verifyModels: GoalEntry<'verify-models'> = {
-  scope: (goal, desired) => ownScope(desired, { resource: hashes(goal), before: [identity, sudo] }),
-};
+export const verifyModels = ownGoal(hashes);

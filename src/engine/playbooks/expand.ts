@@ -4,7 +4,7 @@ import { selectNodes } from '../../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import type { NodeName } from '../../model/node.ts';
-import type { Goal, StartLayout } from '../../rack/goal.ts';
+import type { Goal } from '../../rack/goal.ts';
 import { type BatchSize, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
 
 /** The scope of a playbook run. */
@@ -15,7 +15,7 @@ export interface PlayScope {
   /** The placements named on the command line; absent if it contains node names or no names. */
   readonly placements?: readonly string[];
   /** The layout to start; if absent, the layout of the last run. */
-  readonly layout?: StartLayout;
+  readonly layout?: 'fallback' | 'own';
 }
 
 /** A command for one node. Its arguments are not interpreted by a shell. */
