@@ -1,7 +1,4 @@
-/**
- * The import rules, all derived from one table: a room may import itself and the rooms in its row. Reserved rooms also
- * have rows, so that their first file is checked.
- */
+/** The import rules, all derived from one table: a room may import itself and the rooms in its row. */
 const { commandLine, contract, filesOf, layers, levels, owners, parts, pure } = require('./scripts/layers.cjs');
 
 const inFolder = (names) => `^src/(?:${names.join('|')})/`;

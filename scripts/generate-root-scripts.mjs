@@ -22,15 +22,15 @@ const beside = [
   ['change the network', 'src/rack/network/transaction/change-network.sh', 'transactionBody'],
   ['confirm a network change', 'src/rack/network/transaction/confirm-change.sh', 'confirmBody'],
   ['begin a job', 'src/engine/scripts/launch-job.sh', 'launchBody'],
-  ['restart or switch off', 'src/rack/boot/restart-mac.ts', 'restartBody'],
-  ['keep the values of before', 'src/rack/uninstall/baseline.ts', 'recordBaselineLines'],
-  ['run a rank of `launch` as another account', 'src/rack/placement/launched-program.ts', 'launchRankScript'],
+  ['restart or switch off', 'src/rack/boot/restart-script.ts', 'restartBody'],
+  ['keep the values of before', 'src/rack/uninstall/baseline-setting.ts', 'recordBaselineLines'],
+  ['run a rank of `launch` as another account', 'src/rack/placement/launched-program-script.ts', 'launchRankScript'],
   ['measure the power, for `bench`', 'src/engine/scripts/power-sample.ts', 'powerScript'],
 ];
 
 /** Daemons that launchd runs as root. */
 const daemons = [
-  ['keeper', 'src/rack/keeper/program.ts', 'keepText'],
+  ['keeper', 'src/rack/keeper/program-script.ts', 'keepText'],
   ['take a network change back', 'src/rack/network/transaction/rollback-script.ts', 'rollText'],
 ];
 

@@ -13,7 +13,6 @@ const layers = {
   drivers: ['model', 'diagnostics', 'desired', 'node'],
   rack: ['model', 'diagnostics', 'desired', 'node', 'drivers'],
   engine: ['model', 'diagnostics', 'desired', 'config', 'node', 'drivers', 'rack'],
-  adopt: ['model', 'diagnostics', 'desired', 'config', 'rack'],
   report: ['model', 'diagnostics', 'rack', 'engine'],
   remote: ['model', 'diagnostics', 'node'],
   native: ['model', 'diagnostics', 'node'],
@@ -29,14 +28,14 @@ layers.apply = Object.keys(layers).filter((folder) => folder !== 'sim' && folder
 layers[commandLine] = Object.keys(layers);
 
 /** Rooms with pure code, without I/O. */
-const pure = ['model', 'diagnostics', 'desired', 'config', 'node', 'drivers', 'rack', 'engine', 'adopt', 'report'];
+const pure = ['model', 'diagnostics', 'desired', 'config', 'node', 'drivers', 'rack', 'engine', 'report'];
 
 /** Package → the rooms that may import it. A package that is not listed may not be imported. */
 const owners = {
   ssh2: ['remote', 'sim'],
   listr2: ['apply'],
-  yaml: ['config', 'engine/playbooks', 'adopt'],
-  ajv: ['config', 'engine/playbooks', 'adopt'],
+  yaml: ['config', 'engine/playbooks'],
+  ajv: ['config', 'engine/playbooks'],
   semver: ['config', 'desired'],
   pino: [commandLine, 'gateway'],
   commander: [commandLine],
@@ -59,86 +58,28 @@ const levels = [
   ['artifacts'],
 ];
 
-/**
- * The rack files whose name does not show their role, by role and subject. A name shows the role if it is or ends with
- * `fact`, `rule` or `resource`, such as `hold-fact.ts`.
- */
-const roles = {
-  geometry: { cabling: 'cabling-text judge-cabling moves receptacle-view' },
-  reading: {
-    accounts: 'account-state',
-    addresses: 'link-address-seen',
-    bridge: 'bridges',
-    cables: 'before-cables receptacle-place',
-    cabling: 'receptacle-sight',
-    clock: 'clocks',
-    contract: 'define-rule examination goal resource-kind seen-fact',
-    'foreign-daemon': 'adopted-daemon',
-    hold: 'node-holds',
-    identity: 'identity',
-    macos: 'macos',
-    network: 'services thunderbolt-interfaces',
-    placement: 'state/mesh-states',
-    rdma: 'launch-budget rdma-receptacle rdma-switch-steps',
-    records: 'trees',
-  },
-  fact: { contract: 'fact' },
-  mesh: {
-    placement: [
-      'endpoint/gateway-steps rank-states start/failing-rank-finding start/start-mesh',
-      'state/read-mesh stop-mesh',
-    ].join(' '),
-  },
-  shape: { artifacts: 'shapes/gguf shapes/safetensors shapes/safetensors-shape' },
-  // A setting in one file combines all roles. Only lists and the code that restores values import it.
-  setting: { settings: '[a-z-]+', uninstall: 'baseline' },
-  resource: {
-    artifacts: [
-      'models/(list-folders|model-copies)',
-      'peers/cable-rate peers/cables-in-use peers/fan-out',
-      'runtimes/build-archive runtimes/list-packages runtimes/supply-runtime',
-      'sources/(adopted-copy|fetch|fetch-steps|[a-z]+-source) trees/tree-steps',
-    ].join(' '),
-    contract: 'build-step define-setting resource',
-    placement: [
-      'check/gid-index check/placement-checks check/placement-findings',
-      'check/placement-survey check/rdma-suspicions endpoint/drain endpoint/gateways',
-      'endpoint/seen-gateways placement-blockers start/start-gates state/layouts',
-      'state/placement-cases state/placement-properties state/seen-names state/staying state/survivors',
-    ].join(' '),
-    uninstall: 'network-before uninstall-properties',
-  },
-  script: {
-    access: 'install-access',
-    accounts: 'account-scripts',
-    addresses: 'link-address-scripts',
-    artifacts: '(peers|runtimes|sources|trees)/[a-z]+-scripts',
-    boot: 'restart-mac',
-    bridge: 'remove-bridge',
-    cables: 'measure-tcp',
-    clock: 'set-clock',
-    'foreign-daemon': 'daemon-scripts',
-    hold: 'script',
-    keeper: 'hash-models keeper-scripts program',
-    memory: 'set-wired-limit',
-    network: 'order-services transaction/rollback-script',
-    placement: 'endpoint/gateway-scripts observed/rank-log ranks/rank-scripts launched-program',
-    uninstall: 'uninstall-scripts',
-  },
-};
-
 const inFolder = (name) => `src/${name}/`;
 
-/** Patterns for the files with one role. */
-function roleFiles(role) {
-  const listed = Object.entries(roles[role] ?? {}).flatMap(([subject, names]) =>
-    names.split(' ').map((name) => `src/rack/${subject === contract ? '' : `${subject}/`}${name}\\.ts$`),
-  );
-  if (role === 'script') return [...listed, 'src/rack/.*/scripts\\.generated\\.ts$', 'src/rack/.*\\.sh$'];
-  return ['fact', 'rule', 'resource'].includes(role)
-    ? [...listed, `src/rack/[^/]+/(?:${role}|.*[-/]${role})\\.ts$`]
-    : listed;
-}
+/** A pattern for the rack files that have one of these names, or a name that ends with it after a hyphen. */
+const named = (words) => `src/rack.*[/-](?:${words})\\.ts$`;
+
+/**
+ * The role of a rack file, shown by its folder or the end of its name, such as `hold-fact.ts`. All others in a subject
+ * serve its resource; all others next to the subjects are readings.
+ */
+const roles = {
+  geometry: ['src/rack/cabling/(?!.*reading\\.ts$)'],
+  shape: ['src/rack/artifacts/shapes/'],
+  mesh: ['src/rack/placement/mesh/'],
+  // A setting in one file combines all roles. Only lists and the code that restores values import it.
+  setting: ['src/rack/settings/(?!.*\\.(?:generated\\.ts|sh)$)', named('[a-z]+-setting')],
+  script: [named('scripts?|scripts\\.generated'), 'src/rack/.*\\.sh$'],
+  fact: [named('fact')],
+  rule: [named('rule')],
+};
+const others = `(?!${Object.values(roles).flat().join('|')})`;
+roles.reading = [named('reading'), `${others}(?!${named('resource|step')})src/rack/[^/]+$`];
+roles.resource = [`${others}(?!${roles.reading.join('|')})src/rack/`];
 
 /** Files in `node` that parse answers; all others generate scripts. */
 const answerFiles = ['answers/', 'probes/kept\\.ts$'];
@@ -150,27 +91,27 @@ const answerFiles = ['answers/', 'probes/kept\\.ts$'];
 const parts = {
   'node/sent': { files: [`src/node/(?!${answerFiles.join('|')})`], mayImport: ['model'] },
   'node/answers': { files: answerFiles.map((one) => `src/node/${one}`), mayImport: ['model', 'node/sent'] },
-  'rack/script': { files: roleFiles('script'), mayImport: ['model', 'node/sent'] },
-  'rack/fact': { files: roleFiles('fact'), mayImport: ['model', 'node', 'rack/script'] },
-  'rack/geometry': { files: roleFiles('geometry'), mayImport: ['model', 'diagnostics', 'rack/fact'] },
-  'rack/shape': { files: roleFiles('shape'), mayImport: ['model', 'diagnostics'] },
+  'rack/script': { files: roles.script, mayImport: ['model', 'node/sent'] },
+  'rack/fact': { files: roles.fact, mayImport: ['model', 'node', 'rack/script'] },
+  'rack/geometry': { files: roles.geometry, mayImport: ['model', 'diagnostics', 'rack/fact'] },
+  'rack/shape': { files: roles.shape, mayImport: ['model', 'diagnostics'] },
   'rack/reading': {
-    files: roleFiles('reading'),
+    files: roles.reading,
     mayImport: ['model', 'diagnostics', 'desired', 'drivers', 'rack/fact', 'rack/geometry'],
   },
   'rack/rule': {
-    files: roleFiles('rule'),
+    files: roles.rule,
     mayImport: ['model', 'diagnostics', 'desired', 'drivers', 'rack/fact', 'rack/geometry', 'rack/reading'],
   },
   'rack/mesh': {
-    files: roleFiles('mesh'),
+    files: roles.mesh,
     mayImport: ['model', 'diagnostics', 'desired', 'node', 'drivers', 'rack/script', 'rack/fact', 'rack/reading'],
   },
   'rack/resource': {
-    files: roleFiles('resource'),
+    files: roles.resource,
     mayImport: ['model', 'diagnostics', 'desired', 'node', 'drivers', 'rack'],
   },
-  'rack/setting': { files: roleFiles('setting'), mayImport: ['model', 'diagnostics', 'desired', 'node', 'rack'] },
+  'rack/setting': { files: roles.setting, mayImport: ['model', 'diagnostics', 'desired', 'node', 'rack'] },
   'engine/file': { files: ['src/engine/load-cluster\\.ts$'], mayImport: ['model', 'config', 'drivers'] },
   'engine/scripts': {
     files: [inFolder('engine/scripts')],
@@ -211,7 +152,6 @@ const parts = {
       ...['engine/plan', 'engine/goals'],
     ],
   },
-  adopt: { files: [inFolder('adopt')], mayImport: ['model', 'diagnostics', 'desired', 'config', 'rack/geometry'] },
   report: {
     files: [inFolder('report')],
     mayImport: [

@@ -4,11 +4,11 @@ import { given } from '../model/given.ts';
 import { type CasePlace, macModel } from '../model/macs.ts';
 import { type KeptMeasurement, measurementOf } from '../model/measured-cable.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../model/node.ts';
-import { modelAt, placeAt } from '../rack/cables/receptacle-place.ts';
+import { modelAt, placeAt } from '../rack/cables/receptacle-place-reading.ts';
 import { listWords, viewText } from '../rack/cabling/cabling-text.ts';
 import { type Cabling, type JudgedLink, linkAt, undeclaredCables, viewAt } from '../rack/cabling/judge-cabling.ts';
 import type { CableStep } from '../rack/cabling/moves.ts';
-import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-sight.ts';
+import { type ReceptacleSight, sightOf } from '../rack/cabling/receptacle-reading.ts';
 import { caseFaces, compareEnds, facesWords, isSameEnd, orderedPair } from '../rack/cabling/receptacle-view.ts';
 import { type Examination, examine } from '../rack/examination.ts';
 

@@ -40,12 +40,10 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
   ['src/sim/knows-a-fact.ts', 'export * from "../rack/clock/fact.ts";\n', 'layer-sim'],
   ['src/rack/clock/rule.ts', 'export * from "./resource.ts";\n', 'part-rack-rule'],
   ['src/rack/clock/resource.ts', 'export * from "./fact.ts";\n'],
-  ['src/rack/clock/set-clock.ts', 'export * from "./fact.ts";\n', 'part-rack-script'],
-  ['src/rack/clock/clocks.ts', 'export * from "./set-clock.ts";\n', 'part-rack-reading'],
-  ['src/rack/placement/start/start-mesh.ts', 'export * from "../../clock/rule.ts";\n', 'part-rack-mesh'],
+  ['src/rack/clock/set-clock-script.ts', 'export * from "./fact.ts";\n', 'part-rack-script'],
+  ['src/rack/clock/reading.ts', 'export * from "./set-clock-script.ts";\n', 'part-rack-reading'],
+  ['src/rack/placement/mesh/start-mesh.ts', 'export * from "../../clock/rule.ts";\n', 'part-rack-mesh'],
   ['src/rack/cabling/moves.ts', 'export * from "../../desired/left.ts";\n', 'part-rack-geometry'],
-  ['src/rack/clock/without-a-role.ts', 'export * from "./fact.ts";\n', 'known-part'],
-  ['src/rack/artifact.ts', 'export * from "./clock/fact.ts";\n', 'known-part'],
   ['src/rack/stray/fact.ts', 'export * from "../../model/upward.ts";\n', 'known-subject'],
   ['src/rack/network/resource.ts', 'export * from "../access/resource.ts";\n', 'level-network'],
   ['src/rack/access/resource.ts', 'export * from "../bridge/resource.ts";\n', 'level-access'],
@@ -59,7 +57,7 @@ const planted: readonly (readonly [file: string, text: string, rule?: string])[]
   ['src/remote/reads-an-answer.ts', 'export * from "../node/answers/grammar.ts";\n', 'part-remote'],
   ['src/engine/scripts/registry.ts', 'export * from "../../rack/clock/resource.ts";\n', 'part-engine-scripts'],
   ['src/engine/unknown.ts', 'export * from "../model/upward.ts";\n', 'known-part'],
-  ['src/report/reads-a-script.ts', 'export * from "../rack/clock/set-clock.ts";\n', 'part-report'],
+  ['src/report/reads-a-script.ts', 'export * from "../rack/clock/set-clock-script.ts";\n', 'part-report'],
   [
     'src/config/reads.ts',
     'import { readFileSync } from "node:fs";\nexport const read = readFileSync;\n',
@@ -104,13 +102,15 @@ describe('the import rules', () => {
     expect([...folders].filter((folder) => table.layers[folder] === undefined)).toEqual([]);
   });
 
-  it('assign every file in node, rack and engine to exactly one part', () => {
-    const partsOf = (path: string): readonly string[] =>
-      Object.keys(table.parts).filter((part) => new RegExp(table.filesOf([part])).test(path));
-    const found = filesBelow('src')
-      .filter((path) => /^src\/(?:node|rack|engine)\/.*\.ts$/.test(path))
-      .map((path) => [path, partsOf(path).length]);
+  it('assign every file in node, rack and engine to exactly one part, and have no part without files', () => {
+    const paths = filesBelow('src').filter((path) => path.endsWith('.ts'));
+    const parts = Object.keys(table.parts);
+    const isOf = (part: string, path: string): boolean => new RegExp(table.filesOf([part])).test(path);
+    const found = paths
+      .filter((path) => /^src\/(?:node|rack|engine)\//.test(path))
+      .map((path) => [path, parts.filter((part) => isOf(part, path)).length]);
     expect(found.filter(([, count]) => count !== 1)).toEqual([]);
+    expect(parts.filter((part) => !paths.some((path) => isOf(part, path)))).toEqual([]);
   });
 
   it('assign one level to each existing rack subject', () => {

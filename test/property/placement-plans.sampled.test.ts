@@ -6,7 +6,7 @@ import type { TokenResult } from '../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Step } from '../../src/model/step.ts';
-import type { RankState } from '../../src/rack/placement/rank-states.ts';
+import type { RankState } from '../../src/rack/placement/mesh/rank-states.ts';
 import { placement } from '../../src/rack/placement/resource.ts';
 import type { Property } from '../../src/rack/resource.ts';
 import { changeOf, judgeProperty } from '../../src/rack/resource.ts';

@@ -18,7 +18,7 @@ import type { UnknownReason } from '../../src/model/known.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { TreeFile } from '../../src/model/node-script.ts';
 import type { FleetObservation } from '../../src/rack/examination.ts';
-import type { RankState } from '../../src/rack/placement/rank-states.ts';
+import type { RankState } from '../../src/rack/placement/mesh/rank-states.ts';
 import { desiredFleet, desiredNode, observedFleet, settledFleet } from './rack.ts';
 
 /** The desired placement of a model on these nodes. */

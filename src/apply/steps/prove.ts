@@ -20,7 +20,7 @@ import {
   judgeToken,
   notAskedStatus,
 } from '../../node/endpoint/judge-answer.ts';
-import { slowWords } from '../../rack/placement/state/read-mesh.ts';
+import { slowWords } from '../../rack/placement/mesh/read-mesh.ts';
 import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';
 import { observeSessions } from '../reach/observe.ts';

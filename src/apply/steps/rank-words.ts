@@ -2,7 +2,7 @@ import { finalLine, type RankSaid } from '../../drivers/classify-log.ts';
 import type { RuntimeDriver } from '../../drivers/contract/driver.ts';
 import { driverOf } from '../../drivers/registry.ts';
 import type { NodeName } from '../../model/node.ts';
-import { parseRankReport, rankReportCommand } from '../../rack/placement/observed/rank-log.ts';
+import { parseRankReport, rankReportCommand } from '../../rack/placement/observed/rank-log-script.ts';
 import { printedText } from '../../remote/remote.ts';
 import type { StepContext } from './context.ts';
 

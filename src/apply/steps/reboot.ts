@@ -4,7 +4,7 @@ import type { NodeName } from '../../model/node.ts';
 import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
 import { bootSessionFact } from '../../rack/boot/fact.ts';
-import { restartBody } from '../../rack/boot/restart-mac.ts';
+import { restartBody } from '../../rack/boot/restart-script.ts';
 import { read } from '../../rack/fact.ts';
 import { lockedAtFileVault } from '../../remote/keys/host-key-trust.ts';
 import type { StepResult } from '../execute.ts';

@@ -6,7 +6,7 @@ import { scriptBody } from '../../engine/scripts/registry.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import type { Step } from '../../model/step.ts';
 import { putBody } from '../../node/put-file.ts';
-import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
+import { failingRankFinding } from '../../rack/placement/mesh/failing-rank-finding.ts';
 import type { StepResult } from '../execute.ts';
 import { failed, type StepContext, type StepRunner } from './context.ts';
 import { runDialogue } from './dialogue.ts';

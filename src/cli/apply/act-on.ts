@@ -15,7 +15,7 @@ import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose, upperFirst } from '../../model/text/prose.ts';
 import { soughtOn } from '../../rack/artifacts/models/model-resource.ts';
 import type { Goal } from '../../rack/goal.ts';
-import { gatewayStateOf, inFlightOf } from '../../rack/placement/endpoint/gateway-steps.ts';
+import { gatewayStateOf, inFlightOf } from '../../rack/placement/mesh/gateway-steps.ts';
 import { hasMachineSteps } from '../../report/plan/plan-text.ts';
 import { taskText } from '../../report/run/apply-text.ts';
 import type { LockPlace } from '../cluster/open-cluster.ts';

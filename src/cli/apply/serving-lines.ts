@@ -7,7 +7,7 @@ import { alike, listText } from '../../model/lists.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import { type PlacementSurvey, surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
-import { endpointStatus } from '../../rack/placement/endpoint/gateway-steps.ts';
+import { endpointStatus } from '../../rack/placement/mesh/gateway-steps.ts';
 import type { View } from '../../rack/resource.ts';
 import { rehearsedUrls } from '../cluster/simulator.ts';
 import type { Run } from '../verb.ts';

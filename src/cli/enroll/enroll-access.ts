@@ -12,7 +12,7 @@ import { nodeSubject } from '../../model/subject.ts';
 import { labelled, named, prose } from '../../model/text/prose.ts';
 import { rootLine, scriptCommand, shellCommand, tool } from '../../node/paths/node-paths.ts';
 import { isPasswordWrong, sudoRule } from '../../node/sudo-answer.ts';
-import { type AccessAnswer, installAccessCommand, readAccessAnswer } from '../../rack/access/install-access.ts';
+import { type AccessAnswer, installAccessCommand, readAccessAnswer } from '../../rack/access/install-access-script.ts';
 import { quoteNodeText } from '../../remote/connect-failure.ts';
 import { trustFor } from '../../remote/keys/host-key-trust.ts';
 import { authorizedKeysLines, type FirstKey, firstKey } from '../../remote/keys/identities.ts';

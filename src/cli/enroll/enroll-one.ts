@@ -19,7 +19,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import { sudoRule } from '../../node/sudo-answer.ts';
 import { readValue } from '../../rack/fact.ts';
 import { identityFact } from '../../rack/identity/fact.ts';
-import { hardwareDifferences } from '../../rack/identity/identity.ts';
+import { hardwareDifferences } from '../../rack/identity/reading.ts';
 import { sameMac, wrongMac } from '../../rack/identity/rule.ts';
 import { fingerprint } from '../../remote/keys/host-key.ts';
 import { diagnoseHostKey } from '../../remote/keys/host-key-trust.ts';

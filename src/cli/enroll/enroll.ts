@@ -13,8 +13,8 @@ import { nodeName } from '../../model/node.ts';
 import { aside, type Command, meshwright } from '../../model/text/command.ts';
 import { mapProse, type Part, type Prose, prose } from '../../model/text/prose.ts';
 import { placeWords } from '../../rack/cabling/receptacle-view.ts';
-import { compareVersions, isRdmaInSettings } from '../../rack/macos/macos.ts';
-import { recoveryKeys, settingsKeys } from '../../rack/rdma/rdma-switch-steps.ts';
+import { compareVersions, isRdmaInSettings } from '../../rack/macos/reading.ts';
+import { recoveryKeys, settingsKeys } from '../../rack/rdma/switch-reading.ts';
 import { isHost, isTcpPort, isUser } from '../../remote/remote.ts';
 import { hang } from '../../report/page.ts';
 import {

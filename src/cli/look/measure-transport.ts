@@ -7,13 +7,13 @@ import type { NodeName } from '../../model/node.ts';
 import { exitText, type NodePath } from '../../model/probe.ts';
 import { below, place, renderPath, shellInputCommand } from '../../node/paths/node-paths.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
-import { measureTcpProgram, measureTcpWords } from '../../rack/cables/measure-tcp.ts';
+import { measureTcpProgram, measureTcpWords } from '../../rack/cables/measure-tcp-script.ts';
 import {
   type LaunchAccount,
   type LaunchedRank,
   launchLoginScript,
   launchRankScript,
-} from '../../rack/placement/launched-program.ts';
+} from '../../rack/placement/launched-program-script.ts';
 import { onAbort } from '../../remote/on-abort.ts';
 import { printedText } from '../../remote/remote.ts';
 

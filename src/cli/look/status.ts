@@ -17,7 +17,7 @@ import type { FleetObservation } from '../../rack/examination.ts';
 import { placementFindings } from '../../rack/placement/check/placement-findings.ts';
 import { clientCounts, type PlacementSurvey, surveyPlacements } from '../../rack/placement/check/placement-survey.ts';
 import { launchBudgets } from '../../rack/placement/placement-blockers.ts';
-import { rdmaSwitches } from '../../rack/rdma/rdma-switch-steps.ts';
+import { rdmaSwitches } from '../../rack/rdma/switch-reading.ts';
 import { doctorJson, doctorText } from '../../report/doctor.ts';
 import { unreachedField } from '../../report/nodes-text.ts';
 import { type StatusInput, statusJson } from '../../report/status/status-json.ts';

@@ -29,8 +29,8 @@ import {
   rankLogCommand,
   rankLogPartsCommand,
   rankReportCommand,
-} from '../../rack/placement/observed/rank-log.ts';
-import { failingRankFinding } from '../../rack/placement/start/failing-rank-finding.ts';
+} from '../../rack/placement/observed/rank-log-script.ts';
+import { failingRankFinding } from '../../rack/placement/mesh/failing-rank-finding.ts';
 import { limiter } from '../../remote/limit-parallel.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
 import { gatherAlike } from '../../report/findings.ts';

@@ -3,7 +3,7 @@ import type { FactName } from '../../engine/observe/facts.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../model/desired.ts';
 import type { NodeObservation } from '../../model/facts/fact-values.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
-import { isRunning, seeRank } from '../../rack/placement/rank-states.ts';
+import { isRunning, seeRank } from '../../rack/placement/mesh/rank-states.ts';
 import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import type { OpenedCluster } from '../cluster/open-cluster.ts';
 import { lockedFleet } from '../cluster/settle-cluster.ts';

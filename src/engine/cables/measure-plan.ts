@@ -6,16 +6,16 @@ import { type LinkEnd, linkEndText, type NodeName } from '../../model/node.ts';
 import { nodeSubject, nodesSubject, placementSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { joinProse, named, prose } from '../../model/text/prose.ts';
-import { modelAt } from '../../rack/cables/receptacle-place.ts';
+import { modelAt } from '../../rack/cables/receptacle-place-reading.ts';
 import { listWords } from '../../rack/cabling/cabling-text.ts';
 import type { Examination, ExaminedNode, FleetObservation } from '../../rack/examination.ts';
 import { read, readValue } from '../../rack/fact.ts';
-import { macosOf } from '../../rack/macos/macos.ts';
-import { interfaceAt } from '../../rack/network/thunderbolt-interfaces.ts';
-import { runningPlacements } from '../../rack/placement/rank-states.ts';
+import { macosOf } from '../../rack/macos/reading.ts';
+import { interfaceAt } from '../../rack/network/interfaces-reading.ts';
+import { runningPlacements } from '../../rack/placement/mesh/rank-states.ts';
 import { rdmaPortsFact } from '../../rack/rdma/devices-fact.ts';
 import { rdmaObjectsFact, rdmaObjectWords } from '../../rack/rdma/kernel-fact.ts';
-import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budget.ts';
+import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budget-reading.ts';
 import type { CableMacs } from './cable-ratings.ts';
 
 /** One end of a cable to measure. */

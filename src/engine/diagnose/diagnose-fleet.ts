@@ -23,7 +23,7 @@ import { takenEnds } from '../../rack/cabling/moves.ts';
 import { isSameEnd } from '../../rack/cabling/receptacle-view.ts';
 import { type Examination, examine, type FleetObservation } from '../../rack/examination.ts';
 import { readValue } from '../../rack/fact.ts';
-import { type RunningPlacement, runningPlacements } from '../../rack/placement/rank-states.ts';
+import { type RunningPlacement, runningPlacements } from '../../rack/placement/mesh/rank-states.ts';
 import { measuredFindings } from './measured-findings.ts';
 import { areaOf, roleOf, rules } from './rules.ts';
 

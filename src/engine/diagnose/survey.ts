@@ -3,17 +3,17 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { StatusNode } from '../../model/documents.generated.ts';
 import { given } from '../../model/given.ts';
 import type { Link, NodeName } from '../../model/node.ts';
-import { type BridgeState, bridgeState } from '../../rack/bridge/bridges.ts';
+import { type BridgeState, bridgeState } from '../../rack/bridge/reading.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';
 import { viewText } from '../../rack/cabling/cabling-text.ts';
 import { type LinkJudgement, linkAt, type SeenCable, undeclaredCables } from '../../rack/cabling/judge-cabling.ts';
-import { type ReceptacleSight, sightOf } from '../../rack/cabling/receptacle-sight.ts';
+import { type ReceptacleSight, sightOf } from '../../rack/cabling/receptacle-reading.ts';
 import { type Examination, type ExaminedNode, examine, type FleetObservation } from '../../rack/examination.ts';
 import { read, readValue } from '../../rack/fact.ts';
 import { hardwareFact } from '../../rack/identity/fact.ts';
 import { versionText } from '../../rack/macos/fact.ts';
-import { macosOf } from '../../rack/macos/macos.ts';
-import { type NodeRdma, nodeRdma } from '../../rack/rdma/rdma-receptacle.ts';
+import { macosOf } from '../../rack/macos/reading.ts';
+import { type NodeRdma, nodeRdma } from '../../rack/rdma/receptacle-reading.ts';
 
 /** One receptacle in a table. */
 export interface ReceptacleSurvey {

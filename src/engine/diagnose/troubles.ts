@@ -9,7 +9,7 @@ import type { Prose } from '../../model/text/prose.ts';
 import { thunderboltFact } from '../../rack/cables/fact.ts';
 import { type Examination, type ExaminedNode, examine } from '../../rack/examination.ts';
 import { readValue } from '../../rack/fact.ts';
-import { farEndOf, lostPorts, type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/rdma-receptacle.ts';
+import { farEndOf, lostPorts, type ReceptacleRdma, receptacleRdma } from '../../rack/rdma/receptacle-reading.ts';
 import type { View } from '../../rack/resource.ts';
 import { type FactName, isFactName, registry } from '../observe/facts.ts';
 import { type Area, areaOf, entryOf } from './rules.ts';

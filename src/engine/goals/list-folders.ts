@@ -5,7 +5,7 @@ import { filesAddress, listJobKey, nodeFolder } from '../../rack/artifacts/model
 import { usedModels } from '../../rack/artifacts/models/model-resource.ts';
 import { buildStep } from '../../rack/build-step.ts';
 import type { GoalOf } from '../../rack/goal.ts';
-import { treeAddress } from '../../rack/records/trees.ts';
+import { treeAddress } from '../../rack/records/trees-reading.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../../rack/resource.ts';
 import { ownGoal } from './scope.ts';
 

@@ -7,9 +7,9 @@ import { addressed } from '../../model/subject.ts';
 import { transferDeadlineMs } from '../../rack/artifacts/trees/tree-steps.ts';
 import { buildStep, scriptStep } from '../../rack/build-step.ts';
 import type { GoalOf } from '../../rack/goal.ts';
-import { isIntact, treeAddress, treeOf, treesOf } from '../../rack/records/trees.ts';
+import { isIntact, treeAddress, treeOf, treesOf } from '../../rack/records/trees-reading.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../../rack/resource.ts';
-import { knownWords } from '../../rack/seen-fact.ts';
+import { knownWords } from '../../rack/compare-values.ts';
 import { ownGoal } from './scope.ts';
 
 type Verify = GoalOf<'verify-models'>;

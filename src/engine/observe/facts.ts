@@ -46,7 +46,7 @@ import { names } from '../../rack/settings/names.ts';
 import { power } from '../../rack/settings/power.ts';
 import { settings } from '../../rack/settings/settings.ts';
 import { updates } from '../../rack/settings/updates.ts';
-import { baselineFact, comparedKeys } from '../../rack/uninstall/baseline.ts';
+import { baselineFact, comparedKeys } from '../../rack/uninstall/baseline-setting.ts';
 import { tracesFact } from '../../rack/uninstall/traces-fact.ts';
 
 /** All facts in display order. Some settings are also in the list of settings; their first position counts. */

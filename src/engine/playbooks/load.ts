@@ -14,7 +14,7 @@ import type { PlaybookBatch, PlaybookDocument, PlaybookPlay, PlaybookTask } from
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
 import { nodeName } from '../../model/node.ts';
-import { drainMs } from '../../rack/placement/endpoint/gateway-steps.ts';
+import { drainMs } from '../../rack/placement/mesh/gateway-steps.ts';
 import { unknownProperty } from '../plan/view.ts';
 import {
   type BatchSize,

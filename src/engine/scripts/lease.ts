@@ -7,7 +7,7 @@
  * never write to a newer lease.
  */
 import { type Fence, leaseLostExit, rootScript, type ScriptEnd } from '../../node/root-script.ts';
-import { recordBaselineLines } from '../../rack/uninstall/baseline.ts';
+import { recordBaselineLines } from '../../rack/uninstall/baseline-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 /** An observed lease; without a run if its owner died before signing the lease. */

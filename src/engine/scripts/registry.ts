@@ -26,13 +26,13 @@ import {
   removeModelVersions,
   removeRuntimeVersions,
 } from '../../rack/artifacts/trees/tree-scripts.ts';
-import { removeBridge } from '../../rack/bridge/remove-bridge.ts';
-import { setClock } from '../../rack/clock/set-clock.ts';
+import { removeBridge } from '../../rack/bridge/remove-bridge-script.ts';
+import { setClock } from '../../rack/clock/set-clock-script.ts';
 import { returnDaemon, stopDaemon } from '../../rack/foreign-daemon/daemon-scripts.ts';
 import { clearHold, setHold } from '../../rack/hold/script.ts';
 import { loadKeeper, removeKeeper } from '../../rack/keeper/keeper-scripts.ts';
-import { setWiredLimit } from '../../rack/memory/set-wired-limit.ts';
-import { orderServices } from '../../rack/network/order-services.ts';
+import { setWiredLimit } from '../../rack/memory/set-wired-limit-script.ts';
+import { orderServices } from '../../rack/network/order-services-script.ts';
 import { settleRollback } from '../../rack/network/transaction/rollback-script.ts';
 import { clearGateway, drainGateway, loadGateway, openGateway } from '../../rack/placement/endpoint/gateway-scripts.ts';
 import {
@@ -44,7 +44,7 @@ import {
   stopRank,
 } from '../../rack/placement/ranks/rank-scripts.ts';
 import { settings } from '../../rack/settings/settings.ts';
-import { restoreValue } from '../../rack/uninstall/baseline.ts';
+import { restoreValue } from '../../rack/uninstall/baseline-setting.ts';
 import { clearNode, restoreNetwork } from '../../rack/uninstall/uninstall-scripts.ts';
 
 type SettingScript = Extract<(typeof settings)[number], { readonly script: unknown }>['script'];

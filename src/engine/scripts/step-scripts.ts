@@ -2,7 +2,7 @@ import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
 import { putBody } from '../../node/put-file.ts';
 import { mutatingScript } from '../../node/root-script.ts';
-import { restartBody } from '../../rack/boot/restart-mac.ts';
+import { restartBody } from '../../rack/boot/restart-script.ts';
 import { launchBody } from './job.ts';
 import { scriptBody } from './registry.ts';
 import { confirmBody, transactionBody } from './transaction.ts';

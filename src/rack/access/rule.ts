@@ -5,9 +5,9 @@ import { aside, meshwright } from '../../model/text/command.ts';
 import { mapWords, named, prose } from '../../model/text/prose.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { readValue } from '../fact.ts';
-import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { adoptedDaemon } from '../foreign-daemon/reading.ts';
 import { keeperFact } from '../keeper/fact.ts';
-import { isLeftToKeeper, misplacedServices, orderWords } from '../network/services.ts';
+import { isLeftToKeeper, misplacedServices, orderWords } from '../network/services-reading.ts';
 import { sudoFact } from './fact.ts';
 
 const blocking = {

@@ -6,11 +6,11 @@ import { mapKnown } from '../../model/known.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
 import { loginFact } from '../access/fact.ts';
 import { scriptStep } from '../build-step.ts';
+import { compared } from '../compare-values.ts';
 import { read, readValue } from '../fact.ts';
 import { type Blocker, blocker, type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
-import { compared } from '../seen-fact.ts';
-import { accountState } from './account-state.ts';
 import { accountsFact } from './fact.ts';
+import { accountState } from './reading.ts';
 import { accountFinding, accounts as accountsRule } from './rule.ts';
 
 const words = {

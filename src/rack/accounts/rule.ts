@@ -8,8 +8,8 @@ import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { loginFact } from '../access/fact.ts';
 import { defineNodeRule, defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { read, readValue } from '../fact.ts';
-import { type AccountState, accountState } from './account-state.ts';
 import { accountsFact } from './fact.ts';
+import { type AccountState, accountState } from './reading.ts';
 
 /** Ranks, gateways and downloads that the file lets run as the ssh user, who can become root, or as root. */
 export const runsAsLogin = defineRule(

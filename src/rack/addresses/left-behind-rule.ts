@@ -2,10 +2,10 @@ import { receptacleSubject } from '../../model/subject.ts';
 import { its, meshwright } from '../../model/text/command.ts';
 import { namedEnd, prose } from '../../model/text/prose.ts';
 import { defineNodeRule } from '../define-rule.ts';
-import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { adoptedDaemon } from '../foreign-daemon/reading.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { hardwarePortsFact } from '../network/services-fact.ts';
-import { leftBehind } from './link-address-seen.ts';
+import { leftBehind } from './reading.ts';
 
 /** Addresses of links on an interface that their receptacle had before. `apply` moves them. */
 export const leftBehindAddresses = defineNodeRule(

@@ -6,14 +6,15 @@ import { type Known, known, mapKnown, seenValue, unknown } from '../../model/kno
 import type { NodeName } from '../../model/node.ts';
 import type { Patch, Step } from '../../model/step.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
-import { bridgeLayers, madeBridges } from '../bridge/bridges.ts';
+import { bridgeLayers, madeBridges } from '../bridge/reading.ts';
 import { gateStep, transactionStep } from '../build-step.ts';
+import { compared } from '../compare-values.ts';
 import { read, readValue } from '../fact.ts';
-import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
+import { adoptedDaemon, keeperArg } from '../foreign-daemon/reading.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
-import { isLeftToKeeper, serviceOf } from '../network/services.ts';
+import { interfaceAt } from '../network/interfaces-reading.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
-import { interfaceAt } from '../network/thunderbolt-interfaces.ts';
+import { isLeftToKeeper, serviceOf } from '../network/services-reading.ts';
 import { connectionBlockers } from '../network/transaction/resource.ts';
 import { rdmaPortsFact } from '../rdma/devices-fact.ts';
 import {
@@ -26,8 +27,7 @@ import {
   type Resource,
   type View,
 } from '../resource.ts';
-import { compared } from '../seen-fact.ts';
-import { type KeptAddress, keptAddress, receptacleDevices } from './link-address-seen.ts';
+import { type KeptAddress, keptAddress, receptacleDevices } from './reading.ts';
 
 /** The address that the file gives to one receptacle. */
 interface WantedAddress extends Ipv4Address {

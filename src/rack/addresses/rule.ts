@@ -11,11 +11,11 @@ import { isSameEnd } from '../cabling/receptacle-view.ts';
 import { defineNodeRule, defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { type Examination, type ExaminedNode, rdmaSeverity } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
-import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { adoptedDaemon } from '../foreign-daemon/reading.ts';
 import { dhcpLeasesFact, interfacesFact, routesFact } from '../network/interfaces-fact.ts';
+import { interfaceAt, interfaceKind, thunderboltInterfaces } from '../network/interfaces-reading.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
-import { cableMethod } from '../network/services.ts';
-import { interfaceAt, interfaceKind, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+import { cableMethod } from '../network/services-reading.ts';
 
 /** The link network that an office network overlaps, in words; undefined if they do not overlap. */
 function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: OfficeNetwork): string | undefined {

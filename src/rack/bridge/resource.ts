@@ -6,15 +6,15 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { gateStep, transactionStep } from '../build-step.ts';
+import { compared } from '../compare-values.ts';
 import { type FactDefinition, read } from '../fact.ts';
-import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
+import { adoptedDaemon, keeperArg } from '../foreign-daemon/reading.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
 import { connectionBlockers } from '../network/transaction/resource.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource, unobservedOn } from '../resource.ts';
-import { compared } from '../seen-fact.ts';
-import { type BridgeLayer, type BridgeLayers, bridgeLayerNames, bridgeLayers } from './bridges.ts';
 import { bridgePreferencesFact } from './fact.ts';
+import { type BridgeLayer, type BridgeLayers, bridgeLayerNames, bridgeLayers } from './reading.ts';
 
 const sourceFacts = {
   interface: interfacesFact,

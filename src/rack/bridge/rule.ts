@@ -7,13 +7,13 @@ import { joinProse, named, type Prose, prose } from '../../model/text/prose.ts';
 import type { SeenCable } from '../cabling/judge-cabling.ts';
 import { defineNodeRule, defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import type { Examination } from '../examination.ts';
-import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
+import { adoptedDaemon } from '../foreign-daemon/reading.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
-import { isSafeServiceName } from '../network/services.ts';
+import { thunderboltInterfaces } from '../network/interfaces-reading.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
-import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
-import { type BridgeLayer, type BridgeLayers, bridgeLayers, isBridged, isMarked, madeBridges } from './bridges.ts';
+import { isSafeServiceName } from '../network/services-reading.ts';
 import { bridgePreferencesFact } from './fact.ts';
+import { type BridgeLayer, type BridgeLayers, bridgeLayers, isBridged, isMarked, madeBridges } from './reading.ts';
 
 const bridgeFacts = [interfacesFact, bridgePreferencesFact, networkServicesFact];
 

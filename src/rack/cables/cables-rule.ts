@@ -10,7 +10,7 @@ import type { MoveGroup } from '../cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { type Examination, rdmaSeverity } from '../examination.ts';
-import { bridgesFirst } from './before-cables.ts';
+import { bridgesFirst } from './bridges-reading.ts';
 import { thunderboltFact } from './fact.ts';
 
 const blockingLink = {

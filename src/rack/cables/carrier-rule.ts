@@ -4,8 +4,8 @@ import { endWords } from '../cabling/cabling-text.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { defineNodeRule } from '../define-rule.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
-import { interfaceAt, strayCarrier } from '../network/thunderbolt-interfaces.ts';
-import { bridgesFirst } from './before-cables.ts';
+import { interfaceAt, strayCarrier } from '../network/interfaces-reading.ts';
+import { bridgesFirst } from './bridges-reading.ts';
 import { thunderboltFact } from './fact.ts';
 
 /** Cables whose carrier is on the interface of another receptacle, so that the address of the link has none. */

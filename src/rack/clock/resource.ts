@@ -4,11 +4,11 @@ import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { durationText } from '../../model/text/units.ts';
 import { gateStep, scriptStep } from '../build-step.ts';
+import { knownWords } from '../compare-values.ts';
 import { read } from '../fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
-import { type Clocks, judgeClocks } from './clocks.ts';
 import { clockFact } from './fact.ts';
+import { type Clocks, judgeClocks } from './reading.ts';
 
 const offsetWords = ({ offsetMs }: ClockOffset): string =>
   `${durationText(offsetMs)} ${offsetMs > 0 ? 'ahead of' : 'behind'} this computer`;

@@ -4,8 +4,8 @@ import { meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { durationText } from '../../model/text/units.ts';
 import { defineRule, type Finding, type RuleCodes } from '../define-rule.ts';
-import { judgeClocks, type SeenClock } from './clocks.ts';
 import { clockFact } from './fact.ts';
+import { judgeClocks, type SeenClock } from './reading.ts';
 
 const codes = {
   'clock/offset': {

@@ -3,9 +3,9 @@ import { type ForeignDaemon, knownDaemons } from '../../model/facts/daemons.ts';
 import { mapKnown, seenValue } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
+import { compared } from '../compare-values.ts';
 import { read } from '../fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
-import { compared } from '../seen-fact.ts';
 import { foreignDaemonsFact } from './fact.ts';
 
 /** The state of a daemon. `stopped`: unloaded and disabled, so it does not return after a restart. */

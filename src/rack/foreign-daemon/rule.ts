@@ -5,8 +5,8 @@ import { named, prose } from '../../model/text/prose.ts';
 import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { readValue } from '../fact.ts';
-import { adoptedDaemon } from './adopted-daemon.ts';
 import { foreignDaemonsFact } from './fact.ts';
+import { adoptedDaemon } from './reading.ts';
 
 const codes = {
   'network/foreign-daemon': {

@@ -2,7 +2,7 @@ import { prose } from '../../model/text/prose.ts';
 import { read } from '../fact.ts';
 import { type Blocker, blocker, type ObservedTarget, type Resource, type View, verifyOnly } from '../resource.ts';
 import { holdFact } from './hold-fact.ts';
-import { holdsOf, releaseText } from './node-holds.ts';
+import { holdsOf, releaseText } from './reading.ts';
 
 function blockersOf({ observation }: View, desired: ObservedTarget['desired']): readonly Blocker[] {
   const { name: node } = desired;

@@ -3,7 +3,7 @@ import { blank, its, meshwright } from '../../model/text/command.ts';
 import { named, prose } from '../../model/text/prose.ts';
 import { defineNodeRule, type Finding, type RuleCodes } from '../define-rule.ts';
 import { holdFact } from './hold-fact.ts';
-import { holdsOf, releaseText } from './node-holds.ts';
+import { holdsOf, releaseText } from './reading.ts';
 
 const codes = {
   'hold/held': {

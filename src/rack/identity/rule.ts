@@ -13,7 +13,7 @@ import { defineNodeRule, defineRule, type Rule } from '../define-rule.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
 import { hardwareFact, identityFact } from './fact.ts';
-import { hardwareDifferences, isOtherMac, nodesOfOneMac } from './identity.ts';
+import { hardwareDifferences, isOtherMac, nodesOfOneMac } from './reading.ts';
 
 /** Macs whose model is in neither the file nor the table of Macs. An unknown model in the file is reported with the file. */
 export const unknownModel: Rule = ({ nodes, desired }) =>

@@ -16,13 +16,13 @@ import {
 import { textDigest } from '../../node/put-file.ts';
 import { wantedAddresses } from '../addresses/resource.ts';
 import { buildStep, scriptStep } from '../build-step.ts';
+import { compared } from '../compare-values.ts';
 import { read } from '../fact.ts';
-import { keepsNetwork } from '../foreign-daemon/adopted-daemon.ts';
+import { keepsNetwork } from '../foreign-daemon/reading.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { type ObservedTarget, type Property, perTarget, propertiesOn, type Resource } from '../resource.ts';
-import { compared } from '../seen-fact.ts';
 import { keeperFact } from './fact.ts';
-import { keepText } from './program.ts';
+import { keepText } from './program-script.ts';
 
 /** True if the keeper has to set the wired limit, which is lost at each boot. The macOS default needs no keeper. */
 const hasLimit = ({ system: { wiredLimit } }: DesiredFleet): boolean =>

@@ -11,7 +11,7 @@ import type { Examination, ExaminedNode } from '../examination.ts';
 import { read, readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { isBeta, macosVersionFact, softwareUpdatesFact, updateText, versionText } from './fact.ts';
-import { compareVersions, isOutsideAccept, macosOf } from './macos.ts';
+import { compareVersions, isOutsideAccept, macosOf } from './reading.ts';
 
 /** The nodes that run one version; `text` includes the extra of a background security improvement. */
 interface Group {

@@ -3,10 +3,10 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { mapKnown } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../build-step.ts';
+import { compared } from '../compare-values.ts';
 import { read, readValue } from '../fact.ts';
 import { hardwareFact } from '../identity/fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource, unobservedOn } from '../resource.ts';
-import { compared } from '../seen-fact.ts';
 import { wiredLimitFact } from './fact.ts';
 import { limitText } from './rule.ts';
 

@@ -2,10 +2,10 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { known, mapKnown, seenValue } from '../../model/known.ts';
 import { addressed } from '../../model/subject.ts';
 import { transactionStep } from '../build-step.ts';
-import { adoptedDaemon, keeperArg } from '../foreign-daemon/adopted-daemon.ts';
+import { knownWords } from '../compare-values.ts';
+import { adoptedDaemon, keeperArg } from '../foreign-daemon/reading.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
-import { knownWords } from '../seen-fact.ts';
-import { isLeftToKeeper, misplacedServices, orderWords, thunderboltDevices } from './services.ts';
+import { isLeftToKeeper, misplacedServices, orderWords, thunderboltDevices } from './services-reading.ts';
 import { connectionBlockers } from './transaction/resource.ts';
 
 function propertiesOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {

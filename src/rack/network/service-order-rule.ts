@@ -2,9 +2,9 @@ import { seenValue } from '../../model/known.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import { defineNodeRule } from '../define-rule.ts';
-import { adoptedDaemon } from '../foreign-daemon/adopted-daemon.ts';
-import { isLeftToKeeper, misplacedServices, orderWords } from './services.ts';
+import { adoptedDaemon } from '../foreign-daemon/reading.ts';
 import { networkServicesFact } from './services-fact.ts';
+import { isLeftToKeeper, misplacedServices, orderWords } from './services-reading.ts';
 
 /** Cables that macOS would use before the office network, on nodes whose link addresses meshwright sets. */
 export const serviceOrder = defineNodeRule(

@@ -12,14 +12,20 @@ import { named, prose } from '../../model/text/prose.ts';
 import { readValue } from '../fact.ts';
 import { restartedNodes } from '../goal.ts';
 import { swapWords } from '../memory/fact.ts';
-import { budgetWords, hasOneLeft, isNeverEnough, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
+import {
+  budgetWords,
+  hasOneLeft,
+  isNeverEnough,
+  type LaunchBudget,
+  launchBudget,
+} from '../rdma/launch-budget-reading.ts';
 import { type Blocker, judgeProperty, type UnobservedDependency, type View } from '../resource.ts';
 import { checkBlockers, startBlocker } from './check/placement-checks.ts';
+import { type NodeRank, spentNodes } from './mesh/rank-states.ts';
+import { meshFailure } from './mesh/read-mesh.ts';
 import { rebootMarkFact } from './observed/fact.ts';
-import { type NodeRank, spentNodes } from './rank-states.ts';
 import { meshChange, type PlacementCase, placementCases, takesOfDevice } from './state/placement-cases.ts';
 import { placementProperty } from './state/placement-properties.ts';
-import { meshFailure } from './state/read-mesh.ts';
 
 /** Codes of blockers that follow from a mesh's state; checks of the file have separate codes. */
 export type PlacementBlockerCode =

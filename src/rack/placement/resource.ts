@@ -18,9 +18,8 @@ import { propertyKey, type Reading, type Resource, type ResourceSteps, type View
 import { checkNotices } from './check/placement-checks.ts';
 import { drafterFindings, fallbackFindings, noStartFindings, startAdvice } from './check/placement-findings.ts';
 import { surveyPlacements } from './check/placement-survey.ts';
-import { closeGateway, drainMs, type Gateway, openGateway } from './endpoint/gateway-steps.ts';
 import { leftGateways } from './endpoint/seen-gateways.ts';
-import { lastStartFindings, placementBlockers, unobservedDependencies } from './placement-blockers.ts';
+import { closeGateway, drainMs, type Gateway, openGateway } from './mesh/gateway-steps.ts';
 import {
   type MeshWork,
   meshStep,
@@ -32,8 +31,8 @@ import {
   seenRanks,
   seeRank,
   spentNodes,
-} from './rank-states.ts';
-import { startGates, startReadings } from './start/start-gates.ts';
+} from './mesh/rank-states.ts';
+import { isLate, readMesh } from './mesh/read-mesh.ts';
 import {
   type MeshProof,
   prepareRanks,
@@ -43,7 +42,18 @@ import {
   restartRanks,
   startDeadline,
   startMesh,
-} from './start/start-mesh.ts';
+} from './mesh/start-mesh.ts';
+import {
+  endPlacement,
+  mayGiveToken,
+  orderlyGraceMs,
+  removeRanks,
+  rescueMesh,
+  stoppedGate,
+  stopRanks,
+} from './mesh/stop-mesh.ts';
+import { lastStartFindings, placementBlockers, unobservedDependencies } from './placement-blockers.ts';
+import { startGates, startReadings } from './start/start-gates.ts';
 import { runsOnFallback } from './state/layouts.ts';
 import {
   gatewaysOf,
@@ -56,18 +66,8 @@ import {
   takesOfDevice,
 } from './state/placement-cases.ts';
 import { leftoverAddress, placementProperties, serviceFileAddress } from './state/placement-properties.ts';
-import { isLate, readMesh } from './state/read-mesh.ts';
 import { seenNames } from './state/seen-names.ts';
 import { lostRanks, survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
-import {
-  endPlacement,
-  mayGiveToken,
-  orderlyGraceMs,
-  removeRanks,
-  rescueMesh,
-  stoppedGate,
-  stopRanks,
-} from './stop-mesh.ts';
 
 /** Readings for gates of starts and stops: every rank's state, and what starts need. */
 function* readings(view: View): Iterable<Reading> {

@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts/fact-values.ts';
 import { read } from '../fact.ts';
 import { type Resource, type UnobservedDependency, type View, verifyOnly } from '../resource.ts';
 import { rdmaDevicesFact } from './devices-fact.ts';
-import { nodeRdma } from './rdma-receptacle.ts';
+import { nodeRdma } from './receptacle-reading.ts';
 import { rdmaStateFact } from './state-fact.ts';
 
 /** Cabled targets that need RDMA but whose RDMA state is unknown. */

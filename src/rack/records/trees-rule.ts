@@ -6,8 +6,8 @@ import { defineNodeRule, type RuleCodes } from '../define-rule.ts';
 import type { Examination } from '../examination.ts';
 import { readValue } from '../fact.ts';
 import { jobsFact } from './jobs-fact.ts';
-import { wrongText } from './trees.ts';
 import { treesFact } from './trees-fact.ts';
+import { wrongText } from './trees-reading.ts';
 
 const codes = {
   'model/damaged': {

@@ -13,8 +13,8 @@ import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { defineNodeRule } from '../define-rule.ts';
-import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read, readValue } from '../fact.ts';
+import { defineSetting, wish } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 const spotlightScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM

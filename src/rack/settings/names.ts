@@ -9,8 +9,8 @@ import { settingAnswer } from '../../node/answers/setting-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { nodeSettings } from '../../node/probes/node-settings.ts';
 import { defineNodeRule } from '../define-rule.ts';
-import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read, readValue } from '../fact.ts';
+import { defineSetting, wish } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {

@@ -11,8 +11,8 @@ import { garbled, readLines } from '../../node/answers/read-answer.ts';
 import { pathWord, tool } from '../../node/paths/node-paths.ts';
 import { probe } from '../../node/probes/probe.ts';
 import { defineNodeRule } from '../define-rule.ts';
-import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read, readValue } from '../fact.ts';
+import { defineSetting, wish } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 /** `pmset -g custom`: power settings by power source. */

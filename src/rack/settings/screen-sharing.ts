@@ -10,8 +10,8 @@ import { serviceValues } from '../../node/launchd-service.ts';
 import { pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { nodeSettings, screenSharingLabel } from '../../node/probes/node-settings.ts';
 import { defineNodeRule } from '../define-rule.ts';
-import { defineSetting, wish } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
+import { defineSetting, wish } from './define-setting.ts';
 import { sh } from './scripts.generated.ts';
 
 declare module '../../model/node-script.ts' {

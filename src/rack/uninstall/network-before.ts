@@ -12,7 +12,7 @@ import { given } from '../../model/given.ts';
 import { andThen, type Known, mapKnown, unknown } from '../../model/known.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import type { Answer } from '../../model/probe.ts';
-import { receptacleDevices } from '../addresses/link-address-seen.ts';
+import { receptacleDevices } from '../addresses/reading.ts';
 import { bridgePreferencesFact } from '../bridge/fact.ts';
 import { read } from '../fact.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';

@@ -10,16 +10,16 @@ import { type Addressed, nodeSubject } from '../../model/subject.ts';
 import { diskText } from '../../model/text/units.ts';
 import { place } from '../../node/paths/node-paths.ts';
 import { sudoFact } from '../access/fact.ts';
-import { accountState } from '../accounts/account-state.ts';
 import { accountsFact } from '../accounts/fact.ts';
-import { receptacleDevices } from '../addresses/link-address-seen.ts';
+import { accountState } from '../accounts/reading.ts';
+import { receptacleDevices } from '../addresses/reading.ts';
 import { isOwnAddress } from '../addresses/resource.ts';
 import { gateStep, type StepParts, scriptStep, transactionStep } from '../build-step.ts';
 import { readValue } from '../fact.ts';
 import { filevaultFact } from '../filevault/fact.ts';
 import type { GoalOf } from '../goal.ts';
-import { hasRdmaInSettings } from '../macos/macos.ts';
-import { launchBudget } from '../rdma/launch-budget.ts';
+import { hasRdmaInSettings } from '../macos/reading.ts';
+import { launchBudget } from '../rdma/launch-budget-reading.ts';
 import { rdmaStateFact } from '../rdma/state-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import {
@@ -32,7 +32,7 @@ import {
   type View,
 } from '../resource.ts';
 import { loginWindow } from '../settings/login-window.ts';
-import { baselineFact } from './baseline.ts';
+import { baselineFact } from './baseline-setting.ts';
 import { networkDifference, servicesOfOtherMethods } from './network-before.ts';
 import { tracesFact } from './traces-fact.ts';
 import {

@@ -6,6 +6,7 @@ import { type Addressed, addressed } from '../../model/subject.ts';
 import { rankServiceLabel } from '../../node/paths/own-paths.ts';
 import { accountsFact } from '../accounts/fact.ts';
 import { isOwnAddress } from '../addresses/resource.ts';
+import { compared, knownWords } from '../compare-values.ts';
 import { read, readValue } from '../fact.ts';
 import { foreignDaemonsFact } from '../foreign-daemon/fact.ts';
 import type { GoalOf } from '../goal.ts';
@@ -13,8 +14,7 @@ import { jobsFact } from '../records/jobs-fact.ts';
 import { servicesFact } from '../records/services-fact.ts';
 import { treesFact } from '../records/trees-fact.ts';
 import type { ObservedTarget, Property } from '../resource.ts';
-import { compared, knownWords } from '../seen-fact.ts';
-import { baselineFact, baselineValues } from './baseline.ts';
+import { baselineFact, baselineValues } from './baseline-setting.ts';
 import { hasNetworkBefore, networkDifference } from './network-before.ts';
 import { tracesFact } from './traces-fact.ts';
 

@@ -14,7 +14,7 @@ import { groupBy } from '../../model/lists.ts';
 import { linkEndText } from '../../model/node.ts';
 import { subjectText } from '../../model/subject.ts';
 import { speedText } from '../../model/text/units.ts';
-import type { MeshState } from '../../rack/placement/state/mesh-states.ts';
+import type { MeshState } from '../../rack/placement/state/mesh-reading.ts';
 import { measuredText } from '../measured-cables.ts';
 import { counted } from '../page.ts';
 

@@ -6,16 +6,16 @@ import { tally } from '../../model/lists.ts';
 import { linkEndText } from '../../model/node.ts';
 import { upperFirst } from '../../model/text/prose.ts';
 import { bytesText, layoutText, memoryText, speedText } from '../../model/text/units.ts';
-import type { BridgeState } from '../../rack/bridge/bridges.ts';
-import type { ReceptacleSight } from '../../rack/cabling/receptacle-sight.ts';
+import type { BridgeState } from '../../rack/bridge/reading.ts';
+import type { ReceptacleSight } from '../../rack/cabling/receptacle-reading.ts';
 import {
   type HeldMemory,
   isAsPredicted,
   isRdmaUnseen,
   type PlacementSurvey,
 } from '../../rack/placement/check/placement-survey.ts';
-import type { MeshState } from '../../rack/placement/state/mesh-states.ts';
-import type { NodeRdma } from '../../rack/rdma/rdma-receptacle.ts';
+import type { MeshState } from '../../rack/placement/state/mesh-reading.ts';
+import type { NodeRdma } from '../../rack/rdma/receptacle-reading.ts';
 import { findingLines, mergeFindings } from '../findings.ts';
 import { nodesText, reasonText } from '../nodes-text.ts';
 import {

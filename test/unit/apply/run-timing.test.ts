@@ -3,7 +3,7 @@ import { realTiming, scaledTiming } from '../../../src/apply/run-timing.ts';
 import { deadlineOf as deadlineOfItself } from '../../../src/apply/steps/context.ts';
 import { scriptBody } from '../../../src/engine/scripts/registry.ts';
 import { known } from '../../../src/model/known.ts';
-import { drainMs } from '../../../src/rack/placement/endpoint/gateway-steps.ts';
+import { drainMs } from '../../../src/rack/placement/mesh/gateway-steps.ts';
 import { aStep, gateAct } from '../../rack/plans.ts';
 import { onOnePage, onPage, sayValue } from '../one-page.ts';
 

@@ -5,7 +5,7 @@ import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/engine/diagnose/diagnose-fleet.ts';
 import { troublesOf } from '../../../src/engine/diagnose/troubles.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
-import { rdmaSwitches } from '../../../src/rack/rdma/rdma-switch-steps.ts';
+import { rdmaSwitches } from '../../../src/rack/rdma/switch-reading.ts';
 import { doctorText, doctorJson as jsonItself } from '../../../src/report/doctor.ts';
 import { plainPage } from '../../rack/page.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../../rack/rack.ts';

@@ -16,10 +16,11 @@ import { diskText } from '../../../model/text/units.ts';
 import { treeFolder } from '../../../node/paths/own-paths.ts';
 import type { SoughtModel } from '../../../node/probes/model-copies.ts';
 import { diskSpaceFact } from '../../boot/fact.ts';
+import { compared } from '../../compare-values.ts';
 import { read, readValue } from '../../fact.ts';
 import { jobsFact } from '../../records/jobs-fact.ts';
-import { isIntact, treeAddress, treeOf, treesOf, wrongText } from '../../records/trees.ts';
 import { treesFact } from '../../records/trees-fact.ts';
+import { isIntact, treeAddress, treeOf, treesOf, wrongText } from '../../records/trees-reading.ts';
 import {
   type Blocker,
   changedProperties,
@@ -29,7 +30,6 @@ import {
   type Resource,
   type View,
 } from '../../resource.ts';
-import { compared } from '../../seen-fact.ts';
 import { cableRate, slowedExchange } from '../peers/cable-rate.ts';
 import { freeLinks, linkUse } from '../peers/cables-in-use.ts';
 import { fanOut, usesCables } from '../peers/fan-out.ts';

@@ -3,8 +3,8 @@ import { andThen, type Known, known, seenValue } from '../../../model/known.ts';
 import type { Link, NodeName } from '../../../model/node.ts';
 import type { JudgedLink } from '../../cabling/judge-cabling.ts';
 import { read } from '../../fact.ts';
+import { isRunning, seeRank } from '../../placement/mesh/rank-states.ts';
 import { placementsFact } from '../../placement/observed/fact.ts';
-import { isRunning, seeRank } from '../../placement/rank-states.ts';
 import type { ObservedTarget } from '../../resource.ts';
 
 type RecordedPlacement = Extract<ReturnType<typeof placementsOf>, { readonly kind: 'known' }>['value'][number];

@@ -16,10 +16,11 @@ import { addressed, runtimeSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
 import { buildStep, scriptStep } from '../../build-step.ts';
+import { compared } from '../../compare-values.ts';
 import { readValue } from '../../fact.ts';
 import { wantedGateways } from '../../placement/endpoint/gateways.ts';
-import { isIntact, treeAddress, treeOf, treesOf } from '../../records/trees.ts';
 import { treesFact } from '../../records/trees-fact.ts';
+import { isIntact, treeAddress, treeOf, treesOf } from '../../records/trees-reading.ts';
 import {
   type Blocker,
   type ObservedTarget,
@@ -28,7 +29,6 @@ import {
   type Resource,
   type View,
 } from '../../resource.ts';
-import { compared } from '../../seen-fact.ts';
 import {
   jobAct,
   placementsOn,

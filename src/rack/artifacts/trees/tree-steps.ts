@@ -10,7 +10,7 @@ import type { JobCall, JobName, TreeId } from '../../../model/node-script.ts';
 import type { Act, Step } from '../../../model/step.ts';
 import { mapWords, prose } from '../../../model/text/prose.ts';
 import { gateStep, scriptStep } from '../../build-step.ts';
-import { treeAddress } from '../../records/trees.ts';
+import { treeAddress } from '../../records/trees-reading.ts';
 import { type Blocker, blocker, type ObservedTarget, type Property } from '../../resource.ts';
 
 /** The placements that use this node, or would use it on their fallback. */

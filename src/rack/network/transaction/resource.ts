@@ -3,6 +3,7 @@ import type { NodeRollback } from '../../../model/facts/node-records.ts';
 import { mapKnown } from '../../../model/known.ts';
 import { addressed } from '../../../model/subject.ts';
 import { scriptStep } from '../../build-step.ts';
+import { knownWords } from '../../compare-values.ts';
 import { read, readValue } from '../../fact.ts';
 import {
   type Blocker,
@@ -16,7 +17,6 @@ import {
   type View,
 } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
-import { knownWords } from '../../seen-fact.ts';
 import { interfacesFact } from '../interfaces-fact.ts';
 import { rollbacksFact } from './fact.ts';
 

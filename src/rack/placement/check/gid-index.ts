@@ -12,8 +12,8 @@ import { alike, listText } from '../../../model/lists.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../../../model/node.ts';
 import { isSameEnd } from '../../cabling/receptacle-view.ts';
 import { readValue } from '../../fact.ts';
-import { adoptedDaemon } from '../../foreign-daemon/adopted-daemon.ts';
-import { thunderboltInterfaces } from '../../network/thunderbolt-interfaces.ts';
+import { adoptedDaemon } from '../../foreign-daemon/reading.ts';
+import { thunderboltInterfaces } from '../../network/interfaces-reading.ts';
 import { rdmaPortsFact } from '../../rdma/devices-fact.ts';
 
 /** An end from which ranks send. */

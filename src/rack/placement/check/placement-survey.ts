@@ -7,11 +7,11 @@ import { given } from '../../../model/given.ts';
 import { type Known, seenValue, unknown } from '../../../model/known.ts';
 import type { NodeName } from '../../../model/node.ts';
 import type { View } from '../../resource.ts';
-import { endpointStatus } from '../endpoint/gateway-steps.ts';
+import { endpointStatus } from '../mesh/gateway-steps.ts';
+import { type MeshFailure, meshFailure, seenTransport } from '../mesh/read-mesh.ts';
 import { awayNodes } from '../state/layouts.ts';
-import type { MeshState } from '../state/mesh-states.ts';
+import type { MeshState } from '../state/mesh-reading.ts';
 import { everyCase, isIdle, type PlacementCase, placementCases } from '../state/placement-cases.ts';
-import { type MeshFailure, meshFailure, seenTransport } from '../state/read-mesh.ts';
 import { fleetMemory } from './placement-checks.ts';
 
 export interface ClientCounts {

@@ -12,6 +12,7 @@ import { aside, meshwright } from '../../../model/text/command.ts';
 import { named, prose } from '../../../model/text/prose.ts';
 import { gatewayPort } from '../../../node/paths/own-paths.ts';
 import { buildStep, gateStep } from '../../build-step.ts';
+import { knownWords } from '../../compare-values.ts';
 import { read } from '../../fact.ts';
 import type { GoalOf } from '../../goal.ts';
 import { servicesFact } from '../../records/services-fact.ts';
@@ -24,9 +25,8 @@ import {
   type Resource,
   type View,
 } from '../../resource.ts';
-import { knownWords } from '../../seen-fact.ts';
-import { isRunning, seeRank } from '../rank-states.ts';
-import { closedAct, inFlightAddress, stateAddress } from './gateway-steps.ts';
+import { closedAct, inFlightAddress, stateAddress } from '../mesh/gateway-steps.ts';
+import { isRunning, seeRank } from '../mesh/rank-states.ts';
 import { wantedGateways } from './gateways.ts';
 import { gatewaysOn, inFlightAt, leftGatewaysOn, missingGateway } from './seen-gateways.ts';
 

@@ -25,7 +25,7 @@ import {
   treeFolder,
 } from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
-import { treeOf } from '../../records/trees.ts';
+import { treeOf } from '../../records/trees-reading.ts';
 
 /** A placement behind a gateway. */
 export type PublishedPlacement = DesiredPlacement & { readonly publication: Publication };

@@ -10,11 +10,11 @@ import { type Addressed, addressed } from '../../../model/subject.ts';
 import { gatewayKeysFile, replicasFile } from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
 import { buildStep, type StepParts } from '../../build-step.ts';
+import { compared } from '../../compare-values.ts';
 import { read } from '../../fact.ts';
 import { filesFact } from '../../records/files-fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import type { ObservedTarget, Property } from '../../resource.ts';
-import { compared } from '../../seen-fact.ts';
 import { type PublishedPlacement, type WantedGateway, wantedKeys, wantedReplicas } from './gateways.ts';
 
 /** The observed facts about a node's gateways. */

@@ -20,15 +20,15 @@ import {
   keysFolder,
 } from '../../../node/paths/own-paths.ts';
 import { textDigest } from '../../../node/put-file.ts';
+import { compared } from '../../compare-values.ts';
 import { readValue } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { unreadableState } from '../../records/services-fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource, type View } from '../../resource.ts';
-import { compared } from '../../seen-fact.ts';
+import { closedAct, drainMs, type Gateway, stateAddress } from '../mesh/gateway-steps.ts';
+import { scriptAct } from '../mesh/rank-states.ts';
 import { placementsFact } from '../observed/fact.ts';
-import { scriptAct } from '../rank-states.ts';
 import { everyCase, gatewaysOf, type PlacementCase } from '../state/placement-cases.ts';
-import { closedAct, drainMs, type Gateway, stateAddress } from './gateway-steps.ts';
 import { gatewayFiles, type PublishedPlacement, type WantedGateway, wantedGateways } from './gateways.ts';
 import {
   type GatewayObservation,

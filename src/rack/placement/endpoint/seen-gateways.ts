@@ -8,7 +8,7 @@ import { filesFact } from '../../records/files-fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
 import type { ObservedTarget, Reading, View } from '../../resource.ts';
-import { type Gateway, inFlightAddress } from './gateway-steps.ts';
+import { type Gateway, inFlightAddress } from '../mesh/gateway-steps.ts';
 import { wantedGateways } from './gateways.ts';
 
 /** True if the file that keeps a placement closed exists on its node; unknown if the node's files are unknown. */

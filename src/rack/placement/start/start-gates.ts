@@ -5,7 +5,7 @@ import type { Step } from '../../../model/step.ts';
 import { type Addressed, addressed } from '../../../model/subject.ts';
 import type { Reading, View } from '../../resource.ts';
 import { neededGids, type SeenNeed } from '../check/gid-index.ts';
-import { type MeshWork, meshStep } from '../rank-states.ts';
+import { type MeshWork, meshStep } from '../mesh/rank-states.ts';
 import type { PlacementCase } from '../state/placement-cases.ts';
 import { checkedMac } from '../state/seen-names.ts';
 

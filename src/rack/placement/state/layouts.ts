@@ -10,9 +10,9 @@ import type { NodeName } from '../../../model/node.ts';
 import type { FleetObservation } from '../../examination.ts';
 import { read } from '../../fact.ts';
 import { servicesFact } from '../../records/services-fact.ts';
+import { isRunning, type SeenRank, seeRank } from '../mesh/rank-states.ts';
+import { isLate } from '../mesh/read-mesh.ts';
 import { placementsFact } from '../observed/fact.ts';
-import { isRunning, type SeenRank, seeRank } from '../rank-states.ts';
-import { isLate } from './read-mesh.ts';
 
 type Observed = Readonly<Record<string, NodeObservation>>;
 

@@ -10,15 +10,15 @@ import type { NodeName } from '../../../model/node.ts';
 import type { NodePath } from '../../../model/probe.ts';
 import { treeFolder } from '../../../node/paths/own-paths.ts';
 import { restartedNodes, returningPlacements } from '../../goal.ts';
-import { holdsOf } from '../../hold/node-holds.ts';
+import { holdsOf } from '../../hold/reading.ts';
 import type { View } from '../../resource.ts';
-import type { Gateway } from '../endpoint/gateway-steps.ts';
 import { type LeftGateway, leftGateways } from '../endpoint/seen-gateways.ts';
-import { seenRanks } from '../rank-states.ts';
-import { type Leftover, leftoversOn } from '../stop-mesh.ts';
+import type { Gateway } from '../mesh/gateway-steps.ts';
+import { seenRanks } from '../mesh/rank-states.ts';
+import { type Mesh, readMesh } from '../mesh/read-mesh.ts';
+import { type Leftover, leftoversOn } from '../mesh/stop-mesh.ts';
 import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
-import { meshTable } from './mesh-states.ts';
-import { type Mesh, readMesh } from './read-mesh.ts';
+import { meshTable } from './mesh-reading.ts';
 import { seenNames } from './seen-names.ts';
 
 /** A placement in the file with its observed state. */

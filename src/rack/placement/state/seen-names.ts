@@ -6,7 +6,7 @@ import { read, readValue } from '../../fact.ts';
 import { foreignDaemonsFact } from '../../foreign-daemon/fact.ts';
 import { macosVersionFact } from '../../macos/fact.ts';
 import { interfacesFact, routesFact } from '../../network/interfaces-fact.ts';
-import { thunderboltInterfaces } from '../../network/thunderbolt-interfaces.ts';
+import { thunderboltInterfaces } from '../../network/interfaces-reading.ts';
 import { treesFact } from '../../records/trees-fact.ts';
 import type { View } from '../../resource.ts';
 import { firewall } from '../../settings/firewall.ts';

@@ -5,11 +5,11 @@ import { withCommands } from '../../../diagnostics/prose-text.ts';
 import { known } from '../../../model/known.ts';
 import { type Addressed, addressed, placementSubject } from '../../../model/subject.ts';
 import { meshwright } from '../../../model/text/command.ts';
+import { compared } from '../../compare-values.ts';
 import { restartedNodes, returningPlacements } from '../../goal.ts';
 import type { Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
-import { compared } from '../../seen-fact.ts';
-import { isRunning, type SeenOnNode, seenRanks } from '../rank-states.ts';
+import { isRunning, type SeenOnNode, seenRanks } from '../mesh/rank-states.ts';
 import { awayNodes } from './layouts.ts';
 import { everyCase, meshChange, type PlacementCase } from './placement-cases.ts';
 

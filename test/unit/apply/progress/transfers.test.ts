@@ -14,7 +14,7 @@ import { columnsOf } from '../../../../src/diagnostics/cells.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { FetchSource, PeerPlan, TreeFile } from '../../../../src/model/node-script.ts';
 import type { Step, StepOutcome, StepProgress } from '../../../../src/model/step.ts';
-import { treeOf } from '../../../../src/rack/records/trees.ts';
+import { treeOf } from '../../../../src/rack/records/trees-reading.ts';
 import { anyDigest, aStep, nodes } from '../../../rack/plans.ts';
 
 const MB = 1_000_000;

@@ -4,7 +4,7 @@ import type { StepContext, StepOf } from '../../../../src/apply/steps/context.ts
 import { runJob } from '../../../../src/apply/steps/script.ts';
 import type { PeerPlan } from '../../../../src/model/node-script.ts';
 import type { StepProgress } from '../../../../src/model/step.ts';
-import { treeOf } from '../../../../src/rack/records/trees.ts';
+import { treeOf } from '../../../../src/rack/records/trees-reading.ts';
 import { skipTime } from '../../../fake-clock.ts';
 import { meshFleet } from '../../../rack/placements.ts';
 import { anyDigest, aStep, nodes } from '../../../rack/plans.ts';

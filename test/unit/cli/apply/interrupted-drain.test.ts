@@ -4,7 +4,7 @@ import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { StepReport } from '../../../../src/engine/plan/plan.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { StepOutcome } from '../../../../src/model/step.ts';
-import { inFlightAddress, stateAddress } from '../../../../src/rack/placement/endpoint/gateway-steps.ts';
+import { inFlightAddress, stateAddress } from '../../../../src/rack/placement/mesh/gateway-steps.ts';
 import { stepOn } from '../../../rack/plans.ts';
 import { runOf, stepReport, workOf } from './works.ts';
 

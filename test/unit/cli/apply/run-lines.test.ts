@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../../src/apply/run-events.ts';
 import { createRunLines } from '../../../../src/cli/apply/run-lines.ts';
 import type { Step } from '../../../../src/model/step.ts';
-import { treeOf } from '../../../../src/rack/records/trees.ts';
+import { treeOf } from '../../../../src/rack/records/trees-reading.ts';
 import { anyDigest, aStep } from '../../../rack/plans.ts';
 
 const sendTo = (node: string): Step =>

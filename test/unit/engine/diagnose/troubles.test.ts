@@ -16,7 +16,7 @@ import type { RdmaPort } from '../../../../src/model/facts/rdma.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { linkSubject, nodeSubject, placementSubject, subjectText } from '../../../../src/model/subject.ts';
 import type { RuleCode } from '../../../../src/rack/define-rule.ts';
-import { rdmaSwitches } from '../../../../src/rack/rdma/rdma-switch-steps.ts';
+import { rdmaSwitches } from '../../../../src/rack/rdma/switch-reading.ts';
 import {
   desiredFleet,
   healthyFacts,

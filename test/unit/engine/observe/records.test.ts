@@ -4,7 +4,7 @@ import { gatewaysFact } from '../../../../src/rack/records/gateways-fact.ts';
 import { jobsFact as jobsItself } from '../../../../src/rack/records/jobs-fact.ts';
 import { leasesFact as leasesItself } from '../../../../src/rack/records/leases-fact.ts';
 import { servicesFact as servicesItself } from '../../../../src/rack/records/services-fact.ts';
-import { baselineFact } from '../../../../src/rack/uninstall/baseline.ts';
+import { baselineFact } from '../../../../src/rack/uninstall/baseline-setting.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
 

@@ -5,8 +5,8 @@ import { given } from '../../../../src/model/given.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { type AddressParts, addressed } from '../../../../src/model/subject.ts';
 import { gatewayAddress } from '../../../../src/rack/placement/endpoint/resource.ts';
-import { placementAddress } from '../../../../src/rack/placement/rank-states.ts';
-import { treeAddress } from '../../../../src/rack/records/trees.ts';
+import { placementAddress } from '../../../../src/rack/placement/mesh/rank-states.ts';
+import { treeAddress } from '../../../../src/rack/records/trees-reading.ts';
 import { fleetOfDriver, rackOfThree } from '../../../rack/placements.ts';
 
 const earlier = (name: string) => ({

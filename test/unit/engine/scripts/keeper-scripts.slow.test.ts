@@ -2,7 +2,7 @@ import { closeSync, openSync, symlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mostLogBytes } from '../../../../src/node/paths/own-paths.ts';
-import { keepText } from '../../../../src/rack/keeper/program.ts';
+import { keepText } from '../../../../src/rack/keeper/program-script.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';

@@ -9,7 +9,7 @@ import {
   rankLog,
 } from '../../../../src/node/paths/own-paths.ts';
 import { mutatingScript } from '../../../../src/node/root-script.ts';
-import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
+import { restartBody } from '../../../../src/rack/boot/restart-script.ts';
 import { bootSession, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { everyText, exampleFence, inScript } from './script-examples.ts';

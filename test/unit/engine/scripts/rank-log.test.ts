@@ -7,7 +7,7 @@ import {
   mostPartBytes,
   parseLogParts,
   rankLogPartsCommand,
-} from '../../../../src/rack/placement/observed/rank-log.ts';
+} from '../../../../src/rack/placement/observed/rank-log-script.ts';
 import { run } from './exec-line.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

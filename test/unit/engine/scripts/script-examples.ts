@@ -26,17 +26,17 @@ import { nodePath, place } from '../../../../src/node/paths/node-paths.ts';
 import { requestFile, serviceFile, stagedFile, treeFolder } from '../../../../src/node/paths/own-paths.ts';
 import { putBody } from '../../../../src/node/put-file.ts';
 import { type Fence, historyCommand, mutatingScript } from '../../../../src/node/root-script.ts';
-import { installAccessCommand, ruleText } from '../../../../src/rack/access/install-access.ts';
-import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
-import { keepText } from '../../../../src/rack/keeper/program.ts';
+import { installAccessCommand, ruleText } from '../../../../src/rack/access/install-access-script.ts';
+import { restartBody } from '../../../../src/rack/boot/restart-script.ts';
+import { keepText } from '../../../../src/rack/keeper/program-script.ts';
 import { restoreText, rollText, touchedNetwork } from '../../../../src/rack/network/transaction/rollback-script.ts';
-import { launchRankScript } from '../../../../src/rack/placement/launched-program.ts';
+import { launchRankScript } from '../../../../src/rack/placement/launched-program-script.ts';
 import {
   rankLogCommand,
   rankLogPartsCommand,
   rankProgressCommand,
   rankReportCommand,
-} from '../../../../src/rack/placement/observed/rank-log.ts';
+} from '../../../../src/rack/placement/observed/rank-log-script.ts';
 
 /** SHA-256 of the text `ab`. */
 export const exampleDigest = digest('fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603');

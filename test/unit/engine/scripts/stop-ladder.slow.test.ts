@@ -4,8 +4,8 @@ import { deadlineOf } from '../../../../src/apply/steps/context.ts';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { placementFolder, rebootMarkFile, wiredBaselineFile } from '../../../../src/node/paths/own-paths.ts';
-import type { SeenRank } from '../../../../src/rack/placement/rank-states.ts';
-import { stopRanks } from '../../../../src/rack/placement/stop-mesh.ts';
+import type { SeenRank } from '../../../../src/rack/placement/mesh/rank-states.ts';
+import { stopRanks } from '../../../../src/rack/placement/mesh/stop-mesh.ts';
 import { until } from '../../../until.ts';
 import { bootSession, ours, run, unchanged } from './mac-root.ts';
 import {

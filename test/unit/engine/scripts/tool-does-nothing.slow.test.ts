@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import type { JobCall, ScriptCall } from '../../../../src/model/node-script.ts';
 import { tool } from '../../../../src/node/paths/node-paths.ts';
-import { baselineValues } from '../../../../src/rack/uninstall/baseline.ts';
+import { baselineValues } from '../../../../src/rack/uninstall/baseline-setting.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { ended, launch } from './run-job.ts';

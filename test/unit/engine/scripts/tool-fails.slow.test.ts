@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import type { ScriptCall } from '../../../../src/model/node-script.ts';
-import { baselineValues } from '../../../../src/rack/uninstall/baseline.ts';
+import { baselineValues } from '../../../../src/rack/uninstall/baseline-setting.ts';
 import { ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { everyText, inScript } from './script-examples.ts';

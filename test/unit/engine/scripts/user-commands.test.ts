@@ -23,8 +23,8 @@ import {
   stagedFile,
 } from '../../../../src/node/paths/own-paths.ts';
 import { historyCommand, parseHistory } from '../../../../src/node/root-script.ts';
-import { restartBody } from '../../../../src/rack/boot/restart-mac.ts';
-import { rankLogCommand } from '../../../../src/rack/placement/observed/rank-log.ts';
+import { restartBody } from '../../../../src/rack/boot/restart-script.ts';
+import { rankLogCommand } from '../../../../src/rack/placement/observed/rank-log-script.ts';
 import { until } from '../../../until.ts';
 import { bootSession, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

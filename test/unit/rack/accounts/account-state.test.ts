@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type MacAccount, type MacAccounts, ranksAccount } from '../../../../src/model/account.ts';
 import { known } from '../../../../src/model/known.ts';
-import { accountState } from '../../../../src/rack/accounts/account-state.ts';
+import { accountState } from '../../../../src/rack/accounts/reading.ts';
 
 const ours: MacAccount = {
   name: ranksAccount,

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { Facts } from '../../../../src/model/facts/fact-values.ts';
 import { known, unknown } from '../../../../src/model/known.ts';
-import { keptAddress } from '../../../../src/rack/addresses/link-address-seen.ts';
-import { serviceOf } from '../../../../src/rack/network/services.ts';
+import { keptAddress } from '../../../../src/rack/addresses/reading.ts';
+import { serviceOf } from '../../../../src/rack/network/services-reading.ts';
 import { settledFacts } from '../../../rack/rack.ts';
 
 const service = (name: string, device: string, isEnabled: boolean) => ({ name, port: name, device, isEnabled });

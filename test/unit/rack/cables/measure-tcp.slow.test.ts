@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { measureTcpProgram, measureTcpWords } from '../../../../src/rack/cables/measure-tcp.ts';
+import { measureTcpProgram, measureTcpWords } from '../../../../src/rack/cables/measure-tcp-script.ts';
 import { until } from '../../../until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-tcp-'));

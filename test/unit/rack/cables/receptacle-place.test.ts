@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { UnknownReason } from '../../../../src/model/known.ts';
 import type { CasePlace } from '../../../../src/model/macs.ts';
-import { placeAt as placeAtItself } from '../../../../src/rack/cables/receptacle-place.ts';
+import { placeAt as placeAtItself } from '../../../../src/rack/cables/receptacle-place-reading.ts';
 import { examine } from '../../../../src/rack/examination.ts';
 import { desiredFleet, end, observedFleet } from '../../../rack/rack.ts';
 import { onOnePage, onPage } from '../../one-page.ts';

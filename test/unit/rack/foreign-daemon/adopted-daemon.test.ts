@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { adoptedDaemon as adoptedDaemonItself } from '../../../../src/rack/foreign-daemon/adopted-daemon.ts';
-import { nodesOfOneMac } from '../../../../src/rack/identity/identity.ts';
+import { adoptedDaemon as adoptedDaemonItself } from '../../../../src/rack/foreign-daemon/reading.ts';
+import { nodesOfOneMac } from '../../../../src/rack/identity/reading.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const adoptedDaemon = onPage(adoptedDaemonItself);

@@ -12,7 +12,7 @@ import {
   keeperProgram,
 } from '../../../../src/node/paths/keeper-files.ts';
 import { textDigest } from '../../../../src/node/put-file.ts';
-import { keepText } from '../../../../src/rack/keeper/program.ts';
+import { keepText } from '../../../../src/rack/keeper/program-script.ts';
 import { makePlan } from '../../../rack/plans.ts';
 import { observedFleet, settledFleet, settledValues } from '../../../rack/rack.ts';
 import { onOnePage } from '../../one-page.ts';

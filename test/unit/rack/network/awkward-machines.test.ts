@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { judgeCabling } from '../../../../src/rack/cabling/judge-cabling.ts';
-import { interfaceKind, thunderboltInterfaces } from '../../../../src/rack/network/thunderbolt-interfaces.ts';
+import { interfaceKind, thunderboltInterfaces } from '../../../../src/rack/network/interfaces-reading.ts';
 import { links, unknownNode } from '../../../rack/rack.ts';
 import { loadFactCase, parseCase } from '../../engine/observe/fact-cases.ts';
 

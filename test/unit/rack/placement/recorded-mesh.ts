@@ -2,7 +2,7 @@ import {
   meshFailure as failureOf,
   type Mesh,
   readMesh as read,
-} from '../../../../src/rack/placement/state/read-mesh.ts';
+} from '../../../../src/rack/placement/mesh/read-mesh.ts';
 import { sayValue } from '../../one-page.ts';
 
 /** Records the mesh state, without its rank states, in the golden page of the test file. */

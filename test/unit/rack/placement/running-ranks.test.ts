@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { runningPlacements as runningPlacementsItself } from '../../../../src/rack/placement/rank-states.ts';
+import { runningPlacements as runningPlacementsItself } from '../../../../src/rack/placement/mesh/rank-states.ts';
 import { type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { known } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Step } from '../../../../src/model/step.ts';
-import type { SeenRank } from '../../../../src/rack/placement/rank-states.ts';
+import type { SeenRank } from '../../../../src/rack/placement/mesh/rank-states.ts';
 import {
   rescueMesh as rescueMeshItself,
   stopRanks as stopRanksItself,
-} from '../../../../src/rack/placement/stop-mesh.ts';
+} from '../../../../src/rack/placement/mesh/stop-mesh.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 
 const rescueMesh = onPage(rescueMeshItself);

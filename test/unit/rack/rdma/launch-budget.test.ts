@@ -4,7 +4,7 @@ import type { Facts } from '../../../../src/model/facts/fact-values.ts';
 import type { RdmaObject, RdmaPort } from '../../../../src/model/facts/rdma.ts';
 import type { UnknownReason } from '../../../../src/model/known.ts';
 import { rankServiceLabel } from '../../../../src/node/paths/own-paths.ts';
-import { hasOneLeft, isSpent, launchBudget } from '../../../../src/rack/rdma/launch-budget.ts';
+import { hasOneLeft, isSpent, launchBudget } from '../../../../src/rack/rdma/launch-budget-reading.ts';
 import { observedFleet } from '../../../rack/rack.ts';
 
 const session = 'BOOT-studio-1';

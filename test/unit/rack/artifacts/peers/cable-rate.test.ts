@@ -3,7 +3,7 @@ import { shortDigest } from '../../../../../src/model/digest.ts';
 import type { Facts } from '../../../../../src/model/facts/fact-values.ts';
 import { known, unknown } from '../../../../../src/model/known.ts';
 import { cableRate } from '../../../../../src/rack/artifacts/peers/cable-rate.ts';
-import { treeOf } from '../../../../../src/rack/records/trees.ts';
+import { treeOf } from '../../../../../src/rack/records/trees-reading.ts';
 import { anyDigest } from '../../../../rack/plans.ts';
 
 const tree = treeOf('model', 'kimi', anyDigest);

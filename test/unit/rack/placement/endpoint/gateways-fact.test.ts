@@ -4,7 +4,7 @@ import type { GatewayStatus } from '../../../../../src/model/gateway.ts';
 import { known, unknown } from '../../../../../src/model/known.ts';
 import { parseFrames } from '../../../../../src/node/frames.ts';
 import { observeScript } from '../../../../../src/node/observe-script.ts';
-import { endpointStatus } from '../../../../../src/rack/placement/endpoint/gateway-steps.ts';
+import { endpointStatus } from '../../../../../src/rack/placement/mesh/gateway-steps.ts';
 import { gatewaysFact } from '../../../../../src/rack/records/gateways-fact.ts';
 import { answer, asked } from '../../../engine/observe/fact-cases.ts';
 import { makeMacRoot } from '../../../engine/scripts/mac-root.ts';

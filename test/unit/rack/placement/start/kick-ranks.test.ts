@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../../../src/drivers/contract/driver.ts';
-import { kickRanks as kickRanksItself } from '../../../../../src/rack/placement/start/start-mesh.ts';
+import { kickRanks as kickRanksItself } from '../../../../../src/rack/placement/mesh/start-mesh.ts';
 import { meshFleet } from '../../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { failingRankFinding as failingRankFindingItself } from '../../../../../src/rack/placement/start/failing-rank-finding.ts';
+import { failingRankFinding as failingRankFindingItself } from '../../../../../src/rack/placement/mesh/failing-rank-finding.ts';
 import { meshFleet } from '../../../../rack/placements.ts';
 import { asText } from '../../../as-text.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';

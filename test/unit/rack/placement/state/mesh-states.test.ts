@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { viewOf } from '../../../../../src/engine/plan/view.ts';
 import type { DesiredPlacement } from '../../../../../src/model/desired.ts';
 import { placement } from '../../../../../src/rack/placement/resource.ts';
-import { meshTable, type SeenMesh } from '../../../../../src/rack/placement/state/mesh-states.ts';
+import { meshTable, type SeenMesh } from '../../../../../src/rack/placement/state/mesh-reading.ts';
 import { everyCase } from '../../../../../src/rack/placement/state/placement-cases.ts';
 import { changeOf, judgeProperty, type View } from '../../../../../src/rack/resource.ts';
 import { asLogin, llamaFleet, type MeshRack, meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';

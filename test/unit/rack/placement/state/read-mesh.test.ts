@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../../../src/drivers/contract/driver.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { rankReading } from '../../../../../src/rack/placement/rank-states.ts';
-import type { Mesh } from '../../../../../src/rack/placement/state/read-mesh.ts';
+import { rankReading } from '../../../../../src/rack/placement/mesh/rank-states.ts';
+import type { Mesh } from '../../../../../src/rack/placement/mesh/read-mesh.ts';
 import {
   digestOfKimi,
   type MeshRack,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seenTransport as seenTransportItself } from '../../../../../src/rack/placement/state/read-mesh.ts';
+import { seenTransport as seenTransportItself } from '../../../../../src/rack/placement/mesh/read-mesh.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 
 const seenTransport = onPage(seenTransportItself);

@@ -4,7 +4,7 @@ import { known } from '../../../../../src/model/known.ts';
 import { thunderboltFact } from '../../../../../src/rack/cables/fact.ts';
 import { read } from '../../../../../src/rack/fact.ts';
 import { placementsFact } from '../../../../../src/rack/placement/observed/fact.ts';
-import { slowWords as slowWordsItself } from '../../../../../src/rack/placement/state/read-mesh.ts';
+import { slowWords as slowWordsItself } from '../../../../../src/rack/placement/mesh/read-mesh.ts';
 import { meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 

@@ -3,7 +3,7 @@ import type { TokenResult } from '../../../../../src/model/facts/fact-values.ts'
 import type { EndpointTraffic, GatewayStatus } from '../../../../../src/model/gateway.ts';
 import { type Known, known, unknown } from '../../../../../src/model/known.ts';
 import { nodeName } from '../../../../../src/model/node.ts';
-import { type Mesh, meshWords } from '../../../../../src/rack/placement/state/read-mesh.ts';
+import { type Mesh, meshWords } from '../../../../../src/rack/placement/mesh/read-mesh.ts';
 import {
   digestOfKimi,
   endpointStatus,

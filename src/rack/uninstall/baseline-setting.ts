@@ -10,10 +10,10 @@ import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { posixCksum } from '../../node/put-file.ts';
-import type { Before } from '../define-setting.ts';
 import { defineFact, read } from '../fact.ts';
 import { wiredLimitFact } from '../memory/fact.ts';
 import { photosAnalysis, spotlight, timeMachine } from '../settings/background-services.ts';
+import type { Before } from '../settings/define-setting.ts';
 import { power } from '../settings/power.ts';
 import { settings } from '../settings/settings.ts';
 

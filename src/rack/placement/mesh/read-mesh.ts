@@ -12,8 +12,8 @@ import { thunderboltFact } from '../../cables/fact.ts';
 import { readValue } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
 import { placementsFact } from '../observed/fact.ts';
-import { isRunning, type NodeRank, type SeenOnNode, type SeenRank, seenRanks, seeRank } from '../rank-states.ts';
-import { type MeshState, meshTable, type SeenMesh } from './mesh-states.ts';
+import { type MeshState, meshTable, type SeenMesh } from '../state/mesh-reading.ts';
+import { isRunning, type NodeRank, type SeenOnNode, type SeenRank, seenRanks, seeRank } from './rank-states.ts';
 
 /** The full speed of a Thunderbolt 5 cable. @see apple-platform: Thunderbolt 5 */
 const fullBitsPerSecond = 80_000_000_000;

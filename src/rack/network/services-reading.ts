@@ -3,9 +3,9 @@ import type { Facts, NetworkService, ServiceAddress } from '../../model/facts/fa
 import { type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import { read, readValue } from '../fact.ts';
 import { keeperFact } from '../keeper/fact.ts';
+import { thunderboltInterfaces } from './interfaces-reading.ts';
 import { serviceAddressesFact } from './service-addresses-fact.ts';
 import { hardwarePortsFact, networkServicesFact } from './services-fact.ts';
-import { thunderboltInterfaces } from './thunderbolt-interfaces.ts';
 
 /**
  * The IPv4 method of the enabled service of a receptacle's interface; `none` without such a service. `other` if the

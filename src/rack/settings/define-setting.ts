@@ -1,15 +1,15 @@
-import type { DesiredFleet } from '../model/desired.ts';
-import type { Json } from '../model/digest.ts';
-import type { Facts } from '../model/facts/fact-values.ts';
-import { given } from '../model/given.ts';
-import type { Known } from '../model/known.ts';
-import type { ScriptArgs, ScriptCall, ScriptName } from '../model/node-script.ts';
-import { type AddressPart, addressed } from '../model/subject.ts';
-import { scriptStep } from './build-step.ts';
-import type { FactDefinition } from './fact.ts';
-import { type ObservedTarget, type Property, perTarget, type Resource } from './resource.ts';
-import type { ResourceKind } from './resource-kind.ts';
-import { compared } from './seen-fact.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { Json } from '../../model/digest.ts';
+import type { Facts } from '../../model/facts/fact-values.ts';
+import { given } from '../../model/given.ts';
+import type { Known } from '../../model/known.ts';
+import type { ScriptArgs, ScriptCall, ScriptName } from '../../model/node-script.ts';
+import { type AddressPart, addressed } from '../../model/subject.ts';
+import { scriptStep } from '../build-step.ts';
+import { compared } from '../compare-values.ts';
+import type { FactDefinition } from '../fact.ts';
+import { type ObservedTarget, type Property, perTarget, type Resource } from '../resource.ts';
+import type { ResourceKind } from '../resource-kind.ts';
 
 /** One property of a setting on one node. `reason` is the key in the file; `part` distinguishes several properties. */
 export type Wish = Pick<Property, 'desired' | 'observed' | 'from' | 'to' | 'reason'> & { readonly part?: AddressPart };

@@ -1,20 +1,20 @@
-import type { StopOrder } from '../../drivers/contract/driver.ts';
-import type { DesiredPlacement } from '../../model/desired.ts';
-import type { StopDialogue } from '../../model/endpoint-calls.ts';
-import type { LaunchdService } from '../../model/facts/daemons.ts';
-import type { Facts, NodeObservation, RecordedRank } from '../../model/facts/fact-values.ts';
-import { given } from '../../model/given.ts';
-import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
-import type { NodeName } from '../../model/node.ts';
-import type { ScriptCall } from '../../model/node-script.ts';
-import { type Act, type Effect, type Patch, type Step, type StepId, stepId } from '../../model/step.ts';
-import { type Addressed, addressed } from '../../model/subject.ts';
-import { rankServiceLabel } from '../../node/paths/own-paths.ts';
-import { bootSessionFact } from '../boot/fact.ts';
-import { read, readValue } from '../fact.ts';
-import { isSpent, type LaunchBudget, launchBudget } from '../rdma/launch-budget.ts';
-import { servicesFact, unreadableState } from '../records/services-fact.ts';
-import { placementsFact } from './observed/fact.ts';
+import type { StopOrder } from '../../../drivers/contract/driver.ts';
+import type { DesiredPlacement } from '../../../model/desired.ts';
+import type { StopDialogue } from '../../../model/endpoint-calls.ts';
+import type { LaunchdService } from '../../../model/facts/daemons.ts';
+import type { Facts, NodeObservation, RecordedRank } from '../../../model/facts/fact-values.ts';
+import { given } from '../../../model/given.ts';
+import { andThen, type Known, known, mapKnown, unknown } from '../../../model/known.ts';
+import type { NodeName } from '../../../model/node.ts';
+import type { ScriptCall } from '../../../model/node-script.ts';
+import { type Act, type Effect, type Patch, type Step, type StepId, stepId } from '../../../model/step.ts';
+import { type Addressed, addressed } from '../../../model/subject.ts';
+import { rankServiceLabel } from '../../../node/paths/own-paths.ts';
+import { bootSessionFact } from '../../boot/fact.ts';
+import { read, readValue } from '../../fact.ts';
+import { isSpent, type LaunchBudget, launchBudget } from '../../rdma/launch-budget-reading.ts';
+import { servicesFact, unreadableState } from '../../records/services-fact.ts';
+import { placementsFact } from '../observed/fact.ts';
 
 /**
  * The nodes whose launch budget has no room for a start; unknown if one node's budget is unknown.

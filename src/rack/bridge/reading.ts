@@ -2,9 +2,9 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import type { Facts, NetworkService } from '../../model/facts/fact-values.ts';
 import { read, readValue } from '../fact.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
-import { isLeftToKeeper } from '../network/services.ts';
+import { interfaceKind } from '../network/interfaces-reading.ts';
 import { networkServicesFact } from '../network/services-fact.ts';
-import { interfaceKind } from '../network/thunderbolt-interfaces.ts';
+import { isLeftToKeeper } from '../network/services-reading.ts';
 import { bridgePreferencesFact } from './fact.ts';
 
 /** The places where macOS keeps the Thunderbolt Bridge. Each survives the removal of the others. */

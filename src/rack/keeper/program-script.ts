@@ -6,7 +6,7 @@ import { daemonPrologue } from '../../node/launchd-service.ts';
 import { keeperData, keeperLast, keeperLog, keeperProgram, outdatedMark } from '../../node/paths/keeper-files.ts';
 import { below, pathWord, place, tool } from '../../node/paths/node-paths.ts';
 import { mostLogBytes } from '../../node/paths/own-paths.ts';
-import { hashFunction } from './hash-models.ts';
+import { hashFunction } from './hash-models-script.ts';
 
 /** The size at which the log is cut, and how many of its lines are kept. */
 const logLimit = { bytes: 65_536, lines: 200 } as const;

@@ -1,13 +1,13 @@
 import type { Facts } from '../../model/facts/fact-values.ts';
 import type { RdmaPort } from '../../model/facts/rdma.ts';
 import type { LinkEnd } from '../../model/node.ts';
-import { isBridged } from '../bridge/bridges.ts';
+import { isBridged } from '../bridge/reading.ts';
 import { lacksThunderbolt5, linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { readValue } from '../fact.ts';
-import { hasRdmaInSettings, isTooOldForRdma } from '../macos/macos.ts';
-import { interfaceAt, thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+import { hasRdmaInSettings, isTooOldForRdma } from '../macos/reading.ts';
+import { interfaceAt, thunderboltInterfaces } from '../network/interfaces-reading.ts';
 import { rdmaDevicesFact, rdmaPortsFact } from './devices-fact.ts';
 import { rdmaStateFact, rdmaSwitchFact } from './state-fact.ts';
 

@@ -1,11 +1,11 @@
 import type { Link, LinkEnd } from '../../model/node.ts';
 import { type FirstPart, type Prose, prose } from '../../model/text/prose.ts';
-import { type BridgeState, bridgeLayers, bridgeState, isBridged, madeBridges } from '../bridge/bridges.ts';
+import { type BridgeState, bridgeLayers, bridgeState, isBridged, madeBridges } from '../bridge/reading.ts';
 import { listWords } from '../cabling/cabling-text.ts';
 import { linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
-import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+import { thunderboltInterfaces } from '../network/interfaces-reading.ts';
 
 type Ends = Link['ends'];
 

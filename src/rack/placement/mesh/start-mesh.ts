@@ -8,7 +8,7 @@ import type { NodeName } from '../../../model/node.ts';
 import type { NodePath } from '../../../model/probe.ts';
 import type { Act, Effect, Patch, Patience, Step, Text } from '../../../model/step.ts';
 import { rankFile, serviceFile } from '../../../node/paths/own-paths.ts';
-import type { RankProgress } from '../observed/rank-log.ts';
+import type { RankProgress } from '../observed/rank-log-script.ts';
 import {
   isRunning,
   type MeshStepParts,
@@ -19,8 +19,8 @@ import {
   type RankState,
   rankPatch,
   scriptAct,
-} from '../rank-states.ts';
-import type { Mesh } from '../state/read-mesh.ts';
+} from './rank-states.ts';
+import type { Mesh } from './read-mesh.ts';
 
 /**
  * The dead ranks of a partial mesh that can be started again while the others run: all ranks come from one start with

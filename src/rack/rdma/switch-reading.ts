@@ -3,7 +3,7 @@ import { subjectNodes } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { FleetObservation } from '../examination.ts';
-import { hasRdmaInSettings } from '../macos/macos.ts';
+import { hasRdmaInSettings } from '../macos/reading.ts';
 
 /** The manual steps that switch RDMA on, with one visit to each Mac. */
 export interface RdmaVisits {

@@ -1,15 +1,15 @@
-import { driverOfRecord } from '../../drivers/registry.ts';
-import type { StopDialogue } from '../../model/endpoint-calls.ts';
-import { rankPlacement } from '../../model/facts/daemons.ts';
-import type { Facts } from '../../model/facts/fact-values.ts';
-import type { StartOutcome } from '../../model/facts/node-records.ts';
-import { given } from '../../model/given.ts';
-import { andThen, type Known, known } from '../../model/known.ts';
-import type { NodeName } from '../../model/node.ts';
-import type { Effect, Patch, Step } from '../../model/step.ts';
-import { read } from '../fact.ts';
-import { servicesFact } from '../records/services-fact.ts';
-import { placementsFact } from './observed/fact.ts';
+import { driverOfRecord } from '../../../drivers/registry.ts';
+import type { StopDialogue } from '../../../model/endpoint-calls.ts';
+import { rankPlacement } from '../../../model/facts/daemons.ts';
+import type { Facts } from '../../../model/facts/fact-values.ts';
+import type { StartOutcome } from '../../../model/facts/node-records.ts';
+import { given } from '../../../model/given.ts';
+import { andThen, type Known, known } from '../../../model/known.ts';
+import type { NodeName } from '../../../model/node.ts';
+import type { Effect, Patch, Step } from '../../../model/step.ts';
+import { read } from '../../fact.ts';
+import { servicesFact } from '../../records/services-fact.ts';
+import { placementsFact } from '../observed/fact.ts';
 import {
   isRunning,
   type MeshWork,
@@ -20,7 +20,7 @@ import {
   scriptAct,
   seeRank,
 } from './rank-states.ts';
-import { isLate } from './state/read-mesh.ts';
+import { isLate } from './read-mesh.ts';
 
 const removeDeadlineMs = 30_000;
 

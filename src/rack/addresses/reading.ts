@@ -6,10 +6,10 @@ import type { LinkEnd } from '../../model/node.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import { read, readValue } from '../fact.ts';
 import { interfacesFact } from '../network/interfaces-fact.ts';
+import { thunderboltInterfaces } from '../network/interfaces-reading.ts';
 import { serviceAddressesFact } from '../network/service-addresses-fact.ts';
-import { serviceOf } from '../network/services.ts';
 import { hardwarePortsFact, networkServicesFact } from '../network/services-fact.ts';
-import { thunderboltInterfaces } from '../network/thunderbolt-interfaces.ts';
+import { serviceOf } from '../network/services-reading.ts';
 
 /** Each receptacle's interface, or why it is unknown. */
 export function receptacleDevices(facts: Facts): Known<ReadonlyMap<number, string>> {

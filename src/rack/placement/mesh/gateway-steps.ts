@@ -7,7 +7,7 @@ import { type Addressed, addressed } from '../../../model/subject.ts';
 import { closedFile } from '../../../node/paths/own-paths.ts';
 import { read } from '../../fact.ts';
 import { gatewaysFact } from '../../records/gateways-fact.ts';
-import { type MeshWork, meshStep, outsideGroup, scriptAct } from '../rank-states.ts';
+import { type MeshWork, meshStep, outsideGroup, scriptAct } from './rank-states.ts';
 
 /**
  * The status of a placement at its gateway on a node, or at another gateway there while the endpoint moves. Unknown if
