@@ -59,7 +59,7 @@ describe.runIf(hasSshd())('enroll without a cluster file', () => {
     expect([text.code, asJson.code, lockText()]).toEqual([5, 5, '']);
     expect(schemaCheck('enroll')(json(asJson))).toEqual([]);
     expect(asJson.stderr).toBe('');
-    await expectGolden('enroll-nobody-there', place, [text]);
+    await expectGolden('enroll-no-answer', place, [text]);
   });
 
   it("pins by address in this folder's cluster.lock with --yes, and changes nothing the next time", async () => {

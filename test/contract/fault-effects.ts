@@ -14,7 +14,7 @@ export interface FaultEffect {
   readonly end: 'serving' | 'manual step';
 }
 
-/** Faults that the keeper, whose rounds are a minute apart, may repair before anybody looks, or just after. */
+/** Faults that the keeper, whose rounds are a minute apart, may repair before the observation, or just after it. */
 const kept: readonly FaultName[] = ['gid-missing', 'bridge-rebuilt'];
 
 /** Faults that change the addresses again and again, in turn with the keeper. */
