@@ -109,7 +109,7 @@ export async function bundleGateway(made) {
   if (others.length > 0 || strange.length > 0) throw new Error('the gateway is not one file with only node: imports');
   // The bundler's comments with the names of modules are of no use on a node.
   const code = chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.[jt]s)\n/gm, '');
-  const published = join(made, 'doorman');
+  const published = join(made, 'gateway');
   mkdirSync(published, { recursive: true });
-  writeFileSync(join(published, 'doorman.mjs'), `${code}/*\n${licences(chunk.moduleIds)}*/\n`);
+  writeFileSync(join(published, 'gateway.mjs'), `${code}/*\n${licences(chunk.moduleIds)}*/\n`);
 }

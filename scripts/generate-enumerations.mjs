@@ -1,16 +1,15 @@
 /** Writes the names of scripts and resource kinds from the sources into the schemas of plans and playbooks. */
 import { readFileSync } from 'node:fs';
-import { gatewayWord } from '../src/engine/playbooks/playbook.ts';
 import { resources } from '../src/engine/resources.ts';
 import { scriptNames } from '../src/engine/scripts/registry.ts';
 import { writePage } from './written-page.mjs';
 
-const kindWords = resources.map(({ kind }) => (kind === 'doorman' ? gatewayWord : kind));
+const kindWords = resources.map(({ kind }) => kind);
 
 /** Each schema, the description that precedes its enumeration, and the names. */
 const enumerations = [
   ['schemas/plan.schema.json', "The script's name.", scriptNames],
-  ['schemas/playbook.schema.json', 'A kind of resource, as named in plans; `gateway` for `doorman`.', kindWords],
+  ['schemas/playbook.schema.json', 'A kind of resource, as named in plans.', kindWords],
 ];
 
 for (const [path, description, names] of enumerations) {

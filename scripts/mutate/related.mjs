@@ -11,7 +11,7 @@ export const filesOf = (root, folder) =>
     .sort();
 
 /** Programs that tests start, and their sources. */
-const programs = { 'dist/cli/main.js': 'src/cli/main.ts', 'dist/doorman/doorman.mjs': 'src/gateway/main.ts' };
+const programs = { 'dist/cli/main.js': 'src/cli/main.ts', 'dist/gateway/gateway.mjs': 'src/gateway/main.ts' };
 
 /** The files that a file uses: imports except type-only ones, node scripts, and started programs. */
 function usedFiles(path, text, paths) {

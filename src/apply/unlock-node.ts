@@ -41,7 +41,7 @@ export async function lookAtHostKey(way: OpenTarget, limits: UseLimits) {
  * The key that a Mac shows if it is waiting at FileVault, otherwise undefined. Sends only the account name.
  * @throws FleetError with one `ssh/…` code
  */
-export async function lookAtDoor(way: OpenTarget, limits: UseLimits): Promise<ShownKey | undefined> {
+export async function readShownKey(way: OpenTarget, limits: UseLimits): Promise<ShownKey | undefined> {
   const shown = await lookAtHostKey(way, limits);
   const { deadlineMs, signal, onRemote } = limits;
   const asked = { deadlineMs, ...given({ signal, onRemote }) };
@@ -57,7 +57,7 @@ export async function keyIfLocked(
 ): Promise<ShownKey | undefined> {
   if (way.kind !== 'way' || !problems.some((one) => hasTrait(one, 'maybe-locked'))) return undefined;
   try {
-    return await lookAtDoor(way, limits);
+    return await readShownKey(way, limits);
   } catch (error) {
     if (error instanceof FleetError) return undefined;
     throw error;

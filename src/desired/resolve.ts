@@ -271,7 +271,7 @@ function publicationOf(name: string, { endpoint = {} }: PlacementSpec): Publicat
 }
 
 /** The name of meshwright's file in the gateway's tree. */
-export const gatewayFile = 'doorman.mjs';
+export const gatewayFile = 'gateway.mjs';
 
 /** Resolves a file's gateway. The source of meshwright's file is only a name until the command line sets its path. */
 function resolveGateway({ gateway = {}, downloads }: ClusterSpec): DesiredGateway {
@@ -288,7 +288,7 @@ function resolveGateway({ gateway = {}, downloads }: ClusterSpec): DesiredGatewa
 }
 
 /** The gateway tree's folder name among the runtime trees. It is reserved: no runtime may use it. */
-export const gatewayTree = 'doorman';
+export const gatewayTree = 'gateway';
 
 const defaultFirstToken = '60s';
 

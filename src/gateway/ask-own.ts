@@ -8,7 +8,7 @@ import { bodyRefusal, clientGone, type Passing } from './pass-on.ts';
 import { withTimeLimit } from './time-limit.ts';
 
 /** Client requests in flight or waiting for their turn, without the node's own. */
-export function clientsInside({ turns, own }: Endpoint): Pick<EndpointStatus, 'running' | 'waiting'> {
+export function clientsInFlight({ turns, own }: Endpoint): Pick<EndpointStatus, 'running' | 'waiting'> {
   const { running, waiting } = turns.counts();
   return { running: Math.max(0, running - own.count()), waiting };
 }
@@ -25,9 +25,9 @@ const longestWaitMs = 3_600_000;
 /** The status of a request that was not passed on because others are in flight. @see RFC 8470, 425 (Too Early) */
 const notAskedStatus = 425;
 
-/** A request of meshwright on the node, `/doorman/ask/PLACEMENT/PATH`. */
+/** A request of meshwright on the node, `/gateway/ask/PLACEMENT/PATH`. */
 export interface OwnRequest {
-  readonly door: Endpoint;
+  readonly endpoint: Endpoint;
   /** With its leading slash; empty to ask for the number of client requests in flight. */
   readonly path: string;
 }
@@ -35,10 +35,10 @@ export interface OwnRequest {
 /**
  * Reads the URL of such a request; undefined for any other URL, and for a placement that is not behind this gateway.
  */
-export function ownRequest({ pathname, search }: URL, doors: readonly Endpoint[]): OwnRequest | undefined {
-  const [, placement, path = ''] = /^\/doorman\/ask\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
-  const door = doors.find(({ upstream }) => upstream.placement === placement);
-  return door === undefined ? undefined : { door, path: path === '' ? '' : `${path}${search}` };
+export function ownRequest({ pathname, search }: URL, endpoints: readonly Endpoint[]): OwnRequest | undefined {
+  const [, placement, path = ''] = /^\/gateway\/ask\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
+  const endpoint = endpoints.find(({ upstream }) => upstream.placement === placement);
+  return endpoint === undefined ? undefined : { endpoint, path: path === '' ? '' : `${path}${search}` };
 }
 
 /**
@@ -48,19 +48,19 @@ export function ownRequest({ pathname, search }: URL, doors: readonly Endpoint[]
  * token recently and `meshwright-proof` is `traffic`, the answer is 425 with the requests in flight.
  */
 export async function answerOwn(
-  { door, path }: OwnRequest,
+  { endpoint, path }: OwnRequest,
   request: IncomingMessage,
   passing: Passing,
 ): Promise<PlainAnswer | undefined> {
-  if (path === '') return { status: 200, body: clientsInside(door).running };
-  if (door.upstream.ownPaths?.includes(path) !== true) return refusalAnswer(refusals.noSuchPath(path));
+  if (path === '') return { status: 200, body: clientsInFlight(endpoint).running };
+  if (endpoint.upstream.ownPaths?.includes(path) !== true) return refusalAnswer(refusals.noSuchPath(path));
   if (request.method !== 'POST') return refusalAnswer(refusals.wrongMethod(request.method ?? ''));
   const gone = clientGone(passing.response);
-  const body = await readBody(request, { ...passing, placements: [door.upstream.placement], gone });
+  const body = await readBody(request, { ...passing, placements: [endpoint.upstream.placement], gone });
   if (body.kind === 'gone') return undefined;
   if (body.kind !== 'object') return refusalAnswer(bodyRefusal(body, passing.limits.mostBodyBytes));
   try {
-    return await passOwn({ door, path }, { request, body, gone }, passing);
+    return await passOwn({ endpoint, path }, { request, body, gone }, passing);
   } finally {
     body.free();
   }
@@ -73,23 +73,23 @@ interface OwnBody {
 }
 
 async function passOwn(
-  { door, path }: OwnRequest,
+  { endpoint, path }: OwnRequest,
   { request, body, gone }: OwnBody,
   { response, limits, leaving }: Passing,
 ): Promise<PlainAnswer | undefined> {
   const { 'meshwright-proof': proof, 'meshwright-wait': wait } = request.headers;
   // A stop closes the gateway first, and a start asks for a token before it opens it again.
-  if ((await door.closedBy()) !== undefined) door.flow.forgetToken();
-  if (proof === 'traffic' && isProven(door)) return notAsked(door);
-  if ((door.own.oldestMs() ?? 0) > longestOwnMs) return notAsked(door);
+  if ((await endpoint.closedBy()) !== undefined) endpoint.flow.forgetToken();
+  if (proof === 'traffic' && isProven(endpoint)) return notAsked(endpoint);
+  if ((endpoint.own.oldestMs() ?? 0) > longestOwnMs) return notAsked(endpoint);
   const waitMs = Math.min(Math.max(0, Number(wait) || 0), longestWaitMs);
-  const turn = await withTimeLimit(waitMs, [gone, leaving], door.turns.take);
-  if (turn === undefined) return notAsked(door);
-  const end = door.own.begin();
+  const turn = await withTimeLimit(waitMs, [gone, leaving], endpoint.turns.take);
+  if (turn === undefined) return notAsked(endpoint);
+  const end = endpoint.own.begin();
   try {
     const outcome = await forward({
-      upstream: door.upstream,
-      canCancel: door.upstream.cancels === 'always',
+      upstream: endpoint.upstream,
+      canCancel: endpoint.upstream.cancels === 'always',
       path,
       accept: '*/*',
       body: () => [body.contents()?.bytes ?? Buffer.alloc(0)],
@@ -100,7 +100,7 @@ async function passOwn(
       now: () => performance.now(),
       passage: { came: () => undefined, hold: () => undefined, end: () => undefined },
     });
-    return outcome.kind === 'down' ? refusalAnswer(refusals.down(door.upstream.servedName, outcome.reason)) : undefined;
+    return outcome.kind === 'down' ? refusalAnswer(refusals.down(endpoint.upstream.servedName, outcome.reason)) : undefined;
   } finally {
     end();
     turn.giveBack();
@@ -109,15 +109,15 @@ async function passOwn(
 
 const isProven = ({ flow }: Endpoint): boolean => (flow.sight().lastTokenMsAgo ?? Number.POSITIVE_INFINITY) <= recentMs;
 
-function notAsked(door: Endpoint): PlainAnswer {
-  const { lastTokenMsAgo } = door.flow.sight();
+function notAsked(endpoint: Endpoint): PlainAnswer {
+  const { lastTokenMsAgo } = endpoint.flow.sight();
   const isRecent = lastTokenMsAgo !== undefined && lastTokenMsAgo <= recentMs;
   return {
     status: notAskedStatus,
     body: {
-      ...clientsInside(door),
+      ...clientsInFlight(endpoint),
       ...(isRecent ? { lastTokenMsAgo } : {}),
-      ...(door.own.count() === 0 ? {} : { ownMs: door.own.oldestMs() }),
+      ...(endpoint.own.count() === 0 ? {} : { ownMs: endpoint.own.oldestMs() }),
     },
   };
 }

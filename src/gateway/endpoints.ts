@@ -30,7 +30,7 @@ const leastWaiting = 256;
 const longestReason = 500;
 
 /** The gateway's placements, in the order of its file, with the counts of earlier runs. */
-export function makeDoors({
+export function makeEndpoints({
   upstreams,
   keysFolder,
   closedFolder,

@@ -23,7 +23,7 @@ export interface Flow {
 
 /** Measures with a clock that never goes back. */
 export function makeFlow(now: () => number): Flow {
-  const inside = new Set<Passage>();
+  const inFlight = new Set<Passage>();
   const held = new Set<Passage>();
   /** The start times of requests with streamed answers. */
   const streamed = new Map<Passage, number>();
@@ -33,33 +33,33 @@ export function makeFlow(now: () => number): Flow {
   let quietFromMs = now();
 
   function begin(isStreamed: boolean): Passage {
-    if (inside.size === 0) quietFromMs = now();
+    if (inFlight.size === 0) quietFromMs = now();
     const passage: Passage = {
       came: (hasText) => {
-        if (!inside.has(passage)) return;
+        if (!inFlight.has(passage)) return;
         lastByteAtMs = now();
         if (hasText === true) lastTokenAtMs = lastByteAtMs;
         quietFromMs = lastByteAtMs;
       },
       hold: (isHeld) => {
-        if (isHeld && inside.has(passage)) held.add(passage);
+        if (isHeld && inFlight.has(passage)) held.add(passage);
         // While its client read nothing, the answer could not arrive.
         else if (held.delete(passage)) quietFromMs = now();
       },
       end: () => {
         passage.hold(false);
-        inside.delete(passage);
+        inFlight.delete(passage);
         streamed.delete(passage);
       },
     };
-    inside.add(passage);
+    inFlight.add(passage);
     if (isStreamed) streamed.set(passage, now());
     return passage;
   }
 
   function sight(): ReturnType<Flow['sight']> {
     const at = now();
-    const isJudged = inside.size > 0 && held.size === 0;
+    const isJudged = inFlight.size > 0 && held.size === 0;
     // An answer in one piece arrives at its end, so the silence before it says nothing about the runtime.
     const streamFromMs = Math.max(quietFromMs, Math.min(...streamed.values()));
     return {

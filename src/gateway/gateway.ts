@@ -6,7 +6,7 @@ import { makeBodyRoom } from './body/body-room.ts';
 import type { BodyLimits } from './body/read-body.ts';
 import { type ConnectionLimits, watchConnections } from './connections.ts';
 import { writeCounts } from './counts.ts';
-import { type Endpoint, makeDoors } from './endpoints.ts';
+import { type Endpoint, makeEndpoints } from './endpoints.ts';
 import type { AnswerLimits } from './forward.ts';
 import { hashOfKey, isOpenedBy, keyOf, ownCheck } from './keys.ts';
 import type { GatewayLog } from './log.ts';
@@ -61,32 +61,32 @@ const passedPaths: readonly string[] = [
  * Starts to listen.
  * @throws Error if the address is in use
  */
-export async function startDoorman(
+export async function startGateway(
   config: GatewayConfig,
   limits: GatewayLimits = usualLimits,
   log: GatewayLog = () => undefined,
 ): Promise<Gateway> {
-  const doors = makeDoors(config);
+  const endpoints = makeEndpoints(config);
   const { version, ownFile } = config;
   const isOwn = ownCheck(ownFile);
   const leaving = new AbortController();
   const room = makeBodyRoom(
     limits.bodyRoomBytes,
     limits.mostBodyBytes,
-    doors.map(({ upstream }) => upstream.placement),
+    endpoints.map(({ upstream }) => upstream.placement),
   );
   let strangers = 0;
 
   async function answer(request: IncomingMessage, passing: Passing): Promise<PlainAnswer | undefined> {
     const url = request.url ?? '/';
-    if (!URL.canParse(url, 'http://doorman')) return refusalAnswer(refusals.badUrl());
-    const address = new URL(url, 'http://doorman');
+    if (!URL.canParse(url, 'http://gateway')) return refusalAnswer(refusals.badUrl());
+    const address = new URL(url, 'http://gateway');
     const path = address.pathname;
-    if (path.startsWith('/doorman/') && (await isOwn(request.headers))) {
-      return nodeAnswer(request, { address, doors, passing, strangers, version });
+    if (path.startsWith('/gateway/') && (await isOwn(request.headers))) {
+      return nodeAnswer(request, { address, endpoints, passing, strangers, version });
     }
     if (leaving.signal.aborted) return refusalAnswer(refusals.leaving());
-    const open = await openDoors(doors, request);
+    const open = await openEndpoints(endpoints, request);
     if (open.length === 0) {
       strangers += 1;
       return refusalAnswer(refusals.noKey());
@@ -115,7 +115,7 @@ export async function startDoorman(
   }
   const close = watchConnections(server, limits, config.proxies);
   const port = await listen(server, config.listen);
-  const keepCounts = countsKeeper(config.countsFile, doors);
+  const keepCounts = countsKeeper(config.countsFile, endpoints);
   return {
     port,
     keepCounts,
@@ -129,7 +129,7 @@ export async function startDoorman(
 
 interface NodeQuestion {
   readonly address: URL;
-  readonly doors: readonly Endpoint[];
+  readonly endpoints: readonly Endpoint[];
   readonly passing: Passing;
   readonly strangers: number;
   readonly version: string | undefined;
@@ -138,11 +138,11 @@ interface NodeQuestion {
 /** The paths for requests of the node itself: from meshwright, or a person who may read the node's secret. */
 async function nodeAnswer(
   request: IncomingMessage,
-  { address, doors, passing, strangers, version }: NodeQuestion,
+  { address, endpoints, passing, strangers, version }: NodeQuestion,
 ): Promise<PlainAnswer | undefined> {
-  const own = ownRequest(address, doors);
+  const own = ownRequest(address, endpoints);
   if (own !== undefined) return answerOwn(own, request, passing);
-  return statusAnswer(address.pathname, doors, { strangers, ...(version === undefined ? {} : { version }) });
+  return statusAnswer(address.pathname, endpoints, { strangers, ...(version === undefined ? {} : { version }) });
 }
 
 function listen(server: Server, { address, port }: GatewayConfig['listen']): Promise<number> {
@@ -156,10 +156,10 @@ function listen(server: Server, { address, port }: GatewayConfig['listen']): Pro
   });
 }
 
-function countsKeeper(path: string, doors: readonly Endpoint[]): () => Promise<void> {
+function countsKeeper(path: string, endpoints: readonly Endpoint[]): () => Promise<void> {
   let kept = '';
   return async () => {
-    const counts = new Map(doors.map((door) => [door.upstream.placement, door.counts()]));
+    const counts = new Map(endpoints.map((endpoint) => [endpoint.upstream.placement, endpoint.counts()]));
     const text = JSON.stringify([...counts]);
     if (text === kept) return;
     await writeCounts(path, counts);
@@ -168,10 +168,10 @@ function countsKeeper(path: string, doors: readonly Endpoint[]): () => Promise<v
 }
 
 /** The placements that a request's key admits to. An unreadable key file affects only its own placement. */
-async function openDoors(doors: readonly Endpoint[], { headers }: IncomingMessage): Promise<readonly Endpoint[]> {
+async function openEndpoints(endpoints: readonly Endpoint[], { headers }: IncomingMessage): Promise<readonly Endpoint[]> {
   const hash = hashOfKey(keyOf(headers));
-  const all = await Promise.all(doors.map(async (door) => ({ door, isOpen: isOpenedBy(hash, await door.keys()) })));
-  return all.filter(({ isOpen }) => isOpen).map(({ door }) => door);
+  const all = await Promise.all(endpoints.map(async (endpoint) => ({ endpoint, isOpen: isOpenedBy(hash, await endpoint.keys()) })));
+  return all.filter(({ isOpen }) => isOpen).map(({ endpoint }) => endpoint);
 }
 
 /** `GET /v1/models`, for all models or one: only the names that this key admits to. */

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { doormanKeyDomain, ownHeader } from '../model/gateway.ts';
+import { gatewayKeyDomain, ownHeader } from '../model/gateway.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
 /** Hashes of keys, 32 bytes each; `anybody` if no key is needed. */
@@ -49,7 +49,7 @@ export function keyOf(headers: IncomingHttpHeaders): string | undefined {
 
 /** The hash of a key, for comparisons; undefined without a key. */
 export const hashOfKey = (key: string | undefined): Buffer | undefined =>
-  key === undefined ? undefined : createHash('sha256').update(doormanKeyDomain).update(key).digest();
+  key === undefined ? undefined : createHash('sha256').update(gatewayKeyDomain).update(key).digest();
 
 /**
  * Tests whether a key is accepted. It is compared with all accepted keys in full, so the duration reveals neither how

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayConfig } from '../model/gateway.ts';
-import { type Gateway, startDoorman, usualLimits } from './gateway.ts';
+import { type Gateway, startGateway, usualLimits } from './gateway.ts';
 import { type GatewayLog, openGatewayLog } from './log.ts';
-import { readDoormanConfig } from './read-config.ts';
+import { readGatewayConfig } from './read-config.ts';
 
 /** How often changed counts are written. */
 const keepEveryMs = 10_000;
@@ -20,7 +20,7 @@ function fail(error: unknown): never {
 async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<Gateway> {
   for (let tries = 0; ; tries += 1) {
     try {
-      return await startDoorman(config, usualLimits, log);
+      return await startGateway(config, usualLimits, log);
     } catch (error) {
       const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
       if (!isTaken) throw error;
@@ -32,20 +32,20 @@ async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<Gat
 
 /** Runs until SIGTERM, SIGINT or SIGQUIT. By default, SIGQUIT would write the memory into a core file. */
 async function run(path?: string, listen?: string, version?: string): Promise<void> {
-  if (path === undefined || listen === undefined) throw new Error('usage: doorman CONFIG ADDRESS:PORT [VERSION]');
-  const config = await readDoormanConfig(path, listen, version);
+  if (path === undefined || listen === undefined) throw new Error('usage: gateway CONFIG ADDRESS:PORT [VERSION]');
+  const config = await readGatewayConfig(path, listen, version);
   const log = openGatewayLog(config.upstreams.map(({ placement }) => placement));
-  const doorman = await takeThePlace(config, log);
+  const gateway = await takeThePlace(config, log);
   const ending = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, () => ending.abort());
-  log({ kind: 'listening', address: config.listen.address, port: doorman.port });
+  log({ kind: 'listening', address: config.listen.address, port: gateway.port });
   while (!ending.signal.aborted) {
     await sleep(keepEveryMs, undefined, { signal: ending.signal }).catch(() => undefined);
     // A full disk must not affect clients.
-    await doorman.keepCounts().catch(() => undefined);
+    await gateway.keepCounts().catch(() => undefined);
   }
   log({ kind: 'stopping' });
-  await doorman.stop();
+  await gateway.stop();
 }
 
 // By default, Node would open its debugger to every account of this Mac.

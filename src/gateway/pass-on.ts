@@ -58,13 +58,13 @@ async function passBody(
   { response, limits, leaving }: Passing,
 ): Promise<Refusal | undefined> {
   // No variable may keep the contents in memory: an answer can take much longer than its body.
-  const door = await checkedDoor(membersOf(body), path, open);
-  if ('status' in door) return door;
+  const endpoint = await checkedEndpoint(membersOf(body), path, open);
+  if ('status' in endpoint) return endpoint;
   const way: Way = {
-    door,
+    endpoint,
     path,
     headers: request.headers,
-    bodyFor: (model) => bodyFor(door, membersOf(body), model),
+    bodyFor: (model) => bodyFor(endpoint, membersOf(body), model),
     freeBody: body.free,
     isStreamed: textOf(membersOf(body), 'stream') === 'true',
     arrivedAtMs,
@@ -74,14 +74,14 @@ async function passBody(
     limits,
   };
   const miss = await passToReplica(way);
-  return miss && refusalOf(miss, door);
+  return miss && refusalOf(miss, endpoint);
 }
 
 /** The endpoint of the model that a body names, if it accepts the body. */
-async function checkedDoor(body: Members, path: string, open: readonly Endpoint[]): Promise<Endpoint | Refusal> {
-  const door = doorOf(body, open);
-  if ('status' in door) return door;
-  const { servedName, paths, refusedFields = [], forms = {}, fetchesImages } = door.upstream;
+async function checkedEndpoint(body: Members, path: string, open: readonly Endpoint[]): Promise<Endpoint | Refusal> {
+  const endpoint = endpointOf(body, open);
+  if ('status' in endpoint) return endpoint;
+  const { servedName, paths, refusedFields = [], forms = {}, fetchesImages } = endpoint.upstream;
   if (paths !== undefined && !paths.includes(path)) return refusals.missingPath(path, servedName, paths);
   const field = refusedFields.find((name) => !isNull(body.get(name)));
   if (field !== undefined) return refusals.refusedField(field, servedName);
@@ -90,7 +90,7 @@ async function checkedDoor(body: Members, path: string, open: readonly Endpoint[
     const wanted = value === undefined || isNull(value) ? undefined : wrongForm(value, form);
     if (wanted !== undefined) return refusals.wrongValue(name, wanted);
   }
-  return fetchesImages === true && (await hasImageIn(body)) ? refusals.remoteImage() : door;
+  return fetchesImages === true && (await hasImageIn(body)) ? refusals.remoteImage() : endpoint;
 }
 
 /** The refusal that the client gets, which is counted. */
@@ -143,7 +143,7 @@ export function bodyRefusal({ kind }: Exclude<RequestBody, { kind: 'object' }>, 
   return kind === 'not-json' ? refusals.notJson() : refusals.badBody();
 }
 
-function doorOf(body: Members, open: readonly Endpoint[]): Endpoint | Refusal {
+function endpointOf(body: Members, open: readonly Endpoint[]): Endpoint | Refusal {
   const names = open.map(({ upstream }) => upstream.servedName);
   const text = textOf(body, 'model') ?? '';
   const model: string = text.startsWith('"') ? JSON.parse(text) : '';

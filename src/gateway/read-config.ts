@@ -7,13 +7,13 @@ type Fields = Readonly<Record<string, unknown>>;
  * The gateway's arguments: its file, where it listens, such as `0.0.0.0:8080`, and the version of its files.
  * @throws Error about invalid arguments; launchd starts the gateway again, and its log has the reason
  */
-export async function readDoormanConfig(path: string, listen: string, version?: string): Promise<GatewayConfig> {
-  const config = parseDoormanConfig(JSON.parse(await readFile(path, 'utf8')), listen);
+export async function readGatewayConfig(path: string, listen: string, version?: string): Promise<GatewayConfig> {
+  const config = parseGatewayConfig(JSON.parse(await readFile(path, 'utf8')), listen);
   return version === undefined ? config : { ...config, version };
 }
 
 /** The same from its JSON. @throws Error that names the field */
-export function parseDoormanConfig(document: unknown, listen: string): GatewayConfig {
+export function parseGatewayConfig(document: unknown, listen: string): GatewayConfig {
   const config = fieldsOf(document, 'the file');
   const [, address = '', port] = /^(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})$/.exec(listen) ?? [];
   if (port === undefined) throw new Error('listen is no address with a port');

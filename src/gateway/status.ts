@@ -1,6 +1,6 @@
 import type { EndpointStatus } from '../model/gateway.ts';
 import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
-import { clientsInside } from './ask-own.ts';
+import { clientsInFlight } from './ask-own.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** The gateway's report about itself. */
@@ -11,34 +11,34 @@ export interface OwnSight {
   readonly version?: string;
 }
 
-/** For the node itself: `GET /doorman/status`, and the number of requests in flight by `/doorman/inside/PLACEMENT`. */
+/** For the node itself: `GET /gateway/status`, and the number of requests in flight by `/gateway/in-flight/PLACEMENT`. */
 export async function statusAnswer(
   path: string,
-  doors: readonly Endpoint[],
+  endpoints: readonly Endpoint[],
   { strangers, version }: OwnSight,
 ): Promise<PlainAnswer> {
-  const asked = /^\/doorman\/inside\/([^/]+)$/.exec(path)?.[1];
-  const door = doors.find(({ upstream }) => upstream.placement === asked);
-  if (door !== undefined) return { status: 200, body: inside(door) };
-  if (path !== '/doorman/status') return refusalAnswer(refusals.noSuchPath(path));
-  const placements = await Promise.all(doors.map(doorStatus));
+  const asked = /^\/gateway\/in-flight\/([^/]+)$/.exec(path)?.[1];
+  const endpoint = endpoints.find(({ upstream }) => upstream.placement === asked);
+  if (endpoint !== undefined) return { status: 200, body: inFlight(endpoint) };
+  if (path !== '/gateway/status') return refusalAnswer(refusals.noSuchPath(path));
+  const placements = await Promise.all(endpoints.map(endpointStatus));
   return { status: 200, body: { formatVersion: 1, strangers, version, placements } };
 }
 
 /** The requests in flight: admitted, and not completely answered yet. */
-function inside(door: Endpoint): number {
-  const { running, waiting } = clientsInside(door);
+function inFlight(endpoint: Endpoint): number {
+  const { running, waiting } = clientsInFlight(endpoint);
   return running + waiting;
 }
 
-async function doorStatus(door: Endpoint): Promise<EndpointStatus & { readonly servedName: string }> {
-  const { upstream, flow, closedBy, counts } = door;
+async function endpointStatus(endpoint: Endpoint): Promise<EndpointStatus & { readonly servedName: string }> {
+  const { upstream, flow, closedBy, counts } = endpoint;
   const reason = await closedBy();
   return {
     placement: upstream.placement,
     servedName: upstream.servedName,
     ...(reason === undefined ? {} : { closed: reason }),
-    ...clientsInside(door),
+    ...clientsInFlight(endpoint),
     ...flow.sight(),
     counts: counts(),
   };

@@ -1,5 +1,5 @@
 import type { Digest } from './digest.ts';
-import type { FactsDoor, FactsDoormen } from './documents.generated.ts';
+import type { FactsEndpoint, FactsGateways } from './documents.generated.ts';
 
 /**
  * What a request field must be. `text`: not blank. `texts`: a text or a list of texts. `token-biases`: numbers by token,
@@ -84,7 +84,7 @@ export interface GatewayConfig {
   readonly countsFile: string;
 }
 
-/** A placement's accepted keys, each as a hash of {@link doormanKeyDomain} followed by the key. */
+/** A placement's accepted keys, each as a hash of {@link gatewayKeyDomain} followed by the key. */
 export interface GatewayKeys {
   readonly keys: readonly Digest[] | 'anybody';
 }
@@ -93,13 +93,13 @@ export interface GatewayKeys {
 export const ownHeader = 'meshwright-own';
 
 /** The prefix of a key when it is hashed, so that the hash is useless anywhere else. */
-export const doormanKeyDomain = 'meshwright doorman\0';
+export const gatewayKeyDomain = 'meshwright gateway\0';
 
 /** A running gateway's report on its port; `silent`: there was no readable answer, so the counts are unknown. */
-export type GatewayStatus = FactsDoormen[number];
+export type GatewayStatus = FactsGateways[number];
 
 /** A gateway's report about one placement; it never contains text from prompts or answers. */
-export type EndpointStatus = FactsDoor;
+export type EndpointStatus = FactsEndpoint;
 
 /** A gateway's counts for one placement. Tokens are from the runtime's `usage`, otherwise counted pieces of text. */
 export type GatewayCounts = EndpointStatus['counts'];

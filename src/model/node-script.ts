@@ -182,7 +182,7 @@ export interface ScriptArgs {
    * answer on its port, unless one of our ranks still uses the port (`isTaken`). `left` lists placements with a key
    * file that are no longer behind the gateway.
    */
-  readonly 'load-doorman': {
+  readonly 'load-gateway': {
     readonly port: number;
     readonly reload: boolean;
     readonly isTaken: boolean;
@@ -190,14 +190,14 @@ export interface ScriptArgs {
     readonly user: string;
   };
   /** Unloads a gateway and removes its files, including the closing files of `closed` and the key files of `keyed`. */
-  readonly 'remove-doorman': {
+  readonly 'remove-gateway': {
     readonly port: number;
     readonly closed: readonly string[];
     readonly keyed: readonly string[];
   };
   /** Waits until no request is in flight, up to a limit. */
-  readonly 'drain-door': { readonly port: number; readonly placement: string; readonly waitMs: number };
-  readonly 'open-door': { readonly port: number; readonly placement: string };
+  readonly 'drain-endpoint': { readonly port: number; readonly placement: string; readonly waitMs: number };
+  readonly 'open-endpoint': { readonly port: number; readonly placement: string };
   /** Restores the network from the baseline; empty or absent values are left unchanged. */
   readonly 'restore-network': {
     readonly bridge?: { readonly name: string; readonly interfaces: readonly string[]; readonly auto?: string };

@@ -1,8 +1,8 @@
 import { type Link, type LinkEnd, linkEndText } from './node.ts';
 
-/** One of several properties with the same kind and name: `door` is whether a placement's gateway is open. */
+/** One of several properties with the same kind and name: `endpoint` is whether a placement's gateway is open. */
 export type AddressPart =
-  | ('door' | 'inside' | 'keys' | 'replicas')
+  | ('endpoint' | 'in-flight' | 'keys' | 'replicas')
   | ('rank' | 'service-file')
   | ('live' | 'kept')
   | ('interface' | 'preferences' | 'service')

@@ -79,4 +79,4 @@ export const returningPlacements = (goal: Goal | undefined): readonly string[] =
 
 /** True if the goal removes gateways that the file does not declare; placements may still serve through them. */
 export const removesGateways = (goal: Goal | undefined): boolean =>
-  goal?.kind === 'converge' && goal.only?.includes('doorman') !== false;
+  goal?.kind === 'converge' && goal.only?.includes('gateway') !== false;

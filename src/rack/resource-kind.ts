@@ -23,7 +23,7 @@ export interface ResourceKinds {
   readonly staging: true;
   readonly runtime: true;
   readonly model: true;
-  readonly doorman: true;
+  readonly gateway: true;
   readonly placement: true;
   readonly 'boot-session': true;
   readonly uninstall: true;

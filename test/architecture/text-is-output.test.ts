@@ -50,7 +50,7 @@ describe("a property's address", () => {
     "const name = earlier.address?.split('/')[1]",
     'resource.startsWith(`placement/${name}/`)',
     "address.slice(address.indexOf('/') + 1)",
-    String.raw`/^doorman\/(\d+)$/.exec(address)`,
+    String.raw`/^gateway\/(\d+)$/.exec(address)`,
     String.raw`/^placement(?:\/|$)/.test(one.resource)`,
   ])('counts as split in %s', (planted) => {
     expect(addressReaders('planted.ts', planted)).toHaveLength(1);

@@ -261,7 +261,7 @@ describe('secrets from every source', () => {
     expect(await verb('plan', '--json', '--scripts')).toBe(0);
     expect(await verb('apply', '--yes')).toBe(0);
     for (const key of Object.values(keys)) expect(await chat(key)).toBe(200);
-    const kept = join(rootOf(first), 'Library/Application Support/meshwright/doorman/8080/keys/chat');
+    const kept = join(rootOf(first), 'Library/Application Support/meshwright/gateway/8080/keys/chat');
     expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual({ keys: Object.values(keys).map(hashOf).toSorted() });
     expect(await chat(unauthorizedKey)).toBe(401);
     const later = { KEY_ENV: laterKey };

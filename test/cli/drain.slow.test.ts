@@ -39,7 +39,7 @@ describe('drain', () => {
     expect((await run('drain', 'chat')).stdout).toContain('chat is drained');
     const started = await run('start', 'chat', '--yes');
     expect([started.code, started.stderr]).toEqual([0, '']);
-    expect(started.stdout).toContain('doorman/8080/chat/door');
+    expect(started.stdout).toContain('gateway/8080/chat/endpoint');
     expect((await run('doctor')).stdout).not.toContain('503');
   });
 
@@ -61,6 +61,6 @@ describe('drain', () => {
     const document: { readonly diagnostics: readonly { readonly code: string }[] } = JSON.parse(
       (await run('drain', 'chat', '--yes', '--json')).stdout,
     );
-    expect(document.diagnostics.map(({ code }) => code)).toContain('endpoint/door-not-asked');
+    expect(document.diagnostics.map(({ code }) => code)).toContain('endpoint/not-asked');
   });
 });

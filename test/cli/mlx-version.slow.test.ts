@@ -89,8 +89,8 @@ describe('a runtime with a version of mlx-lm', () => {
   it('can be stopped although its lock is from before it needed a gateway', async () => {
     const [lock = ''] = found('cluster.lock');
     const { runtimes, ...rest } = parse(readFileSync(lock, 'utf8'));
-    const { doorman, ...others } = runtimes;
-    expect(doorman).toBeDefined();
+    const { gateway, ...others } = runtimes;
+    expect(gateway).toBeDefined();
     writeFileSync(lock, stringify({ ...rest, runtimes: others }));
     const ran = await run('stop', 'chat', '--sim', '--json');
     expect([ran.code, ran.stdout]).toEqual([5, expect.stringContaining('cli/needs-yes')]);

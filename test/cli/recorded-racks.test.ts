@@ -5,7 +5,7 @@ import { recordedMacs } from '../unit/cli/recorded-macs.ts';
 import { casesFolder } from '../unit/engine/observe/fact-cases.ts';
 
 /** Facts that share output with others, differ between the Macs, or change with the date. */
-const elsewhere = `baseline boot-session clock dhcp-leases doormen files hardware hold identity jobs keeper leases
+const elsewhere = `baseline boot-session clock dhcp-leases gateways files hardware hold identity jobs keeper leases
   model-copies other-rdma-devices placements rdma-holders rdma-starts reboot-mark rollbacks service-addresses services
   swap thunderbolt traces trees wired-limit`.split(/\s+/);
 
@@ -88,7 +88,7 @@ const macs: Parameters<typeof recordedMacs>[2] = {
       'kept-records': lines('traces;|folder=yes;|sudoers=yes;|key=yes;|trees=models;end'),
       'kept-files': 'end\n',
       'placement-members': lines(`listening 0;|29512;|8081;${rank('chat', 0, 3)}token chat 0 503;end`),
-      'launchd-services': lines(`${running('rank.chat')}${running('doorman.8081')}end`),
+      'launchd-services': lines(`${running('rank.chat')}${running('gateway.8081')}end`),
     },
   },
   'studio-3': {

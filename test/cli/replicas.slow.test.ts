@@ -76,7 +76,7 @@ describe('replicas on two Macs', () => {
     place.write('cluster.yaml', fileText(fileOn(first)));
     const { stdout } = await run('plan');
     place.write('cluster.yaml', fileText(fileOn(first, second)));
-    expect(flat(stdout)).toContain(`~ doorman/8080/chat-${first}/replicas a different list -> 0 other replicas`);
+    expect(flat(stdout)).toContain(`~ gateway/8080/chat-${first}/replicas a different list -> 0 other replicas`);
     expect(stdout).toMatch(new RegExp(`^Effects: interrupts chat-${second} for up to 60 s\\.$`, 'm'));
   });
 

@@ -45,7 +45,7 @@ const damages: Readonly<Record<string, Damage>> = {
 /** Facts in which a repeated line may be intended, with the reason. */
 const mayRepeat: Partial<Readonly<Record<FactName, string>>> = {
   baseline: 'a value that meshwright has kept may have equal lines',
-  doormen: 'a port is named once for each record of it',
+  gateways: 'a port is named once for each record of it',
   'search-path': 'PATH may name a folder twice',
   'rdma-holders': 'two objects of one kind look alike here: the probe drops the ids of objects',
 };

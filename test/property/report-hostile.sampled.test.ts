@@ -46,7 +46,7 @@ const values = hostile.map(
     'hardware-ports': [{ port: text, device: text }],
     'network-services': [{ name: text, port: text, isEnabled: true }],
     services: [{ label: text, state: 'running', lastExit: text }],
-    doormen: [{ kind: 'silent', port: 8_080, reason: text }],
+    gateways: [{ kind: 'silent', port: 8_080, reason: text }],
     jobs: [{ key: text, fields: { [text]: text } }],
     leases: [{ fields: { owner: text } }],
     rollbacks: [{ state: 'pending', fields: { [text]: text } }],

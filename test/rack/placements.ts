@@ -354,5 +354,5 @@ export const gatewayStatus = (endpoints: readonly EndpointStatus[], port = 8_080
   kind: 'answered',
   port,
   strangers: 0,
-  doors: endpoints,
+  endpoints: endpoints,
 });

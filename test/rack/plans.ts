@@ -296,7 +296,7 @@ export const changesOf = ({ changes }: Plan) =>
   changes.filter(({ resource }) => resource === 'placement/kimi').map(({ node, from, to }) => [node, from, to]);
 
 const gateway: NonNullable<DesiredFleet['gateway']> = {
-  name: 'doorman',
+  name: 'gateway',
   archive: '/dist/node.tar.gz',
   program: 'node/bin/node',
   extras: [],
@@ -326,7 +326,7 @@ const statusOf = (of: DesiredFleet, wanted: WantedGateway): GatewayStatus => ({
   port: wanted.port,
   version: gatewayFiles(of, wanted).version,
   strangers: 0,
-  doors: wanted.placements.map(({ name }) => endpointStatus({ placement: name })),
+  endpoints: wanted.placements.map(({ name }) => endpointStatus({ placement: name })),
 });
 
 const serviceOf = ({ port, placements }: WantedGateway): LaunchdService => ({
@@ -342,7 +342,7 @@ function gatewayFacts(of: DesiredFleet, name: NodeName, { ranks, closed }: Gatew
   const gateways = wantedGateways(of, name);
   return {
     files: gateways.flatMap((one) => filesOf(of, one, closed.includes(name))),
-    doormen: gateways.map((one) => statusOf(of, one)),
+    gateways: gateways.map((one) => statusOf(of, one)),
     services: [...(ranks[name] ?? []).map(rankService), ...gateways.map(serviceOf)],
   };
 }
@@ -352,11 +352,11 @@ export const gatewayPlan = (one: GatewayCase): Plan => placedPlan({ of: publishe
 
 /** The plan's changes of gateways: `studio-1: closed -> open`. */
 export const gatewayChanges = ({ changes }: Plan): readonly string[] =>
-  changes.filter(({ resource }) => resource.endsWith('/door')).map(({ node, from, to }) => `${node}: ${from} -> ${to}`);
+  changes.filter(({ resource }) => resource.endsWith('/endpoint')).map(({ node, from, to }) => `${node}: ${from} -> ${to}`);
 
-/** The nodes whose gateway the plan closes or opens, with the step's verb: `studio-1 open-door`. */
+/** The nodes whose gateway the plan closes or opens, with the step's verb: `studio-1 open-endpoint`. */
 export const gatewaySteps = ({ steps }: Plan): readonly string[] =>
   steps.flatMap(({ id, node }) => {
-    const verb = /(close-door|open-door|door\/open|door\/close)$/.exec(id)?.[1];
+    const verb = /(close-endpoint|open-endpoint|endpoint\/open|endpoint\/close)$/.exec(id)?.[1];
     return verb === undefined ? [] : [`${node} ${verb}`];
   });

@@ -263,7 +263,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'model-copies': { folders: [], unreadable: [] },
     placements: [],
     services: [],
-    doormen: [],
+    gateways: [],
     'rdma-starts': noStarts,
     'reboot-mark': [],
     'foreign-daemons': [],

@@ -166,8 +166,8 @@ function stoppedBy({ node, act }: Step, served: readonly Served[], seen: FleetOb
     return named(served.filter(({ nodes }) => nodes.length > 1 && nodes.includes(node)));
   if (act.kind !== 'script') return [];
   if (act.name === 'stop-rank') return [act.args.placement];
-  if (act.name === 'load-doorman') return act.args.reload ? named(behind(act.args.port)) : [];
-  return act.name === 'remove-doorman' ? named(behind(act.args.port)) : [];
+  if (act.name === 'load-gateway') return act.args.reload ? named(behind(act.args.port)) : [];
+  return act.name === 'remove-gateway' ? named(behind(act.args.port)) : [];
 }
 
 /** Placements that these steps stop although they serve, except for those that a step lists as interrupted. */

@@ -15,7 +15,7 @@ import { clientKey, publish } from './published-sources.ts';
 
 const published = pairFile((file) => publish(file));
 
-const rack = shared(() => startConvergeRack('doorman', published));
+const rack = shared(() => startConvergeRack('gateway', published));
 
 /** The port on this computer that represents a node's port. */
 async function realPort(node: string, port: number): Promise<number> {
@@ -44,9 +44,9 @@ const signalRank = (signal: 'SIGSTOP' | 'SIGCONT') =>
 
 /** The number of requests in flight; undefined if the placement lacks one of these keys. */
 async function insideNow(keys: readonly string[] = []): Promise<number | undefined> {
-  const own = await readFile(at('/Library/Application Support/meshwright/doorman/8080/own'), 'utf8');
+  const own = await readFile(at('/Library/Application Support/meshwright/gateway/8080/own'), 'utf8');
   const [name = '', secret = ''] = own.trim().split(': ');
-  const url = `http://127.0.0.1:${await realPort(first, 8_080)}/doorman/status`;
+  const url = `http://127.0.0.1:${await realPort(first, 8_080)}/gateway/status`;
   const answer = await fetch(url, { headers: { [name]: secret } });
   const { placements } = (await answer.json()) as { placements: readonly Record<string, unknown>[] };
   const [gateway = {}] = placements;
@@ -62,7 +62,7 @@ async function requestInFlight(key?: string) {
 }
 
 const at = (path: string): string => `${rack.fleet().nodes[first]?.root}${path}`;
-const label = 'dev.meshwright.doorman.8080';
+const label = 'dev.meshwright.gateway.8080';
 
 /** Every file below /Library on the leader. */
 async function keptTexts(): Promise<readonly { readonly path: string; readonly text: string }[]> {
@@ -74,10 +74,10 @@ async function keptTexts(): Promise<readonly { readonly path: string; readonly t
 describe('a published endpoint', { timeout: patience }, () => {
   it('gets a gateway that requires the key', async () => {
     const { plan } = await rack.converge();
-    expect(changesIn(plan).filter((id) => id.includes('doorman'))).toEqual([
-      `${first} runtime/doorman`,
-      `${first} doorman/8080`,
-      `${first} doorman/8080/chat/keys`,
+    expect(changesIn(plan).filter((id) => id.includes('gateway'))).toEqual([
+      `${first} runtime/gateway`,
+      `${first} gateway/8080`,
+      `${first} gateway/8080/chat/keys`,
     ]);
     const answered = await chat(clientKey);
     expect(answered).toMatchObject({ status: 200 });
@@ -91,13 +91,13 @@ describe('a published endpoint', { timeout: patience }, () => {
     it('reports its counters in an observation without causing a change', async () => {
       const before = await rack.plan();
       await chat(clientKey);
-      const doormen = read((await rack.observe()).nodes[first]?.facts, gatewaysFact);
-      expect(doormen).toMatchObject({
+      const gateways = read((await rack.observe()).nodes[first]?.facts, gatewaysFact);
+      expect(gateways).toMatchObject({
         kind: 'known',
-        value: [{ kind: 'answered', port: 8_080, doors: [{ placement: 'chat', running: 0, waiting: 0 }] }],
+        value: [{ kind: 'answered', port: 8_080, endpoints: [{ placement: 'chat', running: 0, waiting: 0 }] }],
       });
       const [gateway] =
-        doormen?.kind === 'known' && doormen.value[0]?.kind === 'answered' ? doormen.value[0].doors : [];
+        gateways?.kind === 'known' && gateways.value[0]?.kind === 'answered' ? gateways.value[0].endpoints : [];
       expect(gateway?.counts.requests).toBeGreaterThanOrEqual(2);
       expect(gateway?.counts.tokens).toBeGreaterThan(0);
       expect(gateway?.counts.sinceEpochSeconds).toBeGreaterThan(1_700_000_000);
@@ -108,7 +108,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     });
 
     it('stores no key, in any form, in any file on the node', async () => {
-      const kept = await readFile(at('/Library/Application Support/meshwright/doorman/8080/keys/chat'), 'utf8');
+      const kept = await readFile(at('/Library/Application Support/meshwright/gateway/8080/keys/chat'), 'utf8');
       expect(JSON.parse(kept)).toEqual({ keys: [expect.stringMatching(/^[0-9a-f]{64}$/)] });
       const texts = await keptTexts();
       expect(texts.length).toBeGreaterThan(10);
@@ -119,8 +119,8 @@ describe('a published endpoint', { timeout: patience }, () => {
       const { content } = JSON.parse((await chat(clientKey)).text).choices[0].message;
       const texts = await keptTexts();
       expect(texts.filter(({ text }) => text.includes('Say hello.'))).toEqual([]);
-      const own = texts.filter(({ path }) => path.includes('doorman') && !path.endsWith('.mjs'));
-      expect(own.map(({ path }) => path)).toContainEqual(expect.stringMatching(/doorman\.8080\.log$/));
+      const own = texts.filter(({ path }) => path.includes('gateway') && !path.endsWith('.mjs'));
+      expect(own.map(({ path }) => path)).toContainEqual(expect.stringMatching(/gateway\.8080\.log$/));
       expect(own.filter(({ text }) => text.includes(content))).toEqual([]);
       expect(JSON.stringify(read((await rack.observe()).nodes[first]?.facts, gatewaysFact))).not.toContain(content);
     });
@@ -136,17 +136,17 @@ describe('a published endpoint', { timeout: patience }, () => {
         await rack.asRoot(first, `"$R/bin/launchctl" bootout system/${label}`);
       });
       const { plan } = await rack.converge();
-      expect(changesIn(plan)).toEqual([`${first} doorman/8080`]);
+      expect(changesIn(plan)).toEqual([`${first} gateway/8080`]);
       expect((await chat(clientKey)).status).toBe(200);
     });
 
     it('gets its edited keys and settings restored while the mesh keeps running', async () => {
-      const folder = '"$R/Library/Application Support/meshwright/doorman/8080"';
+      const folder = '"$R/Library/Application Support/meshwright/gateway/8080"';
       await rack.behindOurBack(async () => {
         await rack.asRoot(first, `printf '{"keys":"anybody"}' >${folder}/keys/chat; rm ${folder}/config.json`);
       });
       const { plan } = await rack.converge();
-      expect(changesIn(plan)).toEqual([`${first} doorman/8080`, `${first} doorman/8080/chat/keys`]);
+      expect(changesIn(plan)).toEqual([`${first} gateway/8080`, `${first} gateway/8080/chat/keys`]);
       expect((await chat(undefined)).status).toBe(401);
       expect((await chat(clientKey)).status).toBe(200);
     });
@@ -158,8 +158,8 @@ describe('a published endpoint', { timeout: patience }, () => {
       expect(await eventually(async () => (await chat(clientKey)).status === 503)).toBe(true);
       expect((await chat(clientKey)).text).toContain('tiny is down');
       const { plan } = await rack.converge();
-      const steps = plan.steps.map(({ id }) => String(id)).filter((id) => id.includes('door'));
-      expect(steps).toEqual([`${first}/placement/chat/close-door`, `${first}/placement/chat/open-door`]);
+      const steps = plan.steps.map(({ id }) => String(id)).filter((id) => id.includes('-endpoint'));
+      expect(steps).toEqual([`${first}/placement/chat/close-endpoint`, `${first}/placement/chat/open-endpoint`]);
       expect((await chat(clientKey)).status).toBe(200);
     });
   });
@@ -196,7 +196,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       await signalRank('SIGCONT');
       const { plan, report, after, exit } = await draining;
       expect(JSON.parse((await answered).text).choices[0].message.content).not.toBe('');
-      expect(changesIn(plan)).toEqual([`${first} doorman/8080/chat/inside`]);
+      expect(changesIn(plan)).toEqual([`${first} gateway/8080/chat/in-flight`]);
       expect(report?.steps.map(({ outcome }) => outcome)).toEqual(['changed', 'unchanged']);
       expect([leftIn(after), exit]).toEqual([[], 0]);
       expect(leftIn(await rack.plan(drain))).toEqual([]);
@@ -204,7 +204,7 @@ describe('a published endpoint', { timeout: patience }, () => {
 
     it('only needs its gateway opened by a start after a drain', async () => {
       const { plan } = await rack.apply({ goal: { kind: 'start', placements: ['chat'] } });
-      expect(plan.steps.map(({ id }) => id)).toEqual([`${first}/doorman/8080/chat/door/open`]);
+      expect(plan.steps.map(({ id }) => id)).toEqual([`${first}/gateway/8080/chat/endpoint/open`]);
       expect((await chat(clientKey)).status).toBe(200);
     });
 
@@ -214,7 +214,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       const last = report?.steps.at(-1);
       expect([last?.outcome, last?.diagnostics.map(asText)]).toMatchObject([
         'failed',
-        [{ code: 'endpoint/still-inside', detail: `1 request in flight to chat on ${first}.` }],
+        [{ code: 'endpoint/still-in-flight', detail: `1 request in flight to chat on ${first}.` }],
       ]);
       expect(exit).toBe(1);
       await signalRank('SIGCONT');
@@ -223,12 +223,12 @@ describe('a published endpoint', { timeout: patience }, () => {
 
     it('is opened by apply, as a listed step, if it was left closed', async () => {
       const { plan } = await rack.converge();
-      expect(changesIn(plan)).toEqual([`${first} doorman/8080/chat/door`]);
+      expect(changesIn(plan)).toEqual([`${first} gateway/8080/chat/endpoint`]);
       expect(plan.effects).toEqual([]);
       expect((await chat(clientKey)).status).toBe(200);
       await rack.apply({ goal: { kind: 'stop', placements: ['chat'] } });
       const started = await rack.converge();
-      expect(started.plan.steps.map(({ id }) => id).at(-1)).toBe(`${first}/placement/chat/open-door`);
+      expect(started.plan.steps.map(({ id }) => id).at(-1)).toBe(`${first}/placement/chat/open-endpoint`);
       expect((await chat(clientKey)).status).toBe(200);
     });
   });
@@ -237,7 +237,7 @@ describe('a published endpoint', { timeout: patience }, () => {
     it('accepts clients without a key if the file allows it, without a restart', async () => {
       await rack.declare(pairFile((file) => publish(file, { access: 'anybody' })));
       const { plan } = await rack.converge();
-      expect(changesIn(plan)).toEqual([`${first} doorman/8080/chat/keys`]);
+      expect(changesIn(plan)).toEqual([`${first} gateway/8080/chat/keys`]);
       expect((await chat(undefined)).status).toBe(200);
     });
 
@@ -257,7 +257,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       expect(whole.status).toBe(200);
       expect(JSON.parse(whole.text).choices[0].message.content).not.toBe('');
       expect(changesIn((await moving).plan)).toEqual(
-        expect.arrayContaining([`${first} doorman/8080`, `${first} doorman/8090`]),
+        expect.arrayContaining([`${first} gateway/8080`, `${first} gateway/8090`]),
       );
       expect((await chat(undefined, 'tiny', first, 8_090)).status).toBe(200);
       await rack.declare(pairFile((file) => publish(file, { access: 'anybody' })));
@@ -267,12 +267,12 @@ describe('a published endpoint', { timeout: patience }, () => {
     it('leaves no files when it is no longer published', async () => {
       await rack.declare(pairFile());
       const { plan } = await rack.converge();
-      expect(changesIn(plan)).toContain(`${first} doorman/8080`);
+      expect(changesIn(plan)).toContain(`${first} gateway/8080`);
       const left = await rack.asRoot(
         first,
         'ls "$R/Library/LaunchDaemons" "$R/Library/Application Support/meshwright"',
       );
-      expect(left.stdout).not.toContain('doorman');
+      expect(left.stdout).not.toContain('gateway');
     });
 
     it('replaces an unpublished endpoint that still uses the port', async () => {
@@ -294,11 +294,11 @@ inTurn(0, 3)('a published placement with a fallback on a different leader', () =
   it('has a gateway on both leaders and answers only where it runs', async () => {
     expect(await rack.declare(fallen)).toEqual([]);
     const changes = changesIn((await rack.converge()).plan);
-    expect(changes).toEqual(expect.arrayContaining([`${second} runtime/doorman`, `${second} doorman/8080`]));
+    expect(changes).toEqual(expect.arrayContaining([`${second} runtime/gateway`, `${second} gateway/8080`]));
     expect([changes.every((id) => id.startsWith(second)), await statuses()]).toEqual([true, [200, 503]]);
     const there = await rack.apply({ goal: { kind: 'start', placements: ['chat'], layout: 'fallback' } });
     const ids = there.plan.steps.map(({ id }) => String(id));
-    const [closed = -1, stopped = -1] = ['close-door', 'stop'].map((verb) =>
+    const [closed = -1, stopped = -1] = ['close-endpoint', 'stop'].map((verb) =>
       ids.indexOf(`${first}/placement/chat/${verb}`),
     );
     expect([closed >= 0 && closed < stopped, leftIn(there.after), await statuses()]).toEqual([true, [], [503, 200]]);

@@ -13,7 +13,7 @@ import { upstreamAt } from './test-gateway.ts';
 const claims = createPortClaims();
 afterAll(() => claims.close());
 
-const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../../dist/gateway/gateway.mjs', import.meta.url));
 
 /** Writes the files of a gateway with one placement. @returns the arguments that start it at an address */
 function gatewayAt(address: string): readonly string[] {
@@ -75,7 +75,7 @@ it.runIf(existsSync('/dev/full'))('a gateway listens even if its log cannot be w
   onTestFinished(() => closeSync(full));
   const child = spawn(process.execPath, gatewayAt(`127.0.0.1:${port}`), { stdio: ['ignore', 'ignore', full] });
   const status = (): Promise<number> =>
-    fetch(`http://127.0.0.1:${port}/doorman/status`).then(
+    fetch(`http://127.0.0.1:${port}/gateway/status`).then(
       (answer) => answer.status,
       () => 0,
     );

@@ -10,7 +10,7 @@ const question = JSON.stringify({ model: 'default_model', max_tokens: 1 });
 /** A request for a token as a node sends it, with these headers. */
 async function askOwn(gateway: TestGateway, own: Readonly<Record<string, string>> = {}, init: RequestInit = {}) {
   const headers = { 'content-type': 'application/json', ...ownHeaders, ...own };
-  const answer = await fetch(`${gateway.url}/doorman/ask/chat/v1/chat/completions`, {
+  const answer = await fetch(`${gateway.url}/gateway/ask/chat/v1/chat/completions`, {
     method: 'POST',
     body: question,
     ...init,
@@ -20,7 +20,7 @@ async function askOwn(gateway: TestGateway, own: Readonly<Record<string, string>
 }
 
 const inFlight = async (gateway: TestGateway): Promise<unknown> =>
-  (await fetch(`${gateway.url}/doorman/ask/chat`, { headers: ownHeaders })).json();
+  (await fetch(`${gateway.url}/gateway/ask/chat`, { headers: ownHeaders })).json();
 
 describe('a token request from the node to its gateway', () => {
   it('is forwarded unchanged without a key, and is not counted', async () => {
@@ -94,7 +94,7 @@ describe('a token request from the node to its gateway', () => {
     leaves.abort();
     await first;
     expect([await inFlight(gateway), (await gateway.status()).placements[0]?.running]).toEqual([0, 0]);
-    expect(await (await fetch(`${gateway.url}/doorman/inside/chat`, { headers: ownHeaders })).json()).toBe(0);
+    expect(await (await fetch(`${gateway.url}/gateway/in-flight/chat`, { headers: ownHeaders })).json()).toBe(0);
     expect(await askOwn(gateway, { 'meshwright-wait': '0' })).toEqual({
       status: 425,
       body: { running: 0, waiting: 0, ownMs: expect.any(Number) },
@@ -109,9 +109,9 @@ describe('a token request from the node to its gateway', () => {
       expect((await askOwn(gateway, { 'meshwright-own': secret })).status).toBe(401);
     }
     for (const path of ['status', 'inside/chat', 'ask/chat']) {
-      expect((await fetch(`${gateway.url}/doorman/${path}`)).status).toBe(401);
+      expect((await fetch(`${gateway.url}/gateway/${path}`)).status).toBe(401);
       const headers = { authorization: `Bearer ${rightKey}` };
-      expect((await fetch(`${gateway.url}/doorman/${path}`, { headers })).status).toBe(404);
+      expect((await fetch(`${gateway.url}/gateway/${path}`, { headers })).status).toBe(404);
     }
     expect(upstream.asked).toEqual([]);
   });
@@ -119,7 +119,7 @@ describe('a token request from the node to its gateway', () => {
   it('reaches no path but that of its check', async () => {
     const { gateway, upstream } = await opened();
     for (const path of ['/v1/load_model', '/slots/0?action=erase', '/v1/chat/completions?a=1', '/v1/chat/../load']) {
-      const answer = await fetch(`${gateway.url}/doorman/ask/chat${path}`, {
+      const answer = await fetch(`${gateway.url}/gateway/ask/chat${path}`, {
         method: 'POST',
         body: question,
         headers: { ...ownHeaders, 'content-type': 'application/json' },
@@ -131,7 +131,7 @@ describe('a token request from the node to its gateway', () => {
 
   it('is refused for an unknown placement, and with an invalid body or method', async () => {
     const { gateway, upstream } = await opened();
-    expect((await fetch(`${gateway.url}/doorman/ask/other`, { headers: ownHeaders })).status).toBe(404);
+    expect((await fetch(`${gateway.url}/gateway/ask/other`, { headers: ownHeaders })).status).toBe(404);
     expect((await askOwn(gateway, {}, { body: 'Hi' })).status).toBe(400);
     expect((await askOwn(gateway, {}, { method: 'PUT' })).status).toBe(405);
     expect(upstream.asked).toEqual([]);

@@ -8,7 +8,7 @@ import type { GatewayUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 import { rightKey } from './test-gateway.ts';
 
-const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
+const program = fileURLToPath(new URL('../../dist/gateway/gateway.mjs', import.meta.url));
 
 /** A gateway in a separate process, started as launchd does. */
 export interface GatewayProcess {

@@ -27,7 +27,7 @@ const fuzzed = { numRuns, seed: sampleSeed | 0 };
 /** One byte per character, for codes up to 255. */
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 const body = JSON.stringify(chat());
-const [host, json, close] = ['Host: door\r\n', 'Content-Type: application/json\r\n', 'Connection: close\r\n\r\n'];
+const [host, json, close] = ['Host: gateway\r\n', 'Content-Type: application/json\r\n', 'Connection: close\r\n\r\n'];
 const key = `Authorization: Bearer ${rightKey}\r\n`;
 const lengthOf = (text: string): string => `Content-Length: ${text.length}\r\n`;
 const asks = (path = '/v1/chat/completions'): string => `POST ${path} HTTP/1.1\r\n${host}`;

@@ -74,7 +74,7 @@ describe("a gateway's request filter", () => {
     const headers = { authorization: `Bearer ${rightKey}` };
     expect((await fetch(`${gateway.url}/v1/chat/completions`, { headers })).status).toBe(405);
     expect((await fetch(`${gateway.url}/v1/models`, { method: 'DELETE', headers })).status).toBe(405);
-    for (const path of ['/slots', '/v1/files', '/models/load', '/doorman/other']) {
+    for (const path of ['/slots', '/v1/files', '/models/load', '/gateway/other']) {
       expect((await fetch(`${gateway.url}${path}`, { method: 'POST', headers })).status).toBe(404);
     }
   });

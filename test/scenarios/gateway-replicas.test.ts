@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startDoorman, usualLimits } from '../../src/gateway/gateway.ts';
+import { startGateway, usualLimits } from '../../src/gateway/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 import { until } from '../until.ts';
 import { startUpstream, type TestUpstream, type UpstreamOptions } from './gateway-upstream.ts';
@@ -32,7 +32,7 @@ async function startReplica(name: string, options: UpstreamOptions = {}, maxRequ
   for (const kind of ['keys', 'closed', 'replicas']) mkdirSync(folderOf(kind));
   const put = (kind: string, text: string): void => writeFileSync(join(folder, kind, name), text);
   put('keys', JSON.stringify({ keys: [hashOf(rightKey)] }));
-  const gateway = await startDoorman(
+  const gateway = await startGateway(
     {
       listen: { address: '127.0.0.1', port: 0 },
       upstreams: [upstreamAt(upstream.port, { placement: name, maxRequests })],

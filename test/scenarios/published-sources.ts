@@ -22,7 +22,7 @@ export function publish(file: FileValue, endpoint: FileValue = { apiKey: { env: 
 export function withBuiltGateway(fleet: DesiredFleet): DesiredFleet {
   const { gateway } = fleet;
   if (gateway === undefined) return fleet;
-  const source = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
+  const source = fileURLToPath(new URL('../../dist/gateway/gateway.mjs', import.meta.url));
   return { ...fleet, gateway: { ...gateway, extras: gateway.extras.map((extra) => ({ ...extra, source })) } };
 }
 

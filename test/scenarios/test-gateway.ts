@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { type Gateway, type GatewayLimits, startDoorman, usualLimits } from '../../src/gateway/gateway.ts';
+import { type Gateway, type GatewayLimits, startGateway, usualLimits } from '../../src/gateway/gateway.ts';
 import type { GatewayUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 import { startUpstream, type UpstreamOptions } from './gateway-upstream.ts';
@@ -33,7 +33,7 @@ export interface TestGateway {
   readonly end: () => Promise<void>;
 }
 
-/** The answer of `GET /doorman/status`. */
+/** The answer of `GET /gateway/status`. */
 export interface TestStatus {
   readonly strangers: number;
   readonly placements: readonly {
@@ -91,7 +91,7 @@ export async function startTestGateway(
   put(ownFile, ownText);
   setKeys(Object.fromEntries(upstreams.map(({ placement }) => [placement, [hashOf(rightKey)]])));
   const listen = { address: '127.0.0.1', port: 0 };
-  const running = await startDoorman(
+  const running = await startGateway(
     { listen, upstreams, keysFolder, closedFolder, countsFile, ownFile, proxies },
     { ...usualLimits, graceMs: 5_000, ...limits },
   );
@@ -107,7 +107,7 @@ export async function startTestGateway(
     openGateway: (placement) => rmSync(join(closedFolder, placement)),
     keysFolder,
     countsFile,
-    status: async () => (await (await fetch(`${url}/doorman/status`, { headers: ownHeaders })).json()) as TestStatus,
+    status: async () => (await (await fetch(`${url}/gateway/status`, { headers: ownHeaders })).json()) as TestStatus,
     end: async () => {
       await running.stop();
       rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { scaledTiming } from '../../src/apply/run-timing.ts';
-import { lookAtDoor, trustIn, type Unlocked, unlockNode } from '../../src/apply/unlock-node.ts';
+import { readShownKey, trustIn, type Unlocked, unlockNode } from '../../src/apply/unlock-node.ts';
 import { openUnlockAttempts } from '../../src/cli/unlock/unlock-by-itself.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
@@ -32,7 +32,7 @@ afterAll(() => rmSync(state, { recursive: true, force: true }));
 
 async function unlock(password: string, way = rack.way('studio-2').way, times = timing): Promise<Unlocked> {
   if (way.kind !== 'way') throw new Error('no SSH target');
-  const shown = await lookAtDoor(way, { deadlineMs: 20_000 });
+  const shown = await readShownKey(way, { deadlineMs: 20_000 });
   if (shown === undefined) throw new Error('the Mac is not locked');
   const one = { node, way, trust: trustIn(way.target, shown.key), password: concealed(password) };
   const kept = openUnlockAttempts({ MESHWRIGHT_STATE: state }, times.unlockPauseMs);

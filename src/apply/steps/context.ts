@@ -72,7 +72,7 @@ const atLeastMs: Readonly<Partial<Record<Step['act']['kind'], number>>> = {
 };
 
 /** Scripts that sleep between checks or signals. A simulated clock does not shorten that, so they have their whole deadline. */
-const sleepingScripts: readonly string[] = ['drain-door', 'stop-rank'];
+const sleepingScripts: readonly string[] = ['drain-endpoint', 'stop-rank'];
 
 /** A step's deadline, scaled to the run's clock. */
 export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepContext, 'timing'>): number {

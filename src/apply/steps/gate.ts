@@ -126,7 +126,7 @@ function disagreement(patch: Patch, seen: Seen): Diagnostic {
 function stillInFlight(patch: Patch, now: Known<Json>): Diagnostic | undefined {
   const told = inFlightText(patch, now);
   if (told === undefined) return undefined;
-  return diagnose('endpoint/still-inside', {
+  return diagnose('endpoint/still-in-flight', {
     subject: nodeSubject(patch.node),
     detail: prose`${told} on ${named(patch.node)}.`,
     hint: prose`Wait longer: ${meshwright('drain', inFlightOf(patch) ?? '', '--deadline', '10m')}. Stopping the placement now would cut them off.`,

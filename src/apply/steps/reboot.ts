@@ -10,7 +10,7 @@ import { lockedAtFileVault } from '../../remote/keys/host-key-trust.ts';
 import type { StepResult } from '../execute.ts';
 import { observeFleet } from '../reach/observe.ts';
 import { pause, rebootPauseMs } from '../run-timing.ts';
-import { lookAtDoor } from '../unlock-node.ts';
+import { readShownKey } from '../unlock-node.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
 import { sendRootScript } from './script.ts';
 
@@ -100,7 +100,7 @@ async function lockedBehind(
   const way = context.way(node);
   if (!hasTrait(problem, 'strange-key') || way.kind !== 'way') return undefined;
   const { lookMs: deadlineMs, signal } = context;
-  const shown = await lookAtDoor(way, { deadlineMs, signal }).catch(() => undefined);
+  const shown = await readShownKey(way, { deadlineMs, signal }).catch(() => undefined);
   if (shown === undefined) return undefined;
   const detail = `It shows the key ${shown.fingerprint}, which is not pinned yet.`;
   return { ...lockedAtFileVault(way.target, detail), subject: nodeSubject(node) };

@@ -188,12 +188,12 @@ function hintFor(slug: string, { act, node }: Step, text: string): Prose | undef
   if (slug === 'no-full-disk-access' && act.name === 'make-account') {
     return `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or create standard accounts there, each with its own group, and name them in system.accounts.`;
   }
-  if (slug === 'doorman' && act.name === 'load-doorman') {
+  if (slug === 'gateway' && act.name === 'load-gateway') {
     const cure = exitCause(/; its last exit: (.+)$/.exec(text)?.[1])?.cure;
     return prose`${cure === undefined ? '' : `${cure} `}The gateway's log may have more: ${gatewayLog(act.args.port).path}.`;
   }
   // Only on the Mac can a person see which process uses the port.
-  if (slug === 'not-listening' && act.name === 'load-doorman') {
+  if (slug === 'not-listening' && act.name === 'load-gateway') {
     const { port } = act.args;
     return `Find the process that uses the port: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. Stop it, or set a different endpoint.port. The gateway's log has more: ${gatewayLog(port).path}.`;
   }
@@ -300,7 +300,7 @@ function drainWords(step: Step, placement: string, said: readonly string[]): rea
 export function stopWords(step: Step, said: readonly string[] = []): readonly Diagnostic[] {
   const { act } = step;
   if (act.kind !== 'script') return [];
-  if (act.name === 'drain-door') return drainWords(step, act.args.placement, said);
+  if (act.name === 'drain-endpoint') return drainWords(step, act.args.placement, said);
   if (act.name !== 'stop-rank') return [];
   const { placement, beforeReboot } = act.args;
   const rank = prose`The rank of ${placement} on ${named(step.node)}`;

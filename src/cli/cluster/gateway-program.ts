@@ -3,7 +3,7 @@ import { gatewayFile } from '../../desired/resolve.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 
 /** This meshwright's bundled gateway program, from the build. */
-export const gatewayProgram = fileURLToPath(new URL('../../doorman/doorman.mjs', import.meta.url));
+export const gatewayProgram = fileURLToPath(new URL('../../gateway/gateway.mjs', import.meta.url));
 
 /** The fleet with this meshwright's gateway program if it has a gateway. */
 export function withGatewayProgram(fleet: DesiredFleet): DesiredFleet {

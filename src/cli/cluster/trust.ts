@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { gatewayTree } from '../../desired/resolve.ts';
 import { type SourcePlace, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import type { FleetError } from '../../diagnostics/diagnostic.ts';
@@ -68,7 +69,10 @@ export const tokenHostRequests = ({ downloads }: Pick<DesiredFleet, 'downloads'>
     : [{ kind: 'token-host', value: new URL(downloads.mirror).host, use: 'the Hugging Face token' }];
 
 /** The gateway, or the runtime or model of a source. */
-const userOf = (name: string): string => (name.startsWith('doorman') ? 'the gateway' : (name.split('/')[0] ?? name));
+const userOf = (name: string): string => {
+  const [owner = name] = name.split('/');
+  return owner === gatewayTree ? 'the gateway' : owner;
+};
 
 /** The requests for reading files on this computer and releases. */
 export const sourceRequests = (places: readonly SourcePlace[]): readonly TrustRequest[] =>

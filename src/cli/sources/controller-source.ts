@@ -87,7 +87,7 @@ export async function missingPrograms(
       const where = whereIs?.(pointerOf(runtime, program));
       found.push(
         diagnose('runtime/no-program', {
-          subject: 'driver' in runtime ? runtimeSubject(runtime.name) : namedSubject('doorman'),
+          subject: 'driver' in runtime ? runtimeSubject(runtime.name) : namedSubject('gateway'),
           detail: escapeText(`${runtime.archive} has no ${program}.`),
           ...(one.path === undefined ? {} : { hint: escapeText(`Did you mean ${one.path}?`) }),
           ...given({ where }),
@@ -136,8 +136,8 @@ export function missingSources({ lock, whereIs }: JudgedFiles, sources: SourceFa
     const isLocked = Object.hasOwn(extra === undefined ? lock.runtimes : (lock.runtimeFiles ?? {}), name);
     if (seen.kind === 'known' || isLocked) return [];
     const key = extra === undefined ? 'archive' : extra === requirementsName ? 'requirements' : 'wheels';
-    const pointer = runtime === 'doorman' ? '/gateway' : `${pointerTo('/runtimes', runtime)}/${key}`;
-    return [told(pointer, runtime === 'doorman' ? namedSubject(runtime) : runtimeSubject(runtime), seen)];
+    const pointer = runtime === 'gateway' ? '/gateway' : `${pointerTo('/runtimes', runtime)}/${key}`;
+    return [told(pointer, runtime === 'gateway' ? namedSubject(runtime) : runtimeSubject(runtime), seen)];
   };
   const isWheels = ([name]: readonly [string, FolderFact]): boolean => name.includes('/');
   const folders = Object.entries(sources.folders);

@@ -4,7 +4,7 @@ import { plainText } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type Digest, digest } from '../../model/digest.ts';
 import type { SecretsDocument } from '../../model/documents.generated.ts';
-import { doormanKeyDomain } from '../../model/gateway.ts';
+import { gatewayKeyDomain } from '../../model/gateway.ts';
 import { type Known, known, unknown } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type ApiKeySource, type SecretSource, secretSourceText } from '../../model/secret.ts';
@@ -109,5 +109,5 @@ async function keyHash(
     const detail = 'It has fewer than 20 characters, or a character that is not allowed in a header.';
     return unknown('not-asked', `The key comes from ${secretSourceText(source)}. ${detail}`);
   }
-  return known(digest(createHash('sha256').update(doormanKeyDomain).update(key).digest('hex')));
+  return known(digest(createHash('sha256').update(gatewayKeyDomain).update(key).digest('hex')));
 }

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { interruption } from '../../apply/reach/session.ts';
 import {
-  lookAtDoor,
+  readShownKey,
   type NodeUnlock,
   type ShownKey,
   trustIn,
@@ -135,7 +135,7 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
       return failed(diagnose('unlock/refused-before', { subject: nodeSubject(name), detail }));
     }
     const limits = { ...observeLimits(run), signal };
-    const shown = await lookAtDoor(settled, limits).catch(unlessAboutNode);
+    const shown = await readShownKey(settled, limits).catch(unlessAboutNode);
     if (signal.aborted) return failed(interruption(name));
     // The Mac may still be starting, so the caller tries again.
     if (shown === undefined) return { kind: 'later' };

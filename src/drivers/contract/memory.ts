@@ -8,7 +8,7 @@ const processBytes = 0.3 * gibibyte;
 
 /**
  * Memory of a published placement's gateway on the leader: 256 MiB for large bodies and the same amount for everything
- * else. 100 parallel bodies of 64 MiB used 350 MB (test/scenarios/doorman-siege.slow.test.ts).
+ * else. 100 parallel bodies of 64 MiB used 350 MB (test/scenarios/gateway-siege.slow.test.ts).
  */
 const gatewayBytes = gibibyte / 2;
 

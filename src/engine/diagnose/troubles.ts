@@ -150,7 +150,7 @@ export interface Evidence {
 /** The facts behind codes that no rule produces: codes for placements and endpoints. */
 const factsByArea: Readonly<Partial<Record<Area, readonly FactName[]>>> = {
   cables: ['thunderbolt', 'rdma-ports'],
-  endpoint: ['files', 'services', 'doormen'],
+  endpoint: ['files', 'services', 'gateways'],
   mesh: ['placements', 'services'],
 };
 
@@ -203,7 +203,7 @@ const evidence = (node: NodeName, fact: FactName, ends: readonly LinkEnd[]): Evi
 });
 
 /** Evidence from neighbors that RDMA is off here, because an enabled Mac advertises RDMA over the cable. */
-function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Evidence[] {
+function seenByNeighbors(examination: Examination, node: ExaminedNode): readonly Evidence[] {
   return node.ends.flatMap((end) => {
     const far = farEndOf(examination, end);
     const next = examination.nodes.find(({ name }) => name === far?.node);
@@ -225,7 +225,7 @@ export function evidenceFor(examination: Examination, finding: Diagnostic): read
     const ends = endsOf(examination, finding, node);
     return factsOf(finding).map((fact) => evidence(node.name, fact, ends));
   });
-  if (hasTrait(finding, 'rdma-switch')) return [...own, ...nodes.flatMap((node) => seenNextDoor(examination, node))];
+  if (hasTrait(finding, 'rdma-switch')) return [...own, ...nodes.flatMap((node) => seenByNeighbors(examination, node))];
   if (!hasTrait(finding, 'port-down')) return own;
   const far = nodes
     .flatMap((node) => lostPorts(examination, node))

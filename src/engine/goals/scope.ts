@@ -84,7 +84,7 @@ export function withState(
 
 /** True if a property is the gateway state of one of these placements. */
 export const isStateOf = ({ about: { part, placement = '' } }: Property, placements: readonly string[]): boolean =>
-  part === 'door' && placements.includes(placement);
+  part === 'endpoint' && placements.includes(placement);
 
 /** The placements that the goal affects. One named through its fallback's nodes can run elsewhere. */
 export const goalPlacements = (

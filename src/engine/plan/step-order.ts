@@ -138,7 +138,7 @@ function isLeftBy(name: string | undefined, { property, nodes }: Earlier, desire
 function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: DesiredFleet): string | undefined {
   const { ranks, gateway, transfers } = system.accounts;
   switch (kind) {
-    case 'doorman':
+    case 'gateway':
       return gateway;
     case 'runtime':
       return runtimes.find((one) => one.name === name)?.python === undefined ? undefined : ranks;
@@ -156,7 +156,7 @@ function accountFor({ kind, name }: AddressParts, { system, runtimes, models }: 
 export function isUsedBy(later: AddressParts, earlier: Earlier, desired: DesiredFleet): boolean {
   const name = later.kind === 'placement' ? later.placement : undefined;
   const placement = desired.placements.find((one) => one.name === name);
-  if (earlier.kind === 'doorman') return isLeftBy(name, earlier, desired);
+  if (earlier.kind === 'gateway') return isLeftBy(name, earlier, desired);
   const about = earlier.property?.about;
   if (earlier.kind === 'accounts' && about !== undefined) return about.name === accountFor(later, desired);
   if (placement === undefined) return true;

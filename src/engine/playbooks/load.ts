@@ -21,7 +21,6 @@ import {
   type Field,
   type FileTask,
   fieldsIn,
-  gatewayWord,
   type NodeChoice,
   type Play,
   type Playbook,
@@ -340,7 +339,6 @@ const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word
 /** The keys of a task that are read; all others are copied. */
 interface TaskValue {
   readonly deadline?: string | undefined;
-  readonly only?: readonly string[] | undefined;
   readonly [other: string]: unknown;
 }
 
@@ -350,8 +348,7 @@ function readTask(spec: PlaybookTask): FileTask {
   if (kind === undefined) throw new Error('a task has exactly one known key');
   const value: string | TaskValue = spec[kind] ?? {};
   if (typeof value === 'string') return { kind: 'confirm', text: value };
-  const { deadline, only: words, ...rest } = value;
+  const { deadline, ...rest } = value;
   const deadlineMs = deadline === undefined ? tasks[kind].usualMs : durationMs(deadline);
-  const only = words?.map((word) => (word === gatewayWord ? 'doorman' : word));
-  return { kind, ...rest, ...given({ only, deadlineMs }) } as FileTask;
+  return { kind, ...rest, ...given({ deadlineMs }) } as FileTask;
 }

@@ -22,9 +22,6 @@ export type RunEffect = 'none' | 'network';
 /** The condition of a wait: every node can be observed, or every placement returns a token. */
 export type WaitGoal = 'observed' | 'serving';
 
-/** The kind `doorman` of plans, as a playbook names it. */
-export const gatewayWord = 'gateway';
-
 /**
  * One task of a file. Without `placements`, the task applies to the placements on the command line. If there are none
  * either, it applies to all placements with a rank on the batch's nodes.

@@ -9,7 +9,7 @@ import type { Turn } from './turns.ts';
 
 /** A client's request for text, read and checked. */
 export interface Way {
-  readonly door: Endpoint;
+  readonly endpoint: Endpoint;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** The body in pieces, with this model name. */
@@ -31,9 +31,9 @@ const passedHeader = 'meshwright-replica';
 
 /** Passes a request on to this node's runtime or, if the model has more replicas, to one of them. */
 export async function passToReplica(way: Way): Promise<Miss | undefined> {
-  const { door, headers, gone, leaving } = way;
+  const { endpoint, headers, gone, leaving } = way;
   // Without this, two replicas that are down could send a request back and forth.
-  const others = headers[passedHeader] === undefined ? await door.others() : [];
+  const others = headers[passedHeader] === undefined ? await endpoint.others() : [];
   return withAnySignal([gone, leaving], (signal) =>
     others.length === 0
       ? passToLane(ownLane(way, true), signal)
@@ -42,22 +42,22 @@ export async function passToReplica(way: Way): Promise<Miss | undefined> {
 }
 
 const ownLane = (way: Way, isOnly: boolean): Lane => ({
-  name: way.door.upstream.placement,
-  turns: way.door.turns,
-  most: way.door.upstream.maxRequests,
+  name: way.endpoint.upstream.placement,
+  turns: way.endpoint.turns,
+  most: way.endpoint.upstream.maxRequests,
   isReady: true,
   take: (signal) => takeTurn(way, signal),
   pass: () => passToRuntime(way, isOnly),
 });
 
 /** An admitted request remains in flight while it waits for its turn. It is served even if the gateway is closed. */
-async function takeTurn({ door, gone, leaving }: Way, signal: AbortSignal): Promise<Turn | Miss> {
-  const before = await door.closedBy();
+async function takeTurn({ endpoint, gone, leaving }: Way, signal: AbortSignal): Promise<Turn | Miss> {
+  const before = await endpoint.closedBy();
   if (before !== undefined) return { kind: 'closed', reason: before };
   const turnedAway = new AbortController();
-  const coming = withAnySignal([signal, turnedAway.signal], door.turns.take);
+  const coming = withAnySignal([signal, turnedAway.signal], endpoint.turns.take);
   // The request counts as in flight only from here. The gateway may have been closed since the first check.
-  const after = await door.closedBy();
+  const after = await endpoint.closedBy();
   if (after !== undefined) turnedAway.abort();
   const turn = await coming;
   if (turn !== undefined && after === undefined && !gone.aborted && !leaving.aborted) return turn;
@@ -72,14 +72,14 @@ function missedTurn({ gone, leaving }: Pick<Way, 'gone' | 'leaving'>): Miss {
 }
 
 async function passToRuntime(way: Way, isOnly: boolean): Promise<Miss | undefined> {
-  const { door } = way;
-  const passage = door.flow.begin(way.isStreamed);
+  const { endpoint } = way;
+  const passage = endpoint.flow.begin(way.isStreamed);
   try {
-    const { model, cancels } = door.upstream;
+    const { model, cancels } = endpoint.upstream;
     const canCancel = cancels === 'always' || (cancels === 'streams' && way.isStreamed);
     const outcome = await forward({
       ...asked(way),
-      upstream: door.upstream,
+      upstream: endpoint.upstream,
       isCorrected: true,
       canCancel,
       body: () => way.bodyFor(model),
@@ -102,16 +102,16 @@ const asked = ({ path, headers, response, gone, limits, freeBody }: Way) => ({
   now: () => performance.now(),
 });
 
-function accountFor(outcome: Forwarded, { door, arrivedAtMs }: Way): Miss | undefined {
+function accountFor(outcome: Forwarded, { endpoint, arrivedAtMs }: Way): Miss | undefined {
   if (outcome.kind === 'down') return { kind: 'down', reason: outcome.reason };
   if (outcome.kind !== 'answered') {
-    door.count((counts) => ({ ...counts, failed: counts.failed + 1 }));
+    endpoint.count((counts) => ({ ...counts, failed: counts.failed + 1 }));
     return undefined;
   }
   const { tokens, firstAtMs, endAtMs } = outcome;
   const times =
     firstAtMs === undefined ? {} : { firstTokenMs: firstAtMs - arrivedAtMs, generatingMs: endAtMs - firstAtMs };
-  door.count((counts) => withAnswer(counts, { tokens, ...times }));
+  endpoint.count((counts) => withAnswer(counts, { tokens, ...times }));
   return undefined;
 }
 
@@ -120,7 +120,7 @@ function replicaLane(replica: Replica, way: Way): Lane {
   return {
     name: replica.at.placement,
     turns: replica.turns,
-    most: way.door.upstream.maxRequests,
+    most: way.endpoint.upstream.maxRequests,
     isReady: replica.isReady(),
     take: async (signal) => (await replica.turns.take(signal)) ?? missedTurn({ gone, leaving }),
     pass: () => passToOther(replica, way),
@@ -131,7 +131,7 @@ function replicaLane(replica: Replica, way: Way): Lane {
 const noPassage = { came: () => undefined, hold: () => undefined, end: () => undefined };
 
 async function passToOther(replica: Replica, way: Way): Promise<Miss | undefined> {
-  const { upstream } = way.door;
+  const { upstream } = way.endpoint;
   const { authorization, 'x-api-key': key } = way.headers;
   const headers = {
     [passedHeader]: upstream.placement,

@@ -147,7 +147,7 @@ export const turnFunctions = `g() {
     u=$y/own
     y=\${y##*/}
     case $y in (*[!0-9]*) continue ;; esac
-    c=http://127.0.0.1:$y/doorman/ask/$n
+    c=http://127.0.0.1:$y/gateway/ask/$n
     x=$(${pathWord(tool.curl)} -q -s --noproxy '*' -m 1 -H "@$u" "$c")
     case $x in ('' | *[!0-9]*) ;; (*) return 0 ;; esac
   done

@@ -118,12 +118,12 @@ export const wiredBaselineFile: NodePath = below(place.ours, 'wired-baseline');
 export const rebootMarkFile: NodePath = below(place.ours, 'needs-reboot');
 
 /** A gateway is identified by its port: a node has one gateway per port. */
-const labelStart = 'dev.meshwright.doorman.';
+const labelStart = 'dev.meshwright.gateway.';
 
 export const gatewayLabel = (port: number | '*'): string => `${labelStart}${port}`;
 
 /** The URL where a gateway reports its placements on its own node. */
-export const gatewayStatusUrl = (port: number | '$q'): string => `http://127.0.0.1:${port}/doorman/status`;
+export const gatewayStatusUrl = (port: number | '$q'): string => `http://127.0.0.1:${port}/gateway/status`;
 
 /** The start of that report, by which it is recognized. */
 export const gatewayStatusStart = '{"formatVersion":1,"strangers":';
@@ -138,7 +138,7 @@ export function gatewayPort(label: string): number | undefined {
 export const gatewayPlist = (port: number): NodePath => below(place.launchDaemons, `${gatewayLabel(port)}.plist`);
 
 /** The folder of all gateways on a node. */
-export const gatewaysFolder: NodePath = below(place.ours, 'doorman');
+export const gatewaysFolder: NodePath = below(place.ours, 'gateway');
 
 /** The gateway's files except its program and its log. */
 export const gatewayFolder = (port: number): NodePath => below(gatewaysFolder, String(port));
@@ -171,7 +171,7 @@ export const countsFolder = (port: number): NodePath => below(gatewayFolder(port
 export const countsFile = (port: number): NodePath => below(countsFolder(port), 'counts.json');
 
 /** The gateway's own log, without any request. No placement name contains a dot. */
-export const gatewayLog = (port: number): NodePath => below(place.log, `doorman.${port}.log`);
+export const gatewayLog = (port: number): NodePath => below(place.log, `gateway.${port}.log`);
 
 /** The record of a service account, as `uid=450 id=…`, written when the account is complete. */
 export const accountFile = (name: string): NodePath => below(place.accounts, name);

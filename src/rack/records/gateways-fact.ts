@@ -18,7 +18,7 @@ export const isGatewayStatus = (head: string): boolean => statusHead.test(head);
 
 /** The status that each of our loaded gateways reports. */
 export const gatewaysFact = defineFact({
-  name: 'doormen',
+  name: 'gateways',
   from: [launchdServices],
   parse: ([answer]): Known<readonly GatewayStatus[]> =>
     andThen(readRecords(answer), (records) => {
@@ -45,7 +45,7 @@ export const gatewaysFact = defineFact({
   text: (gateways) =>
     gateways.map((gateway) => {
       if (gateway.kind === 'silent') return `port ${gateway.port}: ${gateway.reason}`;
-      const endpoints = gateway.doors.map(({ placement, running, waiting, counts: { requests, tokens } }) =>
+      const endpoints = gateway.endpoints.map(({ placement, running, waiting, counts: { requests, tokens } }) =>
         [`${placement} ${running + waiting} in flight`, `${requests} answered`, `${tokens} tokens`].join(', '),
       );
       return `port ${gateway.port}: ${endpoints.join('; ')}`;
@@ -75,7 +75,7 @@ function statusAt(port: number, curlExit: string, lines: readonly string[]): Gat
   const names = new Set(read.map(({ placement }) => placement));
   const isWhole = read.length === endpoints.length && names.size === read.length;
   if (!isWhole) return silent('its answer is unreadable');
-  return { kind: 'answered', port, ...given({ version }), strangers, doors: read };
+  return { kind: 'answered', port, ...given({ version }), strangers, endpoints: read };
 }
 
 function decoded(base64: string): JsonObject | undefined {

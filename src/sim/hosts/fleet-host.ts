@@ -135,11 +135,11 @@ export async function createNode(options: HostedNode, place: NodePlace) {
   await writeBootFile(disk, mark());
   await place.startProcesses?.(mark());
   const server = place.serverOf({ ...known, records, unlock: () => void life.unlock() });
-  const door = await openSshDoor(server, () => now.view.connection, records, options.preferredPort);
-  const life = createNodeLife(options, place, { ...known, door, launchd });
+  const ssh = await openSshServer(server, () => now.view.connection, records, options.preferredPort);
+  const life = createNodeLife(options, place, { ...known, ssh, launchd });
   const execs = place.execs ?? records.execs;
   const [hostKey, prebootKey] = [keys.own.publicText, keys.preboot.publicText];
-  const run: RunNode = { port: door.port, hostKey, prebootKey, root, user: options.user };
+  const run: RunNode = { port: ssh.port, hostKey, prebootKey, root, user: options.user };
   return {
     name,
     /** The folder that represents `/`, as a path for this process. */
@@ -173,7 +173,7 @@ export async function createNode(options: HostedNode, place: NodePlace) {
       // The disk of a running Mac cannot be exchanged.
       if (life.power() === 'up' && files.isOfAnother(now.view.mac)) return;
       await renderFiles();
-      await door.follow(life.power() === 'up');
+      await ssh.follow(life.power() === 'up');
     },
     /** Starts the services of a Mac that has booted and is not waiting for a password. */
     wake: async (): Promise<void> => {
@@ -187,7 +187,7 @@ export async function createNode(options: HostedNode, place: NodePlace) {
       launchd.close();
       await life.close();
       await place.close?.();
-      await door.close();
+      await ssh.close();
     },
   };
 }
@@ -221,7 +221,7 @@ const writeBootFile = (root: string, mark: string): Promise<void> => writeFile(j
 
 /** A node, from the perspective of its power control. */
 interface LivingNode extends Pick<ServedNode, 'mark' | 'view' | 'objectTo'> {
-  readonly door: Awaited<ReturnType<typeof openSshDoor>>;
+  readonly ssh: Awaited<ReturnType<typeof openSshServer>>;
   readonly launchd: ReturnType<typeof createLaunchd>;
 }
 
@@ -235,7 +235,7 @@ interface PowerState {
 function createPowerChanges(
   { scaledMs, startModel, unlockModel, note }: HostedNode,
   { disk, files, startProcesses, endProcesses, fallSilent }: NodePlace,
-  { door, launchd, mark, view }: LivingNode,
+  { ssh, launchd, mark, view }: LivingNode,
   now: PowerState,
   signal: AbortSignal,
 ) {
@@ -248,20 +248,20 @@ function createPowerChanges(
     now.power = 'down';
   };
   const goDown = async (): Promise<void> => {
-    door.refuse();
+    ssh.refuse();
     await removeBootFile();
     await launchd.shutdown();
     await wait(shutdownMs + (view().ailments.isSlowToStop ? slowMs : 0));
-    door.cut();
+    ssh.cut();
     await end();
   };
   const loseCurrent = async (): Promise<void> => {
     now.power = 'going-down';
     if (fallSilent === undefined) {
-      door.refuse();
-      door.cut();
+      ssh.refuse();
+      ssh.cut();
     } else {
-      door.fallSilent();
+      ssh.fallSilent();
       // Disconnects the network first. Otherwise this machine's kernel would close the connections to all peers.
       await fallSilent();
     }
@@ -270,12 +270,12 @@ function createPowerChanges(
   };
   const startMacos = async (): Promise<void> => {
     now.power = 'starting';
-    door.refuse();
-    door.cut();
+    ssh.refuse();
+    ssh.cut();
     await wait(bootMs);
     if (signal.aborted) return;
     await unlockModel();
-    await door.listen();
+    await ssh.listen();
     now.power = 'up';
   };
   const comeUp = async (): Promise<void> => {
@@ -288,7 +288,7 @@ function createPowerChanges(
     await startModel();
     await writeBootFile(disk, mark());
     note({ kind: 'boot' });
-    await door.listen();
+    await ssh.listen();
     now.power = 'up';
   };
   return { goDown, loseCurrent, startMacos, comeUp };
@@ -351,7 +351,7 @@ function createNodeLife(options: HostedNode, place: NodePlace, node: LivingNode)
  * @param preferredPort port of an earlier run, which is tried first, so that known_hosts entries remain valid
  * @throws the system's error if no loopback port is available
  */
-async function openSshDoor(
+async function openSshServer(
   { serve, setInside, allowHalfOpen = false }: NodeServer,
   state: () => ConnectionState,
   records: NodeRecords,

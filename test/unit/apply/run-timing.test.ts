@@ -37,7 +37,7 @@ describe('scaledTiming', () => {
 
   it('leaves a script time for all checks between which it sleeps', () => {
     const args = { port: 8_080, placement: 'chat', waitMs: drainMs };
-    const act = { kind: 'script', name: 'drain-door', args } as const;
+    const act = { kind: 'script', name: 'drain-endpoint', args } as const;
     const text = scriptBody(act);
     const checks = Number(/^looks=(\d+)$/m.exec(text)?.[1]);
     const sleepMs = 1_000 * Number(/sleep" ([\d.]+)$/m.exec(text)?.[1]);

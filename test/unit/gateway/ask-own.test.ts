@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { answerOwn, clientsInside } from '../../../src/gateway/ask-own.ts';
+import { answerOwn, clientsInFlight } from '../../../src/gateway/ask-own.ts';
 import { makeBodyRoom } from '../../../src/gateway/body/body-room.ts';
 import { readBody } from '../../../src/gateway/body/read-body.ts';
 import type { Endpoint } from '../../../src/gateway/endpoints.ts';
@@ -82,28 +82,28 @@ const isDown = {
 
 describe('a request from the node itself', () => {
   const ask = (endpoint: Endpoint, headers: Readonly<Record<string, string>> = {}, body = '{"a":1}', more?: Passing) =>
-    answerOwn({ door: endpoint, path: '/v1/x' }, requestOf(body, { ...json, ...headers }), more ?? passing());
+    answerOwn({ endpoint: endpoint, path: '/v1/x' }, requestOf(body, { ...json, ...headers }), more ?? passing());
 
   it('returns the client requests in flight, or forwards a body', async () => {
     const { endpoint } = makeEndpoint();
     await endpoint.turns.take(new AbortController().signal);
-    const inFlight = await answerOwn({ door: endpoint, path: '' }, requestOf('', json, 'GET'), passing());
+    const inFlight = await answerOwn({ endpoint: endpoint, path: '' }, requestOf('', json, 'GET'), passing());
     expect(inFlight).toEqual({ status: 200, body: 1 });
     const { endpoint: free } = makeEndpoint();
     for (let again = 0; again < 3; again += 1) expect(await ask(free)).toEqual(isDown);
-    expect(clientsInside(free)).toEqual({ running: 0, waiting: 0 });
+    expect(clientsInFlight(free)).toEqual({ running: 0, waiting: 0 });
     expect([free.own.count(), free.counts()]).toEqual([0, endpointCounts()]);
   });
 
   it('is rejected for a wrong method or body, and gets no answer once its client is gone', async () => {
     const { endpoint } = makeEndpoint();
-    const wrong = await answerOwn({ door: endpoint, path: '/v1/x' }, requestOf('{}', json, 'PUT'), passing());
+    const wrong = await answerOwn({ endpoint: endpoint, path: '/v1/x' }, requestOf('{}', json, 'PUT'), passing());
     expect(wrong).toEqual(refused(405, 'method_not_allowed', 'PUT is not allowed here.'));
     expect(await ask(endpoint, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
     expect(await ask(endpoint, {}, '[')).toMatchObject({ status: 400 });
     const gone = Object.assign(new Readable({ read: () => undefined }), { headers: json, method: 'POST' });
     gone.destroy(new Error('reset'));
-    const answer = await answerOwn({ door: endpoint, path: '/x' }, gone as unknown as IncomingMessage, passing());
+    const answer = await answerOwn({ endpoint: endpoint, path: '/x' }, gone as unknown as IncomingMessage, passing());
     expect(answer).toBeUndefined();
   });
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { ownRequest } from '../../../src/gateway/ask-own.ts';
-import { closingReason, makeDoors } from '../../../src/gateway/endpoints.ts';
+import { closingReason, makeEndpoints } from '../../../src/gateway/endpoints.ts';
 import { statusAnswer } from '../../../src/gateway/status.ts';
 import { endpointCounts, endpointStatus } from '../../rack/placements.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
@@ -28,7 +28,7 @@ describe("a gateway's placements", () => {
     folder.write('counts', JSON.stringify({ kimi: endpointCounts({ requests: 7 }) }));
     folder.write('keys/kimi', JSON.stringify({ keys: [hashOf('one')] }));
     folder.write('closed/code', ' it is stopped. \nmore');
-    const [kimi, code] = makeDoors(config);
+    const [kimi, code] = makeEndpoints(config);
     if (kimi === undefined || code === undefined) throw new Error('an endpoint is missing');
     expect([kimi.upstream, code.upstream]).toEqual(config.upstreams);
     expect([await kimi.keys(), await code.keys()]).toEqual([[Buffer.from(hashOf('one'), 'hex')], []]);
@@ -47,7 +47,7 @@ describe("a gateway's placements", () => {
   });
 
   it('let 64 requests wait per parallel request, at least 256', async () => {
-    for (const [endpoint, most, waiting] of makeDoors(config).map(
+    for (const [endpoint, most, waiting] of makeEndpoints(config).map(
       (one, at) => [one, at === 0 ? 1 : 5, at === 0 ? 256 : 320] as const,
     )) {
       for (let taken = 0; taken < most; taken += 1) await endpoint.turns.take(never);
@@ -68,7 +68,7 @@ describe("a gateway's placements", () => {
 
 describe("a gateway's status", () => {
   it('shows each placement with its requests', async () => {
-    const [kimi, code] = makeDoors(config);
+    const [kimi, code] = makeEndpoints(config);
     if (kimi === undefined || code === undefined) throw new Error('an endpoint is missing');
     await kimi.turns.take(never);
     void kimi.turns.take(never);
@@ -80,29 +80,29 @@ describe("a gateway's status", () => {
       endpointStatus({ placement: 'code', closed: 'it is stopped.', counts: fresh }),
     ].map((one) => ({ ...one, servedName: 'tiny' }));
     const body = { formatVersion: 1, strangers: 3, version: 'v1', placements };
-    expect(await ask('/doorman/status', 'v1')).toEqual({ status: 200, body });
-    expect(await ask('/doorman/inside/kimi')).toEqual({ status: 200, body: 2 });
+    expect(await ask('/gateway/status', 'v1')).toEqual({ status: 200, body });
+    expect(await ask('/gateway/in-flight/kimi')).toEqual({ status: 200, body: 2 });
     const ended = kimi.own.begin();
-    expect(await ask('/doorman/inside/kimi')).toEqual({ status: 200, body: 1 });
+    expect(await ask('/gateway/in-flight/kimi')).toEqual({ status: 200, body: 1 });
     const endedToo = kimi.own.begin();
-    expect(await ask('/doorman/inside/kimi')).toEqual({ status: 200, body: 1 });
+    expect(await ask('/gateway/in-flight/kimi')).toEqual({ status: 200, body: 1 });
     ended();
     endedToo();
-    for (const path of ['/doorman/inside/other', '/doorman/inside/kimi/x', '/doorman', '/x/doorman/inside/kimi']) {
+    for (const path of ['/gateway/in-flight/other', '/gateway/in-flight/kimi/x', '/gateway', '/x/gateway/in-flight/kimi']) {
       expect(await ask(path)).toMatchObject({ status: 404 });
     }
   });
 
   it('has paths for requests from the node', () => {
-    const endpoints = makeDoors(config);
+    const endpoints = makeEndpoints(config);
     const read = (path: string) => {
       const own = ownRequest(new URL(path, 'http://gateway'), endpoints);
-      return own && [own.door.upstream.placement, own.path];
+      return own && [own.endpoint.upstream.placement, own.path];
     };
-    expect(read('/doorman/ask/kimi')).toEqual(['kimi', '']);
-    expect(read('/doorman/ask/kimi?a=1')).toEqual(['kimi', '']);
-    expect(read('/doorman/ask/code/v1/x?a=1')).toEqual(['code', '/v1/x?a=1']);
-    for (const path of ['/doorman/ask/other/v1/x', '/doorman/ask/', '/x/doorman/ask/kimi', '/doorman/status']) {
+    expect(read('/gateway/ask/kimi')).toEqual(['kimi', '']);
+    expect(read('/gateway/ask/kimi?a=1')).toEqual(['kimi', '']);
+    expect(read('/gateway/ask/code/v1/x?a=1')).toEqual(['code', '/v1/x?a=1']);
+    for (const path of ['/gateway/ask/other/v1/x', '/gateway/ask/', '/x/gateway/ask/kimi', '/gateway/status']) {
       expect(read(path)).toBeUndefined();
     }
   });

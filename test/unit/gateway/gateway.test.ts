@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { watchConnections } from '../../../src/gateway/connections.ts';
-import { type Gateway, type GatewayLimits, startDoorman, usualLimits } from '../../../src/gateway/gateway.ts';
+import { type Gateway, type GatewayLimits, startGateway, usualLimits } from '../../../src/gateway/gateway.ts';
 import type { GatewayEvent } from '../../../src/gateway/log.ts';
 import { ownHeaders, ownText } from '../../scenarios/test-gateway.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
@@ -41,7 +41,7 @@ async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promi
   ends.push(() => new Promise((resolve) => runtime.close(resolve)));
   const { port } = runtime.address() as { readonly port: number };
   const upstream = { model: 'm', ownPaths: ['/v1/completions'], cancels: 'always' as const, maxRequests: 2 };
-  const gateway = await startDoorman(
+  const gateway = await startGateway(
     {
       listen: { address: '127.0.0.1', port: listenPort },
       version: 'v1',
@@ -96,7 +96,7 @@ describe('a gateway', () => {
       expect(await ask(gateway, '/v1/models', { headers })).toEqual(refused(401, 'invalid_api_key'));
     }
     const status = [200, { strangers: 2, version: 'v1' }];
-    expect(await ask(gateway, '/doorman/status', { headers: ownHeaders })).toMatchObject(status);
+    expect(await ask(gateway, '/gateway/status', { headers: ownHeaders })).toMatchObject(status);
   });
 
   it('forwards only text requests', async () => {
@@ -106,13 +106,13 @@ describe('a gateway', () => {
       expect(await ask(gateway, `/v1/${path}`, post)).toEqual([200, { usage: { completion_tokens: 3 } }]);
       expect(await ask(gateway, `/v1/${path}`)).toEqual(refused(405, 'method_not_allowed'));
     }
-    for (const path of ['/', '/v1/modelsx', '/v1/files', '/doorman']) {
+    for (const path of ['/', '/v1/modelsx', '/v1/files', '/gateway']) {
       expect(await ask(gateway, path)).toEqual(refused(404, 'unknown_url'));
     }
     expect(await ask(gateway, '//', post)).toEqual(refused(400, 'invalid_url'));
     const other = { ...post, body: '{"model":"large"}' };
     expect(await ask(gateway, '/v1/completions', other)).toEqual(refused(404, 'model_not_found'));
-    expect(await ask(gateway, '/doorman/status', { headers: ownHeaders })).toMatchObject([200, { strangers: 0 }]);
+    expect(await ask(gateway, '/gateway/status', { headers: ownHeaders })).toMatchObject([200, { strangers: 0 }]);
     await gateway.keepCounts();
     expect(JSON.parse(readFileSync(countsFile, 'utf8'))).toMatchObject({
       chat: { requests: 5, tokens: 15 },
@@ -126,24 +126,24 @@ describe('a gateway', () => {
 
   it('answers meshwright on the node, which knows its secret', async () => {
     const gateway = await start();
-    expect(await ask(gateway, '/doorman/inside/chat', { headers: ownHeaders })).toEqual([200, 0]);
-    expect(await ask(gateway, '/doorman/ask/chat', { headers: ownHeaders })).toEqual([200, 0]);
+    expect(await ask(gateway, '/gateway/in-flight/chat', { headers: ownHeaders })).toEqual([200, 0]);
+    expect(await ask(gateway, '/gateway/ask/chat', { headers: ownHeaders })).toEqual([200, 0]);
     const own = {
       method: 'POST',
       body: '{"model":"m"}',
       headers: { ...ownHeaders, 'content-type': 'application/json' },
     };
     const answer = [200, { usage: { completion_tokens: 3 } }];
-    expect(await ask(gateway, '/doorman/ask/chat/v1/completions', own)).toEqual(answer);
-    for (const path of ['/doorman/status', '/doorman/ask/chat', '/doorman/ask/chat/v1/completions']) {
+    expect(await ask(gateway, '/gateway/ask/chat/v1/completions', own)).toEqual(answer);
+    for (const path of ['/gateway/status', '/gateway/ask/chat', '/gateway/ask/chat/v1/completions']) {
       expect(await ask(gateway, path, { ...own, headers: json })).toEqual(refused(404, 'unknown_url'));
       expect(await ask(gateway, path, { headers: {} })).toEqual(refused(401, 'invalid_api_key'));
     }
     folder.write('own', 'meshwright-own: short\n');
     const short = { headers: { 'meshwright-own': 'short' } };
-    expect(await ask(gateway, '/doorman/ask/chat', short)).toEqual(refused(401, 'invalid_api_key'));
+    expect(await ask(gateway, '/gateway/ask/chat', short)).toEqual(refused(401, 'invalid_api_key'));
     rmSync(files.ownFile);
-    expect(await ask(gateway, '/doorman/ask/chat', own)).toEqual(refused(401, 'invalid_api_key'));
+    expect(await ask(gateway, '/gateway/ask/chat', own)).toEqual(refused(401, 'invalid_api_key'));
   });
 
   it('fails to start if its port is taken, and saves counts on stop', async () => {
@@ -203,7 +203,7 @@ it('a gateway logs only the error name of a failed request and answers with stat
     },
   };
   const listen = { address: '127.0.0.1', port: 0 };
-  const gateway = await startDoorman({ listen, upstreams: [broken], ...files, proxies: [] }, usualLimits, (event) =>
+  const gateway = await startGateway({ listen, upstreams: [broken], ...files, proxies: [] }, usualLimits, (event) =>
     events.push(event),
   );
   ends.push(gateway.stop);

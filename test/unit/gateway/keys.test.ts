@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hashOfKey, isOpenedBy, keyOf, parseKeys } from '../../../src/gateway/keys.ts';
-import { parseDoormanConfig } from '../../../src/gateway/read-config.ts';
+import { parseGatewayConfig } from '../../../src/gateway/read-config.ts';
 import { hashOf } from './hash-of.ts';
 
 const keysOf = (value: unknown) => parseKeys({ kind: 'text', text: JSON.stringify(value) });
@@ -49,7 +49,7 @@ describe("a gateway's configuration", () => {
     const upstream = { placement: 'chat', servedName: 'tiny', port: 1, model: 'm', cancels: 'always', maxRequests: 2 };
     const files = { keysFolder: 'k', closedFolder: 'c', countsFile: 'n' };
     const whole = { upstreams: [upstream], ...files };
-    const read = (file: unknown, listen = '0.0.0.0:8080') => parseDoormanConfig(file, listen);
+    const read = (file: unknown, listen = '0.0.0.0:8080') => parseGatewayConfig(file, listen);
     const listen = { address: '0.0.0.0', port: 8080 };
     expect(read({ ...whole, proxies: ['10.0.0.5'] })).toEqual({ ...whole, listen, proxies: ['10.0.0.5'] });
     expect(read(whole)).toEqual({ ...whole, listen, proxies: [] });

@@ -67,14 +67,14 @@ export const meshCodes = {
       'The gateway of an endpoint with `listen: lan` uses HTTP. Anyone who can read the network traffic sees keys, prompts and answers, and can use the model with such a key.',
     hint: "Put a TLS proxy in front of the gateway and list the proxy's address in `endpoint.proxies`, or allow only trusted computers on this network.",
   },
-  'endpoint/door-closed': {
+  'endpoint/closed': {
     severity: 'warning',
     summary: 'The gateway of a serving placement is closed.',
     cause:
       'Either `drain` closed it, or a start failed before it could open it. The mesh keeps running, but clients on the office network get status 503 with the reason. `ask` and `bench` bypass the gateway.',
     hint: prose`Open it: ${meshwright('start')}, or ${aside(meshwright('apply'))}`,
   },
-  'endpoint/door-not-asked': {
+  'endpoint/not-asked': {
     severity: 'warning',
     traits: ['unasked-gateway'],
     summary: 'A Mac could not be asked about a gateway that has to be closed.',
@@ -89,7 +89,7 @@ export const meshCodes = {
       'Only a published endpoint has a gateway. An unpublished endpoint is the runtime itself, which keeps answering.',
     hint: prose`Stop the placement: ${meshwright('stop')}`,
   },
-  'endpoint/still-inside': {
+  'endpoint/still-in-flight': {
     summary: 'Requests are still in flight after the drain deadline.',
     cause:
       'The gateway is closed to new requests, but some requests that it admitted earlier have no complete answer yet. None of them are cut off: the mesh keeps running.',

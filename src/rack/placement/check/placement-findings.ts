@@ -261,7 +261,7 @@ function gatewayFinding({ placement, leader }: PlacementCase, { facts }: Observe
   const inFlight = said === undefined ? '' : ` Requests in flight: ${said.running + said.waiting}.`;
   const at = `port ${endpointPort} on ${leader}`;
   const effect = replica === undefined ? `clients of ${at} get 503` : `requests to ${at} go to the other replicas`;
-  return diagnose('endpoint/door-closed', {
+  return diagnose('endpoint/closed', {
     subject: placementSubject(name),
     detail: `It serves, but ${effect}${reason}${inFlight}`,
     hint: prose`To accept requests again: ${meshwright('start', name)}. The next apply does it, too.`,

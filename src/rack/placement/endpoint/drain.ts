@@ -81,7 +81,7 @@ const drainedOf = ({ desired, targets }: View, { placements }: DrainGoal): reado
 function propertyOf({ target, port, placement }: Drained): Property {
   const seen = inFlightAt(target, port, placement);
   // The exact number is only for the reader and the gate: the plan must stay the same while requests finish.
-  const observed = mapKnown(seen, (count) => (count === 'open' || count === 0 ? count : 'inside'));
+  const observed = mapKnown(seen, (count) => (count === 'open' || count === 0 ? count : 'in-flight'));
   return {
     node: target.desired.name,
     ...inFlightAddress(port, placement),
@@ -102,7 +102,7 @@ function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
     blocker({
       code: 'plan/not-converged',
       node: target.desired.name,
-      resource: 'doorman',
+      resource: 'gateway',
       property: inFlightAddress(port, placement),
       action: prose`${missing}: ${meshwright('apply')}, then ${aside(meshwright('drain', placement))}`,
     }),
@@ -129,7 +129,7 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainGoal): readonly 
 
 /** The only property that `drain` changes: the requests in flight, which reach 0 after the gateway is closed. */
 export const drainGateways = (goal: DrainGoal): Resource => ({
-  kind: 'doorman',
+  kind: 'gateway',
   after: ['identity', 'sudo'],
   properties: (view) => [...drainedOf(view, goal).map(propertyOf), ...possibleOf(view, goal)],
   steps: (changes, view) => ({
@@ -170,7 +170,7 @@ export function possibleGateways(
   const own = wantedGateways(look.desired, name).filter((one) => one.placements.some((it) => it.name === placement));
   if (!mayLead(placement, name, look)) return [];
   const services = read(facts, servicesFact);
-  if (services.kind === 'unknown') return own.length > 0 ? [] : [{ ...addressed({ kind: 'doorman' }), why: services }];
+  if (services.kind === 'unknown') return own.length > 0 ? [] : [{ ...addressed({ kind: 'gateway' }), why: services }];
   return services.value.flatMap((service): readonly PossibleGateway[] => {
     const port = gatewayPort(service.label);
     if (port === undefined || !mayRun(service) || service.behind !== undefined) return [];
@@ -209,7 +209,7 @@ export function unaskedGateway(placement: DesiredPlacement, node: NodeName): Dia
     ? `whether its gateway for ${name} is closed and has requests in flight`
     : `whether an earlier file left a gateway for ${name} there`;
   const leaving = isOfFile ? `nodes of ${nameInFile(placement)} in the file` : 'file';
-  return diagnose('endpoint/door-not-asked', {
+  return diagnose('endpoint/not-asked', {
     subject: nodeSubject(node),
     detail: prose`Could not ask ${named(node)} ${asked}. It may still accept requests, now or as soon as that Mac is back.`,
     hint: prose`Bring ${named(node)} back, then: ${meshwright('drain', name)}. If it is gone for good, remove it from the ${leaving}.`,

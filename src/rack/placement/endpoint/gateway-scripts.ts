@@ -23,7 +23,7 @@ import { sh } from './scripts.generated.ts';
 
 const ofService = (port: number) => serviceValues(gatewayLabel(port), gatewayEndSeconds);
 
-export function clearGateway({ port, closed, keyed }: ScriptArgs['remove-doorman']): string {
+export function clearGateway({ port, closed, keyed }: ScriptArgs['remove-gateway']): string {
   const put = [
     gatewayPlist(port),
     gatewayConfig(port),
@@ -31,11 +31,11 @@ export function clearGateway({ port, closed, keyed }: ScriptArgs['remove-doorman
     ...closed.map((placement) => closedFile(port, placement)),
   ];
   const traces = [gatewayPlist(port), ...put.map(fileSeal), gatewayFolder(port)];
-  return sh.removeDoorman({ ...ofService(port), doormen: gatewaysFolder }, traces);
+  return sh.removeGateway({ ...ofService(port), gateways: gatewaysFolder }, traces);
 }
 
-export const loadGateway = ({ port, reload, isTaken, left, user }: ScriptArgs['load-doorman']): string =>
-  sh.loadDoorman(
+export const loadGateway = ({ port, reload, isTaken, left, user }: ScriptArgs['load-gateway']): string =>
+  sh.loadGateway(
     {
       ...ofService(port),
       ...refusalValues,
@@ -56,15 +56,15 @@ export const loadGateway = ({ port, reload, isTaken, left, user }: ScriptArgs['l
       .flatMap((file) => [file, fileSeal(file)]),
   );
 
-export const drainGateway = ({ port, placement, waitMs }: ScriptArgs['drain-door']): string =>
-  sh.drainDoor({
+export const drainGateway = ({ port, placement, waitMs }: ScriptArgs['drain-endpoint']): string =>
+  sh.drainEndpoint({
     label: gatewayLabel(port),
     own: gatewaySecret(port),
-    inside_url: `http://127.0.0.1:${port}/doorman/inside/${placement}`,
+    in_flight_url: `http://127.0.0.1:${port}/gateway/in-flight/${placement}`,
     looks: Math.ceil(waitMs / 250),
   });
 
-export function openGateway({ port, placement }: ScriptArgs['open-door']): string {
+export function openGateway({ port, placement }: ScriptArgs['open-endpoint']): string {
   const file = closedFile(port, placement);
-  return sh.openDoor({}, [file, fileSeal(file)]);
+  return sh.openEndpoint({}, [file, fileSeal(file)]);
 }

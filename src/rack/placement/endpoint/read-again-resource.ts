@@ -42,7 +42,7 @@ export const stepFor = (name: string, act: Act, rest: Omit<StepParts, 'name' | '
 export const putAct = (path: NodePath, content: Text): Act => ({ kind: 'put', path, mode: 0o644, content });
 
 const keysAddress = (port: number, placement: string): Addressed =>
-  addressed({ kind: 'doorman', port, placement, part: 'keys' });
+  addressed({ kind: 'gateway', port, placement, part: 'keys' });
 
 const keysWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
 
@@ -94,7 +94,7 @@ function keysSteps({ port, placements }: WantedGateway, makes: readonly Property
 }
 
 const replicasAddress = (port: number, placement: string): Addressed =>
-  addressed({ kind: 'doorman', port, placement, part: 'replicas' });
+  addressed({ kind: 'gateway', port, placement, part: 'replicas' });
 
 const replicasWords: Readonly<Record<string, string>> = { absent: 'missing', changed: 'different from the file' };
 

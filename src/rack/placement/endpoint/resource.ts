@@ -99,7 +99,7 @@ function unlessClosed(property: Property, placement: string): Property {
   return { ...property, observed: unknown('failed', why), why };
 }
 
-const kind = 'doorman';
+const kind = 'gateway';
 
 /** Placements with a key file at a gateway, whether it serves them or not. */
 const keyedAt = (port: number, seen: GatewayObservation): readonly string[] => namesIn(keysFolder(port), seen);
@@ -109,7 +109,7 @@ const closedAt = (port: number, seen: GatewayObservation): readonly string[] => 
 const namesIn = ({ path: folder }: NodePath, { files }: GatewayObservation): readonly string[] =>
   files.flatMap(({ path }) => (path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [])).toSorted();
 
-export const gatewayAddress = (port: number): Addressed => addressed({ kind: 'doorman', port });
+export const gatewayAddress = (port: number): Addressed => addressed({ kind: 'gateway', port });
 
 function gatewayProperties(fleet: DesiredFleet, target: ObservedTarget, view: View): readonly Property[] {
   const wanted = wantedGateways(fleet, target.desired.name);
@@ -244,7 +244,7 @@ function leavingSteps(
       }),
     );
   const draining = names.map((name) => {
-    const act = scriptAct({ name: 'drain-door', args: { port, placement: name, waitMs: drainMs } });
+    const act = scriptAct({ name: 'drain-endpoint', args: { port, placement: name, waitMs: drainMs } });
     return stepFor(`${stateAddress(port, name).address}/drain`, act, {
       towards: [property],
       needs: closing.length === 0 ? needs : closing,
@@ -257,7 +257,7 @@ function leavingSteps(
 /** Removes the files that kept lost placements closed. */
 const forgetSteps = ({ port, property, names }: Leaving, needs: readonly Step[]): readonly Step[] =>
   names.map((name) => {
-    const act = scriptAct({ name: 'open-door', args: { port, placement: name } });
+    const act = scriptAct({ name: 'open-endpoint', args: { port, placement: name } });
     return stepFor(`${stateAddress(port, name).address}/forget`, act, {
       towards: [property],
       needs,
@@ -305,7 +305,7 @@ function programSteps(work: Work, wanted: WantedGateway, before: readonly Step[]
     puts.push(stepFor(`${property.address}/put-${name}`, putAct(path, content), rest));
   }
   const act = scriptAct({
-    name: 'load-doorman',
+    name: 'load-gateway',
     args: {
       port,
       reload: unlike.length > 0 || isLoaded(work, port),
@@ -349,7 +349,7 @@ function stateStep(
   if (property?.desired !== to) return [];
   const [verb, act] =
     to === 'open'
-      ? ['open', scriptAct({ name: 'open-door', args: { port, placement: name } })]
+      ? ['open', scriptAct({ name: 'open-endpoint', args: { port, placement: name } })]
       : ['close', closedAct(port, name, 'it is stopped.')];
   const rest = { makes: [property], needs, deadlineMs: putDeadlineMs };
   return [stepFor(`${property.address}/${verb}`, act, rest)];
@@ -362,11 +362,11 @@ function leftSteps(work: Work, wanted: readonly WantedGateway[], needs: readonly
     const names = leavingAt(work.seen.services, port, []);
     const leaving = leavingSteps(work, { port, property, names }, needs);
     const closed = [...new Set([...closedAt(port, work.seen), ...names])].toSorted();
-    const act = scriptAct({ name: 'remove-doorman', args: { port, closed, keyed: keyedAt(port, work.seen) } });
+    const act = scriptAct({ name: 'remove-gateway', args: { port, closed, keyed: keyedAt(port, work.seen) } });
     const remove = stepFor(`${property.address}/remove`, act, {
       makes: [property],
       needs: leaving.length === 0 ? needs : leaving,
-      effect: endingEffect(work, port, [`doorman-${port}`]),
+      effect: endingEffect(work, port, [`gateway-${port}`]),
       deadlineMs: loadDeadlineMs,
     });
     return [...leaving, remove];
@@ -380,7 +380,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly 
   const wanted = wantedGateways(fleet, target.desired.name);
   const steps = wanted.flatMap((one) => wantedSteps(work, one));
   // If a new gateway cannot be loaded, the old gateway remains.
-  const loads = steps.filter(({ act }) => act.kind === 'script' && act.name === 'load-doorman');
+  const loads = steps.filter(({ act }) => act.kind === 'script' && act.name === 'load-gateway');
   return [...steps, ...leftSteps(work, wanted, loads)];
 }
 

@@ -50,7 +50,7 @@ export function inFlightAt(target: ObservedTarget, port: number, placement: stri
     return unknown('not-asked', `The gateway at port ${port} was not asked for its requests in flight.`);
   if (seen.kind === 'silent')
     return unknown('failed', `The gateway at port ${port} did not report its requests in flight.`);
-  const endpoint = seen.doors.find((one) => one.placement === placement);
+  const endpoint = seen.endpoints.find((one) => one.placement === placement);
   if (endpoint === undefined) return unknown('failed', `${unappliedText(port, placement)}.`);
   return known(endpoint.running + endpoint.waiting);
 }

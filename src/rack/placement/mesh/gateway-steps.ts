@@ -19,7 +19,7 @@ export function endpointStatus(facts: Facts, placement: string, port: number): K
   const own = gateways.value.filter((one) => one.port === port);
   const others = gateways.value.filter((one) => one.port !== port);
   for (const some of [own, others]) {
-    const endpoints = some.flatMap((one) => (one.kind === 'answered' ? one.doors : []));
+    const endpoints = some.flatMap((one) => (one.kind === 'answered' ? one.endpoints : []));
     const found = endpoints.find((endpoint) => endpoint.placement === placement);
     if (found !== undefined) return known(found);
     const silent = some.find((one) => one.kind === 'silent');
@@ -43,19 +43,19 @@ export interface Gateway {
 
 /** The address of a gateway's state for a placement, open or closed. */
 export const stateAddress = (port: number, placement: string): Addressed =>
-  addressed({ kind: 'doorman', port, placement, part: 'door' });
+  addressed({ kind: 'gateway', port, placement, part: 'endpoint' });
 
 /** The property that counts a closed placement's requests in flight at a gateway. */
 export const inFlightAddress = (port: number, placement: string): Addressed =>
-  addressed({ kind: 'doorman', port, placement, part: 'inside' });
+  addressed({ kind: 'gateway', port, placement, part: 'in-flight' });
 
 /** The placement of an address that counts requests in flight; undefined for any other address. */
 export const inFlightOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
-  about.part === 'inside' ? about.placement : undefined;
+  about.part === 'in-flight' ? about.placement : undefined;
 
 /** The placement of an address that names a gateway's state; undefined for any other address. */
 export const gatewayStateOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
-  about.part === 'door' ? about.placement : undefined;
+  about.part === 'endpoint' ? about.placement : undefined;
 
 /**
  * Writes the file that keeps a placement closed.
@@ -86,7 +86,7 @@ export function closeGateway(mesh: MeshWork, { leader, port, isLeft }: Gateway, 
   const which = isLeft === true ? `-${port}` : '';
   const close = meshStep(work, {
     node: leader,
-    verb: `close-door${which}`,
+    verb: `close-endpoint${which}`,
     act: closedAct(port, placement, terms.reason),
     needs: terms.needs,
     establishes: [{ node: leader, ...stateAddress(port, placement), value: 'closed' }],
@@ -96,7 +96,7 @@ export function closeGateway(mesh: MeshWork, { leader, port, isLeft }: Gateway, 
   const drain = meshStep(work, {
     node: leader,
     verb: `drain${which}`,
-    act: scriptAct({ name: 'drain-door', args: { port, placement, waitMs: drainMs } }),
+    act: scriptAct({ name: 'drain-endpoint', args: { port, placement, waitMs: drainMs } }),
     needs: [close],
     deadlineMs: drainMs + gatewayDeadlineMs,
   });
@@ -107,8 +107,8 @@ export function closeGateway(mesh: MeshWork, { leader, port, isLeft }: Gateway, 
 export const openGateway = (work: MeshWork, { leader, port }: Gateway, needs: readonly Step[]): Step =>
   meshStep(outsideGroup(work), {
     node: leader,
-    verb: 'open-door',
-    act: scriptAct({ name: 'open-door', args: { port, placement: work.placement } }),
+    verb: 'open-endpoint',
+    act: scriptAct({ name: 'open-endpoint', args: { port, placement: work.placement } }),
     needs,
     establishes: [{ node: leader, ...stateAddress(port, work.placement), value: 'open' }],
     deadlineMs: gatewayDeadlineMs,

@@ -416,7 +416,7 @@ function trafficAt(
   if (leader === undefined || record === undefined) return undefined;
   const gateways = readValue(nodes[leader]?.facts, gatewaysFact) ?? [];
   const all = gateways
-    .flatMap((one) => (one.kind === 'answered' ? one.doors : []))
+    .flatMap((one) => (one.kind === 'answered' ? one.endpoints : []))
     .filter((endpoint) => endpoint.placement === placement)
     .map((endpoint) => trafficOf(endpoint, record.tokenDeadlineMs, firstTokenMs));
   const found = (kind: Traffic['kind']): Traffic | undefined => all.find((one) => one.kind === kind);

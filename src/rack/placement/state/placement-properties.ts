@@ -37,7 +37,7 @@ const toStart: readonly ResourceKind[] = [
 const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-link', 'link-address'];
 
 /** Requests in flight at an old gateway are answered before the ranks behind it stop. */
-const leavingGateways: readonly ResourceKind[] = ['doorman'];
+const leavingGateways: readonly ResourceKind[] = ['gateway'];
 
 /** Requirements of a start that no restart of a Mac provides: `apply` or a person has to. */
 export const toComeBack: readonly ResourceKind[] = ['accounts', 'macos', 'firewall', 'runtime', 'model'];

@@ -45,16 +45,16 @@ describe('the diagnostic for a failed script', () => {
 
   it('names the port that a gateway is not listening on', () => {
     const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
-    const load = { ...step, act: { kind: 'script', name: 'load-doorman', args } } as const;
+    const load = { ...step, act: { kind: 'script', name: 'load-gateway', args } } as const;
     const { hint } = scriptProblem(load, { slug: 'not-listening', text: 'x' });
     expect(hint).toContain('lsof -nP -iTCP:8080');
   });
 
   it('names what to do about the last exit of a gateway', () => {
     const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
-    const load = { ...step, act: { kind: 'script', name: 'load-doorman', args } } as const;
+    const load = { ...step, act: { kind: 'script', name: 'load-gateway', args } } as const;
     const problem = (exit: string) =>
-      scriptProblem(load, { slug: 'doorman', text: `the gateway does not keep running; its last exit: ${exit}` });
+      scriptProblem(load, { slug: 'gateway', text: `the gateway does not keep running; its last exit: ${exit}` });
     expect(problem('OS_REASON_DYLD').hint).toMatch(/^Install the runtime again, .*log may have more: .*8080\.log\.$/);
     expect(problem('1').hint).toMatch(/^The gateway's log may have more: /);
   });

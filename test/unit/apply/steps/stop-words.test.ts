@@ -56,7 +56,7 @@ describe('the report on a successful stop', () => {
 
 describe('the report on a gateway drained before a stop', () => {
   const args = { port: 8080, placement: 'kimi', waitMs: 1 };
-  const drain: StepOf<'script'> = { ...aStep('studio-1/drain'), act: { kind: 'script', name: 'drain-door', args } };
+  const drain: StepOf<'script'> = { ...aStep('studio-1/drain'), act: { kind: 'script', name: 'drain-endpoint', args } };
 
   it('is empty without requests in flight, otherwise a warning', () => {
     expect(codes(drain, ['left=0'])).toEqual([]);

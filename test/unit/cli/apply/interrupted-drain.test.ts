@@ -10,7 +10,7 @@ import { runOf, stepReport, workOf } from './works.ts';
 
 const gateway = (node: string, value: 'open' | 'closed', outcome: StepOutcome = 'changed', ms = 12): StepReport =>
   stepReport(
-    stepOn(node, `doorman/8080/kimi/${value}`, {
+    stepOn(node, `gateway/8080/kimi/${value}`, {
       establishes: [{ node: nodeName(node), ...stateAddress(8_080, 'kimi'), value }],
     }),
     outcome,
@@ -20,7 +20,7 @@ const gateway = (node: string, value: 'open' | 'closed', outcome: StepOutcome = 
 function wait(node: string, outcome: StepOutcome, ms?: number): StepReport {
   const none = { node: nodeName(node), ...inFlightAddress(8_080, 'kimi'), value: 0 };
   const act = { kind: 'gate', expect: [none], aborts: [] } as const;
-  return stepReport(stepOn(node, 'doorman/8080/kimi/wait', { act }), outcome, ms);
+  return stepReport(stepOn(node, 'gateway/8080/kimi/wait', { act }), outcome, ms);
 }
 
 function linesOf(...steps: readonly StepReport[]): readonly string[] {

@@ -30,7 +30,7 @@ function serving({ of = meshFleet(), rack, gateways = [] }: Seen): ReturnType<ty
   const observation = observeMesh(of, rack ?? { ranks: threeRanks(['joined', 'joined', 'joined']) });
   const nodes = Object.fromEntries(
     Object.entries(observation.nodes).map(([name, node]) => {
-      const facts = name === 'studio-1' ? { ...node.facts, doormen: known(gateways) } : node.facts;
+      const facts = name === 'studio-1' ? { ...node.facts, gateways: known(gateways) } : node.facts;
       return [name, { ...node, facts }];
     }),
   );

@@ -36,7 +36,7 @@ describe('withUndrained', () => {
 
   it('adds every node for a gateway from an earlier file if undrained or possibly on an unreachable node', () => {
     const service = (behind?: readonly string[]): FactValues['services'] => [
-      { label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind === undefined ? {} : { behind }) },
+      { label: 'dev.meshwright.gateway.8080', state: 'running', pid: 7, ...(behind === undefined ? {} : { behind }) },
     ];
     const of = (behind: readonly string[] | undefined, ranks: MeshRack['ranks'] = {}) => ({
       ...fleet,

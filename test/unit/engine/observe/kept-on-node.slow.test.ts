@@ -133,10 +133,10 @@ describe('a rank', () => {
     server = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);
       if (request.url === '/hangs') return;
-      if (request.url?.startsWith('/doorman/') === true && request.headers['meshwright-own'] !== 'secret')
+      if (request.url?.startsWith('/gateway/') === true && request.headers['meshwright-own'] !== 'secret')
         response.end();
-      else if (request.url === '/doorman/ask/kimi') response.end(`${inFlight}\n`);
-      else if (request.url?.startsWith('/doorman/') === true) {
+      else if (request.url === '/gateway/ask/kimi') response.end(`${inFlight}\n`);
+      else if (request.url?.startsWith('/gateway/') === true) {
         const isProof = request.headers['meshwright-proof'] === 'traffic';
         response.writeHead(425).end(JSON.stringify({ running: 1, ...(isProof ? gateway : {}) }));
       } else response.end('{"choices":[\r\n{"message":{"content":"42\\u001b"}}]}\u0000\r\n'.replace('\u0000', ''));
@@ -212,7 +212,7 @@ describe('a rank', () => {
       inFlight = '1';
       gateway = { lastTokenMsAgo: 40 };
       expect(await seen(root)).toMatchObject({ token: { kind: 'in-flight', lastTokenMsAgo: 40 } });
-      expect(asked).toEqual(['GET /doorman/ask/kimi', 'POST /doorman/ask/kimi/v1/chat/completions']);
+      expect(asked).toEqual(['GET /gateway/ask/kimi', 'POST /gateway/ask/kimi/v1/chat/completions']);
       gateway = { ownMs: 31_000 };
       expect(await seen(root)).toMatchObject({
         token: { kind: 'silent', reason: 'an earlier check has waited 31 s for one', isTimeout: true },

@@ -124,7 +124,7 @@ describe('the services fact', () => {
 
   it('lists the suspended processes of a rank, also next to a gateway', () => {
     const rank = 'dev.meshwright.rank.kimi';
-    const gateway = 'dev.meshwright.doorman.8080';
+    const gateway = 'dev.meshwright.gateway.8080';
     const print = [gateway, rank].flatMap((label) => [
       `service ${label} 0`,
       `|system/${label} = {`,
@@ -145,7 +145,7 @@ describe('the services fact', () => {
   });
 
   it('lists the placements behind a gateway, or none if nothing listens on its port', () => {
-    const label = 'dev.meshwright.doorman.8080';
+    const label = 'dev.meshwright.gateway.8080';
     const print = [`service ${label} 0`, `|system/${label} = {`, '|\tstate = running', '|\tpid = 7', '|}'];
     const behind = (...answer: readonly string[]) => {
       const seen = said([...print, ...answer, 'end']);
@@ -156,7 +156,7 @@ describe('the services fact', () => {
     expect(behind(`answer ${label} 7`)).toEqual([[]]);
     expect(behind(`answer ${label} 28`)).toEqual([undefined]);
     expect(behind()).toEqual([undefined]);
-    expect(behind('answer dev.meshwright.doorman.8081 0')).toBe('garbled');
+    expect(behind('answer dev.meshwright.gateway.8081 0')).toBe('garbled');
   });
 });
 

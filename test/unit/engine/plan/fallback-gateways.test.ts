@@ -29,7 +29,7 @@ describe('the gateway of a fallback whose placement is set to stopped', () => {
 
   it('keeps accepting in the final check of its start and in every other start', () => {
     expect(gatewaySteps(gatewayPlan({ of, ranks: {}, closed: both, goal: startThere }))).toContain(
-      'studio-4 open-door',
+      'studio-4 open-endpoint',
     );
     for (const goal of [startThere, startHere]) {
       expect(gatewayChanges(gatewayPlan({ of, ranks, closed: [], goal }))).toEqual([]);
@@ -47,17 +47,17 @@ describe('a start after both gateways were drained', () => {
   it('opens both gateways, wherever the placement runs and moves to', () => {
     const of = published();
     const moved = gatewayPlan({ of, ranks: onItsNodes, closed: both, goal: startThere });
-    expect(gatewaySteps(moved).filter((one) => one.endsWith('open-door'))).toEqual([
-      'studio-1 open-door',
-      'studio-4 open-door',
+    expect(gatewaySteps(moved).filter((one) => one.endsWith('open-endpoint'))).toEqual([
+      'studio-1 open-endpoint',
+      'studio-4 open-endpoint',
     ]);
     expect(gatewayChanges(moved)).toEqual([]);
     const begun = gatewayPlan({ of, ranks: stopped, closed: both, goal: startHere });
     expect(gatewayChanges(begun)).toEqual(['studio-4: closed -> open']);
-    expect(gatewaySteps(begun)).toEqual(expect.arrayContaining(['studio-1 open-door', 'studio-4 door/open']));
+    expect(gatewaySteps(begun)).toEqual(expect.arrayContaining(['studio-1 open-endpoint', 'studio-4 endpoint/open']));
     const there = gatewayPlan({ of, ranks: {}, closed: both, goal: startThere });
     expect(gatewayChanges(there)).toEqual(['studio-1: closed -> open']);
-    expect(gatewaySteps(there)).toEqual(expect.arrayContaining(['studio-4 open-door', 'studio-1 door/open']));
+    expect(gatewaySteps(there)).toEqual(expect.arrayContaining(['studio-4 open-endpoint', 'studio-1 endpoint/open']));
   });
 });
 
@@ -78,7 +78,7 @@ describe('a start of one dead rank behind a drained gateway', () => {
     const plan = gatewayPlan({ of, ranks, closed: ['studio-1'] });
     const ids = plan.steps.map(({ id }) => id);
     expect(ids.filter((id) => id.includes('/stop'))).toEqual([]);
-    expect(ids.at(-1)).toBe('studio-1/placement/kimi/open-door');
+    expect(ids.at(-1)).toBe('studio-1/placement/kimi/open-endpoint');
     expect(gatewayChanges(plan)).toEqual([]);
   });
 });
@@ -87,13 +87,13 @@ describe('a gateway in apply', () => {
   it('stays closed while it is unknown whether its placement serves', () => {
     const plan = gatewayPlan({ ranks: stopped, closed: both, away: ['studio-3'] });
     expect([gatewayChanges(plan), gatewaySteps(plan)]).toEqual([[], []]);
-    const waiting = plan.waiting.filter(({ resource }) => resource.endsWith('/door'));
+    const waiting = plan.waiting.filter(({ resource }) => resource.endsWith('/endpoint'));
     const why = 'it is closed, and whether kimi serves is unknown';
     expect(waiting).toMatchObject(
       both.map((node) => ({
         node,
-        resource: 'doorman/8080/kimi/door',
-        for: [{ text: `doorman/8080/kimi/door on ${node} is unknown (${why})` }],
+        resource: 'gateway/8080/kimi/endpoint',
+        for: [{ text: `gateway/8080/kimi/endpoint on ${node} is unknown (${why})` }],
         isUnknown: true,
       })),
     );
@@ -104,7 +104,7 @@ describe('a gateway in apply', () => {
     const plan = gatewayPlan({ ranks: stopped, closed: both, ...limited });
     expect([gatewayChanges(plan), gatewaySteps(plan), ofPlacement(plan)]).toEqual([[], [], []]);
     expect(plan.waiting.map(({ node, resource, isUnknown }) => [node, resource, isUnknown])).toEqual(
-      both.map((node) => [node, 'doorman/8080/kimi/door', true]),
+      both.map((node) => [node, 'gateway/8080/kimi/endpoint', true]),
     );
     expect(gatewayPlan({ ranks: stopped, closed: [], ...limited }).waiting).toEqual([]);
   });
@@ -117,13 +117,13 @@ describe('a gateway in apply', () => {
 
   it('does not wait if it already accepts', () => {
     const plan = gatewayPlan({ ranks: stopped, closed: [], away: ['studio-3'] });
-    expect(plan.waiting.filter(({ resource }) => resource.endsWith('/door'))).toEqual([]);
+    expect(plan.waiting.filter(({ resource }) => resource.endsWith('/endpoint'))).toEqual([]);
   });
 
   it('opens in front of a fallback that cannot be moved back, without other changes', () => {
     const plan = gatewayPlan({ ranks: onTheFallback(published()), closed: ['studio-4'], held: 'studio-3' });
     expect(gatewayChanges(plan)).toEqual(['studio-4: closed -> open']);
-    expect(gatewaySteps(plan)).toEqual(['studio-4 door/open']);
+    expect(gatewaySteps(plan)).toEqual(['studio-4 endpoint/open']);
     expect(ofPlacement(plan)).toEqual([]);
   });
 
@@ -131,8 +131,8 @@ describe('a gateway in apply', () => {
     const plan = gatewayPlan({ ranks: onTheFallback(published()), closed: ['studio-4'] });
     expect(gatewayChanges(plan)).toEqual([]);
     expect(gatewaySteps(plan).filter((one) => one.startsWith('studio-4'))).toEqual([
-      'studio-4 close-door',
-      'studio-4 open-door',
+      'studio-4 close-endpoint',
+      'studio-4 open-endpoint',
     ]);
   });
 });

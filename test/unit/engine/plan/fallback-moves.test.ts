@@ -46,11 +46,11 @@ describe('the gateways of a moving placement', () => {
   /** The nodes whose gateways are closed. Every stop must wait until all of them are closed and drained. */
   function closedBy(one: PlacedCase): readonly string[] {
     const { steps } = placedPlan(one);
-    const closing = steps.filter(({ id }) => /\/(?:close-door|drain)$/.test(id)).map(({ id }) => id);
+    const closing = steps.filter(({ id }) => /\/(?:close-endpoint|drain)$/.test(id)).map(({ id }) => id);
     const stops = steps.filter(({ id }) => id.endsWith('/placement/kimi/stop'));
     expect(stops.length).toBeGreaterThan(0);
     for (const { needs } of stops) expect(needs).toEqual(expect.arrayContaining(closing));
-    return closing.filter((id) => id.endsWith('/close-door')).map((id) => id.split('/')[0] ?? '');
+    return closing.filter((id) => id.endsWith('/close-endpoint')).map((id) => id.split('/')[0] ?? '');
   }
 
   it('close on the leaders of both layouts, even on a node that both use', () => {

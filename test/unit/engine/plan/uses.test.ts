@@ -51,8 +51,8 @@ describe('a published placement', () => {
         rackOfThree,
       );
     const [own, former] = [gatewayAddress(8_080), gatewayAddress(8_070)];
-    const gateways = [own, former, undefined].map((one) => uses('doorman', one, 'studio-3'));
-    expect([...gateways, uses('doorman', own, 'studio-1')]).toEqual([false, true, false, true]);
+    const gateways = [own, former, undefined].map((one) => uses('gateway', one, 'studio-3'));
+    expect([...gateways, uses('gateway', own, 'studio-1')]).toEqual([false, true, false, true]);
     const runtimes = [undefined, treeAddress('runtime', 'reference'), treeAddress('runtime', 'other')];
     expect(runtimes.map((one) => uses('runtime', one, 'studio-3'))).toEqual([true, true, false]);
     const addresses = [2, 3, 4].map((at) =>

@@ -16,12 +16,12 @@ async function leftOf(shell: Shell, curl: string, launchctl: string, waitMs = 0)
   const root = newRoot(shell);
   root.tool('usr/bin/curl', curl);
   root.tool('bin/launchctl', launchctl);
-  const body = scriptBody({ name: 'drain-door', args: { port: 8_080, placement: 'chat', waitMs } });
+  const body = scriptBody({ name: 'drain-endpoint', args: { port: 8_080, placement: 'chat', waitMs } });
   const { stdout } = await root.runBody(body);
   return [...stdout.matchAll(/^(?:left|curl)=(.*)$/gm)].map(([, value]) => value).join(' ');
 }
 
-describe.each(scriptShells)('drain-door in $name', (shell) => {
+describe.each(scriptShells)('drain-endpoint in $name', (shell) => {
   it.each([
     ['no request in flight', 'printf 0', running, '0'],
     ['three requests in flight', 'printf 3', running, '3'],

@@ -66,10 +66,10 @@ describe('a script on a Mac in an unexpected state', () => {
       `no-keeper: there is no ${keeperPlist.path.slice(1)}`,
     ],
     [
-      'load-doorman',
+      'load-gateway',
       'without its file',
       { without: [gatewayPlist(8080).path] },
-      `no-doorman: there is no ${gatewayPlist(8080).path.slice(1)}`,
+      `no-gateway: there is no ${gatewayPlist(8080).path.slice(1)}`,
     ],
     [
       'order-services',
@@ -108,7 +108,7 @@ describe('a script on a Mac in an unexpected state', () => {
       'no-mark: the mark could not be made',
     ],
     [
-      'load-doorman',
+      'load-gateway',
       'with a folder as log',
       { folders: [gatewayLog(8080).path] },
       'write: the log could not be created',

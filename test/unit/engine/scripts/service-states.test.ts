@@ -44,10 +44,10 @@ keeperIs('is only removed if it is not loaded', removeKeeper)
   .ends('changed', gone(keeperPlist.path), []);
 keeperIs('is removed only once', removeKeeper).ends('unchanged', []);
 
-const gateway = 'dev.meshwright.doorman.8080';
+const gateway = 'dev.meshwright.gateway.8080';
 const plist = gatewayPlist(8080).path;
-const loadGateway = (more: Partial<ScriptArgs['load-doorman']> = {}): ScriptCall => ({
-  name: 'load-doorman',
+const loadGateway = (more: Partial<ScriptArgs['load-gateway']> = {}): ScriptCall => ({
+  name: 'load-gateway',
   args: { port: 8080, reload: false, isTaken: false, left: [], user: '', ...more },
 });
 const loadPlain = loadGateway();
@@ -57,22 +57,22 @@ const ready = { [plist]: '', '../launchd.next': 'state = running\npid = 4711\n' 
 const keys = gatewayKeysFile(8080, 'old');
 const secret = gatewaySecret(8080).path.slice(1);
 const loadedNow = [
-  ...[`${ours}/log/doorman.8080.log`, secret, countsFolder(8080).path.slice(1)].map(
+  ...[`${ours}/log/gateway.8080.log`, secret, countsFolder(8080).path.slice(1)].map(
     (one) => `chown ${login} $R/${one}`,
   ),
   ...calls(gateway, plist, 'enable', 'bootstrap'),
 ];
 const unloaded = calls(gateway, '', 'bootout');
 const busy = service(gateway, ...running);
-const clearGateway: ScriptCall = { name: 'remove-doorman', args: { port: 8080, closed: ['chat'], keyed: ['chat'] } };
+const clearGateway: ScriptCall = { name: 'remove-gateway', args: { port: 8080, closed: ['chat'], keyed: ['chat'] } };
 const closed = closedFile(8080, 'chat');
-const open: ScriptCall = { name: 'open-door', args: { port: 8080, placement: 'chat' } };
+const open: ScriptCall = { name: 'open-endpoint', args: { port: 8080, placement: 'chat' } };
 
 const keysOfChat = empty(gatewayKeysFile(8080, 'chat').path);
 const withSeal = (file: NodePath) => empty(file.path, fileSeal(file).path);
 const withoutSeal = (file: NodePath) => gone(file.path, fileSeal(file).path);
 const gatewayIs = tableOf('a gateway', common);
-gatewayIs('is not loaded without its file', loadPlain).ends(`no-doorman: there is no $R${plist}`, []);
+gatewayIs('is not loaded without its file', loadPlain).ends(`no-gateway: there is no $R${plist}`, []);
 gatewayIs('is loaded', loadPlain).in(ready).ends('changed', loadedNow);
 gatewayIs('is not loaded twice', loadLeft).in(ready, empty(keys.path), busy).ends('unchanged', empty(keys.path), []);
 gatewayIs('is loaded again on request', loadAgain)
@@ -93,16 +93,16 @@ gatewayIs('has to answer at its port', loadPlain)
   .ends('not-listening: the gateway does not listen on port 8080');
 gatewayIs('has to keep running', loadPlain)
   .in({ ...ready, '../launchd.next': `${waiting}\n\tlast exit code = 1\n` })
-  .ends('doorman: the gateway does not keep running; its last exit: 1');
+  .ends('gateway: the gateway does not keep running; its last exit: 1');
 gatewayIs('shows why macOS ended it', loadPlain)
   .in({
     ...ready,
     '../launchd.next': 'state = spawn failed\n\tlast exit code = 9\n\tlast exit reason = OS_REASON_DYLD\n',
   })
-  .ends('doorman: the gateway does not keep running; its last exit: OS_REASON_DYLD');
+  .ends('gateway: the gateway does not keep running; its last exit: OS_REASON_DYLD');
 gatewayIs('is unloaded and removed, with the folder of all gateways', clearGateway)
   .in(empty(plist), withSeal(closed), busy)
-  .ends('changed', withoutSeal(closed), gone(plist, `${gatewayFolder(8080).path}/`, `${ours}/doorman/`), unloaded);
+  .ends('changed', withoutSeal(closed), gone(plist, `${gatewayFolder(8080).path}/`, `${ours}/gateway/`), unloaded);
 gatewayIs('leaves other gateways', clearGateway)
   .in(empty(plist, `${gatewayFolder(8081).path}/config.json`))
   .ends('changed', empty(`${gatewayFolder(8081).path}/config.json`), []);

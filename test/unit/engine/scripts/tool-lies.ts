@@ -247,7 +247,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'launchctl enable': { ...launchctl('absent', 'disabled'), files: keeper },
     'launchctl bootstrap': { ...launchctl('absent'), files: keeper },
   },
-  'load-doorman': {
+  'load-gateway': {
     [chownLogin]: {
       later: `${oneAccount} a gateway that cannot write its log or its counts does not keep running`,
       fact: 'services',
@@ -261,7 +261,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
       fact: 'services',
     },
     'launchctl enable': { ...launchctl('absent', 'disabled'), files: gateway },
-    'launchctl bootstrap': { ...launchctl('absent'), files: gateway, slug: 'doorman' },
+    'launchctl bootstrap': { ...launchctl('absent'), files: gateway, slug: 'gateway' },
   },
   'restore-network': {
     'plutil -insert': { ...bridge(missing), tools: { 'usr/libexec/PlistBuddy': 'exit 1' }, slug: 'plutil' },

@@ -287,7 +287,7 @@ describe('an endpoint request', () => {
     root.file(gatewaySecret(port).path, 'meshwright-own: secret\n');
     inFlight = '0\n';
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
-    expect(asked).toEqual(['GET /doorman/ask/kimi   secret', 'POST /doorman/ask/kimi/v1 application/json {} secret']);
+    expect(asked).toEqual(['GET /gateway/ask/kimi   secret', 'POST /gateway/ask/kimi/v1 application/json {} secret']);
     inFlight = '{"error":{}}';
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(0);
   });

@@ -41,7 +41,7 @@ case $1 in
   else printf '\\tstate = not running\\n\\truns = 1\\n\\tlast exit code = 0\\n}\\n'; fi ;;
 (print-disabled) printf 'disabled services = {\\n'; /bin/cat "$s/overrides" 2>/dev/null; printf '}\\n' ;;
 (enable | disable) { /bin/grep -v "$l" "$s/overrides"; printf '\\t"%s" => %sd\\n' "$l" "$1"; } >"$s/new" 2>/dev/null; /bin/mv "$s/new" "$s/overrides" ;;
-(bootstrap) case $3 in (*/check/*) /bin/sh "\${3%/*}/program" "$R" "$(/bin/sed -n '/<array>/,/<.array>/s|.*<string>\\(.*\\)</string>|\\1|p' "$3" | /usr/bin/tail -n 1)" >"\${3%/*}/answers" 2>&1 ;; esac; l=\${3##*/}; l=\${l%.plist}; case $l in (*doorman*) printf 4243 ;; esac >"$s/loaded.$l"; printf 1 >"$s/first.$l" ;;
+(bootstrap) case $3 in (*/check/*) /bin/sh "\${3%/*}/program" "$R" "$(/bin/sed -n '/<array>/,/<.array>/s|.*<string>\\(.*\\)</string>|\\1|p' "$3" | /usr/bin/tail -n 1)" >"\${3%/*}/answers" 2>&1 ;; esac; l=\${3##*/}; l=\${l%.plist}; case $l in (*gateway*) printf 4243 ;; esac >"$s/loaded.$l"; printf 1 >"$s/first.$l" ;;
 (bootout) /bin/rm "$s/loaded.$l" ;;
 (kickstart) printf 4242 >"$s/loaded.$l" ;;
 esac`,
@@ -141,8 +141,8 @@ const before: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'stop-daemon': { ...known({ 'loaded.io.exo.networksetup': '' }), [theirs]: '<plist/>' },
   'load-keeper': { ...known({ 'loaded.dev.meshwright.keeper': '' }), [keeperPlist.path]: '<plist/>' },
   'remove-keeper': { ...known({ 'loaded.dev.meshwright.keeper': '' }), [keeperPlist.path]: '<plist/>' },
-  'load-doorman': { ...known({ 'loaded.dev.meshwright.doorman.8080': '7' }), [gatewayPlist(8080).path]: '<plist/>' },
-  'remove-doorman': { ...known({ 'loaded.dev.meshwright.doorman.8080': '7' }), [gatewayPlist(8080).path]: '<plist/>' },
+  'load-gateway': { ...known({ 'loaded.dev.meshwright.gateway.8080': '7' }), [gatewayPlist(8080).path]: '<plist/>' },
+  'remove-gateway': { ...known({ 'loaded.dev.meshwright.gateway.8080': '7' }), [gatewayPlist(8080).path]: '<plist/>' },
   'restore-network': known({ services: `${[...services, 'Thunderbolt 2 2'].join('\n')}\n` }),
   'return-daemon': { 'Library/LaunchDaemons/x': '', [`${ours}/foreign/io.exo.networksetup.plist`]: '<plist/>' },
   'clear-node': {
@@ -182,7 +182,7 @@ const before: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     [serviceFile('kimi').path]: '<plist/>',
     [`${placement}/record`]: 'generation=3\n',
   },
-  'open-door': { [closedFile(8080, 'chat').path]: '' },
+  'open-endpoint': { [closedFile(8080, 'chat').path]: '' },
   'restore-value power': kept('power', 'sleep 1\nautorestart 1'),
   'restore-value wired-limit': kept('wired-limit', '4096'),
   'restore-value spotlight': { ...kept('spotlight', '/ off') },

@@ -103,8 +103,8 @@ const changes: RackChanges = {
         recorded({ rank: 0, placement: 'qwen', token: { kind: 'silent', reason: 'nothing listens on port 8080' } }),
       ],
       services: [{ label: 'dev.meshwright.keeper', state: 'running', pid: 211, runs: 1, lastExit: '(never exited)' }],
-      doormen: [
-        { kind: 'answered', port: 8_080, strangers: 0, doors: [gateway] },
+      gateways: [
+        { kind: 'answered', port: 8_080, strangers: 0, endpoints: [gateway] },
         { kind: 'silent', port: 8_081, reason: 'it did not answer in time' },
       ],
       jobs: [{ key: 'abc', fields: { state: 'running', model: 'kimi-k2' } }],

@@ -72,7 +72,7 @@ describe("a published placement's client counts", () => {
     ...plain,
     placements: plain.placements.map((one) => ({ ...one, publication: { servedName: 'kimi-k2' } })),
   };
-  const seen = (doormen: 'none' | 'busy' | 'silent', targets = ['studio-1', 'studio-2', 'studio-3']) => {
+  const seen = (gateways: 'none' | 'busy' | 'silent', targets = ['studio-1', 'studio-2', 'studio-3']) => {
     const observation = observeMesh(desired, { ranks: threeRanks(['joined', 'joined', 'joined']) });
     const leader = observation.nodes['studio-1'];
     if (leader === undefined) throw new Error('the leader was not observed');
@@ -81,7 +81,7 @@ describe("a published placement's client counts", () => {
       busy: [gatewayStatus([busy])],
       silent: [{ kind: 'silent', port: 8_080, reason: 'it did not answer in time' }],
     } as const;
-    const facts = { ...leader.facts, doormen: known(answers[doormen]) };
+    const facts = { ...leader.facts, gateways: known(answers[gateways]) };
     const nodes = { ...observation.nodes, 'studio-1': { ...leader, facts } };
     const view = viewOf({ desired, observation: { ...observation, nodes }, targets: targets.map(nodeName) });
     return { view, placements: surveyPlacements(view), observation };

@@ -5,7 +5,7 @@ import type { Plan } from '../../../../../src/engine/plan/plan.ts';
 import { planOf } from '../../../engine/plan/resource-file.ts';
 import { onOnePage } from '../../../one-page.ts';
 
-const text = readFileSync(new URL('../../../../cases/resources/doorman/drain-inside.yaml', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../../../cases/resources/gateway/drain-in-flight.yaml', import.meta.url), 'utf8');
 
 /** A drain plan for a closed gateway with this many requests in flight. */
 const planWith = (running: number): Plan =>
@@ -23,8 +23,8 @@ it('a drain plan changes only when the last request in flight finishes', () => {
 it('a drain waits for a gateway whose state launchd does not report', () => {
   const unclear = text.replace('state: running', 'state: unknown');
   expect(planOf(parse(unclear)).changes).toMatchObject([{ from: 'closed, 3 in flight' }]);
-  const silent = planOf(parse(unclear.replace(/doormen: .*/, 'doormen: []')));
-  expect([silent.changes, silent.waiting]).toMatchObject([[], [{ resource: 'doorman/8080/kimi/inside' }]]);
+  const silent = planOf(parse(unclear.replace(/gateways: .*/, 'gateways: []')));
+  expect([silent.changes, silent.waiting]).toMatchObject([[], [{ resource: 'gateway/8080/kimi/in-flight' }]]);
 });
 
 it("a drain closes the fallback leader's gateway while the usual leader is unreachable", () => {
@@ -34,12 +34,12 @@ it("a drain closes the fallback leader's gateway while the usual leader is unrea
     ...wanted,
     file: { ...wanted.file, placements: [{ ...kimi, fallback: { nodes: ['studio-2'], contextTokens: 2_048 } }] },
     unreachable: ['studio-1'],
-    seen: { 'studio-2': { services: [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7 }] } },
+    seen: { 'studio-2': { services: [{ label: 'dev.meshwright.gateway.8080', state: 'running', pid: 7 }] } },
   });
   expect(plan.changes).toMatchObject([{ node: 'studio-2', from: 'open' }]);
   expect(plan.steps.map(({ id }) => id)).toEqual([
-    'studio-2/doorman/8080/kimi/door/close',
-    'studio-2/doorman/8080/kimi/inside/wait',
+    'studio-2/gateway/8080/kimi/endpoint/close',
+    'studio-2/gateway/8080/kimi/in-flight/wait',
   ]);
   expect(Object.keys(plan.observed)).not.toContain('studio-1');
 });

@@ -5,7 +5,7 @@ import { gatewayFiles, wantedGateways } from '../../../../../src/rack/placement/
 import { fleetOfDriver } from '../../../../rack/placements.ts';
 
 const gateway = {
-  name: 'doorman',
+  name: 'gateway',
   archive: '/dist/node.tar.gz',
   program: 'node/bin/node',
   extras: [],

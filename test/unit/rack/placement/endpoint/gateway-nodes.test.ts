@@ -12,7 +12,7 @@ import { onOnePage } from '../../../one-page.ts';
 const fleet = meshFleet();
 const serving = threeRanks(['joined', 'joined', 'joined']);
 const gateway = (behind?: readonly string[]): Partial<FactValues> => ({
-  services: [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, ...(behind ? { behind } : {}) }],
+  services: [{ label: 'dev.meshwright.gateway.8080', state: 'running', pid: 7, ...(behind ? { behind } : {}) }],
 });
 const nodesWith = (rack: MeshRack): readonly string[] =>
   gatewayNodes({ desired: fleet, observation: observeMesh(fleet, rack) }, ['kimi']);
@@ -54,13 +54,13 @@ describe('a drain plan', () => {
       return makePlan({ goal: drain, desired: fleet, observation, targets }).diagnostics.map(({ code }) => code);
     };
     expect(codesFor(serving)).toEqual([]);
-    expect(codesFor({})).toContain('endpoint/door-not-asked');
+    expect(codesFor({})).toContain('endpoint/not-asked');
   });
 
   it('waits for a Mac that may still have a gateway', () => {
     const observation = observeMesh(fleet, { ranks: {}, unknown: { 'studio-4': { services: 'timed-out' } } });
     const plan = makePlan({ goal: drain, desired: fleet, observation, targets });
-    expect(plan.waiting).toMatchObject([{ node: 'studio-4', resource: 'doorman', isUnknown: true }]);
+    expect(plan.waiting).toMatchObject([{ node: 'studio-4', resource: 'gateway', isUnknown: true }]);
     expect(Object.keys(plan.observed)).toEqual(['studio-1', 'studio-4']);
   });
 

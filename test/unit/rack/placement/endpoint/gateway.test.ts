@@ -8,7 +8,7 @@ import { planLines, planOf, type ResourceFile } from '../../../engine/plan/resou
 import { onOnePage } from '../../../one-page.ts';
 
 const sha = 'aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccdddddddddddddddd';
-const label = 'dev.meshwright.doorman.8080';
+const label = 'dev.meshwright.gateway.8080';
 
 const placementOf = (name: string, publication: object = {}): object => ({
   name,
@@ -28,10 +28,10 @@ const placementOf = (name: string, publication: object = {}): object => ({
 
 const caseOf = (placements: readonly object[], seen: object = {}): ResourceFile => ({
   title: '',
-  goal: { kind: 'converge', only: ['doorman'] },
+  goal: { kind: 'converge', only: ['gateway'] },
   file: {
     gateway: {
-      name: 'doorman',
+      name: 'gateway',
       archive: '/node.tar.gz',
       program: 'node/bin/node',
       extras: [],
@@ -61,7 +61,7 @@ describe('a gateway with intact files', () => {
     expect(seenWith({ ...running, behind: ['kimi', 'qwen'] })).toMatchObject({ changes: [], waiting: [] });
     for (const behind of [[], ['kimi']]) {
       const { changes, steps } = seenWith({ ...running, behind });
-      expect(changes).toEqual([expect.stringMatching(/^studio-1 doorman\/8080: not listening -> version/)]);
+      expect(changes).toEqual([expect.stringMatching(/^studio-1 gateway\/8080: not listening -> version/)]);
       expect(steps).toEqual([expect.stringContaining('"reload":true,"isTaken":false')]);
     }
   });
@@ -74,7 +74,7 @@ describe('a gateway with intact files', () => {
 
   it('is shown with the cause of its exit, if it has one', () => {
     const stopped = (lastExit: string) => seenWith({ label, state: 'waiting', lastExit }).changes;
-    expect(stopped('1')).toEqual([expect.stringContaining('doorman/8080: not running -> version')]);
+    expect(stopped('1')).toEqual([expect.stringContaining('gateway/8080: not running -> version')]);
     expect(stopped('OS_REASON_CODESIGNING')).toEqual([
       expect.stringContaining('not running: was ended by macOS (OS_REASON_CODESIGNING: the code signature'),
     ]);
@@ -85,28 +85,28 @@ describe('a gateway with intact files', () => {
     const own = / -> version ([0-9a-f]{16})/.exec(change ?? '')?.[1];
     const service = { ...running, behind: ['kimi', 'qwen'] };
     const saying = (version?: string) => {
-      const doormen = [{ kind: 'answered', port: 8_080, strangers: 0, doors: [], ...(version && { version }) }];
-      return planLines(planOf(caseOf(placements, { services: [service], files, doormen })));
+      const gateways = [{ kind: 'answered', port: 8_080, strangers: 0, endpoints: [], ...(version && { version }) }];
+      return planLines(planOf(caseOf(placements, { services: [service], files, gateways })));
     };
     expect(saying(own)).toMatchObject({ changes: [], steps: [] });
     const withMore = seenWith({ ...service, behind: ['kimi', 'old', 'qwen'] });
     for (const { changes, steps } of [saying('0123456789abcdef'), saying(), withMore]) {
-      expect(changes).toEqual([expect.stringMatching(/^studio-1 doorman\/8080: different from the file -> version/)]);
+      expect(changes).toEqual([expect.stringMatching(/^studio-1 gateway\/8080: different from the file -> version/)]);
       expect(steps).toContainEqual(expect.stringContaining('"reload":true,"isTaken":false'));
     }
   });
 
   it('is removed from a port where only its files are left', () => {
-    const path = '/Library/Application Support/meshwright/doorman/9090/config.json';
+    const path = '/Library/Application Support/meshwright/gateway/9090/config.json';
     const left: KeptFile = { path, digest: 'ab', state: 'intact' };
     const changesWith = (state: KeptFile['state']) =>
       seenWith({ ...running, behind: ['kimi', 'qwen'] }, [...files, { ...left, state }]).changes;
-    expect(changesWith('intact')).toEqual(['studio-1 doorman/9090: left over -> removed']);
+    expect(changesWith('intact')).toEqual(['studio-1 gateway/9090: left over -> removed']);
     expect(changesWith('missing')).toEqual([]);
   });
 
   it('tells clients where the endpoint of a lost placement is now', () => {
-    const services = [{ ...running, label: 'dev.meshwright.doorman.9000', behind: ['gone', 'kimi', 'qwen'] }];
+    const services = [{ ...running, label: 'dev.meshwright.gateway.9000', behind: ['gone', 'kimi', 'qwen'] }];
     const unpublished = { ...placementOf('qwen'), publication: undefined };
     const { steps } = planOf(caseOf([placementOf('kimi'), unpublished], { services }));
     expect(steps.flatMap(({ act, id }) => (id.endsWith('/close') && act.kind === 'put' ? act.content : []))).toEqual([
@@ -143,7 +143,7 @@ describe('gateway key files', () => {
     apiKeys: [source, { kind: 'env', name: 'B' }],
     keyHashes: { kind: 'unknown', reason: 'not-asked', detail: 'B is not set.' },
   };
-  const folder = '/Library/Application Support/meshwright/doorman/8080/keys';
+  const folder = '/Library/Application Support/meshwright/gateway/8080/keys';
   const keyPuts = (plan: Plan) =>
     plan.steps.flatMap(({ act }) =>
       act.kind === 'put' && act.path.path.startsWith(folder)
@@ -158,9 +158,9 @@ describe('gateway key files', () => {
         const plan = planOf(caseOf([placementOf('kimi', read), placementOf('qwen', unread)], seen));
         const { changes, waiting } = planLines(plan);
         expect(changes).toContainEqual(
-          expect.stringMatching(/^studio-1 doorman\/8080\/kimi\/keys: .* -> the file's keys$/),
+          expect.stringMatching(/^studio-1 gateway\/8080\/kimi\/keys: .* -> the file's keys$/),
         );
-        expect(waiting).toEqual([expect.stringMatching(/doorman\/8080\/qwen\/keys.*B is not set/)]);
+        expect(waiting).toEqual([expect.stringMatching(/gateway\/8080\/qwen\/keys.*B is not set/)]);
         expect(keyPuts(plan)).toEqual([['kimi', expect.stringContaining('e'.repeat(64))]]);
       }
     }

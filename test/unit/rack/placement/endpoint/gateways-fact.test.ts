@@ -32,7 +32,7 @@ const endpoint = {
 const status = (...placements: readonly unknown[]): string =>
   `${JSON.stringify({ formatVersion: 1, strangers: 4, version: '0123456789abcdef', placements })}\n`;
 
-const label = 'dev.meshwright.doorman.8080';
+const label = 'dev.meshwright.gateway.8080';
 const said = (lines: readonly string[]) =>
   gatewaysFact.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
 const saidText = (text: string) => {
@@ -53,14 +53,14 @@ describe('the gateways fact', () => {
       port: 8_080,
       version: '0123456789abcdef',
       strangers: 4,
-      doors: [endpoint],
+      endpoints: [endpoint],
     });
   });
 
   it('omits fields that an older gateway does not report', () => {
     const { sinceEpochSeconds: _since, ...older } = counts;
     const said = saidText(status({ placement: 'chat', running: 0, waiting: 0, counts: older }));
-    expect(said).toMatchObject({ doors: [{ placement: 'chat', running: 0, waiting: 0, counts: older }] });
+    expect(said).toMatchObject({ endpoints: [{ placement: 'chat', running: 0, waiting: 0, counts: older }] });
     expect(JSON.stringify(said)).not.toMatch(/since|MsAgo|quiet/);
   });
 
@@ -94,9 +94,9 @@ describe('the gateways fact', () => {
 });
 
 describe("a placement's gateway reading", () => {
-  const at = (value: readonly GatewayStatus[]) => ({ doormen: known(value) });
+  const at = (value: readonly GatewayStatus[]) => ({ gateways: known(value) });
   const silent: GatewayStatus = { kind: 'silent', port: 8_081, reason: 'it did not answer in time' };
-  const answered: GatewayStatus = { kind: 'answered', port: 8_080, strangers: 0, doors: [endpoint] };
+  const answered: GatewayStatus = { kind: 'answered', port: 8_080, strangers: 0, endpoints: [endpoint] };
 
   it('is known when its gateway answers, even if another gateway is silent', () => {
     expect(endpointStatus(at([silent, answered]), 'chat', 8_080)).toEqual(known(endpoint));
@@ -104,7 +104,7 @@ describe("a placement's gateway reading", () => {
   });
 
   it('comes from the gateway on its port, otherwise from its previous gateway', () => {
-    const moved: GatewayStatus = { kind: 'answered', port: 8_090, strangers: 0, doors: [{ ...endpoint, running: 7 }] };
+    const moved: GatewayStatus = { kind: 'answered', port: 8_090, strangers: 0, endpoints: [{ ...endpoint, running: 7 }] };
     expect(endpointStatus(at([answered, moved]), 'chat', 8_090)).toMatchObject({ value: { running: 7 } });
     expect(endpointStatus(at([answered]), 'chat', 8_090)).toEqual(known(endpoint));
     expect(endpointStatus(at([answered, silent]), 'chat', 8_081)).toMatchObject({ kind: 'unknown' });
@@ -112,7 +112,7 @@ describe("a placement's gateway reading", () => {
 
   it('is unknown, not missing, when a gateway did not answer', () => {
     expect(endpointStatus(at([silent, answered]), 'other', 8_080)).toMatchObject({ kind: 'unknown', reason: 'failed' });
-    const late = endpointStatus({ doormen: unknown('timed-out', 'late') }, 'chat', 8_080);
+    const late = endpointStatus({ gateways: unknown('timed-out', 'late') }, 'chat', 8_080);
     expect(late).toMatchObject({ reason: 'timed-out' });
   });
 });
@@ -121,7 +121,7 @@ const newRoot = removedAfter(makeMacRoot);
 
 async function observed(shell: Shell, curl: string, ports: readonly number[] = [8_080]) {
   const root = newRoot(shell);
-  for (const port of ports) root.file(`Library/LaunchDaemons/dev.meshwright.doorman.${port}.plist`, '');
+  for (const port of ports) root.file(`Library/LaunchDaemons/dev.meshwright.gateway.${port}.plist`, '');
   const running = 'printf "%s = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n" "$2"';
   root.tool('bin/launchctl', `case $2 in (*2) echo "Could not find service $2"; exit 113 ;; esac; ${running}`);
   root.tool('usr/bin/curl', curl);
@@ -134,13 +134,13 @@ async function observed(shell: Shell, curl: string, ports: readonly number[] = [
 
 describe.each(scriptShells)('gateways observed by $name', (shell) => {
   it('are reported with their answers if launchd has loaded them', async () => {
-    const { doormen: seen, services } = await observed(shell, `printf '%s' '${status(endpoint)}'`, [8_080, 8_082]);
-    expect(seen).toMatchObject({ value: [{ kind: 'answered', doors: [endpoint] }] });
+    const { gateways: seen, services } = await observed(shell, `printf '%s' '${status(endpoint)}'`, [8_080, 8_082]);
+    expect(seen).toMatchObject({ value: [{ kind: 'answered', endpoints: [endpoint] }] });
     expect(services).toMatchObject({ value: [{ label, behind: ['chat'] }, { state: 'not-loaded' }] });
   });
 
   it("are silent when another program's answer is invalid", async () => {
-    const { doormen: seen, services } = await observed(shell, `printf '{"placements":[]}\\n|x\\nend\\n'`);
+    const { gateways: seen, services } = await observed(shell, `printf '{"placements":[]}\\n|x\\nend\\n'`);
     expect(seen).toMatchObject({ value: [{ kind: 'silent' }] });
     expect(services).toMatchObject({ value: [{ behind: [] }] });
   });
@@ -148,7 +148,7 @@ describe.each(scriptShells)('gateways observed by $name', (shell) => {
   it('share one output limit and still list their placements', async () => {
     const long = status({ ...endpoint, closed: 'x'.repeat(60_000) });
     const curl = `/usr/bin/perl -e 'print q(${long.trimEnd()}), qq(\\n)'`;
-    const { doormen: seen, services } = await observed(shell, curl, [8_080, 8_081]);
+    const { gateways: seen, services } = await observed(shell, curl, [8_080, 8_081]);
     expect(seen).toMatchObject({ value: [{ kind: 'answered' }, { kind: 'silent', port: 8_081 }] });
     expect(services).toMatchObject({ value: [{ behind: ['chat'] }, { behind: ['chat'] }] });
   });

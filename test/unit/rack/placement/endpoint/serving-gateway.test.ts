@@ -42,7 +42,7 @@ function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> =
   const one = observeMesh(fleet, { ranks, values: Object.fromEntries(values) });
   const leader = one.nodes['studio-1'] ?? expect.fail('there is no studio-1');
   const services = read(leader.facts, servicesFact);
-  const gateway = { label: `dev.meshwright.doorman.${port}`, state: 'running', pid: 7, behind: ['kimi'] } as const;
+  const gateway = { label: `dev.meshwright.gateway.${port}`, state: 'running', pid: 7, behind: ['kimi'] } as const;
   const facts = {
     ...leader.facts,
     services: services.kind === 'known' ? known([...services.value, gateway]) : services,
@@ -55,19 +55,19 @@ const targetsOf = (fleet: DesiredFleet) => fleet.nodes.map(({ name }) => name);
 
 describe('the gateway of a serving placement', () => {
   const fleet = meshFleet({ placement: { endpointPort: 8_080, publication: { servedName: 'kimi' } } });
-  const closed = '/Library/Application Support/meshwright/doorman/8080/closed/kimi';
+  const closed = '/Library/Application Support/meshwright/gateway/8080/closed/kimi';
   const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
   const gateway = endpointStatus({ closed: 'it was drained by its operator.', running: 1, waiting: 1, counts });
-  const doormen = [gatewayStatus([gateway])];
+  const gateways = [gatewayStatus([gateway])];
   const findings = (of: DesiredFleet, seen: Partial<FactValues>) =>
     diagnosticsAsText(
       gatewayFindings(viewOf({ desired: of, observation: observed(of, 8_080, seen), targets: targetsOf(of) })),
     );
 
   it('is reported while closed, with the reason, requests in flight and a hint', () => {
-    expect(findings(fleet, { files, doormen })).toMatchObject([
+    expect(findings(fleet, { files, gateways })).toMatchObject([
       {
-        code: 'endpoint/door-closed',
+        code: 'endpoint/closed',
         severity: 'warning',
         subject: placementSubject('kimi'),
         detail:
@@ -75,7 +75,7 @@ describe('the gateway of a serving placement', () => {
         hint: expect.stringContaining('meshwright start kimi'),
       },
     ]);
-    expect(findings(fleet, { files, doormen: [] })).toMatchObject([
+    expect(findings(fleet, { files, gateways: [] })).toMatchObject([
       { detail: 'It serves, but clients of port 8080 on studio-1 get 503.' },
     ]);
   });
@@ -84,7 +84,7 @@ describe('the gateway of a serving placement', () => {
     const replica = meshFleet({
       placement: { endpointPort: 8_080, publication: { servedName: 'kimi' }, replica: { of: 'all', at: 0 } },
     });
-    expect(findings(replica, { files, doormen })).toMatchObject([
+    expect(findings(replica, { files, gateways })).toMatchObject([
       {
         detail: expect.stringContaining(
           'requests to port 8080 on studio-1 go to the other replicas: it was drained by its operator.',
@@ -94,9 +94,9 @@ describe('the gateway of a serving placement', () => {
   });
 
   it('is not reported while accepting, stopped in the file or unpublished', () => {
-    expect(findings(fleet, { files: [], doormen })).toEqual([]);
+    expect(findings(fleet, { files: [], gateways })).toEqual([]);
     const stopped = meshFleet({ placement: { publication: { servedName: 'kimi' }, state: 'stopped' } });
-    for (const of of [stopped, meshFleet()]) expect(findings(of, { files, doormen })).toEqual([]);
+    for (const of of [stopped, meshFleet()]) expect(findings(of, { files, gateways })).toEqual([]);
   });
 });
 
@@ -114,31 +114,31 @@ describe('a gateway that is no longer in the file', () => {
   it('is shown with its requests in flight', () => {
     const gateway = { ...endpointStatus({ running: 2 }), closed: 'it was drained by its operator.' };
     const files: FactValues['files'] = [
-      { path: '/Library/Application Support/meshwright/doorman/9000/closed/kimi', digest: '00', state: 'intact' },
+      { path: '/Library/Application Support/meshwright/gateway/9000/closed/kimi', digest: '00', state: 'intact' },
     ];
-    const observation = observed(fleet, 9_000, { files, doormen: [gatewayStatus([gateway], 9_000)] });
+    const observation = observed(fleet, 9_000, { files, gateways: [gatewayStatus([gateway], 9_000)] });
     expect(gatewayReadings(viewOf({ desired: fleet, observation, targets: targetsOf(fleet) }))).toMatchObject([
-      { node: 'studio-1', address: 'doorman/9000/kimi/inside', observed: known(2) },
+      { node: 'studio-1', address: 'gateway/9000/kimi/in-flight', observed: known(2) },
     ]);
   });
 
   it('is closed and drained by stop before any rank is stopped', () => {
     const steps = stepsFor({ kind: 'stop', placements: ['kimi'] });
     expect(stepsBefore(steps, 'studio-1/placement/kimi/stop')).toEqual([
-      'studio-1/placement/kimi/close-door-9000',
+      'studio-1/placement/kimi/close-endpoint-9000',
       'studio-1/placement/kimi/drain-9000',
-      'studio-1/placement/kimi/close-door-9000',
+      'studio-1/placement/kimi/close-endpoint-9000',
     ]);
   });
 
   it('is closed, drained and removed once by apply before any rank is stopped', () => {
     const changed = meshFleet({ placement: { endpointPort: 8_081 } });
-    const steps = stepsFor({ kind: 'converge', only: ['doorman', 'placement'] }, changed);
-    const gateways = steps.map(({ id }) => String(id)).filter((id) => /door/.test(id));
+    const steps = stepsFor({ kind: 'converge', only: ['gateway', 'placement'] }, changed);
+    const gateways = steps.map(({ id }) => String(id)).filter((id) => /endpoint/.test(id));
     expect(gateways).toEqual([
-      'studio-1/doorman/9000/kimi/door/close',
-      'studio-1/doorman/9000/kimi/door/drain',
-      'studio-1/doorman/9000/remove',
+      'studio-1/gateway/9000/kimi/endpoint/close',
+      'studio-1/gateway/9000/kimi/endpoint/drain',
+      'studio-1/gateway/9000/remove',
     ]);
     expect(stepsBefore(steps, 'studio-1/placement/kimi/stop')).toEqual(expect.arrayContaining(gateways));
   });

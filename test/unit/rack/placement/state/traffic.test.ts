@@ -23,7 +23,7 @@ const seenAs = (...flows: readonly EndpointTraffic[]): Known<readonly GatewaySta
 
 /** A mesh with a gateway. It gave no token in time, unless `token` sets a different result. */
 function meshOf(
-  doormen: Known<readonly GatewayStatus[]>,
+  gateways: Known<readonly GatewayStatus[]>,
   token: TokenResult = late,
   { state = 'joined', firstTokenMs }: { readonly state?: 'joined' | 'running'; readonly firstTokenMs?: number } = {},
 ): Mesh {
@@ -37,7 +37,7 @@ function meshOf(
     digest: digestOfKimi(fleet),
     ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
   };
-  return readMesh(expected, { ...nodes, 'studio-1': { ...leader, facts: { ...leader.facts, doormen } } });
+  return readMesh(expected, { ...nodes, 'studio-1': { ...leader, facts: { ...leader.facts, gateways } } });
 }
 
 const notInTime = 'no token: none came before the deadline of 20 s';
@@ -58,8 +58,8 @@ describe('a mesh not asked for a token because a request is in flight', () => {
   });
 
   it('is unknown, not hung, while the gateway shows no progress', () => {
-    for (const doormen of [idle, known([]), seenAs({ running: 1, waiting: 0, quietMs: 30_000 })]) {
-      expect(meshOf(doormen, busy)).toMatchObject({
+    for (const gateways of [idle, known([]), seenAs({ running: 1, waiting: 0, quietMs: 30_000 })]) {
+      expect(meshOf(gateways, busy)).toMatchObject({
         state: 'unknown',
         reason: 'not-asked',
         evidence: 'another request is in flight, so none was sent',
@@ -162,8 +162,8 @@ describe('a mesh that gave no token in time', () => {
       known([{ kind: 'silent', port: 8_080, reason: 'the endpoint refused the connection' }]),
     ],
     ['has a gateway that could not be asked', unknown('failed', 'curl ended with 2.')],
-  ])('may still be answering while it %s', (_case, doormen) => {
-    const mesh = meshOf(doormen);
+  ])('may still be answering while it %s', (_case, gateways) => {
+    const mesh = meshOf(gateways);
     expect([mesh.state, mesh.evidence, mesh.isAnswering]).toEqual(['hung', `${notInTime}; it is hung or busy`, true]);
   });
 

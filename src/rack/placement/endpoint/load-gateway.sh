@@ -17,8 +17,8 @@
 # Needs status_url: where it reports its placements; empty while its port is taken
 # Needs status_start: the beginning of its report
 # Words: the key file and the file of replicas, each with its seal, of each placement that it no longer serves
-# Prints: @changed or @unchanged; fails with no-doorman, doorman, not-listening
-[ -e "$plist" ] || failed no-doorman "there is no $plist"
+# Prints: @changed or @unchanged; fails with no-gateway, gateway, not-listening
+[ -e "$plist" ] || failed no-gateway "there is no $plist"
 owner=${user:-${SUDO_USER:-root}}
 refuse_root "$user"
 if look; then
@@ -46,7 +46,7 @@ until look && [ -n "$pid" ]; do
     x=$(printf '%s\n' "$o" | "$R/usr/bin/awk" 'sub(/^[ \t]*last exit reason = /, "") { r = $0 }
 sub(/^[ \t]*last exit code = /, "") { c = $0 }
 END { print r != "" ? r : c }')
-    failed doorman "the gateway does not keep running; its last exit: ${x:-unknown}"
+    failed gateway "the gateway does not keep running; its last exit: ${x:-unknown}"
   fi
   "$R/bin/sleep" 0.1
 done

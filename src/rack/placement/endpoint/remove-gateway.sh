@@ -1,10 +1,10 @@
 # Makes launchd unload a gateway, which stops it gracefully, and removes its files and their seals.
 #
 # Uses ../../../node/shell/forget-service.sh
-# Needs doormen: the folder of all gateways, removed with the last one
+# Needs gateways: the folder of all gateways, removed with the last one
 # Words: its files and folders
 # Prints: @changed or @unchanged
 forget_service "$@"
-"$R/bin/rmdir" "$doormen" 2>/dev/null
+"$R/bin/rmdir" "$gateways" 2>/dev/null
 [ -n "$y" ] || unchanged
 changed

@@ -5,7 +5,7 @@
 # connection.
 #
 # Needs label: the gateway's launchd label
-# Needs inside_url: where the gateway reports its requests in flight
+# Needs in_flight_url: where the gateway reports its requests in flight
 # Needs own: the file with the secret that it wants as a header
 # Needs looks: the number of checks, four per second
 # Prints: left=COUNT, curl=EXIT; @changed
@@ -23,7 +23,7 @@ END { exit !(s && !p) }'
 [ -r "$own" ] || own=/dev/null
 n=0
 while :; do
-  x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 -H "@$own" "$inside_url")
+  x=$("$R/usr/bin/curl" -q -s --noproxy '*' -m 2 -H "@$own" "$in_flight_url")
   e=$?
   case $e:$x in
     (0:0) break ;;
