@@ -264,8 +264,8 @@ async function planAndRun(
 
 /** True if the run rolled back all unconfirmed network changes in the plan. */
 function hasRolledBack(done: DoneWork): done is RolledBackWork {
-  const rollbacks = (done.run?.steps ?? []).filter(({ step }) => step.resource === 'rollback');
-  return rollbacks.length > 0 && rollbacks.every(isDone) && done.isEnd !== true;
+  const transactions = (done.run?.steps ?? []).filter(({ step }) => step.resource === 'transaction');
+  return transactions.length > 0 && transactions.every(isDone) && done.isEnd !== true;
 }
 
 type RolledBackWork = DoneWork & { readonly plan: Plan; readonly run: RunReport };

@@ -15,7 +15,7 @@ import { keeper } from '../rack/keeper/resource.ts';
 import { macos } from '../rack/macos/resource.ts';
 import { wiredLimit } from '../rack/memory/resource.ts';
 import { serviceOrder } from '../rack/network/service-order-resource.ts';
-import { rollback } from '../rack/network/transaction/resource.ts';
+import { transaction } from '../rack/network/transaction/resource.ts';
 import { gateway } from '../rack/placement/endpoint/resource.ts';
 import { placement } from '../rack/placement/resource.ts';
 import { rdma } from '../rack/rdma/resource.ts';
@@ -38,7 +38,7 @@ export const resources: readonly Resource[] = [
   macos,
   filevault,
   sudo,
-  rollback,
+  transaction,
   power.resource,
   updates.resource,
   names.resource,

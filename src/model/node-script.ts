@@ -220,7 +220,7 @@ export interface ScriptArgs {
   /** Removes our folder and our SSH access, including the run's lease. */
   readonly 'withdraw-node': Readonly<Record<string, never>>;
   /** Rolls back this run's unconfirmed network change, if it still exists. */
-  readonly 'settle-rollback': { readonly run: string };
+  readonly 'settle-transaction': { readonly run: string };
   /**
    * Creates a tree's private staging folder, owned by the SSH user; verified files in an existing folder are kept. An
    * empty `user` means the account that called sudo.

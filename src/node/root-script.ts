@@ -168,7 +168,7 @@ interface MutatingRequest {
 }
 
 /** Exit code of a script that was refused because another run's network change must be settled first. */
-export const rollbackPendingExit = 74;
+export const transactionPendingExit = 74;
 
 /** `unsettled FOLDER` tests whether the folder contains another run's network change. */
 const unsettled = ({ run, token }: Fence): string => `unsettled() {
@@ -180,10 +180,10 @@ const unsettled = ({ run, token }: Fence): string => `unsettled() {
   [ "$u" != ${quote(run)} ] || [ "$q" != ${token} ]
 }`;
 
-const settledFirst = `if unsettled ${pathWord(below(place.rollback, 'pending'))} || unsettled ${pathWord(below(place.rollback, 'rolling'))}; then
+const settledFirst = `if unsettled ${pathWord(below(place.transaction, 'pending'))} || unsettled ${pathWord(below(place.transaction, 'rolling'))}; then
   ${pathWord(tool.rm)} -f "$k"
-  printf '@failed rollback-pending run %s changed the network and has not confirmed it\\n' "$u" >&2
-  exit ${rollbackPendingExit}
+  printf '@failed transaction-pending run %s changed the network and has not confirmed it\\n' "$u" >&2
+  exit ${transactionPendingExit}
 fi
 `;
 

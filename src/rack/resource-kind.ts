@@ -10,7 +10,7 @@ export interface ResourceKinds {
   readonly filevault: true;
   readonly sudo: true;
   readonly accounts: true;
-  readonly rollback: true;
+  readonly transaction: true;
   readonly clock: true;
   readonly 'foreign-daemon': true;
   readonly 'thunderbolt-bridge': true;

@@ -6,7 +6,7 @@ import { casesFolder } from '../unit/engine/observe/fact-cases.ts';
 
 /** Facts that share output with others, differ between the Macs, or change with the date. */
 const elsewhere = `baseline boot-session clock dhcp-leases gateways files hardware hold identity jobs keeper leases
-  model-copies other-rdma-devices placements rdma-holders rdma-starts reboot-mark rollbacks service-addresses services
+  model-copies other-rdma-devices placements rdma-holders rdma-starts reboot-mark transactions service-addresses services
   swap thunderbolt traces trees wired-limit`.split(/\s+/);
 
 /** One recorded case of each other fact; a different one for each position. */

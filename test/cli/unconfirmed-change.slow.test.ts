@@ -14,13 +14,13 @@ beforeEach(() => {
   const fleets = join(place.state, 'sim');
   const fleet = readdirSync(fleets).find((name) => name.startsWith('cluster')) ?? '';
   const root = join(fleets, fleet, 'roots/studio-1');
-  const pending = join(root, 'Library/Application Support/meshwright/rollback/pending');
+  const pending = join(root, 'Library/Application Support/meshwright/transaction/pending');
   mkdirSync(pending, { recursive: true });
   writeFileSync(join(pending, 'about'), 'run=r-left\ntoken=1\nstep=studio-1/link-address/2/set\nby=ana@desk\n');
   writeFileSync(join(pending, 'restore'), 'exit 0\n');
 });
 
-const pendingLine = /rollback {3}studio-1\/link-address\/2\/set of run r-left \(ana@desk\) is not\s+confirmed/;
+const pendingLine = /transaction +studio-1\/link-address\/2\/set of run r-left \(ana@desk\) is not\s+confirmed/;
 
 describe('an unconfirmed network change', () => {
   it('appears as drift and in the plan, where other changes to its Mac wait for it', async () => {
@@ -36,7 +36,7 @@ describe('an unconfirmed network change', () => {
   it('is rolled back by apply, which then shows and makes the remaining changes', async () => {
     const ran = await run('apply', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
-    const [first = '', second = ''] = ran.stdout.split(/rollback changed \(rolled back\)/);
+    const [first = '', second = ''] = ran.stdout.split(/transaction changed \(rolled back\)/);
     expect(first).toMatch(pendingLine);
     expect(first).not.toContain('never sleeps');
     expect(second).toMatch(/power\/sleep.*sleeps after/);

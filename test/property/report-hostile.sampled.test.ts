@@ -49,7 +49,7 @@ const values = hostile.map(
     gateways: [{ kind: 'silent', port: 8_080, reason: text }],
     jobs: [{ key: text, fields: { [text]: text } }],
     leases: [{ fields: { owner: text } }],
-    rollbacks: [{ state: 'pending', fields: { [text]: text } }],
+    transactions: [{ state: 'pending', fields: { [text]: text } }],
     baseline: { values: [{ key: 'power', text }], daemons: [{ label: text, wasLoaded: true, isMoved: true }] },
   }),
 );

@@ -282,7 +282,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     jobs: [],
     leases: [],
     hold: [],
-    rollbacks: [],
+    transactions: [],
     keeper: { files: [], isLoaded: false, isRefused: false },
     baseline: { values: [], daemons: [] },
     traces: { hasFolder: false, trees: 'none', hasSudoers: false, hasKey: false },

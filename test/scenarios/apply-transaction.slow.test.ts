@@ -95,7 +95,7 @@ describe('a network change', () => {
 
   it('does not start if its rollback cannot be armed', async () => {
     const before = await begin(other);
-    const plist = `${rack.fleet.nodes[node]?.root ?? ''}/Library/LaunchDaemons/dev.meshwright.rollback.plist`;
+    const plist = `${rack.fleet.nodes[node]?.root ?? ''}/Library/LaunchDaemons/dev.meshwright.transaction.plist`;
     // A folder with contents at the path of the property list, which no write can replace.
     await mkdir(join(plist, 'odd'), { recursive: true });
     const report = await runChange(other);
@@ -192,14 +192,14 @@ describe('a node that loses its connection while its clock is ten years behind',
     const timing = { ...quickTiming, rollbackAfterMs: 600_000 };
     await abandonChange(proxy, { ways, journal: keptJournal('run-left'), timing });
     const refused = await runPlan(planOf([sleepAfter('power', node)]), runOptions(rack));
-    expect([outcomes(refused), codes(refused)]).toEqual([{ power: 'failed' }, ['step/rollback-pending']]);
+    expect([outcomes(refused), codes(refused)]).toEqual([{ power: 'failed' }, ['step/transaction-pending']]);
     expect(refused.diagnostics.map(asText)[0]?.detail).toMatch(
       /run run-left changed the network and has not confirmed it/,
     );
     const another = await runChange(clearing);
-    expect([outcomes(another), codes(another)]).toEqual([{ change: 'failed' }, ['step/rollback-pending']]);
+    expect([outcomes(another), codes(another)]).toEqual([{ change: 'failed' }, ['step/transaction-pending']]);
     const settle = (run: string): Step =>
-      aStep('settle', { node, act: { kind: 'script', name: 'settle-rollback', args: { run } } });
+      aStep('settle', { node, act: { kind: 'script', name: 'settle-transaction', args: { run } } });
     const [wrong, right] = [settle('run-other'), settle('run-left')];
     expect(outcomes(await runPlan(planOf([wrong]), runOptions(rack)))).toEqual({ settle: 'unchanged' });
     expect(outcomes(await runPlan(planOf([right]), runOptions(rack)))).toEqual({ settle: 'changed' });

@@ -79,7 +79,7 @@ async function leftover({ at }: Hand): Promise<void> {
 
 /** The state after a run that changed the network and died before its confirmation. */
 async function unconfirmed({ at }: Hand): Promise<void> {
-  const pending = at(`${ours}/rollback/pending`);
+  const pending = at(`${ours}/transaction/pending`);
   await mkdir(pending, { recursive: true });
   await writeFile(join(pending, 'about'), 'run=r-0\ntoken=1\nstep=an/address\nby=ana@desk\n');
   await writeFile(join(pending, 'restore'), 'exit 0\n');
@@ -87,7 +87,7 @@ async function unconfirmed({ at }: Hand): Promise<void> {
 
 /** Every change that may happen to a node between runs, at least one per property. */
 export const drifts: readonly Drift[] = [
-  { of: 'rollback', what: 'a run left a network change unconfirmed', make: unconfirmed },
+  { of: 'transaction', what: 'a run left a network change unconfirmed', make: unconfirmed },
   ...settingDrifts,
   {
     of: 'keeper/files',

@@ -65,7 +65,7 @@ function atStep(pattern: RegExp, act: () => void): (event: RunEvent) => void {
 
 /** The state of a Mac after a run that changed its network and died before its confirmation. */
 async function armRollback(node: string): Promise<void> {
-  const pending = join(rootOf(node), 'Library/Application Support/meshwright/rollback/pending');
+  const pending = join(rootOf(node), 'Library/Application Support/meshwright/transaction/pending');
   await mkdir(pending, { recursive: true });
   await writeFile(join(pending, 'restore'), 'exit 0\n');
   await writeFile(join(pending, 'about'), 'run=r-left\ntoken=1\nstep=set\nby=ana@desk\n');
@@ -139,7 +139,7 @@ describe('apply', { timeout: patience }, () => {
     const { report, after, exit } = await rack.apply();
     end();
     expect([report?.steps.filter(({ outcome }) => outcome === 'failed'), codes(report)]).toEqual([[], []]);
-    expect(after.steps.map(({ id }) => id)).toEqual([`${first}/rollback/settle`]);
+    expect(after.steps.map(({ id }) => id)).toEqual([`${first}/transaction/settle`]);
     expect(exit).toBe(4);
     expect((await rack.converge()).exit).toBe(0);
   });

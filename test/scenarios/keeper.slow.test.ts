@@ -89,7 +89,7 @@ describe('the keeper', { timeout: patience }, () => {
 
   it('does nothing while a network change waits for its confirmation', async () => {
     await rack.behindOurBack(async () => {
-      const pending = '"$R/Library/Application Support/meshwright/rollback/pending"';
+      const pending = '"$R/Library/Application Support/meshwright/transaction/pending"';
       await rack.asRoot(second, `"$R/bin/mkdir" -p ${pending}`);
       // A round that started earlier did not observe this change.
       await roundsOf(second, 2);

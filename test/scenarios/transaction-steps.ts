@@ -9,8 +9,8 @@ import { planOf, quickTiming, runOptions } from './apply-rack.ts';
 import { ours } from './apply-steps.ts';
 import { runPlan } from './run-plan.ts';
 
-export const pendingFile = `${ours}/rollback/pending/about`;
-const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';
+export const pendingFile = `${ours}/transaction/pending/about`;
+const transactionPlist = '/Library/LaunchDaemons/dev.meshwright.transaction.plist';
 
 /** A rollback delay that a test can wait for. */
 export const shortRollback: RunTiming = { ...quickTiming, heartbeatMs: 100, rollbackAfterMs: 1_500 };
@@ -81,6 +81,6 @@ export async function networkOf(rack: RunningRack, node: string): Promise<string
 /** Waits until no change waits for a confirmation and launchd has unloaded the rollback; false after a timeout. */
 export const isSettled = (rack: RunningRack, node: string): Promise<boolean> =>
   eventually(() => {
-    const isLoaded = rack.fleet.processes().some((one) => one.node === node && one.label === 'dev.meshwright.rollback');
-    return rack.read(node, pendingFile) === undefined && rack.read(node, rollbackPlist) === undefined && !isLoaded;
+    const isLoaded = rack.fleet.processes().some((one) => one.node === node && one.label === 'dev.meshwright.transaction');
+    return rack.read(node, pendingFile) === undefined && rack.read(node, transactionPlist) === undefined && !isLoaded;
   });

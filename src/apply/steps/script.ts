@@ -68,7 +68,7 @@ export async function sendRootScript(step: Step, context: StepContext, body: Roo
         rootPrefix,
         body: body(rootPrefix, session.user),
         ...given({ sending: key === undefined ? undefined : { key, attempt } }),
-        isSettling: name === 'settle-rollback',
+        isSettling: name === 'settle-transaction',
         isLast: name === 'withdraw-node',
       });
     const answer = await session.ask(rootScript(limits, script));
@@ -128,7 +128,7 @@ const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
   ['needs-reboot', { code: 'step/needs-reboot' }],
   ['rolled-back', { code: 'step/rolled-back' }],
   ['rolling-back', { code: 'step/rolled-back' }],
-  ['rollback-pending', { code: 'step/rollback-pending' }],
+  ['transaction-pending', { code: 'step/transaction-pending' }],
   ['fetch-failed', { code: 'step/fetch-failed' }],
   ['fetch-refused', { code: 'step/fetch-failed' }],
   ['adopt-writing', { code: 'step/copy-in-use' }],
@@ -229,7 +229,7 @@ async function changeOnce(step: StepOf<'transaction'>, context: StepContext): Pr
 
 /** No rollback is armed if the script was rejected or could not arm it. */
 const neverArmed = ({ outcome, slug }: RootResult): boolean =>
-  outcome === 'failed' && (slug === undefined || slug === 'not-armed' || slug === 'rollback-pending');
+  outcome === 'failed' && (slug === undefined || slug === 'not-armed' || slug === 'transaction-pending');
 
 /**
  * Asks until the node has answered, over a new connection each time, and for one more observation time after the

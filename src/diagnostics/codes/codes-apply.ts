@@ -250,7 +250,7 @@ export const applyCodes = {
       'meshwright could not reach the node over a new connection, neither after the change nor after the time when the node should have rolled it back.',
     hint: prose`Wait a minute and check again: ${meshwright('status')}. If the node stays unreachable, check the Mac itself.`,
   },
-  'step/rollback-pending': {
+  'step/transaction-pending': {
     summary: 'A node rejected a change because an earlier network change is not confirmed yet.',
     cause: 'A run ended after it changed the network, but before it confirmed that the node is still reachable.',
     hint: 'Run this again: meshwright first rolls back the earlier change, then observes the node.',

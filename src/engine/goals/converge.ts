@@ -12,7 +12,7 @@ export const converge: GoalEntry<'converge'> = {
       barring: kinds.includes('placement') ? allKinds : [...always, ...kinds],
       // Gateways are included with their placement so that a new run finishes both after an interruption.
       mayChange: (kind, property) =>
-        kind === 'rollback' || kinds.includes(kind) || (kinds.includes('placement') && isStateOf(property, names)),
+        kind === 'transaction' || kinds.includes(kind) || (kinds.includes('placement') && isStateOf(property, names)),
     };
   },
   // Placements are planned on their own nodes, so that apply moves them back.

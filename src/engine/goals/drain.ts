@@ -8,7 +8,7 @@ import { whereTheyRanLast } from '../../rack/placement/state/layouts.ts';
 import { areaOf } from '../diagnose/rules.ts';
 import { type GoalEntry, ownGoal, preconditions } from './scope.ts';
 
-const own = ownGoal(drainGateways, { before: preconditions, changes: ['rollback', 'gateway'], isBarring: true });
+const own = ownGoal(drainGateways, { before: preconditions, changes: ['transaction', 'gateway'], isBarring: true });
 
 export const drain: GoalEntry<'drain'> = {
   scope: (goal, desired) => ({

@@ -15,5 +15,5 @@ const lists = ({ names }: GoalOf<'list-packages'>): Resource => ({
 
 export const listPackages = ownGoal(lists, {
   before: [...preconditions, accounts],
-  changes: ['rollback', 'accounts', 'runtime'],
+  changes: ['transaction', 'accounts', 'runtime'],
 });

@@ -122,7 +122,7 @@ export const reboot: GoalEntry<Restart['kind']> = {
       barring: [...always, ...(goal.back === undefined ? [] : toComeBack), 'placement', 'boot-session'],
       mayChange: (kind, property) =>
         kind === 'boot-session' ||
-        kind === 'rollback' ||
+        kind === 'transaction' ||
         (kind === 'placement' &&
           property.about.placement !== undefined &&
           (isOurs(nodesOf(property)) || isShared(property))),

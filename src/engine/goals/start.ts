@@ -11,7 +11,7 @@ export const start: GoalEntry<'start'> = {
       resources,
       barring: allKinds,
       mayChange: (kind, property) =>
-        kind === 'rollback' ||
+        kind === 'transaction' ||
         (kind === 'placement' && names.includes(property.about.placement ?? '')) ||
         isStateOf(property, names),
     };

@@ -10,7 +10,7 @@ export const stop: GoalEntry<'stop'> = {
       resources,
       barring: goal.back === undefined ? [...always, 'placement'] : allKinds,
       mayChange: (kind, { about }) =>
-        kind === 'rollback' || (kind === 'placement' && names.includes(about.placement ?? '')),
+        kind === 'transaction' || (kind === 'placement' && names.includes(about.placement ?? '')),
     };
   },
   fleet: whereTheyRanLast,

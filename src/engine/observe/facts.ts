@@ -24,7 +24,7 @@ import { swapFact, wiredLimitFact } from '../../rack/memory/fact.ts';
 import { dhcpLeasesFact, interfacesFact, routesFact } from '../../rack/network/interfaces-fact.ts';
 import { serviceAddressesFact } from '../../rack/network/service-addresses-fact.ts';
 import { hardwarePortsFact, networkServicesFact } from '../../rack/network/services-fact.ts';
-import { rollbacksFact } from '../../rack/network/transaction/fact.ts';
+import { transactionsFact } from '../../rack/network/transaction/fact.ts';
 import { placementsFact, rdmaStartsFact, rebootMarkFact } from '../../rack/placement/observed/fact.ts';
 import {
   ibvDevices,
@@ -94,7 +94,7 @@ const listed = [
   jobsFact,
   leasesFact,
   holdFact,
-  rollbacksFact,
+  transactionsFact,
   keeperFact,
   baselineFact,
   tracesFact,

@@ -343,7 +343,7 @@ const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Ba
 /** If a plan first rolls back a node's network change, all other changes on the node wait. */
 function settledFirst(kind: ResourceKind, property: Property): readonly Bar[] {
   const text = `the unconfirmed network change on ${property.node}`;
-  return kind === 'rollback' ? [propertyBar(kind, property, { text, isUnknown: false })] : [];
+  return kind === 'transaction' ? [propertyBar(kind, property, { text, isUnknown: false })] : [];
 }
 
 function barsOf(
@@ -394,7 +394,7 @@ function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: re
   // A hold protects the node from every change.
   if (bar.kind === 'hold') return true;
   // After a network rollback, the node's observation is stale.
-  if (bar.kind === 'rollback' && !bar.reason.isUnknown) return kind !== 'identity' && kind !== 'sudo';
+  if (bar.kind === 'transaction' && !bar.reason.isUnknown) return kind !== 'identity' && kind !== 'sudo';
   // A hung placement can be unobservable; a restart fixes it.
   const isWayOut =
     kind === 'boot-session' && bar.kind === 'placement' && bar.reason.isUnknown && bar.isAtStake !== true;

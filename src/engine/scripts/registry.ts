@@ -33,7 +33,7 @@ import { clearHold, setHold } from '../../rack/hold/script.ts';
 import { loadKeeper, removeKeeper } from '../../rack/keeper/keeper-scripts.ts';
 import { setWiredLimit } from '../../rack/memory/set-wired-limit-script.ts';
 import { orderServices } from '../../rack/network/order-services-script.ts';
-import { settleRollback } from '../../rack/network/transaction/rollback-script.ts';
+import { settleTransaction } from '../../rack/network/transaction/transaction-script.ts';
 import { clearGateway, drainGateway, loadGateway, openGateway } from '../../rack/placement/endpoint/gateway-scripts.ts';
 import {
   bootstrapRank,
@@ -80,7 +80,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'return-daemon': returnDaemon,
   'clear-node': clearNode,
   'withdraw-node': withdrawBody,
-  'settle-rollback': settleRollback,
+  'settle-transaction': settleTransaction,
   'prepare-staging': prepareStaging,
   'publish-tree': publishTree,
   'clear-staging': clearStaging,

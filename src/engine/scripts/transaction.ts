@@ -3,7 +3,7 @@ import {
   confirmChange,
   type TransactionNote,
   type TransactionRequest,
-} from '../../rack/network/transaction/rollback-script.ts';
+} from '../../rack/network/transaction/transaction-script.ts';
 import { leaseHeartbeat } from './lease.ts';
 import { scriptBody } from './registry.ts';
 

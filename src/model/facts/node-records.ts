@@ -3,7 +3,7 @@ import type {
   FactsHold,
   FactsJobs,
   FactsRebootMark,
-  FactsRollbacks,
+  FactsTransactions,
   FactsTraces,
 } from '../documents.generated.ts';
 import type { ItemOf } from '../given.ts';
@@ -33,7 +33,7 @@ export type NodeHold = ItemOf<FactsHold>;
  * An unconfirmed network change. `pending`: waiting for confirmation; `rolling`: being rolled back. Fields: `run`,
  * `token`, `step`, `verb`, `by`, `boot`, `since` (seconds since 1970), `seconds`, …
  */
-export type NodeRollback = ItemOf<FactsRollbacks>;
+export type NodeTransaction = ItemOf<FactsTransactions>;
 
 /** Maximum number of kernel panic reports to read: this many full ones, and this many of other kinds. */
 export const mostPanicReports = 4;

@@ -34,7 +34,7 @@ export const keeperHashing: NodePath = below(place.keeper, 'hashing');
 export const outdatedName = 'keeper-confirmed';
 
 /** That mark in a confirmed change, until the data are deleted. */
-export const outdatedMark: NodePath = below(below(place.rollback, 'confirmed'), outdatedName);
+export const outdatedMark: NodePath = below(below(place.transaction, 'confirmed'), outdatedName);
 
 /**
  * The mark of a node where macOS did not let the ssh session change network preferences. On such a node, only the

@@ -79,7 +79,7 @@ export const place = {
   opt: nodePath('/opt/meshwright'),
   optParent: nodePath('/opt'),
   ours: nodePath('/Library/Application Support/meshwright'),
-  rollback: nodePath('/Library/Application Support/meshwright/rollback'),
+  transaction: nodePath('/Library/Application Support/meshwright/transaction'),
   /** The sudo rule that enroll adds for the ssh user. */
   sudoersDropIn: nodePath('/etc/sudoers.d/meshwright'),
   sudoersFolder: nodePath('/etc/sudoers.d'),

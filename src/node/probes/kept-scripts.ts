@@ -94,7 +94,7 @@ const jobRecords = `  if s "$b/ops"; then
 
 /**
  * Prints the jobs, the lease, the unconfirmed network change, the stored values of these keys and the stopped foreign
- * daemons: `job KEY`, `lease`, `rollback STATE`, `baseline KEY` or `foreign LABEL`, then the lines of its file and more
+ * daemons: `job KEY`, `lease`, `transaction STATE`, `baseline KEY` or `foreign LABEL`, then the lines of its file and more
  * fields. A missing folder counts as empty only if its parent is readable. A single ps call covers all unfinished jobs:
  * `processes EXIT`, then the ps lines of jobs. Runs in the observation's private folder and uses its `job-processes`
  * file.
@@ -113,11 +113,11 @@ ${jobRecords}
     printf "hold\\n"
     r ${pathWord(place.hold)}
   fi
-  if s "$b/rollback"; then
+  if s "$b/transaction"; then
     for j in pending rolling; do
-      s "$b/rollback/$j" || continue
-      printf "rollback %s\\n" "$j"
-      [ ! -e "$b/rollback/$j/about" ] || r "$b/rollback/$j/about"
+      s "$b/transaction/$j" || continue
+      printf "transaction %s\\n" "$j"
+      [ ! -e "$b/transaction/$j/about" ] || r "$b/transaction/$j/about"
     done
   fi
   if [ -e ${pathWord(place.keeper)} ] || [ -e ${pathWord(refusedMark)} ]; then

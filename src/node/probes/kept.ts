@@ -1,4 +1,4 @@
-import type { BaselineRecord, NodeRollback, StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
+import type { BaselineRecord, NodeTransaction, StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
 import { andThen, type Known, known, mapKnown, unknown } from '../../model/known.ts';
 import type { Answer } from '../../model/probe.ts';
 import { garbled } from '../answers/read-answer.ts';
@@ -101,7 +101,7 @@ const keptHeads = {
   /** The node is on hold. */
   hold: /^$/,
   /** An unconfirmed network change. */
-  rollback: /^(?:pending|rolling)$/,
+  transaction: /^(?:pending|rolling)$/,
   keeper: /^$/,
   processes: exitForm,
   /** A value from before the first change. */
@@ -130,14 +130,14 @@ export const readKept = (answer: Answer | undefined) =>
     for (const word of ['keeper', 'hold', 'lease'] as const) {
       if (all(word).length > 1) return garbled(answer, `printed more than one ${word}`);
     }
-    for (const word of ['rollback', 'job'] as const) {
+    for (const word of ['transaction', 'job'] as const) {
       if (isTwice(names(word))) return garbled(answer, `printed a ${word} twice`);
     }
     return known({
       jobs: all('job').map(({ name: key, fields = {} }) => ({ key, fields })),
       leases: all('lease').map(({ fields = {} }) => ({ fields })),
       holds: all('hold').map(({ fields = {} }) => ({ fields })),
-      rollbacks: all('rollback').map(({ name, fields = {} }): NodeRollback => {
+      transactions: all('transaction').map(({ name, fields = {} }): NodeTransaction => {
         return { state: name === 'pending' ? 'pending' : 'rolling', fields };
       }),
       /**

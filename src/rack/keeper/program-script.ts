@@ -54,8 +54,8 @@ END {
 const bridges = ':VirtualNetworkInterfaces:Bridge';
 const preferences = pathWord(place.networkPreferences);
 const ifconfig = pathWord(tool.ifconfig);
-const pending = pathWord(below(place.rollback, 'pending'));
-const rolling = pathWord(below(place.rollback, 'rolling'));
+const pending = pathWord(below(place.transaction, 'pending'));
+const rolling = pathWord(below(place.transaction, 'rolling'));
 const outdated = pathWord(outdatedMark);
 
 /** `may`: succeeds if the keeper has something to keep and no network change is under way. `say`: logs a change. */

@@ -104,7 +104,7 @@ export async function quiet(fleet: Fleet): Promise<void> {
 async function unpending({ rack, at }: KillRack): Promise<void> {
   await quiet(rack.fleet());
   const folders = Object.keys(rack.fleet().nodes).flatMap((node) =>
-    ['pending', 'rolling'].map((name) => at(node, `/Library/Application Support/meshwright/rollback/${name}`)),
+    ['pending', 'rolling'].map((name) => at(node, `/Library/Application Support/meshwright/transaction/${name}`)),
   );
   await until(async () => {
     await endRollbackTimes(rack.fleet());

@@ -28,7 +28,7 @@ function ancestors(pid: number, table: ReadonlyMap<number, Running>): readonly n
  * delay can be long enough for any machine, and no test has to wait for it.
  */
 export async function endRollbackTimes(fleet: Fleet): Promise<void> {
-  const daemons = fleet.processes().flatMap(({ label, pid }) => (label === 'dev.meshwright.rollback' ? [pid] : []));
+  const daemons = fleet.processes().flatMap(({ label, pid }) => (label === 'dev.meshwright.transaction' ? [pid] : []));
   if (daemons.length === 0) return;
   const table = await processTable();
   const isTheirs = (pid: number): boolean => ancestors(pid, table).some((one) => daemons.includes(one));

@@ -6,13 +6,13 @@
 # made it outdated; only the process that won the rename may decide that. Until the data is deleted, the mark stops the
 # keeper. If a run dies here, the next change or the keeper itself deletes the data.
 #
-# Uses rollback.sh
+# Uses transaction.sh
 # Uses quiet.sh
 # Needs roll: the text of the daemon
-# Needs rollback_plist: the path of its property list, which exists only while a change waits for its confirmation
+# Needs transaction_plist: the path of its property list, which exists only while a change waits for its confirmation
 # Needs keeper_data: the file with the keeper's data
 # Needs outdated_mark: the mark in the confirmed change that this data is outdated
-# Prints: nothing; fails with not-armed, rollback-pending, launchctl
+# Prints: nothing; fails with not-armed, transaction-pending, launchctl
 tag() {
   printf '<%s>%s<\057%s>' "$1" "$2" "$1"
 }
@@ -22,7 +22,7 @@ plist() {
   printf '<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0">%s<\057plist>\n' "$(tag dict "$y")"
 }
 disarm() {
-  "$R/bin/rm" -f "$rollback_plist"
+  "$R/bin/rm" -f "$transaction_plist"
   look && bootout
   :
 }
@@ -40,14 +40,14 @@ drop_outdated() {
 arm() {
   write "$rb/roll" "$roll"
   look && bootout
-  write "$rollback_plist" "$(plist)$N"
-  must chown "$R/usr/sbin/chown" root:wheel "$rollback_plist"
-  must chmod "$R/bin/chmod" 644 "$rollback_plist"
-  claim "$1" "$rb/pending" || failed rollback-pending 'a previous network change must be settled first'
+  write "$transaction_plist" "$(plist)$N"
+  must chown "$R/usr/sbin/chown" root:wheel "$transaction_plist"
+  must chmod "$R/bin/chmod" 644 "$transaction_plist"
+  claim "$1" "$rb/pending" || failed transaction-pending 'a previous network change must be settled first'
   quiet || unarmed 'the keeper does not stand still'
   o=$("$R/bin/launchctl" enable "system/$label" 2>&1) || unarmed "$o"
   n=0
-  until e=$("$R/bin/launchctl" bootstrap system "$rollback_plist" 2>&1) || look; do
+  until e=$("$R/bin/launchctl" bootstrap system "$transaction_plist" 2>&1) || look; do
     n=$((n + 1))
     [ "$n" -lt 3 ] || unarmed "$e"
     "$R/bin/sleep" 2

@@ -9,9 +9,9 @@
 # Uses ../../../node/shell/network-setup.sh
 # Needs restore: the script that restores the saved settings
 # Needs known: the lines about the transaction for its file `about`
-# Prints: what the change prints; fails with rollback-pending
+# Prints: what the change prints; fails with transaction-pending
 if [ -e "$rb/pending" ] || [ -e "$rb/rolling" ]; then
-  failed rollback-pending 'a previous network change must be settled first'
+  failed transaction-pending 'a previous network change must be settled first'
 fi
 drop_outdated
 "$R/bin/rm" -rf "${rb:?}"

@@ -1,4 +1,4 @@
-import type { NodeRollback } from '../../../model/facts/node-records.ts';
+import type { NodeTransaction } from '../../../model/facts/node-records.ts';
 import { type Known, mapKnown } from '../../../model/known.ts';
 import { readKept } from '../../../node/probes/kept.ts';
 import { keptRecords } from '../../../node/probes/kept-scripts.ts';
@@ -6,9 +6,9 @@ import { defineFact } from '../../fact.ts';
 import { fieldsText } from '../../records/leases-fact.ts';
 
 /** The network change on the node that is waiting for confirmation or being rolled back; at most one. */
-export const rollbacksFact = defineFact({
-  name: 'rollbacks',
+export const transactionsFact = defineFact({
+  name: 'transactions',
   from: [keptRecords],
-  parse: ([answer]): Known<readonly NodeRollback[]> => mapKnown(readKept(answer), ({ rollbacks }) => rollbacks),
-  text: (rollbacks) => rollbacks.map(({ state, fields }) => `${state}: ${fieldsText(fields)}`),
+  parse: ([answer]): Known<readonly NodeTransaction[]> => mapKnown(readKept(answer), ({ transactions }) => transactions),
+  text: (transactions) => transactions.map(({ state, fields }) => `${state}: ${fieldsText(fields)}`),
 });

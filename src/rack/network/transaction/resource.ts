@@ -1,5 +1,5 @@
 import type { DesiredFleet } from '../../../model/desired.ts';
-import type { NodeRollback } from '../../../model/facts/node-records.ts';
+import type { NodeTransaction } from '../../../model/facts/node-records.ts';
 import { mapKnown } from '../../../model/known.ts';
 import { addressed } from '../../../model/subject.ts';
 import { scriptStep } from '../../build-step.ts';
@@ -18,7 +18,7 @@ import {
 } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { interfacesFact } from '../interfaces-fact.ts';
-import { rollbacksFact } from './fact.ts';
+import { transactionsFact } from './fact.ts';
 
 /** A resource that changes interfaces. */
 interface Touching {
@@ -57,28 +57,28 @@ export const connectionBlockers = (
       }),
     );
 
-const own = addressed({ kind: 'rollback' });
+const own = addressed({ kind: 'transaction' });
 
 /** The run that made the network change; `unknown` if the node has not recorded it. */
-const runOf = ({ fields }: NodeRollback): string => fields['run'] ?? 'unknown';
+const runOf = ({ fields }: NodeTransaction): string => fields['run'] ?? 'unknown';
 
-const runsOf = (rollbacks: readonly NodeRollback[]): readonly string[] => [...new Set(rollbacks.map(runOf))];
+const runsOf = (transactions: readonly NodeTransaction[]): readonly string[] => [...new Set(transactions.map(runOf))];
 
-function rollbackWords(rollbacks: readonly NodeRollback[]): string {
-  const [first] = rollbacks;
+function transactionWords(transactions: readonly NodeTransaction[]): string {
+  const [first] = transactions;
   if (first === undefined) return 'none';
   const { by = 'unknown', step = 'a network change' } = first.fields;
   return `${step} of run ${runOf(first)} (${by}) is not confirmed`;
 }
 
 function propertyOf({ desired: { name: node }, facts }: ObservedTarget): Property {
-  const rollbacks = read(facts, rollbacksFact);
+  const transactions = read(facts, transactionsFact);
   return {
     node,
     ...own,
     desired: [],
-    observed: mapKnown(rollbacks, runsOf),
-    from: knownWords(rollbacks, rollbackWords),
+    observed: mapKnown(transactions, runsOf),
+    from: knownWords(transactions, transactionWords),
     to: 'rolled back',
     reason: 'no run confirmed that the node is reachable with the change',
   };
@@ -88,18 +88,18 @@ function propertyOf({ desired: { name: node }, facts }: ObservedTarget): Propert
  * A network change that a run left unconfirmed. The node rolls it back when its time expires. A plan that finds such a
  * change rolls it back immediately. Everything else on the node then waits, because the observation is outdated.
  */
-export const rollback: Resource = {
-  kind: 'rollback',
+export const transaction: Resource = {
+  kind: 'transaction',
   after: ['identity', 'sudo'],
   isPrecondition: true,
-  onUninstall: ({ nodes }) => ({ properties: propertiesOn(rollback, nodes) }),
+  onUninstall: ({ nodes }) => ({ properties: propertiesOn(transaction, nodes) }),
   ...perTarget(
     (_, target) => [propertyOf(target)],
     (_, { facts }, makes) =>
-      runsOf(readValue(facts, rollbacksFact) ?? []).map((run, at) =>
+      runsOf(readValue(facts, transactionsFact) ?? []).map((run, at) =>
         scriptStep({
-          name: at === 0 ? 'rollback/settle' : `rollback/settle-${at + 1}`,
-          call: { name: 'settle-rollback', args: { run } },
+          name: at === 0 ? 'transaction/settle' : `transaction/settle-${at + 1}`,
+          call: { name: 'settle-transaction', args: { run } },
           makes,
           effect: { kind: 'network' },
           deadlineMs: 120_000,

@@ -21,7 +21,7 @@ describe('the diagnostic for a failed script', () => {
     ['fetch-failed', 'step/fetch-failed'],
     ['rolled-back', 'step/rolled-back'],
     ['rolling-back', 'step/rolled-back'],
-    ['rollback-pending', 'step/rollback-pending'],
+    ['transaction-pending', 'step/transaction-pending'],
     ['pmset', 'step/failed'],
     ['constructor', 'step/failed'],
   ])('maps %s to %s', (slug, code) => {

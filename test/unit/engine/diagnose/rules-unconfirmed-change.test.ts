@@ -6,7 +6,7 @@ import { findingsOf, hintsOf, told } from './told.ts';
 describe('an unconfirmed network change', () => {
   const fields = { run: '20261121-120000-abcdef', by: 'ana@desk', step: 'studio-3/link-address/2/set' };
   const pending = (more: Readonly<Record<string, string>>, state: 'pending' | 'rolling' = 'pending'): RackChanges => ({
-    values: { 'studio-3': { rollbacks: [{ state, fields: { ...fields, ...more } }] } },
+    values: { 'studio-3': { transactions: [{ state, fields: { ...fields, ...more } }] } },
   });
 
   it('causes a warning with its run, the rollback time and the command that settles it', () => {

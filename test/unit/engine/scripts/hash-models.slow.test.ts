@@ -320,7 +320,7 @@ describe.each(scriptShells)('the end of a keeper round in $name', (shell) => {
 
   it('hashes nothing while a network change is under way', async () => {
     const root = prepared();
-    root.tool('usr/sbin/sysctl', `/bin/mkdir -p "$R/${ours}/rollback/pending"; printf '1\\n'`);
+    root.tool('usr/sbin/sysctl', `/bin/mkdir -p "$R/${ours}/transaction/pending"; printf '1\\n'`);
     expect(await round(root)).toMatchObject({ code: 0 });
     expect(root.read(`${folder}/${sealName}`)).toContain(digest);
   });

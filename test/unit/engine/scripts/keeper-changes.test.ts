@@ -3,7 +3,7 @@ import { transactionBody } from '../../../../src/engine/scripts/transaction.ts';
 import type { NetworkCall, ScriptCall } from '../../../../src/model/node-script.ts';
 import { serviceValues } from '../../../../src/node/launchd-service.ts';
 import { keeperLabel, keeperPlist } from '../../../../src/node/paths/keeper-files.ts';
-import { partingLines } from '../../../../src/rack/network/transaction/rollback-script.ts';
+import { partingLines } from '../../../../src/rack/network/transaction/transaction-script.ts';
 import { sh } from '../../../../src/rack/network/transaction/scripts.generated.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
@@ -30,7 +30,7 @@ describe.each(scriptShells)('the wait for a keeper round in $name', (shell) => {
     root.file('Library/LaunchDaemons/dev.meshwright.keeper.plist', '');
     root.recorded('bin/launchctl', launchctl);
     root.tool('bin/sleep', '');
-    const service = serviceValues('dev.meshwright.rollback');
+    const service = serviceValues('dev.meshwright.transaction');
     const functions = sh.quiet({ ...service, keeper_label: keeperLabel, keeper_plist: keeperPlist });
     const { result } = await root.runBody(`${functions}\nquiet || failed not-quiet ''\nchanged`);
     expect(result).toMatchObject(wanted === 'changed' ? changed : { kind: 'failed', slug: wanted });
@@ -59,7 +59,7 @@ describe.each(scriptShells)('a network change whose rollback launchd refuses, in
     );
     expect(result).toMatchObject({ kind: 'failed', slug: 'not-armed', text: 'Input/output error' });
     expect(root.calls().filter((call) => call.startsWith('launchctl bootstrap'))).toHaveLength(3);
-    expect(root.has(`${ours}/rollback/pending`)).toBe(false);
+    expect(root.has(`${ours}/transaction/pending`)).toBe(false);
   });
 });
 

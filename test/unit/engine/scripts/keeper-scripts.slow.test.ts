@@ -185,9 +185,9 @@ describe.each(scriptShells)('a keeper round in $name', (shell) => {
   it('discards data that a confirmed change has made outdated', async () => {
     const root = withNetwork(newRoot(shell), up('en5', own));
     root.file(data, 'address 2 10.77.0.1 0xfffffffc\n');
-    root.file(`${ours}/rollback/confirmed/keeper-confirmed`, '');
+    root.file(`${ours}/transaction/confirmed/keeper-confirmed`, '');
     await round(root, shell);
-    expect([root.calls(), root.has(data), root.has(`${ours}/rollback/confirmed/keeper-confirmed`)]).toEqual([
+    expect([root.calls(), root.has(data), root.has(`${ours}/transaction/confirmed/keeper-confirmed`)]).toEqual([
       [],
       false,
       false,
@@ -210,7 +210,7 @@ describe.each(scriptShells)('a keeper round in $name', (shell) => {
     for (const state of ['pending', 'rolling']) {
       const root = withNetwork(newRoot(shell), up('en5', own));
       root.file(data, 'wired 4096\naddress 2 10.77.0.1 0xfffffffc\n');
-      root.file(`${ours}/rollback/${state}/about`, '');
+      root.file(`${ours}/transaction/${state}/about`, '');
       await round(root, shell);
       expect([state, root.calls(), root.has('../wired')]).toEqual([state, [], false]);
     }

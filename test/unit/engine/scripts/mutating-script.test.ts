@@ -5,7 +5,7 @@ import {
   mutatingScript,
   parseHistory,
   readScriptResult,
-  rollbackPendingExit,
+  transactionPendingExit,
   saysDiskFull,
 } from '../../../../src/node/root-script.ts';
 import { type MacEnd, makeMacRoot, ours } from './mac-root.ts';
@@ -15,7 +15,7 @@ import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
 
-const note = { step: 'studio-1/rollback/settle', verb: 'apply', by: 'ana@desk', config: 'cafe' };
+const note = { step: 'studio-1/transaction/settle', verb: 'apply', by: 'ana@desk', config: 'cafe' };
 const exampleScript = (rootPrefix: string) => ({ rootPrefix, fence: exampleFence, note, body: 'changed' });
 
 describe.each(scriptShells)('a mutating script in $name', (shell) => {
@@ -55,18 +55,18 @@ describe.each(scriptShells)('a mutating script in $name', (shell) => {
     const strange = ['run=r-2\ntoken=7\n', 'run=r-1\ntoken=6\n', 'run=r-1\n', ''];
     for (const [folder, about] of ['pending', 'rolling'].flatMap((one) => strange.map((two) => [one, two] as const))) {
       const root = newRoot(shell);
-      root.file(`${ours}/rollback/${folder}/about`, about);
+      root.file(`${ours}/transaction/${folder}/about`, about);
       const { result, code } = await root.runBody('printf x >"$R/touched"\nchanged');
       expect([result, code]).toEqual([
-        { kind: 'failed', slug: 'rollback-pending', text: expect.any(String) },
-        rollbackPendingExit,
+        { kind: 'failed', slug: 'transaction-pending', text: expect.any(String) },
+        transactionPendingExit,
       ]);
       expect([root.has('touched'), root.has(`${ours}/log/history`)]).toEqual([false, false]);
       const settling = mutatingScript({ ...exampleScript(root.folder), isSettling: true });
       expect((await root.run(settling)).result).toMatchObject({ kind: 'done' });
     }
     const root = newRoot(shell);
-    root.file(`${ours}/rollback/pending/about`, 'run=r-1\ntoken=7\n');
+    root.file(`${ours}/transaction/pending/about`, 'run=r-1\ntoken=7\n');
     expect((await root.runBody('changed')).result).toMatchObject({ kind: 'done' });
   });
 

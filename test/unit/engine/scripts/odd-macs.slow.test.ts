@@ -28,15 +28,15 @@ const settling = (folder: string): string =>
   mutatingScript({
     rootPrefix: folder,
     fence: exampleFence,
-    note: { step: 'studio-1/rollback/settle', verb: 'apply', by: 'ana@desk', config: 'cafe' },
+    note: { step: 'studio-1/transaction/settle', verb: 'apply', by: 'ana@desk', config: 'cafe' },
     isSettling: true,
-    body: scriptBody({ name: 'settle-rollback', args: { run: "r-0's" } }),
+    body: scriptBody({ name: 'settle-transaction', args: { run: "r-0's" } }),
   });
 
 /** The text of a script for the root of a Mac. */
 function textOf(script: string, folder: string): string {
   if (script === 'restart') return inScript(restart, folder);
-  if (script === 'settle-rollback') return settling(folder);
+  if (script === 'settle-transaction') return settling(folder);
   const texts = new Map(everyText(folder));
   return texts.get(`script ${script}`) ?? texts.get(script) ?? '';
 }
@@ -149,7 +149,7 @@ describe('a script on a Mac in an unexpected state', () => {
   });
 });
 
-const rollback = `${ours}/rollback`;
+const changesFolder = `${ours}/transaction`;
 const about = (run: string, step = "studio-1/it's", boot = bootSession): string =>
   `run=${run}\ntoken=7\nstep=${step}\nboot=${boot}\npid=99\nwords=run=${run}\n`;
 /** The files of a network change in one of its states. */
@@ -158,9 +158,9 @@ const change = (
   run: string,
   more: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> => ({
-  [`${rollback}/${state}/about`]: about(run),
-  [`${rollback}/${state}/restore`]: '[ ! -e "$R/../s/stuck" ]',
-  ...Object.fromEntries(Object.entries(more).map(([name, text]) => [`${rollback}/${state}/${name}`, text])),
+  [`${changesFolder}/${state}/about`]: about(run),
+  [`${changesFolder}/${state}/restore`]: '[ ! -e "$R/../s/stuck" ]',
+  ...Object.fromEntries(Object.entries(more).map(([name, text]) => [`${changesFolder}/${state}/${name}`, text])),
 });
 /** A process that ps shows this many times. */
 const alive = (looks: number): Readonly<Record<string, string>> => ({
@@ -170,8 +170,8 @@ printf '%s' "$((n + 1))" >"$s/looks"
 printf 'sh -s\\n'`,
 });
 const moved = (from: string, to: string, names: readonly string[]): readonly string[] => [
-  ...['/', ...names].map((name) => `- OURS/rollback/${from}${name === '/' ? name : `/${name}`}`),
-  ...['/', ...names].map((name) => `+ OURS/rollback/${to}${name === '/' ? name : `/${name}`}`),
+  ...['/', ...names].map((name) => `- OURS/transaction/${from}${name === '/' ? name : `/${name}`}`),
+  ...['/', ...names].map((name) => `+ OURS/transaction/${to}${name === '/' ? name : `/${name}`}`),
 ];
 const parts = ['about', 'restore'];
 
@@ -179,7 +179,7 @@ describe('the confirmation of a network change', () => {
   it.each<readonly [string, OddMac, string, number, readonly string[]]>([
     ['does nothing for a confirmed change', { files: change('confirmed', 'r-1') }, 'unchanged', 0, []],
     ['fails if the node knows no such change', {}, 'no-transaction: the node knows of no such change', 0, []],
-    ["fails for another run's change", { files: change('pending', 'r-2') }, 'rollback-pending', 0, []],
+    ["fails for another run's change", { files: change('pending', 'r-2') }, 'transaction-pending', 0, []],
     [
       'fails if the change was rolled back',
       { files: change('rolled', 'r-1') },
@@ -199,14 +199,14 @@ describe('the confirmation of a network change', () => {
       { files: change('pending', 'r-1') },
       'rolled-back: the change was not confirmed in time, so the node restored its network',
       0,
-      [...moved('pending', 'rolled', parts), '+ OURS/rollback/rolled/pid'],
+      [...moved('pending', 'rolled', parts), '+ OURS/transaction/rolled/pid'],
     ],
     [
       'waits for the script, then rolls back its unfinished change',
       { files: change('pending', 'r-1'), tools: alive(3) },
       'rolled-back: the change was not confirmed in time, so the node restored its network',
       3,
-      [...moved('pending', 'rolled', parts), '+ OURS/rollback/rolled/pid'],
+      [...moved('pending', 'rolled', parts), '+ OURS/transaction/rolled/pid'],
     ],
     [
       'fails while the rollback is still running',
@@ -223,7 +223,7 @@ describe('the confirmation of a network change', () => {
 
 describe('settling an abandoned network change', () => {
   const run = "r-0's";
-  const rolled = (from: string): readonly string[] => [...moved(from, 'rolled', parts), '+ OURS/rollback/rolled/pid'];
+  const rolled = (from: string): readonly string[] => [...moved(from, 'rolled', parts), '+ OURS/transaction/rolled/pid'];
   it.each<readonly [string, OddMac, string, number, readonly string[]]>([
     ['does nothing if there is no change', {}, 'unchanged', 0, []],
     ["does nothing about another run's change", { files: change('pending', 'r-2') }, 'unchanged', 0, []],
@@ -246,7 +246,7 @@ describe('settling an abandoned network change', () => {
       { files: change('pending', run, { verdict: '0' }), tools: alive(3) },
       'changed',
       0,
-      [...rolled('pending'), '- OURS/rollback/pending/verdict', '+ OURS/rollback/rolled/verdict'],
+      [...rolled('pending'), '- OURS/transaction/pending/verdict', '+ OURS/transaction/rolled/verdict'],
     ],
     [
       'waits for a rollback that is already running',
@@ -256,13 +256,13 @@ describe('settling an abandoned network change', () => {
       rolled('rolling'),
     ],
   ])('%s', async (_, odd, said, sleeps, leaves) => {
-    const [seen, waited, paths] = await runOn('settle-rollback', odd);
+    const [seen, waited, paths] = await runOn('settle-transaction', odd);
     expect([seen, waited, [...paths].sort()]).toEqual([said, sleeps, [...leaves].sort()]);
   });
 
   it('records a partial rollback in the history', async () => {
-    const { mac } = newMac('settle-rollback', { files: { ...change('pending', run), '../s/stuck': '' } });
-    await mac.run(textOf('settle-rollback', mac.root.folder));
+    const { mac } = newMac('settle-transaction', { files: { ...change('pending', run), '../s/stuck': '' } });
+    await mac.run(textOf('settle-transaction', mac.root.folder));
     expect(mac.root.read(`${ours}/log/history`)).toMatch(/^at=1795250000 run=r-0's result=partly-rolled-back\n/);
   });
 });

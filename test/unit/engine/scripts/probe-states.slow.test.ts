@@ -20,7 +20,7 @@ const scripts: Readonly<Record<string, unknown>> = {
   'probe of ranks': placementRanks.ask[2],
   'probe of devices': rdmaPortsScript,
 };
-/** States by probe or job and title. A path below `@` is in meshwright's folder; `../r` becomes its rollback folder. */
+/** States by probe or job and title. A path below `@` is in meshwright's folder; `../r` becomes its folder of transactions. */
 const states: Readonly<Record<string, Readonly<Record<string, NodeState>>>> = JSON.parse(
   readFileSync(new URL('../../../cases/probe-states.json', import.meta.url), 'utf8').replaceAll('"@/', `"${ours}/`),
 );
@@ -29,7 +29,7 @@ const texts = new Map(everyText(''));
 // What a probe or a job prints, calls and leaves is on the golden page.
 for (const [name, rows] of Object.entries(states)) {
   const table = tableOf(`the ${name}`, common);
-  const script = `cd "$R/.."; HOME=$R/home; mv r "$b/rollback" 2>/dev/null; (${scripts[name]}) >&2; unchanged`;
+  const script = `cd "$R/.."; HOME=$R/home; mv r "$b/transaction" 2>/dev/null; (${scripts[name]}) >&2; unchanged`;
   const text = texts.get(name);
   const job = text === undefined ? {} : { 'job/run': text };
   for (const [title, state] of Object.entries(rows)) table(title, script).in(job, state).ends('unchanged');

@@ -29,7 +29,7 @@ import { type Fence, historyCommand, mutatingScript } from '../../../../src/node
 import { installAccessCommand, ruleText } from '../../../../src/rack/access/install-access-script.ts';
 import { restartBody } from '../../../../src/rack/boot/restart-script.ts';
 import { keepText } from '../../../../src/rack/keeper/program-script.ts';
-import { restoreText, rollText, touchedNetwork } from '../../../../src/rack/network/transaction/rollback-script.ts';
+import { restoreText, rollText, touchedNetwork } from '../../../../src/rack/network/transaction/transaction-script.ts';
 import { launchRankScript } from '../../../../src/rack/placement/launched-program-script.ts';
 import {
   rankLogCommand,
@@ -129,7 +129,7 @@ const scripts: ScriptArgs = {
   'return-daemon': { label: 'io.exo.networksetup', load: true },
   'clear-node': { labels: ['dev.meshwright.keeper'], models: false },
   'withdraw-node': {},
-  'settle-rollback': { run: "r-0's" },
+  'settle-transaction': { run: "r-0's" },
   'prepare-staging': { tree: exampleModel, user: 'mesh' },
   'publish-tree': { tree: exampleModel, jobs: [exampleDigest] },
   'switch-runtime': { tree: exampleRuntime },

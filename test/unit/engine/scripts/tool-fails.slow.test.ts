@@ -15,7 +15,7 @@ const newRoot = removedAfter((script: string) => {
 });
 
 /** Scripts with real processes or several parties, which have separate tests. */
-const apart = new Set(['settle-rollback', 'stop-rank', 'restore-value', 'drain-endpoint']);
+const apart = new Set(['settle-transaction', 'stop-rank', 'restore-value', 'drain-endpoint']);
 const values = baselineValues.filter(({ restore }) => restore !== undefined).map(({ key }) => `restore-value ${key}`);
 const names = [
   ...everyText('')

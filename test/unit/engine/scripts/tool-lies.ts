@@ -344,7 +344,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'launchctl enable': { ...launchctl('absent', 'disabled'), files: theirs },
     'launchctl bootstrap': { ...launchctl('absent'), files: theirs },
   },
-  'settle-rollback': {
+  'settle-transaction': {
     'launchctl bootout': {
       needless: 'the rollback stops itself with this call, and its plist has already been removed',
     },

@@ -13,15 +13,15 @@ const change = (call: NetworkCall): string => transactionBody({ call, seconds: 6
 const move = change(last('en3'));
 const keep = change(last('en0'));
 const confirm = confirmBody({ fence, note });
-const settle: ScriptCall = { name: 'settle-rollback', args: { run: fence.run } };
-const rollback = `${ours}/rollback`;
-const daemon = 'Library/LaunchDaemons/dev.meshwright.rollback.plist';
-const service = '../launchd/dev.meshwright.rollback';
+const settle: ScriptCall = { name: 'settle-transaction', args: { run: fence.run } };
+const changesFolder = `${ours}/transaction`;
+const daemon = 'Library/LaunchDaemons/dev.meshwright.transaction.plist';
+const service = '../launchd/dev.meshwright.transaction';
 const keeperData = `${ours}/keeper/data`;
 const about = (more: object = {}): string =>
   lines({ run: fence.run, token: fence.token, step: note.step, boot: bootSession, pid: 4711, words: 'w', ...more });
-const inState = (path: string, text = '') => at(`${rollback}/${path}`, text);
-const noState = (...paths: readonly string[]) => gone(...paths.map((path) => `${rollback}/${path}`));
+const inState = (path: string, text = '') => at(`${changesFolder}/${path}`, text);
+const noState = (...paths: readonly string[]) => gone(...paths.map((path) => `${changesFolder}/${path}`));
 /** A transaction of the run in a folder, whose restored settings are the file `restored`. */
 const transaction = (state: string, more: object = {}) => ({
   ...{ ...inState(`${state}/about`, about(more)), ...inState(`${state}/restore`, ': >"$R/restored"') },
@@ -31,7 +31,7 @@ const [pending, rolling] = [transaction('pending'), transaction('rolling')];
 const verdict = inState('pending/verdict', '0\n');
 const pendingEarlier = transaction('pending', { boot: 'x' });
 const unknown = 'no-transaction: the node knows of no such change';
-const unsettled = 'rollback-pending: a previous network change must be settled first';
+const unsettled = 'transaction-pending: a previous network change must be settled first';
 const alive = at('bin/ps', "printf '/bin/sh -s\\n'");
 const dead = at('bin/ps', 'exit 1');
 const disarmed = { [daemon]: null, [service]: null };
@@ -107,7 +107,7 @@ second('reports a rollback that was interrupted', confirm)
   .ends('rolling-back: the node is still restoring its network', gone('restored'));
 second('reports a folder without a description', confirm).in(inState('rolled/')).ends(unknown);
 
-const settled = tableOf('settle-rollback', common);
+const settled = tableOf('settle-transaction', common);
 settled('changes nothing without a change', settle).ends('unchanged');
 settled('rolls back the change of a dead script', settle).in(pending, dead).ends('changed', rolledBack);
 settled('rolls back a change that is not confirmed', settle).in(pending, verdict, alive).ends('changed', rolledBack);
@@ -117,7 +117,7 @@ settled('rolls back a change of an earlier boot session', settle)
 settled('fails if a rollback does not end', settle)
   .in(rolling, alive)
   .ends('still-changing: process 4711 is still working on it', gone('restored'));
-settled('leaves the change of another run', { name: 'settle-rollback', args: { run: 'r-other' } })
+settled('leaves the change of another run', { name: 'settle-transaction', args: { run: 'r-other' } })
   .in(pending, dead)
   .ends('unchanged', gone('restored'), at(daemon, 'plist'));
 settled('leaves a confirmed change', settle).in(transaction('confirmed'), dead).ends('unchanged', gone('restored'));

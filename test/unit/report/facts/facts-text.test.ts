@@ -109,7 +109,7 @@ const changes: RackChanges = {
       ],
       jobs: [{ key: 'abc', fields: { state: 'running', model: 'kimi-k2' } }],
       leases: [{ fields: { owner: 'ana', verb: 'apply' } }],
-      rollbacks: [{ state: 'pending', fields: { run: 'r-1', step: 'studio-1/address' } }],
+      transactions: [{ state: 'pending', fields: { run: 'r-1', step: 'studio-1/address' } }],
       baseline: {
         values: [{ key: 'power', text: 'sleep 1' }, { key: 'bridge' }],
         daemons: [{ label: 'io.exo.networksetup', wasLoaded: true, isMoved: true }],

@@ -270,9 +270,9 @@ export function partingLines(call: NetworkCall): string {
 done <${data}`;
 }
 
-const rollbackLabel = 'dev.meshwright.rollback';
+const transactionLabel = 'dev.meshwright.transaction';
 
-const rollbackPlist = below(place.launchDaemons, `${rollbackLabel}.plist`);
+const transactionPlist = below(place.launchDaemons, `${transactionLabel}.plist`);
 
 /** Seconds to wait for a script that is still changing the network before the script is killed. */
 const changeSeconds = 60;
@@ -298,9 +298,9 @@ const putback = `putback() {
  * @see launchd.plist(5): RunAtLoad, and no KeepAlive; launchctl(1): bootout also stops the job that calls it
  */
 export const rollText = `{
-${daemonPrologue(below(place.rollback, 'roll'))}
+${daemonPrologue(below(place.transaction, 'roll'))}
 b=${pathWord(place.ours)}
-${sh.rollback({ rb: place.rollback })}
+${sh.transaction({ rb: place.transaction })}
 ${putback}
 if about "$rb/pending" && isnow; then
   case $an in ('' | *[!0-9.]*) an=0 ;; esac
@@ -316,9 +316,9 @@ else
   claim "$rb/pending" "$rb/rolling"
 fi
 [ ! -d "$rb/rolling" ] || putback
-${pathWord(tool.rm)} -f ${pathWord(rollbackPlist)}
+${pathWord(tool.rm)} -f ${pathWord(transactionPlist)}
 n=0
-until ${pathWord(tool.launchctl)} bootout system/${rollbackLabel} || [ "$n" -ge 10 ]; do
+until ${pathWord(tool.launchctl)} bootout system/${transactionLabel} || [ "$n" -ge 10 ]; do
   n=$((n + 1))
   ${pathWord(tool.sleep)} 1
 done
@@ -326,21 +326,21 @@ exit 0
 } </dev/null >/dev/null 2>&1
 `;
 
-/** The values for `rollback.sh` and `arm.sh`. */
+/** The values for `transaction.sh` and `arm.sh`. */
 const values = {
-  ...serviceValues(rollbackLabel),
-  rb: place.rollback,
+  ...serviceValues(transactionLabel),
+  rb: place.transaction,
   roll: rollText,
-  rollback_plist: rollbackPlist,
+  transaction_plist: transactionPlist,
   keeper_label: keeperLabel,
   keeper_plist: keeperPlist,
   keeper_data: keeperData,
   outdated_mark: outdatedMark,
 };
 
-export const settleRollback = ({ run }: ScriptArgs['settle-rollback']): string =>
+export const settleTransaction = ({ run }: ScriptArgs['settle-transaction']): string =>
   `${putback}
-${sh.settleRollback({ ...values, run })}`;
+${sh.settleTransaction({ ...values, run })}`;
 
 /** One transaction of one run. */
 export interface TransactionNote {

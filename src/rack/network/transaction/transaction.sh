@@ -22,7 +22,7 @@ about() {
 isalive() {
   case $1 in ('' | *[!0-9]*) return 1 ;; esac
   case $("$R/bin/ps" -ww -o command= -p "$1" 2>/dev/null) in
-    (*'sh -s'* | *'rollback/roll'*) return 0 ;;
+    (*'sh -s'* | *'transaction/roll'*) return 0 ;;
   esac
   return 1
 }
