@@ -75,7 +75,7 @@ function layOut(lock: ClusterLock): readonly Line[] {
   const links = sortedEntries(lock.links).map(([link, network]) => pair([link, networkText(network)]));
   const runtimes = sortedEntries(lock.runtimes).map(([name, archive]) => pair([name, content(archive)]));
   const files = sortedEntries(lock.runtimeFiles ?? {}).map(([name, file]) => pair([name, content(file)]));
-  const takenBack = sortedEntries(lock.takenBack ?? {}).map(([name, { to, from }]) => pair([name, `${to} ${from}`]));
+  const rolledBack = sortedEntries(lock.rolledBack ?? {}).map(([name, { to, from }]) => pair([name, `${to} ${from}`]));
   const models = sortedEntries(lock.models).flatMap(modelLines);
   const shapes = sortedEntries(lock.shapes ?? {}).flatMap(shapeLines);
   return [
@@ -90,7 +90,7 @@ function layOut(lock: ClusterLock): readonly Line[] {
     ...section('runtimes', runtimes),
     ...section('releases', sortedEntries(lock.releases ?? {}).map(pair)),
     ...section('runtimeFiles', files),
-    ...section('takenBack', takenBack),
+    ...section('rolledBack', rolledBack),
     ...section('runtimeKeys', sortedEntries(lock.runtimeKeys ?? {}).flatMap(keysLines)),
     ...section('models', models),
     ...section('shapes', shapes),

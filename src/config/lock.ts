@@ -4,7 +4,7 @@ import { type FindingPlace, type KeysByDriver, repeats } from '../desired/rules/
 import { parseKeys } from '../desired/settle/settle-runtime.ts';
 import { parseShape } from '../desired/settle/shape-text.ts';
 import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
-import type { ClusterLock, KeptKeys, LockedArchive, LockedShape, PinnedKey, TakenBack } from '../model/cluster-lock.ts';
+import type { ClusterLock, KeptKeys, LockedArchive, LockedShape, PinnedKey, RolledBack } from '../model/cluster-lock.ts';
 import type { Ipv4Network } from '../model/desired.ts';
 import { digest } from '../model/digest.ts';
 import type { LockDocument } from '../model/files.generated.ts';
@@ -35,7 +35,7 @@ function lockedThings(
       withdrawing: sections.withdrawing && [...new Set(sections.withdrawing)].sort(),
       releases: sections.releases,
       runtimeFiles: sections.runtimeFiles && eachValue(sections.runtimeFiles, readContent),
-      takenBack: sections.takenBack && eachValue(sections.takenBack, readTakenBack),
+      rolledBack: sections.rolledBack && eachValue(sections.rolledBack, readRolledBack),
       runtimeKeys:
         sections.runtimeKeys &&
         eachValue(sections.runtimeKeys, (lines) => lines.flatMap((line) => readRuntimeKeys(line, drivers))),
@@ -52,7 +52,7 @@ function lockedThings(
 const eachValue = <T, U>(map: Readonly<Record<string, T>>, follow: (value: T) => U): Readonly<Record<string, U>> =>
   Object.fromEntries(Object.entries(map).map(([name, value]) => [name, follow(value)]));
 
-function readTakenBack(text: string): TakenBack {
+function readRolledBack(text: string): RolledBack {
   const [to = '', from = ''] = text.split(' ');
   return { to: digest(to), from: digest(from) };
 }

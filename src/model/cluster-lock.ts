@@ -20,7 +20,7 @@ export interface PinnedKey extends HostKey {
 export type LockedArchive = Omit<TreeFile, 'path'>;
 
 /** A runtime's rollback to an older version. */
-export interface TakenBack {
+export interface RolledBack {
   readonly to: Digest;
   /** The archive's version at that time; a different archive ends the rollback. */
   readonly from: Digest;
@@ -92,7 +92,7 @@ export interface ClusterLock extends HostKeyLock {
   /** Extra files of runtimes, by `<runtime>/<name>`; default: none. */
   readonly runtimeFiles?: Readonly<Record<string, LockedArchive>>;
   /** Runtimes rolled back to an older version, by name; default: none. */
-  readonly takenBack?: Readonly<Record<string, TakenBack>>;
+  readonly rolledBack?: Readonly<Record<string, RolledBack>>;
   /**
    * The keys of each runtime's last versions, newest last, so that `rollback` starts an older version as before. Absent
    * in locks of older meshwright versions.

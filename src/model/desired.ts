@@ -128,7 +128,7 @@ export interface RuntimeSource {
   /** Digest of the resulting tree; absent until settled. If only the archive affects it, the archive's digest. */
   readonly digest?: Digest;
   /** The archive's version, if the runtime was rolled back; {@link digest} is then the older version. */
-  readonly takenBackFrom?: Digest;
+  readonly rolledBackFrom?: Digest;
   /** Present if the digest is unknown: the source that could not be read. */
   readonly unread?: UnreadArchive;
   /** Set if the runtime was rolled back but the lock lacks that version's keys, so that the file's keys are used. */

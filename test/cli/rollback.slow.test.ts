@@ -90,7 +90,7 @@ describe('rollback', () => {
     expect(await inUse()).toEqual([older, older]);
 
     const again = await apply();
-    expect([again.code, codesOf(json(again))]).toEqual([0, ['runtime/taken-back']]);
+    expect([again.code, codesOf(json(again))]).toEqual([0, ['runtime/rolled-back']]);
     expect([await inUse(), await pending()]).toEqual([[older, older], []]);
   });
 

@@ -119,7 +119,7 @@ inTurn(0, 3)('the commands that nodes receive', { timeout: patience }, () => {
     const from = version();
     if (older === undefined || from === undefined || older === from)
       throw new Error('the node does not have two versions');
-    rack.relock((lock): ClusterLock => ({ ...lock, takenBack: { reference: { from, to: older } } }));
+    rack.relock((lock): ClusterLock => ({ ...lock, rolledBack: { reference: { from, to: older } } }));
     await declare(rack, newer);
     const only = ['runtime', 'placement'] as const;
     await expectTranscript(rack, 'rolled-back-runtime', [['rollback', { goal: { kind: 'converge', only } }]]);

@@ -3,7 +3,7 @@ import { everyNode } from '../../desired/layouts.ts';
 import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/settle-runtime.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { keysByDriver } from '../../drivers/registry.ts';
-import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
+import type { ClusterLock, RolledBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { KeptTree } from '../../model/facts/fact-values.ts';
@@ -37,7 +37,7 @@ export const rollback: VerbBody = async (run) => {
   const runtime = wantedRuntime(run, cluster.fleet);
   const nodes = usersOf(cluster.fleet, runtime);
   const ways = openTargets(run, cluster.opened);
-  const from = runtime.takenBackFrom ?? runtime.digest;
+  const from = runtime.rolledBackFrom ?? runtime.digest;
   if (from === undefined) throw new Error(`${runtime.name} is settled`);
   const users = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));
   const back = isUndo
@@ -47,7 +47,7 @@ export const rollback: VerbBody = async (run) => {
   if (back !== undefined) refuseOtherDriver(cluster, runtime, back.to);
   let isLockWritten: boolean | undefined;
   const keep = async (): Promise<void> => {
-    isLockWritten ??= await changeLock(cluster.lockPlace, (now) => withTakenBack(now, runtime.name, back));
+    isLockWritten ??= await changeLock(cluster.lockPlace, (now) => withRolledBack(now, runtime.name, back));
   };
   let hasRun = true;
   const ended = await actOn(
@@ -78,11 +78,11 @@ export const rollback: VerbBody = async (run) => {
 function unchangedTexts(
   cluster: SettledCluster,
   runtime: DesiredRuntime,
-  back: TakenBack | undefined,
+  back: RolledBack | undefined,
 ): readonly Prose[] {
-  const { name, digest, takenBackFrom } = runtime;
+  const { name, digest, rolledBackFrom } = runtime;
   const closing = closingText(cluster, runtime, back);
-  if (takenBackFrom === undefined)
+  if (rolledBackFrom === undefined)
     return back === undefined ? [`${name} already has its archive's version.`] : [closing];
   return back === undefined || back.to !== digest
     ? [closing]
@@ -124,14 +124,14 @@ function usersOf({ nodes, placements }: DesiredFleet, { name }: DesiredRuntime):
 function withVersion(
   { fleet, lock, opened }: SettledCluster,
   { name }: DesiredRuntime,
-  { to, from }: TakenBack,
+  { to, from }: RolledBack,
 ): DesiredFleet {
   const ofFile = opened.fleet.runtimes.find((one) => one.name === name);
   const runtimes = fleet.runtimes.map((one): DesiredRuntime => {
     if (one.name !== name || ofFile === undefined) return one;
     const keys = keysOf(ofFile, keysByDriver);
-    const { takenBackFrom: _, hasFileKeys: __, ...plain } = keys === undefined ? one : withKeys(one, keys);
-    return to === from ? { ...plain, digest: to } : withKeptKeys({ ...plain, digest: to, takenBackFrom: from }, lock);
+    const { rolledBackFrom: _, hasFileKeys: __, ...plain } = keys === undefined ? one : withKeys(one, keys);
+    return to === from ? { ...plain, digest: to } : withKeptKeys({ ...plain, digest: to, rolledBackFrom: from }, lock);
   });
   return { ...fleet, runtimes };
 }
@@ -145,13 +145,13 @@ function refuseOtherDriver({ lock }: SettledCluster, { name, driver }: DesiredRu
   throw failure('rollback/no-version', { subject: runtimeSubject(name), detail, hint });
 }
 
-function withTakenBack({ takenBack, ...lock }: ClusterLock, name: string, back: TakenBack | undefined): ClusterLock {
-  const others = Object.entries(takenBack ?? {}).filter(([other]) => other !== name);
+function withRolledBack({ rolledBack, ...lock }: ClusterLock, name: string, back: RolledBack | undefined): ClusterLock {
+  const others = Object.entries(rolledBack ?? {}).filter(([other]) => other !== name);
   const entries = back === undefined ? others : [...others, [name, back] as const];
-  return entries.length === 0 ? lock : { ...lock, takenBack: Object.fromEntries(entries) };
+  return entries.length === 0 ? lock : { ...lock, rolledBack: Object.fromEntries(entries) };
 }
 
-function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, back: TakenBack | undefined): Prose {
+function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, back: RolledBack | undefined): Prose {
   return back === undefined
     ? `${lockPlace.shown} has the version of the archive for ${listText([name])} again.`
     : prose`${lockPlace.shown} keeps ${name} at this version until the file names a different archive. Commit ${lockPlace.shown}. To undo: ${meshwright('rollback', name, '--undo')}`;
@@ -177,11 +177,11 @@ export function olderVersion({ runtime, nodes, to }: OlderWish, observation: Fle
     kept.every(({ trees }) => trees.kind === 'known' && trees.value.some(isIt));
   const all = new Set(kept.flatMap(({ trees }) => (seenValue(trees) ?? []).flatMap(({ whole }) => whole ?? [])));
   const isMeant = (whole: Digest): boolean => to === undefined || whole.startsWith(to);
-  const begun = runtime.takenBackFrom === undefined ? undefined : runtime.digest;
+  const begun = runtime.rolledBackFrom === undefined ? undefined : runtime.digest;
   const isThere = isOnEvery(({ whole, isCurrent }) => isCurrent && whole === begun);
   if (begun !== undefined && isMeant(begun) && !isThere) return begun;
   const found = [...all]
-    .filter((version) => version !== runtime.digest && version !== runtime.takenBackFrom)
+    .filter((version) => version !== runtime.digest && version !== runtime.rolledBackFrom)
     .filter((version) => isOnEvery(({ whole, state }) => whole === version && state === 'intact'))
     .filter(isMeant);
   const [first, ...others] = found.toSorted();

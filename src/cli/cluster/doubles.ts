@@ -136,14 +136,14 @@ export function withoutDoubled(lock: ClusterLock, doubles: readonly Doubled[]): 
   const names = new Set(doubles.map(({ program }) => program.name));
   const others = <T>(of: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
     Object.fromEntries(Object.entries(of).filter(([name]) => !names.has(name.split('/')[0] ?? '')));
-  const { runtimes, releases, runtimeFiles, takenBack } = lock;
+  const { runtimes, releases, runtimeFiles, rolledBack } = lock;
   return {
     ...lock,
     runtimes: others(runtimes),
     ...given({
       releases: releases && others(releases),
       runtimeFiles: runtimeFiles && others(runtimeFiles),
-      takenBack: takenBack && others(takenBack),
+      rolledBack: rolledBack && others(rolledBack),
     }),
   };
 }

@@ -80,7 +80,7 @@ export async function settleCluster(
   const isNew = (name: string): boolean => {
     const runtime = settled.fleet.runtimes.find((one) => one.name === name);
     const file = base.opened.fleet.runtimes.find((one) => one.name === name);
-    const kept = keptKeys(base.lock, name, runtime?.takenBackFrom ?? runtime?.digest);
+    const kept = keptKeys(base.lock, name, runtime?.rolledBackFrom ?? runtime?.digest);
     return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file, keysByDriver));
   };
   refuseErrors([...settled.diagnostics, ...(await missingPrograms(base.opened, run.signal, isNew))]);
@@ -181,7 +181,7 @@ export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): C
     ...given({
       releases: merged(simulated.releases, committed.releases),
       runtimeFiles: merged(simulated.runtimeFiles, committed.runtimeFiles),
-      takenBack: merged(committed.takenBack, simulated.takenBack),
+      rolledBack: merged(committed.rolledBack, simulated.rolledBack),
       runtimeKeys: merged(committed.runtimeKeys, simulated.runtimeKeys),
       shapes: merged(simulated.shapes, committed.shapes),
     }),

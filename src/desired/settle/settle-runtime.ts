@@ -1,6 +1,6 @@
 import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { ClusterLock, KeptKeys, LockedArchive, RuntimeKeys, TakenBack } from '../../model/cluster-lock.ts';
+import type { ClusterLock, KeptKeys, LockedArchive, RolledBack, RuntimeKeys } from '../../model/cluster-lock.ts';
 import type {
   BuiltProgram,
   DesiredRuntime,
@@ -38,7 +38,7 @@ export interface SettledRuntime<R extends RuntimeSource = RuntimeSource> extends
   /** The URL of its archive in the lock, if nodes download it. */
   readonly lockedRelease?: string;
   /** The older version to which the runtime was rolled back, while the rollback is in effect. */
-  readonly takenBack?: TakenBack;
+  readonly rolledBack?: RolledBack;
 }
 
 /** Adds the digests of a runtime's files: from this computer if they were read here, otherwise from the lock. */
@@ -62,10 +62,10 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
   };
   const digest = runtimeDigest(wanted);
   const [unread] = all.flatMap(({ failure }) => failure ?? []);
-  const back = own(lock.takenBack, runtime.name);
+  const back = own(lock.rolledBack, runtime.name);
   return {
     wanted: { ...versioned(wanted, digest, back), ...given({ unread }) },
-    ...(back === undefined || isOver(back, digest) ? {} : { takenBack: back }),
+    ...(back === undefined || isOver(back, digest) ? {} : { rolledBack: back }),
     ...given({ locked: main.now ?? main.kept, lockedRelease: main.release }),
     lockedExtras: Object.fromEntries([
       ...(source?.now === undefined ? [] : [[source.name, source.now] as const]),
@@ -86,13 +86,13 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
 }
 
 /** A different archive ends a rollback; an archive that could not be read does not. */
-const isOver = ({ from }: TakenBack, digest: Digest | undefined): boolean => digest !== undefined && digest !== from;
+const isOver = ({ from }: RolledBack, digest: Digest | undefined): boolean => digest !== undefined && digest !== from;
 
-function versioned<R extends RuntimeSource>(wanted: R, digest: Digest | undefined, back: TakenBack | undefined): R {
+function versioned<R extends RuntimeSource>(wanted: R, digest: Digest | undefined, back: RolledBack | undefined): R {
   if (digest === undefined) return wanted;
   return back === undefined || isOver(back, digest)
     ? { ...wanted, digest }
-    : { ...wanted, digest: back.to, takenBackFrom: digest };
+    : { ...wanted, digest: back.to, rolledBackFrom: digest };
 }
 
 function settleExtra(runtime: string, extra: RuntimeExtra, { lock, sources, baseFolder }: TreeSources) {
@@ -292,19 +292,19 @@ export const keysOf = (runtime: DesiredRuntime, drivers: KeysByDriver): RuntimeK
 
 /** Returns a runtime with another version's keys instead of the file's keys. */
 export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRuntime {
-  const { name, archive, release, builds, sha256, sizeBytes, extras, digest, takenBackFrom } = runtime;
+  const { name, archive, release, builds, sha256, sizeBytes, extras, digest, rolledBackFrom } = runtime;
   const source: RuntimeSource = {
     name,
     archive,
     extras,
-    ...given({ release, builds, sha256, sizeBytes, digest, takenBackFrom }),
+    ...given({ release, builds, sha256, sizeBytes, digest, rolledBackFrom }),
   };
   return { ...source, ...keys };
 }
 
 /** Gives a rolled-back runtime the keys of its version, if the lock has them. Other runtimes are returned unchanged. */
 export function withKeptKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'runtimeKeys'>): DesiredRuntime {
-  if (runtime.takenBackFrom === undefined) return runtime;
+  if (runtime.rolledBackFrom === undefined) return runtime;
   const keys = keptKeys(lock, runtime.name, runtime.digest);
   return keys?.driver === runtime.driver ? withKeys(runtime, keys) : { ...runtime, hasFileKeys: true };
 }
@@ -320,7 +320,7 @@ export function lockedKeys(
   drivers: KeysByDriver,
 ): readonly KeptKeys[] {
   const before = own(lock.runtimeKeys, runtime.name) ?? [];
-  const of = runtime.takenBackFrom ?? runtime.digest;
+  const of = runtime.rolledBackFrom ?? runtime.digest;
   const keys = keysOf(runtime, drivers);
   if (of === undefined || keys === undefined) return before;
   const known = before.find((one) => one.of === of)?.keys;

@@ -104,7 +104,7 @@ export function settleFleet(
     lock,
   );
   const versions = listed.map(({ runtime }) => [runtime.name, lockedKeys(runtime, lock, drivers)] as const);
-  const { releases: _____, runtimeFiles: _, shapes: __, takenBack: ___, runtimeKeys: ____, ...kept } = lock;
+  const { releases: _____, runtimeFiles: _, shapes: __, rolledBack: ___, runtimeKeys: ____, ...kept } = lock;
   const newLock: ClusterLock = {
     ...kept,
     links: links.links,
@@ -116,8 +116,8 @@ export function settleFleet(
         lockedByName(programs.map(({ wanted, lockedRelease: locked }) => ({ wanted, ...given({ locked }) }))),
       ),
       runtimeFiles: unlessEmpty(Object.assign({}, ...programs.map((one) => one.lockedExtras))),
-      takenBack: unlessEmpty(
-        lockedByName(programs.map(({ wanted, takenBack: locked }) => ({ wanted, ...given({ locked }) }))),
+      rolledBack: unlessEmpty(
+        lockedByName(programs.map(({ wanted, rolledBack: locked }) => ({ wanted, ...given({ locked }) }))),
       ),
       runtimeKeys: unlessEmpty(Object.fromEntries(versions.filter(([, all]) => all.length > 0))),
       shapes: shaped.shapes,

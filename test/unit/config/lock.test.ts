@@ -28,7 +28,7 @@ const whole: ClusterLock = {
   },
   formerNetworks: { '10.77.0.8/30': 'a:4 <-> d:2' },
   runtimes: { reference: { sha256: sha('a'), sizeBytes: 123_456 } },
-  takenBack: { reference: { to: sha('e'), from: sha('a') } },
+  rolledBack: { reference: { to: sha('e'), from: sha('a') } },
   models: {
     kimi: {
       source: 'hf:acme/kimi',
@@ -103,7 +103,7 @@ formerNetworks:
   "10.77.0.8/30": "a:4 <-> d:2"
 runtimes:
   "reference": "${sha('a')} 123456"
-takenBack:
+rolledBack:
   "reference": "${sha('e')} ${sha('a')}"
 models:
   "kimi":

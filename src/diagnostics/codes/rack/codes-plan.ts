@@ -91,7 +91,7 @@ export const planCodes = {
       'The address belongs to a Thunderbolt receptacle or to the Thunderbolt Bridge. Changing that interface would cut the connection, and meshwright could not restore it.',
     hint: "Reach the node over Ethernet or Wi-Fi: change the node's host in the file.",
   },
-  'runtime/taken-back': {
+  'runtime/rolled-back': {
     severity: 'notice',
     summary: "A runtime's desired version is older than the version in its archive.",
     cause:

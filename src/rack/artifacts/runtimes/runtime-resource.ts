@@ -222,8 +222,8 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
 /** Nodes that lack the version to which a runtime was rolled back. Its archive is gone, so apply cannot install it. */
 const versionGone = ({ desired, targets }: View): readonly Blocker[] =>
   targets.flatMap((target) =>
-    runtimesOn(desired, target).flatMap(({ name, digest, takenBackFrom }) => {
-      if (takenBackFrom === undefined) return [];
+    runtimesOn(desired, target).flatMap(({ name, digest, rolledBackFrom }) => {
+      if (rolledBackFrom === undefined) return [];
       const tree = treeOf('runtime', name, digest);
       const versions = treesOf(target, tree);
       if (versions.kind === 'unknown' || isIntact(versions.value, tree)) return [];
@@ -238,14 +238,14 @@ const unknownKeys =
   " The lock does not record this version's keys (`program`, `version`, `command` and others), so the current keys in the file are used.";
 
 /** Runtimes that `rollback` set to a version older than their archive's. */
-const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
-  desired.runtimes.flatMap(({ name, digest, takenBackFrom, hasFileKeys }) =>
-    digest === undefined || takenBackFrom === undefined
+const rolledBackNotices = ({ desired }: View): readonly Diagnostic[] =>
+  desired.runtimes.flatMap(({ name, digest, rolledBackFrom, hasFileKeys }) =>
+    digest === undefined || rolledBackFrom === undefined
       ? []
       : [
-          diagnose('runtime/taken-back', {
+          diagnose('runtime/rolled-back', {
             subject: runtimeSubject(name),
-            detail: prose`The desired version of ${named(name)} is ${shortDigest(digest)}, which is older than its archive's version ${shortDigest(takenBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
+            detail: prose`The desired version of ${named(name)} is ${shortDigest(digest)}, which is older than its archive's version ${shortDigest(rolledBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
             hint: prose`To use the newer version again: ${meshwright('rollback', name, '--undo')}. Or set a different archive in the file.`,
           }),
         ],
@@ -265,7 +265,7 @@ export const runtime: Resource = {
       unreadBlockers('runtime', runtimesOn(view.desired, target), target.desired.name),
     ),
   ],
-  notices: takenBackNotices,
+  notices: rolledBackNotices,
 };
 
 /**

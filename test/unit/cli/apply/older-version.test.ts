@@ -70,7 +70,7 @@ describe('the version to roll back to', () => {
   });
 
   it('is the same again if a rollback was interrupted, and never the version being left', () => {
-    const back: DesiredRuntime = { ...runtime, digest: before, takenBackFrom: now };
+    const back: DesiredRuntime = { ...runtime, digest: before, rolledBackFrom: now };
     const begun = [tree(now), tree(before)];
     const done = [tree(now, { isCurrent: false }), tree(before, { isCurrent: true })];
     expect(found(done, begun, undefined, back)).toBe(before);

@@ -101,10 +101,10 @@ describe('the name of a version', () => {
 });
 
 describe('a rolled-back runtime', () => {
-  const back: DesiredRuntime = { ...newExo, digest: older, takenBackFrom: newer };
+  const back: DesiredRuntime = { ...newExo, digest: older, rolledBackFrom: newer };
 
   it("has the older version's program and dialect", () => {
-    expect(withKeptKeys(back, lockAfter(oldExo, newExo))).toEqual({ ...oldExo, takenBackFrom: newer });
+    expect(withKeptKeys(back, lockAfter(oldExo, newExo))).toEqual({ ...oldExo, rolledBackFrom: newer });
   });
 
   it("has the file's keys, with a mark, if the lock has none", () => {

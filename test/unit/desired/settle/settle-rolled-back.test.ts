@@ -13,7 +13,7 @@ const locked = { sha256: sha('a'), sizeBytes: 5 };
 const lock = {
   ...emptyLock('cluster.lock'),
   runtimes: { ref: locked },
-  takenBack: { ref: { to: sha('e'), from: sha('a') } },
+  rolledBack: { ref: { to: sha('e'), from: sha('a') } },
 };
 
 /** The runtime with an archive of this digest on this machine. Without a digest, the archive was not read. */
@@ -29,19 +29,19 @@ const settled = (letter?: string) =>
 
 describe('a rolled-back runtime', () => {
   it.each([['a'], [undefined]])('keeps the older version while its archive is the same (%s)', (letter) => {
-    const { wanted, takenBack, additions } = settled(letter);
-    expect(wanted).toMatchObject({ sha256: sha('a'), digest: sha('e'), takenBackFrom: sha('a') });
-    expect([takenBack, additions]).toEqual([lock.takenBack.ref, []]);
+    const { wanted, rolledBack, additions } = settled(letter);
+    expect(wanted).toMatchObject({ sha256: sha('a'), digest: sha('e'), rolledBackFrom: sha('a') });
+    expect([rolledBack, additions]).toEqual([lock.rolledBack.ref, []]);
   });
 
   it('follows its archive once that changes, and this is reported', () => {
-    const { wanted, takenBack, additions } = settled('b');
+    const { wanted, rolledBack, additions } = settled('b');
     expect(wanted).toMatchObject({ sha256: sha('b'), digest: sha('b') });
-    expect([wanted.takenBackFrom, takenBack]).toEqual([undefined, undefined]);
+    expect([wanted.rolledBackFrom, rolledBack]).toEqual([undefined, undefined]);
     expect(additions.at(-1)).toBe(
       'runtime ref: no longer rolled back to version eeeeeeeeeeeeeeee, because its archive changed',
     );
   });
 });
 
-onOnePage('settle-taken-back');
+onOnePage('settle-rolled-back');
