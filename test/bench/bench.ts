@@ -15,7 +15,7 @@ import { measureFirstTokens } from './first-token.ts';
 import type { Pair } from './floor.ts';
 import { measureFnv } from './fnv.ts';
 import { measureGateway } from './gateway.ts';
-import { measureLost, startLostRack } from './lost-member.ts';
+import { measureLost, startLostRack } from './lost-rank.ts';
 import { observationMemory, timePair } from './observation.ts';
 import { type SshdRack, startSshdRack } from './sshd-rack.ts';
 import { type StartUpRound, timeStartUp } from './start-up.ts';

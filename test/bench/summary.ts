@@ -3,7 +3,7 @@ import type { FirstToken } from './first-token.ts';
 import type { Pair } from './floor.ts';
 import type { FnvRound } from './fnv.ts';
 import type { GatewayTimes } from './gateway.ts';
-import type { LostRound } from './lost-member.ts';
+import type { LostRound } from './lost-rank.ts';
 import type { StartUpRound } from './start-up.ts';
 
 /** Median, minimum and maximum of measured values. */

@@ -66,7 +66,7 @@ async function flip(path: string): Promise<void> {
   await writeFile(path, bytes);
 }
 
-async function leftover({ at }: Hand): Promise<void> {
+async function orphanedRank({ at }: Hand): Promise<void> {
   const [from, to] = [at(`${ours}/placements/chat`), at(`${ours}/placements/old`)];
   await cp(from, to, { recursive: true });
   await rm(join(to, 'process'));
@@ -224,7 +224,7 @@ EOT
     batch: 'files',
     make: ({ at }) => appendFile(at(plist), '\n'),
   },
-  { of: 'placement', what: 'a node has an orphaned rank', batch: 'files', make: leftover },
+  { of: 'placement', what: 'a node has an orphaned rank', batch: 'files', make: orphanedRank },
   {
     of: 'runtime/*',
     what: 'the link to the current version is missing',

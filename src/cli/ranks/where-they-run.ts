@@ -105,7 +105,7 @@ export function elsewhereWords(
   observed: Observed,
 ): string {
   const here = runsOn(placement.name, node, observed);
-  const own = here === undefined ? '' : `; it has ${here ? 'a leftover rank' : 'no rank'} on ${node}`;
+  const own = here === undefined ? '' : `; it has ${here ? 'an orphaned rank' : 'no rank'} on ${node}`;
   return `${layoutWords(placement, observed)}${own}.`;
 }
 

@@ -65,7 +65,8 @@ import {
   placementCases,
   takesOfDevice,
 } from './state/placement-cases.ts';
-import { leftoverAddress, placementProperties, serviceFileAddress } from './state/placement-properties.ts';
+import { orphanedRankAddress, placementProperties, serviceFileAddress } from './state/placement-properties.ts';
+import { isLate, readMesh } from './state/read-mesh.ts';
 import { seenNames } from './state/seen-names.ts';
 import { lostRanks, survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
 
@@ -351,7 +352,7 @@ function stopSurvivors(one: PlacementCase, ranks: readonly SeenOnNode[], view: V
   return [...closing, ...stops, ...gates];
 }
 
-const changeOn = (node: NodeName): string => propertyKey({ node, ...leftoverAddress });
+const changeOn = (node: NodeName): string => propertyKey({ node, ...orphanedRankAddress });
 
 function orphanSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
   const found = orphans(view).filter(({ node }) => ids.has(changeOn(node)));

@@ -249,7 +249,7 @@ export const meshCodes = {
     cause: 'At least one of its ranks has a running process.',
     hint: prose`Stop it: ${meshwright('apply')}`,
   },
-  'mesh/left-over': {
+  'mesh/orphaned-rank': {
     summary: 'A node has an orphaned rank.',
     cause: 'The placement was removed from the file or moved to other nodes, and the change has not been applied yet.',
     hint: prose`Remove the rank: ${meshwright('apply')}`,

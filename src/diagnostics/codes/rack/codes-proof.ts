@@ -32,7 +32,7 @@ export const proofCodes = {
       "It did not exit within its grace period, so SIGKILL ended it. This happens to a rank that waits for a lost peer. Before the kill, `sample` recorded the rank's thread stacks.",
     hint: 'If it happens repeatedly, read the sample on the node: it shows what the rank was waiting for.',
   },
-  'mesh/lost-member': {
+  'mesh/lost-rank': {
     severity: 'warning',
     summary: 'A rank of a placement cannot be observed, and the other ranks still run.',
     cause:

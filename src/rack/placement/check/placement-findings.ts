@@ -22,6 +22,7 @@ import { placementsFact } from '../observed/fact.ts';
 import { budgetFindings, lastStartFindings, markedAmong, rebootFindings } from '../placement-blockers.ts';
 import { areSeen, awayNodes } from '../state/layouts.ts';
 import { orphans, type PlacementCase, placementCases } from '../state/placement-cases.ts';
+import type { OrphanedRank } from '../stop-mesh.ts';
 import { gidFindings } from './gid-index.ts';
 import { bridgedLinks, checkDiagnostic } from './placement-checks.ts';
 import type { PlacementSurvey, SuspendedRank } from './placement-survey.ts';
@@ -45,7 +46,7 @@ export function placementFindings(view: View, surveys: readonly PlacementSurvey[
     ...exposedFindings(view),
     ...rebootFindings(view),
     ...rdmaSuspicions(view, startable(view, others)),
-    ...leftOver(view),
+    ...orphanedRankFindings(view),
   ];
 }
 
@@ -181,14 +182,14 @@ const failureWords = ({ failure }: PlacementSurvey): string =>
  * True for a rank of a placement on its fallback, and for what a stop there leaves while the placement stays stopped:
  * neither is orphaned.
  */
-const isOfFallback = ({ placement, elsewhere }: PlacementCase, { node, seen }: Leftover): boolean =>
+const isOfFallback = ({ placement, elsewhere }: PlacementCase, { node, seen }: OrphanedRank): boolean =>
   elsewhere !== undefined || (placement.state === 'stopped' && !seen.mayRun && everyNode(placement).includes(node));
 
-function leftOver(view: View): readonly Diagnostic[] {
+function orphanedRankFindings(view: View): readonly Diagnostic[] {
   const own = placementCases(view).flatMap((one) => one.orphanedRanks.filter((rank) => !isOfFallback(one, rank)));
   const all = [...own, ...orphans(view)];
   return [...groupBy(all, ({ placement }) => placement)].map(([placement, found]) =>
-    diagnose('mesh/left-over', {
+    diagnose('mesh/orphaned-rank', {
       subject: nodesSubject(found.map(({ node }) => node)),
       detail: prose`An orphaned rank of ${escapeText(placement)} is on ${namedList(found.map(({ node }) => node))}.`,
     }),

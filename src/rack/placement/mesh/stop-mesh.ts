@@ -25,7 +25,7 @@ import { isLate } from './read-mesh.ts';
 const removeDeadlineMs = 30_000;
 
 /** An orphaned rank, which is on its node although the file does not put it there. */
-export interface Leftover extends SeenOnNode {
+export interface OrphanedRank extends SeenOnNode {
   readonly placement: string;
 }
 
@@ -33,14 +33,14 @@ export interface Leftover extends SeenOnNode {
  * The orphaned ranks on a node, sorted by name.
  * @param wanted names of the placements that the file puts on this node
  */
-export const leftoversOn = (node: NodeName, facts: Facts, wanted: readonly string[]): Known<readonly Leftover[]> =>
+export const orphanedRanksOn = (node: NodeName, facts: Facts, wanted: readonly string[]): Known<readonly OrphanedRank[]> =>
   andThen(read(facts, placementsFact), (placements) =>
     andThen(read(facts, servicesFact), (services) => {
       const names = [
         ...placements.map(({ placement }) => placement),
         ...services.flatMap((service) => rankPlacement(service) ?? []),
       ];
-      const found: Leftover[] = [];
+      const found: OrphanedRank[] = [];
       for (const placement of [...new Set(names)].filter((name) => !wanted.includes(name)).toSorted()) {
         const { seen } = seeRank(node, placement, facts);
         if (seen.kind === 'unknown') return seen;
@@ -61,17 +61,17 @@ export const mayGiveToken = (ranks: readonly SeenOnNode[]): boolean =>
   });
 
 /** The same for orphaned ranks; also true if a rank runs and the leader is not among them. */
-const mayAnswer = (leftovers: readonly SeenOnNode[]): boolean =>
-  mayGiveToken(leftovers) ||
-  (!leftovers.some(({ seen }) => isLeader(seen)) && leftovers.some(({ seen }) => isRunning(seen)));
+const mayAnswer = (orphanedRanks: readonly SeenOnNode[]): boolean =>
+  mayGiveToken(orphanedRanks) ||
+  (!orphanedRanks.some(({ seen }) => isLeader(seen)) && orphanedRanks.some(({ seen }) => isRunning(seen)));
 
 /** Removes service files and records. @param needs the steps that stopped the ranks */
 export const removeRanks = (
   workOn: (node: NodeName) => MeshWork,
-  leftovers: readonly SeenOnNode[],
+  orphanedRanks: readonly SeenOnNode[],
   needs: readonly Step[],
 ): readonly Step[] =>
-  leftovers.map(({ node }) => {
+  orphanedRanks.map(({ node }) => {
     const work = workOn(node);
     const { placement } = work;
     return meshStep(work, {
@@ -87,11 +87,11 @@ export const removeRanks = (
 /** Stops and removes a placement that is not in the file. @param needs the steps that close its gateways */
 export function endPlacement(
   workOn: (node: NodeName) => MeshWork,
-  leftovers: readonly SeenOnNode[],
+  orphanedRanks: readonly SeenOnNode[],
   needs: readonly Step[] = [],
 ): readonly Step[] {
-  const stops = stopRanks(workOn, leftovers, { isAnswering: mayAnswer(leftovers), seconds: 0, needs });
-  return [...(stops.length === 0 ? [] : needs), ...stops, ...removeRanks(workOn, leftovers, stops)];
+  const stops = stopRanks(workOn, orphanedRanks, { isAnswering: mayAnswer(orphanedRanks), seconds: 0, needs });
+  return [...(stops.length === 0 ? [] : needs), ...stops, ...removeRanks(workOn, orphanedRanks, stops)];
 }
 
 /**

@@ -13,10 +13,8 @@ import { restartedNodes, returningPlacements } from '../../goal.ts';
 import { holdsOf } from '../../hold/reading.ts';
 import type { View } from '../../resource.ts';
 import { type LeftGateway, leftGateways } from '../endpoint/seen-gateways.ts';
-import type { Gateway } from '../mesh/gateway-steps.ts';
-import { seenRanks } from '../mesh/rank-states.ts';
-import { type Mesh, readMesh } from '../mesh/read-mesh.ts';
-import { type Leftover, leftoversOn } from '../mesh/stop-mesh.ts';
+import { seenRanks } from '../rank-states.ts';
+import { type OrphanedRank, orphanedRanksOn } from '../stop-mesh.ts';
 import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
 import { meshTable } from './mesh-reading.ts';
 import { seenNames } from './seen-names.ts';
@@ -35,7 +33,7 @@ export interface PlacementCase {
   readonly drafter?: DesiredModel;
   readonly driver?: RuntimeDriver;
   /** Orphaned ranks on targets that the file no longer uses for it. */
-  readonly orphanedRanks: readonly Leftover[];
+  readonly orphanedRanks: readonly OrphanedRank[];
   /** Gateways on targets that the file no longer uses for it. */
   readonly leftGateways: readonly LeftGateway[];
   /**
@@ -69,11 +67,11 @@ export const placementCases = (view: View): readonly PlacementCase[] =>
 
 /** Every placement in the file, including those with unobserved ranks. */
 export const everyCase = oncePer((view: View): readonly PlacementCase[] => {
-  const leftovers = allLeftovers(view);
+  const orphanedRanks = allOrphanedRanks(view);
   return view.desired.placements.flatMap((placement): readonly PlacementCase[] => {
     const [leader] = placement.nodes;
     if (leader === undefined) return [];
-    const one = { ...caseOf(view, placement, leader, leftovers), ...ownRanksOf(view, placement) };
+    const one = { ...caseOf(view, placement, leader, orphanedRanks), ...ownRanksOf(view, placement) };
     const other = onFallback(placement);
     const [otherLeader] = other.nodes;
     const isThere = runsOnFallback(placement, view.desired, view.observation.nodes);
@@ -119,7 +117,7 @@ function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observ
  * True if a rank's node is on hold: a fallback replaces nodes that are out of service, and their ranks remain
  * untouched.
  */
-function isLeftAlone({ desired, observation }: View, { home }: DesiredPlacement, { node }: Leftover): boolean {
+function isLeftAlone({ desired, observation }: View, { home }: DesiredPlacement, { node }: OrphanedRank): boolean {
   const wanted = desired.nodes.find(({ name }) => name === node);
   if (home === undefined || wanted === undefined) return false;
   return holdsOf(wanted, observation.nodes[node]?.facts).some(({ isOver }) => !isOver);
@@ -129,7 +127,7 @@ function caseOf(
   view: View,
   placement: DesiredPlacement,
   leader: NodeName,
-  leftovers: readonly Leftover[],
+  orphanedRanks: readonly OrphanedRank[],
 ): PlacementCase {
   const { desired, observation } = view;
   const { name, nodes, firstTokenMs } = placement;
@@ -151,7 +149,7 @@ function caseOf(
     mesh,
     configuration: configurePlacement(placement, desired, mesh.generation, names),
     ...given({ runtime, model, drafter, driver }),
-    orphanedRanks: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
+    orphanedRanks: orphanedRanks.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
     leftGateways: leftGateways(view).filter((one) => one.placement === name),
     comesBack: comingBack(placement, mesh, view),
   };
@@ -162,15 +160,15 @@ function comingBack({ name, nodes }: DesiredPlacement, mesh: Mesh, view: View): 
   return nodes.some((node) => restartedNodes(view.goal).includes(node)) ? 'after-restart' : 'after-stop';
 }
 
-const allLeftovers = (view: View): readonly Leftover[] =>
+const allOrphanedRanks = (view: View): readonly OrphanedRank[] =>
   view.targets.flatMap(({ desired: { name: node }, facts }) => {
     const wanted = view.desired.placements.filter(({ nodes }) => nodes.includes(node)).map(({ name }) => name);
-    return seenValue(leftoversOn(node, facts, wanted)) ?? [];
+    return seenValue(orphanedRanksOn(node, facts, wanted)) ?? [];
   });
 
 /** Orphaned ranks of placements that are not in the file. */
-export const orphans = (view: View): readonly Leftover[] =>
-  allLeftovers(view).filter(({ placement }) => !view.desired.placements.some(({ name }) => name === placement));
+export const orphans = (view: View): readonly OrphanedRank[] =>
+  allOrphanedRanks(view).filter(({ placement }) => !view.desired.placements.some(({ name }) => name === placement));
 
 /**
  * The gateways that a stop or start of a placement concerns: on its leader, and on the node that leads it now if that

@@ -17,9 +17,8 @@ import { filesFact } from '../../records/files-fact.ts';
 import type { ObservedTarget, Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { leftGateways } from '../endpoint/seen-gateways.ts';
-import { placementAddress, seenRanks, spentNodes } from '../mesh/rank-states.ts';
-import { meshWords } from '../mesh/read-mesh.ts';
-import { leftoversOn } from '../mesh/stop-mesh.ts';
+import { placementAddress, seenRanks, spentNodes } from '../rank-states.ts';
+import { orphanedRanksOn } from '../stop-mesh.ts';
 import { isIdle, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
 import { survivorProperties } from './survivors.ts';
 
@@ -184,18 +183,18 @@ function fileState(file: KeptFile | undefined, digest: string): 'intact' | 'chan
 }
 
 /** The address of a node's orphaned ranks from placements that are not in the file. */
-export const leftoverAddress = addressed({ kind: 'placement' });
+export const orphanedRankAddress = addressed({ kind: 'placement' });
 
 /** Placements that are no longer in the file but still have ranks on a node. */
-function leftoverProperty(view: View, { desired: { name: node }, facts }: ObservedTarget): Property {
+function orphanedRankProperty(view: View, { desired: { name: node }, facts }: ObservedTarget): Property {
   const { desired } = view;
   const names = desired.placements.map(({ name }) => name);
-  const observed = mapKnown(leftoversOn(node, facts, names), (leftovers) =>
-    leftovers.map(({ placement }) => placement),
+  const observed = mapKnown(orphanedRanksOn(node, facts, names), (orphanedRanks) =>
+    orphanedRanks.map(({ placement }) => placement),
   );
   return {
     node,
-    ...leftoverAddress,
+    ...orphanedRankAddress,
     ...compared([], observed, (left) => `orphaned ranks of ${left.join(', ')}`, 'no orphaned ranks'),
     reason: 'placements',
     after: leftGateways(view).some(({ leader }) => leader === node) ? [...always, ...leavingGateways] : always,
@@ -205,7 +204,7 @@ function leftoverProperty(view: View, { desired: { name: node }, facts }: Observ
 export function placementProperties(view: View): readonly Property[] {
   const cases = placementCases(view);
   return [
-    ...view.targets.map((target) => leftoverProperty(view, target)),
+    ...view.targets.map((target) => orphanedRankProperty(view, target)),
     ...cases.map(placementProperty),
     ...cases.flatMap((one) =>
       survivorProperties(one, view, [...always, ...(one.leftGateways.length > 0 ? leavingGateways : [])]),

@@ -32,7 +32,7 @@ export const lostRanks = (view: View): readonly Diagnostic[] =>
     const kept = isLeft ? ' They keep running, because they could not be started again.' : '';
     const why = `${name} cannot be started again until ${gone} is back. To stop the remaining ranks`;
     return [
-      diagnose('mesh/lost-member', {
+      diagnose('mesh/lost-rank', {
         subject: placementSubject(name),
         detail: `Could not observe ${gone}. The ranks on ${running.join(', ')} still run, and ${answerWords[voiceOf(one)]}.${kept}`,
         hint: withCommands(why, [meshwright('stop', name)]),

@@ -10,7 +10,7 @@ const textFor = (rack: MeshRack): string =>
 
 const all = threeRanks(['joined', 'joined', 'joined']);
 const some = threeRanks(['joined', 'exited', 'stopped']);
-const leftover: MeshRack['ranks'] = { ...all, 'studio-4': [{ state: 'joined' }] };
+const orphanedRank: MeshRack['ranks'] = { ...all, 'studio-4': [{ state: 'joined' }] };
 
 describe('a node that only the fallback uses', () => {
   it.each<[string, MeshRack]>([
@@ -26,7 +26,7 @@ describe('a node that only the fallback uses', () => {
       { ranks: all, unreachable: ['studio-1', 'studio-2', 'studio-3'] },
     ],
     ['kimi runs on studio-1..3.', { ranks: all, unreachable: ['studio-4'] }],
-    ['kimi runs on studio-1..3; it has a leftover rank on studio-4.', { ranks: leftover }],
+    ['kimi runs on studio-1..3; it has an orphaned rank on studio-4.', { ranks: orphanedRank }],
   ])('is described: %s', (words, rack) => {
     expect(textFor(rack)).toBe(words);
   });

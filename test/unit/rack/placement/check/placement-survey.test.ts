@@ -221,8 +221,8 @@ describe('placement findings', () => {
       ],
     };
     expect(summaries(viewFor({ ranks }))).toEqual([
-      'mesh/left-over node studio-4: An orphaned rank of kimi is on studio-4.',
-      'mesh/left-over node studio-4: An orphaned rank of old is on studio-4.',
+      'mesh/orphaned-rank node studio-4: An orphaned rank of kimi is on studio-4.',
+      'mesh/orphaned-rank node studio-4: An orphaned rank of old is on studio-4.',
     ]);
   });
 

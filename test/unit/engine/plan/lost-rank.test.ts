@@ -24,7 +24,7 @@ const plan = (one: PlacedCase): Plan => placedPlan({ of: meshFleet(), ...one });
 const stopsIn = ({ steps }: Plan): readonly string[] =>
   steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank').map(({ node }) => node);
 const lost = ({ diagnostics }: Plan) =>
-  diagnosticsAsText(diagnostics).filter(({ code }) => code === 'mesh/lost-member');
+  diagnosticsAsText(diagnostics).filter(({ code }) => code === 'mesh/lost-rank');
 
 describe('a stop while a node is away', () => {
   it.each([
@@ -145,7 +145,7 @@ describe('apply while a node is away', () => {
 
   it('reports a lost rank even if its node is not a target', () => {
     const made = plan({ ranks: hangs, away: ['studio-3'], targets: nodes(1, 2) });
-    expect([made.waiting, lost(made)]).toEqual([[], [expect.objectContaining({ code: 'mesh/lost-member' })]]);
+    expect([made.waiting, lost(made)]).toEqual([[], [expect.objectContaining({ code: 'mesh/lost-rank' })]]);
   });
 
   it.each<[string, Partial<PlacedCase>]>([
@@ -157,4 +157,4 @@ describe('apply while a node is away', () => {
   });
 });
 
-onOnePage('lost-member');
+onOnePage('lost-rank');

@@ -76,7 +76,7 @@ describe('a mesh with a lost Mac', () => {
     const { code, stdout } = await run('apply', '--nodes', 'studio-1', '--sim', '--yes');
     expect([code, stdout.includes('warning  placement chat: Could not observe studio-4.')]).toEqual([0, true]);
     const document = json(await run('plan', '--nodes', 'studio-1', '--sim', '--json'));
-    expect(codesOf(document)).toContain('mesh/lost-member');
+    expect(codesOf(document)).toContain('mesh/lost-rank');
   });
 
   it.each([
