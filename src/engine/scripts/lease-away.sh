@@ -1,4 +1,4 @@
-# `isasseen FOLDER RUN TOKEN [BEAT]` compares a lease. `away SUFFIX RUN TOKEN [BEAT]` renames the node's lease. `away`
+# `isasseen FOLDER RUN TOKEN [HEARTBEAT]` compares a lease. `away SUFFIX RUN TOKEN [HEARTBEAT]` renames the node's lease. `away`
 # restores a different lease (1) and, if `hasty` is empty, a lease under which a script is running (2).
 #
 # Uses lease-owner.sh
@@ -7,7 +7,7 @@
 # Prints: nothing
 isasseen() {
   z=0
-  [ ! -e "$1/beat" ] || IFS= read -r z <"$1/beat"
+  [ ! -e "$1/heartbeat" ] || IFS= read -r z <"$1/heartbeat"
   owned "$1" "$2" "$3" && [ "${4-$z}" = "$z" ]
 }
 away() {

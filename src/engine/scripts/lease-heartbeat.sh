@@ -1,9 +1,9 @@
-# `move_beat` increments the heartbeat. The caller is in the lease's folder and has checked that it owns the lease.
+# `move_heartbeat` increments the heartbeat. The caller is in the lease's folder and has checked that it owns the lease.
 #
 # Prints: nothing
-move_beat() {
+move_heartbeat() {
   n=0
-  IFS= read -r n <beat
+  IFS= read -r n <heartbeat
   case $n in ('' | *[!0-9]*) n=0 ;; esac
-  write beat "$((n + 1))$N"
+  write heartbeat "$((n + 1))$N"
 }

@@ -1,6 +1,6 @@
 /**
  * A node's lease: a folder `lease` that one run creates with `mkdir`, containing a file `owner` and a heartbeat counter
- * `beat`. A waiting run checks by its own clock whether the heartbeat changes. If not, the run steals the lease by
+ * `heartbeat`. A waiting run checks by its own clock whether the heartbeat changes. If not, the run steals the lease by
  * renaming the folder, which only one run can win, and then checks the renamed folder. It restores a lease that another
  * run took or under which a script runs; scripts that start meanwhile find no lease and do nothing. If the run cannot
  * restore the folder, the next lease waits for the old lease's scripts. Writers work inside the folder, so that they
@@ -41,10 +41,10 @@ function seenLease(lines: readonly string[]): SeenLease {
     const [, key, value] = /^\|([a-z]+)=(.*)$/.exec(line) ?? [];
     return key === undefined ? [] : [[key, value ?? ''] as const];
   });
-  const { beat, ...fields } = Object.fromEntries(entries) as Readonly<Record<string, string>>;
+  const { heartbeat, ...fields } = Object.fromEntries(entries) as Readonly<Record<string, string>>;
   const { run, token } = fields;
   const signed = run === undefined || !/^\d{1,15}$/.test(token ?? '') ? {} : { run, token: Number(token) };
-  return { ...signed, heartbeat: /^\d{1,15}$/.test(beat ?? '') ? Number(beat) : 0, fields };
+  return { ...signed, heartbeat: /^\d{1,15}$/.test(heartbeat ?? '') ? Number(heartbeat) : 0, fields };
 }
 
 /** The run that requests a lease. Every value is one line. */
@@ -88,14 +88,14 @@ export function stealLeaseScript(rootPrefix: string, claim: LeaseClaim, seen: Se
     hasty: !isPatient,
     seen_run: seen.run ?? '',
     seen_token: seen.token ?? '',
-    seen_beat: seen.heartbeat,
+    seen_heartbeat: seen.heartbeat,
   };
   return rootScript(rootPrefix, recordBaseline() + sh.stealLease(values, lines));
 }
 
 /** Increments the heartbeat. For scripts that run in the lease's folder and have verified their lease. */
 export const leaseHeartbeat = `${sh.leaseHeartbeat({})}
-move_beat`;
+move_heartbeat`;
 
 /** Exits with 75 if this run no longer has the lease. */
 export const renewLeaseScript = (rootPrefix: string, { run, token }: Fence, phase = ''): string =>

@@ -9,7 +9,7 @@
 # Prints: @renewed
 cd "$b/lease" 2>/dev/null || exit "$lost"
 owned . "$run" "$token" || exit "$lost"
-move_beat
+move_heartbeat
 if [ -n "$phase" ]; then
   y=''
   while IFS= read -r x; do

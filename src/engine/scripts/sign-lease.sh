@@ -10,7 +10,7 @@
 shown() {
   printf '@held\n'
   while IFS= read -r x || [ -n "$x" ]; do printf '|%s\n' "$x"; done <"$b/lease/owner"
-  IFS= read -r x <"$b/lease/beat" && printf '|beat=%s\n' "$x"
+  IFS= read -r x <"$b/lease/heartbeat" && printf '|heartbeat=%s\n' "$x"
   exit 0
 } 2>/dev/null
 # mkdir fails if the lease exists. The lease may disappear a moment later, so there is a second attempt.
@@ -36,7 +36,7 @@ take() {
   case $n in ('' | *[!0-9]*) failed odd-fence "the fence is not a number: $n" ;; esac
   n=$((n + 1))
   write "$b/fence" "$n$N"
-  write beat "0$N"
+  write heartbeat "0$N"
   printf '%s\n' "run=$run" "token=$n" "$@" >"owner.$$" || failed no-folder 'the lease could not be signed'
   "$R/bin/ln" "owner.$$" owner 2>/dev/null || shown
   "$R/bin/rm" -f "owner.$$"

@@ -5,7 +5,7 @@
 # Uses lease-away.sh
 # Needs seen_run: the run that had the lease; empty if it had not signed the lease
 # Needs seen_token: its token
-# Needs seen_beat: the last heartbeat observed
+# Needs seen_heartbeat: the last heartbeat observed
 # Words: the lines of the owner file except run and token
 # Prints: the output of `take`
 # Lets one thief at a time continue. Ages are compared only with files of the node, so that no clock has to be right. If
@@ -26,6 +26,6 @@ guard() {
 if [ -d "$b/lease" ]; then
   [ -n "$hasty" ] || ! isbusy "$b/lease" || shown
   guard
-  away stolen "$seen_run" "$seen_token" "$seen_beat" || shown
+  away stolen "$seen_run" "$seen_token" "$seen_heartbeat" || shown
 fi
 take "$@"

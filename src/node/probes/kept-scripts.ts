@@ -107,7 +107,7 @@ ${jobRecords}
   if s "$b/lease"; then
     printf "lease\\n"
     [ ! -e "$b/lease/owner" ] || r "$b/lease/owner"
-    f beat "$b/lease/beat"
+    f heartbeat "$b/lease/heartbeat"
   fi
   if [ -e ${pathWord(place.hold)} ]; then
     printf "hold\\n"

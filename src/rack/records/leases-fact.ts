@@ -3,7 +3,7 @@ import { readKept } from '../../node/probes/kept.ts';
 import { keptRecords } from '../../node/probes/kept-scripts.ts';
 import { defineFact } from '../fact.ts';
 
-/** The lease that a run has on the node, or had when it died. Fields: `run`, `token`, `owner`, `verb`, `beat`, … */
+/** The lease that a run has on the node, or had when it died. Fields: `run`, `token`, `owner`, `verb`, `heartbeat`, … */
 export interface NodeLease {
   readonly fields: Readonly<Record<string, string>>;
 }

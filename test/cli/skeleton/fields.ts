@@ -57,7 +57,7 @@ export const unsteady: ReadonlySet<string> = new Set([
   'totalSpeed',
   'watts',
   // Values that a run or the simulator generates.
-  'beat',
+  'heartbeat',
   'bootSession',
   'bus',
   'by',

@@ -106,9 +106,9 @@ export async function killAt(kill: KillRack, scenario: KillScenario, point: Kill
   await scenario.begin(kill);
   kill.files.takeDoubled();
   kill.jobs.takeDoubled();
-  const isOfBeat = point.kind === 'exec' && isHeartbeat(point.key);
+  const isOfHeartbeat = point.kind === 'exec' && isHeartbeat(point.key);
   const run = await kill.start(scenario.verb, scenario.targets, {
-    hasHeartbeat: isOfBeat,
+    hasHeartbeat: isOfHeartbeat,
     ...(point.kind === 'exec' ? {} : { dieAfter: point.key }),
   });
   const nameOf = execKeys(run.journal);
@@ -116,7 +116,7 @@ export async function killAt(kill: KillRack, scenario: KillScenario, point: Kill
     if (point.kind !== 'exec') return;
     const found = nameOf(exec);
     if (found.some(({ key }) => key === point.key)) await run.kill();
-    else if (isOfBeat && isFenced(exec, found) && heartbeatOn(exec.node) === point.key) await run.ended;
+    else if (isOfHeartbeat && isFenced(exec, found) && heartbeatOn(exec.node) === point.key) await run.ended;
   });
   const { signal, report, stderr } = await run.ended;
   end();

@@ -170,7 +170,7 @@ describe('the polls of a lease', () => {
   });
 
   it("check another run's lease every two seconds, until its heartbeat has stopped for 30 s", async () => {
-    const { session, times } = recorder('take-lease', '@held\n|run=run-1\n|token=1\n|beat=7\n');
+    const { session, times } = recorder('take-lease', '@held\n|run=run-1\n|token=1\n|heartbeat=7\n');
     const ended = new AbortController();
     const changes: unknown[] = [];
     const result = await withFakeClock(60_000, () => {

@@ -9,8 +9,8 @@ import { withFakeClock } from '../../../fake-clock.ts';
 const about = { run: 'run-2', owner: 'ana', verb: 'apply', phase: 'starting', start: 'x', since: '' };
 const controller = { id: 'abc', name: 'ana', pid: 1, pidStart: 'x' };
 const wish = { claim: { ...about, controller: 'abc', pid: 1 }, controller, timing: realTiming, askMs: 500 };
-const held = (beat: number, more = '') =>
-  `@held\n|run=run-1\n|token=1\n|owner=bea\n|verb=stop\n|phase=p\n|since=s\n${more}|beat=${beat}\n`;
+const held = (heartbeat: number, more = '') =>
+  `@held\n|run=run-1\n|token=1\n|owner=bea\n|verb=stop\n|phase=p\n|since=s\n${more}|heartbeat=${heartbeat}\n`;
 const holder = { run: 'run-1', owner: 'bea', verb: 'stop', phase: 'p', since: 's' };
 const [a, b, c] = ['a', 'b', 'c'].map(nodeName) as [never, never, never];
 
@@ -104,13 +104,13 @@ describe('the leases of a run', () => {
   });
 
   it('are released if another run keeps one, taken from an ended process, and kept after a lost answer', async () => {
-    const { keeper, log } = rackOf({ a: ['@taken 7 B1\n'], b: [1, 2, 3, 4, 5].map((beat) => held(beat)) });
+    const { keeper, log } = rackOf({ a: ['@taken 7 B1\n'], b: [1, 2, 3, 4, 5].map((heartbeat) => held(heartbeat)) });
     const taken = await withFakeClock(60_000, () => keeper.take([a, b]));
     const tries = '0s b take, 2s b take, 4s b take, 5s a keep, 6s b take, 8s a keep, a released 7';
     const all = `0s a take, a taken 7, 0s b take, b waiting run-1 bea stop p s, ${tries}, b refused run-1 bea stop p s`;
     expect([taken, log()]).toEqual([{ kind: 'refused', refusals: [{ node: b, holder }] }, all]);
     const dead = held(1, '|controller=abc\n|pid=2147483647\n|start=x\n');
-    const own = rackOf({ a: [dead, '@taken 9 B1\n'], b: ['@held\n|run=run-2\n|token=5\n|beat=0\n'], c: [3] });
+    const own = rackOf({ a: [dead, '@taken 9 B1\n'], b: ['@held\n|run=run-2\n|token=5\n|heartbeat=0\n'], c: [3] });
     await withFakeClock(60_000, async () => {
       expect(await own.keeper.take([a, b, c])).toEqual({ kind: 'taken', isInDoubt: true });
       await own.keeper.release();

@@ -45,7 +45,7 @@ const macs = recordedMacs(file, lock, {
   'studio-1': {
     cases: [...cases, 'filevault/macbook-on', 'identity/macbook-air-m2'],
     printed: {
-      'kept-records': lines(`lease;|run=20261120T080000Z-1a2b3c;|token=12;|owner=ana@desk.lan;|verb=apply;|beat=41;
+      'kept-records': lines(`lease;|run=20261120T080000Z-1a2b3c;|token=12;|owner=ana@desk.lan;|verb=apply;|heartbeat=41;
         |phase=studio-2/power/set;|since=2026-11-20T08:00:00.123Z;end`),
       'kept-files': lines(`${versions}${tree('models/tiny', 'ab')}${counts}|models/tiny/abababababababab 2 0;end`),
       'placement-members': rank(0, `token chat 0 200;|${answer};end`),

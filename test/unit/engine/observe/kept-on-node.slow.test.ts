@@ -73,7 +73,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
       'until [ -e "$R/../go" ] || [ ! -e "$R" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"',
     );
     root.file(stagedFile(exampleModel, 'a').path, 'ab');
-    root.file(`${ours}/lease/beat`, '41\n');
+    root.file(`${ours}/lease/heartbeat`, '41\n');
     const key = digest('c'.repeat(64));
     const files = [{ path: 'a', sha256: exampleDigest, sizeBytes: 2 }];
     await root.runBody(launchBody(key, { name: 'verify-model', args: { tree: exampleModel, files } }));
@@ -86,7 +86,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
     });
     expect(read(running, leasesFact)).toEqual({
       kind: 'known',
-      value: [{ fields: { run: exampleFence.run, token: String(exampleFence.token), owner: 'ana', beat: '41' } }],
+      value: [{ fields: { run: exampleFence.run, token: String(exampleFence.token), owner: 'ana', heartbeat: '41' } }],
     });
     root.file('../go', '');
     await until(() => root.has(`${ours}/ops/${key}/rc`));

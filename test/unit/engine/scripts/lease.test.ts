@@ -35,7 +35,7 @@ const heldBy = async (root: MacRoot): Promise<SeenLease> => {
   return answer.lease;
 };
 const leftovers = (root: MacRoot): readonly string[] =>
-  root.tree().filter((line) => /meshwright\/(?:lease\.|fence\.|lease\/(?:owner|beat)\.)/.test(line));
+  root.tree().filter((line) => /meshwright\/(?:lease\.|fence\.|lease\/(?:owner|heartbeat)\.)/.test(line));
 
 it('a lease is taken only if its script succeeds and names the token', () => {
   const ended = (code: number, stdout: string, stderr = '') => answerOf({ code, stdout, stderr } as MacEnd);

@@ -42,7 +42,7 @@ const plain = (mac: WholeMac, text: string): string =>
     .replaceAll(mac.root.folder, '')
     .replaceAll(`/${ours}`, 'OURS')
     .replaceAll(
-      /(?<=(?:hold|record|request|process|start|starts|baseline|golden|files\/\w+|beat|owner|seal|released|authorized_keys|_meshrank|begun|program|paths|plist|checked)\.)\d{2,7}(?= |$)|(?<=\.(?:removed|replaced)-)\d+/gm,
+      /(?<=(?:hold|record|request|process|start|starts|baseline|golden|files\/\w+|heartbeat|owner|seal|released|authorized_keys|_meshrank|begun|program|paths|plist|checked)\.)\d{2,7}(?= |$)|(?<=\.(?:removed|replaced)-)\d+/gm,
       'PID',
     )
     .replaceAll(/(?<=meshwright-own: )[\w+/]{43}=/g, 'SECRET')
