@@ -80,7 +80,7 @@ export const loadedModels = ({ model, drafter }: Pick<DesiredPlacement, 'model' 
   drafter === undefined ? [model] : [model, drafter];
 
 /** The nodes of a placement and of its other layout. */
-type Placed = Pick<DesiredPlacement, 'nodes' | 'fallback'> & { readonly home?: Pick<DesiredPlacement, 'nodes'> };
+type Placed = Pick<DesiredPlacement, 'nodes' | 'fallback'> & { readonly ownLayout?: Pick<DesiredPlacement, 'nodes'> };
 
 /**
  * Returns the placement on its fallback, or unchanged if it has none. A fallback divides layers equally and has no roles. On a single
@@ -98,13 +98,13 @@ export function onFallback(placement: DesiredPlacement): DesiredPlacement {
     transport: isAlone ? 'tcp' : placement.transport,
     ...(isAlone || sharding === undefined ? {} : { sharding }),
     ...(isAlone || backend === undefined ? {} : { backend }),
-    home: placement,
+    ownLayout: placement,
   };
 }
 
 /** The layouts of a placement: on its own nodes, then on its fallback if it has one. */
 export function layoutsOf(placement: DesiredPlacement): readonly DesiredPlacement[] {
-  const own = placement.home ?? placement;
+  const own = placement.ownLayout ?? placement;
   return own.fallback === undefined ? [own] : [own, onFallback(own)];
 }
 
@@ -121,8 +121,8 @@ export const leadersOf = (placement: DesiredPlacement): readonly NodeName[] => [
 ];
 
 /** The distinct nodes of both layouts of a placement, beginning with the given layout's leader. */
-export const everyNode = ({ nodes, fallback, home }: Placed): readonly NodeName[] => [
-  ...new Set([...nodes, ...(fallback?.nodes ?? []), ...(home?.nodes ?? [])]),
+export const everyNode = ({ nodes, fallback, ownLayout }: Placed): readonly NodeName[] => [
+  ...new Set([...nodes, ...(fallback?.nodes ?? []), ...(ownLayout?.nodes ?? [])]),
 ];
 
 /** Returns the fleet with the selected placements on their fallback, if they have one. */

@@ -270,7 +270,7 @@ export interface DesiredPlacement
   /** For one of several replicas: the placement in the file, and its place in the order of `nodes`, counted from 0. */
   readonly replica?: { readonly of: string; readonly at: number };
   /** For a placement that was moved to its fallback: the placement in the file. `fallback` is then absent. */
-  readonly home?: DesiredPlacement;
+  readonly ownLayout?: DesiredPlacement;
   /** For a placement that will be stopped, described as it runs now: all nodes that may have its processes. */
   readonly lingersOn?: readonly NodeName[];
 }

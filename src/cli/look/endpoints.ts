@@ -57,7 +57,7 @@ function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: Cli
     url: place.rehearsed ?? endpointUrl(placement, leader),
     model: publication?.servedName ?? runtimeWord(fleet, placement),
     contextTokens: placement.contextTokens,
-    ...(placement.home === undefined ? {} : { fallback: true }),
+    ...(placement.ownLayout === undefined ? {} : { fallback: true }),
     takesPrompt: takesPrompt(tokenRequestOf(fleet, placement).path),
     access: accessOf(placement, leader, place),
     ...exposedOf(fleet, placement),

@@ -75,7 +75,7 @@ export async function findFallbacks(
 
 const namesThere = (fleet: DesiredFleet, observed: Observed): readonly string[] =>
   whereTheyRanLast(fleet, observed)
-    .placements.filter(({ home }) => home !== undefined)
+    .placements.filter(({ ownLayout }) => ownLayout !== undefined)
     .map(({ name }) => name);
 
 /** A named node outside the placement's current layout, with a sentence about where the placement runs. */

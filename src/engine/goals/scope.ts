@@ -77,7 +77,7 @@ export function withState(
     ...one,
     state,
     ...(state === 'stopped' && one.state === 'serving' ? { lingersOn: one.nodes } : {}),
-    ...(one.home === undefined ? {} : { home: { ...one.home, state } }),
+    ...(one.ownLayout === undefined ? {} : { ownLayout: { ...one.ownLayout, state } }),
   });
   return { ...desired, placements: desired.placements.map((one) => (isIncluded(one) ? stateOf(one) : one)) };
 }

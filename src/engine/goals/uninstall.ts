@@ -43,7 +43,7 @@ export function fleetWithout(
     if (!everyNode(one).some(isGone)) return [one];
     const others = one.nodes.filter((node) => !isGone(node));
     if (others.length === 0 || others.length === one.nodes.length) return [];
-    const { fallback: _, home: __, ...rest } = one;
+    const { fallback: _, ownLayout: __, ...rest } = one;
     return [{ ...rest, nodes: others, state: 'stopped' }];
   });
   const reaching = fleet.placements.filter(({ nodes: own }) => own.some(isGone) && !own.every(isGone));

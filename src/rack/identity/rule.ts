@@ -28,7 +28,7 @@ export const unknownModel: Rule = ({ nodes, desired }) =>
 
 /** The Macs that set the pace of a placement, if the Macs report models that the file does not declare. */
 export const unequalMacs: Rule = ({ desired, nodes }) =>
-  desired.placements.flatMap(layoutsOf).flatMap(({ name, nodes: own, home }) => {
+  desired.placements.flatMap(layoutsOf).flatMap(({ name, nodes: own, ownLayout }) => {
     const declaredOf = (node: NodeName): string | undefined =>
       desired.nodes.find((one) => one.name === node)?.hardware.model;
     const isDeclared = own.every((node) => declaredOf(node) !== undefined);
@@ -39,7 +39,7 @@ export const unequalMacs: Rule = ({ desired, nodes }) =>
     });
     const pace = isDeclared || macs.length < own.length ? undefined : paceOf(macs);
     if (pace === undefined) return [];
-    const detail = home === undefined ? pace.detail : `On its fallback: ${pace.detail}`;
+    const detail = ownLayout === undefined ? pace.detail : `On its fallback: ${pace.detail}`;
     return [diagnose('placement/unequal-macs', { subject: placementSubject(name), detail })];
   });
 

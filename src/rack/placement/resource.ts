@@ -386,7 +386,7 @@ function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[]
  */
 function isAnswering({ placement, mesh }: Pick<PlacementCase, 'placement' | 'mesh'>, view: View): boolean {
   const { nodes: observed } = view.observation;
-  const own = placement.home ?? placement;
+  const own = placement.ownLayout ?? placement;
   const { name, nodes, firstTokenMs } = runsOnFallback(own, view.desired, observed) ? onFallback(own) : own;
   return mesh.isAnswering || readMesh({ placement: name, nodes, digest: '', firstTokenMs }, observed).isAnswering;
 }

@@ -75,7 +75,7 @@ describe('the layouts of a placement', () => {
 
   it('are its own nodes, and a fallback without shares', () => {
     const { shares: _, fallback: __, ...rest } = own;
-    expect(there).toEqual({ ...rest, ...on(4, 2), home: own });
+    expect(there).toEqual({ ...rest, ...on(4, 2), ownLayout: own });
     const alone = onFallback({ ...own, fallback: on(4) });
     expect([alone.transport, alone.sharding, alone.backend]).toEqual(['tcp', undefined, undefined]);
     const plain = placed('b', ['studio-1']);

@@ -81,8 +81,8 @@ export const everyCase = oncePer((view: View): readonly PlacementCase[] => {
   });
 });
 
-function ownRanksOf({ desired, observation }: View, { home }: DesiredPlacement): Pick<PlacementCase, 'ownRanks'> {
-  const nodes = home === undefined ? [] : ownRanksOn(home, desired, observation.nodes);
+function ownRanksOf({ desired, observation }: View, { ownLayout }: DesiredPlacement): Pick<PlacementCase, 'ownRanks'> {
+  const nodes = ownLayout === undefined ? [] : ownRanksOn(ownLayout, desired, observation.nodes);
   return nodes.length === 0 ? {} : { ownRanks: nodes };
 }
 
@@ -117,9 +117,9 @@ function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observ
  * True if a rank's node is on hold: a fallback replaces nodes that are out of service, and their ranks remain
  * untouched.
  */
-function isLeftAlone({ desired, observation }: View, { home }: DesiredPlacement, { node }: OrphanedRank): boolean {
+function isLeftAlone({ desired, observation }: View, { ownLayout }: DesiredPlacement, { node }: OrphanedRank): boolean {
   const wanted = desired.nodes.find(({ name }) => name === node);
-  if (home === undefined || wanted === undefined) return false;
+  if (ownLayout === undefined || wanted === undefined) return false;
   return holdsOf(wanted, observation.nodes[node]?.facts).some(({ isOver }) => !isOver);
 }
 

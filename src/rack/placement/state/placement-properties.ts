@@ -89,14 +89,14 @@ function whyUnknown({ mesh, leader, configuration, runtime }: PlacementCase): Pi
 /** The nodes on which it runs, if the file moves it to others on which it never ran. */
 function movedFrom({ placement, mesh, orphanedRanks, elsewhere }: PlacementCase): readonly NodeName[] {
   const isNew = placement.state === 'serving' && mesh.state === 'not-placed';
-  const hasFallback = placement.home !== undefined || elsewhere !== undefined;
+  const hasFallback = placement.ownLayout !== undefined || elsewhere !== undefined;
   return isNew && !hasFallback ? orphanedRanks.filter(({ seen }) => seen.mayRun).map(({ node }) => node) : [];
 }
 
 /** Ranks of the other layout belong neither to this layout nor to another file. */
 function fromWords(one: PlacementCase): string {
   const {
-    placement: { home },
+    placement: { ownLayout },
     mesh,
     orphanedRanks,
     elsewhere,
@@ -105,8 +105,8 @@ function fromWords(one: PlacementCase): string {
   if (elsewhere !== undefined) return `on its fallback: ${layoutText(elsewhere.placement)}`;
   const moved = movedFrom(one);
   if (moved.length > 0) return `running on ${everyNodeText(moved)}`;
-  const isWhole = ownRanks.length === home?.nodes.length;
-  const own = isWhole ? layoutText(home) : `ranks on ${ownRanks.join(', ')}`;
+  const isWhole = ownRanks.length === ownLayout?.nodes.length;
+  const own = isWhole ? layoutText(ownLayout) : `ranks on ${ownRanks.join(', ')}`;
   const others = orphanedRanks.filter(({ node }) => !ownRanks.includes(node));
   const words = ownRanks.length === 0 ? meshWords(mesh) : `on its own nodes: ${own}`;
   return [words, ...others.map(({ node }) => `orphaned rank on ${node}`)].join(', ');
@@ -116,7 +116,7 @@ function fromWords(one: PlacementCase): string {
 function toWords(one: PlacementCase): string {
   const { placement, elsewhere } = one;
   if (placement.state === 'stopped') return 'stopped';
-  if (placement.home !== undefined) return `serving on its fallback: ${layoutText(placement)}`;
+  if (placement.ownLayout !== undefined) return `serving on its fallback: ${layoutText(placement)}`;
   if (movedFrom(one).length > 0) return `serving on ${everyNodeText(placement.nodes)}`;
   return elsewhere === undefined ? 'serving' : `serving on its own nodes: ${layoutText(placement)}`;
 }

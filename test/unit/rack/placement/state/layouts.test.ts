@@ -22,7 +22,7 @@ const own = (numbers: readonly number[], one: Partial<RankCase> = {}): MeshRack[
 /** The one rank of the fallback. */
 const there = (one: Partial<RankCase> = {}): MeshRack['ranks'] => {
   const { changes, ...more } = one;
-  const digest = digestIn(fleet, { ...other, home: placement, transport: 'tcp' } as never);
+  const digest = digestIn(fleet, { ...other, ownLayout: placement, transport: 'tcp' } as never);
   return { 'studio-4': [{ state: 'joined', generation: 5, digest, changes: { size: 1, ...changes }, ...more }] };
 };
 
