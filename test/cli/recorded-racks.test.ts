@@ -77,7 +77,7 @@ const macs: Parameters<typeof recordedMacs>[2] = {
       'kept-files': lines(`${tree('runtimes/reference', 'ab', '|current=yes;')}${tree('models/tiny', 'cd')}
         counts 0;|runtimes/reference/${'ab'.repeat(8)} 2 0;|models/tiny/${'cd'.repeat(8)} 1 0;end`),
       'placement-members': lines(`listening 0;|29512;${rank('chat', 1, 3)}${rank('pair', 0, 2)}
-        needs-reboot;${boot}|why=memory;|placement=pair;|wired=34359738368;|baseline=17179869184;|now=18897856102;end`),
+        reboot-mark;${boot}|why=memory;|placement=pair;|wired=34359738368;|baseline=17179869184;|now=18897856102;end`),
       'launchd-services': lines(`${running('rank.chat')}${running('rank.pair')}end`),
     },
   },

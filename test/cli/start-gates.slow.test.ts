@@ -50,7 +50,7 @@ describe('a Mac that kills each rank right after its start and keeps its memory 
     const before = await starts();
     expect((await run('sim', 'fault', 'restart-storm', 'studio-4')).code).toBe(0);
     expect((await run('start', 'chat', '--sim', '--yes')).code).not.toBe(0);
-    expect(await findings()).toContain('mesh/needs-reboot node studio-4');
+    expect(await findings()).toContain('mesh/reboot-mark node studio-4');
     for (const verb of ['start', 'restart']) {
       const ran = await run(verb, 'chat', '--sim', '--yes');
       expect([ran.code, ran.stdout + ran.stderr]).toEqual([3, expect.stringContaining('GiB of memory remained wired')]);

@@ -37,7 +37,7 @@ inTurn(0, 2)('a stop in stages', () => {
     const ran = await run('restart', 'chat', '--sim', '--yes');
     expect(ran.code).not.toBe(0);
     expect(ran.stdout + ran.stderr).toContain('meshwright reboot studio-4');
-    expect(await findings()).toContain('mesh/needs-reboot node studio-4');
+    expect(await findings()).toContain('mesh/reboot-mark node studio-4');
     const plan = await run('plan', '--sim');
     expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('GiB of memory remained wired')]);
     const again = await run('apply', '--sim', '--yes');
@@ -80,7 +80,7 @@ inTurn(1, 2)('a rank that survives KILL', () => {
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     expect(ran.code).not.toBe(0);
     expect(ran.stdout + ran.stderr).toContain('meshwright reboot studio-1');
-    expect(await findings()).toContain('mesh/needs-reboot node studio-1');
+    expect(await findings()).toContain('mesh/reboot-mark node studio-1');
     expect((await run('reboot', 'studio-1', '--sim', '--yes')).code).toBe(0);
     expect(await findings()).toEqual([]);
   });

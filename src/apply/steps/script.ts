@@ -125,7 +125,7 @@ const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
   ['wrong-size', { code: 'step/wrong-digest' }],
   ['wrong-files', { code: 'model/wrong-files' }],
   ['no-full-disk-access', { code: 'step/no-full-disk-access' }],
-  ['needs-reboot', { code: 'step/needs-reboot' }],
+  ['reboot-mark', { code: 'step/reboot-mark' }],
   ['rolled-back', { code: 'step/rolled-back' }],
   ['rolling-back', { code: 'step/rolled-back' }],
   ['transaction-pending', { code: 'step/transaction-pending' }],
@@ -182,7 +182,7 @@ export function scriptProblem(
 
 /** Hints that depend on the step, or on the text. */
 function hintFor(slug: string, { act, node }: Step, text: string): Prose | undefined {
-  if (slug === 'needs-reboot') return prose`Restart the Mac: ${meshwright('reboot', node)}`;
+  if (slug === 'reboot-mark') return prose`Restart the Mac: ${meshwright('reboot', node)}`;
   if (act.kind !== 'script') return undefined;
   // A person may also create the accounts.
   if (slug === 'no-full-disk-access' && act.name === 'make-account') {
@@ -315,13 +315,13 @@ export function stopWords(step: Step, said: readonly string[] = []): readonly Di
   const isKilled = ended === 'killed' || sample !== undefined;
   const killed = prose`${rank} did not exit on its own and was killed${file}.`;
   const kill = isKilled ? [diagnose('mesh/killed', { subject: subjectOf(step), detail: killed })] : [];
-  if (ended !== 'needs-reboot') return kill;
+  if (ended !== 'reboot-mark') return kill;
   const [wired = '', before = ''] = ['wired', 'baseline'].map((key) => saidAt(said, key) ?? 'unknown');
   const numbers = `${escapeText(wired)} bytes stay wired, compared with ${escapeText(before)} before any rank ran`;
   const fields = { subject: subjectOf(step), detail: prose`${rank} stopped: ${numbers}.` };
   if (beforeReboot) return [...kill, diagnose('mesh/left-to-restart', fields)];
   const hint = prose`Restart the Mac; meshwright starts nothing there until then: ${meshwright('reboot', step.node)}`;
-  return [...kill, diagnose('mesh/needs-reboot', { ...fields, hint })];
+  return [...kill, diagnose('mesh/reboot-mark', { ...fields, hint })];
 }
 
 /** Maximum launches of a job whose process keeps disappearing, per run. */

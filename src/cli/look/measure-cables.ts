@@ -197,7 +197,7 @@ function refuseUnfit({ fleet, names, accounts }: Measured, observation: FleetObs
   const unfit = [...holdsAgainst(nodes, observation), ...others].map((reason) => {
     const { node, why } = reason;
     const hint =
-      reason.kind === 'needs-reboot'
+      reason.kind === 'reboot-first'
         ? prose`Restart it: ${meshwright('reboot', node)}`
         : 'hint' in reason
           ? reason.hint

@@ -170,7 +170,7 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
     .map(({ name }) => name);
 
 /**
- * @throws FleetError `launch/held` for a node on hold, `launch/hold-unseen` if this is unknown, `launch/needs-reboot`
+ * @throws FleetError `launch/held` for a node on hold, `launch/hold-unseen` if this is unknown, `launch/reboot-first`
  * if no rank can start before a restart, `launch/reboot-unseen` if this is unknown, `launch/account` if the account
  * cannot be used
  */
@@ -250,7 +250,7 @@ interface LaunchAsked {
 
 /** Why a program must not run on a node now. */
 export interface UnfitReason {
-  readonly kind: 'account' | 'needs-reboot' | 'reboot-unseen';
+  readonly kind: 'account' | 'reboot-first' | 'reboot-unseen';
   readonly node: NodeName;
   /** A clause after the node's name. */
   readonly why: Prose;
@@ -271,7 +271,7 @@ export function unfitReasons(
     const problems = account === undefined ? [] : accountProblem(node, account, facts);
     const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
     const others = why.map(
-      ({ isSeen, words }): UnfitReason => ({ kind: isSeen ? 'needs-reboot' : 'reboot-unseen', node, why: words }),
+      ({ isSeen, words }): UnfitReason => ({ kind: isSeen ? 'reboot-first' : 'reboot-unseen', node, why: words }),
     );
     return [...problems, ...others];
   });
@@ -281,9 +281,9 @@ export function unfitReasons(
 export const launchRefusals = (asked: LaunchAsked, observation: FleetObservation): readonly Diagnostic[] =>
   unfitReasons(asked, observation).map(({ kind, node, why, hint }) => {
     if (kind === 'account') return refused('launch/account', node, why, hint);
-    return kind === 'needs-reboot'
+    return kind === 'reboot-first'
       ? refused(
-          'launch/needs-reboot',
+          'launch/reboot-first',
           node,
           why,
           prose`Leave out this node, or restart it: ${meshwright('reboot', node)}`,

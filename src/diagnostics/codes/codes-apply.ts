@@ -85,7 +85,7 @@ export const applyCodes = {
     cause: 'Programs in an SSH session need Full Disk Access to change network preferences and accounts.',
     hint: 'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.',
   },
-  'step/needs-reboot': {
+  'step/reboot-mark': {
     summary: 'A process on a node cannot be killed.',
     cause: 'It survived SIGKILL because it is stuck in the kernel, as happens when RDMA hangs. Only a restart ends it.',
     hint: prose`Restart the Mac: ${meshwright('reboot', its.node)}`,

@@ -115,7 +115,7 @@ export const preparedMark = (placement: string, name: string): NodePath =>
 export const wiredBaselineFile: NodePath = below(place.ours, 'wired-baseline');
 
 /** File with the reason why only a restart of this Mac helps, and the boot session of that finding. */
-export const rebootMarkFile: NodePath = below(place.ours, 'needs-reboot');
+export const rebootMarkFile: NodePath = below(place.ours, 'reboot-mark');
 
 /** A gateway is identified by its port: a node has one gateway per port. */
 const labelStart = 'dev.meshwright.gateway.';

@@ -127,7 +127,7 @@ const printNodeFiles = `if s "$b" && [ -e ${pathWord(rdmaStartsFile)} ]; then
   r ${pathWord(rdmaStartsFile)}
 fi
 if s "$b" && [ -e ${pathWord(rebootMarkFile)} ]; then
-  printf 'needs-reboot\\n'
+  printf 'reboot-mark\\n'
   r ${pathWord(rebootMarkFile)}
   x=$(${printWired})
   [ -z "$x" ] || printf '|now=%s\\n' "$x"

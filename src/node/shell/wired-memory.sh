@@ -9,17 +9,17 @@
 # nothing.
 #
 # Needs slack_bytes: minimum allowed difference of wired memory
-# Prints: nothing; fails with sysctl, needs-reboot
+# Prints: nothing; fails with sysctl, reboot-mark
 session() {
   u=$("$R/usr/sbin/sysctl" -n kern.bootsessionuuid)
   [ -n "$u" ] || failed sysctl 'the boot session is unknown'
 }
 marked() {
   x='' w=''
-  [ -e "$b/needs-reboot" ] || return 1
+  [ -e "$b/reboot-mark" ] || return 1
   while IFS= read -r y; do
     case $y in (boot=*) x=${y#*=} ;; (why=*) w=${y#*=} ;; esac
-  done <"$b/needs-reboot"
+  done <"$b/reboot-mark"
   [ "$x" = "$u" ]
 }
 slack() {
@@ -67,10 +67,10 @@ fallen() {
 }
 refuse_marked() {
   session
-  ! marked || { [ "$w" = memory ] && fallen && "$R/bin/rm" -f "$b/needs-reboot"; } || failed needs-reboot "this Mac needs a restart: a stopped rank left something that only a restart removes ($w)"
+  ! marked || { [ "$w" = memory ] && fallen && "$R/bin/rm" -f "$b/reboot-mark"; } || failed reboot-mark "this Mac needs a restart: a stopped rank left something that only a restart removes ($w)"
 }
 mark() {
-  write "$b/needs-reboot" "boot=$u${N}why=$1${N}placement=${d##*/}$N${2-}"
+  write "$b/reboot-mark" "boot=$u${N}why=$1${N}placement=${d##*/}$N${2-}"
 }
 judge_wired() {
   baseline || { m='unknown (not measured before the first start of this boot session)'; return; }

@@ -31,7 +31,7 @@ import { placementProperty } from './state/placement-properties.ts';
 export type PlacementBlockerCode =
   | 'memory/swap-in-use'
   | 'mesh/launch-budget'
-  | 'mesh/needs-reboot'
+  | 'mesh/reboot-mark'
   | 'mesh/stays-on-tcp';
 
 type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
@@ -177,7 +177,7 @@ const markedNodes = ({ observation }: View, isMeant: (node: NodeName) => boolean
 /** Nodes that must restart before anything is started there, and why. */
 export const rebootFindings = (view: View): readonly Diagnostic[] =>
   markedNodes(view, () => true).map(({ node, mark }) =>
-    diagnose('mesh/needs-reboot', {
+    diagnose('mesh/reboot-mark', {
       subject: nodesSubject([node]),
       detail: prose`When the rank of ${escapeText(mark.placement)} on ${named(node)} was stopped, ${markWords(mark)}.`,
       hint: prose`Restart this Mac. Until then nothing is started there: ${meshwright('reboot', node)}`,
@@ -195,7 +195,7 @@ function rebootBlockers(view: View, { placement }: PlacementCase): readonly Plac
   const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !restarting.includes(node));
   return marked.map(({ node, mark }) => {
     const action = prose`${markWords(mark)}: ${meshwright('reboot', node)}`;
-    return startBlocker(placement, { code: 'mesh/needs-reboot', node, action });
+    return startBlocker(placement, { code: 'mesh/reboot-mark', node, action });
   });
 }
 

@@ -19,7 +19,7 @@ import {
 
 /** A gateway writes its counts, and a keeper the time of its last round, at any time. */
 const passing =
-  /^Library\/Application Support\/meshwright\/(?:log\/|gateway\/\d+\/counts\/|keeper\/last )|\/reboot-|\.log /;
+  /^Library\/Application Support\/meshwright\/(?:log\/|gateway\/\d+\/counts\/|keeper\/last )|\/ops\/reboot-|\.log /;
 
 /** Kills a run; a run that ends before its kill point may fail, because the run before it did half of the work. */
 async function kill(place: Place, words: readonly string[], command: KilledCommand, count: number): Promise<string> {

@@ -64,7 +64,7 @@ describe('the exit code', () => {
           (one) => `cables/${one}`,
         ),
         'cli/needs-yes',
-        ...['account', 'held', 'hold-unseen', 'needs-reboot', 'reboot-unseen'].map((one) => `launch/${one}`),
+        ...['account', 'held', 'hold-unseen', 'reboot-first', 'reboot-unseen'].map((one) => `launch/${one}`),
         ...['plan/not-allowed', 'plan/stale', 'trust/declined', 'trust/needed'],
       ],
       64: [

@@ -192,7 +192,7 @@ export const meshCodes = {
       '`launch` needs an account that exists on every Mac and cannot become root. The only exception is the SSH user, with `--as login`.',
     hint: 'Choose another account: `--as NAME`, or `--as login` for the SSH user, who can become root.',
   },
-  'launch/needs-reboot': {
+  'launch/reboot-first': {
     exit: 5,
     summary: 'A target node of `launch` needs a restart first.',
     cause:

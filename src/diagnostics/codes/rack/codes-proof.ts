@@ -4,7 +4,7 @@ import type { CodeEntry } from '../../code-entry.ts';
 
 /** Codes about how ranks stopped, and about checking that a started mesh answers as before. */
 export const proofCodes = {
-  'mesh/needs-reboot': {
+  'mesh/reboot-mark': {
     evidence: ['reboot-mark'],
     summary: 'A Mac needs a restart before any rank can start there.',
     cause:

@@ -115,7 +115,7 @@ function readPlacements(answer: Answer | undefined): Known<SeenPlacements> {
     else if (kind === 'golden' && !goldens.has(name)) goldens.set(name, fields);
     else if (kind === 'placement' && records.every((one) => one.name !== name)) records.push({ name, fields });
     else if (record.head === 'rdma-starts' && rdmaStarts === undefined) rdmaStarts = fields;
-    else if (record.head === 'needs-reboot' && rebootMark === undefined) rebootMark = fields;
+    else if (record.head === 'reboot-mark' && rebootMark === undefined) rebootMark = fields;
     else return garbled(answer, 'printed an unknown or repeated record');
   }
   return known({

@@ -1,9 +1,9 @@
 # Stops a rank: SIGINT if asked, SIGTERM, a grace period, a stack sample, SIGKILL for all remaining processes, bootout,
 # and a check of the wired memory. It succeeds only when no process of the rank is left. It prints how the rank ended:
-# `ended=clean`; `ended=killed`, with the name of the sample in `sample=`; `ended=needs-reboot` if more memory stays
+# `ended=clean`; `ended=killed`, with the name of the sample in `sample=`; `ended=reboot-mark` if more memory stays
 # wired than before any rank ran, which is also marked on the node; `ended=unknown` if the rank exited on its own and
 # its memory is unknown. If a process survives SIGKILL, the kernel holds it, and only a restart of the Mac helps. That
-# is a failure unless this restart follows: then it prints `ended=needs-reboot`, with the process IDs in `processes=`. A
+# is a failure unless this restart follows: then it prints `ended=reboot-mark`, with the process IDs in `processes=`. A
 # missing rank counts as stopped.
 #
 # Uses ../../../node/shell/service.sh
@@ -14,7 +14,7 @@
 # Needs grace: the number of checks after SIGTERM
 # Needs before_reboot: 1 if a restart of the Mac follows
 # Needs outcome: the outcome for the mark of the last start: served, hung or failed; empty to record none
-# Prints: how it ended; @changed or @unchanged; fails with needs-reboot
+# Prints: how it ended; @changed or @unchanged; fails with reboot-mark
 d=$folder
 # `family` replaces the processes in `F` by all living ones that are in `F`, descend from one in `F`, or share its group.
 # Zombies do not count.
@@ -146,10 +146,10 @@ v=$F w=failed
   for p in $F; do kill -s KILL "$p" 2>/dev/null; done
   wait_for 20 || {
     mark kernel "processes=$F$N"
-    [ -n "$before_reboot" ] || failed needs-reboot "processes survived KILL: $F"
+    [ -n "$before_reboot" ] || failed reboot-mark "processes survived KILL: $F"
     # The service stays loaded, because a bootout would wait for the process.
     [ -z "$f" ] || printf 'sample=%s\n' "${f##*/}"
-    printf 'processes=%s\nended=needs-reboot\n' "${F% }"
+    printf 'processes=%s\nended=reboot-mark\n' "${F% }"
     changed
   }
 }
@@ -162,7 +162,7 @@ case $m:$how in
   (high:*)
     mark memory "wired=$W${N}baseline=$B$N"
     printf 'wired=%s\nbaseline=%s\n' "$W" "$B"
-    how=needs-reboot ;;
+    how=reboot-mark ;;
   (unknown*:clean) how=unknown ;;
 esac
 [ "$outcome" != failed ] || outcome=$w

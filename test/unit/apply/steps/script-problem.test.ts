@@ -17,7 +17,7 @@ describe('the diagnostic for a failed script', () => {
     ['wrong-digest', 'step/wrong-digest'],
     ['wrong-size', 'step/wrong-digest'],
     ['no-full-disk-access', 'step/no-full-disk-access'],
-    ['needs-reboot', 'step/needs-reboot'],
+    ['reboot-mark', 'step/reboot-mark'],
     ['fetch-failed', 'step/fetch-failed'],
     ['rolled-back', 'step/rolled-back'],
     ['rolling-back', 'step/rolled-back'],
@@ -33,7 +33,7 @@ describe('the diagnostic for a failed script', () => {
   });
 
   it('has a hint for a needed restart, an unsafe archive and a missing source', () => {
-    expect(scriptProblem(step, { slug: 'needs-reboot', text: 'x' }).hint).toContain('meshwright reboot studio-1');
+    expect(scriptProblem(step, { slug: 'reboot-mark', text: 'x' }).hint).toContain('meshwright reboot studio-1');
     expect(scriptProblem(step, { slug: 'unsafe-archive', text: 'x' }).hint).toContain('pack it again');
     expect(scriptProblem(step, { slug: 'no-source', text: 'x' }).hint).toContain('folder on the node itself');
   });

@@ -16,7 +16,7 @@ function stopStep(more: Partial<ScriptArgs['stop-rank']> = {}): StepOf<'script'>
 }
 
 const codes = (step: StepOf<'script'>, lines: readonly string[]) => stopWords(step, lines).map(({ code }) => code);
-const wired = ['wired=2', 'baseline=1', 'ended=needs-reboot'];
+const wired = ['wired=2', 'baseline=1', 'ended=reboot-mark'];
 
 describe('the report on a successful stop', () => {
   it('is empty for a clean exit and names a kill', () => {
@@ -26,7 +26,7 @@ describe('the report on a successful stop', () => {
 
   it('names a required restart, only as a warning if the restart follows anyway', () => {
     expect(stopWords(stopStep(), wired)).toMatchObject([
-      { code: 'mesh/needs-reboot', severity: 'error', hint: expect.stringContaining('meshwright reboot studio-1') },
+      { code: 'mesh/reboot-mark', severity: 'error', hint: expect.stringContaining('meshwright reboot studio-1') },
     ]);
     expect(stopWords(stopStep({ beforeReboot: true }), wired)).toMatchObject([
       { code: 'mesh/left-to-restart', severity: 'warning', detail: expect.stringContaining('2 bytes stay wired') },
@@ -34,7 +34,7 @@ describe('the report on a successful stop', () => {
   });
 
   it('names both the kill and the restart if a killed rank leaves memory wired', () => {
-    expect(codes(stopStep(), ['sample=sample-kimi-3.txt', ...wired])).toEqual(['mesh/killed', 'mesh/needs-reboot']);
+    expect(codes(stopStep(), ['sample=sample-kimi-3.txt', ...wired])).toEqual(['mesh/killed', 'mesh/reboot-mark']);
     expect(codes(stopStep({ beforeReboot: true }), ['sample=sample-kimi-3.txt', ...wired])).toEqual([
       'mesh/killed',
       'mesh/left-to-restart',
@@ -42,7 +42,7 @@ describe('the report on a successful stop', () => {
   });
 
   it('does not report processes that survived KILL as killed, and escapes their text', () => {
-    const lines = ['sample=sample-kimi-3.txt', 'processes=71 \u001b[2J', 'ended=needs-reboot'];
+    const lines = ['sample=sample-kimi-3.txt', 'processes=71 \u001b[2J', 'ended=reboot-mark'];
     expect(stopWords(stopStep({ beforeReboot: true }), lines)).toMatchObject([
       {
         code: 'mesh/left-to-restart',

@@ -28,14 +28,14 @@ describe('the Macs that launch refuses', () => {
 
   it('include a Mac that a stop has marked for a restart', () => {
     const left = 'a stopped rank of kimi left something behind that only a restart of the Mac clears.';
-    const refused = [['launch/needs-reboot', 'node studio-4', `studio-4: ${left}`]];
+    const refused = [['launch/reboot-first', 'node studio-4', `studio-4: ${left}`]];
     expect(refusals({ values: { 'studio-4': { 'reboot-mark': [mark] } } }, false)).toEqual(refused);
   });
 
   it('include a Mac whose launch budget is spent, but only for ranks over RDMA', () => {
     const changes = { values: { 'studio-3': spent } };
     const spentText = expect.stringMatching(/^studio-3: 99 of \d+ starts over RDMA since its last boot are used up/);
-    expect(refusals(changes)).toEqual([['launch/needs-reboot', 'node studio-3', spentText]]);
+    expect(refusals(changes)).toEqual([['launch/reboot-first', 'node studio-3', spentText]]);
     expect(refusals(changes, false)).toEqual([]);
     const asked = { nodes, isOverRdma: true, mayPassBudget: true };
     expect(launchRefusals(asked, observedFleet(changes))).toEqual([]);

@@ -146,7 +146,7 @@ const own: Readonly<
   >
 > = {
   'mesh/launch-budget': { 'rdma-starts': { startedIn: 'BOOT-studio-2', starts: 99, last: [] } },
-  'mesh/needs-reboot': { 'reboot-mark': [{ placement: 'other', why: 'kernel' }] },
+  'mesh/reboot-mark': { 'reboot-mark': [{ placement: 'other', why: 'kernel' }] },
   'memory/swap-in-use': { swap: { usedMegabytes: 8_193 } },
   // Only running ranks can have this obstacle: a stopped mesh starts anyway.
   'mesh/stays-on-tcp': 'after a stop: none',

@@ -67,7 +67,7 @@ describe('a restart of a serving placement', () => {
 
   it.each<[string, string, Values]>([
     ["a node's launch budget is spent", 'mesh/launch-budget', spent],
-    ['a node is marked for a restart', 'mesh/needs-reboot', marked],
+    ['a node is marked for a restart', 'mesh/reboot-mark', marked],
     ['RDMA is off on a node', 'rdma/disabled', off],
     ['a node is on hold', 'hold/held', held],
     ['a node lacks the model', 'plan/not-converged', { trees: trees.slice(0, 1) }],
@@ -137,7 +137,7 @@ describe('a command in a doctor hint', () => {
   };
   const shown = (sentence: string, command: string, ...seen: Parameters<typeof observed>) => {
     const hint = withCommands(sentence, [typed(command)]);
-    const finding = diagnose('mesh/needs-reboot', { subject: placementSubject('kimi'), detail: 'x', hint });
+    const finding = diagnose('mesh/reboot-mark', { subject: placementSubject('kimi'), detail: 'x', hint });
     const trouble = { finding, stage: 'nodes', evidence: [], hanging: [] } as const;
     const [one] = withoutVainCommands([trouble], { desired: fleet, observation: observed(...seen) });
     return one?.refused === undefined

@@ -249,7 +249,7 @@ describe.concurrent.each(scriptShells)('stop-rank in $name', (shell) => {
     root.tool('bin/sleep', 'exit 0');
     root.tool('bin/ps', 'printf "%s 1 %s U\\n" "$(/bin/cat "$R/../launchd/pid")" "$(/bin/cat "$R/../launchd/pid")"');
     const { result } = await root.runBody(scriptBody(stop(0)));
-    expect(result).toMatchObject({ kind: 'failed', slug: 'needs-reboot' });
+    expect(result).toMatchObject({ kind: 'failed', slug: 'reboot-mark' });
     expect(root.has('../launchd/loaded')).toBe(true);
   });
 });

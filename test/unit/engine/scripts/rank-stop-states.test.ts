@@ -57,7 +57,7 @@ stops('unloads a rank that does not run', stop())
   .ends(clean, lacking('process'), calls(rank, '', 'bootout'));
 stops('detects memory that a rank left which ended before the stop', failed)
   .in(loaded, startedHere, at('../pages', '9999999'), { 'bin/sleep': ':' })
-  .ends(`wired=163839983616 baseline=${usual} ended=needs-reboot changed`, ended('exited'));
+  .ends(`wired=163839983616 baseline=${usual} ended=reboot-mark changed`, ended('exited'));
 stops('records that a start served', served).in(loaded, startedHere).ends(clean, ended('served'));
 stops('returns the devices of a start that served', served).in(loaded, startedHere, counted(5)).ends(clean, counted(3));
 stops('returns the last devices', served).in(loaded, startedHere, counted(2)).ends(clean, counted(0));

@@ -71,7 +71,7 @@ export const marked = (why: string, boot = bootSession) => ({
 });
 /** How a script refuses such a Mac. */
 export const needsReboot = (why: string): string =>
-  `needs-reboot: this Mac needs a restart: a stopped rank left something that only a restart removes (${why})`;
+  `reboot-mark: this Mac needs a restart: a stopped rank left something that only a restart removes (${why})`;
 /** The wired memory before the first start. */
 export const wired = (bytes: number, boot = bootSession) => ({
   [wiredBaselineFile.path]: lines({ boot, wired: bytes }),

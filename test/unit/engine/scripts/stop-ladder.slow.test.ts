@@ -80,7 +80,7 @@ describe.concurrent.each(scriptShells)("stop-rank's signal sequence in $name", (
     const [step] = stopRanks(() => work, [{ node, seen }], { isAnswering: true, seconds: 0, needs: [] });
     if (step?.act.kind !== 'script' || step.act.name !== 'stop-rank') throw new Error('there is no stop');
     const before = root.started().length;
-    expect(await run(root, step.act)).toMatchObject({ said: expect.arrayContaining(['ended=needs-reboot']) });
+    expect(await run(root, step.act)).toMatchObject({ said: expect.arrayContaining(['ended=reboot-mark']) });
     const sleeps = root
       .started()
       .slice(before)
@@ -101,7 +101,7 @@ describe.concurrent.each(scriptShells)("stop-rank's signal sequence in $name", (
 });
 
 describe.concurrent.each(scriptShells)('stop-rank before a reboot in $name', (shell) => {
-  it('succeeds and reports needs-reboot if SIGKILL does not stop the rank', async () => {
+  it('succeeds and reports reboot-mark if SIGKILL does not stop the rank', async () => {
     const root = await started(shell, 'obeys');
     root.tool('bin/sleep', 'exit 0');
     root.tool('bin/ps', 'printf "%s 1 %s U\\n" "$(/bin/cat "$R/../launchd/pid")" "$(/bin/cat "$R/../launchd/pid")"');
@@ -109,7 +109,7 @@ describe.concurrent.each(scriptShells)('stop-rank before a reboot in $name', (sh
     expect(await run(root, stopBeforeReboot)).toMatchObject({
       kind: 'done',
       isChanged: true,
-      said: expect.arrayContaining([`processes=${pid}`, 'ended=needs-reboot']),
+      said: expect.arrayContaining([`processes=${pid}`, 'ended=reboot-mark']),
     });
     expect(root.read(rebootMarkFile.path)).toContain(`why=kernel\nplacement=kimi\nprocesses=${pid}`);
     expect(root.has('../launchd/loaded')).toBe(true);
@@ -149,15 +149,15 @@ describe.concurrent.each(scriptShells)('wired memory after a stop in $name', (sh
     expect(await run(root, stop(5_000))).toEqual({
       kind: 'done',
       isChanged: true,
-      said: [`wired=${wired}`, `baseline=${baseline}`, 'ended=needs-reboot'],
+      said: [`wired=${wired}`, `baseline=${baseline}`, 'ended=reboot-mark'],
     });
     expect(root.read(rebootMarkFile.path)).toBe(
       `boot=${bootSession}\nwhy=memory\nplacement=kimi\nwired=${wired}\nbaseline=${baseline}\n`,
     );
-    expect(await run(root, record({ generation: 4 }))).toMatchObject({ kind: 'failed', slug: 'needs-reboot' });
+    expect(await run(root, record({ generation: 4 }))).toMatchObject({ kind: 'failed', slug: 'reboot-mark' });
     expect(await run(root, kick())).toMatchObject({ kind: 'failed' });
     root.tool('usr/bin/vm_stat', 'exit 1');
-    expect(await run(root, record({ generation: 4 }))).toMatchObject({ kind: 'failed', slug: 'needs-reboot' });
+    expect(await run(root, record({ generation: 4 }))).toMatchObject({ kind: 'failed', slug: 'reboot-mark' });
     root.file('../boot', 'F2B1C3D4-0000-4000-8000-000000000002\n');
     root.tool('usr/bin/vm_stat', vmStat);
     expect(await run(root, record({ generation: 4 }))).toMatchObject({ isChanged: true });
@@ -172,15 +172,15 @@ describe.concurrent.each(scriptShells)('wired memory after a stop in $name', (sh
     for (const pid of processesOf(root)) process.kill(pid, 'SIGKILL');
     root.file('../pages', String(2 * usual.pages));
     root.tool('bin/sleep', 'exec /bin/sleep 0.05');
-    expect(await run(root, stop(5_000))).toMatchObject({ said: expect.arrayContaining(['ended=needs-reboot']) });
-    expect(await run(root, record({ generation: 4 }))).toMatchObject({ kind: 'failed', slug: 'needs-reboot' });
+    expect(await run(root, stop(5_000))).toMatchObject({ said: expect.arrayContaining(['ended=reboot-mark']) });
+    expect(await run(root, record({ generation: 4 }))).toMatchObject({ kind: 'failed', slug: 'reboot-mark' });
   });
 
   it('clears the reboot mark if it has fallen before the next start', async () => {
     const root = await started(shell, 'obeys');
     root.file('../pages', String(2 * usual.pages));
     root.tool('bin/sleep', 'exec /bin/sleep 0.05');
-    expect(await run(root, stop(5_000))).toMatchObject({ said: expect.arrayContaining(['ended=needs-reboot']) });
+    expect(await run(root, stop(5_000))).toMatchObject({ said: expect.arrayContaining(['ended=reboot-mark']) });
     const marked = root.read(rebootMarkFile.path);
     root.file('../pages', String(usual.pages));
     expect(await run(root, record({ generation: 4 }))).toMatchObject({ isChanged: true });
@@ -191,7 +191,7 @@ describe.concurrent.each(scriptShells)('wired memory after a stop in $name', (sh
     await isRunning(root);
     await run(root, stop(5_000));
     root.file(rebootMarkFile.path, `boot=${bootSession}\nwhy=kernel\nplacement=kimi\n`);
-    expect(await run(root, record({ generation: 5 }))).toMatchObject({ kind: 'failed', slug: 'needs-reboot' });
+    expect(await run(root, record({ generation: 5 }))).toMatchObject({ kind: 'failed', slug: 'reboot-mark' });
   });
 
   it('may exceed the baseline by a tenth or 1 GiB', async () => {

@@ -31,7 +31,7 @@ function planWith(
 
 const blockersOf = (plan: ReturnType<typeof planWith>) =>
   plan.blockers
-    .filter(({ code }) => code === 'mesh/needs-reboot')
+    .filter(({ code }) => code === 'mesh/reboot-mark')
     .map(({ node, action, peers }) => [node, plainText(action), peers.join(' ')]);
 
 describe('a reboot mark left by a stop', () => {
