@@ -26,7 +26,7 @@ export const beginDialogue = (call: DialogueCall): Talk =>
 
 /** The code for a dialogue that timed out or lost a node. */
 export const unendedCode = ({ name }: DialogueCall): DiagnosticCode =>
-  name === 'exo-place' ? 'exo/stuck' : 'exo/no-farewell';
+  name === 'exo-place' ? 'exo/stuck' : 'exo/no-graceful-shutdown';
 
 const drivers: Readonly<Record<DriverName, RuntimeDriver>> = { command, 'llamacpp-rpc': llamacppRpc, mlx, exo };
 

@@ -56,7 +56,7 @@ export interface StartDialogue {
 
 /** The graceful shutdown before a stop; the stop follows whatever the result. */
 export interface StopDialogue {
-  readonly name: 'exo-farewell';
+  readonly name: 'exo-graceful-shutdown';
   readonly args: ExoGracefulShutdown;
 }
 

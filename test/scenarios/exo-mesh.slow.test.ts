@@ -131,7 +131,7 @@ inTurn(0, 2).each(dialects)('a placement on exo, dialect %s', { timeout: patienc
 
   it('stops its runners gracefully before its processes', async () => {
     const { report } = await rack.converge({ goal: stop });
-    expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'changed', codes: [] }]);
+    expect(talkOf(report, 'exo-graceful-shutdown')).toEqual([{ outcome: 'changed', codes: [] }]);
     expect(rack.fleet().processes()).toEqual([]);
     for (const node of nodes) {
       const lastOf = async (): Promise<string> => /.*Starting node(.*)$/s.exec(await logOf(node))?.[1] ?? '';
@@ -207,7 +207,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
   it('is stopped even if its runners do not end, and this is reported', async () => {
     await fault('stuck-shutdown');
     const { report, exit } = await rack.apply({ goal: stop, timing: hurried });
-    expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'unchanged', codes: ['exo/no-farewell'] }]);
+    expect(talkOf(report, 'exo-graceful-shutdown')).toEqual([{ outcome: 'unchanged', codes: ['exo/no-graceful-shutdown'] }]);
     expect([rack.fleet().processes(), exit]).toEqual([[], 0]);
     const isLogged = async (): Promise<boolean> => (await logOf(second)).includes("didn't respond to SIGTERM, killing");
     expect(await eventually(isLogged)).toBe(true);

@@ -281,7 +281,7 @@ const firstLook = (call: ExoGracefulShutdown, looksLeft: number): Asking =>
   });
 
 /** Ends the dialogue with the reason why the processes are stopped without a graceful shutdown. */
-const cut = (reason: string): Talk => ({ kind: 'failed', code: 'exo/no-farewell', reason });
+const cut = (reason: string): Talk => ({ kind: 'failed', code: 'exo/no-graceful-shutdown', reason });
 
 interface Leaving {
   readonly instances: readonly ExoInstance[];
@@ -416,7 +416,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
     deadError: 'No instance found for model',
   }),
   dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
-  gracefulShutdown: 'exo-farewell',
+  gracefulShutdown: 'exo-graceful-shutdown',
   // It is not confirmed that two starts of a split model are bit-identical.
   goldenCheck: () => 'printable',
   // exo forgets its placements whenever a rank leaves.

@@ -137,14 +137,14 @@ describe('a dialogue step', () => {
   it('only warns about a failed graceful shutdown, which is optional', async () => {
     const shutdown: Step = {
       ...stepWith(60_000),
-      act: { kind: 'dialogue', placement: 'kimi', name: 'exo-farewell', args: { node: first, port: 52_500 } },
+      act: { kind: 'dialogue', placement: 'kimi', name: 'exo-graceful-shutdown', args: { node: first, port: 52_500 } },
     };
     expect(await talkWith(() => refused, {}).run(shutdown)).toEqual({ outcome: 'changed', diagnostics: [] });
     const failures = [
       ...['\n000', '{}\n500', ''].map((text) => talkWith(() => text, {})),
       talkWith(placed, { lost: first }),
     ];
-    const diagnostics = [{ severity: 'warning', code: 'exo/no-farewell', subject: placementSubject('kimi') }];
+    const diagnostics = [{ severity: 'warning', code: 'exo/no-graceful-shutdown', subject: placementSubject('kimi') }];
     for (const { run } of failures) expect(await run(shutdown)).toMatchObject({ outcome: 'unchanged', diagnostics });
   });
 

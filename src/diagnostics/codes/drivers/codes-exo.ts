@@ -102,7 +102,7 @@ export const exoCodes = {
       'exo has no deadlines: its runners can connect, load or warm up forever (exo issues 1137, 1731 and 2173). meshwright waited for as long as each of these may go without progress.',
     hint: prose`Restart the placement: ${meshwright('restart')}. If it happens again, use the other kind of sharding.`,
   },
-  'exo/no-farewell': {
+  'exo/no-graceful-shutdown': {
     severity: 'warning',
     summary: 'exo was stopped without a graceful shutdown.',
     cause:

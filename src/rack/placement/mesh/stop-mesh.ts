@@ -191,7 +191,7 @@ function gracefulShutdowns(
     const work = workOn(node);
     if (work.gracefulShutdown === undefined || record === undefined || state !== 'joined') return [];
     const { name } = work.gracefulShutdown;
-    const about = { verb: 'farewell', needs: terms.needs, effect: stopEffect(work.placement, terms) };
+    const about = { verb: 'graceful-shutdown', needs: terms.needs, effect: stopEffect(work.placement, terms) };
     return gracefulShutdownStep(work, { name, args: { node, port: record.endpointPort } }, about);
   });
 }
@@ -270,7 +270,7 @@ export function rescueMesh(work: MeshWork): readonly Step[] {
     return gracefulShutdownStep(
       workOn(node),
       { name, args: { node, port } },
-      { verb: 'rescue-farewell', needs: [], effect },
+      { verb: 'rescue-graceful-shutdown', needs: [], effect },
     );
   });
   const stops = nodes.map((node) =>

@@ -10,7 +10,7 @@ const instanceIds = (state: string): readonly string[] => Object.keys(JSON.parse
 
 /** Shuts down an exo with these states one after another; the last one stays. Every answer takes `tookMs`. */
 function shutDown(states: readonly (string | number | 'unasked' | 'refused')[], tookMs = 10) {
-  let talk: Talk = beginDialogue({ name: 'exo-farewell', args: { node, port: 52_500 } });
+  let talk: Talk = beginDialogue({ name: 'exo-graceful-shutdown', args: { node, port: 52_500 } });
   const asked: string[] = [];
   let checks = 0;
   let atMs = 0;
@@ -62,7 +62,7 @@ describe("exo's graceful shutdown", () => {
   });
 
   it('reports why it failed, and does not repeat an unanswered request', () => {
-    const unheard = { kind: 'failed', code: 'exo/no-farewell' };
+    const unheard = { kind: 'failed', code: 'exo/no-graceful-shutdown' };
     const silent = { end: { ...unheard, reason: 'its API does not answer' }, asked: { length: 1 } };
     expect([shutDown([0], 5_000), shutDown([0], 10)]).toMatchObject([silent, silent]);
     expect(shutDown([500]).end).toEqual({ ...unheard, reason: 'its API returned status 500' });
@@ -75,7 +75,7 @@ describe("exo's graceful shutdown", () => {
   it('repeats a request that may not have been sent, and does not assume that exo is gone', () => {
     const { end, asked } = shutDown(['unasked', 'unasked', placed, empty]);
     expect([end.kind, asked.filter((one) => one.includes('GET'))]).toMatchObject(['done', { length: 4 }]);
-    const never = { kind: 'failed', code: 'exo/no-farewell', reason: 'no request reached its API' };
+    const never = { kind: 'failed', code: 'exo/no-graceful-shutdown', reason: 'no request reached its API' };
     expect(shutDown(['unasked']).end).toEqual(never);
     expect(shutDown(['unasked']).atMs).toBeLessThan(6_000);
   });

@@ -38,7 +38,7 @@ describe('the rank stop order', () => {
 
   it.each([
     ['mlx', undefined],
-    ['exo', ['studio-1/placement/kimi/farewell']],
+    ['exo', ['studio-1/placement/kimi/graceful-shutdown']],
   ])('is parallel with %s, whose ranks wait for a lost peer in the kernel', (driver, after) => {
     expect(orderOf(planOf(fleetOfDriver(driver)).steps)).toEqual(
       ['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], after]),
@@ -48,8 +48,8 @@ describe('the rank stop order', () => {
   it("starts with a graceful shutdown at the leader's port if the driver supports it", () => {
     const [shutdown] = planOf(fleetOfDriver('exo')).steps;
     expect(shutdown).toMatchObject({
-      id: 'studio-1/placement/kimi/farewell',
-      act: { kind: 'dialogue', name: 'exo-farewell', args: { node: 'studio-1', port: 8_080 } },
+      id: 'studio-1/placement/kimi/graceful-shutdown',
+      act: { kind: 'dialogue', name: 'exo-graceful-shutdown', args: { node: 'studio-1', port: 8_080 } },
       effect: { kind: 'interrupt', placement: 'kimi' },
     });
   });
@@ -73,7 +73,7 @@ describe('the rank stop order', () => {
   });
 
   it.each([
-    ['exo', ['studio-1/placement/kimi/farewell'], { graceMs: 15_000 }],
+    ['exo', ['studio-1/placement/kimi/graceful-shutdown'], { graceMs: 15_000 }],
     ['mlx', undefined, { graceMs: 10_000, interruptMs: 10_000 }],
   ] as const)('is that of %s when only its rank records name the driver', (name, after, ladder) => {
     const { logPattern } = driverOf({ driver: name });
@@ -94,7 +94,7 @@ describe('the rank stop order', () => {
     const targets = desired.nodes.map(({ name }) => name);
     const goal = { kind: 'stop', placements: ['kimi'] } as const;
     const { steps } = makePlan({ goal, desired, observation: observeMesh(desired, { ranks }), targets });
-    const afterShutdown = ['studio-1/placement/kimi/farewell'];
+    const afterShutdown = ['studio-1/placement/kimi/graceful-shutdown'];
     expect(orderOf(steps)).toEqual(
       ['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], afterShutdown]),
     );
