@@ -4,7 +4,14 @@ import { type FindingPlace, type KeysByDriver, repeats } from '../desired/rules/
 import { parseKeys } from '../desired/settle/settle-runtime.ts';
 import { parseShape } from '../desired/settle/shape-text.ts';
 import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
-import type { ClusterLock, KeptKeys, LockedArchive, LockedShape, PinnedKey, RolledBack } from '../model/cluster-lock.ts';
+import type {
+  ClusterLock,
+  KeptKeys,
+  LockedArchive,
+  LockedShape,
+  PinnedKey,
+  RolledBack,
+} from '../model/cluster-lock.ts';
 import type { Ipv4Network } from '../model/desired.ts';
 import { digest } from '../model/digest.ts';
 import type { LockDocument } from '../model/files.generated.ts';

@@ -7,7 +7,10 @@ import { type CompiledSchema, keysOf, type SchemaError, schemaFor, sectionsWithK
 import { type Entry, lastKey, pointerText, spanOf } from './source-map.ts';
 import { type GluedKey, gluedKey, spaceHint } from './syntax-problems.ts';
 
-const newNames: ReadonlyMap<unknown, string> = new Map([['doorman', 'gateway']]);
+const newNames: ReadonlyMap<unknown, string> = new Map([
+  ['doorman', 'gateway'],
+  ['takenBack', 'rolledBack'],
+]);
 
 /** The new name of a renamed key or value, if it is allowed here. */
 export function newName(old: unknown, allowed: readonly string[]): string | undefined {

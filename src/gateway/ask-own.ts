@@ -100,7 +100,9 @@ async function passOwn(
       now: () => performance.now(),
       passage: { came: () => undefined, hold: () => undefined, end: () => undefined },
     });
-    return outcome.kind === 'down' ? refusalAnswer(refusals.down(endpoint.upstream.servedName, outcome.reason)) : undefined;
+    return outcome.kind === 'down'
+      ? refusalAnswer(refusals.down(endpoint.upstream.servedName, outcome.reason))
+      : undefined;
   } finally {
     end();
     turn.giveBack();

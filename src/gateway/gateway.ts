@@ -168,9 +168,14 @@ function countsKeeper(path: string, endpoints: readonly Endpoint[]): () => Promi
 }
 
 /** The placements that a request's key admits to. An unreadable key file affects only its own placement. */
-async function openEndpoints(endpoints: readonly Endpoint[], { headers }: IncomingMessage): Promise<readonly Endpoint[]> {
+async function openEndpoints(
+  endpoints: readonly Endpoint[],
+  { headers }: IncomingMessage,
+): Promise<readonly Endpoint[]> {
   const hash = hashOfKey(keyOf(headers));
-  const all = await Promise.all(endpoints.map(async (endpoint) => ({ endpoint, isOpen: isOpenedBy(hash, await endpoint.keys()) })));
+  const all = await Promise.all(
+    endpoints.map(async (endpoint) => ({ endpoint, isOpen: isOpenedBy(hash, await endpoint.keys()) })),
+  );
   return all.filter(({ isOpen }) => isOpen).map(({ endpoint }) => endpoint);
 }
 

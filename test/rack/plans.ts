@@ -352,7 +352,9 @@ export const gatewayPlan = (one: GatewayCase): Plan => placedPlan({ of: publishe
 
 /** The plan's changes of gateways: `studio-1: closed -> open`. */
 export const gatewayChanges = ({ changes }: Plan): readonly string[] =>
-  changes.filter(({ resource }) => resource.endsWith('/endpoint')).map(({ node, from, to }) => `${node}: ${from} -> ${to}`);
+  changes
+    .filter(({ resource }) => resource.endsWith('/endpoint'))
+    .map(({ node, from, to }) => `${node}: ${from} -> ${to}`);
 
 /** The nodes whose gateway the plan closes or opens, with the step's verb: `studio-1 open-endpoint`. */
 export const gatewaySteps = ({ steps }: Plan): readonly string[] =>

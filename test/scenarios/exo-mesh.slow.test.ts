@@ -207,7 +207,9 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
   it('is stopped even if its runners do not end, and this is reported', async () => {
     await fault('stuck-shutdown');
     const { report, exit } = await rack.apply({ goal: stop, timing: hurried });
-    expect(talkOf(report, 'exo-graceful-shutdown')).toEqual([{ outcome: 'unchanged', codes: ['exo/no-graceful-shutdown'] }]);
+    expect(talkOf(report, 'exo-graceful-shutdown')).toEqual([
+      { outcome: 'unchanged', codes: ['exo/no-graceful-shutdown'] },
+    ]);
     expect([rack.fleet().processes(), exit]).toEqual([[], 0]);
     const isLogged = async (): Promise<boolean> => (await logOf(second)).includes("didn't respond to SIGTERM, killing");
     expect(await eventually(isLogged)).toBe(true);

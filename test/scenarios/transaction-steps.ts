@@ -81,6 +81,8 @@ export async function networkOf(rack: RunningRack, node: string): Promise<string
 /** Waits until no change waits for a confirmation and launchd has unloaded the rollback; false after a timeout. */
 export const isSettled = (rack: RunningRack, node: string): Promise<boolean> =>
   eventually(() => {
-    const isLoaded = rack.fleet.processes().some((one) => one.node === node && one.label === 'dev.meshwright.transaction');
+    const isLoaded = rack.fleet
+      .processes()
+      .some((one) => one.node === node && one.label === 'dev.meshwright.transaction');
     return rack.read(node, pendingFile) === undefined && rack.read(node, transactionPlist) === undefined && !isLoaded;
   });

@@ -3,8 +3,8 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { interruption } from '../../apply/reach/session.ts';
 import {
-  readShownKey,
   type NodeUnlock,
+  readShownKey,
   type ShownKey,
   trustIn,
   type UnlockAttempts,

@@ -3,8 +3,8 @@ import type {
   FactsHold,
   FactsJobs,
   FactsRebootMark,
-  FactsTransactions,
   FactsTraces,
+  FactsTransactions,
 } from '../documents.generated.ts';
 import type { ItemOf } from '../given.ts';
 

@@ -17,7 +17,8 @@ import {
 } from './killed-command.ts';
 
 /** If the next command has nothing to change, the lease of a killed run stays until it expires. */
-const passing = /^Library\/Application Support\/meshwright\/(?:ops|log|lease|gateway\/\d+\/counts)\/|\/ops\/reboot-|\.log /;
+const passing =
+  /^Library\/Application Support\/meshwright\/(?:ops|log|lease|gateway\/\d+\/counts)\/|\/ops\/reboot-|\.log /;
 
 /** The kill points of a complete run, and the files on the Macs after it. */
 async function rehearse(place: Place, command: KilledCommand) {

@@ -121,6 +121,19 @@ models:
     );
   });
 
+  it('is refused with the older name of a key, which the hint replaces', () => {
+    const older = renderLock(whole).replace('rolledBack:', 'takenBack:');
+    const { lock, diagnostics } = parseLock(older, 'cluster.lock');
+    expect(lock).toBeUndefined();
+    expect(diagnostics).toMatchObject([
+      {
+        code: 'schema/unknown-key',
+        detail: 'The key `takenBack` is now called `rolledBack`.',
+        hint: 'Rename the key. Its values stay the same.',
+      },
+    ]);
+  });
+
   it('keeps all other sections when a pin is added', () => {
     expect(parseLock(renderLock(whole), 'cluster.lock')).toEqual({ lock: whole, diagnostics: [] });
     const { hostKeys, ...others } = withPin(whole, 'a.lan', ed);

@@ -88,7 +88,12 @@ describe("a gateway's status", () => {
     expect(await ask('/gateway/in-flight/kimi')).toEqual({ status: 200, body: 1 });
     ended();
     endedToo();
-    for (const path of ['/gateway/in-flight/other', '/gateway/in-flight/kimi/x', '/gateway', '/x/gateway/in-flight/kimi']) {
+    for (const path of [
+      '/gateway/in-flight/other',
+      '/gateway/in-flight/kimi/x',
+      '/gateway',
+      '/x/gateway/in-flight/kimi',
+    ]) {
       expect(await ask(path)).toMatchObject({ status: 404 });
     }
   });

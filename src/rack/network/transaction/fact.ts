@@ -9,6 +9,7 @@ import { fieldsText } from '../../records/leases-fact.ts';
 export const transactionsFact = defineFact({
   name: 'transactions',
   from: [keptRecords],
-  parse: ([answer]): Known<readonly NodeTransaction[]> => mapKnown(readKept(answer), ({ transactions }) => transactions),
+  parse: ([answer]): Known<readonly NodeTransaction[]> =>
+    mapKnown(readKept(answer), ({ transactions }) => transactions),
   text: (transactions) => transactions.map(({ state, fields }) => `${state}: ${fieldsText(fields)}`),
 });

@@ -33,7 +33,11 @@ export interface OrphanedRank extends SeenOnNode {
  * The orphaned ranks on a node, sorted by name.
  * @param wanted names of the placements that the file puts on this node
  */
-export const orphanedRanksOn = (node: NodeName, facts: Facts, wanted: readonly string[]): Known<readonly OrphanedRank[]> =>
+export const orphanedRanksOn = (
+  node: NodeName,
+  facts: Facts,
+  wanted: readonly string[],
+): Known<readonly OrphanedRank[]> =>
   andThen(read(facts, placementsFact), (placements) =>
     andThen(read(facts, servicesFact), (services) => {
       const names = [

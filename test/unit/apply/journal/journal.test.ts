@@ -180,6 +180,16 @@ describe('the journal reader', () => {
     expect(parseJournal(text({ ...begin, verb: 7 }) + text({ ...end, seq: 2 }))).toMatchObject({ damaged: 1 });
   });
 
+  it('reads journals with names of steps and codes that no build has any more', () => {
+    const folder = freshFolder();
+    const journal = openIn(folder, 'run-1');
+    const step = { step: 'studio-1/placement/kimi/close-door', node: 'studio-1', outcome: 'unchanged', ms: 7 } as const;
+    const outcome = { phase: 'outcome', ...step, problems: [{ code: 'exo/no-farewell', detail: 'x' }] } as const;
+    for (const entry of [begin, outcome, end]) journal.write(entry);
+    journal.close();
+    expect(readJournals(folder).runs).toMatchObject([{ records: [begin, outcome, end], damaged: 0, isEnded: true }]);
+  });
+
   it('returns readable journals and names unreadable files', () => {
     const folder = freshFolder();
     expect(readJournals(folder)).toEqual({ runs: [], problems: [] });

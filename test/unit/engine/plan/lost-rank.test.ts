@@ -23,8 +23,7 @@ const stopOfRestart: Goal = { ...stop, back: ['kimi'] };
 const plan = (one: PlacedCase): Plan => placedPlan({ of: meshFleet(), ...one });
 const stopsIn = ({ steps }: Plan): readonly string[] =>
   steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank').map(({ node }) => node);
-const lost = ({ diagnostics }: Plan) =>
-  diagnosticsAsText(diagnostics).filter(({ code }) => code === 'mesh/lost-rank');
+const lost = ({ diagnostics }: Plan) => diagnosticsAsText(diagnostics).filter(({ code }) => code === 'mesh/lost-rank');
 
 describe('a stop while a node is away', () => {
   it.each([

@@ -5,8 +5,8 @@ import {
   mutatingScript,
   parseHistory,
   readScriptResult,
-  transactionPendingExit,
   saysDiskFull,
+  transactionPendingExit,
 } from '../../../../src/node/root-script.ts';
 import { type MacEnd, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';

@@ -223,7 +223,10 @@ describe('the confirmation of a network change', () => {
 
 describe('settling an abandoned network change', () => {
   const run = "r-0's";
-  const rolled = (from: string): readonly string[] => [...moved(from, 'rolled', parts), '+ OURS/transaction/rolled/pid'];
+  const rolled = (from: string): readonly string[] => [
+    ...moved(from, 'rolled', parts),
+    '+ OURS/transaction/rolled/pid',
+  ];
   it.each<readonly [string, OddMac, string, number, readonly string[]]>([
     ['does nothing if there is no change', {}, 'unchanged', 0, []],
     ["does nothing about another run's change", { files: change('pending', 'r-2') }, 'unchanged', 0, []],

@@ -104,7 +104,12 @@ describe("a placement's gateway reading", () => {
   });
 
   it('comes from the gateway on its port, otherwise from its previous gateway', () => {
-    const moved: GatewayStatus = { kind: 'answered', port: 8_090, strangers: 0, endpoints: [{ ...endpoint, running: 7 }] };
+    const moved: GatewayStatus = {
+      kind: 'answered',
+      port: 8_090,
+      strangers: 0,
+      endpoints: [{ ...endpoint, running: 7 }],
+    };
     expect(endpointStatus(at([answered, moved]), 'chat', 8_090)).toMatchObject({ value: { running: 7 } });
     expect(endpointStatus(at([answered]), 'chat', 8_090)).toEqual(known(endpoint));
     expect(endpointStatus(at([answered, silent]), 'chat', 8_081)).toMatchObject({ kind: 'unknown' });
