@@ -1,5 +1,5 @@
-# `isasseen FOLDER RUN TOKEN [HEARTBEAT]` compares a lease. `away SUFFIX RUN TOKEN [HEARTBEAT]` renames the node's lease. `away`
-# restores a different lease (1) and, if `hasty` is empty, a lease under which a script is running (2).
+# `isasseen FOLDER RUN TOKEN [HEARTBEAT]` compares a lease. `away SUFFIX RUN TOKEN [HEARTBEAT]` renames the node's lease.
+# `away` restores a different lease (1) and, if `hasty` is empty, a lease under which a script is running (2).
 #
 # Uses lease-owner.sh
 # Uses lease-busy.sh

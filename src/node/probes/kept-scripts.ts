@@ -94,10 +94,10 @@ const jobRecords = `  if s "$b/ops"; then
 
 /**
  * Prints the jobs, the lease, the unconfirmed network change, the stored values of these keys and the stopped foreign
- * daemons: `job KEY`, `lease`, `transaction STATE`, `baseline KEY` or `foreign LABEL`, then the lines of its file and more
- * fields. A missing folder counts as empty only if its parent is readable. A single ps call covers all unfinished jobs:
- * `processes EXIT`, then the ps lines of jobs. Runs in the observation's private folder and uses its `job-processes`
- * file.
+ * daemons: `job KEY`, `lease`, `transaction STATE`, `baseline KEY` or `foreign LABEL`, then the lines of its file and
+ * more fields. A missing folder counts as empty only if its parent is readable. A single ps call covers all unfinished
+ * jobs: `processes EXIT`, then the ps lines of jobs. Runs in the observation's private folder and uses its
+ * `job-processes` file.
  */
 const recordsScript = (keys: readonly string[]): string => `b=${pathWord(place.ours)} P=""
 ${readRecordsFunctions}
