@@ -158,7 +158,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       expect(await eventually(async () => (await chat(clientKey)).status === 503)).toBe(true);
       expect((await chat(clientKey)).text).toContain('tiny is down');
       const { plan } = await rack.converge();
-      const steps = plan.steps.map(({ id }) => String(id)).filter((id) => id.includes('-endpoint'));
+      const steps = plan.steps.map(({ id }) => String(id)).filter((id) => /endpoint|gateway/.test(id));
       expect(steps).toEqual([`${first}/placement/chat/close-endpoint`, `${first}/placement/chat/open-endpoint`]);
       expect((await chat(clientKey)).status).toBe(200);
     });
