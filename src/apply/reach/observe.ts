@@ -22,8 +22,8 @@ import { observationMaxBytes, observeCommand } from '../../node/observe-script.t
 import type { SoughtModel } from '../../node/probes/model-copies.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
-import { placementsFact } from '../../rack/placement/observed/fact.ts';
 import { isRunning, seeRank } from '../../rack/placement/mesh/rank-states.ts';
+import { placementsFact } from '../../rack/placement/observed/fact.ts';
 import { forEachLimited } from '../../remote/limit-parallel.ts';
 import { diagnoseExit, type ExecLimits, type ExecResult, type Remote } from '../../remote/remote.ts';
 import { type LogIn, type NodeTarget, type Session, type UseLimits, withRemote } from './session.ts';

@@ -14,8 +14,12 @@ import { named, prose } from '../../model/text/prose.ts';
 import { askCommand, parseAskAnswer } from '../../node/endpoint/ask-endpoint.ts';
 import { judgeToken, notAskedStatus } from '../../node/endpoint/judge-answer.ts';
 import { inFlightOf } from '../../rack/placement/mesh/gateway-steps.ts';
-import { parseRankProgress, type RankProgress, rankProgressCommand } from '../../rack/placement/observed/rank-log-script.ts';
 import { furthest, hasProgressed } from '../../rack/placement/mesh/start-mesh.ts';
+import {
+  parseRankProgress,
+  type RankProgress,
+  rankProgressCommand,
+} from '../../rack/placement/observed/rank-log-script.ts';
 import { propertyKey } from '../../rack/resource.ts';
 import { printedText } from '../../remote/remote.ts';
 import type { StepResult } from '../execute.ts';

@@ -21,14 +21,18 @@ import { named, type Prose, prose } from '../../model/text/prose.ts';
 import { below, place, renderPath } from '../../node/paths/node-paths.ts';
 import { mutatingCommand } from '../../node/root-script.ts';
 import { loginFact } from '../../rack/access/fact.ts';
-import { accountState } from '../../rack/accounts/reading.ts';
 import { accountsFact } from '../../rack/accounts/fact.ts';
+import { accountState } from '../../rack/accounts/reading.ts';
 import type { FleetObservation } from '../../rack/examination.ts';
 import { read } from '../../rack/fact.ts';
 import { holdFact } from '../../rack/hold/hold-fact.ts';
 import { holdsAgainst } from '../../rack/hold/reading.ts';
 import { launchGidWarnings } from '../../rack/placement/check/gid-index.ts';
-import { type LaunchAccount, launchRankCommand, launchRankScript } from '../../rack/placement/launched-program-script.ts';
+import {
+  type LaunchAccount,
+  launchRankCommand,
+  launchRankScript,
+} from '../../rack/placement/launched-program-script.ts';
 import { rebootMarkFact } from '../../rack/placement/observed/fact.ts';
 import { seenNames } from '../../rack/placement/state/seen-names.ts';
 import { budgetWords, isSpent, launchBudget } from '../../rack/rdma/launch-budget-reading.ts';

@@ -20,6 +20,7 @@ import { nodeSubject } from '../../model/subject.ts';
 import { meshwright } from '../../model/text/command.ts';
 import { labelled, type Prose, prose } from '../../model/text/prose.ts';
 import { requestRemover } from '../../node/endpoint/request-lines.ts';
+import { failingRankFinding } from '../../rack/placement/mesh/failing-rank-finding.ts';
 import {
   type LogMark,
   type LogPart,
@@ -30,7 +31,6 @@ import {
   rankLogPartsCommand,
   rankReportCommand,
 } from '../../rack/placement/observed/rank-log-script.ts';
-import { failingRankFinding } from '../../rack/placement/mesh/failing-rank-finding.ts';
 import { limiter } from '../../remote/limit-parallel.ts';
 import { diagnoseExit } from '../../remote/remote.ts';
 import { gatherAlike } from '../../report/findings.ts';

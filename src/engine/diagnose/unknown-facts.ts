@@ -10,8 +10,8 @@ import type { Rule } from '../../rack/define-rule.ts';
 import type { ExaminedNode } from '../../rack/examination.ts';
 import { factNamed, read, readValue } from '../../rack/fact.ts';
 import { hasRdmaInSettings, isTooOldForRdma } from '../../rack/macos/reading.ts';
-import { hardwarePortsFact } from '../../rack/network/services-fact.ts';
 import { thunderboltInterfaces } from '../../rack/network/interfaces-reading.ts';
+import { hardwarePortsFact } from '../../rack/network/services-fact.ts';
 import { rdmaDevicesFact } from '../../rack/rdma/devices-fact.ts';
 import type { FactName } from '../observe/facts.ts';
 

@@ -3,11 +3,11 @@ import { mapKnown } from '../../model/known.ts';
 import type { ScriptCall } from '../../model/node-script.ts';
 import { addressed } from '../../model/subject.ts';
 import { scriptStep } from '../../rack/build-step.ts';
+import { compared } from '../../rack/compare-values.ts';
 import { read } from '../../rack/fact.ts';
 import type { GoalOf } from '../../rack/goal.ts';
 import { holdFact } from '../../rack/hold/hold-fact.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../../rack/resource.ts';
-import { compared } from '../../rack/compare-values.ts';
 import { ownGoal } from './scope.ts';
 
 /** Leaves out who set the hold and when, so that the same hold again changes nothing. */

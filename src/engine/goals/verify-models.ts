@@ -6,10 +6,10 @@ import type { Step } from '../../model/step.ts';
 import { addressed } from '../../model/subject.ts';
 import { transferDeadlineMs } from '../../rack/artifacts/trees/tree-steps.ts';
 import { buildStep, scriptStep } from '../../rack/build-step.ts';
+import { knownWords } from '../../rack/compare-values.ts';
 import type { GoalOf } from '../../rack/goal.ts';
 import { isIntact, treeAddress, treeOf, treesOf } from '../../rack/records/trees-reading.ts';
 import { type ObservedTarget, type Property, perTarget, type Resource } from '../../rack/resource.ts';
-import { knownWords } from '../../rack/compare-values.ts';
 import { ownGoal } from './scope.ts';
 
 type Verify = GoalOf<'verify-models'>;

@@ -14,8 +14,8 @@ import {
 } from '../../rack/artifacts/models/model-resource.ts';
 import { diskSpaceFact } from '../../rack/boot/fact.ts';
 import { readValue } from '../../rack/fact.ts';
-import { isIntact } from '../../rack/records/trees-reading.ts';
 import { treesFact } from '../../rack/records/trees-fact.ts';
+import { isIntact } from '../../rack/records/trees-reading.ts';
 import type { ObservedTarget, View } from '../../rack/resource.ts';
 import { type MeasuredRates, sentSteps, type TransferSource, transferOf } from './transfers.ts';
 

@@ -66,7 +66,6 @@ import {
   takesOfDevice,
 } from './state/placement-cases.ts';
 import { orphanedRankAddress, placementProperties, serviceFileAddress } from './state/placement-properties.ts';
-import { isLate, readMesh } from './state/read-mesh.ts';
 import { seenNames } from './state/seen-names.ts';
 import { lostRanks, survivorAddress, survivorsOf, voiceOf } from './state/survivors.ts';
 

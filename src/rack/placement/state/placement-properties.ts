@@ -17,8 +17,9 @@ import { filesFact } from '../../records/files-fact.ts';
 import type { ObservedTarget, Property, View } from '../../resource.ts';
 import type { ResourceKind } from '../../resource-kind.ts';
 import { leftGateways } from '../endpoint/seen-gateways.ts';
-import { placementAddress, seenRanks, spentNodes } from '../rank-states.ts';
-import { orphanedRanksOn } from '../stop-mesh.ts';
+import { placementAddress, seenRanks, spentNodes } from '../mesh/rank-states.ts';
+import { meshWords } from '../mesh/read-mesh.ts';
+import { orphanedRanksOn } from '../mesh/stop-mesh.ts';
 import { isIdle, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
 import { survivorProperties } from './survivors.ts';
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { takeLeaseScript } from '../../../../src/engine/scripts/lease.ts';
 import { rootScript } from '../../../../src/node/root-script.ts';
-import { type BaselineValue, baselineValues, recordBaselineLines } from '../../../../src/rack/uninstall/baseline-setting.ts';
+import {
+  type BaselineValue,
+  baselineValues,
+  recordBaselineLines,
+} from '../../../../src/rack/uninstall/baseline-setting.ts';
 import { until } from '../../../until.ts';
 import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter, startScript } from './node-root.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { digest } from '../../../../../src/model/digest.ts';
-import { parseRankProgress } from '../../../../../src/rack/placement/observed/rank-log-script.ts';
 import {
   furthest,
   hasProgressed,
   startDeadline as startDeadlineItself,
 } from '../../../../../src/rack/placement/mesh/start-mesh.ts';
+import { parseRankProgress } from '../../../../../src/rack/placement/observed/rank-log-script.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 
 const startDeadline = onPage(startDeadlineItself);

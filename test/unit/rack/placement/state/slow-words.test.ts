@@ -3,8 +3,8 @@ import type { NodeObservation } from '../../../../../src/model/facts/fact-values
 import { known } from '../../../../../src/model/known.ts';
 import { thunderboltFact } from '../../../../../src/rack/cables/fact.ts';
 import { read } from '../../../../../src/rack/fact.ts';
-import { placementsFact } from '../../../../../src/rack/placement/observed/fact.ts';
 import { slowWords as slowWordsItself } from '../../../../../src/rack/placement/mesh/read-mesh.ts';
+import { placementsFact } from '../../../../../src/rack/placement/observed/fact.ts';
 import { meshFleet, observeMesh, threeRanks } from '../../../../rack/placements.ts';
 import { onOnePage, onPage } from '../../../one-page.ts';
 
