@@ -31,7 +31,7 @@ const beside = [
 /** Daemons that launchd runs as root. */
 const daemons = [
   ['keeper', 'src/rack/keeper/program-script.ts', 'keepText'],
-  ['take a network change back', 'src/rack/network/transaction/transaction-script.ts', 'rollText'],
+  ['roll a network change back', 'src/rack/network/transaction/transaction-script.ts', 'rollText'],
 ];
 
 const parsed = (file) => ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2023, true);

@@ -17,9 +17,12 @@ import {
   typed,
 } from './killed-command.ts';
 
-/** A gateway writes its counts, and a keeper the time of its last round, at any time. */
+/**
+ * A gateway writes its counts, and a keeper the time of its last round, at any time. The last network change of a Mac may
+ * have been confirmed or rolled back.
+ */
 const passing =
-  /^Library\/Application Support\/meshwright\/(?:log\/|gateway\/\d+\/counts\/|keeper\/last )|\/ops\/reboot-|\.log /;
+  /^Library\/Application Support\/meshwright\/(?:log\/|gateway\/\d+\/counts\/|keeper\/last |transaction\/(?:confirmed|rolled)\/)|\/ops\/reboot-|\.log /;
 
 /** Kills a run; a run that ends before its kill point may fail, because the run before it did half of the work. */
 async function kill(place: Place, words: readonly string[], command: KilledCommand, count: number): Promise<string> {
