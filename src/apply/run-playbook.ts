@@ -14,7 +14,7 @@ import {
   nodesOfPlays,
   type PlayScope,
   playNodes,
-  type Work,
+  type TaskWork,
 } from '../engine/playbooks/expand.ts';
 import type { Play, Playbook } from '../engine/playbooks/playbook.ts';
 import type { DesiredFleet } from '../model/desired.ts';
@@ -200,14 +200,14 @@ interface DoneWork extends Partial<Omit<PlaybookWork, keyof PlaybookPlace>> {
   readonly isEnd?: boolean;
 }
 
-type WorkOf<K extends Work['kind']> = Extract<Work, { readonly kind: K }>;
-type Runner<K extends Work['kind']> = (
+type WorkOf<K extends TaskWork['kind']> = Extract<TaskWork, { readonly kind: K }>;
+type Runner<K extends TaskWork['kind']> = (
   work: WorkOf<K>,
   state: PlaybookState,
   place: PlaybookPlace,
 ) => Promise<DoneWork>;
 
-const runners: { readonly [K in Work['kind']]: Runner<K> } = {
+const runners: { readonly [K in TaskWork['kind']]: Runner<K> } = {
   plan: planAndRun,
   verify,
   wait: waitFor,
@@ -216,7 +216,7 @@ const runners: { readonly [K in Work['kind']]: Runner<K> } = {
   run: runOwn,
 };
 
-const runnerOf = (kind: Work['kind']) => runners[kind] as Runner<Work['kind']>;
+const runnerOf = (kind: TaskWork['kind']) => runners[kind] as Runner<TaskWork['kind']>;
 
 async function planFor(goal: Goal, targets: readonly NodeName[], state: PlaybookState): Promise<Required<ShownPlan>> {
   const { desired } = state.options.scope;

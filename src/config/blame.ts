@@ -5,14 +5,15 @@
  * file readable, the one that leaves the fewest mistakes in it wins.
  */
 import { given } from '../model/given.ts';
+import { tally } from '../model/lists.ts';
 
 /** A repair of one line; lines and columns count from 0. */
-export interface Repair extends Change {
+export interface Repair extends LineChange {
   /** The repaired text, with as many lines. */
   readonly text: string;
 }
 
-interface Change {
+interface LineChange {
   readonly kind: 'column' | 'dash' | 'colon' | 'order' | 'stray' | 'key';
   readonly line: number;
   /** The column at which the line begins. */
@@ -22,8 +23,7 @@ interface Change {
   readonly edited: readonly string[];
 }
 
-/** Compares repairs. */
-export interface Reading {
+export interface RepairTests {
   /** The line of the first error in a text; undefined if the text can be read. */
   readonly firstError: (text: string) => number | undefined;
   /** The number of mistakes in a file. */
@@ -44,7 +44,7 @@ const isItem = (line = ''): boolean => /^\s*-(?:\s|$)/.test(line);
 const moved = (line: string, column: number): string => `${' '.repeat(column)}${line.trimStart()}`;
 
 /** Finds the repair for the first error of a text, which the parser reports at this line; undefined if none helps. */
-export function blame(text: string, error: number, { firstError, mistakes }: Reading): Repair | undefined {
+export function blame(text: string, error: number, { firstError, mistakes }: RepairTests): Repair | undefined {
   const lines = text.split('\n');
   const view = viewOf(lines, error);
   const reachOf = (edited: readonly string[]): number => {
@@ -73,7 +73,7 @@ const trialsAtMost = 40;
 export function blameReadable(
   text: string,
   errors: readonly number[],
-  mistakes: Reading['mistakes'],
+  mistakes: RepairTests['mistakes'],
 ): Repair | undefined {
   const lines = text.split('\n');
   const code = [...lines.keys()].filter((at) => isCode(lines[at]));
@@ -133,10 +133,10 @@ interface Near {
   readonly after?: number;
   readonly error: number;
 }
-type Changes = (lines: readonly string[], line: number, near: Near) => readonly Pick<Change, 'edited' | 'other'>[];
+type Changes = (lines: readonly string[], line: number, near: Near) => readonly Pick<LineChange, 'edited' | 'other'>[];
 
 /** The ways to repair a line, the likeliest first. */
-const ways: Readonly<Record<Change['kind'], Changes>> = {
+const ways: Readonly<Record<LineChange['kind'], Changes>> = {
   column: (lines, line, near) =>
     columnsNear(lines, line, near).map(([column, other]) => ({
       other,
@@ -179,16 +179,16 @@ function columnsNear(
   return [...columns].reverse();
 }
 
-function* changes(lines: readonly string[], tried: readonly number[], error: number): Iterable<Change> {
+function* changes(lines: readonly string[], tried: readonly number[], error: number): Iterable<LineChange> {
   const code = [...lines.keys()].filter((at) => isCode(lines[at]));
   const step = usualStep(lines);
-  for (const kind of Object.keys(ways) as readonly Change['kind'][]) {
-    const ofKind = (kind === 'column' ? tried : tried.slice(0, nearest)).flatMap((line): readonly Change[] => {
+  for (const kind of Object.keys(ways) as readonly LineChange['kind'][]) {
+    const ofKind = (kind === 'column' ? tried : tried.slice(0, nearest)).flatMap((line): readonly LineChange[] => {
       const at = code.indexOf(line);
       const near = { error, ...given({ before: code[at - 1], after: code[at + 1] }) };
       return ways[kind](lines, line, near).map((change) => ({ kind, line, column: indentOf(lines[line]), ...change }));
     });
-    const isLikely = ({ line, edited }: Change): boolean =>
+    const isLikely = ({ line, edited }: LineChange): boolean =>
       kind === 'column' ? stepAt(edited, line) === step : indentOf(edited[line]) === indentOf(lines[line]);
     yield* [...ofKind.filter(isLikely), ...ofKind.filter((one) => !isLikely(one))];
   }
@@ -201,12 +201,8 @@ const stepAt = (lines: readonly string[], line: number): number =>
 /** The columns by which lines most often begin further right than the line above; two, unless others are clearly more. */
 function usualStep(lines: readonly string[]): number {
   const columns = lines.filter(isCode).map(indentOf);
-  const counts = new Map([[2, 2]]);
-  for (const [at, column] of columns.entries()) {
-    const step = column - (columns[at - 1] ?? 0);
-    if (step > 0) counts.set(step, (counts.get(step) ?? 0) + 1);
-  }
-  return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
+  const steps = columns.map((column, at) => column - (columns[at - 1] ?? 0)).filter((step) => step > 0);
+  return tally([2, 2, ...steps]).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
 }
 
 /** What is wrong with a line, and how to repair it. */

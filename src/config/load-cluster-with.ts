@@ -1,7 +1,7 @@
 import { makeDraft } from '../desired/draft.ts';
 import { resolveFleet } from '../desired/resolve.ts';
 import { rules } from '../desired/rules/registry.ts';
-import type { Finding, FindingPlace, KeysByDriver, PlaceText } from '../desired/rules/rule.ts';
+import type { FileFinding, FindingPlace, KeysByDriver, PlaceText } from '../desired/rules/rule.ts';
 import { codes } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, hasErrors, hasTrait, type SourceRange } from '../diagnostics/diagnostic.ts';
 import { hideSecrets, withoutSecrets } from '../diagnostics/hide-secrets.ts';
@@ -13,7 +13,7 @@ import { diagnosticsOf, type Problem } from './problem.ts';
 import { type ReadDocument, readDocument, readTree } from './read-document.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { placeOf, pointerText, sourceText, spanOf, spanOfLine } from './source-map.ts';
-import { asMeant } from './unknown-keys.ts';
+import { asIntended } from './unknown-keys.ts';
 import { clusterSchema, validateCluster } from './validators.generated.ts';
 
 /** The result of reading a cluster file: diagnostics sorted by position; `fleet` and `spec` unless one is an error. */
@@ -49,8 +49,8 @@ export function loadClusterWith(drivers: KeysByDriver, input: string | Uint8Arra
 
 function judge(document: ReadDocument, drivers: KeysByDriver): LoadedCluster {
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
-  const meant = [...ruleProblems(asMeant(schema, document), drivers), ...schemaProblems(schema, document)];
-  const diagnostics = diagnosticsOf(document.source, bestFirst(document, meant));
+  const found = [...ruleProblems(asIntended(schema, document), drivers), ...schemaProblems(schema, document)];
+  const diagnostics = diagnosticsOf(document.source, bestFirst(document, found));
   if (hasErrors(diagnostics)) return { diagnostics };
   const spec = document.value as ClusterSpec;
   const { source, map } = document;
@@ -73,7 +73,7 @@ function blamed(
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const suspects = errors.filter(({ code }) => misplaced.test(code));
   const [first] = suspects;
-  if (value === undefined || first === undefined || asMeant(schema, document) !== document) return diagnostics;
+  if (value === undefined || first === undefined || asIntended(schema, document) !== document) return diagnostics;
   if (source.text.length > repairable.letters || map.size > repairable.values) return diagnostics;
   const lines = new Set(suspects.map(({ where }) => (where?.line ?? 1) - 1));
   const repair = blameReadable(source.text, [...lines], mistakes);
@@ -89,9 +89,9 @@ function blamed(
 }
 
 /** Sorts YAML errors first, because they explain other errors, and ambiguous values last: they matter least. */
-function bestFirst({ problems }: ReadDocument, meant: readonly Problem[]): readonly Problem[] {
+function bestFirst({ problems }: ReadDocument, found: readonly Problem[]): readonly Problem[] {
   const isReading = (problem: Problem): boolean => hasTrait(codes[problem.code], 'ambiguous-value');
-  return [...problems.filter((one) => !isReading(one)), ...meant, ...problems.filter(isReading)];
+  return [...problems.filter((one) => !isReading(one)), ...found, ...problems.filter(isReading)];
 }
 
 function ruleProblems(document: ReadDocument, drivers: KeysByDriver): readonly Problem[] {
@@ -106,7 +106,7 @@ function ruleProblems(document: ReadDocument, drivers: KeysByDriver): readonly P
     .map((finding) => problemOf(finding, document));
 }
 
-function problemOf(finding: Finding, document: ReadDocument): Problem {
+function problemOf(finding: FileFinding, document: ReadDocument): Problem {
   const { at: _at, part: _part, others, ...words } = finding;
   const span = (target: FindingPlace) => spanOf(document.map, target);
   return {
@@ -116,7 +116,6 @@ function problemOf(finding: Finding, document: ReadDocument): Problem {
   };
 }
 
-/** Hides the values of password keys in diagnostics. */
 function withSecretsHidden(diagnostics: readonly Diagnostic[], text: string): readonly Diagnostic[] {
   const { secrets } = hideSecrets(text.split(/\r?\n/u));
   return secrets.length === 0 ? diagnostics : diagnostics.map((one) => hiddenIn(one, secrets));

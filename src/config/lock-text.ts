@@ -1,7 +1,7 @@
 import { networkText } from '../desired/addresses.ts';
 import { keysText } from '../desired/settle/settle-runtime.ts';
 import { shapeText } from '../desired/settle/shape-text.ts';
-import type { ClusterLock, HostKey, KeptKeys, LockedModel, LockedShape, PinnedKey } from '../model/cluster-lock.ts';
+import type { ClusterLock, HostKey, LockedModel, LockedShape, PinnedKey, VersionKeys } from '../model/cluster-lock.ts';
 import { compareText } from '../model/lists.ts';
 import type { TreeFile } from '../model/node-script.ts';
 
@@ -66,7 +66,7 @@ const shapeLines = ([name, { of, shape }]: readonly [string, LockedShape]): read
 ];
 
 /** Writes each version in single quotes and doubles the single quotes in its text. */
-const keysLines = ([name, versions]: readonly [string, readonly KeptKeys[]]): readonly string[] => [
+const keysLines = ([name, versions]: readonly [string, readonly VersionKeys[]]): readonly string[] => [
   `  ${quote(name)}:`,
   ...versions.map((one) => `    - '${keysText(one).replaceAll("'", "''")}'`),
 ];
@@ -112,8 +112,8 @@ export const renderLock = (lock: ClusterLock): string =>
 export function withPin(lock: ClusterLock, name: string, key: HostKey, section: KeySection = 'hostKeys'): ClusterLock {
   const all = lock[section] ?? {};
   const pins = Object.hasOwn(all, name) ? (all[name] ?? []) : [];
-  const kept = pins.filter((other) => other.type !== key.type);
-  const added = { ...all, [name]: [...kept, { type: key.type, base64: key.base64, line: 0 }] };
+  const others = pins.filter((other) => other.type !== key.type);
+  const added = { ...all, [name]: [...others, { type: key.type, base64: key.base64, line: 0 }] };
   const keys = new Map<string, PinnedKey[]>();
   for (const [index, line] of layOut({ ...lock, [section]: added }).entries()) {
     if (line.key?.section !== section) continue;

@@ -6,11 +6,11 @@ import { parseShape } from '../desired/settle/shape-text.ts';
 import { type Diagnostic, hasErrors } from '../diagnostics/diagnostic.ts';
 import type {
   ClusterLock,
-  KeptKeys,
   LockedArchive,
   LockedShape,
   PinnedKey,
   RolledBack,
+  VersionKeys,
 } from '../model/cluster-lock.ts';
 import type { Ipv4Network } from '../model/desired.ts';
 import { digest } from '../model/digest.ts';
@@ -65,7 +65,7 @@ function readRolledBack(text: string): RolledBack {
 }
 
 /** Skips a line without valid keys: a rollback to that version then uses the keys in the file. */
-function readRuntimeKeys(line: string, drivers: KeysByDriver): readonly KeptKeys[] {
+function readRuntimeKeys(line: string, drivers: KeysByDriver): readonly VersionKeys[] {
   const keys = parseKeys(line.slice(65), drivers);
   return keys === undefined ? [] : [{ of: digest(line.slice(0, 64)), keys }];
 }
@@ -96,7 +96,6 @@ function readContent(text: string): LockedArchive {
   return { sha256: digest(sha256), sizeBytes: Number(size) };
 }
 
-/** A network in the lock, with its position and link. */
 interface Entry {
   readonly network: string;
   readonly link: string;
@@ -201,15 +200,13 @@ function readLock(drivers: KeysByDriver, input: string | Uint8Array, file: strin
     ...Object.entries(preboot).flatMap(([name, keys]) => keyProblems({ section: 'prebootKeys', name }, keys, document)),
   ];
   const diagnostics = diagnosticsOf(document.source, [...problems, ...networkProblems(document), ...formProblems]);
-  return hasErrors(diagnostics)
-    ? { diagnostics }
-    : { lock: { file, hostKeys: pins, ...prebootPart(preboot), ...lockedThings(document, drivers) }, diagnostics };
+  if (hasErrors(diagnostics)) return { diagnostics };
+  const prebootKeys = Object.keys(preboot).length === 0 ? undefined : preboot;
+  const things = lockedThings(document, drivers);
+  return { lock: { file, hostKeys: pins, ...given({ prebootKeys }), ...things }, diagnostics };
 }
 
 type Pins = Readonly<Record<string, readonly PinnedKey[]>>;
-
-const prebootPart = (pins: Pins): Pick<ClusterLock, 'prebootKeys'> =>
-  Object.keys(pins).length === 0 ? {} : { prebootKeys: pins };
 
 /** Identifies one address's keys in one of the two sections with host keys. */
 interface KeyPlace {

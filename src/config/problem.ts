@@ -1,4 +1,4 @@
-import type { Finding, FindingPlace } from '../desired/rules/rule.ts';
+import type { FileFinding, FindingPlace } from '../desired/rules/rule.ts';
 import type { Severity } from '../diagnostics/code-entry.ts';
 import { codes, diagnose } from '../diagnostics/diagnose.ts';
 import { type Diagnostic, hasTrait } from '../diagnostics/diagnostic.ts';
@@ -7,7 +7,7 @@ import type { Prose } from '../model/text/prose.ts';
 import { placeOf, type SourceText, type Span } from './source-map.ts';
 
 /** A problem at one position in a file, before its line and column are computed. */
-export interface Problem extends Omit<Finding, keyof FindingPlace | 'detail' | 'others'> {
+export interface Problem extends Omit<FileFinding, keyof FindingPlace | 'detail' | 'others'> {
   readonly span: Span;
   readonly detail: Prose;
   readonly pointer?: string;
@@ -33,11 +33,11 @@ export function diagnosticsOf(source: SourceText, problems: readonly Problem[]):
       byPlace.set(place, problem);
     }
   }
-  const kept = [...byPlace.values()].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
-  const shown = kept.slice(0, shownAtMost).map((problem) => diagnosticOf(source, problem));
-  const next = kept[shownAtMost];
+  const unique = [...byPlace.values()].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
+  const shown = unique.slice(0, shownAtMost).map((problem) => diagnosticOf(source, problem));
+  const next = unique[shownAtMost];
   if (next === undefined) return shown;
-  const detail = `${kept.length - shownAtMost} more problems follow. The next one is here.`;
+  const detail = `${unique.length - shownAtMost} more problems follow. The next one is here.`;
   return [...shown, diagnose('yaml/more-problems', { detail, where: placeOf(source, next.span) })];
 }
 

@@ -182,7 +182,6 @@ function otherNumber(source: string): string | undefined {
   return isText ? 'YAML 1.1 reads it as text' : undefined;
 }
 
-/** The state while reading a document's nodes. */
 interface Walk {
   readonly text: string;
   readonly places: Map<string, Entry>;
@@ -243,7 +242,6 @@ function warnOfOtherReading(walk: Walk, raw: string, span: Span): void {
   walk.problems.push({ code: 'yaml/ambiguous-text', severity: 'warning', span, detail, hint });
 }
 
-/** True if a key is not quoted. */
 const isPlain = (key: unknown): boolean => isScalar(key) && key.type === 'PLAIN';
 
 /** Returns a key as written in the file, such as `1e3`; reports a key that is not text and returns undefined. */

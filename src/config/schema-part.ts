@@ -1,6 +1,5 @@
 import { lastKey } from './source-map.ts';
 
-/** A JSON Schema as plain data. */
 type SchemaNode = Readonly<Record<string, unknown>>;
 
 /** The part of a schema that applies to one value. */
@@ -53,7 +52,6 @@ export function descriptionOf(node: SchemaNode): string {
   return typeof text === 'string' ? text : '';
 }
 
-/** The keys that the schema defines for a map. */
 export function keysOf(node: SchemaNode): readonly string[] {
   const properties = node['properties'];
   return isNode(properties) ? Object.keys(properties) : [];
@@ -87,7 +85,6 @@ export function sectionsWithKey(schema: unknown, key: string): readonly string[]
   return found;
 }
 
-/** A schema with its generated validator. */
 export interface CompiledSchema {
   readonly schema: unknown;
   readonly validate: { (data: unknown): boolean; readonly errors?: readonly SchemaError[] | null };

@@ -20,7 +20,7 @@ import {
 } from './schema-part.ts';
 import { lineAndColumn, pointerText, spanOf, valueAt } from './source-map.ts';
 import { spaceHint } from './syntax-problems.ts';
-import { gluedAmong, meantKeys, newName, unknownKey } from './unknown-keys.ts';
+import { gluedAmong, intendedKeys, newName, unknownKey } from './unknown-keys.ts';
 
 /** Finds all differences between a document and its schema. The missing keys of one section are one problem. */
 export function schemaProblems(compiled: CompiledSchema, document: ReadDocument): readonly Problem[] {
@@ -49,9 +49,9 @@ function missingBySection(
   schema: unknown,
   errors: readonly SchemaError[],
 ): ReadonlyMap<string, readonly SchemaError[]> {
-  const meant = new Set(meantKeys(schema, errors).values());
+  const intended = new Set(intendedKeys(schema, errors).values());
   const isMissing = (error: SchemaError): boolean =>
-    error.keyword === 'required' && !meant.has(pointerTo(error.instancePath, missingIn(error)));
+    error.keyword === 'required' && !intended.has(pointerTo(error.instancePath, missingIn(error)));
   return groupBy(errors.filter(isMissing), (error) => error.instancePath);
 }
 
@@ -128,8 +128,7 @@ function bounded(schema: unknown, part: SchemaPart, value: unknown): unknown {
   const entries = Object.entries(value);
   const others = entries.filter(([key]) => !known.has(key)).slice(0, limitOf(part, 'maxProperties'));
   const copy: Record<string, unknown> = Object.create(null);
-  for (const [key, one] of entries.filter(([key]) => known.has(key))) copy[key] = inner(one, key);
-  for (const [key, one] of others) copy[key] = inner(one, key);
+  for (const [key, one] of [...entries.filter(([key]) => known.has(key)), ...others]) copy[key] = inner(one, key);
   return copy;
 }
 
@@ -203,7 +202,6 @@ function dangerIn(text: string): string | undefined {
   return undefined;
 }
 
-/** The problem for all missing keys in a section. */
 function missingKeys({ schema, document, error, part }: Context, keys: readonly string[]): Problem {
   const pointer = error.instancePath;
   const section = pointer === '' ? 'The file' : pointerText(pointer);
@@ -334,7 +332,6 @@ function linkAdvice(text: string): string | undefined {
   return `${advice.join(' ')}${fromZero ? '' : ` Corrected: \`${ends}\`.`}`;
 }
 
-/** The problem for a value that is not one of the allowed values. */
 function notAllowed(context: Context): ValueProblem {
   const { error, description, pointer, value } = context;
   if (error.keyword === 'const') {
@@ -396,7 +393,6 @@ const counted: Readonly<Record<string, readonly [string, string]>> = {
   Length: [' character', ' characters'],
 };
 
-/** The problem for a number, length or count outside its range. */
 function outOfRange({ error, description, value }: Context): ValueProblem {
   const limit = String(error.params['limit']);
   const noun = counted[error.keyword.slice('max'.length)]?.[limit === '1' ? 0 : 1] ?? '';
@@ -412,7 +408,6 @@ function outOfRange({ error, description, value }: Context): ValueProblem {
   };
 }
 
-/** One validator error, with everything that explains it. */
 type Context = ReturnType<typeof contextOf>;
 
 function contextOf(schema: unknown, document: ReadDocument, error: SchemaError) {

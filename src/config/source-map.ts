@@ -12,7 +12,6 @@ export interface Entry {
   readonly isLiteral: boolean;
 }
 
-/** The position of every value in a file, by JSON pointer. */
 export type SourceMap = ReadonlyMap<string, Entry>;
 
 /** Finds a target's span; if it has none, the span of the nearest value above. */

@@ -1,5 +1,5 @@
 import { Composer, type CST, Parser, type YAMLParseError } from 'yaml';
-import { blame, type Reading, type Repair, repairWords } from './blame.ts';
+import { blame, type Repair, type RepairTests, repairWords } from './blame.ts';
 import { type Problem, quoted } from './problem.ts';
 import { offsetOf, placeOf, type SourceText, type Span, sourceText, spanOfLine } from './source-map.ts';
 
@@ -21,7 +21,7 @@ export function syntaxProblems(
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
   if (tabs.length > 0) return parserProblems(tabs, source.text);
   let counted = 0;
-  const reading: Reading = {
+  const reading: RepairTests = {
     firstError,
     mistakes: (text) => {
       counted += 1;
@@ -161,7 +161,7 @@ const maxDepth = 64;
  */
 function readTokens(text: string) {
   const tokens = [...new Parser().parse(text)];
-  const { deep, open } = look(tokens);
+  const { deep, open } = inspect(tokens);
   const problems = [...tokens.flatMap(directiveProblem), ...documentProblems(tokens)];
   if (deep !== undefined) {
     const detail = `Level ${maxDepth + 1} begins here; the limit is ${maxDepth} levels.`;
@@ -187,7 +187,7 @@ function documentProblems(tokens: readonly CST.Token[]): readonly Problem[] {
 }
 
 /** Finds the offsets of the first collection that is nested too deeply, and of the last unclosed bracket or quote. */
-function look(tokens: readonly CST.Token[]): { readonly deep?: number; readonly open?: number } {
+function inspect(tokens: readonly CST.Token[]): { readonly deep?: number; readonly open?: number } {
   const visits = tokens.map((token) => ({ token, depth: 0 }));
   let deep = Number.POSITIVE_INFINITY;
   let open = -1;
@@ -214,12 +214,7 @@ function isLeftOpen(token: CST.Token): boolean {
 function childrenOf(token: CST.Token): readonly CST.Token[] {
   if (token.type === 'document') return token.value === undefined ? [] : [token.value];
   if (!('items' in token)) return [];
-  const children: CST.Token[] = [];
-  for (const item of token.items) {
-    if (item.key !== undefined && item.key !== null) children.push(item.key);
-    if (item.value !== undefined) children.push(item.value);
-  }
-  return children;
+  return token.items.flatMap(({ key, value }) => [key ?? [], value ?? []].flat());
 }
 
 /** A key and its value, without the space that YAML requires between them. */

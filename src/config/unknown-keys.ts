@@ -18,7 +18,6 @@ export function newName(old: unknown, allowed: readonly string[]): string | unde
   return name !== undefined && allowed.includes(name) ? name : undefined;
 }
 
-/** The problem for an unknown key. */
 export function unknownKey(schema: unknown, document: ReadDocument, error: SchemaError): Problem {
   const key = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, key);
@@ -59,45 +58,45 @@ function hintForUnknown(
 }
 
 /** The pointers of the keys that unknown keys stand for, by the pointers of the unknown keys. */
-export function meantKeys(schema: unknown, errors: readonly SchemaError[]): ReadonlyMap<string, string> {
+export function intendedKeys(schema: unknown, errors: readonly SchemaError[]): ReadonlyMap<string, string> {
   return new Map(
     errors.flatMap(({ keyword, params, instancePath }) => {
       if (keyword !== 'additionalProperties') return [];
       const key = String(params['additionalProperty']);
       const known = keysOf(schemaFor(schema, instancePath).node);
-      const meant = gluedAmong(key, known)?.key ?? newName(key, known) ?? didYouMean(key, known);
-      return meant === undefined ? [] : [[pointerTo(instancePath, key), pointerTo(instancePath, meant)] as const];
+      const intended = gluedAmong(key, known)?.key ?? newName(key, known) ?? didYouMean(key, known);
+      return intended === undefined ? [] : [[pointerTo(instancePath, key), pointerTo(instancePath, intended)] as const];
     }),
   );
 }
 
 /** The document with the keys that its misspelled keys stand for, so that no rule misses a key that is there. */
-export function asMeant(compiled: CompiledSchema, document: ReadDocument): ReadDocument {
+export function asIntended(compiled: CompiledSchema, document: ReadDocument): ReadDocument {
   if (compiled.validate(document.value)) return document;
-  const meant = new Map(
-    [...meantKeys(compiled.schema, compiled.validate.errors ?? [])].filter(([, to]) => !document.map.has(to)),
+  const intended = new Map(
+    [...intendedKeys(compiled.schema, compiled.validate.errors ?? [])].filter(([, to]) => !document.map.has(to)),
   );
-  if (meant.size === 0) return document;
+  if (intended.size === 0) return document;
   const map = new Map<string, Entry>();
-  for (const [pointer, entry] of document.map) map.set(renamed(pointer, meant), entry);
-  return { ...document, map, value: renamedValue(document.value, '', meant) };
+  for (const [pointer, entry] of document.map) map.set(renamed(pointer, intended), entry);
+  return { ...document, map, value: renamedValue(document.value, '', intended) };
 }
 
-function renamed(pointer: string, meant: ReadonlyMap<string, string>): string {
+function renamed(pointer: string, intended: ReadonlyMap<string, string>): string {
   for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1)) {
-    const to = meant.get(pointer.slice(0, end));
+    const to = intended.get(pointer.slice(0, end));
     if (to !== undefined) return to + pointer.slice(end);
   }
   return pointer;
 }
 
-function renamedValue(value: unknown, pointer: string, meant: ReadonlyMap<string, string>): unknown {
+function renamedValue(value: unknown, pointer: string, intended: ReadonlyMap<string, string>): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item, index) => renamedValue(item, pointerTo(pointer, index), meant));
+  if (Array.isArray(value)) return value.map((item, index) => renamedValue(item, pointerTo(pointer, index), intended));
   const copy: Record<string, unknown> = Object.create(null);
   for (const [key, inner] of Object.entries(value)) {
     const at = pointerTo(pointer, key);
-    copy[lastKey(meant.get(at) ?? at)] = renamedValue(inner, at, meant);
+    copy[lastKey(intended.get(at) ?? at)] = renamedValue(inner, at, intended);
   }
   return copy;
 }

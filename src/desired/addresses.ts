@@ -76,13 +76,11 @@ export function parseIpv4Network(text: string): Ipv4Network | undefined {
   return prefixLength > 32 ? undefined : { address, prefixLength };
 }
 
-/** The first address of the network. */
 export function firstAddress(network: Ipv4Network): string {
   const value = ipv4Number(network.address) ?? 0;
   return ipv4Text(value - (value % networkSize(network.prefixLength)));
 }
 
-/** True if the inner network is entirely inside the outer one. */
 export function isInside(inner: Ipv4Network, outer: Ipv4Network): boolean {
   const size = networkSize(outer.prefixLength);
   const at = (network: Ipv4Network): number => Math.floor((ipv4Number(network.address) ?? 0) / size);

@@ -40,13 +40,13 @@ const farthest = (word: string, other: string): number =>
   Math.max(1, Math.floor(Math.max(word.length, other.length) / 3));
 
 /** At most this many findings are shown. */
-const lookedUpAtMost = 100;
+const suggestedAtMost = 100;
 
 /** Suggests one of the same candidates for each of many words. Looks up each word once, and at most 100 words. */
 export function suggesterAmong(candidates: readonly string[]): (word: string) => string | undefined {
   const found = new Map<string, string | undefined>();
   return (word) => {
-    if (!found.has(word) && found.size < lookedUpAtMost) found.set(word, didYouMean(word, candidates));
+    if (!found.has(word) && found.size < suggestedAtMost) found.set(word, didYouMean(word, candidates));
     return found.get(word);
   };
 }
@@ -58,7 +58,7 @@ export function guess(word: string, names: Iterable<string>): string {
 }
 
 /** The label and hint that suggest a name; `otherwise` is the hint if no name is near. */
-export const meant = (
+export const nameHint = (
   near: string | undefined,
   otherwise?: string,
 ): { readonly label?: string; readonly hint?: string } =>

@@ -299,7 +299,6 @@ interface Spot {
   readonly raw: RawText;
 }
 
-/** A named entry of a map. */
 interface Entry extends Spot {
   readonly name: string;
 }
@@ -308,10 +307,8 @@ interface Entry extends Spot {
 export const pointerTo = (parent: string, key: string | number): string =>
   `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
-/** Returns the value as a map; an empty map for any other kind of value. */
 const record = ({ value }: Spot): Readonly<Record<string, unknown>> => jsonObject(value) ?? {};
 
-/** Returns the value as a list; an empty list for any other kind of value. */
 const list = ({ value }: Spot): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Returns the value below these keys; undefined if one of them is not an own property. */

@@ -19,7 +19,6 @@ export const endpointUrl = (
   leader: Pick<DesiredNode, 'host'>,
 ): string => `http://${isPublished(placement) ? hostOf(leader) : '127.0.0.1'}:${placement.endpointPort}`;
 
-/** Whether other computers reach the endpoint. */
 export const isPublished = ({ publication }: Pick<DesiredPlacement, 'publication'>): boolean =>
   publication !== undefined && publication.isLocal !== true;
 

@@ -1,5 +1,6 @@
 import type { FitModel, FitShape, MacCount, MeshFit } from '../model/fit.ts';
 import { given } from '../model/given.ts';
+import { everyPair } from '../model/lists.ts';
 import { type MacModel, macModel } from '../model/macs.ts';
 import { everyNodeText, type Link, type LinkEnd, type NodeName, nodeName } from '../model/node.ts';
 
@@ -58,7 +59,7 @@ export function fitMesh(wanted: readonly MacCount[]): MeshFit {
   const macs = nameMacs(known);
   const size = largestMesh(macs, ({ receptacles }) => receptacles.length);
   const chosen = chooseMacs(macs, size);
-  const mesh = size === 0 ? undefined : shapeOf(chosen, meshPairs(chosen), known, chosen.length - 1);
+  const mesh = size === 0 ? undefined : shapeOf(chosen, everyPair(chosen), known, chosen.length - 1);
   const ring = macs.length < 3 ? undefined : shapeOf(macs, ringPairs(macs), known, 2);
   return {
     models: known.map(fitModel),
@@ -119,9 +120,6 @@ function chooseMacs(macs: readonly Mac[], size: number): readonly Mac[] {
   const chosen = able.toSorted((a, b) => b.carefulCount - a.carefulCount).slice(0, size);
   return macs.filter((mac) => chosen.includes(mac));
 }
-
-const meshPairs = (macs: readonly Mac[]): readonly Pair[] =>
-  macs.flatMap((mac, index) => macs.slice(index + 1).map((other): Pair => [mac, other]));
 
 const ringPairs = (macs: readonly Mac[]): readonly Pair[] =>
   macs.flatMap((mac, index): readonly Pair[] => {

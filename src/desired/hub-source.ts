@@ -18,21 +18,17 @@ export const isCommit = (revision: string): boolean => /^[0-9a-f]{40}$/.test(rev
 /** Each part is encoded for a URL; slashes separate parts. */
 export const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
-/** The URL that names the commit of a revision. */
 export const revisionUrl = ({ repository, revision }: Pick<HubSource, 'repository' | 'revision'>): string =>
   `${hubOrigin}/api/models/${repository}/revision/${encodeURIComponent(revision)}`;
 
-/** The URL of the first page of a commit's file list. */
 export const treeUrl = (repository: string, commit: string): string =>
   `${hubOrigin}/api/models/${repository}/tree/${commit}?recursive=true&expand=false`;
 
-/** The base URL of a commit's files. */
 const commitUrl = (repository: string, commit: string): string => `${hubOrigin}/${repository}/resolve/${commit}/`;
 
 export const fileUrl = (repository: string, commit: string, path: string): string =>
   `${commitUrl(repository, commit)}${encodedPath(path)}`;
 
-/** The source from which nodes download a commit. */
 export function commitSource(
   repository: string,
   commit: string,
@@ -50,7 +46,6 @@ export function commitSource(
 /** The files that runtimes read: configuration, tokenizer, templates, code and weights. */
 const readByRuntimes = /(?:^|\/)[^./][^/]*\.(?:json|jsonl|jinja|txt|model|tiktoken|py|safetensors|gguf)$/;
 
-/** True if a model needs this file of its repository. */
 export function isIncluded(path: string, include: readonly string[] | undefined): boolean {
   return include === undefined ? readByRuntimes.test(path) : include.some((pattern) => patternForm(pattern).test(path));
 }

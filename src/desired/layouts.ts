@@ -128,5 +128,5 @@ export const everyNode = ({ nodes, fallback, ownLayout }: Placed): readonly Node
 /** Returns the fleet with the selected placements on their fallback, if they have one. */
 export const withFallbacks = (
   fleet: DesiredFleet,
-  isMeant: (placement: DesiredPlacement) => boolean,
-): DesiredFleet => ({ ...fleet, placements: fleet.placements.map((one) => (isMeant(one) ? onFallback(one) : one)) });
+  isSelected: (placement: DesiredPlacement) => boolean,
+): DesiredFleet => ({ ...fleet, placements: fleet.placements.map((one) => (isSelected(one) ? onFallback(one) : one)) });

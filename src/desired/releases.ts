@@ -96,7 +96,6 @@ export type PageEntry =
   | { readonly kind: 'missing'; readonly files: readonly string[] }
   | { readonly kind: 'garbled' };
 
-/** Reads the entry of an archive on its release page. */
 export const pageEntry = (
   { kind, name }: Pick<NonNullable<Release['page']>, 'kind' | 'name'>,
   text: string,

@@ -18,14 +18,20 @@ export const otherReplicas = (
   inFileOrder(placements.filter((one) => replica !== undefined && one.replica?.of === replica.of && one.name !== name));
 
 /** The placements that a name means: one placement, or all replicas of the placement with this name in the file. */
-export const meantBy = (name: string, { placements }: Pick<DesiredFleet, 'placements'>): readonly DesiredPlacement[] =>
+export const placementsFor = (
+  name: string,
+  { placements }: Pick<DesiredFleet, 'placements'>,
+): readonly DesiredPlacement[] =>
   inFileOrder(placements.filter((one) => one.name === name || one.replica?.of === name));
 
 /** The names of placements that names mean. An unknown name remains. */
-export const meantNames = (names: readonly string[], fleet: Pick<DesiredFleet, 'placements'>): readonly string[] =>
+export const placementNamesFor = (
+  names: readonly string[],
+  fleet: Pick<DesiredFleet, 'placements'>,
+): readonly string[] =>
   names.flatMap((name) => {
-    const meant = meantBy(name, fleet).map((one) => one.name);
-    return meant.length === 0 ? [name] : meant;
+    const found = placementsFor(name, fleet).map((one) => one.name);
+    return found.length === 0 ? [name] : found;
   });
 
 const inFileOrder = (placements: readonly DesiredPlacement[]): readonly DesiredPlacement[] =>

@@ -15,10 +15,10 @@ import type {
   DesiredNode,
   DesiredPlacement,
   DesiredRuntime,
+  DesiredSettings,
   DesiredWiredLimit,
   ModelSource,
   Publication,
-  WishedSettings,
 } from '../model/desired.ts';
 import { type Digest, digest } from '../model/digest.ts';
 import { withMinor } from '../model/facts/mac.ts';
@@ -124,7 +124,7 @@ function resolveAccounts({ system }: ClusterSpec, hasGateway: boolean): DesiredF
 }
 
 /** Settings that leave the Mac unchanged by default. */
-function resolveMacSettings({ system }: ClusterSpec): WishedSettings {
+function resolveMacSettings({ system }: ClusterSpec): DesiredSettings {
   const { wiredLimit: _limit, fileVault: _vault, accounts: _accounts, keeper: _keeper, ...settings } = system ?? {};
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== 'keep' && value !== 'any'));
 }
@@ -346,7 +346,6 @@ function resolveSecretSource(spec: SecretSpec | KeySpec | undefined): SecretSour
   return spec !== undefined && 'prompt' in spec && spec.prompt === true ? { kind: 'prompt' } : undefined;
 }
 
-/** Returns the API key sources of an endpoint; the file has either one source or a list. */
 const keySources = (spec: KeySpec | readonly KeySpec[] | undefined): readonly ApiKeySource[] =>
   (spec === undefined ? [] : [spec].flat()).flatMap((one) => {
     const source = resolveSecretSource(one);
@@ -368,16 +367,13 @@ function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
   return {
     ...fleet,
     ...(token === undefined ? {} : { downloads: { ...fleet.downloads, token: hiding(token) } }),
-    nodes: fleet.nodes.map((node) =>
-      node.password === undefined ? node : { ...node, password: hiding(node.password) },
-    ),
-    placements: fleet.placements.map((placement) =>
-      placement.publication?.apiKeys === undefined
+    nodes: fleet.nodes.map((node) => ({ ...node, ...given({ password: node.password && hiding(node.password) }) })),
+    placements: fleet.placements.map((placement) => {
+      const { publication } = placement;
+      const apiKeys = publication?.apiKeys?.map(hiding);
+      return publication === undefined
         ? placement
-        : {
-            ...placement,
-            publication: { ...placement.publication, apiKeys: placement.publication.apiKeys.map(hiding) },
-          },
-    ),
+        : { ...placement, publication: { ...publication, ...given({ apiKeys }) } };
+    }),
   };
 }

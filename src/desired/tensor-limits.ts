@@ -18,36 +18,24 @@ export function tensorProblems(shape: ModelShape, ranks: number): readonly strin
   const undivided = counts.filter(([, count]) => count % ranks !== 0);
   return [
     ...undivided.map(([what, count]) => `Its ${count} ${what} are not divisible by ${ranks}.`),
-    ...widthsOf(shape).flatMap((width) => widthProblems(width, shape, ranks)),
+    ...widthsOf(shape).flatMap(([what, size = 0]) => widthProblem(what, size, ranks, shape) ?? []),
   ];
 }
 
-interface Width {
-  readonly what: string;
-  readonly size: number;
-}
+/** Every width, undefined if the model does not have it. */
+const widthsOf = ({ dims, heads, headDim, attention }: ModelShape) =>
+  [
+    ['attention width', attention.kind === 'mla' ? undefined : heads * headDim],
+    ['inner width', dims.intermediate],
+    ['inner width of an expert', dims.moeIntermediate],
+    ['inner width of the shared expert', dims.sharedIntermediate],
+  ] as const;
 
-function widthsOf({ dims, heads, headDim, attention }: ModelShape): readonly Width[] {
-  const { intermediate, moeIntermediate, sharedIntermediate } = dims;
-  const all: readonly (Width | undefined)[] = [
-    attention.kind === 'mla' ? undefined : { what: 'attention width', size: heads * headDim },
-    intermediate === undefined ? undefined : { what: 'inner width', size: intermediate },
-    moeIntermediate === undefined ? undefined : { what: 'inner width of an expert', size: moeIntermediate },
-    sharedIntermediate === undefined
-      ? undefined
-      : { what: 'inner width of the shared expert', size: sharedIntermediate },
-  ];
-  return all.filter((width) => width !== undefined);
-}
-
-function widthProblems({ what, size }: Width, { quant }: ModelShape, ranks: number): readonly string[] {
-  if (size % ranks !== 0) return [`Its ${what} of ${size} is not divisible by ${ranks}.`];
+function widthProblem(what: string, size: number, ranks: number, { quant }: ModelShape): string | undefined {
+  if (size % ranks !== 0) return `Its ${what} of ${size} is not divisible by ${ranks}.`;
   const part = size / ranks;
-  return quant === undefined || part % quant.group === 0
-    ? []
-    : [
-        `Its ${what} of ${size} gives each of ${ranks} ranks ${part}, which is not a multiple of the group size ${quant.group}.`,
-      ];
+  if (quant === undefined || part % quant.group === 0) return undefined;
+  return `Its ${what} of ${size} gives each of ${ranks} ranks ${part}, which is not a multiple of the group size ${quant.group}.`;
 }
 
 /** The numbers of ranks from 2 to `most` over which tensor sharding can split a model. */
@@ -56,10 +44,8 @@ export const tensorCounts = (shape: ModelShape, most: number): readonly number[]
     (ranks) => tensorProblems(shape, ranks).length === 0,
   );
 
-/** The largest number of nodes in a placement. */
 export const mostRanks = 16;
 
-/** Advice on the number of nodes for tensor sharding. */
 export function tensorAdvice(shape: ModelShape): string {
   const counts = tensorCounts(shape, mostRanks);
   return counts.length === 0

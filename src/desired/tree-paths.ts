@@ -10,7 +10,6 @@ export const mostTreeBytes = 10_000_000_000_000;
 const form = /^(?!\.meshwright)(?!(.*\/)?\.{1,2}(\/|$))[A-Za-z0-9._+@=,-]{1,240}(\/[A-Za-z0-9._+@=,-]{1,240})*$/;
 const longestPath = 512;
 
-/** True if a path is valid for a file inside a model. */
 export const isTreePath = (path: string): boolean => path.length <= longestPath && form.test(path);
 
 /** Two paths that are the same on macOS, or where one is both a file and a folder. */

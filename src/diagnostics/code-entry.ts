@@ -67,7 +67,6 @@ export interface Code extends CodeEntry {
   readonly severity: Severity;
 }
 
-/** Entries with their codes. */
 export type CodesOf<T extends Readonly<Record<string, CodeEntry>>> = { readonly [K in keyof T]: T[K] & Code };
 
 /** Gives all codes of a table the same exit code. */

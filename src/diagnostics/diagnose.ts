@@ -22,15 +22,14 @@ export type DiagnosticFields = { readonly detail: Prose } & Partial<
 >;
 
 /** Builds a diagnostic from a code, so that its summary and default hint are defined only once. */
-export function diagnose(code: DiagnosticCode | Code, fields: DiagnosticFields): Diagnostic {
+export function diagnose(code: GeneralCode | Code, fields: DiagnosticFields): Diagnostic {
   const entry: Code = typeof code === 'string' ? codes[code] : code;
   const { severity, exit, traits, summary, hint } = entry;
   return { code: entry.code, severity, ...given({ exit, traits }), summary, hint, related: [], ...fields };
 }
 
-/** Builds an error with one diagnostic. */
 export const failure = (
-  code: DiagnosticCode | Code,
+  code: GeneralCode | Code,
   fields: DiagnosticFields,
   options?: ConstructorParameters<typeof FleetError>[1],
 ): FleetError => new FleetError([diagnose(code, fields)], options);
@@ -53,5 +52,4 @@ export const codes = defineCodes({
   ...simCodes,
 });
 
-/** A code in the registry. */
-export type DiagnosticCode = keyof typeof codes;
+export type GeneralCode = keyof typeof codes;

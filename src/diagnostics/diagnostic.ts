@@ -4,7 +4,6 @@ import type { Prose } from '../model/text/prose.ts';
 import type { CodeEntry, Severity, Trait } from './code-entry.ts';
 import { plainText } from './prose-text.ts';
 
-/** A list with at least one element. */
 export type NonEmpty<T> = readonly [T, ...T[]];
 
 interface FleetErrorOptions extends ErrorOptions {
@@ -29,7 +28,6 @@ export class FleetError extends Error {
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error ? String(error.code) : undefined;
 
-/** The message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** True if a problem or its code has this trait. */

@@ -116,22 +116,21 @@ export function readSecrets(): ReadSecrets {
   };
 }
 
-/** The fields with every text hidden at every depth, except in fields with the names `kept`. */
+/** The fields with every text hidden at every depth, except in fields with the names `shown`. */
 export const hideInFields = (
   fields: object,
   secrets: ReadSecrets,
-  kept: ReadonlySet<string> = new Set(),
+  shown: ReadonlySet<string> = new Set(),
 ): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, kept.has(name) ? value : hideInValue(value, secrets, kept)]),
+    Object.entries(fields).map(([name, value]) => [name, shown.has(name) ? value : hideInValue(value, secrets, shown)]),
   );
 
-function hideInValue(value: unknown, secrets: ReadSecrets, kept: ReadonlySet<string>): unknown {
+function hideInValue(value: unknown, secrets: ReadSecrets, shown: ReadonlySet<string>): unknown {
   if (typeof value === 'string') return secrets.hideIn(value);
-  if (Array.isArray(value)) return value.map((one) => hideInValue(one, secrets, kept));
-  return typeof value === 'object' && value !== null ? hideInFields(value, secrets, kept) : value;
+  if (Array.isArray(value)) return value.map((one) => hideInValue(one, secrets, shown));
+  return typeof value === 'object' && value !== null ? hideInFields(value, secrets, shown) : value;
 }
 
-/** Replaces every secret in a text. */
 export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((left, secret) => left.replaceAll(secret, secretMark), text);

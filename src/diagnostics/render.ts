@@ -166,10 +166,8 @@ const styles = { bold: '\u001b[1m', dim: '\u001b[2m', red: '\u001b[31m', yellow:
 /** A text style; meaning never depends only on style. */
 type Style = keyof typeof styles;
 
-/** Applies a style to a text, or returns it unchanged. */
 type Paint = (style: Style, text: string) => string;
 
-/** A {@link Paint} for a terminal with or without color. */
 const paintWith = (color: boolean): Paint =>
   color ? (style, text) => `${styles[style]}${text}${reset}` : (_style, text) => text;
 

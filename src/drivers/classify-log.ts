@@ -4,7 +4,6 @@ import type { NodeName } from '../model/node.ts';
 import { accessLines } from '../node/endpoint/request-lines.ts';
 import type { FailureSignature } from './contract/driver.ts';
 
-/** A log line that matches a signature. */
 export interface ClassifiedLine {
   /** Index of the line in the log. */
   readonly index: number;

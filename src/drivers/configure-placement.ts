@@ -28,7 +28,6 @@ import {
 } from './contract/driver.ts';
 import { driverOf } from './registry.ts';
 
-/** Everything that one rank needs before its start. */
 export interface RankConfiguration extends Pick<ScriptArgs['bootstrap-rank'], 'record' | 'user' | 'request'> {
   readonly node: NodeName;
   readonly service: Text;
@@ -59,7 +58,6 @@ export type Configuration =
 
 type KnownModel = DesiredModel & { readonly digest: Digest };
 
-/** The resolved parts of a placement. */
 interface Parts {
   readonly placement: DesiredPlacement;
   readonly runtime: DesiredRuntime & { readonly digest: Digest };
@@ -298,7 +296,6 @@ function fileJson(file: RankFile): Json {
 
 const textJson = (text: Text): Json => text.map((part) => (typeof part === 'string' ? part : { ...part }));
 
-/** Inputs of a rank's launchd job. */
 interface RankService {
   readonly placement: string;
   readonly argv: readonly Text[];

@@ -73,7 +73,6 @@ export type NearestFit =
   | { readonly kind: 'context'; readonly contextTokens: number }
   | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
 
-/** Inputs of the search. */
 export interface NearestSearch {
   readonly fleet: FitFleet;
   /** Cables that decide which nodes can form a group; absent: any nodes can. */

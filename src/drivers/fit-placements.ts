@@ -28,10 +28,10 @@ interface NodeRoom {
 /** Observed values take precedence over the file. */
 export function roomOf(fleet: FitFleet, node: NodeName, seen: SeenMemories): NodeRoom {
   const desired = fleet.nodes.find(({ name }) => name === node);
-  const looked = Object.hasOwn(seen, node) ? seen[node] : undefined;
-  const memoryBytes = looked?.memoryBytes ?? desired?.hardware.memoryBytes;
+  const observed = Object.hasOwn(seen, node) ? seen[node] : undefined;
+  const memoryBytes = observed?.memoryBytes ?? desired?.hardware.memoryBytes;
   const known = memoryBytes === undefined ? {} : { memoryBytes };
-  const budget = memoryBudget(fleet.system.wiredLimit, { ...looked, ...known });
+  const budget = memoryBudget(fleet.system.wiredLimit, { ...observed, ...known });
   return { ...known, ...given({ budget }) };
 }
 
@@ -135,7 +135,6 @@ const usualShares: readonly (readonly [fromGibibytes: number, share: number])[] 
   [0, 2 / 3],
 ];
 
-/** Observed memory of a node. */
 interface SeenMemory {
   readonly memoryBytes?: number;
   /** `iogpu.wired_limit_mb` if observed; 0: macOS decides. */

@@ -6,8 +6,7 @@ import { addressTowards, endTowards, rankAddresses } from './contract/addresses.
 import type { SeenNames } from './contract/driver.ts';
 import { hostfileText } from './contract/mlx-group.ts';
 
-/** The Macs of a group and their SSH names. */
-export interface LaunchWish {
+export interface LaunchRequest {
   readonly thunderbolt: DesiredFleet['thunderbolt'];
   /** In rank order. */
   readonly nodes: readonly NodeName[];
@@ -40,16 +39,16 @@ const jsonText = (value: unknown): string => `${JSON.stringify(value)}\n`;
  * @see mlx/python/mlx/distributed_run.py for the hostfile and the environment; Open MPI, "hostfile"
  */
 export function launchGroup(
-  wish: LaunchWish,
+  request: LaunchRequest,
   seen: SeenNames,
 ): LaunchGroup | { readonly kind: 'unseen'; readonly diagnostic: Diagnostic } {
-  const { thunderbolt, nodes, hosts, port } = wish;
-  const backend = launchBackend(wish);
+  const { thunderbolt, nodes, hosts, port } = request;
+  const backend = launchBackend(request);
   const round = rankAddresses(thunderbolt, nodes);
   const [first, second] = nodes;
   const onCable = nodes.length === 2 && first && second ? addressTowards(thunderbolt, first, second) : undefined;
   const missing = [
-    ...(backend === 'jaccl' ? unseenDevices(wish, seen) : []),
+    ...(backend === 'jaccl' ? unseenDevices(request, seen) : []),
     ...(backend === 'jaccl' && onCable === undefined ? unseenAddresses(nodes.slice(0, 1), seen) : []),
     ...(backend === 'ring' && round === undefined ? unseenAddresses(nodes, seen) : []),
   ];
@@ -100,13 +99,13 @@ const pairsOf = (nodes: readonly NodeName[]): readonly (readonly [NodeName, Node
 export function launchBackend({
   thunderbolt,
   nodes,
-}: Pick<LaunchWish, 'thunderbolt' | 'nodes'>): LaunchGroup['backend'] {
+}: Pick<LaunchRequest, 'thunderbolt' | 'nodes'>): LaunchGroup['backend'] {
   if (nodes.length === 1) return 'alone';
   const isMesh = pairsOf(nodes).every(([node, other]) => endTowards(thunderbolt, node, other) !== undefined);
   return isMesh ? 'jaccl' : 'ring';
 }
 
-const unseenDevices = ({ thunderbolt, nodes }: LaunchWish, seen: SeenNames): readonly string[] =>
+const unseenDevices = ({ thunderbolt, nodes }: LaunchRequest, seen: SeenNames): readonly string[] =>
   pairsOf(nodes)
     .flatMap(([node, other]) => endTowards(thunderbolt, node, other) ?? [])
     .filter((end) => seen.device(end) === undefined)

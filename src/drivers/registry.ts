@@ -1,5 +1,5 @@
 import type { KeysByDriver } from '../desired/rules/rule.ts';
-import type { DiagnosticCode } from '../diagnostics/diagnose.ts';
+import type { GeneralCode } from '../diagnostics/diagnose.ts';
 import type { DesiredFleet, DesiredRuntime, DriverName } from '../model/desired.ts';
 import type { DialogueCall } from '../model/endpoint-calls.ts';
 import type { RankRecord } from '../model/facts/fact-values.ts';
@@ -25,7 +25,7 @@ export const beginDialogue = (call: DialogueCall): Talk =>
   call.name === 'exo-place' ? placeOnExo(call.args) : leaveExo(call.args);
 
 /** The code for a dialogue that timed out or lost a node. */
-export const unendedCode = ({ name }: DialogueCall): DiagnosticCode =>
+export const unendedCode = ({ name }: DialogueCall): GeneralCode =>
   name === 'exo-place' ? 'exo/stuck' : 'exo/no-graceful-shutdown';
 
 const drivers: Readonly<Record<DriverName, RuntimeDriver>> = { command, 'llamacpp-rpc': llamacppRpc, mlx, exo };

@@ -2,7 +2,7 @@ import type { DesiredFleet } from '../model/desired.ts';
 import type { GraphDocument } from '../model/documents.generated.ts';
 import { given } from '../model/given.ts';
 import { type CasePlace, macModel } from '../model/macs.ts';
-import { type KeptMeasurement, measurementOf } from '../model/measured-cable.ts';
+import { measurementOf, type NewestMeasurement } from '../model/measured-cable.ts';
 import { type LinkEnd, linkEndText, type NodeName } from '../model/node.ts';
 import { modelAt, placeAt } from '../rack/cables/receptacle-place-reading.ts';
 import { listWords, viewText } from '../rack/cabling/cabling-text.ts';
@@ -72,8 +72,8 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
 /** Text of a step's prerequisites, such as `stop chat and remove the Thunderbolt Bridge on studio-1`, if any. */
 function firstOf({ stopFirst, bridgesFirst }: CableStep): string | undefined {
   const words = [...(stopFirst.length === 0 ? [] : [`stop ${listWords(stopFirst)}`]), bridgesFirst];
-  const told = words.filter((one) => one !== '');
-  return told.length === 0 ? undefined : listWords(told);
+  const parts = words.filter((one) => one !== '');
+  return parts.length === 0 ? undefined : listWords(parts);
 }
 
 function drawn(examination: Examination, acts: readonly CableStep[], isDeclaredOnly: boolean): RackGraph {
@@ -95,7 +95,7 @@ function drawn(examination: Examination, acts: readonly CableStep[], isDeclaredO
 export function rackGraph(
   examination: Examination,
   acts: readonly CableStep[],
-  measured: readonly KeptMeasurement[] = [],
+  measured: readonly NewestMeasurement[] = [],
 ): RackGraph {
   const graph = drawn(examination, acts, false);
   const cables = graph.cables.map((cable) => ({
@@ -109,7 +109,6 @@ export function rackGraph(
 export const declaredGraph = (desired: DesiredFleet): RackGraph =>
   drawn(examine(desired, { nodes: {}, failures: {} }), [], true);
 
-/** One receptacle in the drawing. */
 export interface GraphReceptacle {
   readonly receptacle: number;
   /** The reading compared with the file. If only the file was read: `declared` or `free`. */
@@ -157,23 +156,14 @@ const isExpected = ({ links }: Cabling, at: LinkEnd): boolean => linkAt(links, a
 
 /** Macs outside the file, by the receptacle that sees them. */
 const graphStrays = (cabling: Cabling, acts: readonly CableStep[]): readonly GraphStray[] =>
-  cabling.rack.views.flatMap((view) =>
-    view.peers.flatMap((peer): readonly GraphStray[] =>
-      peer.kind === 'node' || (peer.kind !== 'foreign' && isExpected(cabling, view.at))
-        ? []
-        : [
-            {
-              at: view.at,
-              kind: peer.kind,
-              model: peer.model,
-              hubsBetween: peer.hubsBetween,
-              isInTheWay: linkAt(cabling.links, view.at) !== undefined,
-              moves: acts.flatMap((act, index) =>
-                act.takes.some((end) => isSameEnd(end, view.at)) ? [index + 1] : [],
-              ),
-            },
-          ],
-    ),
+  cabling.rack.views.flatMap(({ at, peers }) =>
+    peers.flatMap((peer): readonly GraphStray[] => {
+      if (peer.kind === 'node' || (peer.kind !== 'foreign' && isExpected(cabling, at))) return [];
+      const { kind, model, hubsBetween } = peer;
+      const isInTheWay = linkAt(cabling.links, at) !== undefined;
+      const moves = acts.flatMap(({ takes }, index) => (takes.some((end) => isSameEnd(end, at)) ? [index + 1] : []));
+      return [{ at, kind, model, hubsBetween, isInTheWay, moves }];
+    }),
   );
 
 /**
@@ -195,7 +185,7 @@ export interface GraphCable {
   /** Numbers of the manual steps for this cable. */
   readonly moves: readonly number[];
   /** The cable's newest measurement. */
-  readonly measured?: KeptMeasurement;
+  readonly measured?: NewestMeasurement;
 }
 
 type Line = Omit<GraphCable, 'moves' | 'measured'>;

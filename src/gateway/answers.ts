@@ -17,17 +17,22 @@ export const refusedHeader = 'meshwright-refused';
 /** Why a request is not passed on, in the form of the OpenAI API. */
 export interface Refusal {
   readonly status: number;
-  readonly type: 'invalid_request_error' | 'authentication_error' | 'rate_limit_error' | 'unavailable_error';
   readonly code: string;
   readonly message: string;
   readonly param?: string;
   readonly retryAfterSeconds?: number;
 }
 
+const refusalTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  429: 'rate_limit_error',
+  503: 'unavailable_error',
+};
+
 /** A refusal as an answer. @see https://platform.openai.com/docs/guides/error-codes */
-export const refusalAnswer = ({ status, retryAfterSeconds, message, type, code, param }: Refusal): PlainAnswer => ({
+export const refusalAnswer = ({ status, retryAfterSeconds, message, code, param }: Refusal): PlainAnswer => ({
   status,
-  body: { error: { message, type, param: param ?? null, code } },
+  body: { error: { message, type: refusalTypes[status] ?? 'invalid_request_error', param: param ?? null, code } },
   refused: code,
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
@@ -94,124 +99,55 @@ const longestName = 200;
 
 const someNames = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
 
-/** The gateway's refusals. */
+const refusal = (
+  status: number,
+  code: string,
+  message: string,
+  more: Pick<Refusal, 'param' | 'retryAfterSeconds'> = {},
+): Refusal => ({ status, code, message, ...more });
+
+const busy = (message: string, retryAfterSeconds: number) =>
+  refusal(429, 'too_many_requests', message, { retryAfterSeconds });
+
+const unknownUrl = (message: string) => refusal(404, 'unknown_url', message);
+
 export const refusals = {
-  noKey: (): Refusal => ({
-    status: 401,
-    type: 'authentication_error',
-    code: 'invalid_api_key',
-    message: 'The API key is missing or wrong. Send it as `Authorization: Bearer KEY`.',
-  }),
-  unknownModel: (asked: string, names: readonly string[]): Refusal => ({
-    status: 404,
-    type: 'invalid_request_error',
-    code: 'model_not_found',
-    message: `There is no model ${JSON.stringify(asked.slice(0, longestName))} here. There is: ${someNames(names)}.`,
-    param: 'model',
-  }),
-  noModel: (names: readonly string[]): Refusal => ({
-    status: 400,
-    type: 'invalid_request_error',
-    code: 'model_required',
-    message: `The request names no model. There is: ${someNames(names)}.`,
-    param: 'model',
-  }),
-  refusedField: (field: string, servedName: string): Refusal => ({
-    status: 400,
-    type: 'invalid_request_error',
-    code: 'unsupported_parameter',
-    message: `${field} is not accepted: a request cannot change ${servedName}.`,
-    param: field,
-  }),
-  wrongValue: (field: string, wanted: string): Refusal => ({
-    status: 400,
-    type: 'invalid_request_error',
-    code: 'invalid_value',
-    message: `${field} must be ${wanted}.`,
-    param: field,
-  }),
-  remoteImage: (): Refusal => ({
-    status: 400,
-    type: 'invalid_request_error',
-    code: 'remote_image',
-    message: 'Images must be part of the request, as a data: URL: this endpoint downloads nothing.',
-    param: 'messages',
-  }),
-  missingPath: (path: string, servedName: string, paths: readonly string[]): Refusal => ({
-    status: 404,
-    type: 'invalid_request_error',
-    code: 'unknown_url',
-    message: `The runtime of ${servedName} does not have ${path}. It has: ${paths.join(', ')}.`,
-  }),
-  badUrl: (): Refusal => ({
-    status: 400,
-    type: 'invalid_request_error',
-    code: 'invalid_url',
-    message: 'The URL of the request is invalid.',
-  }),
-  noSuchPath: (path: string): Refusal => ({
-    status: 404,
-    type: 'invalid_request_error',
-    code: 'unknown_url',
-    message: `There is nothing at ${path}.`,
-  }),
-  wrongMethod: (method: string): Refusal => ({
-    status: 405,
-    type: 'invalid_request_error',
-    code: 'method_not_allowed',
-    message: `${method} is not allowed here.`,
-  }),
-  notJson: (): Refusal => ({
-    status: 415,
-    type: 'invalid_request_error',
-    code: 'unsupported_media_type',
-    message: 'The request must be JSON: Content-Type: application/json.',
-  }),
-  badBody: (): Refusal => ({
-    status: 400,
-    type: 'invalid_request_error',
-    code: 'invalid_json',
-    message: 'The body of the request is not a JSON object of at most 256 fields and 512 levels.',
-  }),
-  tooLarge: (mostBytes: number): Refusal => ({
-    status: 413,
-    type: 'invalid_request_error',
-    code: 'request_too_large',
-    message: `The body of a request may have at most ${mostBytes} bytes.`,
-  }),
-  tooMany: (servedName: string): Refusal => ({
-    status: 429,
-    type: 'rate_limit_error',
-    code: 'too_many_requests',
-    message: `Too many requests are waiting for ${servedName}.`,
-    retryAfterSeconds: 5,
-  }),
-  noRoom: (): Refusal => ({
-    status: 429,
-    type: 'rate_limit_error',
-    code: 'too_many_requests',
-    message: 'Too many large requests are arriving already.',
-    retryAfterSeconds: 10,
-  }),
-  closed: (servedName: string, reason: string): Refusal => ({
-    status: 503,
-    type: 'unavailable_error',
-    code: 'closed',
-    message: `${servedName} is not accepting requests: ${reason}`,
-    retryAfterSeconds: 30,
-  }),
-  down: (servedName: string, reason: string): Refusal => ({
-    status: 503,
-    type: 'unavailable_error',
-    code: 'mesh_down',
-    message: `${servedName} is down: ${reason}`,
-    retryAfterSeconds: 10,
-  }),
-  leaving: (): Refusal => ({
-    status: 503,
-    type: 'unavailable_error',
-    code: 'closed',
-    message: 'The gateway is being restarted.',
-    retryAfterSeconds: 2,
-  }),
-} as const;
+  noKey: () =>
+    refusal(401, 'invalid_api_key', 'The API key is missing or wrong. Send it as `Authorization: Bearer KEY`.'),
+  unknownModel(asked: string, names: readonly string[]) {
+    const name = JSON.stringify(asked.slice(0, longestName));
+    const message = `There is no model ${name} here. There is: ${someNames(names)}.`;
+    return refusal(404, 'model_not_found', message, { param: 'model' });
+  },
+  noModel: (names: readonly string[]) =>
+    refusal(400, 'model_required', `The request names no model. There is: ${someNames(names)}.`, { param: 'model' }),
+  refusedField(param: string, servedName: string) {
+    const message = `${param} is not accepted: a request cannot change ${servedName}.`;
+    return refusal(400, 'unsupported_parameter', message, { param });
+  },
+  wrongValue: (param: string, wanted: string) =>
+    refusal(400, 'invalid_value', `${param} must be ${wanted}.`, { param }),
+  remoteImage() {
+    const message = 'Images must be part of the request, as a data: URL: this endpoint downloads nothing.';
+    return refusal(400, 'remote_image', message, { param: 'messages' });
+  },
+  missingPath: (path: string, servedName: string, paths: readonly string[]) =>
+    unknownUrl(`The runtime of ${servedName} does not have ${path}. It has: ${paths.join(', ')}.`),
+  badUrl: () => refusal(400, 'invalid_url', 'The URL of the request is invalid.'),
+  noSuchPath: (path: string) => unknownUrl(`There is nothing at ${path}.`),
+  wrongMethod: (method: string) => refusal(405, 'method_not_allowed', `${method} is not allowed here.`),
+  notJson: () => refusal(415, 'unsupported_media_type', 'The request must be JSON: Content-Type: application/json.'),
+  badBody() {
+    const message = 'The body of the request is not a JSON object of at most 256 fields and 512 levels.';
+    return refusal(400, 'invalid_json', message);
+  },
+  tooLarge: (mostBytes: number) =>
+    refusal(413, 'request_too_large', `The body of a request may have at most ${mostBytes} bytes.`),
+  tooMany: (servedName: string) => busy(`Too many requests are waiting for ${servedName}.`, 5),
+  noRoom: () => busy('Too many large requests are arriving already.', 10),
+  closed: (servedName: string, reason: string) =>
+    refusal(503, 'closed', `${servedName} is not accepting requests: ${reason}`, { retryAfterSeconds: 30 }),
+  down: (servedName: string, reason: string) =>
+    refusal(503, 'mesh_down', `${servedName} is down: ${reason}`, { retryAfterSeconds: 10 }),
+  leaving: () => refusal(503, 'closed', 'The gateway is being restarted.', { retryAfterSeconds: 2 }),
+};

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 
 const sweepEveryMs = 50;
 
-/** Limits on open connections. */
 export interface ConnectionLimits {
   readonly mostConnections: number;
   /** The limit per address; it does not apply to proxies, which have many clients. */

@@ -29,7 +29,6 @@ export interface AnswerTimes {
 /** The few tokens of a shorter stream arrive in one piece, so they show no speed. */
 const leastTimedMs = 100;
 
-/** The counts with one more answer. */
 export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, generatingMs }: AnswerTimes): GatewayCounts {
   const { firstToken, generating } = counts;
   // The time begins with the first token, so that token does not count.
@@ -57,8 +56,7 @@ export function withAnswer(counts: GatewayCounts, { tokens, firstTokenMs, genera
 export function readCounts(path: string): AllCounts {
   try {
     const document: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof document !== 'object' || document === null) return new Map();
-    return new Map(Object.entries(document).map(([name, value]) => [name, countsOf(value)]));
+    return new Map(Object.entries(jsonObject(document) ?? {}).map(([name, value]) => [name, countsOf(value)]));
   } catch {
     return new Map();
   }

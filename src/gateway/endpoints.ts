@@ -3,7 +3,7 @@ import type { GatewayConfig, GatewayCounts, GatewayUpstream } from '../model/gat
 import { countsFrom, readCounts } from './counts.ts';
 import { type Flow, makeFlow } from './flow.ts';
 import { type AcceptedKeys, parseKeys } from './keys.ts';
-import { makeOwnRequests, type OwnRequests } from './own-count.ts';
+import { makeOwnRequests } from './own-count.ts';
 import { type Replica, watchReplicas } from './replicas/replicas.ts';
 import { makeTurns, type Turns } from './replicas/turns.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
@@ -13,7 +13,7 @@ export interface Endpoint {
   readonly upstream: GatewayUpstream;
   readonly turns: Turns;
   readonly flow: Flow;
-  readonly own: OwnRequests;
+  readonly own: ReturnType<typeof makeOwnRequests>;
   /** The keys that it accepts. */
   readonly keys: () => Promise<AcceptedKeys>;
   /** Why it is closed; undefined while it accepts requests. */

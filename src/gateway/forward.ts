@@ -5,7 +5,6 @@ import { renameModel } from './body/rename-model.ts';
 import type { Passage } from './flow.ts';
 import { type Meter, meterFor } from './meter.ts';
 
-/** Limits on the time of an answer. */
 export interface AnswerLimits {
   /** How long a runtime may send nothing. */
   readonly silentMs: number;
@@ -41,7 +40,6 @@ export interface Forwarding {
   readonly passage: Passage;
 }
 
-/** The result of a forwarded request. */
 export type Forwarded =
   /** A complete answer; the times are absent if it was no stream or had no text. */
   | { readonly kind: 'answered'; readonly tokens: number; readonly firstAtMs?: number; readonly endAtMs: number }

@@ -38,8 +38,7 @@ export const usualLimits: GatewayLimits = {
   graceMs: 25_000,
 };
 
-/** A running gateway. */
-export interface Gateway {
+export interface RunningGateway {
   /** The port on which it listens. */
   readonly port: number;
   /** Writes the counts if they changed since the last time. */
@@ -65,7 +64,7 @@ export async function startGateway(
   config: GatewayConfig,
   limits: GatewayLimits = usualLimits,
   log: GatewayLog = () => undefined,
-): Promise<Gateway> {
+): Promise<RunningGateway> {
   const endpoints = makeEndpoints(config);
   const { version, ownFile } = config;
   const isOwn = ownCheck(ownFile);
@@ -77,13 +76,20 @@ export async function startGateway(
   );
   let strangers = 0;
 
+  /** The paths for requests of the node itself: from meshwright, or a person who may read the node's secret. */
+  async function nodeAnswer(request: IncomingMessage, address: URL, passing: Passing) {
+    const own = ownRequest(address, endpoints);
+    if (own !== undefined) return answerOwn(own, request, passing);
+    return statusAnswer(address.pathname, endpoints, { strangers, ...(version === undefined ? {} : { version }) });
+  }
+
   async function answer(request: IncomingMessage, passing: Passing): Promise<PlainAnswer | undefined> {
     const url = request.url ?? '/';
     if (!URL.canParse(url, 'http://gateway')) return refusalAnswer(refusals.badUrl());
     const address = new URL(url, 'http://gateway');
     const path = address.pathname;
     if (path.startsWith('/gateway/') && (await isOwn(request.headers))) {
-      return nodeAnswer(request, { address, endpoints, passing, strangers, version });
+      return nodeAnswer(request, address, passing);
     }
     if (leaving.signal.aborted) return refusalAnswer(refusals.leaving());
     const open = await openEndpoints(endpoints, request);
@@ -127,24 +133,6 @@ export async function startGateway(
   };
 }
 
-interface NodeQuestion {
-  readonly address: URL;
-  readonly endpoints: readonly Endpoint[];
-  readonly passing: Passing;
-  readonly strangers: number;
-  readonly version: string | undefined;
-}
-
-/** The paths for requests of the node itself: from meshwright, or a person who may read the node's secret. */
-async function nodeAnswer(
-  request: IncomingMessage,
-  { address, endpoints, passing, strangers, version }: NodeQuestion,
-): Promise<PlainAnswer | undefined> {
-  const own = ownRequest(address, endpoints);
-  if (own !== undefined) return answerOwn(own, request, passing);
-  return statusAnswer(address.pathname, endpoints, { strangers, ...(version === undefined ? {} : { version }) });
-}
-
 function listen(server: Server, { address, port }: GatewayConfig['listen']): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -157,13 +145,13 @@ function listen(server: Server, { address, port }: GatewayConfig['listen']): Pro
 }
 
 function countsKeeper(path: string, endpoints: readonly Endpoint[]): () => Promise<void> {
-  let kept = '';
+  let written = '';
   return async () => {
     const counts = new Map(endpoints.map((endpoint) => [endpoint.upstream.placement, endpoint.counts()]));
     const text = JSON.stringify([...counts]);
-    if (text === kept) return;
+    if (text === written) return;
     await writeCounts(path, counts);
-    kept = text;
+    written = text;
   };
 }
 
@@ -202,7 +190,6 @@ function decodeName(text: string): string {
   }
 }
 
-/** The refusal of an unknown model name. */
 const unknownModel = (asked: string, open: readonly Endpoint[]): Refusal =>
   refusals.unknownModel(
     asked,

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { jsonObject, parsedJson } from '../model/digest.ts';
 import { gatewayKeyDomain, ownHeader } from '../model/gateway.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
@@ -9,7 +10,7 @@ export type AcceptedKeys = readonly Buffer[] | 'anybody';
 /** The keys in a key file; none if the file is missing or invalid, so that the placement stays closed. */
 export function parseKeys(sight: FileSight): AcceptedKeys {
   if (sight.kind !== 'text') return [];
-  const keys = keysField(sight.text);
+  const keys = jsonObject(parsedJson(sight.text))?.['keys'];
   if (keys === 'anybody') return keys;
   if (!Array.isArray(keys)) return [];
   const hashes = keys.filter((one) => typeof one === 'string' && /^[0-9a-f]{64}$/.test(one));
@@ -29,15 +30,6 @@ function parseOwnSecret(sight: FileSight): AcceptedKeys {
   const [, secret] = (sight.kind === 'text' && ownLine.exec(sight.text)) || [];
   const hash = hashOfKey(secret);
   return hash === undefined ? [] : [hash];
-}
-
-function keysField(text: string): unknown {
-  try {
-    const document: unknown = JSON.parse(text);
-    return typeof document === 'object' && document !== null && 'keys' in document ? document.keys : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A request's key, from either of the two headers that clients use; undefined without a key. */

@@ -9,7 +9,6 @@ export type GatewayEvent =
   | { readonly kind: 'stopping' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Writes an event to the log. */
 export type GatewayLog = (event: GatewayEvent) => void;
 
 type Line = readonly [level: 'info' | 'warn' | 'error', text: string];

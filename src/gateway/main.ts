@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayConfig } from '../model/gateway.ts';
-import { type Gateway, startGateway, usualLimits } from './gateway.ts';
+import { type RunningGateway, startGateway, usualLimits } from './gateway.ts';
 import { type GatewayLog, openGatewayLog } from './log.ts';
 import { readGatewayConfig } from './read-config.ts';
 
@@ -17,7 +17,7 @@ function fail(error: unknown): never {
 }
 
 /** Starts the gateway. Waits while a different program has the port, such as the runtime that used it before. */
-async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<Gateway> {
+async function takeThePlace(config: GatewayConfig, log: GatewayLog): Promise<RunningGateway> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await startGateway(config, usualLimits, log);

@@ -27,7 +27,6 @@ const mostBytes = 4_194_304;
 /** No event with one token is longer. Of a longer line, only the kind of event counts. */
 const mostLineBytes = 65_536;
 
-/** A meter for an answer of this content type. */
 export const meterFor = (contentType: string): Meter =>
   contentType.includes('text/event-stream') ? streamMeter() : wholeMeter();
 

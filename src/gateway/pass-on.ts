@@ -9,7 +9,6 @@ import type { AnswerLimits } from './forward.ts';
 import { passToReplica, type Way } from './replicas/lanes.ts';
 import type { Miss } from './replicas/spread.ts';
 
-/** Everything that a forwarded request needs. */
 export interface Passing {
   readonly response: ServerResponse;
   readonly limits: BodyLimits & AnswerLimits;
@@ -131,12 +130,11 @@ function bodyFor({ upstream }: Endpoint, body: Members, model: string): readonly
     refusedFields.includes(name) ||
     (refusesNull === true && isNull(value)) ||
     lacksMember(value, forms[name]);
-  const kept = [...body].filter((member) => !isLeftOut(...member));
-  const parts = kept.flatMap(([name, value]) => [Buffer.from(`${JSON.stringify(name)}:`), value, Buffer.from(',')]);
+  const members = [...body].filter((member) => !isLeftOut(...member));
+  const parts = members.flatMap(([name, value]) => [Buffer.from(`${JSON.stringify(name)}:`), value, Buffer.from(',')]);
   return [Buffer.from('{'), ...parts, Buffer.from(`"model":${JSON.stringify(model)}}`)];
 }
 
-/** Why a body is not passed on. */
 export function bodyRefusal({ kind }: Exclude<RequestBody, { kind: 'object' }>, mostBytes: number): Refusal {
   if (kind === 'too-large') return refusals.tooLarge(mostBytes);
   if (kind === 'no-room') return refusals.noRoom();
@@ -154,10 +152,10 @@ function endpointOf(body: Members, open: readonly Endpoint[]): Endpoint | Refusa
 /** A signal that is aborted when the connection ends before the answer has. */
 export function clientGone(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  const look = (): void => {
+  const abortUnlessFinished = (): void => {
     if (!response.writableFinished) controller.abort();
   };
-  if (response.destroyed) look();
-  else response.once('close', look);
+  if (response.destroyed) abortUnlessFinished();
+  else response.once('close', abortUnlessFinished);
   return controller.signal;
 }

@@ -3,7 +3,6 @@ import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
 import { clientsInFlight } from './ask-own.ts';
 import type { Endpoint } from './endpoints.ts';
 
-/** The gateway's report about itself. */
 export interface OwnSight {
   /** Requests without an accepted key. */
   readonly strangers: number;

@@ -16,7 +16,6 @@ export interface PinnedKey extends HostKey {
   readonly line: number;
 }
 
-/** An archive's hash and size when it was locked. */
 export type LockedArchive = Omit<TreeFile, 'path'>;
 
 /** A runtime's rollback to an older version. */
@@ -30,7 +29,7 @@ export interface RolledBack {
 export type RuntimeKeys = Omit<DesiredRuntime, keyof RuntimeSource>;
 
 /** One runtime version with the keys that it was started with. */
-export interface KeptKeys {
+export interface VersionKeys {
   readonly of: Digest;
   readonly keys: RuntimeKeys;
 }
@@ -47,7 +46,6 @@ export interface LockedModel {
   readonly files: readonly TreeFile[];
 }
 
-/** A model's shape, with the digest of the model's file list. */
 export interface LockedShape {
   /** Digest of the model's file list; if the list differs, the shape is invalid. */
   readonly of: Digest;
@@ -85,7 +83,6 @@ export interface ClusterLock extends HostKeyLock {
    * are not allocated to other links. A link that is declared again gets its former network back.
    */
   readonly formerNetworks: Readonly<Record<string, string>>;
-  /** Each runtime's archive. */
   readonly runtimes: Readonly<Record<string, LockedArchive>>;
   /** The URL, before any mirror, of each archive in `runtimes` that nodes download; default: none. */
   readonly releases?: Readonly<Record<string, string>>;
@@ -97,7 +94,7 @@ export interface ClusterLock extends HostKeyLock {
    * The keys of each runtime's last versions, newest last, so that `rollback` starts an older version as before. Absent
    * in locks of older meshwright versions.
    */
-  readonly runtimeKeys?: Readonly<Record<string, readonly KeptKeys[]>>;
+  readonly runtimeKeys?: Readonly<Record<string, readonly VersionKeys[]>>;
   /** The locked files of each model for which the cluster file lists none. */
   readonly models: Readonly<Record<string, LockedModel>>;
   /** The shape of each model whose headers were read; default: none. */

@@ -13,7 +13,6 @@ interface DeclaredParts {
   readonly placement: DesiredPlacement;
   readonly runtime: Pick<DesiredRuntime, 'digest'>;
   readonly model: Pick<DesiredModel, 'digest'>;
-  /** Absent if the placement has no drafter. */
   readonly drafter?: Pick<DesiredModel, 'digest'>;
   /** The account of the placement's ranks; undefined means the SSH user. */
   readonly account: string | undefined;
@@ -53,11 +52,11 @@ export function declaredText(parts: DeclaredParts): string {
  * @param versions names of runtime versions, by the first digits of their digests
  */
 export function changedSettings(
-  kept: string | undefined,
+  recorded: string | undefined,
   wanted: string | undefined,
   versions: DesiredFleet['versions'] = {},
 ): string {
-  const before = withVersionName(parsed(kept), versions);
+  const before = withVersionName(parsed(recorded), versions);
   const now = withVersionName(parsed(wanted), versions);
   if (before === undefined || now === undefined)
     return 'which ones is unknown, because its record does not store settings';
@@ -76,13 +75,12 @@ export function changedSettings(
  * The models and their versions with which a rank was started: `kimi 0123456789abcdef`, and its drafter if it has one;
  * undefined in older records.
  */
-export function declaredModels(kept: string | undefined): readonly string[] | undefined {
-  const { model, drafter } = parsed(kept) ?? {};
+export function declaredModels(recorded: string | undefined): readonly string[] | undefined {
+  const { model, drafter } = parsed(recorded) ?? {};
   if (model === undefined) return undefined;
   return drafter === undefined ? [model] : [model, drafter];
 }
 
-/** The settings with the name of the runtime's version before its digest. */
 function withVersionName(
   declared: Declared | undefined,
   versions: NonNullable<DesiredFleet['versions']>,

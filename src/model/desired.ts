@@ -34,7 +34,6 @@ export interface Ipv4Network {
   readonly prefixLength: number;
 }
 
-/** The limit for the memory that the GPU can wire. */
 export type DesiredWiredLimit =
   | { readonly kind: 'auto' }
   | { readonly kind: 'default' }
@@ -107,7 +106,6 @@ export interface Release {
   readonly page?: { readonly kind: 'github' | 'shasums'; readonly url: string; readonly name: string };
   /** The values in the list of known releases. */
   readonly known?: { readonly sha256: Digest; readonly sizeBytes?: number };
-  /** Set if HTTP is allowed. */
   readonly plainHttp?: true;
 }
 
@@ -135,7 +133,6 @@ export interface RuntimeSource {
   readonly hasFileKeys?: true;
 }
 
-/** A driver's name, as in the file. */
 export type DriverName = RuntimeSpec['driver'];
 
 /** A program that runs models. The other keys are specific to the driver: see `runtime.ts` in the driver's folder. */
@@ -151,7 +148,6 @@ export interface DesiredRuntime extends RuntimeSource {
   readonly packages?: Readonly<Record<string, string>>;
 }
 
-/** The source of a model's files. */
 export type ModelSource =
   /** A folder on the controller; absolute once settled. */
   | { readonly kind: 'controller'; readonly folder: string }
@@ -174,7 +170,6 @@ export type ModelSource =
 /** The kinds of sources of bytes: those of models, and a release, which is an archive on a server. */
 export type SourceKind = ModelSource['kind'] | 'release';
 
-/** A Hugging Face repository. */
 export interface HubSource {
   /** The source as in the file, followed by its patterns. The lock's entry is valid only for this text. */
   readonly text: string;
@@ -188,7 +183,6 @@ export interface HubSource {
   readonly commit?: string;
 }
 
-/** One model. */
 export interface DesiredModel {
   readonly name: string;
   /** The model's repository name, such as `mlx-community/Kimi-K2-Thinking`; absent if not in the file. */
@@ -234,7 +228,6 @@ export interface DesiredGateway extends RuntimeSource {
   readonly program: string;
 }
 
-/** A model on a group of nodes. */
 export interface DesiredPlacement
   extends Readonly<Pick<PlacementSpec, 'model' | 'runtime' | 'sharding' | 'transport'>> {
   readonly name: string;
@@ -278,14 +271,13 @@ export interface DesiredPlacement
 type FileSystem = NonNullable<ClusterSpec['system']>;
 
 /** Desired macOS settings; absent settings are left unchanged. */
-export type WishedSettings = {
+export type DesiredSettings = {
   readonly [K in Exclude<keyof FileSystem, 'wiredLimit' | 'fileVault' | 'accounts' | 'keeper'>]?: Exclude<
     FileSystem[K],
     'keep' | 'any' | undefined
   >;
 };
 
-/** How downloads reach their servers. */
 export interface DesiredDownloads {
   /** The server that replaces every other host; see `mirrored`. */
   readonly mirror?: string;
@@ -323,7 +315,7 @@ export interface DesiredFleet {
     readonly sleepMinutes?: number;
     readonly restartAfterPowerLoss?: boolean;
   };
-  readonly system: WishedSettings & {
+  readonly system: DesiredSettings & {
     readonly wiredLimit?: DesiredWiredLimit;
     readonly fileVault: 'any' | 'enabled' | 'disabled';
     /** The accounts for ranks, gateways and model transfers. Absent means the SSH user, and root for transfers. */

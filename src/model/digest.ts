@@ -21,7 +21,6 @@ export function canonicalJson(value: Json | undefined): string {
   return `{${sorted.map(([key, one]) => `${JSON.stringify(key)}:${canonicalJson(one)}`).join(',')}}`;
 }
 
-/** The SHA-256 of a value's canonical JSON. */
 export const digestOf = (value: Json): Digest =>
   digest(createHash('sha256').update(canonicalJson(value)).digest('hex'));
 

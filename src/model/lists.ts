@@ -27,8 +27,8 @@ export function compareNumbers(a: readonly number[], b: readonly number[]): numb
 export function oncePer<Key extends object, Value extends object>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
   return (key) => {
-    const kept = made.get(key);
-    if (kept !== undefined) return kept;
+    const cached = made.get(key);
+    if (cached !== undefined) return cached;
     const value = make(key);
     made.set(key, value);
     return value;
@@ -68,6 +68,10 @@ export function listText(words: readonly string[], last = 'and'): string {
   const tail = words.at(-1) ?? '';
   return head === '' ? tail : `${head} ${last} ${tail}`;
 }
+
+/** Every pair of members, in the order of the list. */
+export const everyPair = <T>(members: readonly T[]): readonly (readonly [T, T])[] =>
+  members.flatMap((one, at) => members.slice(at + 1).map((other) => [one, other] as const));
 
 /** The median; undefined for an empty list. */
 export function median(values: readonly number[]): number | undefined {

@@ -11,7 +11,7 @@ export type TransportResult = NonNullable<MeasuredCable['rdma']>;
 export type CableVerdict = MeasuredCable['verdict'];
 
 /** A cable's newest measurement with a verdict, and its time in ISO 8601; one without, if there is no other. */
-export interface KeptMeasurement {
+export interface NewestMeasurement {
   readonly at: string;
   /** The time of a newer measurement, which ended without a verdict. */
   readonly triedAt?: string;
@@ -19,7 +19,7 @@ export interface KeptMeasurement {
 }
 
 /** What a link carried in its newest measurement. */
-export interface MeasuredLink extends Pick<KeptMeasurement, 'at' | 'triedAt'> {
+export interface MeasuredLink extends Pick<NewestMeasurement, 'at' | 'triedAt'> {
   /** `rdma`: TCP, too, even if slowly. `unknown`: the measurement ended without a verdict. */
   readonly carries: 'rdma' | 'tcp' | 'nothing' | 'unknown';
 }
@@ -46,11 +46,11 @@ const carriedBy: Readonly<Record<CableVerdict, MeasuredLink['carries']>> = {
 /** The links that were measured, by {@link Link.index}. */
 export const measuredLinks = (
   links: readonly Link[],
-  kept: readonly KeptMeasurement[],
+  measured: readonly NewestMeasurement[],
 ): Readonly<Record<number, MeasuredLink>> =>
   Object.fromEntries(
     links.flatMap(({ index, ends }) => {
-      const found = measurementOf(kept, ends);
+      const found = measurementOf(measured, ends);
       if (found === undefined) return [];
       const { at, triedAt, cable } = found;
       return [[index, { at, carries: carriedBy[cable.verdict], ...given({ triedAt }) }]];
@@ -67,7 +67,10 @@ export function commonMacs(links: readonly Pick<Link, 'ends'>[]): readonly NodeN
 const keyOf = (ends: readonly string[]): string => ends.toSorted().join(' ');
 
 /** The measurement of a link, whichever end comes first; undefined if it was not measured. */
-export const measurementOf = (kept: readonly KeptMeasurement[], ends: Link['ends']): KeptMeasurement | undefined => {
+export const measurementOf = (
+  measured: readonly NewestMeasurement[],
+  ends: Link['ends'],
+): NewestMeasurement | undefined => {
   const key = keyOf(ends.map(linkEndText));
-  return kept.find(({ cable }) => keyOf(cable.ends) === key);
+  return measured.find(({ cable }) => keyOf(cable.ends) === key);
 };

@@ -81,7 +81,6 @@ export interface PeerPlan {
   readonly feeds: readonly NodeName[];
 }
 
-/** A Mac from which another one gets chunks. */
 export interface PeerSource {
   readonly node: NodeName;
   /** Its address on a cable; absent for the address of its sshd in the office network. */
@@ -428,5 +427,4 @@ export interface JobArgs {
 
 export type JobName = keyof JobArgs;
 
-/** A job with its arguments. */
 export type JobCall = { readonly [K in JobName]: { readonly name: K; readonly args: JobArgs[K] } }[JobName];

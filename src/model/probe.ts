@@ -56,7 +56,6 @@ export type Exit =
 
 type UnknownWhy = 'dropped' | 'late' | 'too-long' | 'no-code' | 'no-channel' | 'closed';
 
-/** True if the command is known to have succeeded. */
 export const isSuccess = (exit: Exit): boolean => exit.kind === 'exited' && exit.code === 0;
 
 /** Formats an exit: `exit 1`, `ended by signal KILL`, `exit unknown: …`. */

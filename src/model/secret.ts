@@ -23,7 +23,6 @@ export interface Secret {
   readonly toJSON: () => string;
 }
 
-/** Wraps a text so that it cannot be shown by mistake. */
 export function concealed(text: string): Secret {
   const shown = (): string => hidden;
   const secret = {

@@ -158,7 +158,6 @@ export interface Step {
   readonly deadlineMs: number;
 }
 
-/** All steps that must end before this one. */
 export const stepsBefore = ({ needs, after = [] }: Pick<Step, 'needs' | 'after'>): readonly StepId[] => [
   ...needs,
   ...after,

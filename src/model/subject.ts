@@ -59,7 +59,6 @@ export const linkSubject = (
   text = `${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`,
 ): Subject => ({ kind: 'link', ends, text });
 
-/** The subject of a finding about one receptacle. */
 export const receptacleSubject = (end: LinkEnd): Subject => ({ kind: 'receptacle', end });
 
 export const placementSubject = (name: string): Subject => ({ kind: 'placement', name });
@@ -93,7 +92,6 @@ export function subjectText(subject: Subject | undefined): string {
   return subject.kind === 'node' && subject.names.length > 1 ? `nodes ${name}` : `${subject.kind} ${name}`;
 }
 
-/** The cable ends that a subject names. */
 export function subjectEnds(subject: Subject | undefined): readonly LinkEnd[] {
   if (subject?.kind === 'link') return subject.ends;
   return subject?.kind === 'receptacle' ? [subject.end] : [];

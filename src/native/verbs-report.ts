@@ -1,3 +1,4 @@
+import { parsedJson } from '../model/digest.ts';
 import { given } from '../model/given.ts';
 import { type Known, known, type UnknownReason, unknown } from '../model/known.ts';
 import { loadNative } from './load-native.ts';
@@ -129,12 +130,8 @@ const deviceOf = ({ device, guid, transportCode, ...details }: PrintedDevice): V
 
 /** The report in the JSON that the native probe prints. Any other text is garbled. */
 export function readVerbsReport(text: string): Known<VerbsReport> {
-  let printed: unknown;
-  try {
-    printed = JSON.parse(text);
-  } catch {
-    return unknown('garbled', 'The native probe printed invalid JSON.');
-  }
+  const printed = parsedJson(text);
+  if (printed === undefined) return unknown('garbled', 'The native probe printed invalid JSON.');
   if (isMissing(printed)) return reasonOf(printed);
   const { library, value } = fieldsOf<{ library: string; value: readonly PrintedDevice[] }>(printed);
   if (typeof library !== 'string' || !isListOf(value, isPrintedDevice))

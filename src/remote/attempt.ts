@@ -32,7 +32,6 @@ function listenToPlaintext(socket: Socket): () => Buffer {
   return () => bytes;
 }
 
-/** The record of one connection attempt, which explains a failure. */
 export type AttemptRecord = ReturnType<typeof recordAttempt>;
 
 /** Converts an ssh2 error, which may contain the level where it occurred. */
@@ -162,7 +161,6 @@ const socketLookUp =
 const firstByteMs = ({ deadlineMs, firstByteMs: most = deadlineMs }: ConnectLimits): number =>
   Math.min(most, deadlineMs);
 
-/** Starts a connection to a node and records all events. */
 export async function attempt(target: Target, limits: ConnectLimits, identities: Identities): Promise<Attempt> {
   const { Client } = await loadSsh2();
   const client = new Client();

@@ -82,7 +82,6 @@ export interface Settle {
   readonly lost: () => void;
 }
 
-/** The two resolvers. */
 interface LookUpPlaces {
   readonly lookUp: LookUp;
   /** Number of lookups that the first resolver runs in parallel. It never gets more. */
@@ -99,7 +98,6 @@ interface Entry {
   isSpare: boolean;
 }
 
-/** The state of all lookups in a run. */
 interface Desk {
   readonly at: LookUpPlaces;
   readonly entries: Set<Entry>;

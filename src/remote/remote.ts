@@ -103,7 +103,6 @@ export interface ExecLimits {
   readonly onOutput?: (stream: 'stdout' | 'stderr', piece: Uint8Array) => void;
 }
 
-/** The result of a command on a node. */
 export interface ExecResult {
   readonly exit: Exit;
   readonly stdout: Uint8Array;
@@ -113,7 +112,6 @@ export interface ExecResult {
   readonly receivedAtEpochMs: number;
 }
 
-/** The same result with the output as text. */
 export const printedText = ({ exit, stdout, stderr }: ExecResult): ScriptEnd => {
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
   return { exit, stdout: text(stdout), stderr: text(stderr) };

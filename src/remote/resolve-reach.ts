@@ -19,7 +19,7 @@ import { isHost, isTcpPort, isUser, type Target } from './remote.ts';
 import { errorCodes } from './ssh2.ts';
 
 /** Settings for reaching a node, from the cluster file or the command line. */
-export interface ReachWish extends Pick<DesiredNode, 'host' | 'user' | 'port' | 'identityFile'> {
+export interface ReachRequest extends Pick<DesiredNode, 'host' | 'user' | 'port' | 'identityFile'> {
   readonly label: string;
   /** See {@link Target} (default: empty). */
   readonly rootPrefix?: string;
@@ -41,11 +41,11 @@ export function localReachEnv(): ReachEnv {
 
 const machineFile = (name: string): string => join(sep, 'etc', 'ssh', name);
 
-function defaultConfig(wish: ReachWish, env: ReachEnv): SshConfig {
+function defaultConfig(request: ReachRequest, env: ReachEnv): SshConfig {
   return {
-    hostName: wish.host.toLowerCase(),
-    port: wish.port ?? 22,
-    user: wish.user ?? env.userName,
+    hostName: request.host.toLowerCase(),
+    port: request.port ?? 22,
+    user: request.user ?? env.userName,
     identityFiles: [],
     isIdentitiesOnly: false,
     knownHostsFiles: [
@@ -69,50 +69,50 @@ async function existing(files: readonly string[]): Promise<readonly string[]> {
   return found.flat();
 }
 
-async function identityFilesOf(wish: ReachWish, asked: Asked, env: ReachEnv): Promise<readonly string[]> {
+async function identityFilesOf(request: ReachRequest, asked: HostConfig, env: ReachEnv): Promise<readonly string[]> {
   const { config } = asked;
   const expand = (file: string): string => expandPath(file, asked, env);
   // In a path of the cluster file, only `~` is special.
-  if (wish.identityFile !== undefined) return [resolvePath(wish.identityFile.replace(/^~(?=\/|$)/u, env.home))];
+  if (request.identityFile !== undefined) return [resolvePath(request.identityFile.replace(/^~(?=\/|$)/u, env.home))];
   const isDefault = config.identityFiles.length === 0 || isDefaultIdentityList(config.identityFiles);
   return isDefault ? existing(defaultIdentityFiles.map(expand)) : config.identityFiles.map(expand);
 }
 
 function refuse(
   code: 'ssh/bad-address' | 'ssh/proxyjump' | 'ssh/config-unsupported' | 'ssh/config-unreadable',
-  wish: ReachWish,
+  request: ReachRequest,
   detail: Prose,
   hint?: Prose,
 ): never {
-  const subject = nodeSubject(wish.label);
+  const subject = nodeSubject(request.label);
   throw new FleetError([diagnose(code, { detail, subject, ...given({ hint }) })]);
 }
 
-function checkWish(wish: ReachWish): void {
-  if (!isHost(wish.host))
-    refuse('ssh/bad-address', wish, `${JSON.stringify(wish.host)} is neither a host name nor an IP address.`);
-  if (wish.user !== undefined && !isUser(wish.user)) {
-    refuse('ssh/bad-address', wish, `${JSON.stringify(wish.user)} is not a valid user name.`);
+function checkRequest(request: ReachRequest): void {
+  if (!isHost(request.host))
+    refuse('ssh/bad-address', request, `${JSON.stringify(request.host)} is neither a host name nor an IP address.`);
+  if (request.user !== undefined && !isUser(request.user)) {
+    refuse('ssh/bad-address', request, `${JSON.stringify(request.user)} is not a valid user name.`);
   }
-  if (wish.port !== undefined && !isTcpPort(wish.port))
-    refuse('ssh/bad-address', wish, `${wish.port} is not a valid TCP port.`);
+  if (request.port !== undefined && !isTcpPort(request.port))
+    refuse('ssh/bad-address', request, `${request.port} is not a valid TCP port.`);
 }
 
-function checkConfig(wish: ReachWish, config: SshConfig): void {
+function checkConfig(request: ReachRequest, config: SshConfig): void {
   const [name, value] =
     config.proxyJump === undefined ? ['ProxyCommand', config.proxyCommand] : ['ProxyJump', config.proxyJump];
   if (value !== undefined) {
     refuse(
       'ssh/proxyjump',
-      wish,
-      prose`Your ssh_config has "${name} ${value ?? ''}" for ${named(wish.host)}; the built-in client supports only direct connections.`,
+      request,
+      prose`Your ssh_config has "${name} ${value ?? ''}" for ${named(request.host)}; the built-in client supports only direct connections.`,
     );
   }
   if (config.revokedHostKeys !== undefined) {
     refuse(
       'ssh/config-unsupported',
-      wish,
-      prose`Your ssh_config has "RevokedHostKeys ${config.revokedHostKeys}" for ${named(wish.host)}.`,
+      request,
+      prose`Your ssh_config has "RevokedHostKeys ${config.revokedHostKeys}" for ${named(request.host)}.`,
     );
   }
 }
@@ -141,35 +141,40 @@ export function createReachResolver(env: ReachEnv) {
     texts.set(file, text);
     return text;
   };
-  const ask = async (wish: ReachWish): Promise<SshConfig> => {
+  const ask = async (request: ReachRequest): Promise<SshConfig> => {
     silent ??= isSshSilent(env);
-    if (await silent) return defaultConfig(wish, env);
-    const said = await limited(() => askSsh(wish, env));
+    if (await silent) return defaultConfig(request, env);
+    const said = await limited(() => askSsh(request, env));
     if (said !== undefined) return said;
     // The configuration may set a jump host, a port or a key. A guess could reach a different node.
-    const detail = `Your ssh_config may affect ${wish.host}, but this computer has no ${env.command} to read it.`;
-    return refuse('ssh/config-unreadable', wish, detail, 'Install the OpenSSH client, so that `ssh` is in the PATH.');
+    const detail = `Your ssh_config may affect ${request.host}, but this computer has no ${env.command} to read it.`;
+    return refuse(
+      'ssh/config-unreadable',
+      request,
+      detail,
+      'Install the OpenSSH client, so that `ssh` is in the PATH.',
+    );
   };
   return {
     /**
-     * Resolves host, port, user, keys and agent: from the wish, then from the user's ssh_config, then from ssh's
+     * Resolves host, port, user, keys and agent: from the request, then from the user's ssh_config, then from ssh's
      * defaults.
      * @throws FleetError `ssh/bad-address`, `ssh/proxyjump`, `ssh/config-unsupported`, `ssh/config-unreadable`
      */
-    resolve: async (wish: ReachWish): Promise<Reach> => {
-      checkWish(wish);
-      const config = await ask(wish);
-      checkConfig(wish, config);
-      const asked: Asked = { host: wish.host, config };
+    resolve: async (request: ReachRequest): Promise<Reach> => {
+      checkRequest(request);
+      const config = await ask(request);
+      checkConfig(request, config);
+      const asked: HostConfig = { host: request.host, config };
       const agentSocket = agentSocketOf(asked, env);
       const target: Target = {
-        label: wish.label,
+        label: request.label,
         host: config.hostName,
         port: config.port,
         user: config.user,
-        rootPrefix: wish.rootPrefix ?? '',
-        identityFiles: await identityFilesOf(wish, asked, env),
-        isIdentitiesOnly: config.isIdentitiesOnly || wish.identityFile !== undefined,
+        rootPrefix: request.rootPrefix ?? '',
+        identityFiles: await identityFilesOf(request, asked, env),
+        isIdentitiesOnly: config.isIdentitiesOnly || request.identityFile !== undefined,
         ...given({ agentSocket, hostKeyAlias: config.hostKeyAlias }),
       };
       return { target, knownHostsFiles: config.knownHostsFiles.map((file) => expandPath(file, asked, env)) };
@@ -192,13 +197,13 @@ export interface ReachEnv extends SshCommand {
 }
 
 /** An address as passed to ssh, with its configuration. */
-export interface Asked {
+export interface HostConfig {
   /** The original host name: `%n`. */
   readonly host: string;
   readonly config: SshConfig;
 }
 
-function tokensOf({ host, config }: Asked, env: ReachEnv): Readonly<Record<string, string>> {
+function tokensOf({ host, config }: HostConfig, env: ReachEnv): Readonly<Record<string, string>> {
   const [port, jump] = [String(config.port), config.proxyJump ?? ''];
   const connection = `${env.hostName}${config.hostName}${port}${config.user}${jump}`;
   return {
@@ -223,7 +228,7 @@ function tokensOf({ host, config }: Asked, env: ReachEnv): Readonly<Record<strin
  * @throws FleetError `ssh/config-unsupported` for a token that is unknown to ssh too
  * @see ssh_config(5), TOKENS
  */
-export function expandPath(path: string, asked: Asked, env: ReachEnv): string {
+export function expandPath(path: string, asked: HostConfig, env: ReachEnv): string {
   const tokens = tokensOf(asked, env);
   const plain = path
     .replace(/%(.?)/gu, (whole, token: string) => {
@@ -237,7 +242,7 @@ export function expandPath(path: string, asked: Asked, env: ReachEnv): string {
 }
 
 /** The socket of the agent to use; undefined if there is no agent or the configuration disables it. */
-export function agentSocketOf(asked: Asked, env: ReachEnv): string | undefined {
+export function agentSocketOf(asked: HostConfig, env: ReachEnv): string | undefined {
   const wanted = asked.config.identityAgent ?? 'SSH_AUTH_SOCK';
   if (wanted === 'none') return undefined;
   const variable = wanted === 'SSH_AUTH_SOCK' ? wanted : /^\$\{?(\w+)\}?$/u.exec(wanted)?.[1];
@@ -293,7 +298,7 @@ export async function isPlainConfig({ file, includeFolder }: ConfigFile, depth =
 }
 
 /** The input of `ssh -G`. The host was validated by `isHost`. Missing values come from the user's ssh_config. */
-export type SshQuestion = Pick<ReachWish, 'label' | 'host' | 'user' | 'port'>;
+export type SshQuestion = Pick<ReachRequest, 'label' | 'host' | 'user' | 'port'>;
 
 /** The settings to run the system's ssh. */
 interface SshCommand {

@@ -32,7 +32,6 @@ const lingerMs = 1_000;
 const unaskedBytes = 32 * 1024 * 1024;
 const bytesPerAskedByte = 64;
 
-/** Data from a connection's login. */
 interface Login extends Pick<Remote, 'connectMs' | 'hostKey'> {
   readonly target: Pick<Target, 'label' | 'rootPrefix'>;
   readonly onRemote?: RemoteListener;

@@ -9,7 +9,7 @@ import type { DesiredFleet } from '../model/desired.ts';
 import type { CablesDocument } from '../model/documents.generated.ts';
 import { given } from '../model/given.ts';
 import { groupBy } from '../model/lists.ts';
-import type { KeptMeasurement } from '../model/measured-cable.ts';
+import type { NewestMeasurement } from '../model/measured-cable.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/node.ts';
 import { subjectName } from '../model/subject.ts';
 import { type Command, meshwright } from '../model/text/command.ts';
@@ -66,7 +66,7 @@ export function cablesJson({ desired, work, diagnostics }: CablesJsonInput, read
   };
 }
 
-function measuredJson(kept: KeptMeasurement | undefined) {
+function measuredJson(kept: NewestMeasurement | undefined) {
   if (kept === undefined) return undefined;
   const { ends: _ends, ...result } = kept.cable;
   return { at: kept.at, ...result };

@@ -1,6 +1,6 @@
 import { escapeText } from '../diagnostics/escape.ts';
 import { enoughSources } from '../engine/cables/cable-ratings.ts';
-import type { CableVerdict, KeptMeasurement, MeasuredCable, TransportResult } from '../model/measured-cable.ts';
+import type { CableVerdict, MeasuredCable, NewestMeasurement, TransportResult } from '../model/measured-cable.ts';
 import { latencyText, rateText } from '../model/text/units.ts';
 import { counted, fitLines, hang, headLines, type Page, type Tone } from './page.ts';
 
@@ -49,7 +49,7 @@ function measuredLines(cable: MeasuredCable, page: Page): readonly string[] {
 }
 
 /** `25.5 µs, 8.05 GB/s, good (2026-11-27)`, with the lower of the two rates. */
-export function measuredText({ at, cable: { rdma, verdict } }: KeptMeasurement): string {
+export function measuredText({ at, cable: { rdma, verdict } }: NewestMeasurement): string {
   const figures = rdma === undefined ? [] : [latencyText(rdma.medianNs), rateText(Math.min(...rdma.bytesPerSecond))];
   return `${[...figures, verdicts[verdict].words].join(', ')} (${at.slice(0, 10)})`;
 }

@@ -10,7 +10,6 @@ import { concealed, type Secret, type SecretSource, secretSourceText } from '../
 import type { Subject } from '../model/subject.ts';
 import type { Prose } from '../model/text/prose.ts';
 
-/** The terminal for a prompt. */
 export interface HiddenTerminal {
   readonly input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause'>;
   readonly write: (text: string) => void;
@@ -75,7 +74,6 @@ function edited(typed: readonly string[], key: string): readonly string[] {
   return key < ' ' || typed.length >= longestAnswer ? typed : [...typed, key];
 }
 
-/** The resources for resolving a secret. */
 export interface SecretContext {
   readonly subject: Subject;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -176,7 +174,6 @@ function refused(
   return { kind: 'missing', diagnostic: diagnose(code, { detail, subject, ...given({ hint }) }) };
 }
 
-/** Base folders of paths. */
 type Places = Pick<SecretContext, 'folder' | 'home'>;
 
 /** The absolute path of a secret's file. `~/` is the home folder; relative paths are relative to `folder`. */

@@ -13,7 +13,7 @@ import type { Plan, Reason, Waiting } from '../../src/engine/plan/plan.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../src/model/desired.ts';
 import { type Digest, digest, digestOf, shortDigest } from '../../src/model/digest.ts';
 import type { LaunchdService } from '../../src/model/facts/daemons.ts';
-import type { KeptFile, KeptTree } from '../../src/model/facts/fact-values.ts';
+import type { InstalledFile, ObservedTree } from '../../src/model/facts/fact-values.ts';
 import type { NodeHold } from '../../src/model/facts/node-records.ts';
 import type { GatewayStatus } from '../../src/model/gateway.ts';
 import { type Known, unknown } from '../../src/model/known.ts';
@@ -269,7 +269,7 @@ export function placedPlan(one: PlacedCase): Plan {
 /** An observation of Macs that match the file except for the placement and its gateways. */
 export function placedObservation(one: Omit<PlacedCase, 'goal' | 'targets'>): FleetObservation {
   const { of = fleetWithFallback(), ranks, away = [], held, shown = {}, closed } = one;
-  const treeOf = (kind: KeptTree['kind'], { name, digest }: { name: string; digest?: Digest }): KeptTree => ({
+  const treeOf = (kind: ObservedTree['kind'], { name, digest }: { name: string; digest?: Digest }): ObservedTree => ({
     kind,
     name,
     digest: digest === undefined ? '' : shortDigest(digest),
@@ -310,9 +310,9 @@ export const published = (placement: Parameters<typeof fleetWithFallback>[0] = {
   gateway,
 });
 
-const intact = (path: string, digest: string): KeptFile => ({ path, digest, state: 'intact' });
+const intact = (path: string, digest: string): InstalledFile => ({ path, digest, state: 'intact' });
 
-function filesOf(of: DesiredFleet, wanted: WantedGateway, isClosed: boolean): readonly KeptFile[] {
+function filesOf(of: DesiredFleet, wanted: WantedGateway, isClosed: boolean): readonly InstalledFile[] {
   const { config, plist } = gatewayFiles(of, wanted);
   return [
     intact(gatewayConfig(wanted.port).path, textDigest(config)),

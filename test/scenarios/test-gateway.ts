@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { type Gateway, type GatewayLimits, startGateway, usualLimits } from '../../src/gateway/gateway.ts';
+import { type GatewayLimits, type RunningGateway, startGateway, usualLimits } from '../../src/gateway/gateway.ts';
 import type { GatewayUpstream } from '../../src/model/gateway.ts';
 import { hashOf } from '../unit/gateway/hash-of.ts';
 import { startUpstream, type UpstreamOptions } from './gateway-upstream.ts';
@@ -20,7 +20,7 @@ export const rightKey = 'key-of-the-tests-0123456789';
 
 /** A gateway of the tests, with the files that meshwright would install. */
 export interface TestGateway {
-  readonly running: Gateway;
+  readonly running: RunningGateway;
   readonly url: string;
   readonly client: OpenAI;
   readonly clientWith: (apiKey: string) => OpenAI;

@@ -1,13 +1,13 @@
 import { FleetError } from '../../diagnostics/diagnostic.ts';
-import type { KeptMeasurement } from '../../model/measured-cable.ts';
+import type { NewestMeasurement } from '../../model/measured-cable.ts';
 import { readJournals } from './journal.ts';
 
 /**
  * The newest measurement of each cable in a cluster's journals; none if they cannot be read. One without a verdict does
  * not hide an older one.
  */
-export function readMeasuredCables(folder: string): readonly KeptMeasurement[] {
-  const newest = new Map<string, KeptMeasurement>();
+export function readMeasuredCables(folder: string): readonly NewestMeasurement[] {
+  const newest = new Map<string, NewestMeasurement>();
   for (const { records } of journalsIn(folder)) {
     for (const record of records) {
       if (record.phase !== 'measured') continue;

@@ -1,4 +1,4 @@
-import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
+import { diagnose, type GeneralCode } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { factsWithoutAnswer } from '../../engine/observe/facts.ts';
@@ -116,7 +116,7 @@ function valueText(value: Json): string {
 }
 
 /** What a different value of this kind means, where waiting longer or another run cannot help. */
-const lastingFindings: Readonly<Record<string, DiagnosticCode>> = { 'gid-index': 'placement/gid-index' };
+const lastingFindings: Readonly<Record<string, GeneralCode>> = { 'gid-index': 'placement/gid-index' };
 
 function disagreement(patch: Patch, seen: Seen): Diagnostic {
   const inFlight = stillInFlight(patch, seenAt(seen, patch));

@@ -1,4 +1,4 @@
-import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
+import { diagnose, type GeneralCode } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type JobPoll, launchBody, parseJobPoll, peerPlanOf, pollJobCommand } from '../../engine/scripts/job.ts';
@@ -119,7 +119,7 @@ function unknownEnd(step: Step, exit: Exit, reason: string): Diagnostic {
 }
 
 /** Failures with their own code. The test of unused codes searches for `code:`. */
-const coded: ReadonlyMap<string, { readonly code: DiagnosticCode }> = new Map([
+const coded: ReadonlyMap<string, { readonly code: GeneralCode }> = new Map([
   ['disk-full', { code: 'step/disk-full' }],
   ['wrong-digest', { code: 'step/wrong-digest' }],
   ['wrong-size', { code: 'step/wrong-digest' }],

@@ -1,12 +1,12 @@
 import { didYouMean } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/layouts.ts';
-import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/settle/settle-runtime.ts';
+import { keysOf, keysOfVersion, withKeys, withVersionKeys } from '../../desired/settle/settle-runtime.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { keysByDriver } from '../../drivers/registry.ts';
 import type { ClusterLock, RolledBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
-import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { ObservedTree } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
 import { type Known, mapKnown, seenValue, unknown } from '../../model/known.ts';
 import { alike, listText } from '../../model/lists.ts';
@@ -131,14 +131,16 @@ function withVersion(
     if (one.name !== name || ofFile === undefined) return one;
     const keys = keysOf(ofFile, keysByDriver);
     const { rolledBackFrom: _, hasFileKeys: __, ...plain } = keys === undefined ? one : withKeys(one, keys);
-    return to === from ? { ...plain, digest: to } : withKeptKeys({ ...plain, digest: to, rolledBackFrom: from }, lock);
+    return to === from
+      ? { ...plain, digest: to }
+      : withVersionKeys({ ...plain, digest: to, rolledBackFrom: from }, lock);
   });
   return { ...fleet, runtimes };
 }
 
 /** Refuses a version for another driver, because the placement's keys fit only one. @throws FleetError `rollback/no-version` */
 function refuseOtherDriver({ lock }: SettledCluster, { name, driver }: DesiredRuntime, to: Digest): void {
-  const kept = keptKeys(lock, name, to)?.driver ?? driver;
+  const kept = keysOfVersion(lock, name, to)?.driver ?? driver;
   if (kept === driver) return;
   const detail = prose`Version ${shortDigest(to)} of ${named(name)} needs the driver ${kept}, but the file has ${driver}.`;
   const hint = `Restore the older archive and \`driver: ${kept}\` in the file, then apply.`;
@@ -173,7 +175,7 @@ interface OlderWish {
  */
 export function olderVersion({ runtime, nodes, to }: OlderWish, observation: FleetObservation): Digest {
   const kept = nodes.map((node) => ({ node, trees: treesOn(node, runtime, observation) }));
-  const isOnEvery = (isIt: (tree: KeptTree) => boolean): boolean =>
+  const isOnEvery = (isIt: (tree: ObservedTree) => boolean): boolean =>
     kept.every(({ trees }) => trees.kind === 'known' && trees.value.some(isIt));
   const all = new Set(kept.flatMap(({ trees }) => (seenValue(trees) ?? []).flatMap(({ whole }) => whole ?? [])));
   const isMeant = (whole: Digest): boolean => to === undefined || whole.startsWith(to);
@@ -206,13 +208,17 @@ function hintFor(first: Digest | undefined, unseen: readonly NodeName[]): Prose 
   return prose`The versions on ${everyNodeText(unseen)} are unknown. Find out why, then run the same command again: ${meshwright('doctor')}`;
 }
 
-function treesOn(node: NodeName, { name }: DesiredRuntime, { nodes }: FleetObservation): Known<readonly KeptTree[]> {
+function treesOn(
+  node: NodeName,
+  { name }: DesiredRuntime,
+  { nodes }: FleetObservation,
+): Known<readonly ObservedTree[]> {
   return mapKnown(read(nodes[node]?.facts, treesFact) ?? unknown('unreachable', 'the node was not observed'), (trees) =>
     trees.filter((one) => one.kind === 'runtime' && one.name === name && one.state !== 'staged'),
   );
 }
 
-function versionsText(trees: Known<readonly KeptTree[]>): string {
+function versionsText(trees: Known<readonly ObservedTree[]>): string {
   if (trees.kind === 'unknown') return `unknown (${trees.detail})`;
   const versions = trees.value.map(({ digest, isCurrent, state }) => {
     const marks = `${isCurrent ? ' (in use)' : ''}${state === 'intact' ? '' : ` (${state})`}`;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { networkText } from '../../desired/addresses.ts';
 import { settleFleet, settleShapes } from '../../desired/settle/settle.ts';
 import { withGivenNetworks } from '../../desired/settle/settle-links.ts';
-import { keptKeys, keysOf } from '../../desired/settle/settle-runtime.ts';
+import { keysOf, keysOfVersion } from '../../desired/settle/settle-runtime.ts';
 import { type SourceFacts, sourcesToRead } from '../../desired/settle/settle-trees.ts';
 import { failure } from '../../diagnostics/diagnose.ts';
 import { keysByDriver } from '../../drivers/registry.ts';
@@ -80,7 +80,7 @@ export async function settleCluster(
   const isNew = (name: string): boolean => {
     const runtime = settled.fleet.runtimes.find((one) => one.name === name);
     const file = base.opened.fleet.runtimes.find((one) => one.name === name);
-    const kept = keptKeys(base.lock, name, runtime?.rolledBackFrom ?? runtime?.digest);
+    const kept = keysOfVersion(base.lock, name, runtime?.rolledBackFrom ?? runtime?.digest);
     return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file, keysByDriver));
   };
   refuseErrors([...settled.diagnostics, ...(await missingPrograms(base.opened, run.signal, isNew))]);

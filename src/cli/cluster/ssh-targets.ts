@@ -14,7 +14,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import type { TrustRequest } from '../../model/trust.ts';
 import { type HostKeyTrust, trustFor } from '../../remote/keys/host-key-trust.ts';
 import { lookupName, type Target } from '../../remote/remote.ts';
-import { createReachResolver, localReachEnv, type ReachWish } from '../../remote/resolve-reach.ts';
+import { createReachResolver, localReachEnv, type ReachRequest } from '../../remote/resolve-reach.ts';
 import { parseRunFile, type RunFile, type RunNode, runFileName } from '../../sim/hosts/control/run-folder.ts';
 import { isSameProcess } from '../../sim/hosts/processes.ts';
 import { simFolder } from '../files/places.ts';
@@ -143,7 +143,7 @@ const pinsOf = ({ hostKeys, prebootKeys }: HostKeyLock, name: string): string =>
     )
     .join('at FileVault\n');
 
-function wishFor(node: Parameters<SshTargets['settle']>[0], clusterFile: string): ReachWish {
+function wishFor(node: Parameters<SshTargets['settle']>[0], clusterFile: string): ReachRequest {
   return {
     label: node.name,
     host: node.host,
@@ -152,7 +152,7 @@ function wishFor(node: Parameters<SshTargets['settle']>[0], clusterFile: string)
   };
 }
 
-/** Leaves `~/` to {@link ReachWish}, which knows the home folder that ssh uses. */
+/** Leaves `~/` to {@link ReachRequest}, which knows the home folder that ssh uses. */
 function keyPath(path: string, clusterFile: string): string {
   return path.startsWith('~/') || isAbsolute(path) ? path : join(dirname(clusterFile), path);
 }

@@ -1,5 +1,5 @@
 import { didYouMean } from '../../desired/did-you-mean.ts';
-import { meantBy, meantNames, nameInFile } from '../../desired/replicas.ts';
+import { nameInFile, placementNamesFor, placementsFor } from '../../desired/replicas.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { TokenRequest } from '../../drivers/contract/driver.ts';
@@ -45,7 +45,7 @@ export function namedPlacements(run: Run, among: NamedIn): readonly DesiredPlace
   }
   const words = isForAll && fleet.placements.length === 0 ? declared.placements.map(({ name }) => name) : run.words;
   refuseAny(words.flatMap((word) => unknownPlacement(word, among, ', or add --all')));
-  const names = meantNames(run.words, fleet);
+  const names = placementNamesFor(run.words, fleet);
   const named = fleet.placements.filter(({ name }) => isForAll || names.includes(name));
   if (named.length === 0) throw usageError('The file has no placements.', prose`See: ${meshwright('plan')}`);
   return named;
@@ -63,7 +63,7 @@ function wantsAll({ own, words }: Run, what: string): boolean {
  */
 export function placementsNamed(among: NamedIn, word: string): readonly [DesiredPlacement, ...DesiredPlacement[]] {
   refuseAny(unknownPlacement(word, among, ''));
-  const [first, ...others] = meantBy(word, among.fleet);
+  const [first, ...others] = placementsFor(word, among.fleet);
   if (first === undefined) throw new Error(`placement ${word} was found by the check but does not exist`);
   return [first, ...others];
 }
@@ -86,8 +86,8 @@ export function tokenRequestOf(fleet: DesiredFleet, placement: DesiredPlacement)
 function unknownPlacement(word: string, among: NamedIn, orAll: string): readonly Diagnostic[] {
   const { fleet, declared = fleet } = among;
   const names = [...new Set(declared.placements.flatMap((one) => [one.name, nameInFile(one)]))];
-  if (meantBy(word, fleet).length > 0) return [];
-  if (meantBy(word, declared).length > 0) return [neverApplied(word, among.isRehearsed === true)];
+  if (placementsFor(word, fleet).length > 0) return [];
+  if (placementsFor(word, declared).length > 0) return [neverApplied(word, among.isRehearsed === true)];
   const onNode = declared.placements.filter(({ nodes }) => nodes.some((node) => node === word));
   const near = didYouMean(word, names);
   const isNode = fleet.nodes.some(({ name }) => name === word);

@@ -3,7 +3,7 @@ import { readMeasuredCables } from '../../apply/journal/measured-cables.ts';
 import { isExchanged } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
-import { type KeptMeasurement, measuredLinks } from '../../model/measured-cable.ts';
+import { measuredLinks, type NewestMeasurement } from '../../model/measured-cable.ts';
 import { nativeProgram } from '../../native/program.ts';
 import { journalsOf } from '../files/places.ts';
 import type { Run } from '../verb.ts';
@@ -34,7 +34,7 @@ export function withThisComputer(run: Run, fleet: DesiredFleet, find = nativePro
 export function withMeasured(
   { options }: Pick<Run, 'options'>,
   fleet: DesiredFleet,
-  kept: readonly KeptMeasurement[],
+  kept: readonly NewestMeasurement[],
   find = nativeProgram,
 ): DesiredFleet {
   const canMeasure = programPath(options.sim === true, find) !== undefined;

@@ -3,7 +3,7 @@ import type { PlaybookWork } from '../../apply/playbook-report.ts';
 import type { Session } from '../../apply/reach/session.ts';
 import { freeRankPort } from '../../desired/endpoints.ts';
 import { everyNode } from '../../desired/layouts.ts';
-import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
+import { diagnose, type GeneralCode } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, FleetError } from '../../diagnostics/diagnostic.ts';
 import { escapeLines, escapeText } from '../../diagnostics/escape.ts';
 import { plainText } from '../../diagnostics/prose-text.ts';
@@ -295,7 +295,7 @@ export const launchRefusals = (asked: LaunchAsked, observation: FleetObservation
       : refused('launch/reboot-unseen', node, why);
   });
 
-const refused = (code: DiagnosticCode, node: NodeName, why: Prose, hint?: Prose): Diagnostic =>
+const refused = (code: GeneralCode, node: NodeName, why: Prose, hint?: Prose): Diagnostic =>
   diagnose(code, {
     subject: nodeSubject(node),
     detail: prose`${named(node)}: ${why}. Nothing was started or stopped.`,

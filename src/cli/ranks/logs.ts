@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { type CommandOutcome, type NodeTarget, openSession, type Session } from '../../apply/reach/session.ts';
 import { pause } from '../../apply/run-timing.ts';
 import { everyNode } from '../../desired/layouts.ts';
-import { meantBy } from '../../desired/replicas.ts';
+import { placementsFor } from '../../desired/replicas.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
@@ -280,7 +280,7 @@ export function wantedRanks(words: readonly string[], fleet: DesiredFleet): read
 function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placement: string; readonly node: string }[] {
   const on = (one: Pick<DesiredPlacement, 'name' | 'nodes'>, isMeant: (node: string) => boolean) =>
     one.nodes.filter(isMeant).map((node) => ({ placement: one.name, node }));
-  const isPlacement = meantBy(word, fleet).length > 0;
+  const isPlacement = placementsFor(word, fleet).length > 0;
   const isNode = fleet.nodes.some(({ name }) => name === word);
   if (isPlacement || !isNode) {
     return placementsNamed({ fleet }, word).flatMap((one) => on(one, () => true));

@@ -3,10 +3,9 @@ import { modelSubject, placementSubject, runtimeSubject, type Subject } from '..
 import { type Draft, type DraftRuntime, pointerTo } from '../draft.ts';
 import { packageSource } from '../package-source.ts';
 import { collisionsOf, isTreePath } from '../tree-paths.ts';
-import type { DriverKeys, Finding, KeysByDriver, PlaceText, Rule } from './rule.ts';
+import type { DriverKeys, FileFinding, FileRule, KeysByDriver, PlaceText } from './rule.ts';
 
-/** Rules for runtimes with their drivers' keys, and for models with their files. */
-export const artifactRules: readonly Rule[] = [
+export const artifactRules: readonly FileRule[] = [
   keyOfDriver,
   badVersion,
   badSource,
@@ -17,33 +16,23 @@ export const artifactRules: readonly Rule[] = [
   pathCollision,
 ];
 
-function plainHttp({ models, refusedMirror }: Draft): readonly Finding[] {
-  const mirror: readonly Finding[] =
-    refusedMirror === undefined
+function plainHttp({ models, refusedMirror }: Draft): readonly FileFinding[] {
+  const code = 'model/plain-http';
+  const sources = models.filter(({ isRefusedHttp }) => isRefusedHttp);
+  return [
+    ...(refusedMirror === undefined
       ? []
-      : [
-          {
-            code: 'model/plain-http',
-            pointer: refusedMirror.pointer,
-            detail: 'The nodes would use this mirror over HTTP.',
-          },
-        ];
-  const sources = models
-    .filter(({ isRefusedHttp }) => isRefusedHttp)
-    .map(
-      ({ name, pointer }): Finding => ({
-        code: 'model/plain-http',
-        pointer: `${pointer}/source`,
-        detail: `The nodes would download model ${name} over HTTP.`,
-        subject: modelSubject(name),
-      }),
-    );
-  return [...mirror, ...sources];
+      : [{ code, pointer: refusedMirror.pointer, detail: 'The nodes would use this mirror over HTTP.' } as const]),
+    ...sources.map(({ name, pointer }): FileFinding => {
+      const detail = `The nodes would download model ${name} over HTTP.`;
+      return { code, pointer: `${pointer}/source`, detail, subject: modelSubject(name) };
+    }),
+  ];
 }
 
-function pathCollision(draft: Draft, place: PlaceText): readonly Finding[] {
+function pathCollision(draft: Draft, place: PlaceText): readonly FileFinding[] {
   return draft.models.flatMap(({ name, pointer, paths }) =>
-    collisionsOf(paths.filter(isTreePath)).map(({ path, other }): Finding => {
+    collisionsOf(paths.filter(isTreePath)).map(({ path, other }): FileFinding => {
       const otherPlace = { pointer: pointerTo(`${pointer}/files`, other), at: 'key' } as const;
       return {
         code: 'model/path-collision',
@@ -68,7 +57,11 @@ interface Driven extends Pick<DraftRuntime, 'pointer' | 'keys'> {
 }
 
 /** Checks that runtimes and their placements have only keys that the driver uses, and all keys that it requires. */
-function keyOfDriver({ runtimes, placements }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
+function keyOfDriver(
+  { runtimes, placements }: Draft,
+  _place: PlaceText,
+  drivers: KeysByDriver,
+): readonly FileFinding[] {
   const words = new Map(runtimes.map(({ name, driver }) => [name, driver?.text]));
   return [
     ...runtimes.flatMap(({ name, pointer, keys, driver }) => {
@@ -83,7 +76,11 @@ function keyOfDriver({ runtimes, placements }: Draft, _place: PlaceText, drivers
 }
 
 /** Reports keys that only other drivers use. A key that no driver lists applies to all drivers. */
-function strange({ pointer, keys, word, subject }: Driven, drivers: KeysByDriver, keysOf: KeysOf): readonly Finding[] {
+function strange(
+  { pointer, keys, word, subject }: Driven,
+  drivers: KeysByDriver,
+  keysOf: KeysOf,
+): readonly FileFinding[] {
   if (word === undefined || !drivers.has(word)) return [];
   return keys.flatMap((key) => {
     const of = [...drivers].flatMap(([driver, own]) => (keysOf(own).includes(key) ? [driver] : []));
@@ -99,7 +96,7 @@ function strange({ pointer, keys, word, subject }: Driven, drivers: KeysByDriver
   });
 }
 
-function missing({ pointer, keys, word = '', subject }: Driven, drivers: KeysByDriver): readonly Finding[] {
+function missing({ pointer, keys, word = '', subject }: Driven, drivers: KeysByDriver): readonly FileFinding[] {
   const own = drivers.get(word);
   if (own === undefined) return [];
   const lacking = own.needs.filter((key) => !keys.includes(key)).map((key) => `\`${key}\``);
@@ -116,9 +113,8 @@ function missing({ pointer, keys, word = '', subject }: Driven, drivers: KeysByD
 const archiveKeys = ({ takes }: DriverKeys): string =>
   takes.includes('source') ? '`version`, `source` or `archive`' : '`version` or `archive`';
 
-/** Checks the forms of versions. */
-function badVersion({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
-  return runtimes.flatMap(({ name, driver, version }): readonly Finding[] => {
+function badVersion({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly FileFinding[] {
+  return runtimes.flatMap(({ name, driver, version }): readonly FileFinding[] => {
     const releases = drivers.get(driver?.text ?? '')?.releases;
     if (releases === undefined || version === undefined || releases.form.test(version.text)) return [];
     const detail = `${version.text} is not a version of ${driver?.text}, such as ${releases.example}.`;
@@ -127,8 +123,8 @@ function badVersion({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDrive
 }
 
 /** A branch or a tag can move, and an abbreviated commit can become ambiguous. */
-function badSource({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
-  return runtimes.flatMap(({ name, driver, source }): readonly Finding[] => {
+function badSource({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly FileFinding[] {
+  return runtimes.flatMap(({ name, driver, source }): readonly FileFinding[] => {
     const isTaken = drivers.get(driver?.text ?? '')?.takes.includes('source') === true;
     if (!isTaken || source === undefined || packageSource(source.text) !== undefined) return [];
     const [, repository, revision] = /^github:([A-Za-z0-9-]+\/[A-Za-z0-9._-]+)(?:@(.+))?$/.exec(source.text) ?? [];
@@ -150,9 +146,13 @@ function badSource({ runtimes }: Draft, _place: PlaceText, drivers: KeysByDriver
 }
 
 /** Refuses a version or a commit next to an archive, unless the driver also needs the version to start the program. */
-function twoArchives({ runtimes, gatewayKeys }: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
+function twoArchives(
+  { runtimes, gatewayKeys }: Draft,
+  _place: PlaceText,
+  drivers: KeysByDriver,
+): readonly FileFinding[] {
   const code = 'runtime/archive-and-version';
-  const ofRuntimes = runtimes.flatMap(({ name, pointer, keys, driver }): readonly Finding[] => {
+  const ofRuntimes = runtimes.flatMap(({ name, pointer, keys, driver }): readonly FileFinding[] => {
     const own = drivers.get(driver?.text ?? '');
     if (own?.releases === undefined || own.needs.includes('version')) return [];
     const [first, second, ...more] = ['version', 'source', 'archive'].filter((key) => keys.includes(key));
@@ -167,7 +167,7 @@ function twoArchives({ runtimes, gatewayKeys }: Draft, _place: PlaceText, driver
 }
 
 /** A page of Hugging Face has no list of checksums. */
-function pageOfHub(draft: Draft): readonly Finding[] {
+function pageOfHub(draft: Draft): readonly FileFinding[] {
   return draft.models.flatMap(({ name, pointer, source, hasFiles }) => {
     const text = source?.isText === true && !hasFiles ? source.text : '';
     const page = /^https:\/\/huggingface\.co\/([\w.-]+\/[\w.-]+)/.exec(text)?.[1];
@@ -183,7 +183,7 @@ function pageOfHub(draft: Draft): readonly Finding[] {
 }
 
 /** `include` is only for repositories, and `files` only for other sources. */
-function keyNotUsed(draft: Draft): readonly Finding[] {
+function keyNotUsed(draft: Draft): readonly FileFinding[] {
   return draft.models.flatMap(({ name, pointer, source, hasFiles, hasInclude }) => {
     if (source?.isText !== true) return [];
     const isHub = source.text.startsWith('hf:');

@@ -1,12 +1,11 @@
-import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
+import type { GeneralCode } from '../../diagnostics/diagnose.ts';
 import { placementSubject, runtimeSubject } from '../../model/subject.ts';
 import { type Draft, type DraftPlacement, draftLayouts } from '../draft.ts';
 import { innerPorts, rankPorts, rankSlot } from '../endpoints.ts';
 import { gatewayTree } from '../resolve.ts';
-import type { Finding, FindingPlace, PlaceText, Rule } from './rule.ts';
+import type { FileFinding, FileRule, FindingPlace, PlaceText } from './rule.ts';
 
-/** Rules for endpoints, their API keys, and the ports of endpoints and ranks. */
-export const endpointRules: readonly Rule[] = [
+export const endpointRules: readonly FileRule[] = [
   endpointTaken,
   endpointOfRanks,
   innerPort,
@@ -16,11 +15,11 @@ export const endpointRules: readonly Rule[] = [
   sameSlot,
 ];
 
-function secretProgram({ secretPrograms }: Draft): readonly Finding[] {
+function secretProgram({ secretPrograms }: Draft): readonly FileFinding[] {
   return secretPrograms
     .filter(({ text }) => text.trim() === '')
     .map(
-      ({ pointer }): Finding => ({
+      ({ pointer }): FileFinding => ({
         code: 'secret/no-program',
         pointer,
         detail: 'The first word of this command must name the program, but it is empty.',
@@ -29,9 +28,9 @@ function secretProgram({ secretPrograms }: Draft): readonly Finding[] {
 }
 
 /** API key sources must be distinct. Otherwise, a key is still accepted after a person removes one of its lines. */
-function keyTwice({ placements }: Draft): readonly Finding[] {
+function keyTwice({ placements }: Draft): readonly FileFinding[] {
   return placements.flatMap(({ name, pointer, keySources }) =>
-    keySources.flatMap((source, at): readonly Finding[] => {
+    keySources.flatMap((source, at): readonly FileFinding[] => {
       const first = keySources.indexOf(source);
       if (first === at) return [];
       return [
@@ -50,8 +49,8 @@ function keyTwice({ placements }: Draft): readonly Finding[] {
  * No endpoint may use a port of runtimes behind a gateway. This also applies to leaders without a gateway, because
  * these ports depend only on placement names and the file may publish a placement later.
  */
-function innerPort({ placements }: Draft): readonly Finding[] {
-  return placements.flatMap(({ name, endpointPort, endpointPointer }): readonly Finding[] => {
+function innerPort({ placements }: Draft): readonly FileFinding[] {
+  return placements.flatMap(({ name, endpointPort, endpointPointer }): readonly FileFinding[] => {
     const { first, last } = innerPorts;
     if (endpointPort === undefined || endpointPort < first || endpointPort > last) return [];
     return [
@@ -67,7 +66,7 @@ function innerPort({ placements }: Draft): readonly Finding[] {
 }
 
 /** Placements that share a node need different endpoint ports, even if they are stopped: they may be started later. */
-function endpointTaken({ placements }: Draft, place: PlaceText): readonly Finding[] {
+function endpointTaken({ placements }: Draft, place: PlaceText): readonly FileFinding[] {
   const isTaken = (one: DraftPlacement, { endpointPort }: DraftPlacement): boolean =>
     endpointPort !== undefined && one.endpointPort === endpointPort;
   const taken = clashes(placements, (one, other) => isTaken(one, other) && !isSameGateway(one, other));
@@ -95,14 +94,14 @@ const placeOf = ({ pointer, endpointPointer }: DraftPlacement): FindingPlace => 
 const gatewayKeys = ['servedName', 'apiKey', 'access', 'proxies'] as const;
 
 /** A published endpoint needs a gateway, and either API keys or open access. Other endpoints have no gateway keys. */
-function publishedEndpoint(draft: Draft): readonly Finding[] {
+function publishedEndpoint(draft: Draft): readonly FileFinding[] {
   return [
     ...draft.placements.flatMap((one) => (one.isPublished ? published(one, draft) : notPublished(one))),
     ...draftLayouts(draft.placements).flatMap((one) => (one.isFallback === true ? sameNameThere(one, draft) : [])),
     ...draft.runtimes
       .filter(({ name }) => name === gatewayTree)
       .map(
-        ({ name, pointer }): Finding => ({
+        ({ name, pointer }): FileFinding => ({
           code: 'runtime/reserved-name',
           pointer,
           at: 'key',
@@ -113,14 +112,14 @@ function publishedEndpoint(draft: Draft): readonly Finding[] {
   ];
 }
 
-function notPublished(placement: DraftPlacement): readonly Finding[] {
+function notPublished(placement: DraftPlacement): readonly FileFinding[] {
   const key = gatewayKeys.find((one) => placement.endpointKeys.includes(one));
   if (key === undefined) return [];
   const detail = `Without \`listen: lan\`, \`${key}\` has no effect: the runtime serves only its own node.`;
   return [at(placement, key, { code: 'placement/endpoint-not-published', detail })];
 }
 
-function published(placement: DraftPlacement, draft: Draft): readonly Finding[] {
+function published(placement: DraftPlacement, draft: Draft): readonly FileFinding[] {
   const { isOpenToAnybody: isOpen, endpointKeys } = placement;
   const hasKey = endpointKeys.includes('apiKey');
   if (hasKey === isOpen) {
@@ -135,7 +134,7 @@ function published(placement: DraftPlacement, draft: Draft): readonly Finding[] 
 const nameOf = ({ servedName, name }: DraftPlacement): string => servedName ?? name;
 
 /** Applies the rule for served names to the leader of a fallback, which also has a gateway. */
-function sameNameThere(placement: DraftPlacement, { placements }: Draft): readonly Finding[] {
+function sameNameThere(placement: DraftPlacement, { placements }: Draft): readonly FileFinding[] {
   const all = draftLayouts(placements);
   const other = all
     .slice(
@@ -143,10 +142,10 @@ function sameNameThere(placement: DraftPlacement, { placements }: Draft): readon
       all.findIndex(({ pointer }) => pointer === placement.pointer),
     )
     .find((one) => one.name !== placement.name && isSameGateway(one, placement) && nameOf(one) === nameOf(placement));
-  const isToldAlready = placements.some(
+  const isReportedAlready = placements.some(
     (one) => one.name === placement.name && other !== undefined && isSameGateway(one, other),
   );
-  if (other === undefined || isToldAlready) return [];
+  if (other === undefined || isReportedAlready) return [];
   const { pointer } = placement;
   const detail = `On the fallback, ${other.name} is already served as ${nameOf(other)} at the same port.`;
   const subject = placementSubject(placement.name);
@@ -154,7 +153,7 @@ function sameNameThere(placement: DraftPlacement, { placements }: Draft): readon
 }
 
 /** The gateway distinguishes placements only by their served names. */
-function sameName(placement: DraftPlacement, { placements }: Draft): readonly Finding[] {
+function sameName(placement: DraftPlacement, { placements }: Draft): readonly FileFinding[] {
   const other = placements
     .slice(0, placements.indexOf(placement))
     .find((one) => isSameGateway(one, placement) && nameOf(one) === nameOf(placement));
@@ -175,11 +174,11 @@ const isSameGateway = (a: DraftPlacement, b: DraftPlacement): boolean =>
 const at = (
   { name, pointer }: DraftPlacement,
   key: string,
-  { code, detail }: { readonly code: DiagnosticCode; readonly detail: string },
-): Finding => ({ code, pointer: `${pointer}/endpoint/${key}`, at: 'key', detail, subject: placementSubject(name) });
+  { code, detail }: { readonly code: GeneralCode; readonly detail: string },
+): FileFinding => ({ code, pointer: `${pointer}/endpoint/${key}`, at: 'key', detail, subject: placementSubject(name) });
 
 /** No endpoint may use a port of ranks on its nodes, including its own ranks. */
-function endpointOfRanks({ placements }: Draft): readonly Finding[] {
+function endpointOfRanks({ placements }: Draft): readonly FileFinding[] {
   return placements.flatMap((placement) => {
     const { name, endpointPort, endpointPointer } = placement;
     if (endpointPort === undefined) return [];
@@ -203,7 +202,7 @@ function endpointOfRanks({ placements }: Draft): readonly Finding[] {
 }
 
 /** Placements that share a node need different rank ports in every generation. */
-function sameSlot({ placements }: Draft): readonly Finding[] {
+function sameSlot({ placements }: Draft): readonly FileFinding[] {
   const same = clashes(placements, (one, other) => rankSlot(one.name) === rankSlot(other.name));
   return same.map(({ placement, other }) => {
     const { first, last } = rankPorts(placement.name);
@@ -219,7 +218,6 @@ function sameSlot({ placements }: Draft): readonly Finding[] {
   });
 }
 
-/** The first node that two placements share. */
 function sharedNode(a: DraftPlacement, b: DraftPlacement): string | undefined {
   const names = new Set(b.nodes.map(({ text }) => text));
   return a.nodes.find(({ text }) => names.has(text))?.text;

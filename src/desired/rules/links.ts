@@ -1,7 +1,7 @@
 import type { Ipv4Network } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
 import { ipv4Number } from '../../model/ip-address.ts';
-import { listText } from '../../model/lists.ts';
+import { groupBy, listText } from '../../model/lists.ts';
 import { avoidReason, type MacModel, macModel } from '../../model/macs.ts';
 import { linkEndText, nodeName } from '../../model/node.ts';
 import { linkSubject, nodeSubject } from '../../model/subject.ts';
@@ -15,10 +15,9 @@ import {
   type DraftText,
   draftNodesByName,
 } from '../draft.ts';
-import { type Finding, type PlaceText, type Rule, repeats } from './rule.ts';
+import { type FileFinding, type FileRule, type PlaceText, repeats } from './rule.ts';
 
-/** Rules for cables, receptacles and the address pool. */
-export const linkRules: readonly Rule[] = [
+export const linkRules: readonly FileRule[] = [
   linkToItself,
   duplicateLink,
   receptacleUsedTwice,
@@ -34,7 +33,7 @@ interface Use {
 }
 
 /** A receptacle takes one cable. Identical links are reported by the rule for duplicate links. */
-export function receptacleUsedTwice(draft: Draft, place: PlaceText): readonly Finding[] {
+export function receptacleUsedTwice(draft: Draft, place: PlaceText): readonly FileFinding[] {
   const freeAt = freeReceptaclesOf(draft);
   const uses = draft.links.flatMap((link) => link.ends.map((end): Use => ({ link, end })));
   return repeats(uses, ({ end }) => linkEndText(end)).flatMap(([use, first]) =>
@@ -42,7 +41,7 @@ export function receptacleUsedTwice(draft: Draft, place: PlaceText): readonly Fi
   );
 }
 
-function finding(use: Use, first: Use, freeAt: FreeReceptacles, place: PlaceText): Finding {
+function finding(use: Use, first: Use, freeAt: FreeReceptacles, place: PlaceText): FileFinding {
   const { node, receptacle } = use.end;
   const firstPlace = placeOf(first);
   return {
@@ -74,27 +73,20 @@ type FreeReceptacles = (node: string) => readonly number[] | undefined;
 
 function freeReceptaclesOf(draft: Draft): FreeReceptacles {
   const nodes = draftNodesByName(draft);
-  const takenByNode = new Map<string, Set<number>>();
-  const take = (node: string, receptacle: number): void => {
-    const taken = takenByNode.get(node) ?? new Set<number>();
-    takenByNode.set(node, taken.add(receptacle));
-  };
-  for (const link of draft.links) for (const { node, receptacle } of link.ends) take(node, receptacle);
-  const everywhere: number[] = [];
-  for (const { node, receptacle } of draft.avoid) {
-    if (node === undefined) everywhere.push(receptacle);
-    else take(node, receptacle);
-  }
+  const all: readonly Omit<DraftAvoid, 'pointer'>[] = [...draft.links.flatMap(({ ends }) => ends), ...draft.avoid];
+  // Without a node, a receptacle is to be avoided on every node.
+  const takenByNode = groupBy(all, ({ node = '' }) => node);
   const found = new Map<string, readonly number[] | undefined>();
-  const look = (node: string): readonly number[] | undefined => {
+  const freeOn = (node: string): readonly number[] | undefined => {
     const declared = nodes.get(nodeName(node))?.model;
     const model = declared === undefined ? undefined : macModel(declared.text);
     if (model === undefined) return undefined;
-    const taken = new Set([...model.avoid, ...everywhere, ...(takenByNode.get(node) ?? [])]);
+    const used = ['', node].flatMap((name) => takenByNode.get(name) ?? []);
+    const taken = new Set([...model.avoid, ...used.map(({ receptacle }) => receptacle)]);
     return Array.from({ length: model.receptacles }, (_, index) => index + 1).filter((number) => !taken.has(number));
   };
   return (node) => {
-    if (!found.has(node)) found.set(node, look(node));
+    if (!found.has(node)) found.set(node, freeOn(node));
     return found.get(node);
   };
 }
@@ -116,7 +108,7 @@ const unusable: readonly (Ipv4Network & { readonly name: string })[] = [
 ];
 
 /** The pool must be a usable private network with a /30 for every link, and contain no node's address. */
-function pool(draft: Draft): readonly Finding[] {
+function pool(draft: Draft): readonly FileFinding[] {
   const text = draft.pool;
   if (text === undefined || !text.isText || !/^[0-9.]+\/[0-9]+$/.test(text.text)) return [];
   const network = parseIpv4Network(text.text);
@@ -135,11 +127,11 @@ function pool(draft: Draft): readonly Finding[] {
 
 const here = (text: DraftText) => ({ pointer: text.pointer }) as const;
 
-function notANetwork(text: DraftText, detail: string, hint?: Prose): Finding {
+function notANetwork(text: DraftText, detail: string, hint?: Prose): FileFinding {
   return { ...here(text), code: 'topology/pool-not-a-network', detail, ...given({ hint }) };
 }
 
-function tooSmall(draft: Draft, text: DraftText, network: Ipv4Network): readonly Finding[] {
+function tooSmall(draft: Draft, text: DraftText, network: Ipv4Network): readonly FileFinding[] {
   const has = Math.floor(networkSize(network.prefixLength) / addressesPerLink);
   const needs = draft.links.length;
   if (needs <= has) return [];
@@ -150,13 +142,13 @@ function tooSmall(draft: Draft, text: DraftText, network: Ipv4Network): readonly
   return [{ ...here(text), code: 'topology/pool-too-small', detail, hint }];
 }
 
-function notPrivate(text: DraftText, network: Ipv4Network): readonly Finding[] {
+function notPrivate(text: DraftText, network: Ipv4Network): readonly FileFinding[] {
   if (privateNetworks.some((one) => isInside(network, one))) return [];
   return [{ ...here(text), code: 'topology/pool-not-private', detail: `${text.text} is at least partly public.` }];
 }
 
 /** Compares only hosts that are written as addresses. Host names are not resolved. */
-function hasHosts({ nodes }: Draft, text: DraftText, network: Ipv4Network): readonly Finding[] {
+function hasHosts({ nodes }: Draft, text: DraftText, network: Ipv4Network): readonly FileFinding[] {
   const inside = nodes.flatMap(({ name, host }) =>
     host !== undefined &&
     ipv4Number(host.text) !== undefined &&
@@ -172,7 +164,7 @@ function hasHosts({ nodes }: Draft, text: DraftText, network: Ipv4Network): read
 }
 
 /** Receptacles in links and `avoid` must exist on the declared model. Unknown models are skipped. */
-function noSuchReceptacle(draft: Draft): readonly Finding[] {
+function noSuchReceptacle(draft: Draft): readonly FileFinding[] {
   const nodes = draftNodesByName(draft);
   const named = [
     ...draft.links.flatMap((link) => link.ends.map((end) => ({ ...end, pointer: link.pointer }))),
@@ -200,7 +192,7 @@ function noSuchReceptacle(draft: Draft): readonly Finding[] {
 }
 
 /** Reports linked Macs with Thunderbolt 4, which do not support RDMA. A separate rule covers RDMA placements. */
-function noRdmaModel(draft: Draft): readonly Finding[] {
+function noRdmaModel(draft: Draft): readonly FileFinding[] {
   const linked = new Set<string>(draft.links.flatMap((link) => link.ends.map((end) => end.node)));
   return [...draftNodesByName(draft)].flatMap(([name, node]) => {
     const model = node.model === undefined ? undefined : macModel(node.model.text);
@@ -214,7 +206,7 @@ function noRdmaModel(draft: Draft): readonly Finding[] {
   });
 }
 
-function linkToItself(draft: Draft): readonly Finding[] {
+function linkToItself(draft: Draft): readonly FileFinding[] {
   return draft.links.flatMap((link) => {
     const [from, to] = link.ends;
     if (from.node !== to.node) return [];
@@ -232,7 +224,7 @@ function linkToItself(draft: Draft): readonly Finding[] {
 /** A key that is the same for both directions of a link. */
 const linkKey = (link: DraftLink): string => linkText(link.ends);
 
-function duplicateLink({ links }: Draft, place: PlaceText): readonly Finding[] {
+function duplicateLink({ links }: Draft, place: PlaceText): readonly FileFinding[] {
   return repeats(links, linkKey).map(([link, other]) => {
     const otherPlace = { pointer: other.pointer };
     return {
@@ -248,7 +240,7 @@ function duplicateLink({ links }: Draft, place: PlaceText): readonly Finding[] {
 }
 
 /** Warns about links at receptacles that should be avoided according to the file or the table of Macs. */
-function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
+function avoidedReceptacle(draft: Draft, place: PlaceText): readonly FileFinding[] {
   const nodes = draftNodesByName(draft);
   const avoided = firstAvoided(draft);
   return draft.links.flatMap((link) =>
@@ -268,14 +260,8 @@ function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
 }
 
 /** Finds the first `avoid` entry of each receptacle. Keys are `:2` for every node and `studio-1:2` for one node. */
-function firstAvoided({ avoid }: Draft): ReadonlyMap<string, DraftAvoid> {
-  const first = new Map<string, DraftAvoid>();
-  for (const one of avoid) {
-    const key = `${one.node ?? ''}:${one.receptacle}`;
-    if (!first.has(key)) first.set(key, one);
-  }
-  return first;
-}
+const firstAvoided = ({ avoid }: Draft): ReadonlyMap<string, DraftAvoid> =>
+  new Map(avoid.toReversed().map((one) => [`${one.node ?? ''}:${one.receptacle}`, one]));
 
 function reason(
   end: DraftEnd,

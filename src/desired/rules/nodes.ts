@@ -2,12 +2,11 @@ import { gatewayAccount, ranksAccount, transfersAccount } from '../../model/acco
 import { nodeSubject } from '../../model/subject.ts';
 import { canonicalAddress } from '../addresses.ts';
 import { memoryLabelBytes, sizeBytes, systemBytes } from '../amounts.ts';
-import { type Choices, choicesAmong, meant } from '../did-you-mean.ts';
+import { type Choices, choicesAmong, nameHint } from '../did-you-mean.ts';
 import type { Draft, DraftNode } from '../draft.ts';
-import { type Finding, type FindingPlace, type PlaceText, type Rule, repeats } from './rule.ts';
+import { type FileFinding, type FileRule, type FindingPlace, type PlaceText, repeats } from './rule.ts';
 
-/** Rules for nodes, accounts and macOS settings. */
-export const nodeRules: readonly Rule[] = [
+export const nodeRules: readonly FileRule[] = [
   duplicateNode,
   duplicateAddress,
   badAddress,
@@ -23,17 +22,17 @@ function isTooSmall({ memory }: DraftNode, limitBytes: number): boolean {
 }
 
 /** `system.wiredLimit` must leave enough memory for macOS on every Mac with declared memory. */
-function wiredLimitTooLarge({ nodes, wiredLimit }: Draft): readonly Finding[] {
+function wiredLimitTooLarge({ nodes, wiredLimit }: Draft): readonly FileFinding[] {
   const limitBytes = wiredLimit?.isText ? sizeBytes(wiredLimit.text) : undefined;
   if (wiredLimit === undefined || limitBytes === undefined) return [];
   const small = nodes.filter((node) => isTooSmall(node, limitBytes));
   if (small.length === 0) return [];
-  const told = small.map(({ name, memory }) => `${name} has ${memory?.text ?? ''}`);
+  const memories = small.map(({ name, memory }) => `${name} has ${memory?.text ?? ''}`);
   return [
     {
       code: 'node/wired-limit-too-large',
       pointer: wiredLimit.pointer,
-      detail: `${told.join(', ')}. A limit of ${wiredLimit.text} leaves macOS less than the 8 GiB that it needs.`,
+      detail: `${memories.join(', ')}. A limit of ${wiredLimit.text} leaves macOS less than the 8 GiB that it needs.`,
       others: small.flatMap(({ memory }) =>
         memory === undefined ? [] : [{ pointer: memory.pointer, detail: 'The declared memory.' } as const],
       ),
@@ -42,7 +41,7 @@ function wiredLimitTooLarge({ nodes, wiredLimit }: Draft): readonly Finding[] {
 }
 
 /** Nodes in links, `avoid` and `downloads.via` must be under `nodes`. A file without nodes has its own error. */
-function unknownNode(draft: Draft): readonly Finding[] {
+function unknownNode(draft: Draft): readonly FileFinding[] {
   const known = draft.nodeNames;
   if (known.size === 0) return [];
   const choices = choicesAmong(draft.nodes.map((node) => node.name));
@@ -63,17 +62,17 @@ function unknownNode(draft: Draft): readonly Finding[] {
   return [...inLinks, ...inAvoid, ...inVia];
 }
 
-function finding(name: string, place: FindingPlace, choices: Choices): Finding {
+function finding(name: string, place: FindingPlace, choices: Choices): FileFinding {
   return {
     ...place,
     code: 'topology/unknown-node',
     detail: `This file has no node \`${name}\`.`,
     subject: nodeSubject(name),
-    ...meant(choices.near(name), `The nodes are ${choices.list}.`),
+    ...nameHint(choices.near(name), `The nodes are ${choices.list}.`),
   };
 }
 
-function loginUnderFileVault({ automaticLogin, fileVault }: Draft): readonly Finding[] {
+function loginUnderFileVault({ automaticLogin, fileVault }: Draft): readonly FileFinding[] {
   if (automaticLogin?.text !== 'required' || fileVault?.text !== 'enabled') return [];
   return [
     {
@@ -86,7 +85,7 @@ function loginUnderFileVault({ automaticLogin, fileVault }: Draft): readonly Fin
 }
 
 /** Node names must differ in more than upper and lower case. (The file reader reports equal names.) */
-function duplicateNode({ nodes }: Draft, place: PlaceText): readonly Finding[] {
+function duplicateNode({ nodes }: Draft, place: PlaceText): readonly FileFinding[] {
   return repeats(nodes, ({ name }) => name.toLowerCase()).map(([node, other]) => {
     const otherPlace = { pointer: other.pointer, at: 'key' } as const;
     return {
@@ -104,7 +103,7 @@ function duplicateNode({ nodes }: Draft, place: PlaceText): readonly Finding[] {
 const sshPort = 22;
 
 /** Two nodes need two addresses. The same host at two ports counts as two. */
-function duplicateAddress({ nodes }: Draft, place: PlaceText): readonly Finding[] {
+function duplicateAddress({ nodes }: Draft, place: PlaceText): readonly FileFinding[] {
   const reached = nodes.flatMap(({ name, host, port = sshPort }) => {
     const address = host === undefined ? undefined : canonicalAddress(host.text);
     return host === undefined || address === undefined ? [] : [{ name, pointer: host.pointer, address, port }];
@@ -126,7 +125,7 @@ function duplicateAddress({ nodes }: Draft, place: PlaceText): readonly Finding[
 const hasForm = /^(?:[A-Za-z0-9][A-Za-z0-9._-]*|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9]+)?)$/;
 
 /** Rejects hosts that look like IP addresses but are invalid, or that programs read differently. */
-function badAddress(draft: Draft): readonly Finding[] {
+function badAddress(draft: Draft): readonly FileFinding[] {
   return draft.nodes.flatMap(({ name, host }) => {
     if (host === undefined || !host.isText || !hasForm.test(host.text)) return [];
     if (canonicalAddress(host.text) !== undefined) return [];
@@ -147,8 +146,8 @@ const accountRoles = [
 ] as const;
 
 /** Ranks, gateway and model transfers need separate accounts, and none of them may be an SSH user. */
-function accounts({ accounts: inFile, users }: Draft): readonly Finding[] {
-  return accountRoles.flatMap(({ key }, at): readonly Finding[] => {
+function accounts({ accounts: inFile, users }: Draft): readonly FileFinding[] {
+  return accountRoles.flatMap(({ key }, at): readonly FileFinding[] => {
     const account = inFile[key];
     if (account === undefined || account.text === 'login') return [];
     const { text, pointer } = account;

@@ -1,7 +1,8 @@
-import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
+import type { GeneralCode } from '../../diagnostics/diagnose.ts';
+import { everyPair } from '../../model/lists.ts';
 import { macModel } from '../../model/macs.ts';
 import { placementSubject } from '../../model/subject.ts';
-import { type Choices, choicesAmong, meant } from '../did-you-mean.ts';
+import { type Choices, choicesAmong, nameHint } from '../did-you-mean.ts';
 import {
   type Draft,
   type DraftPlacement,
@@ -11,10 +12,9 @@ import {
   pointerTo,
 } from '../draft.ts';
 import { paceOf } from '../fit-macs.ts';
-import type { Finding, KeysByDriver, PlaceText, Rule } from './rule.ts';
+import { type FileFinding, type FileRule, type KeysByDriver, type PlaceText, repeats } from './rule.ts';
 
-/** Rules for the names in placements, their nodes and their sharding. */
-export const placementRules: readonly Rule[] = [
+export const placementRules: readonly FileRule[] = [
   unknownInPlacement,
   nodeTwice,
   fallbackSameNodes,
@@ -28,14 +28,14 @@ export const placementRules: readonly Rule[] = [
 
 /** A kind of name in a placement, with the known names. */
 interface Named {
-  readonly code: DiagnosticCode;
+  readonly code: GeneralCode;
   readonly kind: 'node' | 'model' | 'runtime';
   readonly known: ReadonlySet<string>;
   readonly choices: Choices;
 }
 
 /** Every node, model and runtime of a placement must be in the file. */
-function unknownInPlacement(draft: Draft): readonly Finding[] {
+function unknownInPlacement(draft: Draft): readonly FileFinding[] {
   const named = (what: Pick<Named, 'code' | 'kind' | 'known'>, all: readonly { readonly name: string }[]): Named => ({
     ...what,
     choices: choicesAmong(all.map(({ name }) => name)),
@@ -57,17 +57,17 @@ function unknownInPlacement(draft: Draft): readonly Finding[] {
   ]);
 }
 
-function unknown(text: DraftText | undefined, named: Named, placement: string): readonly Finding[] {
+function unknown(text: DraftText | undefined, named: Named, placement: string): readonly FileFinding[] {
   const { code, kind, known, choices } = named;
   if (text === undefined || !text.isText || known.has(text.text)) return [];
   const { pointer } = text;
   const detail = `This file has no ${kind} \`${text.text}\`.`;
   const all = choices.list === '' ? undefined : `The ${kind}s are ${choices.list}.`;
-  return [{ code, pointer, detail, subject: placementSubject(placement), ...meant(choices.near(text.text), all) }];
+  return [{ code, pointer, detail, subject: placementSubject(placement), ...nameHint(choices.near(text.text), all) }];
 }
 
 /** A fallback must leave out one of its placement's nodes, because it is needed when a node fails. */
-function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
+function fallbackSameNodes({ placements }: Draft): readonly FileFinding[] {
   return placements.flatMap(({ name, nodes, fallback }) => {
     const own = new Set(nodes.map(({ text }) => text));
     const there = new Set(fallback?.nodes.map(({ text }) => text));
@@ -82,7 +82,7 @@ function fallbackSameNodes({ placements }: Draft): readonly Finding[] {
   });
 }
 
-function sharesDiffer({ placements }: Draft): readonly Finding[] {
+function sharesDiffer({ placements }: Draft): readonly FileFinding[] {
   return placements.flatMap(({ name, pointer, nodes, hasAllNodes, shareCount }) => {
     if (shareCount === undefined || !hasAllNodes || shareCount === nodes.length) return [];
     return {
@@ -95,7 +95,7 @@ function sharesDiffer({ placements }: Draft): readonly Finding[] {
 }
 
 /** A model on two or more nodes needs `sharding`. */
-function shardingMissing(draft: Draft): readonly Finding[] {
+function shardingMissing(draft: Draft): readonly FileFinding[] {
   return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes, hasSharding }) => {
     if (hasSharding || nodes.length < 2) return [];
     return {
@@ -109,7 +109,7 @@ function shardingMissing(draft: Draft): readonly Finding[] {
 }
 
 /** Reports the slowest Macs of a placement with unequal declared models. */
-function unequalMacs(draft: Draft): readonly Finding[] {
+function unequalMacs(draft: Draft): readonly FileFinding[] {
   const byName = draftNodesByName(draft);
   return draftLayouts(draft.placements).flatMap(({ name, nodes, pointer, isFallback }) => {
     const macs = nodes.flatMap(({ text }) => {
@@ -129,7 +129,7 @@ function unequalMacs(draft: Draft): readonly Finding[] {
 }
 
 /** An RDMA placement needs Macs that support RDMA. Unknown models are skipped. */
-function placementNoRdma(draft: Draft): readonly Finding[] {
+function placementNoRdma(draft: Draft): readonly FileFinding[] {
   const byName = draftNodesByName(draft);
   return draftLayouts(draft.placements).flatMap(({ name, transport, nodes }) => {
     if (transport?.text !== 'rdma') return [];
@@ -149,7 +149,7 @@ function placementNoRdma(draft: Draft): readonly Finding[] {
 }
 
 /** Ranks on two or more nodes connect over link addresses, so they need a pool. */
-function needsAddressing(draft: Draft): readonly Finding[] {
+function needsAddressing(draft: Draft): readonly FileFinding[] {
   if (draft.hasPool) return [];
   return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes }) => {
     if (new Set(nodes.map(({ text }) => text)).size < 2) return [];
@@ -169,7 +169,7 @@ type Pair = readonly [string, string];
  * Tensor sharding needs a link between every pair of nodes; pipeline needs a ring in the order of `nodes`. With a
  * driver that supports rings, a ring is enough for either sharding. Links or nodes with other errors are skipped.
  */
-function meshNotComplete(draft: Draft, _place: PlaceText, drivers: KeysByDriver): readonly Finding[] {
+function meshNotComplete(draft: Draft, _place: PlaceText, drivers: KeysByDriver): readonly FileFinding[] {
   if (!areLinksSane(draft)) return [];
   const linked = new Set(draft.links.flatMap(({ ends: [a, b] }) => [keyOf([a.node, b.node]), keyOf([b.node, a.node])]));
   const inRings = [...drivers].flatMap(([driver, { talksInRings }]) => (talksInRings ? driver : []));
@@ -182,7 +182,7 @@ function meshNotComplete(draft: Draft, _place: PlaceText, drivers: KeysByDriver)
     if ((sharding !== 'tensor' && sharding !== 'pipeline') || !isJudged(placement, names, draft)) return [];
     const isRing = ringing.has(placement.runtime?.text ?? '') && placement.backend?.text !== 'jaccl';
     const shape = isRing ? 'pipeline' : sharding;
-    const missing = (shape === 'tensor' ? pairsOf(names) : ringOf(names)).filter((pair) => !linked.has(keyOf(pair)));
+    const missing = (shape === 'tensor' ? everyPair(names) : ringOf(names)).filter((pair) => !linked.has(keyOf(pair)));
     return missing.length === 0 ? [] : [finding(placement, shape, missing)];
   });
 }
@@ -195,9 +195,6 @@ const areLinksSane = ({ links, hasAllLinks, nodeNames }: Draft): boolean =>
 const isJudged = ({ hasAllNodes }: DraftPlacement, names: readonly string[], { nodeNames }: Draft): boolean =>
   hasAllNodes && new Set(names).size === names.length && names.every((name) => nodeNames.has(name));
 
-const pairsOf = (names: readonly string[]): readonly Pair[] =>
-  names.flatMap((name, index) => names.slice(index + 1).map((other): Pair => [name, other]));
-
 /** Pairs of neighbors, including the last node with the first. Two nodes form one pair; one node forms none. */
 function ringOf(names: readonly string[]): readonly Pair[] {
   const pairs = names.slice(1).map((name, index): Pair => [names[index] ?? '', name]);
@@ -209,7 +206,7 @@ function finding(
   { name, pointer, isFallback }: DraftPlacement,
   sharding: 'tensor' | 'pipeline',
   missing: readonly Pair[],
-): Finding {
+): FileFinding {
   const pairs = missing.map(([a, b]) => `${a} and ${b}`);
   const count = pairs.length === 1 ? 'one link is missing' : `${pairs.length} links are missing`;
   const words = {
@@ -223,12 +220,10 @@ function finding(
     : { ...words, code: 'placement/ring-not-complete' };
 }
 
-function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
+function nodeTwice(draft: Draft, place: PlaceText): readonly FileFinding[] {
   return draftLayouts(draft.placements).flatMap(({ name, nodes }) =>
-    nodes.flatMap((node, index) => {
-      const rank = nodes.findIndex((other) => other.text === node.text);
-      const first = nodes[rank];
-      if (first === undefined || rank === index) return [];
+    repeats(nodes, ({ text }) => text).map(([node, first]): FileFinding => {
+      const [rank, index] = [nodes.indexOf(first), nodes.indexOf(node)];
       const firstPlace = { pointer: first.pointer };
       return {
         code: 'placement/node-twice',

@@ -5,10 +5,10 @@ import { macRules } from './macs.ts';
 import { nodeRules } from './nodes.ts';
 import { placementRules } from './placements.ts';
 import { replicaRules } from './replicas.ts';
-import type { Rule } from './rule.ts';
+import type { FileRule } from './rule.ts';
 
 /** All rules. If two rules report the same place, only the earlier rule's finding is shown. */
-export const rules: readonly Rule[] = [
+export const rules: readonly FileRule[] = [
   ...nodeRules,
   ...linkRules,
   ...macRules,

@@ -1,11 +1,9 @@
 import { placementSubject } from '../../model/subject.ts';
 import { type Draft, type DraftPlacement, pointerTo } from '../draft.ts';
-import { type Finding, type PlaceText, type Rule, repeats } from './rule.ts';
+import { type FileFinding, type FileRule, type PlaceText, repeats } from './rule.ts';
 
-/** Rules for placements with `replicas`. */
-export const replicaRules: readonly Rule[] = [keyForRanks, notPublished, nodeTwice, nameTaken];
+export const replicaRules: readonly FileRule[] = [keyForRanks, notPublished, nodeTwice, nameTaken];
 
-/** The placements in the file that have replicas. */
 const replicated = ({ placements }: Draft): readonly DraftPlacement[] => [
   ...new Set(placements.flatMap(({ replicaOf }) => replicaOf ?? [])),
 ];
@@ -13,36 +11,27 @@ const replicated = ({ placements }: Draft): readonly DraftPlacement[] => [
 /** Keys about several ranks, and about moving to other nodes. */
 const keysForRanks = ['sharding', 'shares', 'roles', 'backend', 'fallback'] as const;
 
-function keyForRanks(draft: Draft): readonly Finding[] {
-  return replicated(draft).flatMap(({ name, pointer, keys, transport }): readonly Finding[] => {
+function keyForRanks(draft: Draft): readonly FileFinding[] {
+  return replicated(draft).flatMap(({ name, pointer, keys, transport }): readonly FileFinding[] => {
     const code = 'placement/not-for-replicas';
     const subject = placementSubject(name);
-    const found = keysForRanks.filter((key) => keys.includes(key));
-    return [
-      ...found.map((key): Finding => {
+    const found = keysForRanks
+      .filter((key) => keys.includes(key))
+      .map((key): FileFinding => {
         const detail =
           key === 'fallback'
             ? `If a replica of ${name} fails, the others answer; it has no other nodes.`
             : `\`${key}\` is about a model that is split, but every replica of ${name} has the whole model.`;
         return { code, pointer: pointerTo(pointer, key), at: 'key', detail, subject };
-      }),
-      ...(transport?.text === 'rdma'
-        ? [
-            {
-              code,
-              pointer: transport.pointer,
-              detail: `The replicas of ${name} do not communicate over the cables.`,
-              hint: 'Write `transport: tcp`.',
-              subject,
-            } as const,
-          ]
-        : []),
-    ];
+      });
+    if (transport?.text !== 'rdma') return found;
+    const detail = `The replicas of ${name} do not communicate over the cables.`;
+    return [...found, { code, pointer: transport.pointer, detail, hint: 'Write `transport: tcp`.', subject }];
   });
 }
 
-function notPublished(draft: Draft): readonly Finding[] {
-  return replicated(draft).flatMap(({ name, pointer, isPublished }): readonly Finding[] => {
+function notPublished(draft: Draft): readonly FileFinding[] {
+  return replicated(draft).flatMap(({ name, pointer, isPublished }): readonly FileFinding[] => {
     if (isPublished) return [];
     const detail = `Without \`listen: lan\`, each replica of ${name} could be reached only from its own node.`;
     const subject = placementSubject(name);
@@ -50,9 +39,9 @@ function notPublished(draft: Draft): readonly Finding[] {
   });
 }
 
-function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
+function nodeTwice(draft: Draft, place: PlaceText): readonly FileFinding[] {
   return replicated(draft).flatMap(({ name, nodes }) =>
-    repeats(nodes, ({ text }) => text).map(([node, first]): Finding => {
+    repeats(nodes, ({ text }) => text).map(([node, first]): FileFinding => {
       const firstPlace = { pointer: first.pointer };
       return {
         code: 'placement/node-twice',
@@ -69,8 +58,8 @@ function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
 /** The schema's limit for names. */
 const mostCharacters = 63;
 
-function nameTaken({ placements }: Draft): readonly Finding[] {
-  return placements.flatMap(({ name, nodes: [node], replicaOf }): readonly Finding[] => {
+function nameTaken({ placements }: Draft): readonly FileFinding[] {
+  return placements.flatMap(({ name, nodes: [node], replicaOf }): readonly FileFinding[] => {
     if (replicaOf === undefined || node === undefined) return [];
     const other = placements.find((one) => one.name === name && one.replicaOf !== replicaOf);
     const found = { code: 'placement/bad-replica-name', pointer: node.pointer } as const;

@@ -1,5 +1,5 @@
 import type { Severity } from '../../diagnostics/code-entry.ts';
-import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
+import type { GeneralCode } from '../../diagnostics/diagnose.ts';
 import type { Runtime as RuntimeSpec } from '../../model/cluster-spec.generated.ts';
 import type { DesiredRuntime, RuntimeSource } from '../../model/desired.ts';
 import type { Subject } from '../../model/subject.ts';
@@ -8,7 +8,7 @@ import type { Draft } from '../draft.ts';
 import type { PublishedArchive, Releases } from '../releases.ts';
 
 /** A rule finds errors that a schema cannot express. It is a pure function; `place` describes a place as text. */
-export type Rule = (draft: Draft, place: PlaceText, drivers: KeysByDriver) => readonly Finding[];
+export type FileRule = (draft: Draft, place: PlaceText, drivers: KeysByDriver) => readonly FileFinding[];
 
 /** A place in the cluster file by its JSON pointer. Only the caller knows lines and columns. */
 export interface FindingPlace {
@@ -19,14 +19,13 @@ export interface FindingPlace {
   readonly part?: { readonly start: number; readonly end: number };
 }
 
-export interface Finding extends FindingPlace {
-  readonly code: DiagnosticCode;
+export interface FileFinding extends FindingPlace {
+  readonly code: GeneralCode;
   readonly severity?: Severity;
   readonly detail: string;
   readonly hint?: Prose;
   readonly label?: string;
   readonly subject?: Subject;
-  /** Related places. */
   readonly others?: readonly (FindingPlace & { readonly detail: string })[];
 }
 
@@ -43,7 +42,7 @@ export interface DriverKeys<R extends DesiredRuntime = DesiredRuntime> {
   /** Set if a client that disconnects can hang ranks on several nodes, so that clients never reach these directly. */
   readonly needsGateway?: true;
   /** More rules for these keys, whichever driver the runtime names. */
-  readonly rules?: readonly Rule[];
+  readonly rules?: readonly FileRule[];
   /** The driver's own values of a runtime, with defaults. */
   resolve(
     spec: RuntimeSpec,

@@ -94,7 +94,6 @@ export function settlePackages(runtime: DesiredRuntime, { archives }: SourceFact
   return { ...settled, diagnostics: [...settled.diagnostics, ...wheelDiffers(runtime, list, text)] };
 }
 
-/** Reports a built wheel that is not the one in the list. */
 function wheelDiffers(runtime: DesiredRuntime, list: RuntimeExtra, text: string): readonly Diagnostic[] {
   const wheel = runtime.extras.find(({ name, lists }) => name === wheelName && lists !== undefined);
   if (wheel?.sha256 === undefined) return [];
@@ -146,10 +145,10 @@ export function settleWheels(runtime: DesiredRuntime, { lock, sources, baseFolde
   if (place === undefined) return { runtime, sources, diagnostics: [] };
   const folder = own(sources.folders, place.name);
   if (folder?.kind !== 'known') {
-    const kept = lockedNames(runtime, Object.keys(lock.runtimeFiles ?? {}));
+    const locked = lockedNames(runtime, Object.keys(lock.runtimeFiles ?? {}));
     const detail = escapeText(folder?.detail ?? `${place.path} was not read.`);
     const lost = diagnose('mlx/wheels-unreadable', { subject: runtimeSubject(runtime.name), detail });
-    return { runtime: withFiles(runtime, place.path, kept), sources, diagnostics: kept.length === 0 ? [lost] : [] };
+    return { runtime: withFiles(runtime, place.path, locked), sources, diagnostics: locked.length === 0 ? [lost] : [] };
   }
   const wanted = listOf(runtime, sources);
   const taken = folder.files.filter((file) => isTaken(file, runtime, wanted));

@@ -52,8 +52,8 @@ export function withGivenNetworks(
 ): DesiredFleet['thunderbolt'] {
   const given = thunderbolt.links.flatMap(({ index, ends }) => {
     const name = linkText(ends);
-    const [now, kept] = [thunderbolt.networks[index], own(links, name)];
-    const isSame = now !== undefined && kept !== undefined && networkText(now) === networkText(kept);
+    const [now, locked] = [thunderbolt.networks[index], own(links, name)];
+    const isSame = now !== undefined && locked !== undefined && networkText(now) === networkText(locked);
     return isSame ? [[index, now] as const] : [];
   });
   return { ...thunderbolt, networks: Object.fromEntries(given) };
@@ -135,6 +135,6 @@ function addition(name: string, network: Ipv4Network, lock: ClusterLock): readon
 
 function poolFull(links: readonly string[], former: number): Diagnostic {
   const count = former === 1 ? '1 former network remains' : `${former} former networks remain`;
-  const kept = former === 0 ? '' : ` ${count} reserved until no node has an address there.`;
-  return diagnose('lock/pool-full', { detail: `The pool has no network left for ${links.join(', ')}.${kept}` });
+  const reserved = former === 0 ? '' : ` ${count} reserved until no node has an address there.`;
+  return diagnose('lock/pool-full', { detail: `The pool has no network left for ${links.join(', ')}.${reserved}` });
 }

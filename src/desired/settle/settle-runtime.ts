@@ -1,6 +1,6 @@
-import { type DiagnosticCode, diagnose } from '../../diagnostics/diagnose.ts';
+import { diagnose, type GeneralCode } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { ClusterLock, KeptKeys, LockedArchive, RolledBack, RuntimeKeys } from '../../model/cluster-lock.ts';
+import type { ClusterLock, LockedArchive, RolledBack, RuntimeKeys, VersionKeys } from '../../model/cluster-lock.ts';
 import type {
   BuiltProgram,
   DesiredRuntime,
@@ -31,7 +31,6 @@ import {
   type TreeSources,
 } from './settle-trees.ts';
 
-/** A settled runtime. */
 export interface SettledRuntime<R extends RuntimeSource = RuntimeSource> extends Settled<R, LockedArchive> {
   /** Its other files in the lock, keyed by `<runtime>/<name>`. */
   readonly lockedExtras: Readonly<Record<string, LockedArchive>>;
@@ -66,7 +65,7 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
   return {
     wanted: { ...versioned(wanted, digest, back), ...given({ unread }) },
     ...(back === undefined || isOver(back, digest) ? {} : { rolledBack: back }),
-    ...given({ locked: main.now ?? main.kept, lockedRelease: main.release }),
+    ...given({ locked: main.now ?? main.previous, lockedRelease: main.release }),
     lockedExtras: Object.fromEntries([
       ...(source?.now === undefined ? [] : [[source.name, source.now] as const]),
       ...extras.flatMap(({ extra, file: { now } }) =>
@@ -115,8 +114,8 @@ function unlistedFile(
 ): SettledFile {
   const isWheel = name === wheelName;
   // The list and the wheel are made together, so one message is enough.
-  const told = isWheel ? [] : [noFile(runtime, seen)];
-  if (seen.kind === 'unlisted') return { failure: seen, additions: [], diagnostics: told };
+  const reported = isWheel ? [] : [noFile(runtime, seen)];
+  if (seen.kind === 'unlisted') return { failure: seen, additions: [], diagnostics: reported };
   const wanted = `the ${isWheel ? 'wheel' : 'packages'} of ${packageText(lists)}`;
   return {
     failure: { kind: 'to-list', detail: `${upperFirst(wanted)} ${isWheel ? 'is not built' : 'are not listed'} yet.` },
@@ -178,7 +177,7 @@ function runtimeDigest(runtime: RuntimeSource & { readonly python?: string }): D
 
 interface SettledFile {
   /** The lock's entry for a different release, while this one is unknown. */
-  readonly kept?: LockedArchive;
+  readonly previous?: LockedArchive;
   readonly release?: string;
   readonly failure?: UnreadArchive;
   readonly now?: LockedArchive;
@@ -215,13 +214,13 @@ function settleArchive(runtime: RuntimeSource, { lock, sources, baseFolder }: Tr
   const url = own(lock.releases, name);
   const seen = own(sources.archives, name) ?? notRead(archivePlace(baseFolder, runtime));
   if (builds !== undefined && (seen.kind === 'missing' || seen.kind === 'unbuilt')) {
-    return { ...unbuiltFile(name, builds, seen), ...given({ kept: before }) };
+    return { ...unbuiltFile(name, builds, seen), ...given({ previous: before }) };
   }
   if (release === undefined) return settleFile(name, 'archive', seen, before, versionChange(runtime, lock));
   // Without an attempt to resolve it, the lock's entry counts, because it is the version that nodes have.
   const isTried = own(sources.archives, name) !== undefined;
   const file: SettledFile = settleFile(name, 'archive', seen, isTried && url !== release.url ? undefined : before);
-  if (file.now === undefined) return { ...file, ...given({ kept: before, release: before && url }) };
+  if (file.now === undefined) return { ...file, ...given({ previous: before, release: before && url }) };
   if (seen.kind !== 'known') return { ...file, ...given({ release: url }) };
   return { ...file, release: release.url, additions: releaseAdditions(runtime, file.now, lock) };
 }
@@ -249,7 +248,7 @@ function releaseAdditions(
   ];
 }
 
-const codeByKind: Readonly<Record<UnreadArchive['kind'], { readonly code: DiagnosticCode }>> = {
+const codeByKind: Readonly<Record<UnreadArchive['kind'], { readonly code: GeneralCode }>> = {
   missing: { code: 'runtime/archive-missing' },
   unreadable: { code: 'runtime/archive-unreadable' },
   'no-release': { code: 'runtime/no-release' },
@@ -260,8 +259,7 @@ const codeByKind: Readonly<Record<UnreadArchive['kind'], { readonly code: Diagno
   unbuilt: { code: 'runtime/not-built' },
 };
 
-/** The code for an archive with an unknown digest. */
-export const archiveCode = (kind: UnreadArchive['kind']): DiagnosticCode => codeByKind[kind].code;
+export const archiveCode = (kind: UnreadArchive['kind']): GeneralCode => codeByKind[kind].code;
 
 /** True for a file that apply makes before everything else. */
 export const isMadeFirst = (unread: UnreadArchive | undefined): boolean =>
@@ -277,10 +275,10 @@ const noFile = (runtime: string, { kind, detail, hint }: UnreadArchive): Diagnos
   diagnose(archiveCode(kind), { detail, subject: runtimeSubject(runtime), ...given({ hint }) });
 
 /** The current version, the older one that nodes keep, and one for nodes that were unreachable at the last change. */
-const keptVersions = 3;
+const mostVersions = 3;
 
 /** The locked keys of a runtime version; undefined for a version applied by an older meshwright. */
-export const keptKeys = (
+export const keysOfVersion = (
   { runtimeKeys }: Pick<ClusterLock, 'runtimeKeys'>,
   name: string,
   version: Digest | undefined,
@@ -303,9 +301,9 @@ export function withKeys(runtime: DesiredRuntime, keys: RuntimeKeys): DesiredRun
 }
 
 /** Gives a rolled-back runtime the keys of its version, if the lock has them. Other runtimes are returned unchanged. */
-export function withKeptKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'runtimeKeys'>): DesiredRuntime {
+export function withVersionKeys(runtime: DesiredRuntime, lock: Pick<ClusterLock, 'runtimeKeys'>): DesiredRuntime {
   if (runtime.rolledBackFrom === undefined) return runtime;
-  const keys = keptKeys(lock, runtime.name, runtime.digest);
+  const keys = keysOfVersion(lock, runtime.name, runtime.digest);
   return keys?.driver === runtime.driver ? withKeys(runtime, keys) : { ...runtime, hasFileKeys: true };
 }
 
@@ -318,15 +316,15 @@ export function lockedKeys(
   runtime: DesiredRuntime,
   lock: Pick<ClusterLock, 'runtimeKeys'>,
   drivers: KeysByDriver,
-): readonly KeptKeys[] {
+): readonly VersionKeys[] {
   const before = own(lock.runtimeKeys, runtime.name) ?? [];
   const of = runtime.rolledBackFrom ?? runtime.digest;
   const keys = keysOf(runtime, drivers);
   if (of === undefined || keys === undefined) return before;
   const known = before.find((one) => one.of === of)?.keys;
   // Only runs that read the requirements know the packages.
-  const kept = { of, keys: known?.driver === keys.driver ? { ...known, ...keys } : keys };
-  return [...before.filter((one) => one.of !== of), kept].slice(-keptVersions);
+  const newest = { of, keys: known?.driver === keys.driver ? { ...known, ...keys } : keys };
+  return [...before.filter((one) => one.of !== of), newest].slice(-mostVersions);
 }
 
 /** The name of a version for people; undefined for an archive without one. */
@@ -334,7 +332,7 @@ const versionName = ({ packages, ...keys }: Partial<RuntimeKeys>): string | unde
   'version' in keys && typeof keys.version === 'string' ? keys.version : packages?.['mlx-lm'];
 
 /** The names of these versions, by the first digits of their digests. */
-export const versionNames = (versions: readonly KeptKeys[]): Readonly<Record<string, string>> =>
+export const versionNames = (versions: readonly VersionKeys[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     versions.flatMap(({ of, keys }) => {
       const name = versionName(keys);
@@ -343,7 +341,7 @@ export const versionNames = (versions: readonly KeptKeys[]): Readonly<Record<str
   );
 
 /** The lock line of one version. */
-export const keysText = ({ of, keys }: KeptKeys): string => `${of} ${JSON.stringify(keys)}`;
+export const keysText = ({ of, keys }: VersionKeys): string => `${of} ${JSON.stringify(keys)}`;
 
 /** Parses the keys of a lock line. For invalid keys it returns undefined, as if the lock did not have them. */
 export function parseKeys(text: string, drivers: KeysByDriver): RuntimeKeys | undefined {

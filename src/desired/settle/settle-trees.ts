@@ -68,8 +68,8 @@ export function settleModel(
   const { files, diagnostics, unread } = listOf(model, own(sources.folders, name), before);
   if (files === undefined || diagnostics.length > 0) {
     // If a new folder cannot be read yet, the lock keeps its entry.
-    const kept = before === undefined ? {} : { locked: before };
-    return { wanted: { ...placed, ...given({ unread }) }, ...kept, additions: [], diagnostics };
+    const locked = before === undefined ? {} : { locked: before };
+    return { wanted: { ...placed, ...given({ unread }) }, ...locked, additions: [], diagnostics };
   }
   const wanted = withDigest(placed, files);
   const locked = { source: listed, files };
@@ -83,9 +83,9 @@ function settleHub(
 ): Settled<DesiredModel, LockedModel> {
   const { name, hub } = model;
   const before = own(lock.models, name);
-  const kept = before?.source === hub.text ? before : undefined;
+  const known = before?.source === hub.text ? before : undefined;
   const seen = own(sources.folders, name);
-  const found = seen?.kind === 'known' ? seen : kept;
+  const found = seen?.kind === 'known' ? seen : known;
   const problems = seen?.kind === 'known' ? folderProblems(name, seen.files) : [];
   if (found?.commit === undefined || problems.length > 0) {
     const unread = seen === undefined || seen.kind === 'known' ? notRead(`hf:${hub.repository}`) : seen;

@@ -12,7 +12,7 @@ import { named, prose } from '../../model/text/prose.ts';
 import type { KeysByDriver } from '../rules/rule.ts';
 import { settlePackages, settleWheels } from './python-packages.ts';
 import { settleLinks } from './settle-links.ts';
-import { lockedKeys, type SettledRuntime, settleRuntime, versionNames, withKeptKeys } from './settle-runtime.ts';
+import { lockedKeys, type SettledRuntime, settleRuntime, versionNames, withVersionKeys } from './settle-runtime.ts';
 import { own, type SourceFacts, settleModel } from './settle-trees.ts';
 
 /** Adds nodes to a lock. A node remains in the lock until `forget` removes it. */
@@ -31,7 +31,6 @@ export const withOtherMac = (lock: ClusterLock, name: string, identity: Digest):
   identities: { ...lock.identities, [name]: identity },
 });
 
-/** Records that the SSH access to a node is being removed. */
 export const withWithdrawal = (lock: ClusterLock, name: string): ClusterLock => ({
   ...lock,
   withdrawing: [...new Set([...(lock.withdrawing ?? []), name])].sort(),
@@ -42,18 +41,17 @@ export const withoutWithdrawal = (
   { withdrawing = [], ...lock }: ClusterLock,
   names: readonly string[],
 ): ClusterLock => {
-  const kept = withdrawing.filter((name) => !names.includes(name));
-  return { ...lock, ...(kept.length === 0 ? {} : { withdrawing: kept }) };
+  const rest = withdrawing.filter((name) => !names.includes(name));
+  return { ...lock, ...(rest.length === 0 ? {} : { withdrawing: rest }) };
 };
 
-/** Removes a node from a lock. */
 export const withoutNode = (known: ClusterLock, name: string): ClusterLock => {
   const { identities, ...lock } = withoutWithdrawal(known, [name]);
-  const kept = Object.entries(identities ?? {}).filter(([other]) => other !== name);
+  const rest = Object.entries(identities ?? {}).filter(([other]) => other !== name);
   return {
     ...lock,
     nodes: lock.nodes.filter((other) => other !== name),
-    ...(kept.length === 0 ? {} : { identities: Object.fromEntries(kept) }),
+    ...(rest.length === 0 ? {} : { identities: Object.fromEntries(rest) }),
   };
 };
 
@@ -63,11 +61,10 @@ export const withoutNode = (known: ClusterLock, name: string): ClusterLock => {
  * @param networks as `10.77.0.4/30`
  */
 export function withoutFormerNetworks(lock: ClusterLock, networks: readonly string[]): ClusterLock {
-  const kept = Object.entries(lock.formerNetworks).filter(([network]) => !networks.includes(network));
-  return { ...lock, formerNetworks: Object.fromEntries(kept) };
+  const rest = Object.entries(lock.formerNetworks).filter(([network]) => !networks.includes(network));
+  return { ...lock, formerNetworks: Object.fromEntries(rest) };
 }
 
-/** A completely resolved fleet, and its lock. */
 export interface SettledFleet {
   readonly fleet: DesiredFleet;
   /** The lock to write. Even without additions it differs from the old lock if something was removed from the file. */
@@ -104,9 +101,9 @@ export function settleFleet(
     lock,
   );
   const versions = listed.map(({ runtime }) => [runtime.name, lockedKeys(runtime, lock, drivers)] as const);
-  const { releases: _____, runtimeFiles: _, shapes: __, rolledBack: ___, runtimeKeys: ____, ...kept } = lock;
+  const { releases: _____, runtimeFiles: _, shapes: __, rolledBack: ___, runtimeKeys: ____, ...rest } = lock;
   const newLock: ClusterLock = {
-    ...kept,
+    ...rest,
     links: links.links,
     formerNetworks: links.formerNetworks,
     runtimes: lockedByName(programs),
@@ -129,7 +126,7 @@ export function settleFleet(
       nodes: fleet.nodes.map((node) => ({ ...node, ...given({ identity: own(lock.identities, node.name) }) })),
       thunderbolt: links.thunderbolt,
       ...(gateway === undefined ? {} : { gateway: gateway.wanted }),
-      runtimes: listed.map((one) => withKeptKeys(one.runtime, lock)),
+      runtimes: listed.map((one) => withVersionKeys(one.runtime, lock)),
       ...given({
         versions: unlessEmpty(
           versionNames([...Object.values(lock.runtimeKeys ?? {}), ...versions.map(([, all]) => all)].flat()),
@@ -206,10 +203,10 @@ export function settleShapes(
   read: ShapeFacts = {},
 ) {
   const settled = models.map((model) => withShape(model, own(shapes, model.name), own(read, model.name)));
-  const kept = settled.flatMap(({ name, digest, shape }) =>
+  const entries = settled.flatMap(({ name, digest, shape }) =>
     digest === undefined || shape === undefined ? [] : [[name, { of: digest, shape }] as const],
   );
-  return { models: settled, ...given({ shapes: unlessEmpty<LockedShape>(Object.fromEntries(kept)) }) };
+  return { models: settled, ...given({ shapes: unlessEmpty<LockedShape>(Object.fromEntries(entries)) }) };
 }
 
 function withShape(model: DesiredModel, locked: LockedShape | undefined, read: ShapeFact | undefined): DesiredModel {

@@ -1,6 +1,42 @@
 import { aside, blank, its, meshwright, withTail } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import type { CodeEntry } from '../code-entry.ts';
+import { type CodeEntry, withExit } from '../code-entry.ts';
+
+/** Codes about a playbook that does not fit the cluster file. */
+const playbookCodes = {
+  'playbook/unknown-node': {
+    summary: 'The cluster file has no node with this name.',
+    cause: 'A play names a node that is not under `nodes` in the cluster file.',
+    hint: 'Correct the name, or choose another cluster file with `-f`.',
+  },
+  'playbook/no-node-chosen': {
+    summary: 'This label selects no node.',
+    cause: 'No node in the cluster file has all the labels that the play selects by.',
+    hint: 'Use labels that at least one node has.',
+  },
+  'playbook/unknown-placement': {
+    summary: 'The cluster file has no placement with this name.',
+    cause: 'A task names a placement that is not under `placements` in the cluster file.',
+    hint: 'Correct the name, or choose another cluster file with `-f`.',
+  },
+  'playbook/not-published': {
+    summary: 'A placement that is not published cannot be drained.',
+    cause: 'Only the API gateway can stop accepting requests, and only endpoints with `listen: lan` have a gateway.',
+    hint: 'Remove the placement from this task, or stop it instead: `stop`.',
+  },
+  'playbook/leaves-stopped': {
+    summary: 'This playbook stops placements and never starts them again.',
+    cause:
+      'Before a Mac is rebooted, all placements on it are stopped. Some of them are neither started by a later task nor stopped by an earlier one.',
+    hint: 'Add `- start: {}` after it. If they should stay stopped, add `- stop: {}` before it.',
+  },
+  'playbook/unknown-field': {
+    summary: 'This text has no field with this name.',
+    cause:
+      'Names in braces are replaced with values. Each text allows only a few names, and there is no other templating.',
+    hint: 'Use a field that is allowed here, or write `{{` for a literal brace.',
+  },
+} as const satisfies Record<string, CodeEntry>;
 
 /** Codes about running plans and playbooks. */
 export const applyCodes = {
@@ -195,44 +231,7 @@ export const applyCodes = {
     cause: 'It exited with a code other than 0, or its exit code is unknown. meshwright does not run it again.',
     hint: prose`Try it on one node: ${withTail(meshwright('exec', its.node), blank('COMMAND'))}`,
   },
-  'playbook/unknown-node': {
-    exit: 65,
-    summary: 'The cluster file has no node with this name.',
-    cause: 'A play names a node that is not under `nodes` in the cluster file.',
-    hint: 'Correct the name, or choose another cluster file with `-f`.',
-  },
-  'playbook/no-node-chosen': {
-    exit: 65,
-    summary: 'This label selects no node.',
-    cause: 'No node in the cluster file has all the labels that the play selects by.',
-    hint: 'Use labels that at least one node has.',
-  },
-  'playbook/unknown-placement': {
-    exit: 65,
-    summary: 'The cluster file has no placement with this name.',
-    cause: 'A task names a placement that is not under `placements` in the cluster file.',
-    hint: 'Correct the name, or choose another cluster file with `-f`.',
-  },
-  'playbook/not-published': {
-    exit: 65,
-    summary: 'A placement that is not published cannot be drained.',
-    cause: 'Only the API gateway can stop accepting requests, and only endpoints with `listen: lan` have a gateway.',
-    hint: 'Remove the placement from this task, or stop it instead: `stop`.',
-  },
-  'playbook/leaves-stopped': {
-    exit: 65,
-    summary: 'This playbook stops placements and never starts them again.',
-    cause:
-      'Before a Mac is rebooted, all placements on it are stopped. Some of them are neither started by a later task nor stopped by an earlier one.',
-    hint: 'Add `- start: {}` after it. If they should stay stopped, add `- stop: {}` before it.',
-  },
-  'playbook/unknown-field': {
-    exit: 65,
-    summary: 'This text has no field with this name.',
-    cause:
-      'Names in braces are replaced with values. Each text allows only a few names, and there is no other templating.',
-    hint: 'Use a field that is allowed here, or write `{{` for a literal brace.',
-  },
+  ...withExit(65, playbookCodes),
   'playbook/unknown-property': {
     summary: 'An `assert` names a property that no node in the cluster file has.',
     cause: 'The name is misspelled, or the cluster file sets no such property.',

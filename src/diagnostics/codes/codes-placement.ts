@@ -1,11 +1,10 @@
 import { its, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
-import type { CodeEntry } from '../code-entry.ts';
+import { type CodeEntry, withExit } from '../code-entry.ts';
 
-/** Codes about placements and models that do not fit the Macs' memory, macOS or number. */
-export const fitCodes = {
+/** Codes about placements that do not fit. */
+const misfitCodes = {
   'placement/does-not-fit': {
-    exit: 65,
     traits: ['no-memory'],
     summary: 'A placement does not fit into the memory of its nodes.',
     cause:
@@ -13,7 +12,6 @@ export const fitCodes = {
     hint: prose`Use more nodes or a smaller context, or stop another placement: ${meshwright('fit')}`,
   },
   'placement/tight': {
-    exit: 65,
     traits: ['no-memory'],
     summary: "A placement leaves less than 10 % of a node's GPU memory free.",
     cause: 'The memory requirement is an estimate. Above 90 %, one long request can crash the mesh.',
@@ -21,27 +19,23 @@ export const fitCodes = {
   },
   'placement/degraded': {
     severity: 'warning',
-    exit: 65,
     summary: "A placement uses more than 70 % of a node's memory.",
     cause: 'Meshes became slow when their models used more than 60 to 70 % of the memory.',
     hint: 'If the placement is too slow, use more nodes or a smaller context.',
   },
   'placement/near-degraded': {
     severity: 'notice',
-    exit: 65,
     summary: "A placement uses more than 60 % of a node's memory.",
     cause: 'Meshes became slow when their models used more than 60 to 70 % of the memory.',
     hint: 'Nothing to do now. A longer context or a second placement would be too much.',
   },
   'placement/memory-unknown': {
     severity: 'notice',
-    exit: 65,
     summary: "A placement's memory requirement is unknown.",
     cause: "It is computed from the headers of the model's files and the nodes' memory. One of these is unknown.",
     hint: 'Watch the memory at the first start. meshwright can read safetensors with `config.json`, and GGUF, from a local folder or a URL.',
   },
   'placement/mixed-macos': {
-    exit: 65,
     traits: ['mixed-macos'],
     summary: "A placement's nodes have different macOS versions or builds.",
     cause:
@@ -50,18 +44,21 @@ export const fitCodes = {
   },
   'placement/program-in-home': {
     severity: 'warning',
-    exit: 65,
     summary: "A runtime's program is in another account's home folder, which ranks usually cannot enter.",
     cause:
       "macOS usually opens a home folder only to its owner and the group `staff`. The ranks' account is not in that group.",
     hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as `/opt` or `/usr/local`.',
   },
   'placement/not-divisible': {
-    exit: 65,
     summary: 'The model cannot be split evenly across this many nodes.',
     cause: 'With tensor sharding, every rank has the same number of heads and an equal share of every layer.',
     hint: 'Use a number of nodes that divides both evenly, such as 2, 4 or 8, or use `sharding: pipeline`.',
   },
+} as const satisfies Record<string, CodeEntry>;
+
+/** Codes about placements and models that do not fit the Macs' memory, macOS or number. */
+export const fitCodes = {
+  ...withExit(65, misfitCodes),
   'model/shape-unknown': {
     summary: 'The size and layers of this model cannot be read.',
     cause:

@@ -61,11 +61,15 @@ export function fillFields(text: string, textFor: (field: CommandField) => Text)
   return [...filled, text.slice(at)].filter((part) => part !== '');
 }
 
-/** The texts of a runtime in which fields are filled in. */
-interface FieldTexts {
+/** The command lines and the environment of ranks, with unfilled `{field}`s. */
+export interface FieldTexts {
+  /** The command line of one rank; the leader's if the followers have their own. */
   readonly command: readonly string[];
+  /** The followers' command line, if it differs from the leader's. */
   readonly follower?: readonly string[];
+  /** The command lines of ranks with a role. */
   readonly roles?: { readonly prefill?: readonly string[] };
+  /** Environment of every rank; a placement's `env` takes precedence. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

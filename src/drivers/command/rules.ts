@@ -1,4 +1,4 @@
-import { meant, suggesterAmong } from '../../desired/did-you-mean.ts';
+import { nameHint, suggesterAmong } from '../../desired/did-you-mean.ts';
 import {
   type Draft,
   type DraftPlacement,
@@ -6,7 +6,7 @@ import {
   type DraftText,
   draftLayouts,
 } from '../../desired/draft.ts';
-import type { Finding, Rule } from '../../desired/rules/rule.ts';
+import type { FileFinding, FileRule } from '../../desired/rules/rule.ts';
 import { listText } from '../../model/lists.ts';
 import { placementSubject, runtimeSubject, type Subject } from '../../model/subject.ts';
 import { commandFields, fieldsIn, fieldsOfStarts, isCommandField } from './fields.ts';
@@ -16,7 +16,7 @@ const inBraces = (name: string): string => `{${name}}`;
 const ports: readonly string[] = ['port', 'endpoint'];
 
 /** Rules about command lines and environments with fields, for every driver. */
-export const rules: readonly Rule[] = [
+export const rules: readonly FileRule[] = [
   rolesMissing,
   pythonMissing,
   unknownField,
@@ -41,8 +41,8 @@ const textsOf = ({ command, leader, follower, prefill, env, prepare }: DraftRunt
 const isCommand = ({ driver }: DraftRuntime): boolean => driver?.text === 'command';
 
 /** Ranks have one command line for all of them, or one for the leader and one for the followers. */
-function rolesMissing({ runtimes }: Draft): readonly Finding[] {
-  return runtimes.filter(isCommand).flatMap(({ name, pointer, keys }): readonly Finding[] => {
+function rolesMissing({ runtimes }: Draft): readonly FileFinding[] {
+  return runtimes.filter(isCommand).flatMap(({ name, pointer, keys }): readonly FileFinding[] => {
     const subject = runtimeSubject(name);
     const [has, leads, follows] = ['command', 'leader', 'follower'].map((key) => keys.includes(key));
     const role = leads ? 'leader' : 'follower';
@@ -62,7 +62,7 @@ function rolesMissing({ runtimes }: Draft): readonly Finding[] {
 }
 
 /** A Python runtime needs a version and a list of packages. */
-function pythonMissing({ runtimes }: Draft): readonly Finding[] {
+function pythonMissing({ runtimes }: Draft): readonly FileFinding[] {
   return runtimes.filter(isCommand).flatMap(({ name, pointer, keys }) => {
     const has = (key: string): boolean => keys.includes(key);
     const [key] = ['requirements', 'python', 'wheels'].filter(has);
@@ -79,17 +79,17 @@ function pythonMissing({ runtimes }: Draft): readonly Finding[] {
 }
 
 /** Every field must exist, and the fields of `joined` must be ports. */
-function unknownField({ runtimes, placements }: Draft): readonly Finding[] {
+function unknownField({ runtimes, placements }: Draft): readonly FileFinding[] {
   const near = suggesterAmong(names);
   const all = `The fields are ${listText(names.map(inBraces))}.`;
-  const unknownIn = (texts: readonly DraftText[], subject: Subject): readonly Finding[] =>
+  const unknownIn = (texts: readonly DraftText[], subject: Subject): readonly FileFinding[] =>
     texts.flatMap(({ pointer, text }) =>
       fieldsIn(text)
         .filter((field) => !isCommandField(field.name))
-        .map(({ name: field, ...part }): Finding => {
+        .map(({ name: field, ...part }): FileFinding => {
           const likely = near(field);
           const detail = `Unknown field ${inBraces(field)}.`;
-          const words = meant(likely && inBraces(likely), all);
+          const words = nameHint(likely && inBraces(likely), all);
           return { code: 'runtime/unknown-field', pointer, part, detail, subject, ...words };
         }),
     );
@@ -105,11 +105,11 @@ function unknownField({ runtimes, placements }: Draft): readonly Finding[] {
   ];
 }
 
-const noPort = ({ isText, text, pointer }: DraftText, subject: Subject): readonly Finding[] =>
+const noPort = ({ isText, text, pointer }: DraftText, subject: Subject): readonly FileFinding[] =>
   (isText ? fieldsIn(text) : [])
     .filter((field) => !ports.includes(field.name))
     .map(
-      ({ name: field, ...part }): Finding => ({
+      ({ name: field, ...part }): FileFinding => ({
         code: 'runtime/unknown-field',
         pointer,
         part,
@@ -120,7 +120,7 @@ const noPort = ({ isText, text, pointer }: DraftText, subject: Subject): readonl
     );
 
 /** The program of a command line must be a path: inside the archive, or absolute on the Mac. */
-function programNotFound(draft: Draft): readonly Finding[] {
+function programNotFound(draft: Draft): readonly FileFinding[] {
   return draft.runtimes.flatMap(({ name, pointer, command, leader, follower, prefill, prepare }) =>
     Object.entries({ command, leader, follower, 'roles/prefill': prefill, prepare }).flatMap(([key, [program]]) => {
       const isFirst = program?.pointer === `${pointer}/${key}/0`;
@@ -136,13 +136,13 @@ function programNotFound(draft: Draft): readonly Finding[] {
 }
 
 /** Every placement of a runtime must have the cables and devices that its fields name. */
-function fieldWithoutValue({ runtimes, placements }: Draft): readonly Finding[] {
+function fieldWithoutValue({ runtimes, placements }: Draft): readonly FileFinding[] {
   const byName = new Map(runtimes.filter(isCommand).map((runtime) => [runtime.name, runtime]));
   return draftLayouts(placements).flatMap((placement) => {
     const runtime = byName.get(placement.runtime?.text ?? '');
     if (runtime === undefined || !placement.hasAllNodes) return [];
     return [...textsOf(runtime), ...placement.env].flatMap(({ pointer, text }) =>
-      fieldsIn(text).flatMap(({ name: field, ...part }): readonly Finding[] => {
+      fieldsIn(text).flatMap(({ name: field, ...part }): readonly FileFinding[] => {
         const lack = lackOf(field, placement);
         if (lack === undefined) return [];
         const { name, isFallback } = placement;
@@ -162,8 +162,6 @@ function fieldWithoutValue({ runtimes, placements }: Draft): readonly Finding[] 
   });
 }
 
-const isOverRdma = ({ transport }: DraftPlacement): boolean => transport?.text === 'rdma';
-
 /** The condition for a field that this placement does not meet; undefined if the field has a value. */
 function lackOf(field: string, placement: DraftPlacement): string | undefined {
   const { length } = placement.nodes;
@@ -171,7 +169,7 @@ function lackOf(field: string, placement: DraftPlacement): string | undefined {
   if (field === 'devices' && length < 2) return 'lists the devices between ranks';
   if (field === 'prefill' && placement.prefill === undefined) return 'is the address of the node with the role prefill';
   const isDevice = field === 'device' || field === 'devices';
-  return isDevice && !isOverRdma(placement) ? 'needs `transport: rdma`' : undefined;
+  return isDevice && placement.transport?.text !== 'rdma' ? 'needs `transport: rdma`' : undefined;
 }
 
 const reasonOf = (field: string, { nodes: { length }, transport }: DraftPlacement): string => {
@@ -182,13 +180,13 @@ const reasonOf = (field: string, { nodes: { length }, transport }: DraftPlacemen
 };
 
 /** `prepare` runs once for many starts, so it cannot use values of one start. */
-function fieldOfStarts({ runtimes }: Draft): readonly Finding[] {
+function fieldOfStarts({ runtimes }: Draft): readonly FileFinding[] {
   return runtimes.flatMap(({ name, prepare }) =>
     prepare.flatMap(({ pointer, text }) =>
       fieldsIn(text)
         .filter((field) => fieldsOfStarts.includes(field.name))
         .map(
-          ({ name: field, ...part }): Finding => ({
+          ({ name: field, ...part }): FileFinding => ({
             code: 'runtime/field-of-starts',
             pointer,
             part,
@@ -201,7 +199,7 @@ function fieldOfStarts({ runtimes }: Draft): readonly Finding[] {
 }
 
 /** `joined.meeting` delays the followers until the leader listens, so the leader must start first. */
-function joinedInVain({ runtimes }: Draft): readonly Finding[] {
+function joinedInVain({ runtimes }: Draft): readonly FileFinding[] {
   return runtimes.flatMap(({ name, order, meeting }) => {
     if (meeting === undefined || order === undefined || order.text === 'leader-first') return [];
     return {
@@ -214,9 +212,9 @@ function joinedInVain({ runtimes }: Draft): readonly Finding[] {
 }
 
 /** A placement can give only roles that its runtime has a command line for. */
-function roleUnknown({ runtimes, placements }: Draft): readonly Finding[] {
+function roleUnknown({ runtimes, placements }: Draft): readonly FileFinding[] {
   const byName = new Map(runtimes.filter(isCommand).map((runtime) => [runtime.name, runtime]));
-  return placements.flatMap(({ name, runtime, prefill }): readonly Finding[] => {
+  return placements.flatMap(({ name, runtime, prefill }): readonly FileFinding[] => {
     const found = byName.get(runtime?.text ?? '');
     if (prefill === undefined || found === undefined || found.prefill.length > 0) return [];
     const detail = `The runtime ${found.name} has no command line for the role prefill.`;
@@ -235,8 +233,8 @@ function roleUnknown({ runtimes, placements }: Draft): readonly Finding[] {
 }
 
 /** A role belongs to a node of the placement that is not the leader, because the leader answers the requests. */
-function roleNode({ placements }: Draft): readonly Finding[] {
-  return placements.flatMap(({ name, nodes, hasAllNodes, prefill }): readonly Finding[] => {
+function roleNode({ placements }: Draft): readonly FileFinding[] {
+  return placements.flatMap(({ name, nodes, hasAllNodes, prefill }): readonly FileFinding[] => {
     const at = nodes.findIndex(({ text }) => text === prefill?.text);
     if (prefill === undefined || !hasAllNodes || at > 0) return [];
     const why = at === 0 ? `is the leader of ${name}, which answers requests` : `is not among the nodes of ${name}`;

@@ -6,19 +6,12 @@ import { jsonObject } from '../../model/digest.ts';
 import { given } from '../../model/given.ts';
 import { usualPointer } from '../contract/chat-request.ts';
 import { isOneOf, isText } from '../contract/version-keys.ts';
+import type { FieldTexts } from './fields.ts';
 import { rules } from './rules.ts';
 
 /** Any program whose command line the file sets. */
-export interface CommandRuntime extends DesiredRuntime {
+export interface CommandRuntime extends DesiredRuntime, FieldTexts {
   readonly driver: 'command';
-  /** The command line of one rank, with unfilled `{field}`s; the leader's if the followers have their own. */
-  readonly command: readonly string[];
-  /** The followers' command line, if it differs from the leader's. */
-  readonly follower?: readonly string[];
-  /** The command lines of ranks with a role. */
-  readonly roles?: { readonly prefill?: readonly string[] };
-  /** Environment of every rank, with unfilled `{field}`s; a placement's `env` takes precedence. */
-  readonly env?: Readonly<Record<string, string>>;
   /** The command line that each node runs once before its rank starts. */
   readonly prepare?: readonly string[];
   /** Whether ranks get the variables from which MLX makes its group. */

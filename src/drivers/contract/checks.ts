@@ -1,6 +1,6 @@
 import type { DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
 import { shortDigest } from '../../model/digest.ts';
-import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { ObservedTree } from '../../model/facts/fact-values.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type Prose, prose } from '../../model/text/prose.ts';
 import type { CheckedMac, PlacementFinding } from './driver.ts';
@@ -73,10 +73,10 @@ function argFindings(
 ): readonly PlacementFinding[] {
   const [name = '', ...values] = arg.split('=');
   const value = values.length === 0 ? next : values.join('=');
-  const isMeant = ({ unless }: ReservedWord): boolean => value === undefined || unless?.includes(value) !== true;
+  const isForbidden = ({ unless }: ReservedWord): boolean => value === undefined || unless?.includes(value) !== true;
   const same = args.filter(({ word }) => word === name);
   const read = reading === 'whole' ? [] : args.filter(({ word }) => isReadAs(name, word)).slice(0, 1);
-  return (same.length > 0 ? same : read).filter(isMeant).map((one) => finding(one, name));
+  return (same.length > 0 ? same : read).filter(isForbidden).map((one) => finding(one, name));
 }
 
 /** Whether argparse may read `name` as `word`: as its beginning, or as one of several letters after one dash. */
@@ -118,7 +118,7 @@ export function sameLibraries(
   };
 }
 
-const isMade = (tree: KeptTree, name: string, digest: string): boolean =>
+const isMade = (tree: ObservedTree, name: string, digest: string): boolean =>
   tree.kind === 'runtime' && tree.name === name && tree.digest === digest && tree.state === 'intact';
 
 /** The differing libraries by name; `packages` only if no single library differs. */

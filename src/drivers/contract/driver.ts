@@ -1,11 +1,11 @@
 import type { DriverKeys } from '../../desired/rules/rule.ts';
 import type { Severity } from '../../diagnostics/code-entry.ts';
-import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
+import type { GeneralCode } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
 import type { Digest, Json } from '../../model/digest.ts';
 import type { GoldenCheck, StartDialogue, StopDialogue } from '../../model/endpoint-calls.ts';
 import type { ForeignDaemon } from '../../model/facts/daemons.ts';
-import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { ObservedTree } from '../../model/facts/fact-values.ts';
 import type { RankNeed } from '../../model/fit.ts';
 import type { Cancellation, RuntimeApi } from '../../model/gateway.ts';
 import type { Known } from '../../model/known.ts';
@@ -60,7 +60,7 @@ export interface Asking {
 export type Talk =
   | Asking
   | { readonly kind: 'done'; readonly note: string }
-  | { readonly kind: 'failed'; readonly code: DiagnosticCode; readonly reason: string; readonly hint?: Prose };
+  | { readonly kind: 'failed'; readonly code: GeneralCode; readonly reason: string; readonly hint?: Prose };
 
 /**
  * One value per pair of ranks: row r, column c contains the value of rank r towards rank c; null on the diagonal and
@@ -200,7 +200,6 @@ export type FailureAction =
   | 'reboot'
   | 'report';
 
-/** A known message in a log. */
 export interface FailureSignature {
   /** Unique within its driver: `rtr-errno-22`. */
   readonly id: string;
@@ -328,7 +327,7 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
  * A Mac's facts for checks. They are passed in as values, because facts are defined in a higher layer than the drivers.
  */
 export interface CheckedMac {
-  readonly trees: Known<readonly KeptTree[]>;
+  readonly trees: Known<readonly ObservedTree[]>;
   readonly foreignDaemons: Known<readonly ForeignDaemon[]>;
   readonly firewall: Known<'off' | 'on' | 'blocks-all'>;
   /** The version of macOS, such as `27.0`. */
@@ -356,7 +355,7 @@ export interface PlacementCheck<R extends DesiredRuntime = DesiredRuntime> {
 
 /** A finding about a placement before its start. An error prevents the start; other severities are only reported. */
 export interface PlacementFinding {
-  readonly code: DiagnosticCode;
+  readonly code: GeneralCode;
   readonly severity: Severity;
   /** Full sentences. */
   readonly detail: string;

@@ -16,7 +16,7 @@ const gatewayBytes = gibibyte / 2;
 const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibibyte, (budgetBytes ?? 0) / 50);
 
 /** The settings of a placement that affect memory. */
-export interface FitWish
+export interface FitSettings
   extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel' | 'args' | 'env' | 'publication'> {
   readonly shape: ModelShape;
   /** The shape of the drafter; absent if there is none. */
@@ -38,68 +38,76 @@ export interface Held {
 /** A runtime's differences from the default memory use. */
 export interface DriverMemory {
   /** Weights and cache of each rank; absent: equal parts of tensors, or equal numbers of layers. */
-  held?(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[];
+  held?(settings: FitSettings, rooms: readonly RankRoom[]): readonly Held[];
   /** Bytes that a rank may keep for earlier prompts. */
   promptCacheBytes?(rank: number): number;
   /** Additional bytes that a rank needs while it loads the model. */
-  loadingBytes?(wish: FitWish, ranks: number): number;
+  loadingBytes?(settings: FitSettings, ranks: number): number;
 }
 
 /** Memory needs in rank order; `rooms` are the nodes of the ranks. */
-export function rankNeeds(wish: FitWish, rooms: readonly RankRoom[], driver: DriverMemory = {}): readonly RankNeed[] {
-  const held = driver.held?.(wish, rooms) ?? heldByRole(wish, rooms);
+export function rankNeeds(
+  settings: FitSettings,
+  rooms: readonly RankRoom[],
+  driver: DriverMemory = {},
+): readonly RankNeed[] {
+  const held = driver.held?.(settings, rooms) ?? heldByRole(settings, rooms);
   return rooms.map(({ budgetBytes }, rank) => {
     const { weights, cache } = held[rank] ?? { weights: 0, cache: 0 };
     const compute = computeBytes(budgetBytes);
     const promptCache = driver.promptCacheBytes?.(rank) ?? 0;
-    const loading = driver.loadingBytes?.(wish, rooms.length) ?? 0;
-    const process = processBytes + (wish.publication === undefined || rank > 0 ? 0 : gatewayBytes);
+    const loading = driver.loadingBytes?.(settings, rooms.length) ?? 0;
+    const process = processBytes + (settings.publication === undefined || rank > 0 ? 0 : gatewayBytes);
     const total = weights + process + Math.max(loading, cache + compute + promptCache);
     return { weights, cache, compute, promptCache, loading, process, total };
   });
 }
 
 /** The whole model for ranks with a role, and a part of it for every other rank. */
-function heldByRole(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[] {
-  const isWhole = (rank: number): boolean => wish.wholeRanks?.includes(rank) === true;
+function heldByRole(settings: FitSettings, rooms: readonly RankRoom[]): readonly Held[] {
+  const isWhole = (rank: number): boolean => settings.wholeRanks?.includes(rank) === true;
   const parts = [
     ...heldInParts(
-      wish,
+      settings,
       rooms.filter((_, rank) => !isWhole(rank)),
       'number',
     ),
   ];
-  const whole = layersHeld(wish, wish.shape.layers);
+  const whole = layersHeld(settings, settings.shape.layers);
   return rooms.map((_, rank) => (isWhole(rank) ? whole : (parts.shift() ?? whole)));
 }
 
 /** Splits tensors into equal parts, or whole layers by equal numbers or by the nodes' memory. */
-export function heldInParts(wish: FitWish, rooms: readonly RankRoom[], layersBy: 'number' | 'memory'): readonly Held[] {
-  const { sharding, shape } = wish;
+export function heldInParts(
+  settings: FitSettings,
+  rooms: readonly RankRoom[],
+  layersBy: 'number' | 'memory',
+): readonly Held[] {
+  const { sharding, shape } = settings;
   const ranks = rooms.length;
-  if (ranks === 1 || sharding === undefined) return rooms.map(() => layersHeld(wish, shape.layers));
-  if (sharding === 'tensor') return rooms.map(() => tensorHeld(wish, ranks));
-  return pipelineLayers(wish, rooms, layersBy).map((layers) => layersHeld(wish, layers));
+  if (ranks === 1 || sharding === undefined) return rooms.map(() => layersHeld(settings, shape.layers));
+  if (sharding === 'tensor') return rooms.map(() => tensorHeld(settings, ranks));
+  return pipelineLayers(settings, rooms, layersBy).map((layers) => layersHeld(settings, layers));
 }
 
 /** The file's shares, or equal ones. */
-export const sharesOf = ({ shares }: Pick<FitWish, 'shares'>, ranks: number): readonly number[] =>
+export const sharesOf = ({ shares }: Pick<FitSettings, 'shares'>, ranks: number): readonly number[] =>
   shares ?? Array.from({ length: ranks }, () => 1);
 
 /** The bytes besides the layers: every pipeline rank has the embedding and the output matrix. */
 const besideLayers = ({ embeddingBytes, outputBytes, otherBytes }: ModelShape): number =>
   embeddingBytes + outputBytes + otherBytes;
 
-const layersHeld = (wish: FitWish, layers: readonly LayerShape[]): Held => ({
-  weights: layers.reduce((sum, { bytes }) => sum + bytes, besideLayers(wish.shape)),
-  cache: (cacheBytesOf(layers, wish.contextTokens) + wish.shape.stateBytes) * wish.parallel,
+const layersHeld = (settings: FitSettings, layers: readonly LayerShape[]): Held => ({
+  weights: layers.reduce((sum, { bytes }) => sum + bytes, besideLayers(settings.shape)),
+  cache: (cacheBytesOf(layers, settings.contextTokens) + settings.shape.stateBytes) * settings.parallel,
 });
 
 /**
  * The split of tensors: every rank has the whole latent cache of MLA, and all key-value heads if they do not divide.
  */
-function tensorHeld(wish: FitWish, ranks: number): Held {
-  const { shape, contextTokens, parallel } = wish;
+function tensorHeld(settings: FitSettings, ranks: number): Held {
+  const { shape, contextTokens, parallel } = settings;
   const isDivided = shape.attention.kind === 'gqa' && shape.kvHeads % ranks === 0;
   const cache = (cacheBytesOf(shape.layers, contextTokens) / (isDivided ? ranks : 1) + shape.stateBytes) * parallel;
   const weights = shape.layers.reduce(
@@ -114,7 +122,7 @@ function tensorHeld(wish: FitWish, ranks: number): Held {
  * get one more layer.
  */
 function pipelineLayers(
-  { shape }: FitWish,
+  { shape }: FitSettings,
   rooms: readonly RankRoom[],
   layersBy: 'number' | 'memory',
 ): readonly (readonly LayerShape[])[] {

@@ -5,6 +5,7 @@ import { isBelow } from '../../desired/version-range.ts';
 import type { DesiredModel, DesiredPlacement } from '../../model/desired.ts';
 import type { ExoGracefulShutdown, ExoPlacement, StartDialogue } from '../../model/endpoint-calls.ts';
 import { seenValue } from '../../model/known.ts';
+import { totalBytes } from '../../model/model-bytes.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
 import { everyNodeText, type NodeName } from '../../model/node.ts';
 import { type CabledFleet, endTowards, linksBetween } from '../contract/addresses.ts';
@@ -61,7 +62,7 @@ function indexed({ model: { name, files } }: Check): readonly PlacementFinding[]
 function split({ placement, runtime: { version }, model: { repository, shape } }: Check): readonly PlacementFinding[] {
   const { sharding, nodes } = placement;
   if (repository === undefined || sharding === undefined || nodes.length === 1) return [];
-  const { problems, doubts } = refusedSplit({ repository, version, sharding, classes: shape?.classes });
+  const { problems, doubts } = refusedSplit({ repository, version }, sharding, shape?.classes);
   return [
     ...problems.map((detail) => refused('exo/cannot-split', detail)),
     // Without a shape, the reason why it is unknown is reported elsewhere.
@@ -117,8 +118,8 @@ const exoDaemon = 'io.exo.networksetup';
 
 /** exo's network daemon removes the cable addresses every 30 minutes. @see exo issues 1158, 2007 and 2067 */
 function left({ nodes, fleet }: Check): readonly PlacementFinding[] {
-  const wish = fleet.thunderbolt.foreignDaemons;
-  if (wish === 'stop' || wish === 'remove') return [];
+  const desired = fleet.thunderbolt.foreignDaemons;
+  if (desired === 'stop' || desired === 'remove') return [];
   return nodes.flatMap(({ node, mac }) => {
     const seen = seenValue(mac?.foreignDaemons);
     if (seen?.some(({ label, isLoaded }) => label === exoDaemon && isLoaded) !== true) return [];
@@ -209,23 +210,19 @@ function judgeSplit(split: RankSplit): SplitJudgement {
     undividedByExo(shape, size).map((what) => `exo cannot split it: ${what}.`),
   );
   if (repository === undefined || size === 1) return divided;
-  const { problems, doubts } = refusedSplit({ repository, version, sharding, classes: shape.classes });
+  const { problems, doubts } = refusedSplit({ repository, version }, sharding, shape.classes);
   return { problems: [...problems, ...divided.problems], doubts: [...doubts, ...divided.doubts] };
 }
 
-/** The reasons why exo would reject a split that the model's dimensions allow, and the doubts about it. */
-function refusedSplit({
-  repository,
-  version,
-  sharding,
-  classes,
-}: {
-  readonly repository: string;
-  readonly version: string;
-  readonly sharding: 'tensor' | 'pipeline';
-  /** `architectures` of its `config.json`; undefined if unread. */
-  readonly classes: readonly string[] | undefined;
-}): SplitJudgement {
+/**
+ * The reasons why exo would reject a split that the model's dimensions allow, and the doubts about it.
+ * @param classes `architectures` of its `config.json`; undefined if unread
+ */
+function refusedSplit(
+  { repository, version }: { readonly repository: string; readonly version: string },
+  sharding: 'tensor' | 'pipeline',
+  classes: readonly string[] | undefined,
+): SplitJudgement {
   const refuse = (...problems: readonly string[]): SplitJudgement => ({ problems, doubts: [] });
   const doubt = (reason: string): SplitJudgement => ({ problems: [], doubts: [reason] });
   const card = exoCard(repository, version);
@@ -261,23 +258,23 @@ const pollMs = 500;
  * A number of polls instead of a time, because a poll takes as long as the connection to the node. The step limits
  * their total time.
  */
-const looksAtLeave = leaveMs / pollMs;
-const unaskedLooks = 10;
+const leavePolls = leaveMs / pollMs;
+const unaskedPolls = 10;
 
 /**
  * Makes exo stop its runners before its processes are stopped. When an instance is deleted, its runners leave their
  * collective cleanly. A runner killed inside a collective can keep its GPU busy until the Mac restarts (issue 1137). If
  * exo does not answer, this does not wait.
  */
-export const leaveExo = (call: ExoGracefulShutdown): Talk => ({ ...firstLook(call, unaskedLooks), afterMs: 0 });
+export const leaveExo = (call: ExoGracefulShutdown): Talk => ({ ...firstPoll(call, unaskedPolls), afterMs: 0 });
 
-const firstLook = (call: ExoGracefulShutdown, looksLeft: number): Asking =>
+const firstPoll = (call: ExoGracefulShutdown, pollsLeft: number): Asking =>
   askState(call, 'reading its placements', ({ status, isUnasked, isRefused }, state) => {
-    if (isUnasked) return looksLeft > 1 ? firstLook(call, looksLeft - 1) : cut('no request reached its API');
+    if (isUnasked) return pollsLeft > 1 ? firstPoll(call, pollsLeft - 1) : cut('no request reached its API');
     if (isRefused) return { kind: 'done', note: 'its API is not running' };
     if (state === undefined) return cut(status === 0 ? 'its API does not answer' : `its API returned status ${status}`);
     if (state.instances.length === 0) return { kind: 'done', note: 'exo had no placement' };
-    return takeAway(call, state.instances, { instances: state.instances, looksLeft: looksAtLeave });
+    return takeAway(call, state.instances, { instances: state.instances, pollsLeft: leavePolls });
   });
 
 /** Ends the dialogue with the reason why the processes are stopped without a graceful shutdown. */
@@ -285,7 +282,7 @@ const cut = (reason: string): Talk => ({ kind: 'failed', code: 'exo/no-graceful-
 
 interface Leaving {
   readonly instances: readonly ExoInstance[];
-  readonly looksLeft: number;
+  readonly pollsLeft: number;
 }
 
 const askState = (
@@ -317,8 +314,8 @@ function awaitEnd(call: ExoGracefulShutdown, leaving: Leaving, last: string): Ta
   return askState(call, last, ({ status }, state) => {
     const now = state === undefined ? `its state cannot be read (status ${status})` : leftOf(leaving, state);
     if (now === '') return { kind: 'done', note: 'its runners stopped' };
-    const looksLeft = leaving.looksLeft - 1;
-    return looksLeft > 0 ? awaitEnd(call, { ...leaving, looksLeft }, now) : cut(now);
+    const pollsLeft = leaving.pollsLeft - 1;
+    return pollsLeft > 0 ? awaitEnd(call, { ...leaving, pollsLeft }, now) : cut(now);
   });
 }
 
@@ -341,9 +338,7 @@ function leftOf({ instances }: Leaving, state: ExoState): string {
 export function dialogue(placement: DesiredPlacement, model: DesiredModel, fleet: CabledFleet): StartDialogue {
   const { nodes, sharding, transport } = placement;
   const isOne = nodes.length === 1;
-  const bytes = model.files
-    .filter(({ path }) => path.endsWith('.safetensors'))
-    .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const bytes = totalBytes(model.files.filter(({ path }) => path.endsWith('.safetensors')));
   return {
     name: 'exo-place',
     args: {
@@ -390,7 +385,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   id: 'exo',
   keys,
   configure,
-  memory: { held: (wish, rooms) => heldInParts(wish, rooms, 'memory') },
+  memory: { held: (settings, rooms) => heldInParts(settings, rooms, 'memory') },
   programs: ({ program }) => [program],
   // `usage` comes with the last token and counts every token from mlx; a canceled answer has none.
   // @see exo at b5375f8, worker/engines/mlx/generator/batch_generate.py:365 and generate.py:720; v1.0.71 alike

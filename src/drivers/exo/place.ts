@@ -36,28 +36,28 @@ const leaveMs = 30_000;
  * one preview that matches the file, and waits until its runners are ready. exo forgets all this when it stops, so
  * every start does it again.
  */
-export const placeOnExo = (wish: ExoPlacement): Talk => askIdentity(wish, [], 0);
+export const placeOnExo = (desired: ExoPlacement): Talk => askIdentity(desired, [], 0);
 
-function askIdentity(wish: ExoPlacement, ids: readonly string[], sinceMs: number): Talk {
-  const node = wish.nodes[ids.length];
-  if (node === undefined) return awaitTopology({ wish, ids }, sinceMs);
+function askIdentity(desired: ExoPlacement, ids: readonly string[], sinceMs: number): Talk {
+  const node = desired.nodes[ids.length];
+  if (node === undefined) return awaitTopology({ desired, ids }, sinceMs);
   return {
     kind: 'ask',
-    request: { node, method: 'GET', port: wish.port, path: '/node_id' },
+    request: { node, method: 'GET', port: desired.port, path: '/node_id' },
     afterMs: pollMs,
     about: `reading the exo id of ${node}`,
     hear: ({ status, body, atMs }) => {
       const id = status === 200 ? parseNodeId(body) : undefined;
-      if (id === undefined && atMs - sinceMs < identifyMs) return askIdentity(wish, ids, sinceMs);
+      if (id === undefined && atMs - sinceMs < identifyMs) return askIdentity(desired, ids, sinceMs);
       if (id === undefined) {
         const reason = status === 0 ? 'its API does not answer' : `its API returned status ${status}`;
         return failed('exo/no-identity', `${node}: ${reason}`);
       }
       if (ids.includes(id)) {
-        const reason = `${node} and ${wish.nodes[ids.indexOf(id)] ?? ''} have the same exo id: ${id}`;
+        const reason = `${node} and ${desired.nodes[ids.indexOf(id)] ?? ''} have the same exo id: ${id}`;
         return failed('exo/no-identity', reason);
       }
-      return askIdentity(wish, [...ids, id], atMs);
+      return askIdentity(desired, [...ids, id], atMs);
     },
   };
 }
@@ -66,8 +66,8 @@ const pairsOf = (ids: readonly string[]): readonly (readonly [string, string])[]
   ids.flatMap((from) => ids.filter((to) => to !== from).map((to) => [from, to] as const));
 
 /** The part of the mesh that exo does not see yet, in words; empty if exo sees everything. */
-function missingIn({ topology, measured }: ExoState, { wish, ids }: Placing): string {
-  const name = (id: string): string => wish.nodes[ids.indexOf(id)] ?? id;
+function missingIn({ topology, measured }: ExoState, { desired, ids }: Placing): string {
+  const name = (id: string): string => desired.nodes[ids.indexOf(id)] ?? id;
   const absent = ids.filter((id) => !topology.nodes.includes(id));
   if (absent.length > 0) return `exo does not see ${absent.map(name).join(', ')}`;
   const strangers = topology.nodes.filter((id) => !ids.includes(id));
@@ -76,20 +76,20 @@ function missingIn({ topology, measured }: ExoState, { wish, ids }: Placing): st
   if (unmeasured.length > 0) return `exo has not yet measured the memory of ${unmeasured.map(name).join(', ')}`;
   const oneWay = pairsOf(ids).find(([a, b]) => topology.sockets.has(`${a} ${b}`) && !topology.sockets.has(`${b} ${a}`));
   if (oneWay !== undefined) return `exo sees ${name(oneWay[1])} from ${name(oneWay[0])}, but not the reverse`;
-  if (wish.meta === 'MlxRing') return '';
+  if (desired.meta === 'MlxRing') return '';
   const [pair] = pairsOf(ids).filter(([a, b]) => !topology.rdma.has(`${a} ${b}`));
   return pair === undefined ? '' : `exo sees no RDMA from ${name(pair[0])} to ${name(pair[1])}`;
 }
 
 function awaitTopology(placing: Placing, sinceMs: number): Talk {
-  const look = (missing: string): Asking =>
+  const check = (missing: string): Asking =>
     askState(placing, missing === '' ? 'checking the mesh' : missing, ({ status, atMs }, state) => {
       const now = state === undefined ? `its state cannot be read (status ${status})` : missingIn(state, placing);
       if (now === '' && state !== undefined) return knowModel(placing, state, atMs);
-      if (atMs - sinceMs < topologyMs) return look(now);
+      if (atMs - sinceMs < topologyMs) return check(now);
       return failed('exo/mesh-incomplete', now);
     });
-  return look('');
+  return check('');
 }
 
 /**
@@ -97,7 +97,7 @@ function awaitTopology(placing: Placing, sinceMs: number): Talk {
  * master changes.
  */
 function knowModel(placing: Placing, state: ExoState, sinceMs: number): Talk {
-  const { modelId } = placing.wish;
+  const { modelId } = placing.desired;
   const ask = (afterMs: number, without: string): Asking => ({
     kind: 'ask',
     request: leaderRequest(placing, 'GET', '/models'),
@@ -142,9 +142,9 @@ type Failed = Extract<Talk, { readonly kind: 'failed' }>;
  * placement.
  */
 function clear(placing: Placing, state: ExoState, atMs: number): Talk {
-  const wish = { ...placing.wish, ids: placing.ids };
+  const desired = { ...placing.desired, ids: placing.ids };
   const right = state.instances.find(
-    (instance) => isWished(instance, wish) && ringOffCables(instance, placing.wish, placing.ids) === undefined,
+    (instance) => isDesired(instance, desired) && ringOffCables(instance, placing.desired, placing.ids) === undefined,
   );
   const others = state.instances.filter((instance) => instance !== right);
   // The next phase gets its full time, however long the deletions take.
@@ -159,8 +159,8 @@ function clear(placing: Placing, state: ExoState, atMs: number): Talk {
 
 /** Requests previews. exo returns them for any set of nodes that contains the requested nodes. */
 function askPreviews(placing: Placing, sinceMs: number): Talk {
-  const { wish, ids } = placing;
-  const query = [`model_id=${encodeURIComponent(wish.modelId)}`, ...ids.map((id) => `node_ids=${id}`)].join('&');
+  const { desired, ids } = placing;
+  const query = [`model_id=${encodeURIComponent(desired.modelId)}`, ...ids.map((id) => `node_ids=${id}`)].join('&');
   return {
     kind: 'ask',
     request: leaderRequest(placing, 'GET', `/instance/previews?${query}`),
@@ -168,9 +168,9 @@ function askPreviews(placing: Placing, sinceMs: number): Talk {
     about: "reading exo's placement previews",
     hear: ({ status, body, atMs }) => {
       const previews = status === 200 ? parsePreviews(body) : undefined;
-      const choice = previews && choosePreview(previews, { ...wish, ids });
+      const choice = previews && choosePreview(previews, { ...desired, ids });
       // exo finds the cables gradually. Until then it offers a ring over a different network.
-      const off = choice?.kind === 'chosen' ? ringOffCables(choice.instance, wish, ids) : undefined;
+      const off = choice?.kind === 'chosen' ? ringOffCables(choice.instance, desired, ids) : undefined;
       if (choice?.kind === 'chosen' && off === undefined) return post(placing, choice);
       if (atMs - sinceMs < previewMs) return askPreviews(placing, sinceMs);
       if (off !== undefined) return failed('exo/ring-off-cables', off);
@@ -178,8 +178,8 @@ function askPreviews(placing: Placing, sinceMs: number): Talk {
         choice?.kind === 'none'
           ? choice.reason
           : `its previews cannot be read (status ${status}: ${refusalText(body)})`;
-      const nodes = `${wish.nodes.length} node${wish.nodes.length === 1 ? '' : 's'}`;
-      const reason = `exo offers no ${wish.sharding} over ${wish.meta} on exactly these ${nodes}: ${why}`;
+      const nodes = `${desired.nodes.length} node${desired.nodes.length === 1 ? '' : 's'}`;
+      const reason = `exo offers no ${desired.sharding} over ${desired.meta} on exactly these ${nodes}: ${why}`;
       return failed('exo/placement-refused', reason);
     },
   };
@@ -208,12 +208,11 @@ function post(placing: Placing, chosen: Chosen, tries = 1): Talk {
 }
 
 /** The properties that identify the declared instance. */
-export type InstanceWish = Pick<ExoPlacement, 'modelId' | 'sharding' | 'meta'> & {
+export type DesiredInstance = Pick<ExoPlacement, 'modelId' | 'sharding' | 'meta'> & {
   /** The exo ids of the desired nodes, and of no others. */
   readonly ids: readonly string[];
 };
 
-/** The preview to post, or why there is none. */
 type Choice =
   | { readonly kind: 'chosen'; readonly instance: ExoInstance; readonly verbatim: unknown }
   /** `reason` continues "exo offers no …: ". */
@@ -225,12 +224,12 @@ const isOnExactly = ({ runnerByNode }: ExoInstance, ids: readonly string[]): boo
 };
 
 /** Compares an instance with the declared one by its own tags and nodes only. */
-const isWished = (instance: ExoInstance, wish: InstanceWish): boolean =>
-  instance.modelId === wish.modelId &&
-  instance.tag === `${wish.meta}Instance` &&
-  instance.shardTags.length === wish.ids.length &&
-  instance.shardTags.every((tag) => tag === `${wish.sharding}ShardMetadata`) &&
-  isOnExactly(instance, wish.ids);
+const isDesired = (instance: ExoInstance, desired: DesiredInstance): boolean =>
+  instance.modelId === desired.modelId &&
+  instance.tag === `${desired.meta}Instance` &&
+  instance.shardTags.length === desired.ids.length &&
+  instance.shardTags.every((tag) => tag === `${desired.sharding}ShardMetadata`) &&
+  isOnExactly(instance, desired.ids);
 
 const instanceText = ({ tag, shardTags, runnerByNode }: ExoInstance): string => {
   const nodes = Object.keys(runnerByNode).length;
@@ -241,14 +240,14 @@ const instanceText = ({ tag, shardTags, runnerByNode }: ExoInstance): string => 
  * The preview that matches the declaration. exo also returns other node sets and transports, and its `Tensor` over
  * `MlxJaccl` can be a ring of one node, so labels are ignored.
  */
-export function choosePreview(previews: readonly ExoPreview[], wish: InstanceWish): Choice {
+export function choosePreview(previews: readonly ExoPreview[], desired: DesiredInstance): Choice {
   for (const { instance, verbatim } of previews) {
-    if (instance !== undefined && isWished(instance, wish)) return { kind: 'chosen', instance, verbatim };
+    if (instance !== undefined && isDesired(instance, desired)) return { kind: 'chosen', instance, verbatim };
   }
-  return { kind: 'none', reason: reasonOf(previews, wish) };
+  return { kind: 'none', reason: reasonOf(previews, desired) };
 }
 
-function reasonOf(previews: readonly ExoPreview[], { sharding, meta, ids }: InstanceWish): string {
+function reasonOf(previews: readonly ExoPreview[], { sharding, meta, ids }: DesiredInstance): string {
   if (previews.length === 0) return 'exo returned no previews';
   const labelled = previews.filter((preview) => preview.sharding === sharding && preview.meta === meta);
   const error = labelled.find((preview) => preview.error !== undefined)?.error;
@@ -262,7 +261,7 @@ function reasonOf(previews: readonly ExoPreview[], { sharding, meta, ids }: Inst
 
 /** A placement with exo's node ids in this start. */
 interface Placing {
-  readonly wish: ExoPlacement;
+  readonly desired: ExoPlacement;
   /** In rank order. */
   readonly ids: readonly string[];
 }
@@ -281,7 +280,7 @@ const appearMs = 30_000;
 const loadMs = (bytes: number): number => 60_000 + Math.ceil(bytes / 1_500_000);
 
 const leaderRequest = (
-  { wish: { nodes, port } }: Placing,
+  { desired: { nodes, port } }: Placing,
   method: TalkRequest['method'],
   path: string,
 ): TalkRequest => {
@@ -302,7 +301,6 @@ const askState = (
   hear: (heard) => hear(heard, heard.status === 200 ? parseState(heard.body) : undefined),
 });
 
-/** State of the wait for the runners. */
 interface Watch {
   readonly instance: ExoInstance;
   /** Whether the instance was in the state. */
@@ -335,7 +333,7 @@ function watch(placing: Placing, before: Watch): Asking {
     const instance = state.instances.find(({ id }) => id === seen.instance.id);
     if (instance === undefined) return absent(placing, seen, { heard, state });
     const download = state.failedDownloads.find(
-      ({ node, modelId }) => modelId === placing.wish.modelId && placing.ids.includes(node),
+      ({ node, modelId }) => modelId === placing.desired.modelId && placing.ids.includes(node),
     );
     if (download !== undefined) {
       const reason = `${nodeOf(placing, download.node)} is missing files from the model: ${download.message}`;
@@ -345,7 +343,7 @@ function watch(placing: Placing, before: Watch): Asking {
   });
 }
 
-interface Look {
+interface StateAnswer {
   readonly heard: Heard;
   readonly state: ExoState;
 }
@@ -359,7 +357,7 @@ function silent(placing: Placing, seen: Watch, { status, atMs }: Heard): Talk {
   return withdraw(placing, seen.instance, failed('exo/stuck', reason));
 }
 
-function absent(placing: Placing, seen: Watch, { heard: { atMs }, state }: Look): Talk {
+function absent(placing: Placing, seen: Watch, { heard: { atMs }, state }: StateAnswer): Talk {
   const gone = placing.ids.filter((id) => !state.topology.nodes.includes(id)).map((id) => nodeOf(placing, id));
   const isNewSession = state.eventIndex < seen.eventIndex;
   if (seen.isSeen && (isNewSession || gone.length > 0)) {
@@ -372,10 +370,10 @@ function absent(placing: Placing, seen: Watch, { heard: { atMs }, state }: Look)
   return failed('exo/placement-refused', reason);
 }
 
-function judge(placing: Placing, seen: Watch, { heard: { atMs }, state }: Look): Talk {
+function judge(placing: Placing, seen: Watch, { heard: { atMs }, state }: StateAnswer): Talk {
   const progress = progressOf(seen.instance, state.runners);
   if (progress.kind === 'ready')
-    return { kind: 'done', note: readyNote(placing, state) + unknownWays(seen.instance, placing.wish, placing.ids) };
+    return { kind: 'done', note: readyNote(placing, state) + unknownWays(seen.instance, placing.desired, placing.ids) };
   if (progress.kind === 'failed') return failing(placing, seen, { message: progress.message, atMs });
   if (progress.text !== seen.last) return watch(placing, { ...seen, last: progress.text, sinceMs: atMs });
   const limit = limitOf(progress, placing);
@@ -392,8 +390,8 @@ const words: Readonly<Record<Waiting['kind'], string>> = {
   warming: 'the model was warming up',
 };
 
-const limitOf = ({ kind }: Waiting, { wish }: Placing): number =>
-  ({ connecting: connectMs, loading: loadMs(wish.bytesPerNode), warming: warmUpMs })[kind];
+const limitOf = ({ kind }: Waiting, { desired }: Placing): number =>
+  ({ connecting: connectMs, loading: loadMs(desired.bytesPerNode), warming: warmUpMs })[kind];
 
 /**
  * exo restarts failed runners five times, and then deletes the instance. A known failure is not retried, because it
@@ -434,11 +432,11 @@ function takeAway(placing: Placing, { id }: ExoInstance, about: string, next: (a
   };
 }
 
-const nodeOf = ({ wish, ids }: Placing, id: string): string => wish.nodes[ids.indexOf(id)] ?? id;
+const nodeOf = ({ desired, ids }: Placing, id: string): string => desired.nodes[ids.indexOf(id)] ?? id;
 
-function readyNote({ wish, ids }: Placing, { identities }: ExoState): string {
+function readyNote({ desired, ids }: Placing, { identities }: ExoState): string {
   const ghosts = identities.filter((id) => !ids.includes(id)).length;
-  const made = `${wish.sharding} over ${wish.meta} on ${wish.nodes.length} node${wish.nodes.length === 1 ? '' : 's'}`;
+  const made = `${desired.sharding} over ${desired.meta} on ${desired.nodes.length} node${desired.nodes.length === 1 ? '' : 's'}`;
   return ghosts === 0 ? made : `${made}; exo still lists ${ghosts} former node${ghosts === 1 ? '' : 's'}`;
 }
 

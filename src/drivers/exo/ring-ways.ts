@@ -33,18 +33,22 @@ function waysOf(
  *
  * @see exo: find_ip_prioritised and get_mlx_ring_hosts_by_node in master/placement_utils.py
  */
-export function ringOffCables(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string | undefined {
-  const off = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'off');
+export function ringOffCables(
+  instance: ExoInstance,
+  desired: ExoPlacement,
+  ids: readonly string[],
+): string | undefined {
+  const off = waysOf(instance, desired, ids).filter(({ verdict }) => verdict === 'off');
   if (off.length === 0) return undefined;
   const ways = off.map(({ text, cabled }) => `${text} instead of over the cable (${cabled.join(', ')})`);
   return `its ring connects ${ways.join(', ')}`;
 }
 
 /** Describes the connections of a TCP ring that may or may not use a cable. */
-export function unknownWays(instance: ExoInstance, wish: ExoPlacement, ids: readonly string[]): string {
-  if (wish.cables === undefined) return '';
+export function unknownWays(instance: ExoInstance, desired: ExoPlacement, ids: readonly string[]): string {
+  if (desired.cables === undefined) return '';
   const isRing = instance.tag === 'MlxRingInstance' && Object.keys(instance.runnerByNode).length > 1;
   if (isRing && instance.ring.length === 0) return '; unknown whether its ring uses the cables';
-  const found = waysOf(instance, wish, ids).filter(({ verdict }) => verdict === 'unknown');
+  const found = waysOf(instance, desired, ids).filter(({ verdict }) => verdict === 'unknown');
   return found.length === 0 ? '' : `; unknown whether these use a cable: ${found.map(({ text }) => text).join(', ')}`;
 }

@@ -24,14 +24,13 @@ export const keys: DriverKeys<ExoRuntime> = {
   ofVersion: ({ version, program }) => (isText(version) && isProgram(program) ? keysAt(version, program) : undefined),
 };
 
-const keysAt = (version: string, program: string) =>
-  ({ driver: 'exo', version, dialect: dialectOf(version), program }) as const;
-
 /**
- * The dialect of a version: the release 1.0.71 is the newest one with libp2p, and nodes of different dialects never
+ * The keys of a version with its dialect: the release 1.0.71 is the newest one with libp2p, and nodes of different dialects never
  * meet. The schema requires a version to begin with three numbers.
  *
  * @see exo: dialects
  */
-const dialectOf = (version: string): ExoRuntime['dialect'] =>
-  isBelow(newestExo.release, version) ? 'main' : newestExo.release;
+const keysAt = (version: string, program: string) => {
+  const dialect = isBelow(newestExo.release, version) ? 'main' : newestExo.release;
+  return { driver: 'exo', version, dialect, program } as const;
+};

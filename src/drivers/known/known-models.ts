@@ -23,7 +23,7 @@ const named: ReadonlyMap<string, NamedModel> = new Map(
       [build.repository, withoutOwner(build.repository)].map((name) => [name, { model, build }] as const),
     );
     const names = [model.name, ...(model.aliases ?? [])].map((name) => [name, usual] as const);
-    return [...repositories, ...names].map(([name, meant]) => [plainName(name), meant] as const);
+    return [...repositories, ...names].map(([name, found]) => [plainName(name), found] as const);
   }),
 );
 

@@ -1,3 +1,4 @@
+import { given } from '../../model/given.ts';
 import {
   deepSeekV3,
   deepSeekV4,
@@ -47,6 +48,28 @@ export interface KnownModel {
 }
 
 const hub = (repository: string): string => `https://huggingface.co/${repository}`;
+
+const wordsOf = (name: string): readonly string[] =>
+  name
+    .toLowerCase()
+    .split('-')
+    .filter((word) => !/^a\d+b$/.test(word));
+
+/** A model on Hugging Face. Its words are usually those of the name without the active parameters. */
+function onHub(
+  repository: string,
+  {
+    name = repository.replace(/^.*\//, ''),
+    aliases,
+    words = wordsOf(name),
+    type,
+    parameters,
+    ...more
+  }: Omit<KnownModel, 'name' | 'words' | 'source'> & Partial<Pick<KnownModel, 'name' | 'words'>>,
+): KnownModel {
+  return { name, ...given({ aliases }), words, ...given({ type }), parameters, source: hub(repository), ...more };
+}
+
 const exoCards = `https://github.com/exo-explore/exo/tree/${exoCommit}/resources/inference_model_cards`;
 /** An older list has sizes that newer cards round. */
 const oldExoCards =
@@ -80,56 +103,42 @@ export const knownModels: readonly KnownModel[] = [
     source: 'https://github.com/ml-explore/mlx-lm/pull/1626',
     llamaCpp: 'none',
   },
-  {
-    name: 'Kimi-K2.7-Code',
+  onHub('moonshotai/Kimi-K2.7-Code', {
     words: ['kimi', 'k2.7'],
     type: 'kimi_k25',
     parameters: ['1T', '32B'],
-    source: hub('moonshotai/Kimi-K2.7-Code'),
     config: kimi,
     builds: [build('moonshotai/Kimi-K2.7-Code', 595_204_986_173)],
-  },
-  {
-    name: 'Kimi-K2.6',
-    words: ['kimi', 'k2.6'],
+  }),
+  onHub('moonshotai/Kimi-K2.6', {
     type: 'kimi_k25',
     parameters: ['1T', '32B'],
-    source: hub('moonshotai/Kimi-K2.6'),
     config: kimi,
     builds: [
       build('moonshotai/Kimi-K2.6', 595_148_192_736),
       build('mlx-community/Kimi-K2.6-mlx-DQ3_K_M-q8', 470_628_683_776, bits(3)),
     ],
     others: 'LM Studio',
-  },
-  {
-    name: 'Kimi-K2.5',
-    words: ['kimi', 'k2.5'],
+  }),
+  onHub('moonshotai/Kimi-K2.5', {
     type: 'kimi_k25',
     parameters: ['1T', '32B'],
-    source: hub('moonshotai/Kimi-K2.5'),
     config: kimi,
     builds: [rounded('mlx-community/Kimi-K2.5', 617, bits(4, 32))],
-  },
-  {
-    name: 'Kimi-K2-Thinking',
+  }),
+  onHub('moonshotai/Kimi-K2-Thinking', {
     aliases: ['Kimi-K2'],
-    words: ['kimi', 'k2', 'thinking'],
     type: 'kimi_k2',
     parameters: ['1T', '32B'],
-    source: hub('moonshotai/Kimi-K2-Thinking'),
     config: kimi,
     builds: [rounded('mlx-community/Kimi-K2-Thinking', 658, bits(4, 32))],
-  },
-  {
-    name: 'Kimi-K2-Instruct',
-    words: ['kimi', 'k2', 'instruct'],
+  }),
+  onHub('moonshotai/Kimi-K2-Instruct', {
     type: 'kimi_k2',
     parameters: ['1T', '32B'],
-    source: hub('moonshotai/Kimi-K2-Instruct'),
     config: { ...kimi, max_position_embeddings: 131_072 },
     builds: [build('mlx-community/Kimi-K2-Instruct-4bit', 577_597_603_840, bits(4), oldExoCards)],
-  },
+  }),
   {
     name: 'DeepSeek-V4.1-Flash',
     words: ['deepseek', 'v4.1', 'flash'],
@@ -138,12 +147,9 @@ export const knownModels: readonly KnownModel[] = [
     source: ds4Pull,
     others: 'ds4, oMLX',
   },
-  {
-    name: 'DeepSeek-V4-Flash',
-    words: ['deepseek', 'v4', 'flash'],
+  onHub('deepseek-ai/DeepSeek-V4-Flash', {
     type: 'deepseek_v4',
     parameters: ['284B', '13B'],
-    source: hub('deepseek-ai/DeepSeek-V4-Flash'),
     config: {
       ...deepSeekV4,
       num_hidden_layers: 43,
@@ -155,50 +161,38 @@ export const knownModels: readonly KnownModel[] = [
     builds: [build('mlx-community/DeepSeek-V4-Flash', 155_095_760_030)],
     others: 'ds4, oMLX',
     llamaCpp: 'layers',
-  },
-  {
-    name: 'DeepSeek-V4-Pro',
-    words: ['deepseek', 'v4', 'pro'],
+  }),
+  onHub('deepseek-ai/DeepSeek-V4-Pro', {
     type: 'deepseek_v4',
     parameters: ['1.6T', '49B'],
-    source: hub('deepseek-ai/DeepSeek-V4-Pro'),
     builds: [build('mlx-community/DeepSeek-V4-Pro', 849_681_803_879)],
-  },
-  {
-    name: 'DeepSeek-V3.2',
-    words: ['deepseek', 'v3.2'],
+  }),
+  onHub('deepseek-ai/DeepSeek-V3.2', {
     type: 'deepseek_v32',
     parameters: ['685B', '37B'],
-    source: hub('deepseek-ai/DeepSeek-V3.2'),
     config: { ...deepSeekV3, architectures: ['DeepseekV32ForCausalLM'] },
     builds: [
       build('mlx-community/DeepSeek-V3.2-4bit', 378_086_226_621, bits(4)),
       build('mlx-community/DeepSeek-V3.2-8bit', 755_957_120_916, bits(8)),
     ],
-  },
-  {
-    name: 'DeepSeek-V3.1',
-    words: ['deepseek', 'v3.1'],
+  }),
+  onHub('deepseek-ai/DeepSeek-V3.1', {
     type: 'deepseek_v3',
     parameters: ['671B', '37B'],
-    source: hub('deepseek-ai/DeepSeek-V3.1'),
     config: deepSeekV3,
     builds: [
       rounded('mlx-community/DeepSeek-V3.1-4bit', 378, bits(4)),
       rounded('mlx-community/DeepSeek-V3.1-8bit', 713, bits(8)),
     ],
     llamaCpp: 'layers',
-  },
-  {
-    name: 'DeepSeek-R1',
-    words: ['deepseek', 'r1'],
+  }),
+  onHub('deepseek-ai/DeepSeek-R1', {
     type: 'deepseek_v3',
     parameters: ['671B', '37B'],
-    source: hub('deepseek-ai/DeepSeek-R1'),
     config: deepSeekV3,
     builds: [build('mlx-community/DeepSeek-R1-0528-8bit', 754_998_771_712, bits(8), oldExoCards)],
     llamaCpp: 'layers',
-  },
+  }),
   {
     name: 'GLM-5.3-Flash',
     words: ['glm', '5.3', 'flash'],
@@ -207,36 +201,27 @@ export const knownModels: readonly KnownModel[] = [
     source: ds4Pull,
     others: 'ds4, oMLX',
   },
-  {
-    name: 'GLM-5.1',
-    words: ['glm', '5.1'],
+  onHub('zai-org/GLM-5.1', {
     type: 'glm_moe_dsa',
     parameters: ['744B', '40B'],
-    source: hub('zai-org/GLM-5.1'),
     config: glm5,
     builds: [
       build('mlx-community/GLM-5.1-MXFP4-Q8', 405_480_321_024, bits(4, 32)),
       build('mlx-community/GLM-5.1-DQ4plus-q8', 465_173_655_552, bits(4)),
     ],
-  },
-  {
-    name: 'GLM-5',
-    words: ['glm', '5'],
+  }),
+  onHub('zai-org/GLM-5', {
     type: 'glm_moe_dsa',
     parameters: ['744B', '40B'],
-    source: hub('zai-org/GLM-5'),
     config: glm5,
     builds: [
       build('mlx-community/GLM-5-8bit-MXFP8', 790_517_400_864, bits(8, 32)),
       build('mlx-community/GLM-5-MXFP4-Q8', 405_478_939_008, bits(4, 32)),
     ],
-  },
-  {
-    name: 'GLM-4.7',
-    words: ['glm', '4.7'],
+  }),
+  onHub('zai-org/GLM-4.7', {
     type: 'glm4_moe',
     parameters: ['355B', '32B'],
-    source: hub('zai-org/GLM-4.7'),
     config: {
       architectures: ['Glm4MoeForCausalLM'],
       num_hidden_layers: 92,
@@ -254,7 +239,7 @@ export const knownModels: readonly KnownModel[] = [
       build('mlx-community/GLM-4.7-4bit', 198_556_925_568, bits(4)),
       build('mlx-community/GLM-4.7-8bit-gs32', 396_963_397_248, bits(8, 32)),
     ],
-  },
+  }),
   {
     name: 'Qwen3.8-Flash-Next',
     words: ['qwen3.8', 'flash', 'next'],
@@ -263,48 +248,37 @@ export const knownModels: readonly KnownModel[] = [
     source: 'https://github.com/ml-explore/mlx-lm',
     others: 'ds4, oMLX',
   },
-  {
-    name: 'Qwen3.6-27B',
-    words: ['qwen3.6', '27b'],
+  onHub('Qwen/Qwen3.6-27B', {
     type: 'qwen3_5',
     parameters: ['27B'],
-    source: hub('Qwen/Qwen3.6-27B'),
     config: qwen27,
     builds: [
       build('mlx-community/Qwen3.6-27B-4bit', 16_054_262_240, bits(4)),
       build('mlx-community/Qwen3.6-27B-8bit', 29_500_938_720, bits(8)),
     ],
-  },
-  {
-    name: 'Qwen3.5-397B-A17B',
-    words: ['qwen3.5', '397b'],
+  }),
+  onHub('Qwen/Qwen3.5-397B-A17B', {
     type: 'qwen3_5_moe',
     parameters: ['397B', '17B'],
-    source: hub('Qwen/Qwen3.5-397B-A17B'),
     config: { ...qwen35Moe, num_hidden_layers: 60, hidden_size: 4_096, num_experts: 512 },
     builds: [
       build('mlx-community/Qwen3.5-397B-A17B-4bit', 223_860_768_352, bits(4)),
       build('mlx-community/Qwen3.5-397B-A17B-8bit', 422_032_580_192, bits(8)),
     ],
-  },
-  {
-    name: 'Qwen3.5-122B-A10B',
-    words: ['qwen3.5', '122b'],
+  }),
+  onHub('Qwen/Qwen3.5-122B-A10B', {
     type: 'qwen3_5_moe',
     parameters: ['122B', '10B'],
-    source: hub('Qwen/Qwen3.5-122B-A10B'),
     config: { ...qwen35Moe, num_hidden_layers: 48, hidden_size: 3_072, num_experts: 256 },
     builds: [
       build('mlx-community/Qwen3.5-122B-A10B-4bit', 69_593_314_272, bits(4)),
       build('mlx-community/Qwen3.5-122B-A10B-8bit', 130_648_036_320, bits(8)),
     ],
-  },
-  {
+  }),
+  onHub('Qwen/Qwen3-Coder-480B-A35B-Instruct', {
     name: 'Qwen3-Coder-480B-A35B',
-    words: ['qwen3', 'coder', '480b'],
     type: 'qwen3_moe',
     parameters: ['480B', '35B'],
-    source: hub('Qwen/Qwen3-Coder-480B-A35B-Instruct'),
     config: {
       ...qwen3Moe,
       num_hidden_layers: 62,
@@ -319,13 +293,10 @@ export const knownModels: readonly KnownModel[] = [
       rounded('mlx-community/Qwen3-Coder-480B-A35B-Instruct-4bit', 270, bits(4)),
       rounded('mlx-community/Qwen3-Coder-480B-A35B-Instruct-8bit', 540, bits(8)),
     ],
-  },
-  {
-    name: 'Qwen3-235B-A22B',
-    words: ['qwen3', '235b'],
+  }),
+  onHub('Qwen/Qwen3-235B-A22B', {
     type: 'qwen3_moe',
     parameters: ['235B', '22B'],
-    source: hub('Qwen/Qwen3-235B-A22B'),
     config: {
       ...qwen3Moe,
       num_hidden_layers: 94,
@@ -341,19 +312,16 @@ export const knownModels: readonly KnownModel[] = [
       rounded('mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit', 250, bits(8)),
     ],
     llamaCpp: 'layers',
-  },
-  {
-    name: 'Qwen3-Coder-Next',
-    words: ['qwen3', 'coder', 'next'],
+  }),
+  onHub('Qwen/Qwen3-Coder-Next', {
     type: 'qwen3_next',
     parameters: ['80B', '3B'],
-    source: hub('Qwen/Qwen3-Coder-Next'),
     config: qwenNext,
     builds: [
       build('mlx-community/Qwen3-Coder-Next-4bit', 45_644_286_500, bits(4)),
       build('mlx-community/Qwen3-Coder-Next-8bit', 89_357_758_772, bits(8)),
     ],
-  },
+  }),
   {
     name: 'MiniMax-M3',
     words: ['minimax', 'm3'],
@@ -362,24 +330,18 @@ export const knownModels: readonly KnownModel[] = [
     source: 'https://github.com/ml-explore/mlx-lm',
     others: 'vMLX',
   },
-  {
-    name: 'MiniMax-M2.7',
-    words: ['minimax', 'm2.7'],
+  onHub('MiniMaxAI/MiniMax-M2.7', {
     type: 'minimax_m2',
     parameters: ['230B', '10B'],
-    source: hub('MiniMaxAI/MiniMax-M2.7'),
     config: miniMax,
     builds: [
       build('mlx-community/MiniMax-M2.7-4bit', 128_682_598_717, bits(4)),
       build('mlx-community/MiniMax-M2.7-8bit', 243_002_680_786, bits(8)),
     ],
-  },
-  {
-    name: 'gpt-oss-120b',
-    words: ['gpt', 'oss', '120b'],
+  }),
+  onHub('openai/gpt-oss-120b', {
     type: 'gpt_oss',
     parameters: ['117B', '5B'],
-    source: hub('openai/gpt-oss-120b'),
     config: {
       architectures: ['GptOssForCausalLM'],
       num_hidden_layers: 36,
@@ -394,13 +356,11 @@ export const knownModels: readonly KnownModel[] = [
     },
     builds: [build('mlx-community/gpt-oss-120b-MXFP4-Q8', 70_652_212_224, bits(4, 32))],
     llamaCpp: 'layers',
-  },
-  {
+  }),
+  onHub('meta-llama/Llama-3.3-70B-Instruct', {
     name: 'Llama-3.3-70B',
-    words: ['llama', '3.3', '70b'],
     type: 'llama',
     parameters: ['70B'],
-    source: hub('meta-llama/Llama-3.3-70B-Instruct'),
     config: {
       architectures: ['LlamaForCausalLM'],
       num_hidden_layers: 80,
@@ -417,27 +377,22 @@ export const knownModels: readonly KnownModel[] = [
       build('mlx-community/Llama-3.3-70B-Instruct-8bit', 77_516_320 * 1_024, bits(8), oldExoCards),
     ],
     llamaCpp: 'layers',
-  },
-  {
+  }),
+  onHub('google/gemma-4-31b-it', {
     name: 'Gemma-4-31B',
-    words: ['gemma', '4', '31b'],
     type: 'gemma4',
     parameters: ['31B'],
-    source: hub('google/gemma-4-31b-it'),
     builds: [
       build('mlx-community/gemma-4-31b-it-4bit', 18_411_755_224, bits(4)),
       build('mlx-community/gemma-4-31b-it-8bit', 33_762_858_712, bits(8)),
     ],
-  },
-  {
-    name: 'Step-3.5-Flash',
-    words: ['step', '3.5', 'flash'],
+  }),
+  onHub('stepfun-ai/Step-3.5-Flash', {
     type: 'step3p5',
     parameters: ['196B', '11B'],
-    source: hub('stepfun-ai/Step-3.5-Flash'),
     builds: [
       build('mlx-community/Step-3.5-Flash-4bit', 114_572_190_076, bits(4)),
       build('mlx-community/Step-3.5-Flash-8Bit', 209_082_699_847, bits(8)),
     ],
-  },
+  }),
 ];

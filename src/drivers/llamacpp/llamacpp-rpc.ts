@@ -34,7 +34,6 @@ function split({ placement }: Check): readonly PlacementFinding[] {
   return [refused('llama/not-by-tensor', `${placement.name} sets sharding: tensor.`)];
 }
 
-/** Checks the files of the model and of its drafter. */
 const file = ({ placement, model, fleet }: Check): readonly PlacementFinding[] =>
   [model, ...fleet.models.filter(({ name }) => name === placement.drafter)].flatMap(ggufFindings);
 

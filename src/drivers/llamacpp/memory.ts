@@ -1,6 +1,6 @@
 import type { DesiredPlacement } from '../../model/desired.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
-import { cacheBytesOf, type DriverMemory, type FitWish, type Held, sharesOf } from '../contract/memory.ts';
+import { cacheBytesOf, type DriverMemory, type FitSettings, type Held, sharesOf } from '../contract/memory.ts';
 
 /** Size of the leader's cache of earlier prompts, in MiB. */
 export const llamaPromptCacheMegabytes = 1_024;
@@ -110,15 +110,15 @@ const drafterFlags: readonly CacheFlag[] = [
 ];
 
 /** Settings of the cache type; `args` take precedence over `env`. */
-type Told = Partial<Pick<DesiredPlacement, 'args' | 'env'>>;
+type CacheSettings = Partial<Pick<DesiredPlacement, 'args' | 'env'>>;
 
 /**
  * Size of llama.cpp's cache relative to f16. If keys and values have different types, the larger one counts for both,
  * because their numbers can differ.
  */
-export const llamaCacheFactor = (told: Told): number => cacheFactor(told, flags);
+export const llamaCacheFactor = (settings: CacheSettings): number => cacheFactor(settings, flags);
 
-function cacheFactor({ args = [], env = {} }: Told, asked: readonly CacheFlag[]): number {
+function cacheFactor({ args = [], env = {} }: CacheSettings, asked: readonly CacheFlag[]): number {
   const sizes = asked.map(({ words, variables }) => {
     const at = args.findLastIndex((arg) => words.has(arg));
     const variable = variables.find((one) => Object.hasOwn(env, one));
@@ -128,22 +128,20 @@ function cacheFactor({ args = [], env = {} }: Told, asked: readonly CacheFlag[])
   return Math.max(...sizes) / usualBytes;
 }
 
-/** What each rank holds of one model. */
-const heldOf = (shape: ModelShape, wish: FitWish, shares: readonly number[], factor: number): readonly Held[] =>
-  llamaBytes(shape, shares, wish.contextTokens).map((own) => ({
+const heldOf = (shape: ModelShape, settings: FitSettings, shares: readonly number[], factor: number): readonly Held[] =>
+  llamaBytes(shape, shares, settings.contextTokens).map((own) => ({
     weights: own.weightBytes + own.embeddingBytes,
-    cache: own.cacheBytes * wish.parallel * factor + shape.stateBytes * wish.parallel,
+    cache: own.cacheBytes * settings.parallel * factor + shape.stateBytes * settings.parallel,
   }));
-
-/** The whole drafter, whose cache has as many tokens as the model's. Its type does not follow that of the model. */
-const drafterHeld = (drafter: ModelShape, wish: FitWish): readonly Held[] =>
-  heldOf(drafter, wish, [1], cacheFactor(wish, drafterFlags));
 
 /** Divides whole layers according to the ranks' shares; the leader also has the drafter. */
 export const memory: DriverMemory = {
-  held: (wish, rooms) => {
-    const [drafter] = wish.drafterShape === undefined ? [] : drafterHeld(wish.drafterShape, wish);
-    const held = heldOf(wish.shape, wish, sharesOf(wish, rooms.length), llamaCacheFactor(wish));
+  held: (settings, rooms) => {
+    const { drafterShape } = settings;
+    // The drafter's cache has as many tokens as the model's, but its type does not follow that of the model.
+    const factor = cacheFactor(settings, drafterFlags);
+    const [drafter] = drafterShape === undefined ? [] : heldOf(drafterShape, settings, [1], factor);
+    const held = heldOf(settings.shape, settings, sharesOf(settings, rooms.length), llamaCacheFactor(settings));
     return held.map(({ weights, cache }, rank) =>
       rank > 0 || drafter === undefined
         ? { weights, cache }

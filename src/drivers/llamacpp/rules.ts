@@ -1,18 +1,16 @@
 import { type Draft, type DraftPlacement, type DraftRuntime, draftLayouts, pointerTo } from '../../desired/draft.ts';
-import type { Finding, Rule } from '../../desired/rules/rule.ts';
+import type { FileFinding, FileRule } from '../../desired/rules/rule.ts';
 import { placementSubject } from '../../model/subject.ts';
 
 /** Rules about drafters. The list of placement keys refuses a drafter for other drivers. */
-export const rules: readonly Rule[] = [severalNodes, ownModel, oldBuild];
-
-const isLlama = ({ driver }: DraftRuntime): boolean => driver?.text === 'llamacpp-rpc';
+export const rules: readonly FileRule[] = [severalNodes, ownModel, oldBuild];
 
 const runtimeOf = ({ runtime }: DraftPlacement, { runtimes }: Draft): DraftRuntime | undefined =>
-  runtimes.find((one) => one.name === runtime?.text && isLlama(one));
+  runtimes.find((one) => one.name === runtime?.text && one.driver?.text === 'llamacpp-rpc');
 
 /** A drafter next to RPC workers has crashed them, so it is only used on a single node. */
-function severalNodes(draft: Draft): readonly Finding[] {
-  return draftLayouts(draft.placements).flatMap((placement): readonly Finding[] => {
+function severalNodes(draft: Draft): readonly FileFinding[] {
+  return draftLayouts(draft.placements).flatMap((placement): readonly FileFinding[] => {
     const { name, drafter, nodes, endpointPointer, pointer, isFallback } = placement;
     if (drafter === undefined || nodes.length < 2 || runtimeOf(placement, draft) === undefined) return [];
     const where = isFallback === true ? `The fallback of ${name}` : name;
@@ -30,8 +28,8 @@ function severalNodes(draft: Draft): readonly Finding[] {
   });
 }
 
-function ownModel(draft: Draft): readonly Finding[] {
-  return draft.placements.flatMap((placement): readonly Finding[] => {
+function ownModel(draft: Draft): readonly FileFinding[] {
+  return draft.placements.flatMap((placement): readonly FileFinding[] => {
     const { name, drafter, model } = placement;
     if (drafter === undefined || drafter.text !== model?.text || runtimeOf(placement, draft) === undefined) return [];
     const detail = `${name} would load ${drafter.text} twice.`;
@@ -45,8 +43,8 @@ function ownModel(draft: Draft): readonly Finding[] {
  */
 const firstBuild = 9_193;
 
-function oldBuild(draft: Draft): readonly Finding[] {
-  return draft.placements.flatMap((placement): readonly Finding[] => {
+function oldBuild(draft: Draft): readonly FileFinding[] {
+  return draft.placements.flatMap((placement): readonly FileFinding[] => {
     const { name, drafter } = placement;
     const version = runtimeOf(placement, draft)?.version;
     const build = /^b([1-9][0-9]{2,5})$/.exec(version?.text ?? '')?.[1];

@@ -2,13 +2,12 @@ import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from '../contract/driver.ts';
 import { macosSignatures } from './macos.ts';
-import { logPatternOf, signaturesOf } from './table.ts';
+import { logPatternOf, signaturesFrom } from './table.ts';
 
 /** Messages of a server and workers that have lost each other. */
-const ofTheMesh = signaturesOf({
+const ofTheMesh = signaturesFrom('ggml/src/ggml-rpc of llama.cpp; seen with build 0.7.0', {
   'worker-absent': {
     pattern: /Failed to connect to \S+:\d+/,
-    source: 'ggml/src/ggml-rpc of llama.cpp; seen with build 0.7.0',
     meaning: 'A worker was not listening when the server started, so the server exited.',
     action: 'read-other-ranks',
     cure: prose`Read the log of that worker (\`${aside(meshwright('logs'))}\`) and check its cable, then restart the placement.`,
@@ -16,21 +15,18 @@ const ofTheMesh = signaturesOf({
   },
   'worker-lost': {
     pattern: /Remote RPC server crashed or returned malformed response/,
-    source: 'ggml/src/ggml-rpc of llama.cpp; seen with build 0.7.0',
     meaning: 'A worker exited or restarted while the server was connected to it.',
     action: 'read-other-ranks',
     cure: prose`Read the worker's own log first (\`${aside(meshwright('logs'))}\`), then restart the placement: a worker cannot rejoin a running server.`,
   },
   handshake: {
     pattern: /RPC handshake failed for \S+/,
-    source: 'ggml/src/ggml-rpc of llama.cpp; seen with build 0.7.0',
     meaning: "The program at a worker's address is not a worker from this version.",
     action: 'restart',
     cure: 'Restart the placement; if the error returns, check which program listens on that port.',
   },
   'version-mismatch': {
     pattern: /RPC server version mismatch|client needs upgrade to protocol|Expected HELLO command, update client/,
-    source: 'ggml/src/ggml-rpc of llama.cpp; seen with build 0.7.0',
     meaning: 'The server and a worker run different builds of llama.cpp.',
     action: 'apply',
     cure: 'Let apply install the same archive on every node, and stop other programs that listen on that port.',
@@ -44,7 +40,6 @@ const ofTheMesh = signaturesOf({
   },
   'send-failed': {
     pattern: /^(?:\S+ \S )?(?:send|recv) failed \(bytes_/,
-    source: 'ggml/src/ggml-rpc of llama.cpp; seen with build 0.7.0',
     meaning: 'A connection between the server and a worker broke.',
     action: 'restart',
     cure: prose`Check the cable (\`${aside(meshwright('cables'))}\`), then restart the placement.`,
@@ -52,10 +47,9 @@ const ofTheMesh = signaturesOf({
 });
 
 /** RDMA errors of llama.cpp on Macs. After such an error, a mesh uses TCP or stops. */
-const ofRdma = signaturesOf({
+const ofRdma = signaturesFrom('transport-apple.cpp of llama.cpp 1777b02b', {
   'rdma-queue-pair': {
     pattern: /RDMA\(Apple\/UC\) (?:RTR|RTS) failed: /,
-    source: 'transport-apple.cpp of llama.cpp 1777b02b',
     meaning:
       'An RDMA queue pair could not be connected: the cable has no IPv4 address, is in a bridge, or has stale state after a crash.',
     action: 'apply',
@@ -63,21 +57,18 @@ const ofRdma = signaturesOf({
   },
   'rdma-receive': {
     pattern: /RDMA\(Apple\/UC\) post_recv \d+\/\d+ failed/,
-    source: 'transport-apple.cpp of llama.cpp 1777b02b',
     meaning: 'The RDMA device accepts no more receive requests.',
     action: 'reboot',
     cure: 'Stop other programs that use RDMA on this Mac, or restart it.',
   },
   'rdma-broken': {
     pattern: /RDMA\(Apple\/UC\) (?:poll_cq failed|(?:recv|send) wc error|bad frame magic|frame len \d+ exceeds)/,
-    source: 'transport-apple.cpp of llama.cpp 1777b02b',
     meaning: 'RDMA between the server and a worker broke during a transfer.',
     action: 'restart',
     cure: "Restart the placement; if the error returns, check the cable, then restart all of the placement's Macs.",
   },
   'rdma-fall-back': {
     pattern: /RDMA activate failed, staying on TCP/,
-    source: 'transport-apple.cpp of llama.cpp 1777b02b',
     meaning: 'RDMA is available but could not be activated, so this mesh runs over TCP.',
     action: 'apply',
     cure: prose`Check RDMA on both Macs (\`${aside(meshwright('doctor'))}\`), then restart the placement.`,
@@ -85,10 +76,9 @@ const ofRdma = signaturesOf({
 });
 
 /** Failures of the model, and failures due to lack of memory. */
-const ofTheModel = signaturesOf({
+const ofTheModel = signaturesFrom('llama.cpp; seen with build 0.7.0', {
   'no-room': {
     pattern: /unable to allocate \S+ buffer|failed to allocate (?:\S+ )?buffer|failed to allocate compute /,
-    source: 'llama.cpp; seen with build 0.7.0',
     meaning: "The weights or the context cache do not fit into a rank's memory.",
     action: 'change-file',
     cure: prose`Give the placement a smaller context, different shares, or more nodes (\`${aside(meshwright('fit'))}\`).`,
@@ -110,7 +100,6 @@ const ofTheModel = signaturesOf({
   },
   'unknown-architecture': {
     pattern: /unknown model architecture: '/,
-    source: 'llama.cpp; seen with build 0.7.0',
     meaning: 'This build of llama.cpp does not support this kind of model.',
     action: 'change-file',
     cure: 'Use an archive with a newer llama.cpp.',
@@ -118,28 +107,24 @@ const ofTheModel = signaturesOf({
   'broken-model': {
     pattern:
       /invalid magic characters|tensor '\S+' data is not within the file bounds|failed to read (?:magic|tensor info)/,
-    source: 'llama.cpp; seen with build 0.7.0',
     meaning: 'The model file is not a GGUF file, or it is truncated.',
     action: 'change-file',
     cure: 'Download the model to its source again; the sha256 in the lock belongs to the broken file.',
   },
   'split-missing': {
     pattern: /invalid split (?:file|count)|failed to load GGUF split|illegal split file/,
-    source: 'llama.cpp; seen with build 0.7.0',
     meaning: 'One of the files of a multi-file model is missing.',
     action: 'change-file',
     cure: 'Add all files `…-00001-of-0000N.gguf` to the model.',
   },
   'model-not-loaded': {
     pattern: /failed to load model|error loading model/,
-    source: 'llama.cpp; seen with build 0.7.0',
     meaning: 'The server could not load the model; the lines before this one say why.',
     action: 'read-other-ranks',
     cure: prose`Read the lines before this one and the workers' logs (\`${aside(meshwright('logs'))}\`).`,
   },
   'unknown-word': {
     pattern: /^error(?:: (?:invalid|unknown)| while handling) argument/,
-    source: 'llama.cpp; seen with build 0.7.0',
     meaning: 'This build of llama.cpp does not support one of its arguments.',
     action: 'change-file',
     cure: "Correct the placement's `args`, or use an archive with a build from 2026.",

@@ -2,7 +2,7 @@ import { aside, meshwright } from '../../model/text/command.ts';
 import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from '../contract/driver.ts';
 import { macosSignatures } from './macos.ts';
-import { signaturesOf } from './table.ts';
+import { signaturesFrom, signaturesOf } from './table.ts';
 
 /** A failed connection in any program, also in exo's. */
 export const withoutRoute = {
@@ -17,11 +17,10 @@ export const withoutRoute = {
  *
  * @see mlx/distributed/jaccl of mlx 0.32; issues 3777, 3910, 4191, 4209 and 4530 of ml-explore/mlx and 1847 of exo
  */
-const jacclSignatures = signaturesOf({
+const jacclSignatures = signaturesFrom('mlx 0.32', {
   'device-denied': {
     pattern:
       /(?:Changing queue pair to (?:INIT|RTR|RTS)|Creating the queue pair) failed with (?:errno (?:1|13)\b|'[^']*\((?:1|13)\)')/,
-    source: 'mlx 0.32',
     meaning: 'macOS does not let this account use an RDMA device.',
     action: 'change-file',
     cure: 'Run the ranks as a different account (`system.accounts.ranks`).',
@@ -59,7 +58,6 @@ const jacclSignatures = signaturesOf({
   },
   'rtr-errno': {
     pattern: /Changing queue pair to (?:INIT|RTR|RTS) failed with errno \d+/,
-    source: 'mlx 0.32',
     meaning: 'An RDMA queue pair could not be connected.',
     action: 'apply',
     cure: prose`Check the cables and their addresses (\`${aside(meshwright('doctor'))}\`); if the error returns, restart all of the placement's Macs.`,
@@ -80,28 +78,24 @@ const jacclSignatures = signaturesOf({
   },
   'queue-pair-refused': {
     pattern: /Creating the queue pair failed with |Couldn't create completion queue/,
-    source: 'mlx 0.32',
     meaning: 'The RDMA device refused this rank a queue pair or completion queue.',
     action: 'reboot',
     cure: 'Stop other programs that use RDMA on this Mac, or restart it.',
   },
   'protection-domain': {
     pattern: /Couldn't allocate protection domain/,
-    source: 'mlx 0.32',
     meaning: "An RDMA device's port is down, or repeated starts used up its protection domains.",
     action: 'reboot',
     cure: prose`Check the cable (\`${aside(meshwright('doctor'))}\`); if its port is active, restart the Mac.`,
   },
   'no-device': {
     pattern: /Could not find device \S+ \(\d+ available\)/,
-    source: 'mlx 0.32',
     meaning: 'An RDMA device that this rank needs is missing: it was renamed, or RDMA is off.',
     action: 'apply',
     cure: 'Start again, which reads the device names again; if the log says 0 available, RDMA is off.',
   },
   'device-shut': {
     pattern: /Could not open device \S+/,
-    source: 'mlx 0.32',
     meaning: 'An RDMA device that this rank needs exists but cannot be opened.',
     action: 'reboot',
     cure: prose`Check RDMA on this Mac (\`${aside(meshwright('doctor'))}\`); if nothing is wrong, restart the Mac. If the error remains, the ranks' account (\`system.accounts.ranks\`) may lack access.`,
@@ -143,7 +137,6 @@ const jacclSignatures = signaturesOf({
   },
   'foreign-connection': {
     pattern: /(?:Recv|Send) failed with errno[ =]\d+/,
-    source: 'mlx 0.32',
     meaning:
       'A connection broke during the start: another rank stopped, or another program connected to the coordinator.',
     action: 'read-other-ranks',
@@ -158,7 +151,6 @@ const jacclSignatures = signaturesOf({
   },
   'register-memory': {
     pattern: /Register memory region failed/,
-    source: 'mlx 0.32',
     meaning: 'The RDMA device cannot register more memory.',
     action: 'reboot',
     cure: 'Restart the Mac.',
@@ -192,5 +184,4 @@ const ringSignatures = signaturesOf({
   },
 });
 
-/** All known messages in the log of a runtime built with mlx. */
 export const mlxSignatures: readonly FailureSignature[] = [...jacclSignatures, ...ringSignatures, ...macosSignatures];

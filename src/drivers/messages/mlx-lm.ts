@@ -3,7 +3,7 @@ import { prose } from '../../model/text/prose.ts';
 import type { FailureSignature } from '../contract/driver.ts';
 import { oldestMlxLm } from '../known/model-types.ts';
 import { mlxSignatures } from './mlx-library.ts';
-import { logPatternOf, signaturesOf } from './table.ts';
+import { logPatternOf, signaturesFrom, signaturesOf } from './table.ts';
 
 /** Failures that prevent a group from forming. */
 const ofTheGroup = signaturesOf({
@@ -24,7 +24,7 @@ const ofTheGroup = signaturesOf({
 });
 
 /** Failures of the model, or of a rank that was running before. */
-const ofTheModel = signaturesOf({
+const ofTheModel = signaturesFrom('mlx_lm/utils.py of mlx-lm 0.32', {
   segfault: {
     pattern: /Fatal Python error: Segmentation fault|\bibv_reg_mr\b/,
     source: 'faulthandler of Python 3.12; a crash report of macOS',
@@ -34,21 +34,18 @@ const ofTheModel = signaturesOf({
   },
   'cannot-split': {
     pattern: /does not support (?:any sharding|tensor parallelism|pipelining)/,
-    source: 'mlx_lm/utils.py of mlx-lm 0.32',
     meaning: 'This version of mlx-lm cannot split this kind of model this way.',
     action: 'change-file',
     cure: 'Choose the other kind of sharding, a newer mlx-lm, or one node.',
   },
   'not-converted': {
     pattern: /Pipeline loading is only supported for MLX converted models/,
-    source: 'mlx_lm/utils.py of mlx-lm 0.32',
     meaning: 'A pipeline supports only models that were converted for mlx.',
     action: 'change-file',
     cure: 'Use a converted model that includes model.safetensors.index.json.',
   },
   'unknown-model': {
     pattern: /Model type \S+ not supported/,
-    source: 'mlx_lm/utils.py of mlx-lm 0.32',
     meaning: 'This version of mlx-lm does not support this kind of model.',
     action: 'change-file',
     cure: 'Use a newer mlx-lm in the requirements.',

@@ -5,6 +5,13 @@ export const signaturesOf = (
   byId: Readonly<Record<string, Omit<FailureSignature, 'id'>>>,
 ): readonly FailureSignature[] => Object.entries(byId).map(([id, rest]) => ({ id, ...rest }));
 
+/** The same, with the source of the messages that do not have their own. */
+export const signaturesFrom = (
+  source: string,
+  byId: Readonly<Record<string, Omit<FailureSignature, 'id' | 'source'> & { readonly source?: string }>>,
+): readonly FailureSignature[] =>
+  Object.entries(byId).map(([id, { pattern, ...rest }]) => ({ id, pattern, source, ...rest }));
+
 /**
  * The log lines that an observation includes, as an extended regular expression for awk: all known messages except
  * those whose remedy is to wait.

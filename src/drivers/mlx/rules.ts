@@ -1,17 +1,17 @@
 import type { Draft } from '../../desired/draft.ts';
-import type { Finding, Rule } from '../../desired/rules/rule.ts';
+import type { FileFinding, FileRule } from '../../desired/rules/rule.ts';
 import { listText } from '../../model/lists.ts';
 import { runtimeSubject } from '../../model/subject.ts';
 
 /** Rules about the packages of a runtime with this driver. */
-export const rules: readonly Rule[] = [packagesMissing, badVersion];
+export const rules: readonly FileRule[] = [packagesMissing, badVersion];
 
 /** A final release, or one before it such as `0.33.0rc1`. @see PEP 440 */
 const versionForm = /^[0-9]{1,4}(?:\.[0-9]{1,4}){1,2}(?:(?:a|b|rc)[0-9]{1,3})?(?:\.post[0-9]{1,3})?$/;
 
 /** Packages come from a version of mlx-lm, from a commit or from a list; wheels match only a list that already exists. */
-function packagesMissing({ runtimes }: Draft): readonly Finding[] {
-  return runtimes.flatMap(({ name, pointer, keys, driver }): readonly Finding[] => {
+function packagesMissing({ runtimes }: Draft): readonly FileFinding[] {
+  return runtimes.flatMap(({ name, pointer, keys, driver }): readonly FileFinding[] => {
     if (driver?.text !== 'mlx') return [];
     const subject = runtimeSubject(name);
     const has = (key: string): boolean => keys.includes(key);
@@ -31,8 +31,8 @@ function packagesMissing({ runtimes }: Draft): readonly Finding[] {
   });
 }
 
-function badVersion({ runtimes }: Draft): readonly Finding[] {
-  return runtimes.flatMap(({ name, driver, version }): readonly Finding[] => {
+function badVersion({ runtimes }: Draft): readonly FileFinding[] {
+  return runtimes.flatMap(({ name, driver, version }): readonly FileFinding[] => {
     if (driver?.text !== 'mlx' || version === undefined || versionForm.test(version.text)) return [];
     const detail = `${version.text} is not a version of mlx-lm, such as 0.32.0.`;
     return [{ code: 'runtime/bad-version', pointer: version.pointer, detail, subject: runtimeSubject(name) }];

@@ -2,7 +2,7 @@ import { needsFastLink } from '../../desired/layouts.ts';
 import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
-import type { KeptMeasurement } from '../../model/measured-cable.ts';
+import type { NewestMeasurement } from '../../model/measured-cable.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../model/node.ts';
 import { subjectEnds } from '../../model/subject.ts';
 import { appliedBefore, bridgesBefore } from '../../rack/cables/bridges-reading.ts';
@@ -53,14 +53,14 @@ export interface CableWork {
   /** Problems that no step fixes: cables, identities, and unobserved nodes. */
   readonly findings: readonly Diagnostic[];
   /** The newest measurement of each cable that was measured. */
-  readonly measured: readonly KeptMeasurement[];
+  readonly measured: readonly NewestMeasurement[];
 }
 
 /** The cable work derived from one observation of the rack (its {@link cableFacts}). */
 export function cableWork(
   desired: DesiredFleet,
   observation: FleetObservation,
-  measured: readonly KeptMeasurement[] = [],
+  measured: readonly NewestMeasurement[] = [],
 ): CableWork {
   const examination = examine(desired, observation);
   const rack = { examination, running: runningPlacements(desired.placements, observation.nodes) };
@@ -94,20 +94,20 @@ interface Rack {
 }
 
 /** A manual step without its prerequisites; `links` are the links that its cables create. */
-interface Wish extends Pick<CableAct, 'kind' | 'ends' | 'takes' | 'text'> {
+interface PlannedAct extends Pick<CableAct, 'kind' | 'ends' | 'takes' | 'text'> {
   readonly links: readonly Link[];
   /** Pairs of nodes joined by a removed cable, even if the cable is not seen now. */
   readonly joins?: readonly JoinedPair[];
 }
 
-function actOf({ examination, running }: Rack, { links, joins = [], text, ...wish }: Wish): CableAct {
-  const pairs = [...joins, ...joinedNodes(examination.cabling, wish.takes)];
+function actOf({ examination, running }: Rack, { links, joins = [], text, ...planned }: PlannedAct): CableAct {
+  const pairs = [...joins, ...joinedNodes(examination.cabling, planned.takes)];
   const stopFirst = runningOver(running, pairs).map(({ name }) => name);
   const bridgesFirst = bridgesBefore(examination, links);
   return {
-    ...wish,
+    ...planned,
     shortText: text,
-    text: `${text}${placesText(examination, wish.ends)}`,
+    text: `${text}${placesText(examination, planned.ends)}`,
     stopFirst,
     bridgesFirst,
     appliedFirst: appliedBefore(examination, links),
@@ -137,16 +137,16 @@ function groupActs(rack: Rack, { mismatch, moves }: MoveGroup): readonly CableAc
 /** Fixes for a cable whose ends are correct but that runs through a hub or does not answer. */
 function cureActs(rack: Rack, { link, views, judgement }: JudgedLink): readonly CableAct[] {
   const [a, b] = link.ends;
-  const wish = { ends: link.ends, takes: link.ends, links: [link], joins: [link.ends.map(({ node }) => node)] };
+  const planned = { ends: link.ends, takes: link.ends, links: [link], joins: [link.ends.map(({ node }) => node)] };
   const straight = `plug the cable straight from ${endWords(a)} into ${endWords(b)}`;
   switch (judgement.kind) {
     case 'through-hub':
     case 'one-sided':
-      return [actOf(rack, { ...wish, kind: 'plug-straight', text: straight })];
+      return [actOf(rack, { ...planned, kind: 'plug-straight', text: straight })];
     case 'unknown': {
       const text = `unplug the cable in ${endWords(a)}, wait ten seconds, plug it in again`;
       const isSilent = views.every((view) => view.kind === 'silent');
-      return isSilent ? [actOf(rack, { ...wish, kind: 'plug-again', text })] : [];
+      return isSilent ? [actOf(rack, { ...planned, kind: 'plug-again', text })] : [];
     }
     default:
       return [];
@@ -256,7 +256,6 @@ export function metLinks({ examination }: CableWork) {
 
 type Advice = Omit<Extract<CableEvent, { readonly kind: 'plugged' }>, 'kind'>;
 
-/** The advice for a plug that matches no link. */
 function adviceFor(work: CableWork, { at, far, isEitherEnd, sees }: Plug): Advice {
   const ends = far === undefined ? [at] : [at, far];
   const act = work.acts.find(({ takes }) => takes.some((end) => ends.some((one) => isSameEnd(one, end))));

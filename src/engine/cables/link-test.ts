@@ -114,7 +114,6 @@ function streamOf(sender: readonly string[], receiver: readonly string[]) {
   return known({ bytesPerSecond: Math.round((bytes / ns) * 1e9), missing: messages - arrived, wrong });
 }
 
-/** One cable with the results of both transports. */
 export interface TestedCable {
   readonly ends: readonly [LinkEnd, LinkEnd];
   readonly macs: CableMacs;
@@ -171,7 +170,6 @@ const ratedLimits = (ratings: readonly CableRating[]): Limits => ({
   ),
 });
 
-/** The record of a tested cable. */
 export function measuredCable(cable: TestedCable, siblings: readonly TestedCable[]): MeasuredCable {
   const { rdma, tcp } = cable;
   const reasons = { rdma, tcp };

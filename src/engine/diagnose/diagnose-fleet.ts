@@ -1,10 +1,9 @@
-import type { Severity } from '../../diagnostics/code-entry.ts';
-import { type Diagnostic, hasTrait } from '../../diagnostics/diagnostic.ts';
+import { type Diagnostic, hasTrait, severities } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { withCommands } from '../../diagnostics/prose-text.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { compareText } from '../../model/lists.ts';
-import type { KeptMeasurement } from '../../model/measured-cable.ts';
+import type { NewestMeasurement } from '../../model/measured-cable.ts';
 import type { LinkEnd, NodeName } from '../../model/node.ts';
 import {
   isSameSubject,
@@ -64,7 +63,7 @@ function behindStops(examination: Examination, running: readonly RunningPlacemen
 export function fleetFindings(
   desired: DesiredFleet,
   observation: FleetObservation,
-  measured: readonly KeptMeasurement[] = [],
+  measured: readonly NewestMeasurement[] = [],
 ): readonly Diagnostic[] {
   const examination = examine(desired, observation);
   const running = runningPlacements(desired.placements, observation.nodes);
@@ -86,7 +85,6 @@ function ofRightMacs(findings: readonly Diagnostic[]): readonly Diagnostic[] {
   return findings.filter((one) => !isForApply(one) || !nodesOf(one).some((node) => wrong.includes(node)));
 }
 
-/** True if apply fixes the finding without help. */
 function isForApply({ code }: Diagnostic): boolean {
   const role = roleOf(code);
   return role === 'converged' || role === 'converged-by-address' || role === 'converged-by-clock';
@@ -115,8 +113,6 @@ export const runningOver = (
   pairs: readonly JoinedPair[],
 ): readonly RunningPlacement[] =>
   running.filter(({ nodes }) => pairs.some((pair) => pair.every((node) => nodes.includes(node))));
-
-const severities: readonly Severity[] = ['error', 'warning', 'notice'];
 
 /** Sorts findings by node (a link counts for its first node), then by severity, code and subject. */
 function sortFindings(findings: readonly Diagnostic[], order: readonly string[]): readonly Diagnostic[] {

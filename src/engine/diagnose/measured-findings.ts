@@ -6,9 +6,9 @@ import { given } from '../../model/given.ts';
 import {
   carriedSince,
   commonMacs,
-  type KeptMeasurement,
   measuredLinks,
   measurementOf,
+  type NewestMeasurement,
   type TransportResult,
 } from '../../model/measured-cable.ts';
 import type { Link, NodeName } from '../../model/node.ts';
@@ -20,10 +20,10 @@ import { latencyText, rateText } from '../../model/text/units.ts';
 /** The problems of declared links in their newest measurements. `bootedAt` is in milliseconds; undefined if unknown. */
 export function measuredFindings(
   links: readonly Link[],
-  kept: readonly KeptMeasurement[],
+  measured: readonly NewestMeasurement[],
   bootedAt: (node: NodeName) => number | undefined = () => undefined,
 ): readonly Diagnostic[] {
-  const carried = measuredLinks(links, kept);
+  const carried = measuredLinks(links, measured);
   const carriedNow = ({ index, ends }: Link) =>
     carriedSince(
       carried[index],
@@ -31,7 +31,7 @@ export function measuredFindings(
     );
   const silent = links.filter((link) => ['tcp', 'nothing'].includes(carriedNow(link) ?? ''));
   return links.flatMap((link) => {
-    const found = measurementOf(kept, link.ends);
+    const found = measurementOf(measured, link.ends);
     if (found === undefined) return [];
     if ((carriedNow(link) ?? 'unknown') !== 'unknown') return findingsOf(link.ends, found, silenceHint(link, silent));
     return findingsOf(link.ends, found).map((one) => ({
@@ -56,7 +56,7 @@ function silenceHint({ ends }: Link, silent: readonly Link[]): Prose {
 }
 
 /** The findings of a measurement; `hint` is for a cable that carries no RDMA. */
-function findingsOf(ends: Link['ends'], { at, cable }: KeptMeasurement, hint?: Prose): readonly Diagnostic[] {
+function findingsOf(ends: Link['ends'], { at, cable }: NewestMeasurement, hint?: Prose): readonly Diagnostic[] {
   const { verdict, rdma, tcp, rdmaFailure = '' } = cable;
   const subject = linkSubject(ends);
   const silent = { subject, ...given({ hint }) };

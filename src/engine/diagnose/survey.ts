@@ -15,7 +15,6 @@ import { versionText } from '../../rack/macos/fact.ts';
 import { macosOf } from '../../rack/macos/reading.ts';
 import { type NodeRdma, nodeRdma } from '../../rack/rdma/receptacle-reading.ts';
 
-/** One receptacle in a table. */
 export interface ReceptacleSurvey {
   readonly receptacle: number;
   readonly sight: ReceptacleSight;
@@ -50,7 +49,6 @@ export interface CableSurvey extends Pick<SeenCable, 'ends' | 'bitsPerSecond'> {
   readonly sight: ReceptacleSight;
 }
 
-/** The whole rack, as input for reports. */
 export interface FleetSurvey {
   /** The observed nodes, in file order. */
   readonly nodes: readonly NodeSurvey[];
@@ -109,10 +107,10 @@ export function surveyFleet(desired: DesiredFleet, observation: FleetObservation
   return {
     nodes: asked.map(({ name }) => {
       const node = examination.nodes.find((one) => one.name === name);
-      const told = given({ failure: observation.failures[name]?.[0] });
+      const failure = given({ failure: observation.failures[name]?.[0] });
       return node === undefined
-        ? { name, isReached: false, rdma: 'unknown', bridge: 'unknown', ...told }
-        : { ...surveyNode(examination, node), ...told };
+        ? { name, isReached: false, rdma: 'unknown', bridge: 'unknown', ...failure }
+        : { ...surveyNode(examination, node), ...failure };
     }),
     notAsked: desired.nodes.map((node) => node.name).filter((name) => !isAsked(name)),
     links: examination.cabling.links.map(({ link, judgement }) => ({

@@ -21,7 +21,6 @@ import { unknownFacts } from './unknown-facts.ts';
  */
 export const stages = ['ring', 'rdma-switch', 'unlock', 'bridges', 'cables', 'nodes', 'told'] as const;
 
-/** A stage of the repair order. */
 export type Stage = (typeof stages)[number];
 
 /** One problem: its finding, the evidence, and everything that it blocks. */

@@ -56,16 +56,16 @@ export const unknownFactsRule: Rule = ({ nodes, failures }) =>
     const grouped = [...groupBy(unknown, (fact) => reasonWords[fact.reason])].map(
       ([words, facts]) => `${facts.map((fact) => fact.name).join(', ')} (${words})`,
     );
-    const told = [
+    const listed = [
       ...grouped,
       ...unreadReceptacles(node),
       ...(isWithoutReceptacle(node) ? ['hardware-ports (no receptacle among them)'] : []),
     ];
-    if (told.length === 0) return [];
+    if (listed.length === 0) return [];
     return [
       diagnose('fact/unknown', {
         subject: nodeSubject(node.name),
-        detail: `Unknown: ${told.join('; ')}.`,
+        detail: `Unknown: ${listed.join('; ')}.`,
         hint: withCommands('See why', [meshwright('facts', node.name)]),
       }),
     ];

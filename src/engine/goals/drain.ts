@@ -18,8 +18,8 @@ export const drain: GoalEntry<'drain'> = {
       (areaOf(one) === 'ssh' && asked.some((node) => subjectNodes(one.subject).includes(node))),
   }),
   fleet: whereTheyRanLast,
-  targets: ({ placements }, targets, look) => {
-    const withGateway = gatewayNodes(look, placements);
+  targets: ({ placements }, targets, view) => {
+    const withGateway = gatewayNodes(view, placements);
     return targets.filter((node) => withGateway.includes(node));
   },
 };
@@ -32,12 +32,12 @@ export const drain: GoalEntry<'drain'> = {
 export function withUndrained(
   failed: readonly NodeName[],
   goal: Goal,
-  { observed, ...look }: DrainView & { readonly observed: object },
+  { observed, ...view }: DrainView & { readonly observed: object },
 ): readonly NodeName[] {
   if (goal.kind !== 'drain') return failed;
   const isUndrained = (node: NodeName): boolean => failed.includes(node) || !Object.hasOwn(observed, node);
-  const undrained = look.desired.placements.filter(
-    ({ name }) => goal.placements.includes(name) && gatewayNodes(look, [name]).some(isUndrained),
+  const undrained = view.desired.placements.filter(
+    ({ name }) => goal.placements.includes(name) && gatewayNodes(view, [name]).some(isUndrained),
   );
   return [...new Set([...failed, ...undrained.flatMap(everyNode)])];
 }

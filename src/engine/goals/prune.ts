@@ -1,7 +1,7 @@
 import { codes } from '../../diagnostics/diagnose.ts';
 import { declaredModels } from '../../model/declared-settings.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
+import type { Facts, ObservedTree } from '../../model/facts/fact-values.ts';
 import { type Known, mapKnown, seenValue } from '../../model/known.ts';
 import { listText } from '../../model/lists.ts';
 import type { NodeName } from '../../model/node.ts';
@@ -19,20 +19,24 @@ import { ownGoal, preconditions } from './scope.ts';
 
 type Prune = GoalOf<'prune'>;
 
-const treesToDelete = ({ names }: Prune, fleet: DesiredFleet, { facts }: ObservedTarget): Known<readonly KeptTree[]> =>
+const treesToDelete = (
+  { names }: Prune,
+  fleet: DesiredFleet,
+  { facts }: ObservedTarget,
+): Known<readonly ObservedTree[]> =>
   mapKnown(undeclaredModels(fleet, facts), (trees) =>
     trees.filter(({ name }) => names === undefined || names.includes(name)),
   );
 
 /** The running placements on a node that were started with this version, or whose records do not name any. */
-const usersOf = (node: NodeName, facts: Facts, { name, digest: version }: KeptTree): Known<readonly string[]> =>
+const usersOf = (node: NodeName, facts: Facts, { name, digest: version }: ObservedTree): Known<readonly string[]> =>
   runningOn(node, facts, ({ declared }) => declaredModels(declared)?.includes(`${name} ${version}`) !== false);
 
-const addressOf = ({ name, digest: version }: KeptTree) => addressed({ kind: 'model', name, version });
+const addressOf = ({ name, digest: version }: ObservedTree) => addressed({ kind: 'model', name, version });
 
 const sizeText = (bytes: number | undefined): string => (bytes === undefined ? 'unknown size' : bytesText(bytes));
 
-function propertyOf({ desired: { name: node }, facts }: ObservedTarget, tree: KeptTree): Property {
+function propertyOf({ desired: { name: node }, facts }: ObservedTarget, tree: ObservedTree): Property {
   return {
     node,
     ...addressOf(tree),
@@ -44,7 +48,7 @@ function propertyOf({ desired: { name: node }, facts }: ObservedTarget, tree: Ke
   };
 }
 
-function usedBlocker({ desired: { name: node }, facts }: ObservedTarget, tree: KeptTree): readonly Blocker[] {
+function usedBlocker({ desired: { name: node }, facts }: ObservedTarget, tree: ObservedTree): readonly Blocker[] {
   const users = seenValue(usersOf(node, facts, tree)) ?? [];
   if (users.length === 0) return [];
   const action = prose`${listText(users)} ${users.length === 1 ? 'runs' : 'run'} with ${tree.name} (${tree.digest}) on ${node}. ${codes['model/in-use'].hint}`;
@@ -52,7 +56,7 @@ function usedBlocker({ desired: { name: node }, facts }: ObservedTarget, tree: K
   return [{ ...blocker, property: addressOf(tree) }];
 }
 
-function pruneSteps(trees: readonly KeptTree[], made: readonly Property[]): readonly Step[] {
+function pruneSteps(trees: readonly ObservedTree[], made: readonly Property[]): readonly Step[] {
   return made.flatMap((property) => {
     const tree = trees.find((one) => addressOf(one).address === property.address);
     if (tree === undefined) return [];

@@ -17,7 +17,6 @@ import { stop } from './stop.ts';
 import { uninstall } from './uninstall.ts';
 import { verifyModels } from './verify-models.ts';
 
-/** All goals. */
 const goals: { readonly [Kind in GoalKind]: GoalEntry<Kind> } = {
   converge,
   stop,
@@ -39,8 +38,8 @@ const entryOf = ({ kind }: Goal) => goals[kind] as GoalEntry<GoalKind>;
 export const scopeOf = (goal: Goal, desired: DesiredFleet): Scope => entryOf(goal).scope(goal, desired);
 
 /** The targets that a goal affects; a drain affects only nodes with a gateway. */
-export const targetsForGoal = (goal: Goal, targets: readonly NodeName[], look: DrainView): readonly NodeName[] =>
-  entryOf(goal).targets?.(goal, targets, look) ?? targets;
+export const targetsForGoal = (goal: Goal, targets: readonly NodeName[], view: DrainView): readonly NodeName[] =>
+  entryOf(goal).targets?.(goal, targets, view) ?? targets;
 
 /**
  * The fleet with every placement on the nodes that the goal uses: stops use the running layout, starts the requested

@@ -31,7 +31,7 @@ export interface GoalEntry<Kind extends GoalKind> {
   /** The fleet with every placement on the nodes that the goal uses; by default, those in the file. */
   readonly fleet?: (desired: DesiredFleet, nodes: FleetObservation['nodes'], goal: GoalOf<Kind>) => DesiredFleet;
   /** The targets that the goal affects; by default all. */
-  readonly targets?: (goal: GoalOf<Kind>, targets: readonly NodeName[], look: DrainView) => readonly NodeName[];
+  readonly targets?: (goal: GoalOf<Kind>, targets: readonly NodeName[], view: DrainView) => readonly NodeName[];
 }
 
 /** The resources that block every change of a node. */
@@ -67,7 +67,6 @@ export const ownGoal = <Kind extends GoalKind>(
   },
 });
 
-/** The fleet with these placements in this state. */
 export function withState(
   desired: DesiredFleet,
   state: DesiredPlacement['state'],

@@ -196,7 +196,6 @@ type FactJson<T> = { readonly value: T } | { readonly unknown: UnknownReason; re
 /** The JSON of one node's facts; the compiler compares it with schemas/facts.schema.json. */
 type FactsJson = { readonly [K in FactName]?: FactJson<FactValues[K]> };
 
-/** A node's facts in `facts --json`. */
 export function factsJson(facts: Facts, names: readonly FactName[] = factNames): FactsNode {
   const entries = names.map((name) => {
     const fact = factNamed(facts, name);

@@ -16,19 +16,18 @@ const placementsOf = (effect: Effect): readonly string[] => [
 export function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
   return kinds.flatMap((kind): readonly EffectTotal[] => {
     const own = steps.filter(({ effect }) => effect.kind === kind);
+    if (own.length === 0) return [];
     const effects = own.map(({ effect }) => effect);
     const seconds = effects.flatMap((one) => (one.kind === 'interrupt' ? [one.seconds] : []));
     const bytes = effects.reduce((sum, one) => sum + (one.kind === 'delete' ? one.bytes : 0), 0);
-    return own.length === 0
-      ? []
-      : [
-          {
-            kind,
-            nodes: sortedOnce(own.flatMap(({ node, peers }) => (kind === 'interrupt' ? [node, ...peers] : [node]))),
-            placements: sortedOnce(effects.flatMap(placementsOf)),
-            ...(seconds.length === 0 ? {} : { seconds: Math.max(...seconds) }),
-            ...(kind === 'delete' ? { bytes } : {}),
-          },
-        ];
+    return [
+      {
+        kind,
+        nodes: sortedOnce(own.flatMap(({ node, peers }) => (kind === 'interrupt' ? [node, ...peers] : [node]))),
+        placements: sortedOnce(effects.flatMap(placementsOf)),
+        ...(seconds.length === 0 ? {} : { seconds: Math.max(...seconds) }),
+        ...(kind === 'delete' ? { bytes } : {}),
+      },
+    ];
   });
 }

@@ -60,13 +60,13 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
       .filter((step) => step.node === node)
       .flatMap((step) => {
         const transfer = transferOf(step);
-        return transfer === undefined ? [] : [{ ...transfer, kept: repairOf(step, desired.models, target) }];
+        return transfer === undefined ? [] : [{ ...transfer, reused: repairOf(step, desired.models, target) }];
       });
-    const kept = transfers.flatMap((one) => one.kept);
+    const reused = transfers.flatMap((one) => one.reused);
     const bytesFrom = (source: TransferSource): number =>
       sum(
         transfers.filter(({ from }) => from === source),
-        (one) => one.bytes - sum(one.kept, Number),
+        (one) => one.bytes - sum(one.reused, Number),
       );
     const adoptedBytes = sum(
       steps.filter((step) => step.node === node),
@@ -85,7 +85,7 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
         controllerBytes: bytesFrom('controller'),
         cableBytes: bytesFrom('cables'),
         ...given({ sshBytes: bytesFrom('ssh') || undefined }),
-        ...(kept.length === 0 ? {} : { repairedFiles: kept.length }),
+        ...(reused.length === 0 ? {} : { repairedFiles: reused.length }),
         copiedBytes: bytesFrom('node'),
         ...(adoptedBytes === 0 ? {} : { adoptedBytes }),
         presentBytes: sum(present, sizeOf),
@@ -94,7 +94,7 @@ export function forecastTransfers(steps: readonly Step[], { desired, targets }: 
           sum(
             missing.filter(({ name }) => made.has(name)),
             (model) => neededBytes(target, model),
-          ) - diskFor(sum(kept, Number)),
+          ) - diskFor(sum(reused, Number)),
         ...given({ maxBytesPerSecond: desired.downloads?.maxBytesPerSecond, hours: desired.downloads?.hours }),
         ...given({ freeBytes: readValue(target.facts, diskSpaceFact)?.freeBytes }),
       },
@@ -117,11 +117,9 @@ function repairOf({ act }: Step, models: readonly DesiredModel[], target: Observ
   return files.filter(({ path }) => wrong.includes(path)).map(({ sizeBytes }) => Math.max(0, sizeBytes - chunk));
 }
 
-/** The bytes that a step clones from a folder of other software. */
 const adoptedBy = ({ act }: Step): number =>
   act.kind === 'job' && act.name === 'adopt-model' ? totalBytes(act.args.files) : 0;
 
-/** The model that a step publishes. */
 const modelIn = ({ act }: Step): string | undefined =>
   act.kind === 'script' && act.name === 'publish-tree' && act.args.tree.kind === 'model'
     ? act.args.tree.name

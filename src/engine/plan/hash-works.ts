@@ -1,3 +1,4 @@
+import { totalBytes } from '../../model/model-bytes.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Plan } from './plan.ts';
 
@@ -14,6 +15,5 @@ export const hashWorks = ({ steps }: Pick<Plan, 'steps'>): readonly HashWork[] =
   steps.flatMap(({ node, act }) => {
     if (act.kind !== 'job' || act.name !== 'rehash-model') return [];
     const { tree, files } = act.args;
-    const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    return [{ node, model: tree.name, files: files.length, bytes }];
+    return [{ node, model: tree.name, files: files.length, bytes: totalBytes(files) }];
   });

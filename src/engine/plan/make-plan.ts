@@ -36,9 +36,8 @@ import type { Scope } from '../goals/scope.ts';
 import { effectTotals } from './effect-totals.ts';
 import type { EffectTotal, ObservedNode, Plan, Reason, Waiting } from './plan.ts';
 import { byNode, byResource, connectSteps, type Earlier, isUsedBy, kindsBefore, orderSteps } from './step-order.ts';
-import { toldFindings, unreachedOf, viewOf } from './view.ts';
+import { reportedFindings, unreachedOf, viewOf } from './view.ts';
 
-/** The inputs of a plan. */
 export interface PlanRequest {
   readonly goal: Goal;
   /** The resolved file, with link networks and the digests of archives and models. */
@@ -118,7 +117,7 @@ function planWithout({ goal, desired, observation, targets: named }: PlanRequest
     blockers,
     effects: effectTotals(steps),
     ...(memory.length === 0 ? {} : { memory }),
-    diagnostics: [...toldFindings(view), ...scope.resources.flatMap((one) => one.notices?.(view) ?? [])].filter(
+    diagnostics: [...reportedFindings(view), ...scope.resources.flatMap((one) => one.notices?.(view) ?? [])].filter(
       (one) => scope.isShown?.(one, view) ?? true,
     ),
   };

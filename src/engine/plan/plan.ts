@@ -10,7 +10,6 @@ import type { Unreached } from './view.ts';
 export const isEmptyPlan = ({ changes, steps, waiting, blockers }: Plan): boolean =>
   changes.length + steps.length + waiting.length + blockers.length === 0;
 
-/** A reason why a change waits. */
 export interface Reason {
   /** `rdma/disabled on studio-3`, `power/sleep on studio-1 is unknown (no answer in time)`. */
   readonly text: string;
@@ -25,7 +24,6 @@ export interface Waiting extends Pick<Change, 'resource' | 'about' | 'node'> {
   readonly isUnknown: boolean;
 }
 
-/** The total for one kind of effect. */
 export interface EffectTotal {
   readonly kind: Exclude<EffectKind, 'none'>;
   readonly nodes: readonly NodeName[];
@@ -41,7 +39,6 @@ export interface Rescue {
   readonly steps: readonly Step[];
 }
 
-/** The result of one step. */
 export interface StepReport {
   readonly step: Step;
   readonly outcome: StepOutcome;

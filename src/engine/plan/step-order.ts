@@ -79,13 +79,9 @@ export function connectSteps(
   return connected;
 }
 
-/** Manual steps come last unless other steps wait for them. */
-function comparePlaces(a: Step, b: Step, resources: readonly Resource[] | undefined): number {
-  return Number(a.class === 'manual') - Number(b.class === 'manual') || byResource(a, b, resources);
-}
-
 /**
- * Orders steps so that each comes after those in its `needs` and `after`, otherwise by resource and then by node.
+ * Orders steps so that each comes after those in its `needs` and `after`, otherwise by resource and then by node. Manual
+ * steps come last unless other steps wait for them.
  * @throws Error for duplicate ids, missing steps and cycles.
  */
 export function orderSteps(steps: readonly Step[], resources?: readonly Resource[]): readonly Step[] {
@@ -95,7 +91,8 @@ export function orderSteps(steps: readonly Step[], resources?: readonly Resource
   if (stray !== undefined) throw new Error(`step ${stray.id} needs a step that is missing from the plan`);
   const done = new Set<StepId>();
   const ordered: Step[] = [];
-  let rest = steps.toSorted((a, b) => comparePlaces(a, b, resources));
+  const isManual = (step: Step): number => Number(step.class === 'manual');
+  let rest = steps.toSorted((a, b) => isManual(a) - isManual(b) || byResource(a, b, resources));
   while (rest.length > 0) {
     const next = rest.find((step) => stepsBefore(step).every((id) => done.has(id)));
     if (next === undefined) throw new Error("a plan's steps need each other in a cycle");

@@ -10,8 +10,6 @@ import type { Plan } from './plan.ts';
 
 export type CommandScope = Pick<PlanRequest, 'desired' | 'observation'>;
 
-const namesOf = (placements: readonly DesiredPlacement[]): readonly string[] => placements.map(({ name }) => name);
-
 /** The goals of a command in order, and its placements; empty for commands that are not checked. */
 function goalsOf({ verb, words: typed, tail }: Command, { desired }: CommandScope) {
   const { placements } = desired;
@@ -23,7 +21,7 @@ function goalsOf({ verb, words: typed, tail }: Command, { desired }: CommandScop
       (one) => one.state === 'serving' && everyNode(one).some((node) => words.includes(node)),
     );
     const nodes = desired.nodes.map(({ name }) => name).filter((name) => words.includes(name));
-    const goal: Goal = { kind: 'reboot', nodes, back: namesOf(concerned) };
+    const goal: Goal = { kind: 'reboot', nodes, back: concerned.map(({ name }) => name) };
     return { goals: [goal], concerned };
   }
   const concerned = placements.filter(({ name }) => words.includes(name));
@@ -45,8 +43,8 @@ function vainReason(command: Command, scope: CommandScope): string | undefined {
   const targets = scope.desired.nodes.map(({ name }) => name).filter((name) => nodes.includes(name));
   const plans = goals.map((goal) => makePlan({ ...scope, goal, targets }));
   // A blocker of the first goal stops the command, because no start follows a refused stop.
-  const kept = plans.findIndex((plan) => !hasWork(plan) && plan.waiting.length > 0);
-  if (plans.slice(0, kept === -1 ? undefined : kept).some(hasWork)) return undefined;
+  const refused = plans.findIndex((plan) => !hasWork(plan) && plan.waiting.length > 0);
+  if (plans.slice(0, refused === -1 ? undefined : refused).some(hasWork)) return undefined;
   const blocker = plans.flatMap(({ blockers }) => blockers)[0];
   return blocker === undefined ? undefined : `${blocker.code} on ${blocker.node}`;
 }

@@ -151,10 +151,10 @@ function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
  * Findings that block nothing and that apply does not fix, or fixes only after they have done harm. Rings of bridged
  * Macs come first.
  */
-export function toldFindings(view: View): readonly Diagnostic[] {
-  const told = view.findings.filter((finding) => meaningOf(view, finding) === 'told');
+export function reportedFindings(view: View): readonly Diagnostic[] {
+  const reported = view.findings.filter((finding) => meaningOf(view, finding) === 'told');
   const isUrgent = (one: Diagnostic): boolean => hasTrait(one, 'urgent');
-  return [...told.filter(isUrgent), ...told.filter((one) => !isUrgent(one))];
+  return [...reported.filter(isUrgent), ...reported.filter((one) => !isUrgent(one))];
 }
 
 /** Suggests valid properties for an `assert` with a property that no Mac in the fleet can have. */

@@ -1,5 +1,5 @@
 import { everyNode } from '../../desired/layouts.ts';
-import { meantNames } from '../../desired/replicas.ts';
+import { placementNamesFor } from '../../desired/replicas.ts';
 import { selectNodes } from '../../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { given } from '../../model/given.ts';
@@ -7,7 +7,6 @@ import type { NodeName } from '../../model/node.ts';
 import type { Goal } from '../../rack/goal.ts';
 import { type BatchSize, type Field, fillFields, type Play, type Task, type TaskOf } from './playbook.ts';
 
-/** The scope of a playbook run. */
 export interface PlayScope {
   readonly desired: DesiredFleet;
   /** The nodes named on the command line, or the nodes of placements named there. */
@@ -26,7 +25,7 @@ export interface NodeCommand {
 }
 
 /** A task's work for one batch. */
-export type Work =
+export type TaskWork =
   /** A plan from a fresh observation that is shown, approved and run. */
   | { readonly kind: 'plan'; readonly goal: Goal; readonly targets: readonly NodeName[] }
   /** A check that a fresh observation leaves nothing to change. */
@@ -74,10 +73,8 @@ function countOf(size: BatchSize, total: number): number {
   return size.kind === 'count' ? Math.max(1, size.count) : Math.max(1, Math.ceil((total * size.percent) / 100));
 }
 
-/** True if any play uses the nodes from the command line. */
 export const needsTargets = (plays: readonly Play[]): boolean => plays.some(({ nodes }) => nodes.kind === 'targets');
 
-/** A later task and its nodes. */
 export interface LaterTask {
   readonly task: Task;
   readonly nodes: readonly NodeName[];
@@ -89,15 +86,15 @@ export function expandTask(
   scope: PlayScope,
   nodes: readonly NodeName[],
   later: readonly LaterTask[] = [],
-): Work {
+): TaskWork {
   switch (task.kind) {
     case 'converge':
       return { kind: 'plan', goal: { kind: 'converge', ...given({ only: task.only }) }, targets: nodes };
     case 'verify':
       return { kind: 'verify', targets: nodes };
     case 'stop': {
-      const meant = meantPlacements(task.placements, scope, nodes);
-      return comingBack(placementPlan(task, meant, scope, nodes), meant, startedLater(later, scope));
+      const chosen = chosenPlacements(task.placements, scope, nodes);
+      return comingBack(placementPlan(task, chosen, scope, nodes), chosen, startedLater(later, scope));
     }
     case 'start':
       return placementPlan(task, startedPlacements(task.placements, scope, nodes), scope, nodes);
@@ -135,7 +132,7 @@ export function expandTask(
   }
 }
 
-type PlanWork = Extract<Work, { kind: 'plan' }>;
+type PlanWork = Extract<TaskWork, { kind: 'plan' }>;
 
 /** Placements that later tasks start before any later task installs runtimes and models. */
 function startedLater(later: readonly LaterTask[], scope: PlayScope): readonly string[] {
@@ -151,8 +148,8 @@ function startedLater(later: readonly LaterTask[], scope: PlayScope): readonly s
 }
 
 /** Adds the stopped placements that start again. */
-function comingBack(work: PlanWork, meant: readonly DesiredPlacement[], started: readonly string[]): Work {
-  const back = meant.map(({ name }) => name).filter((name) => started.includes(name));
+function comingBack(work: PlanWork, chosen: readonly DesiredPlacement[], started: readonly string[]): TaskWork {
+  const back = chosen.map(({ name }) => name).filter((name) => started.includes(name));
   const { goal } = work;
   const ends = goal.kind === 'stop' || goal.kind === 'reboot' || goal.kind === 'shutdown';
   return ends && back.length > 0 ? { ...work, goal: { ...goal, back } } : work;
@@ -168,19 +165,19 @@ function placementPlan(
   const { layout } = scope;
   // Placements that are not named are stopped or started where they run, possibly on their fallback.
   const isNear = (named ?? scope.placements) === undefined && placements.some(({ fallback }) => fallback !== undefined);
-  const meant = { placements: placements.map(({ name }) => name), ...(isNear ? { near: nodes } : {}) };
-  const start: Goal = { kind: 'start', ...meant, ...given({ layout }) };
+  const chosen = { placements: placements.map(({ name }) => name), ...(isNear ? { near: nodes } : {}) };
+  const start: Goal = { kind: 'start', ...chosen, ...given({ layout }) };
   return {
     kind: 'plan',
-    goal: kind === 'start' ? start : { kind, ...meant },
+    goal: kind === 'start' ? start : { kind, ...chosen },
     targets: inFleetOrder(placements.flatMap(everyNode), scope),
   };
 }
 
 /** Closes every gateway of a published placement, because an earlier file may have left one on any node. */
-function drainPlan(task: TaskOf<'drain'>, scope: PlayScope, nodes: readonly NodeName[]): Work {
-  const meant = meantPlacements(task.placements, scope, nodes).filter(({ publication }) => publication !== undefined);
-  const placements = meant.map(({ name }) => name);
+function drainPlan(task: TaskOf<'drain'>, scope: PlayScope, nodes: readonly NodeName[]): TaskWork {
+  const chosen = chosenPlacements(task.placements, scope, nodes).filter(({ publication }) => publication !== undefined);
+  const placements = chosen.map(({ name }) => name);
   return {
     kind: 'plan',
     goal: { kind: 'drain', placements, waitMs: task.deadlineMs },
@@ -191,7 +188,7 @@ function drainPlan(task: TaskOf<'drain'>, scope: PlayScope, nodes: readonly Node
 /** These nodes, and all other nodes of the placements on them, because these placements are stopped first. */
 function withMembers(nodes: readonly NodeName[], scope: PlayScope): readonly NodeName[] {
   const all = { desired: scope.desired, targets: scope.targets };
-  const members = meantPlacements(undefined, all, nodes).flatMap(everyNode);
+  const members = chosenPlacements(undefined, all, nodes).flatMap(everyNode);
   return inFleetOrder([...nodes, ...members], scope);
 }
 
@@ -202,30 +199,30 @@ export const inFleetOrder = (
 ): readonly NodeName[] => desired.nodes.map(({ name }) => name).filter((name) => names.includes(name));
 
 /** The placements in the task, otherwise those on the command line, otherwise all on these nodes. */
-function meantPlacements(
+function chosenPlacements(
   named: readonly string[] | undefined,
   { desired, placements }: PlayScope,
   nodes: readonly NodeName[],
 ): readonly DesiredPlacement[] {
-  const chosen = named === undefined ? placements : meantNames(named, desired);
+  const chosen = named === undefined ? placements : placementNamesFor(named, desired);
   return desired.placements.filter((one) =>
     chosen === undefined ? everyNode(one).some((node) => nodes.includes(node)) : chosen.includes(one.name),
   );
 }
 
-/** Same as {@link meantPlacements}, but placements that are not named must be declared as serving. */
+/** Same as {@link chosenPlacements}, but placements that are not named must be declared as serving. */
 function startedPlacements(
   named: readonly string[] | undefined,
   scope: PlayScope,
   nodes: readonly NodeName[],
 ): readonly DesiredPlacement[] {
-  const meant = meantPlacements(named, scope, nodes);
+  const chosen = chosenPlacements(named, scope, nodes);
   const isNamed = (named ?? scope.placements) !== undefined;
-  return isNamed ? meant : meant.filter(({ state }) => state === 'serving');
+  return isNamed ? chosen : chosen.filter(({ state }) => state === 'serving');
 }
 
 function sentenceValues(scope: PlayScope, nodes: readonly NodeName[]): Partial<Record<Field, string>> {
-  const placements = meantPlacements(undefined, scope, nodes).map(({ name }) => name);
+  const placements = chosenPlacements(undefined, scope, nodes).map(({ name }) => name);
   return { cluster: scope.desired.name, nodes: nodes.join(', '), placements: placements.join(', ') };
 }
 

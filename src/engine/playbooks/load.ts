@@ -5,11 +5,12 @@ import { spanOf } from '../../config/source-map.ts';
 import { suggesterAmong } from '../../desired/did-you-mean.ts';
 import { pointerTo } from '../../desired/draft.ts';
 import { everyNode } from '../../desired/layouts.ts';
-import { meantNames } from '../../desired/replicas.ts';
+import { placementNamesFor } from '../../desired/replicas.ts';
 import { selectNodes } from '../../desired/select.ts';
-import type { DiagnosticCode } from '../../diagnostics/diagnose.ts';
+import type { GeneralCode } from '../../diagnostics/diagnose.ts';
 import { type Diagnostic, hasErrors } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { jsonObject } from '../../model/digest.ts';
 import type { PlaybookBatch, PlaybookDocument, PlaybookPlay, PlaybookTask } from '../../model/files.generated.ts';
 import { given } from '../../model/given.ts';
 import { listText } from '../../model/lists.ts';
@@ -51,17 +52,11 @@ export function loadPlaybook(
   const diagnostics = diagnosticsOf(document.source, [
     ...document.problems,
     ...playbookProblems(document, fleet),
-    ...formProblems(document),
+    ...schemaProblems({ schema: playbookSchema, validate: validatePlaybook }, document),
   ]);
   if (hasErrors(diagnostics)) return { diagnostics };
-  return { playbook: readPlaybook(document.value as PlaybookDocument, name), diagnostics };
-}
-
-const formProblems = (document: ReadDocument): readonly Problem[] =>
-  schemaProblems({ schema: playbookSchema, validate: validatePlaybook }, document);
-
-function readPlaybook({ about, plays }: PlaybookDocument, name: string): Playbook {
-  return { name, ...given({ about }), plays: plays.map(readPlay) };
+  const { about, plays } = document.value as PlaybookDocument;
+  return { playbook: { name, ...given({ about }), plays: plays.map(readPlay) }, diagnostics };
 }
 
 function readPlay({ name, nodes, serial, maxFailures, tasks }: PlaybookPlay): Play {
@@ -85,13 +80,11 @@ const readBatch = (size: PlaybookBatch): BatchSize =>
     ? { kind: 'count', count: size }
     : { kind: 'percent', percent: Number(size.replace('%', '')) };
 
-/** A value with its place in the file. */
 interface Placed {
   readonly value: unknown;
   readonly pointer: string;
 }
 
-/** A text with its place in the file. */
 interface PlacedText {
   readonly text: string;
   readonly pointer: string;
@@ -99,10 +92,9 @@ interface PlacedText {
 
 const placeIn = ({ map }: ReadDocument, pointer: string) => ({ span: spanOf(map, { pointer, at: 'value' }), pointer });
 
-/** The names that a playbook may use. */
 interface Names {
   readonly noun: 'node' | 'placement';
-  readonly code: DiagnosticCode;
+  readonly code: GeneralCode;
   readonly known: readonly string[];
   readonly near: (word: string) => string | undefined;
 }
@@ -137,9 +129,8 @@ function playbookProblems(document: ReadDocument, fleet: DesiredFleet | undefine
 }
 
 function childOf({ value, pointer }: Placed, key: string): Placed {
-  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const child: unknown = isMap && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-  return { value: child, pointer: pointerTo(pointer, key) };
+  const fields = jsonObject(value) ?? {};
+  return { value: Object.hasOwn(fields, key) ? fields[key] : undefined, pointer: pointerTo(pointer, key) };
 }
 
 const itemsOf = ({ value, pointer }: Placed): readonly Placed[] =>
@@ -233,7 +224,7 @@ function placementsIn(
     if (body.value === undefined || childOf(body, 'only').value !== undefined) return [];
     const named = childOf(body, 'placements');
     if (named.value !== undefined)
-      return meantNames(
+      return placementNamesFor(
         textsOf(named).map(({ text }) => text),
         fleet,
       );
@@ -299,7 +290,6 @@ interface FieldText {
   readonly known: readonly Field[];
 }
 
-/** How to read one kind of task. */
 interface TaskEntry {
   /** The default deadline, for tasks without a deadline key in the file. */
   readonly usualMs?: number;
@@ -333,7 +323,6 @@ const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 /** Converts `90s`, `10m` or `2h` to ms; the schema has checked the format. */
 const durationMs = (text: string): number => Number(text.slice(0, -1)) * (unitsMs[text.slice(-1)] ?? Number.NaN);
 
-/** True if a text is a task's key. */
 const isTaskKind = (word: string): word is TaskKind => Object.hasOwn(tasks, word);
 
 /** The keys of a task that are read; all others are copied. */

@@ -68,10 +68,8 @@ export type FileTask =
 /** One task of a play: one of a file, or the goal of a command. */
 export type Task = FileTask | { readonly kind: 'goal'; readonly goal: Goal };
 
-/** A file's task of one kind. */
 export type TaskOf<K extends TaskKind> = Extract<FileTask, { readonly kind: K }>;
 
-/** The kinds of tasks that a file can have. */
 export type TaskKind = FileTask['kind'];
 
 /** The kind of a task, or of its goal. */
@@ -89,7 +87,6 @@ export interface Play {
   readonly tasks: readonly Task[];
 }
 
-/** A validated playbook. */
 export interface Playbook {
   /** `restart` for `restart.yaml`. */
   readonly name: string;
@@ -98,7 +95,6 @@ export interface Playbook {
   readonly plays: readonly Play[];
 }
 
-/** A placeholder in braces. */
 export type Field = 'cluster' | 'nodes' | 'placements' | 'node' | 'host';
 
 const braces = /\{\{|\{([A-Za-z][A-Za-z-]*)\}/g;

@@ -19,7 +19,6 @@ import { type Exchange, exchangeOf, nodeNames, type Serving, servingOf } from '.
 import { jobBody } from './registry.ts';
 import { sh } from './scripts.generated.ts';
 
-/** A job's state. */
 export interface JobPoll {
   /** `gone`: neither a process nor an exit status. */
   readonly state: 'absent' | 'running' | 'ended' | 'gone';

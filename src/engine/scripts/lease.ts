@@ -26,7 +26,6 @@ export type LeaseAnswer =
   | { readonly kind: 'held'; readonly lease: SeenLease }
   | { readonly kind: 'failed'; readonly text: string };
 
-/** Parses the output of the scripts that take a lease. */
 export function readLeaseAnswer({ exit, stdout, stderr }: ScriptEnd): LeaseAnswer {
   const [first = '', ...lines] = stdout.split('\n');
   const isSuccess = exit.kind === 'exited' && exit.code === 0;

@@ -7,7 +7,6 @@ import { launchBody } from './job.ts';
 import { scriptBody } from './registry.ts';
 import { confirmBody, transactionBody } from './transaction.ts';
 
-/** One root script of a step. */
 export interface StepScript {
   readonly step: string;
   readonly node: NodeName;

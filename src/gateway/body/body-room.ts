@@ -1,3 +1,5 @@
+import { waitInLine } from '../wait-in-line.ts';
+
 /** Memory for the bodies of requests, of which each placement has a share. */
 export interface BodyRoom {
   /** The memory of a body for any of these placements; it counts against the one with the most free memory. */
@@ -6,7 +8,6 @@ export interface BodyRoom {
   readonly held: (placement: string) => number;
 }
 
-/** The memory of one body. */
 export interface BodyAccount {
   /**
    * Waits until the body has `bytes` in total, at most the largest body's; false if `signal` is aborted before. Of the
@@ -17,7 +18,6 @@ export interface BodyAccount {
   readonly free: () => void;
 }
 
-/** One body's bytes. */
 interface Holder {
   readonly placement: string;
   bytes: number;
@@ -63,21 +63,18 @@ export function makeBodyRoom(mostBytes: number, largestBody: number, placements:
       next.start();
     }
   }
-  const wait = (holder: Holder, more: number, size: number, signal: AbortSignal): Promise<boolean> =>
-    new Promise((resolve) => {
-      const leave = (): void => {
-        waiting.splice(waiting.indexOf(one), 1);
-        resolve(false);
-      };
-      const start = (): void => {
-        signal.removeEventListener('abort', leave);
-        resolve(true);
-      };
-      const one: Waiting = { holder, more, size, start };
-      signal.addEventListener('abort', leave, { once: true });
-      waiting.push(one);
-      startNext();
-    });
+  async function wait(body: Omit<Waiting, 'start'>, signal: AbortSignal): Promise<boolean> {
+    const turn = waitInLine(
+      waiting,
+      signal,
+      (start: (isReached: true) => void): Waiting => ({
+        ...body,
+        start: () => start(true),
+      }),
+    );
+    startNext();
+    return (await turn) === true;
+  }
 
   return {
     held,
@@ -88,7 +85,7 @@ export function makeBodyRoom(mostBytes: number, largestBody: number, placements:
         reach: async (bytes, size, signal) => {
           const more = bytes - holder.bytes;
           if (more <= 0) return true;
-          return !signal.aborted && wait(holder, more, size, signal);
+          return !signal.aborted && wait({ holder, more, size }, signal);
         },
         free: () => {
           add(holder, -holder.bytes);

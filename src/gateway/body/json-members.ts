@@ -42,7 +42,7 @@ function isAtEnd(walk: Walk): boolean {
 }
 
 /** A reader that pauses regularly, so that other requests get their turn. */
-type Reading<Result> = Generator<void, Result>;
+type ReadSteps<Result> = Generator<void, Result>;
 
 function take(walk: Walk, byte: number): boolean {
   skip(walk, spaces);
@@ -50,7 +50,7 @@ function take(walk: Walk, byte: number): boolean {
 }
 
 /** A name with its colon, and the bytes of its value. */
-function* takeMember(walk: Walk): Reading<readonly [string, Buffer] | undefined> {
+function* takeMember(walk: Walk): ReadSteps<readonly [string, Buffer] | undefined> {
   skip(walk, spaces);
   const from = walk.at;
   if (!takeText(walk)) return undefined;
@@ -160,7 +160,7 @@ function isRemoteImage({ bytes, at, keys }: Walk): boolean {
   return !bytes.subarray(at, at + inlineImage.length).equals(inlineImage);
 }
 
-function* takeValue(walk: Walk): Reading<boolean> {
+function* takeValue(walk: Walk): ReadSteps<boolean> {
   let pauseAt = walk.at + turnBytes;
   do {
     if (walk.at > pauseAt) {
@@ -177,7 +177,7 @@ function* takeValue(walk: Walk): Reading<boolean> {
   return true;
 }
 
-function* takeObject(walk: Walk): Reading<Members | undefined> {
+function* takeObject(walk: Walk): ReadSteps<Members | undefined> {
   const members = new Map<string, Buffer>();
   if (!take(walk, brace)) return undefined;
   if (!take(walk, braceEnd)) {
@@ -206,7 +206,7 @@ export async function hasRemoteImage(value: Buffer): Promise<boolean> {
   return !(await inTurns(takeValue({ bytes: value, at: 0, ends: [], keys: { current: '', outer: [] } })));
 }
 
-async function inTurns<Result>(reading: Reading<Result>): Promise<Result> {
+async function inTurns<Result>(reading: ReadSteps<Result>): Promise<Result> {
   for (;;) {
     const { done, value } = reading.next();
     if (done === true) return value;

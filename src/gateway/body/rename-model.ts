@@ -1,32 +1,26 @@
 import type { GatewayUpstream } from '../../model/gateway.ts';
 
-/** Replaces a name in a text that arrives in pieces. */
-export interface Renaming {
-  readonly rename: (chunk: Buffer) => Buffer;
-  /** The rest, which was kept because it could have been the beginning of the name. */
-  readonly rest: () => Buffer;
-}
-
 /**
- * Replaces the runtime's name of the model by the name that clients use; undefined if they are equal. In a JSON string,
+ * Replaces the runtime's name of the model by the name that clients use, in a text that arrives in pieces; undefined if they are equal. In a JSON string,
  * the quotes around the name would be escaped, so the text of an answer is never changed.
  */
-export function renameModel({ model, servedName }: GatewayUpstream): Renaming | undefined {
+export function renameModel({ model, servedName }: GatewayUpstream) {
   if (model === servedName) return undefined;
   const [own, theirs] = [model, servedName].map((name) => latin(JSON.stringify(name)));
   const found = [`"model": ${own}`, `"model":${own}`];
-  let kept = '';
+  let held = '';
   return {
-    rename: (chunk) => {
+    rename: (chunk: Buffer): Buffer => {
       const text = found.reduce(
         (all, one) => all.replaceAll(one, () => `"model":${theirs}`),
-        kept + chunk.toString('latin1'),
+        held + chunk.toString('latin1'),
       );
       const begun = Math.max(...found.map((one) => beginning(text, one)));
-      kept = text.slice(text.length - begun);
+      held = text.slice(text.length - begun);
       return Buffer.from(text.slice(0, text.length - begun), 'latin1');
     },
-    rest: () => Buffer.from(kept, 'latin1'),
+    /** The rest, which was held back because it could have been the beginning of the name. */
+    rest: (): Buffer => Buffer.from(held, 'latin1'),
   };
 }
 

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { parsedJson } from '../../model/digest.ts';
+import { jsonObject, parsedJson } from '../../model/digest.ts';
 import type { GatewayReplica } from '../../model/gateway.ts';
 import { type FileSight, watchedFile } from '../watched-file.ts';
 import { makeTurns, type Turns } from './turns.ts';
@@ -32,8 +32,7 @@ function parseReplicas(sight: FileSight): readonly GatewayReplica[] {
 }
 
 function replicaIn(value: unknown): readonly GatewayReplica[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const { placement, host, port } = value as Readonly<Record<string, unknown>>;
+  const { placement, host, port } = jsonObject(value) ?? {};
   const isWhole = typeof placement === 'string' && typeof host === 'string' && Number.isInteger(port);
   return isWhole ? [{ placement, host, port: Number(port) }] : [];
 }

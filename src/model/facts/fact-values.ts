@@ -66,19 +66,19 @@ export type NetworkService = ItemOf<FactsNetworkServices>;
 export type ServiceAddress = ItemOf<FactsServiceAddresses>;
 
 /** A file that meshwright installed on the node. `changed`: its content or mode differs from the installed file. */
-export type KeptFile = ItemOf<FactsFiles>;
+export type InstalledFile = ItemOf<FactsFiles>;
 
 /**
  * A published tree: one version of a runtime, or a model. A `staged` tree is still being built in its staging folder;
  * an older version can be published at the same time.
  */
-export interface KeptTree extends Omit<ItemOf<FactsTrees>, 'whole'> {
+export interface ObservedTree extends Omit<ItemOf<FactsTrees>, 'whole'> {
   /** The tree's complete digest; only for intact trees. */
   readonly whole?: Digest;
 }
 
 /** A folder of other software that may have a model of the file. */
-export type ModelCopy = FactsModelCopies['folders'][number];
+export type CopyFolder = FactsModelCopies['folders'][number];
 
 /** The fields that an observation adds to a rank's record. */
 type SeenOfRank =

@@ -4,8 +4,8 @@ import type { PartsOf } from '../lists.ts';
 interface VerbTraits {
   /** Supports `--sim`. */
   readonly reachesNodes?: true;
-  /** `looks`: only reads. `asks`: needs a password or a fingerprint from a person. */
-  readonly kind?: 'looks' | 'asks';
+  /** `reads`: changes nothing. `asks`: needs a password or a fingerprint from a person. */
+  readonly kind?: 'reads' | 'asks';
   /** Accepts names or `--all`. In advice without names, the names are those of the finding's subject. */
   readonly takesNames?: true;
 }
@@ -20,12 +20,12 @@ const verbTraits = {
     {},
     'demo, endpoints, schema, sim down, sim example, sim fault, sim hands, sim power-on, sim status, sim up',
   ),
-  ...verbs({ kind: 'looks' }, 'fit, validate'),
+  ...verbs({ kind: 'reads' }, 'fit, validate'),
   ...verbs({ reachesNodes: true }, 'apply, ask, drain, exec, graph, hold, launch, lease release, lease status'),
   ...verbs({ reachesNodes: true }, 'models lock, models prune, models pull'),
   ...verbs({ reachesNodes: true }, 'rollback, run, secrets, shutdown, uninstall'),
   ...verbs(
-    { reachesNodes: true, kind: 'looks' },
+    { reachesNodes: true, kind: 'reads' },
     'bench, cables, doctor, drift, facts, history, logs, models list, models verify, plan, status',
   ),
   ...verbs({ reachesNodes: true, kind: 'asks' }, 'enroll, replace, unlock'),
@@ -42,7 +42,6 @@ export interface Blank {
   readonly isIts: boolean;
 }
 
-/** An argument of a command. */
 export type CommandWord = string | Blank;
 
 /** A meshwright command to type. `--sim` is added during rendering. */
@@ -68,7 +67,6 @@ export const meshwright = (verb: CommandVerb, ...words: readonly CommandWord[]):
 /** The same command, followed by ` -- ` and a program's arguments. */
 export const withTail = (one: Command, ...tail: readonly CommandWord[]): Command => ({ ...one, tail });
 
-/** A command that is only mentioned. */
 export const aside = (one: Command): Command => ({ ...one, isAside: true });
 
 /** A placeholder for a person to fill in, such as `FILE`. */
@@ -79,12 +77,10 @@ const ofFinding = (text: string): Blank => ({ kind: 'blank', text, isIts: true }
 /** Placeholders for the finding's subject. */
 export const its = { node: ofFinding('NODE'), placement: ofFinding('PLACEMENT'), name: ofFinding('NAME') } as const;
 
-/** Returns a key that is equal for commands with the same text. */
 export const commandKey = ({ verb, words, tail }: Command): string => JSON.stringify([verb, words, tail]);
 
 export const traitsOf = (verb: CommandVerb): VerbTraits => verbTraits[verb];
 
-/** True if the word is a command that advice can contain. */
 export const isCommandVerb = (word: string): word is CommandVerb => Object.hasOwn(verbTraits, word);
 
 export const commandVerbs = Object.keys(verbTraits) as readonly CommandVerb[];

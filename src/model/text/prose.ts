@@ -78,21 +78,16 @@ export const prose = (words: TemplateStringsArray, ...values: readonly (Prose | 
     }),
   );
 
-/** Joins texts with a separator. */
 export const joinProse = (texts: readonly Prose[], between: string): Prose =>
   joined(texts.flatMap((text, index) => (index === 0 ? partsOf(text) : [between, ...partsOf(text)])));
 
-/** Maps each part of a text. */
 export const mapProse = (text: Prose, change: (part: Part) => Part): Prose => joined(partsOf(text).map(change));
 
-/** Maps the strings in a text; its data is unchanged. */
 export const mapWords = (text: Prose, change: (words: string) => string): Prose =>
   mapProse(text, (part) => (typeof part === 'string' ? change(part) : part));
 
-/** The text with a capital first letter. */
 export const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-/** Maps the string at the start of a text. */
 export function changeStart(text: Prose, change: (words: string) => string): Prose {
   const [first, ...rest] = partsOf(text);
   return typeof first === 'string' ? joined([change(first), ...rest]) : text;
@@ -114,7 +109,6 @@ export const withoutLines = (text: Prose, commands: readonly Command[]): Prose =
     };
   });
 
-/** Replaces node names in a text. */
 export const mapNames = (text: Prose, change: (name: string) => readonly string[]): Prose =>
   mapProse(text, (part): Part => {
     if (typeof part === 'string') return part;
@@ -149,13 +143,11 @@ export function behindFirst(text: Prose): Prose {
   return typeof first === 'object' && first.kind === 'first' ? prose`${first.act}; then ${joined(rest)}` : text;
 }
 
-/** True if the text names one of these nodes. */
 export const mentionsAny = (text: Prose, names: readonly string[]): boolean =>
   partsOf(text).some(
     (part) => typeof part === 'object' && part.kind === 'node' && (part.isList === true || names.includes(part.name)),
   );
 
-/** All commands in a text, in order. */
 export function allCommands(text: Prose): readonly Command[] {
   return partsOf(text).flatMap((part) => {
     if (typeof part === 'string') return [];

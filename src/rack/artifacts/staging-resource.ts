@@ -1,6 +1,6 @@
 import { loadedModels } from '../../desired/layouts.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { ObservedTree } from '../../model/facts/fact-values.ts';
 import type { NodeJob } from '../../model/facts/node-records.ts';
 import { type Known, known, mapKnown } from '../../model/known.ts';
 import { compareText } from '../../model/lists.ts';
@@ -35,7 +35,7 @@ function usedTrees(fleet: DesiredFleet, target: ObservedTarget): readonly TreeId
   ];
 }
 
-const isPublished = (trees: readonly KeptTree[], tree: TreeId): boolean =>
+const isPublished = (trees: readonly ObservedTree[], tree: TreeId): boolean =>
   isIntact(
     trees.filter(({ kind, name }) => kind === tree.kind && name === tree.name),
     tree,
@@ -45,7 +45,7 @@ const folderOf = ({ kind, name, digest }: Pick<TreeId, 'kind' | 'name'> & { read
   `${kind}-${name}-${digest.slice(0, 16)}`;
 
 /** A job names the tree that it works on; older versions left out the digest. */
-const worksOn = ({ fields }: NodeJob, { kind, name, digest }: KeptTree): boolean =>
+const worksOn = ({ fields }: NodeJob, { kind, name, digest }: ObservedTree): boolean =>
   fields['state'] === 'running' && [`${kind} ${name}`, `${kind} ${name} ${digest}`].includes(fields['tree'] ?? '');
 
 /**
@@ -69,9 +69,9 @@ function leftoversOn(fleet: DesiredFleet, target: ObservedTarget): Known<Leftove
   const placements = placementsOn(fleet, target).map(({ name }) => name);
   // The lists of the files in folders, so that `models lock` does not hash them again.
   const lists: readonly (string | undefined)[] = fleet.models.map(listJobKey);
-  const isKept = ({ key, fields }: NodeJob): boolean =>
+  const isNeeded = ({ key, fields }: NodeJob): boolean =>
     neededJobs.includes(key) || lists.includes(key) || placements.includes(fields['placement'] ?? '');
-  const keys = ended.filter((job) => !isKept(job)).map(({ key }) => key);
+  const keys = ended.filter((job) => !isNeeded(job)).map(({ key }) => key);
   return known({ folders: folders.toSorted(compareText), jobs: keys.toSorted(compareText) });
 }
 

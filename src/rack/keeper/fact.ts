@@ -1,4 +1,4 @@
-import type { Facts, KeeperObservation, KeptFile } from '../../model/facts/fact-values.ts';
+import type { Facts, InstalledFile, KeeperObservation } from '../../model/facts/fact-values.ts';
 import { andThen, type Known, mapKnown } from '../../model/known.ts';
 import { dayOf } from '../../model/text/units.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../../node/paths/keeper-files.ts';
@@ -39,7 +39,7 @@ export const keeperFact = defineFact({
   ],
 });
 
-const fileStates = (files: readonly KeptFile[]): string =>
+const fileStates = (files: readonly InstalledFile[]): string =>
   files.map(({ path, state }) => `${path.slice(path.lastIndexOf('/') + 1)} ${state}`).join(', ') || 'no files';
 
 type HashedVersion = NonNullable<KeeperObservation['hashed']>[number];

@@ -1,4 +1,4 @@
-import type { KeptFile } from '../../model/facts/fact-values.ts';
+import type { InstalledFile } from '../../model/facts/fact-values.ts';
 import { allKnown, andThen, type Known, known, unknown } from '../../model/known.ts';
 import { garbled } from '../../node/answers/read-answer.ts';
 import { type FoundSeal, type KeptSeals, readKeptSeals, type SealList } from '../../node/probes/kept.ts';
@@ -9,7 +9,7 @@ import { defineFact, eachOnce } from '../fact.ts';
 export const filesFact = defineFact({
   name: 'files',
   from: [keptFiles],
-  parse: ([answer]): Known<readonly KeptFile[]> =>
+  parse: ([answer]): Known<readonly InstalledFile[]> =>
     andThen(readKeptSeals(answer), (seals) => {
       const files = seals.files.map(
         (seal) => fileOf(seal, seals) ?? garbled(answer, `printed an unreadable seal ${seal.id}`),
@@ -22,7 +22,7 @@ export const filesFact = defineFact({
 });
 
 /** `undefined` if the seal is invalid. */
-function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<KeptFile> | undefined {
+function fileOf({ fields }: FoundSeal, { sums, modes }: KeptSeals): Known<InstalledFile> | undefined {
   const { path = '', digest = '', cksum = '', mode = '', there } = fields;
   const isSeal = /^\/[^\0]{1,1023}$/.test(path) && /^[0-9a-f]{64}$/.test(digest) && /^[0-7]{3,4}$/.test(mode);
   if (!isSeal || !/^\d{1,10} \d{1,15}$/.test(cksum)) return undefined;

@@ -1,5 +1,5 @@
 import { digest } from '../../model/digest.ts';
-import type { KeptTree } from '../../model/facts/fact-values.ts';
+import type { ObservedTree } from '../../model/facts/fact-values.ts';
 import { given } from '../../model/given.ts';
 import { andThen, type Known, known } from '../../model/known.ts';
 import { wholeNumber } from '../../node/answers/grammar.ts';
@@ -21,9 +21,9 @@ interface TreeCount {
 export const treesFact = defineFact({
   name: 'trees',
   from: [keptFiles],
-  parse: ([answer]): Known<readonly KeptTree[]> =>
+  parse: ([answer]): Known<readonly ObservedTree[]> =>
     andThen(readKeptSeals(answer), (seals) => {
-      const found: KeptTree[] = [];
+      const found: ObservedTree[] = [];
       for (const seal of seals.trees) {
         const { current, ...sealed } = seal.fields;
         if (current !== undefined && current !== 'yes') return garbled(answer, 'printed an invalid current version');
@@ -58,25 +58,25 @@ function wrongIn(sealed: FoundSeal['fields']): readonly string[] | undefined {
 }
 
 /** The libraries that a build job recorded in the seal; absent if the tree was not built. */
-function librariesOf(sealed: FoundSeal['fields']): Pick<KeptTree, 'libraries'> {
+function librariesOf(sealed: FoundSeal['fields']): Pick<ObservedTree, 'libraries'> {
   const { digest: _digest, files: _files, bytes: _bytes, ...libraries } = sealed;
   return Object.keys(libraries).length === 0 ? {} : { libraries };
 }
 
 /** Reads `model-kimi-0123456789abcdef`, whose form was already checked. */
-function stagedTree(folder: string): KeptTree {
+function stagedTree(folder: string): ObservedTree {
   const [, kind, name = '', digest = ''] = /^(runtime|model)-(.+)-([0-9a-f]{16})$/.exec(folder) ?? [];
   return { kind: kind === 'runtime' ? 'runtime' : 'model', name, digest, isCurrent: false, state: 'staged' };
 }
 
 /** Reads `models/kimi/0123456789abcdef`, whose form was already checked. */
-function nameOf({ id }: FoundSeal): Pick<KeptTree, 'kind' | 'name' | 'digest'> {
+function nameOf({ id }: FoundSeal): Pick<ObservedTree, 'kind' | 'name' | 'digest'> {
   const [folder = '', name = '', digest = ''] = id.split('/');
   return { kind: folder === 'runtimes' ? 'runtime' : 'model', name, digest };
 }
 
 /** A tree is intact only if the seal is for this tree and nothing has changed since. */
-function stateOf({ id, fields }: FoundSeal, { entries, changed }: TreeCount): KeptTree['state'] {
+function stateOf({ id, fields }: FoundSeal, { entries, changed }: TreeCount): ObservedTree['state'] {
   const { current: _current, ...sealed } = fields;
   if (Object.keys(sealed).length === 0) return 'unsealed';
   const { digest = '', files } = sealed;

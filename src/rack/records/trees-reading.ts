@@ -1,6 +1,6 @@
 import { escapeText } from '../../diagnostics/escape.ts';
 import { type Digest, shortDigest } from '../../model/digest.ts';
-import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
+import type { Facts, ObservedTree } from '../../model/facts/fact-values.ts';
 import { type Known, mapKnown } from '../../model/known.ts';
 import type { TreeId } from '../../model/node-script.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
@@ -18,7 +18,7 @@ export function treeOf(kind: TreeId['kind'], name: string, wanted: Digest | unde
 export const treesOf = (
   { facts }: { readonly facts: Facts },
   { kind, name }: Pick<TreeId, 'kind' | 'name'>,
-): Known<readonly KeptTree[]> =>
+): Known<readonly ObservedTree[]> =>
   mapKnown(read(facts, treesFact), (all) =>
     all.filter((one) => one.kind === kind && one.name === name && one.state !== 'staged'),
   );
@@ -27,7 +27,7 @@ export const treesOf = (
 export const treeAddress = (kind: TreeId['kind'], name: string): Addressed => addressed({ kind, name });
 
 /** `wrong contents in a.bin (found on 2026-11-20)`; undefined if nothing was hashed and found wrong. */
-export function wrongText({ wrongFiles, foundAtEpochSeconds: at }: KeptTree): string | undefined {
+export function wrongText({ wrongFiles, foundAtEpochSeconds: at }: ObservedTree): string | undefined {
   if (wrongFiles === undefined) return undefined;
   const [first = '', ...more] = wrongFiles;
   const files = more.length === 0 ? first : `${first} and ${more.length} more`;
@@ -36,5 +36,5 @@ export function wrongText({ wrongFiles, foundAtEpochSeconds: at }: KeptTree): st
 }
 
 /** True if exactly this version is present and intact. */
-export const isIntact = (trees: readonly KeptTree[], { digest }: TreeId): boolean =>
+export const isIntact = (trees: readonly ObservedTree[], { digest }: TreeId): boolean =>
   trees.some((one) => one.digest === shortDigest(digest) && one.state === 'intact');

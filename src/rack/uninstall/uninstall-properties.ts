@@ -1,5 +1,5 @@
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Facts, KeptTree } from '../../model/facts/fact-values.ts';
+import type { Facts, ObservedTree } from '../../model/facts/fact-values.ts';
 import type { StoppedDaemon, Traces } from '../../model/facts/node-records.ts';
 import { andThen, type Known, mapKnown, seenValue } from '../../model/known.ts';
 import { type Addressed, addressed } from '../../model/subject.ts';
@@ -67,7 +67,7 @@ export const keptAccounts = (facts: Facts): Known<readonly string[]> =>
   );
 
 /** Published models of a node, in any state. */
-export const modelTrees = (trees: readonly KeptTree[]): readonly KeptTree[] =>
+export const modelTrees = (trees: readonly ObservedTree[]): readonly ObservedTree[] =>
   trees.filter(({ kind, state }) => kind === 'model' && state !== 'staged');
 
 const treeWords: Readonly<Record<Traces['trees'], string>> = {

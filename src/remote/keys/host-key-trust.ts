@@ -47,11 +47,11 @@ export function lockedAtFileVault(target: Target, why: string): Diagnostic {
 
 function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
   // Two keys of the same type differ by their fingerprints, which fit on one line.
-  const told = (key: HostKey): string => (seen.type === known.type ? fingerprint(key) : shown(key));
+  const keyText = (key: HostKey): string => (seen.type === known.type ? fingerprint(key) : shown(key));
   return diagnose('ssh/host-key-changed', {
     detail: prose`The host key of ${named(target.host)} is not the one in ${place(known)}.\n${[
-      `  known  ${told(known)}`,
-      `  seen   ${told(seen)}`,
+      `  known  ${keyText(known)}`,
+      `  seen   ${keyText(seen)}`,
       'Either the Mac was reinstalled, it is waiting for its FileVault password, or another device is intercepting the connection.',
     ].join('\n')}`,
     // Only a node in the file can be replaced with a different Mac.
@@ -91,7 +91,6 @@ export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict,
   }
 }
 
-/** A node's known key, with the line that contains it. */
 interface KnownKey extends HostKey {
   readonly file: string;
   readonly line: number;
@@ -108,7 +107,6 @@ export type HostKeyVerdict =
   | { readonly kind: 'preboot'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'unreadable' };
 
-/** Sources of known host keys. */
 interface TrustSources {
   /** In ssh's order: the user's files, then the machine's. */
   readonly knownHosts: readonly KnownHostsText[];
@@ -133,7 +131,6 @@ export interface HostKeyTrust {
   readonly judge: (blob: Buffer) => HostKeyVerdict;
 }
 
-/** The name of a target in known_hosts. */
 export const trustName = (target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>): string =>
   target.hostKeyAlias ?? lookupName(target.host, target.port);
 
@@ -147,9 +144,6 @@ function pinsFor(
   if (lock === undefined || pins === undefined || !Object.hasOwn(pins, name)) return [];
   return (pins[name] ?? []).map((pin) => ({ ...pin, file: lock.file }));
 }
-
-const nearest = (seen: HostKey, keys: readonly KnownKey[]): KnownKey | undefined =>
-  keys.find((key) => key.type === seen.type) ?? keys[0];
 
 /** All known keys of a node, collected before the node shows a key. */
 interface Knowledge {
@@ -173,7 +167,7 @@ function judgeKey(seen: HostKey, { plain, entries, bare, preboot }: Knowledge): 
   if (accepted !== undefined) return { kind: 'accepted', seen, known: accepted };
   const beforeUnlock = preboot.find(isSame);
   if (beforeUnlock !== undefined) return { kind: 'preboot', seen, known: beforeUnlock };
-  const changed = nearest(seen, plain);
+  const changed = plain.find((key) => key.type === seen.type) ?? plain[0];
   if (changed !== undefined) return { kind: 'changed', seen, known: changed };
   const acceptedBare = bare.filter(isPlain).find(isSame);
   if (acceptedBare !== undefined) return { kind: 'accepted', seen, known: acceptedBare };
@@ -220,7 +214,6 @@ export function trustFor(target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>,
   };
 }
 
-/** The text of one known_hosts file. */
 interface KnownHostsText {
   readonly file: string;
   readonly text: string;

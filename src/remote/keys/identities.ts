@@ -16,7 +16,6 @@ export interface Offer {
   readonly signer: { readonly kind: 'file' } | { readonly kind: 'agent'; readonly agent: BaseAgent };
 }
 
-/** All keys to offer, and the problems with other keys. */
 export interface Identities {
   readonly offers: readonly Offer[];
   /** Number of keys that are not offered, because a node closes the connection after too many. */
@@ -191,7 +190,6 @@ export async function readKeyFile(path: string): Promise<KeyFile> {
   }
 }
 
-/** A key in an agent, with the agent that signs for it. */
 interface AgentKey {
   readonly key: ParsedKey;
   readonly signer: BaseAgent;

@@ -220,7 +220,6 @@ function diagnosePassword(target: Target, tried: Tried): Diagnostic {
   return diagnoseConnect(target, failure);
 }
 
-/** Events of a password login. */
 interface PasswordWatch {
   /** Called with the methods that the node still accepts after it has rejected one. */
   readonly refused: (methodsLeft: readonly string[], isPartial: boolean) => void;

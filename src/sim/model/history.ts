@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { given } from '../../model/given.ts';
+import { everyPair } from '../../model/lists.ts';
 import { underDaemon } from '../faults/fault-network.ts';
 import { type ActiveFault, type FaultName, faults } from '../faults/faults.ts';
 import { acted, type HandsAct } from '../hands.ts';
@@ -281,7 +282,7 @@ export function faultsInForce(history: History): readonly ActiveFault[] {
 function repairs(events: readonly SimEvent[], fault: SimEvent): readonly (readonly SimEvent[])[] {
   if (events.at(-1)?.kind !== 'hands') return [[]];
   const acts = events.slice(events.indexOf(fault) + 1).filter(({ kind }) => kind === 'hands');
-  const pairs = acts.flatMap((one, at) => acts.slice(at + 1).map((other) => [one, other]));
+  const pairs = everyPair(acts);
   return [[], ...acts.map((one) => [one]), ...pairs, ...(acts.length > 2 ? [acts] : [])];
 }
 

@@ -1,10 +1,10 @@
-import type { DiagnosticCode } from '../../../src/diagnostics/diagnose.ts';
+import type { GeneralCode } from '../../../src/diagnostics/diagnose.ts';
 
 /** An invalid file that only a program can write: too large, too deep, or not a text. */
 export interface WrittenCase {
   readonly name: string;
   readonly input: string | Uint8Array;
-  readonly code: DiagnosticCode;
+  readonly code: GeneralCode;
   readonly line: number;
   readonly column: number;
 }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { watchConnections } from '../../../src/gateway/connections.ts';
-import { type Gateway, type GatewayLimits, startGateway, usualLimits } from '../../../src/gateway/gateway.ts';
+import { type GatewayLimits, type RunningGateway, startGateway, usualLimits } from '../../../src/gateway/gateway.ts';
 import type { GatewayEvent } from '../../../src/gateway/log.ts';
 import { ownHeaders, ownText } from '../../scenarios/test-gateway.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
@@ -28,7 +28,7 @@ for (const [name, key] of Object.entries({ chat: 'one', code: 'two' })) {
 }
 
 /** Starts a gateway in front of two runtimes; `chat` answers with three tokens. */
-async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promise<Gateway> {
+async function start(limits: Partial<GatewayLimits> = {}, listenPort = 0): Promise<RunningGateway> {
   rmSync(countsFile, { force: true });
   folder.write('own', ownText);
   const runtime = createServer((asked, answer) => {
@@ -62,7 +62,7 @@ type Asked = readonly [status: number | undefined, body: unknown];
 
 /** Sends a request, by default with a key of `chat`. */
 const ask = (
-  { port }: Gateway,
+  { port }: RunningGateway,
   path: string,
   { method = 'GET', body = '', headers = { authorization: 'Bearer one' } as Readonly<Record<string, string>> } = {},
 ): Promise<Asked> =>

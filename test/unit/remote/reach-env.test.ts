@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { parsePlaintext } from '../../../src/remote/connect-failure.ts';
 import { limiter } from '../../../src/remote/limit-parallel.ts';
 import {
-  type Asked,
   agentSocketOf,
   expandPath,
+  type HostConfig,
   parseSshConfig,
   type ReachEnv,
   type SshConfig,
@@ -28,7 +28,7 @@ const config: SshConfig = {
   isIdentitiesOnly: false,
   knownHostsFiles: [],
 };
-const asked = (more: Partial<SshConfig> = {}): Asked => ({ host: 'mac', config: { ...config, ...more } });
+const asked = (more: Partial<SshConfig> = {}): HostConfig => ({ host: 'mac', config: { ...config, ...more } });
 
 describe('a path in ssh_config', () => {
   it('has every token expanded', () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { plainText } from '../../../src/diagnostics/prose-text.ts';
 import { nodeSubject } from '../../../src/model/subject.ts';
 import type { ReachEnv } from '../../../src/remote/resolve-reach.ts';
-import { createReachResolver, localReachEnv, type ReachWish } from '../../../src/remote/resolve-reach.ts';
+import { createReachResolver, localReachEnv, type ReachRequest } from '../../../src/remote/resolve-reach.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 
@@ -28,8 +28,8 @@ const env = (file: string, more: Partial<ReachEnv> = {}): ReachEnv => ({
   configFile: file,
   ...more,
 });
-const request: ReachWish = { label: 'studio-1', host: 'studio-1' };
-const resolve = (file: string, more: Partial<ReachWish> = {}) =>
+const request: ReachRequest = { label: 'studio-1', host: 'studio-1' };
+const resolve = (file: string, more: Partial<ReachRequest> = {}) =>
   createReachResolver(env(file)).resolve({ ...request, ...more });
 
 describe("a node's resolved SSH target", () => {

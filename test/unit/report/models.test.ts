@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../src/engine/observe/facts.ts';
 import type { DesiredFleet, DesiredModel } from '../../../src/model/desired.ts';
 import { shortDigest } from '../../../src/model/digest.ts';
-import type { KeptTree } from '../../../src/model/facts/fact-values.ts';
+import type { ObservedTree } from '../../../src/model/facts/fact-values.ts';
 import { modelCopies, undeclaredCopies } from '../../../src/rack/artifacts/models/model-copies.ts';
 import { type ModelsInput, modelsJson, modelsText } from '../../../src/report/models.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
@@ -18,7 +18,7 @@ const asDeclared: DesiredModel = tiny;
 const version = shortDigest(digest);
 const files = [fileAt('config.json', 80), fileAt('model.safetensors', 120_000_000)];
 
-const tree = (state: KeptTree['state'], own: Partial<KeptTree> = {}): KeptTree => ({
+const tree = (state: ObservedTree['state'], own: Partial<ObservedTree> = {}): ObservedTree => ({
   ...{ kind: 'model', name: 'tiny', digest: version, isCurrent: false, state },
   ...own,
 });

@@ -1,6 +1,6 @@
 import { aside, its, meshwright } from '../../../model/text/command.ts';
 import { prose } from '../../../model/text/prose.ts';
-import type { CodeEntry } from '../../code-entry.ts';
+import { type CodeEntry, withExit } from '../../code-entry.ts';
 
 /** Codes about faults that appear only under traffic. They are reported only after a placement failed. */
 const suspicionCodes = {
@@ -32,6 +32,45 @@ const suspicionCodes = {
     cause:
       'The last start over RDMA in this boot session could not allocate a protection domain (errno 12 or 16), as happens on an exhausted device. Everything meshwright can check is fine. Failed starts can leave such resources in the kernel, and only a restart frees them. If the kernel holds none, the cause is elsewhere.',
     hint: 'Restart the placement. If that does not help, restart the Mac.',
+  },
+} as const satisfies Record<string, CodeEntry>;
+
+/** Codes about a measurement or a launch that does not start. */
+const launchCodes = {
+  'cables/unfit': {
+    summary: 'A Mac is not ready for a measurement of its cables.',
+    cause:
+      'It is on hold, or this is unknown; the account of the ranks cannot run the program; or a stopped rank left something behind that only a restart clears, or may have.',
+    hint: prose`Fix the named reason, then measure again: ${aside(meshwright('cables', '--measure'))}`,
+  },
+  'cables/no-program': {
+    summary: 'The program that measures cables is missing on this computer.',
+    cause:
+      'RDMA is measured by a small program that is uploaded to both Macs. The npm package of a release contains it; none was released yet. A source folder contains it after it was compiled there, for that kind of computer only.',
+    hint: 'Compile it: `npm run native`, on a Mac with Apple silicon. For a simulated rack, on this computer.',
+  },
+  'launch/held': {
+    summary: 'A target node of `launch` is on hold.',
+    cause: "Ranks of your own program occupy a Mac just as a placement's ranks do.",
+    hint: prose`Release the node, or leave it out: ${meshwright('release', its.node)}`,
+  },
+  'launch/account': {
+    summary: 'Your own program cannot run as this account.',
+    cause:
+      '`launch` needs an account that exists on every Mac and cannot become root. The only exception is the SSH user, with `--as login`.',
+    hint: 'Choose another account: `--as NAME`, or `--as login` for the SSH user, who can become root.',
+  },
+  'launch/reboot-first': {
+    summary: 'A target node of `launch` needs a restart first.',
+    cause:
+      'Either a stopped rank left memory or a process behind that only a restart clears, or the RDMA devices have no room for another start in this boot session. meshwright starts no placement on that node either.',
+    hint: prose`Restart the node, or leave it out: ${meshwright('reboot', its.node)}`,
+  },
+  'launch/reboot-unseen': {
+    summary: 'Cannot tell whether a target node of `launch` needs a restart first.',
+    cause:
+      'The node itself records what stopped ranks left there and how many starts over RDMA it has seen since boot. These records could not be read. Without them meshwright starts nothing on the node, but does not ask for a restart either.',
+    hint: prose`See why they could not be read: ${meshwright('doctor')}. Then launch again, or leave the node out: \`--nodes a,b\``,
   },
 } as const satisfies Record<string, CodeEntry>;
 
@@ -165,47 +204,7 @@ export const meshCodes = {
       'Messages with a known content arrived changed. An unreliable RDMA connection has no checksum of its own, so a model that runs over this cable can give wrong answers.',
     hint: prose`Do not use this cable. Replace it, then measure again: ${aside(meshwright('cables', '--measure'))}`,
   },
-  'cables/unfit': {
-    exit: 5,
-    summary: 'A Mac is not ready for a measurement of its cables.',
-    cause:
-      'It is on hold, or this is unknown; the account of the ranks cannot run the program; or a stopped rank left something behind that only a restart clears, or may have.',
-    hint: prose`Fix the named reason, then measure again: ${aside(meshwright('cables', '--measure'))}`,
-  },
-  'cables/no-program': {
-    exit: 5,
-    summary: 'The program that measures cables is missing on this computer.',
-    cause:
-      'RDMA is measured by a small program that is uploaded to both Macs. The npm package of a release contains it; none was released yet. A source folder contains it after it was compiled there, for that kind of computer only.',
-    hint: 'Compile it: `npm run native`, on a Mac with Apple silicon. For a simulated rack, on this computer.',
-  },
-  'launch/held': {
-    exit: 5,
-    summary: 'A target node of `launch` is on hold.',
-    cause: "Ranks of your own program occupy a Mac just as a placement's ranks do.",
-    hint: prose`Release the node, or leave it out: ${meshwright('release', its.node)}`,
-  },
-  'launch/account': {
-    exit: 5,
-    summary: 'Your own program cannot run as this account.',
-    cause:
-      '`launch` needs an account that exists on every Mac and cannot become root. The only exception is the SSH user, with `--as login`.',
-    hint: 'Choose another account: `--as NAME`, or `--as login` for the SSH user, who can become root.',
-  },
-  'launch/reboot-first': {
-    exit: 5,
-    summary: 'A target node of `launch` needs a restart first.',
-    cause:
-      'Either a stopped rank left memory or a process behind that only a restart clears, or the RDMA devices have no room for another start in this boot session. meshwright starts no placement on that node either.',
-    hint: prose`Restart the node, or leave it out: ${meshwright('reboot', its.node)}`,
-  },
-  'launch/reboot-unseen': {
-    exit: 5,
-    summary: 'Cannot tell whether a target node of `launch` needs a restart first.',
-    cause:
-      'The node itself records what stopped ranks left there and how many starts over RDMA it has seen since boot. These records could not be read. Without them meshwright starts nothing on the node, but does not ask for a restart either.',
-    hint: prose`See why they could not be read: ${meshwright('doctor')}. Then launch again, or leave the node out: \`--nodes a,b\``,
-  },
+  ...withExit(5, launchCodes),
   'launch/not-seen': {
     summary: 'The devices or addresses that the ranks connect over were not observed.',
     cause:

@@ -12,7 +12,6 @@ import { usedModels } from './model-resource.ts';
 /** The list that the job writes into its own folder. */
 const folderListName = 'list';
 
-/** The property of a model's list. */
 export const filesAddress = ({ name }: Pick<DesiredModel, 'name'>) => addressed({ kind: 'model', name, part: 'files' });
 
 /** The folder on each node that a model's files come from; undefined for other sources. */

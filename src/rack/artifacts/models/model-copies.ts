@@ -1,6 +1,6 @@
 import type { DesiredFleet, DesiredModel } from '../../../model/desired.ts';
 import { shortDigest } from '../../../model/digest.ts';
-import type { Facts, KeptTree } from '../../../model/facts/fact-values.ts';
+import type { Facts, ObservedTree } from '../../../model/facts/fact-values.ts';
 import type { NodeJob } from '../../../model/facts/node-records.ts';
 import { given } from '../../../model/given.ts';
 import { totalBytes } from '../../../model/model-bytes.ts';
@@ -55,7 +55,7 @@ export interface ModelCopies {
   readonly copies: readonly ModelCopy[];
 }
 
-export interface UndeclaredModel extends Pick<KeptTree, 'name' | 'digest' | 'state' | 'bytes'> {
+export interface UndeclaredModel extends Pick<ObservedTree, 'name' | 'digest' | 'state' | 'bytes'> {
   readonly node: NodeName;
 }
 
@@ -113,7 +113,7 @@ const dayAt = (epochSeconds: number | undefined): string | undefined =>
   epochSeconds === undefined ? undefined : dayOf(epochSeconds * 1_000);
 
 /** The keeper's last result for a version; empty if there is none, or if the keeper is unknown. */
-function hashesOf(facts: Facts, { name, digest }: KeptTree): Pick<CopyState, 'hashedOn' | 'unreadableOn'> {
+function hashesOf(facts: Facts, { name, digest }: ObservedTree): Pick<CopyState, 'hashedOn' | 'unreadableOn'> {
   const hashed = readValue(facts, keeperFact)?.hashed ?? [];
   const dayIf = (isComplete: boolean): string | undefined =>
     dayAt(

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import { driverOf } from '../../../drivers/registry.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../../../model/desired.ts';
 import { shortDigest } from '../../../model/digest.ts';
-import type { Facts, KeptTree } from '../../../model/facts/fact-values.ts';
+import type { Facts, ObservedTree } from '../../../model/facts/fact-values.ts';
 import { given } from '../../../model/given.ts';
 import { type Known, mapKnown, seenValue } from '../../../model/known.ts';
 import { totalBytes } from '../../../model/model-bytes.ts';
@@ -111,7 +111,7 @@ function copyWords({ folder, bytes, clonedBytes, files }: AdoptedCopy, wanted: D
     : `from ${folder} (${what} of ${files.length} of ${wanted.files.length} files, ${cost}; the rest from its source)`;
 }
 
-function ownTree(target: Pick<ObservedTarget, 'facts'>, wanted: DesiredModel): KeptTree | undefined {
+function ownTree(target: Pick<ObservedTarget, 'facts'>, wanted: DesiredModel): ObservedTree | undefined {
   const tree = modelTree(wanted);
   return seenValue(treesOf(target, tree))?.find(({ digest }) => digest === shortDigest(tree.digest));
 }
@@ -130,8 +130,8 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   const version = shortDigest(modelTree(wanted).digest);
   const observed = publishedVersion(target, wanted);
   const copy = observed.kind === 'known' && observed.value !== version ? copyFor(target, wanted) : undefined;
-  const kept = isChanged(target, wanted) ? 'keeping what is still right' : copy && copyWords(copy, wanted);
-  const to = kept === undefined ? treeWords(version) : `${treeWords(version)}, ${kept}`;
+  const how = isChanged(target, wanted) ? 'keeping what is still right' : copy && copyWords(copy, wanted);
+  const to = how === undefined ? treeWords(version) : `${treeWords(version)}, ${how}`;
   return {
     node: target.desired.name,
     ...treeAddress('model', wanted.name),
@@ -139,9 +139,6 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
     reason: `models.${wanted.name}`,
   };
 }
-
-const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
-  knownModels(fleet, target).map((wanted) => propertyOf(target, wanted));
 
 /** True if a copy has begun. Its size so far is unknown, so only the disk can show whether the rest fits. */
 function isBegun({ facts }: ObservedTarget, wanted: DesiredModel): boolean {
@@ -188,8 +185,11 @@ function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blo
  * Published model versions on a node that are not in the file. If the list of a model's files is not resolved yet, each
  * of its versions may be the one in the file.
  */
-export function undeclaredModels({ models }: Pick<DesiredFleet, 'models'>, facts: Facts): Known<readonly KeptTree[]> {
-  const isDeclared = ({ name, digest: version }: KeptTree): boolean =>
+export function undeclaredModels(
+  { models }: Pick<DesiredFleet, 'models'>,
+  facts: Facts,
+): Known<readonly ObservedTree[]> {
+  const isDeclared = ({ name, digest: version }: ObservedTree): boolean =>
     models.some((one) => one.name === name && (one.digest === undefined || shortDigest(one.digest) === version));
   return mapKnown(read(facts, treesFact), (trees) =>
     trees.filter((one) => one.kind === 'model' && one.state !== 'staged' && !isDeclared(one)),
@@ -199,8 +199,8 @@ export function undeclaredModels({ models }: Pick<DesiredFleet, 'models'>, facts
 /** Reports versions that are not in the file; apply never deletes them. */
 function leftovers({ desired, targets }: View): readonly Diagnostic[] {
   return targets.flatMap(({ desired: { name: node }, facts }) => {
-    const kept = seenValue(undeclaredModels(desired, facts)) ?? [];
-    const names = kept.map(({ name, digest }) => `${name} (${digest})`);
+    const undeclared = seenValue(undeclaredModels(desired, facts)) ?? [];
+    const names = undeclared.map(({ name, digest }) => `${name} (${digest})`);
     const detail = `It stores models that are not in the file: ${names.join(', ')}.`;
     return names.length === 0 ? [] : [diagnose('model/not-declared', { subject: nodeSubject(node), detail })];
   });
@@ -225,22 +225,13 @@ function unusedCopies({ desired, targets }: View): readonly Diagnostic[] {
     }
     const { folders, unreadable } = found.value;
     const outside = folders.filter(({ model, leadsOutside }) => leadsOutside === true && names.includes(model));
-    return [
-      ...outside.map(({ model, folder }) =>
-        diagnose('model/copy-unused', {
-          subject,
-          detail: `${model} may be in ${folder}, but a link there leads out of the folder.`,
-        }),
-      ),
-      ...(unreadable.length === 0
-        ? []
-        : [
-            diagnose('model/copies-unknown', {
-              subject,
-              detail: `${names.join(', ')} may also be in ${unreadable.join(', ')}, which the SSH account may not read.`,
-            }),
-          ]),
-    ];
+    const unused = outside.map(({ model, folder }) => {
+      const detail = `${model} may be in ${folder}, but a link there leads out of the folder.`;
+      return diagnose('model/copy-unused', { subject, detail });
+    });
+    if (unreadable.length === 0) return unused;
+    const detail = `${names.join(', ')} may also be in ${unreadable.join(', ')}, which the SSH account may not read.`;
+    return [...unused, diagnose('model/copies-unknown', { subject, detail })];
   });
 }
 
@@ -416,7 +407,8 @@ const jobOf = (act: Act): string | undefined => (act.kind === 'job' ? act.name :
 export const model: Resource = {
   kind: 'model',
   after: ['identity', 'sudo', 'accounts'],
-  properties: (view) => view.targets.flatMap((target) => propertiesOf(view.desired, target)),
+  properties: ({ desired, targets }) =>
+    targets.flatMap((target) => knownModels(desired, target).map((wanted) => propertyOf(target, wanted))),
   steps: (changes, view) => {
     const made = changedProperties(changes, model.properties(view));
     return { steps: view.desired.models.flatMap((wanted) => stepsFor(view, wanted, made)) };

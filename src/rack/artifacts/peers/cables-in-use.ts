@@ -10,15 +10,15 @@ import type { ObservedTarget } from '../../resource.ts';
 type RecordedPlacement = Extract<ReturnType<typeof placementsOf>, { readonly kind: 'known' }>['value'][number];
 const placementsOf = (facts: Facts) => read(facts, placementsFact);
 
-/** The running placements on a node, of those whose records are meant. */
+/** The running placements on a node among those whose records are selected. */
 export function runningOn(
   node: NodeName,
   facts: Facts,
-  isMeant: (record: RecordedPlacement) => boolean = () => true,
+  isSelected: (record: RecordedPlacement) => boolean = () => true,
 ): Known<readonly string[]> {
   return andThen(placementsOf(facts), (records) => {
     const running: string[] = [];
-    for (const record of records.filter(isMeant)) {
+    for (const record of records.filter(isSelected)) {
       const { seen } = seeRank(node, record.placement, facts);
       if (seen.kind === 'unknown') return seen;
       if (isRunning(seen.value)) running.push(record.placement);

@@ -7,7 +7,7 @@ import type { JudgedLink } from '../../cabling/judge-cabling.ts';
 import { loopback } from './peer-scripts.ts';
 
 /** The Macs of one exchange, and where their bytes come from. */
-export interface FanOutWish {
+export interface FanOutRequest {
   readonly digest: Digest;
   readonly receivers: readonly NodeName[];
   /** The Macs that have it. */
@@ -84,19 +84,19 @@ interface Group {
  * Each cable carries different chunks at the same time: the Macs that are cabled to an origin get different parts from
  * it and pass them on, so a full mesh is limited by the sum of its cables and not by one of them.
  */
-export function fanOut(fleet: Wired, links: JudgedLinks, wish: FanOutWish): ReadonlyMap<NodeName, PeerPlan> {
-  const { receivers, seeds, downloaders } = wish;
+export function fanOut(fleet: Wired, links: JudgedLinks, request: FanOutRequest): ReadonlyMap<NodeName, PeerPlan> {
+  const { receivers, seeds, downloaders } = request;
   const cables = cablesFrom(fleet, links);
   const groups = groupsOf([...receivers, ...seeds], cables).map((nodes): Group => {
     const having = seeds.filter((one) => nodes.includes(one));
     const origins = having.length > 0 ? having : downloaders.filter((one) => nodes.includes(one)).slice(0, 1);
     return { nodes, origins, taking: nodes.filter((one) => receivers.includes(one) && !origins.includes(one)) };
   });
-  const chain = chainOf(groups, wish);
+  const chain = chainOf(groups, request);
   const plans = new Map<NodeName, PeerPlan>();
   for (const group of groups) {
     for (const self of group.nodes) {
-      const plan = planFor(self, group, { chain, cables, wish });
+      const plan = planFor(self, group, { chain, cables, request });
       if (plan.sources.length + plan.feeds.length > 0) plans.set(self, plan);
     }
   }
@@ -104,7 +104,7 @@ export function fanOut(fleet: Wired, links: JudgedLinks, wish: FanOutWish): Read
 }
 
 /** The first Macs of all groups that exchange over Ethernet, beginning with one that has the model or downloads it. */
-function chainOf(groups: readonly Group[], { seeds, downloaders }: FanOutWish): readonly NodeName[] {
+function chainOf(groups: readonly Group[], { seeds, downloaders }: FanOutRequest): readonly NodeName[] {
   const isFed = ({ origins }: Group): boolean => origins.some((one) => seeds.includes(one));
   const first = groups.find(isFed) ?? groups.find(({ origins }) => origins.some((one) => one === downloaders[0]));
   const further = groups.filter((one) => one !== first && !isFed(one));
@@ -120,12 +120,12 @@ function before(self: NodeName, chain: readonly NodeName[]): readonly NodeName[]
 interface Surroundings {
   readonly chain: readonly NodeName[];
   readonly cables: (node: NodeName) => readonly Cable[];
-  readonly wish: FanOutWish;
+  readonly request: FanOutRequest;
 }
 
-function planFor(self: NodeName, group: Group, { chain, cables, wish }: Surroundings): PeerPlan {
+function planFor(self: NodeName, group: Group, { chain, cables, request }: Surroundings): PeerPlan {
   const { origins, taking } = group;
-  const { account, isPrivate } = wish;
+  const { account, isPrivate } = request;
   const own = cables(self).filter(({ to }) => group.nodes.includes(to));
   const near = taking.filter((one) => cables(one).some(({ to }) => origins.includes(to)));
   const isOrigin = origins.includes(self);
@@ -142,7 +142,7 @@ function planFor(self: NodeName, group: Group, { chain, cables, wish }: Surround
     role: isOrigin && earlier.length === 0 ? 'serve' : 'receive',
     mode: earlier.length === 0 ? 'mesh' : 'chain',
     ...(account === undefined ? {} : { account }),
-    port: peerPort(wish.digest),
+    port: peerPort(request.digest),
     stripe: earlier.length === 0 && isOrigin ? { at: 0, of: 1 } : stripe,
     listen: [...(isPrivate === true ? [] : own.map((one) => one.own)), ...(isTunnelled ? [loopback] : [])],
     sources: isOrigin

@@ -6,7 +6,7 @@ import { driverOf } from '../../../drivers/registry.ts';
 import { programsOf } from '../../../drivers/runtime-programs.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../../model/desired.ts';
 import { shortDigest } from '../../../model/digest.ts';
-import type { KeptTree } from '../../../model/facts/fact-values.ts';
+import type { ObservedTree } from '../../../model/facts/fact-values.ts';
 import { given } from '../../../model/given.ts';
 import { mapKnown, seenValue } from '../../../model/known.ts';
 import { compareText } from '../../../model/lists.ts';
@@ -239,17 +239,13 @@ const unknownKeys =
 
 /** Runtimes that `rollback` set to a version older than their archive's. */
 const rolledBackNotices = ({ desired }: View): readonly Diagnostic[] =>
-  desired.runtimes.flatMap(({ name, digest, rolledBackFrom, hasFileKeys }) =>
-    digest === undefined || rolledBackFrom === undefined
-      ? []
-      : [
-          diagnose('runtime/rolled-back', {
-            subject: runtimeSubject(name),
-            detail: prose`The desired version of ${named(name)} is ${shortDigest(digest)}, which is older than its archive's version ${shortDigest(rolledBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
-            hint: prose`To use the newer version again: ${meshwright('rollback', name, '--undo')}. Or set a different archive in the file.`,
-          }),
-        ],
-  );
+  desired.runtimes.flatMap(({ name, digest, rolledBackFrom, hasFileKeys }) => {
+    if (digest === undefined || rolledBackFrom === undefined) return [];
+    const subject = runtimeSubject(name);
+    const detail = prose`The desired version of ${named(name)} is ${shortDigest(digest)}, which is older than its archive's version ${shortDigest(rolledBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`;
+    const hint = prose`To use the newer version again: ${meshwright('rollback', name, '--undo')}. Or set a different archive in the file.`;
+    return [diagnose('runtime/rolled-back', { subject, detail, hint })];
+  });
 
 /**
  * The version of each runtime that a node uses: published next to the one in use, then switched to atomically. One
@@ -274,13 +270,13 @@ export const runtime: Resource = {
  * @param wanted the first 16 digits of the desired version; undefined if the node should have none
  * @returns their digits, sorted
  */
-export function surplusVersions(versions: readonly KeptTree[], wanted: string | undefined): readonly string[] {
+export function surplusVersions(versions: readonly ObservedTree[], wanted: string | undefined): readonly string[] {
   const current = versions.find(({ isCurrent }) => isCurrent)?.digest;
   const others = versions
     .map(({ digest }) => digest)
     .filter((digest) => digest !== current && digest !== wanted)
     .toSorted(compareText);
   // The lock does not record the previous version, so any of the others can be kept.
-  const isOlderKept = current !== undefined && current !== wanted;
-  return isOlderKept ? others : others.slice(1);
+  const isOlderRetained = current !== undefined && current !== wanted;
+  return isOlderRetained ? others : others.slice(1);
 }

@@ -18,7 +18,7 @@ const magic = [0x47, 0x47, 0x55, 0x46];
 const mostKeys = 100_000;
 const mostKeyBytes = 65_535;
 const mostTextBytes = 8 * 2 ** 20;
-const mostKept = 4_096;
+const mostRead = 4_096;
 const textType = 8;
 const listType = 9;
 const u32Type = 4;
@@ -76,7 +76,7 @@ function readList(cursor: ByteCursor): GgufValue {
   if (type === textType) {
     for (let index = 0; index < count && cursor.end() === undefined; index += 1) cursor.skip(cursor.u64());
   } else if (size === undefined) cursor.fail(`has a list of unknown type ${type}`);
-  else if (count > mostKept) cursor.skip(count * size);
+  else if (count > mostRead) cursor.skip(count * size);
   else numbers = Array.from({ length: count }, () => cursor.value(type));
   return { kind: 'list', count, numbers };
 }
@@ -131,7 +131,6 @@ const ggufBlocks: ReadonlyMap<number, readonly [weights: number, bytes: number]>
   ),
 );
 
-/** A number type of the metadata: its bytes, and how to read it. */
 interface NumberType {
   readonly bytes: number;
   readonly read: (view: DataView, from: number) => number;
@@ -152,29 +151,13 @@ const ggufNumbers: ReadonlyMap<number, NumberType> = new Map([
   [12, { bytes: 8, read: (view, from) => view.getFloat64(from, true) }],
 ] satisfies [number, NumberType][]);
 
-/** The reason why the cursor stopped. */
 type CursorEnd = { readonly kind: 'more'; readonly bytes: number } | { readonly kind: 'damaged'; readonly why: string };
 
 /**
  * Reads numbers and texts in sequence, little-endian. It stops at the first value that is missing or too large: from
- * then on every value is 0 or empty, and {@link ByteCursor.end} gives the reason.
+ * then on every value is 0 or empty, and `end` gives the reason.
  */
-interface ByteCursor {
-  readonly at: () => number;
-  readonly end: () => CursorEnd | undefined;
-  readonly fail: (why: string) => void;
-  readonly skip: (bytes: number) => void;
-  /** A number of this metadata type; the type sets its size and format. */
-  readonly value: (type: number) => number;
-  readonly u32: () => number;
-  /** Fails above 2^53: no length, no offset and no dimension is that large. */
-  readonly u64: () => number;
-  /** Reads a length and that many bytes. Fails if the bytes are not UTF-8 or if there are more than `most`. */
-  readonly text: (most: number) => string;
-}
-
-/** A cursor over the bytes that were read, at the beginning of a file. */
-function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
+function byteCursor(bytes: Uint8Array, fileBytes: number) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let position = 0;
   let ended: CursorEnd | undefined;
@@ -211,39 +194,40 @@ function byteCursor(bytes: Uint8Array, fileBytes: number): ByteCursor {
     return found ?? '';
   };
   return {
-    at: () => position,
-    end: () => ended,
+    at: (): number => position,
+    end: (): CursorEnd | undefined => ended,
     fail,
-    skip: (count) => void take(count),
-    value: (type) => (type === u64Type ? u64() : value(type)),
-    u32: () => value(u32Type),
+    skip: (count: number): void => void take(count),
+    /** A number of this metadata type; the type sets its size and format. */
+    value: (type: number): number => (type === u64Type ? u64() : value(type)),
+    u32: (): number => value(u32Type),
+    /** Fails above 2^53: no length, no offset and no dimension is that large. */
     u64,
+    /** Reads a length and that many bytes. Fails if the bytes are not UTF-8 or if there are more than `most`. */
     text,
   };
 }
 
-/** Reads metadata numbers by the part of their key that follows the architecture. */
-interface Keys {
-  readonly architecture: string;
-  readonly one: (key: string) => number | undefined;
-  /** The value for a layer; a list has one entry per layer. */
-  readonly at: (key: string, layer: number) => number | undefined;
-}
+type ByteCursor = ReturnType<typeof byteCursor>;
 
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isInteger(value) && value >= 0 && value <= 1e9;
 
-function keysOf(metadata: GgufHeader['metadata']): Keys | undefined {
+/** Reads metadata numbers by the part of their key that follows the architecture. */
+function keysOf(metadata: GgufHeader['metadata']) {
   const named: GgufValue | undefined = metadata.get('general.architecture');
   if (named?.kind !== 'text' || !/^[a-z0-9][a-z0-9_.-]{0,63}$/i.test(named.value)) return undefined;
   const architecture = named.value;
+  /** The value for a layer; a list has one entry per layer. */
   const at = (key: string, layer: number): number | undefined => {
     const value = metadata.get(`${architecture}.${key}`);
     const found = value?.kind === 'number' ? value.value : value?.kind === 'list' ? value.numbers[layer] : undefined;
     return isCount(found) ? found : undefined;
   };
-  return { architecture, at, one: (key) => at(key, 0) };
+  return { architecture, at, one: (key: string) => at(key, 0) };
 }
+
+type Keys = NonNullable<ReturnType<typeof keysOf>>;
 
 /**
  * The shape of a GGUF model from the metadata of its first file and the tensors of all its files.

@@ -1,3 +1,4 @@
+import { jsonObject } from '../../../model/digest.ts';
 import { given } from '../../../model/given.ts';
 import type { AttentionShape, LayerShape, ModelShape, ShapeFact } from '../../../model/model-shape.ts';
 import { jsonEntries, type TensorBytes, weighTensors } from './safetensors.ts';
@@ -157,8 +158,7 @@ function configFields(text: string): ConfigFields | undefined {
 }
 
 /** The members of an object; none for any other value. */
-export const membersOf = (value: unknown): ConfigFields =>
-  new Map(typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []);
+export const membersOf = (value: unknown): ConfigFields => new Map(Object.entries(jsonObject(value) ?? {}));
 
 /** The first of these fields that is a whole number from 1 to a billion. */
 function countOf(fields: ConfigFields, ...keys: readonly string[]): number | undefined {

@@ -1,3 +1,4 @@
+import { jsonObject, parsedJson } from '../../../model/digest.ts';
 import { groupBy } from '../../../model/lists.ts';
 
 type ShapeFiles =
@@ -72,17 +73,12 @@ export function utf8(bytes: Uint8Array): string | undefined {
 
 /** Returns the members of the JSON object in a text; undefined for any other text. */
 export function jsonEntries(text: string): readonly (readonly [string, unknown])[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonObject(parsedJson(text));
+  return value === undefined ? undefined : Object.entries(value);
 }
 
 function sizeOf(value: unknown, dataBytes: number): number | undefined {
-  if (typeof value !== 'object' || value === null || !('data_offsets' in value)) return undefined;
-  const { data_offsets: offsets } = value;
+  const offsets = jsonObject(value)?.['data_offsets'];
   if (!Array.isArray(offsets) || offsets.length !== 2) return undefined;
   const [from, to]: readonly unknown[] = offsets;
   const isInside = Number.isSafeInteger(from) && Number.isSafeInteger(to);

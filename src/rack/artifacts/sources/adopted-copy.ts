@@ -1,6 +1,6 @@
 import type { DesiredModel } from '../../../model/desired.ts';
 import { shortDigest } from '../../../model/digest.ts';
-import type { Facts, ModelCopy } from '../../../model/facts/fact-values.ts';
+import type { CopyFolder, Facts } from '../../../model/facts/fact-values.ts';
 import { totalBytes } from '../../../model/model-bytes.ts';
 import type { CopiedFile, TreeFile } from '../../../model/node-script.ts';
 import type { Step } from '../../../model/step.ts';
@@ -13,7 +13,7 @@ import { modelCopiesFact } from './model-copies-fact.ts';
 
 /** A folder of other software from which a node takes files of a model. */
 export interface AdoptedCopy {
-  readonly layout: ModelCopy['layout'];
+  readonly layout: CopyFolder['layout'];
   readonly folder: string;
   /** The folder that no link may lead out of. */
   readonly fence: string;
@@ -28,10 +28,10 @@ export interface AdoptedCopy {
 const leastShare = 0.1;
 
 /** Preference among folders with the same number of bytes. */
-const order: readonly ModelCopy['layout'][] = ['named', 'hub', 'exo', 'lmstudio', 'llamacpp', 'ollama'];
+const order: readonly CopyFolder['layout'][] = ['named', 'hub', 'exo', 'lmstudio', 'llamacpp', 'ollama'];
 
 /** Layouts whose folder contains the files of several models. */
-const isSharedLayout = (layout: ModelCopy['layout']): boolean => layout === 'ollama' || layout === 'llamacpp';
+const isSharedLayout = (layout: CopyFolder['layout']): boolean => layout === 'ollama' || layout === 'llamacpp';
 
 /**
  * What to search for on a node; undefined if a model has no public name and no folder, or must not be adopted. Without
@@ -69,7 +69,7 @@ export function bestCopy(wanted: DesiredModel, facts: Facts): AdoptedCopy | unde
 
 /** A folder of other software with a model, as a list of models shows it. */
 export interface FoundCopy {
-  readonly layout: ModelCopy['layout'];
+  readonly layout: CopyFolder['layout'];
   readonly folder: string;
   /** The number of the model's files that are there with the right size; absent while the list of files is unknown. */
   readonly matching?: number;
@@ -112,7 +112,7 @@ export function adoptStep({ property, tree }: TreeWork, { layout, folder, fence,
   });
 }
 
-function compareCopy(wanted: DesiredModel, copy: ModelCopy): AdoptedCopy {
+function compareCopy(wanted: DesiredModel, copy: CopyFolder): AdoptedCopy {
   const named = namedFiles(wanted, copy);
   const files: CopiedFile[] = [];
   let clonedBytes = 0;
@@ -128,10 +128,10 @@ function compareCopy(wanted: DesiredModel, copy: ModelCopy): AdoptedCopy {
 }
 
 /** Finds a file of the model in a folder by the name that the layout gives it. */
-function namedFiles({ repository = '' }: DesiredModel, { layout, files }: ModelCopy) {
+function namedFiles({ repository = '' }: DesiredModel, { layout, files }: CopyFolder) {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const flat = `${repository.replace('/', '_')}_`;
-  return ({ path, sha256 }: TreeFile): ModelCopy['files'][number] | undefined => {
+  return ({ path, sha256 }: TreeFile): CopyFolder['files'][number] | undefined => {
     const base = path.slice(path.lastIndexOf('/') + 1);
     if (layout === 'ollama') return byPath.get(`sha256-${sha256}`);
     if (layout === 'llamacpp') return byPath.get(`${flat}${path.replaceAll('/', '_')}`) ?? byPath.get(`${flat}${base}`);

@@ -6,7 +6,6 @@ import { buildStep } from '../../build-step.ts';
 import { jobAct, type TreeWork, transferDeadlineMs } from '../trees/tree-steps.ts';
 import { type Fetch, fetchFiles } from './fetch.ts';
 
-/** Sends one file of this computer to a node. */
 export const sendStep = (
   { property }: TreeWork,
   { name, ...file }: Omit<Extract<Act, { kind: 'send' }>, 'kind'> & { readonly name: string },

@@ -1,5 +1,5 @@
 import type { FactsModelCopies } from '../../../model/documents.generated.ts';
-import type { ModelCopy } from '../../../model/facts/fact-values.ts';
+import type { CopyFolder } from '../../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown } from '../../../model/known.ts';
 import { wholeNumber } from '../../../node/answers/grammar.ts';
 import { garbled, readText } from '../../../node/answers/read-answer.ts';
@@ -20,12 +20,12 @@ const layouts = ['hub', 'exo', 'lmstudio', 'ollama', 'llamacpp', 'named'] as con
 export const modelCopiesFact = defineFact({
   name: 'model-copies',
   from: [modelCopies, keptFiles],
-  parse: ([answer, kept]): Known<FactsModelCopies> => {
+  parse: ([answer, files]): Known<FactsModelCopies> => {
     // An observation that searches for no model finds none. Nothing is known of a node whose answers did not arrive.
-    if (answer === undefined && kept !== undefined)
-      return mapKnown(readText(kept), () => ({ folders: [], unreadable: [] }));
+    if (answer === undefined && files !== undefined)
+      return mapKnown(readText(files), () => ({ folders: [], unreadable: [] }));
     return andThen(readRecords(answer), (records) => {
-      const folders: ModelCopy[] = [];
+      const folders: CopyFolder[] = [];
       const unreadable: string[] = [];
       const heads = new Set<string>();
       let volume: number | undefined;
@@ -48,7 +48,7 @@ export const modelCopiesFact = defineFact({
 });
 
 /** Reads `kimi exo /Users/ana/…` with its files; lines of files with odd names are left out. */
-function copyOf(head: string, { lines }: NodeRecord, volume: number | undefined): ModelCopy | undefined {
+function copyOf(head: string, { lines }: NodeRecord, volume: number | undefined): CopyFolder | undefined {
   const [, model = '', word, folder = ''] = /^([a-z0-9-]+) ([a-z]+) (\/.*)$/.exec(head) ?? [];
   const layout = layouts.find((one) => one === word);
   if (layout === undefined) return undefined;

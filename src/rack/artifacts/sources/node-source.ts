@@ -1,5 +1,4 @@
 import { type Fetch, fetchFiles } from './fetch.ts';
 
-/** Copies the files from a folder that the node already has. */
 export const copyFolder: Fetch<'node'> = (work, { folder, files }, { needs }) =>
   fetchFiles(work, files, { kind: 'folder', folder: { kind: 'node-path', path: folder } }, { needs });

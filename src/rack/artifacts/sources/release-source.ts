@@ -3,7 +3,6 @@ import { buildStep } from '../../build-step.ts';
 import { jobAct, transferDeadlineMs } from '../trees/tree-steps.ts';
 import type { Fetch } from './fetch.ts';
 
-/** Downloads the archive of a runtime or of a commit. */
 export const downloadArchive: Fetch<'release'> = ({ property, tree }, bytes, { account, needs }) => {
   const { format, sha256, sizeBytes } = bytes;
   const { from: url, plainHttp } = bytes.release;

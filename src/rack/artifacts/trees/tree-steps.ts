@@ -1,7 +1,7 @@
 import { everyNode } from '../../../desired/layouts.ts';
 import { archiveCode } from '../../../desired/settle/settle-runtime.ts';
 import { unreadModelCode } from '../../../desired/settle/settle-trees.ts';
-import { codes, type DiagnosticCode } from '../../../diagnostics/diagnose.ts';
+import { codes, type GeneralCode } from '../../../diagnostics/diagnose.ts';
 import { escapeText } from '../../../diagnostics/escape.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../../../model/desired.ts';
 import { type Digest, digestOf } from '../../../model/digest.ts';
@@ -41,7 +41,7 @@ export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind
 export const treeBlocker = (
   kind: TreeId['kind'],
   name: string,
-  { code, node, action }: Pick<Blocker, 'node' | 'action'> & { readonly code: DiagnosticCode },
+  { code, node, action }: Pick<Blocker, 'node' | 'action'> & { readonly code: GeneralCode },
 ): Blocker => blocker({ code, node, resource: kind, property: treeAddress(kind, name), action });
 
 /** Blockers for sources that this computer could not read and whose digest is unknown. */

@@ -2,7 +2,7 @@ import { nameInFile, otherReplicas } from '../../../desired/replicas.ts';
 import type { DesiredFleet } from '../../../model/desired.ts';
 import { shortDigest } from '../../../model/digest.ts';
 import type { LaunchdService } from '../../../model/facts/daemons.ts';
-import type { KeptFile } from '../../../model/facts/fact-values.ts';
+import type { InstalledFile } from '../../../model/facts/fact-values.ts';
 import { andThen, type Known, mapKnown } from '../../../model/known.ts';
 import type { NodePath } from '../../../model/probe.ts';
 import type { Act, Step, Text } from '../../../model/step.ts';
@@ -19,7 +19,7 @@ import { type PublishedPlacement, type WantedGateway, wantedKeys, wantedReplicas
 
 /** The observed facts about a node's gateways. */
 export interface GatewayObservation {
-  readonly files: readonly KeptFile[];
+  readonly files: readonly InstalledFile[];
   readonly services: readonly LaunchdService[];
 }
 
@@ -74,7 +74,7 @@ function keyStateOf({ files }: GatewayObservation, port: number, placement: stri
 }
 
 /** The first digits of a file's digest, or the reason why they do not count. */
-function fileState(files: readonly KeptFile[], path: string): string {
+function fileState(files: readonly InstalledFile[], path: string): string {
   const kept = files.find((one) => one.path === path);
   if (kept === undefined || kept.state === 'missing') return 'absent';
   return kept.state === 'intact' ? kept.digest.slice(0, 16) : kept.state;

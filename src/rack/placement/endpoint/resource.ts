@@ -4,7 +4,7 @@ import { nameInFile } from '../../../desired/replicas.ts';
 import { diagnose } from '../../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../../model/desired.ts';
 import { exitCause, exitWords, mayRun } from '../../../model/facts/daemons.ts';
-import type { KeptFile } from '../../../model/facts/fact-values.ts';
+import type { InstalledFile } from '../../../model/facts/fact-values.ts';
 import { andThen, type Known, known, mapKnown, seenValue, unknown } from '../../../model/known.ts';
 import { oncePer } from '../../../model/lists.ts';
 import type { NodePath } from '../../../model/probe.ts';
@@ -133,7 +133,7 @@ const stateWords: Readonly<Record<string, string>> = {
 const words = (value: string): string => stateWords[value] ?? `version ${value}`;
 
 /** True if a file exists, is intact, and has the desired content. */
-const isAsWanted = (files: readonly KeptFile[], path: NodePath, content: Text): boolean =>
+const isAsWanted = (files: readonly InstalledFile[], path: NodePath, content: Text): boolean =>
   files.some((one) => one.path === path.path && one.state === 'intact' && one.digest === textDigest(content));
 
 function programProperty(fleet: DesiredFleet, wanted: WantedGateway, target: ObservedTarget): Property {
@@ -178,7 +178,7 @@ function isOfVersion(version: string, port: number, { facts }: ObservedTarget): 
   return said?.kind !== 'answered' || said.version === version;
 }
 
-const hasFiles = (files: readonly KeptFile[], port: number): boolean => {
+const hasFiles = (files: readonly InstalledFile[], port: number): boolean => {
   const own = [gatewayPlist(port), gatewayConfig(port)].map(({ path }) => path);
   return files.some(({ path, state }) => own.includes(path) && state !== 'missing');
 };

@@ -3,7 +3,7 @@ import { madeFirst } from '../../../desired/settle/settle-runtime.ts';
 import { reasonWords } from '../../../diagnostics/prose-text.ts';
 import type { RankConfiguration } from '../../../drivers/configure-placement.ts';
 import type { Json } from '../../../model/digest.ts';
-import type { KeptFile } from '../../../model/facts/fact-values.ts';
+import type { InstalledFile } from '../../../model/facts/fact-values.ts';
 import { given } from '../../../model/given.ts';
 import { type Known, known, mapKnown, unknown } from '../../../model/known.ts';
 import { everyNodeText, type NodeName } from '../../../model/node.ts';
@@ -178,7 +178,7 @@ function serviceFileProperty({ record, service }: RankConfiguration, { desired, 
   };
 }
 
-function fileState(file: KeptFile | undefined, digest: string): 'intact' | 'changed' | 'missing' {
+function fileState(file: InstalledFile | undefined, digest: string): 'intact' | 'changed' | 'missing' {
   if (file === undefined) return 'missing';
   return file.state === 'intact' && file.digest !== digest ? 'changed' : file.state;
 }

@@ -4,7 +4,7 @@ import { FleetError } from '../../../../src/diagnostics/diagnostic.ts';
 import { plainText } from '../../../../src/diagnostics/prose-text.ts';
 import type { DesiredRuntime } from '../../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../../src/model/digest.ts';
-import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import type { ObservedTree } from '../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { FleetObservation } from '../../../../src/rack/examination.ts';
 import { meshFleet } from '../../../rack/placements.ts';
@@ -19,7 +19,7 @@ if (base === undefined) throw new Error('the fleet has no runtime');
 const runtime: DesiredRuntime = { ...base, digest: now };
 const nodes = ['studio-1', 'studio-2'].map(nodeName);
 
-const tree = (whole: typeof now, more: Partial<KeptTree> = {}): KeptTree => ({
+const tree = (whole: typeof now, more: Partial<ObservedTree> = {}): ObservedTree => ({
   kind: 'runtime',
   name: runtime.name,
   digest: shortDigest(whole),
@@ -30,7 +30,7 @@ const tree = (whole: typeof now, more: Partial<KeptTree> = {}): KeptTree => ({
 });
 
 /** The version found, or the reported problem. */
-const found = (one: readonly KeptTree[], two: readonly KeptTree[], to?: string, wanted = runtime): string =>
+const found = (one: readonly ObservedTree[], two: readonly ObservedTree[], to?: string, wanted = runtime): string =>
   foundOn(observedFleet({ values: { 'studio-1': { trees: one }, 'studio-2': { trees: two } } }), to, wanted);
 
 function foundOn(observation: FleetObservation, to?: string, wanted = runtime): string {

@@ -8,7 +8,7 @@ import {
   parseKeys,
   settleRuntime,
   versionNames,
-  withKeptKeys,
+  withVersionKeys,
 } from '../../../../src/desired/settle/settle-runtime.ts';
 import { keysByDriver } from '../../../../src/drivers/registry.ts';
 import { parseLock } from '../../../../src/engine/load-cluster.ts';
@@ -104,11 +104,11 @@ describe('a rolled-back runtime', () => {
   const back: DesiredRuntime = { ...newExo, digest: older, rolledBackFrom: newer };
 
   it("has the older version's program and dialect", () => {
-    expect(withKeptKeys(back, lockAfter(oldExo, newExo))).toEqual({ ...oldExo, rolledBackFrom: newer });
+    expect(withVersionKeys(back, lockAfter(oldExo, newExo))).toEqual({ ...oldExo, rolledBackFrom: newer });
   });
 
   it("has the file's keys, with a mark, if the lock has none", () => {
-    expect(withKeptKeys(back, lockAfter(newExo))).toEqual({ ...back, hasFileKeys: true });
+    expect(withVersionKeys(back, lockAfter(newExo))).toEqual({ ...back, hasFileKeys: true });
   });
 
   it("records the file's keys for its archive's version", () => {

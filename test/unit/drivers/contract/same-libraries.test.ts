@@ -3,7 +3,7 @@ import { sameLibraries } from '../../../../src/drivers/contract/checks.ts';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../../../../src/model/digest.ts';
-import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import type { ObservedTree } from '../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import { checkedMac } from '../../../../src/rack/placement/state/seen-names.ts';
 import { meshFleet, observeMesh } from '../../../rack/placements.ts';
@@ -14,7 +14,7 @@ const names = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
 const wanted = digestOf('archive');
 const [one, other] = [digestOf('one'), digestOf('other')];
 
-const tree = (libraries: KeptTree['libraries'], changes: Partial<KeptTree> = {}): KeptTree => ({
+const tree = (libraries: ObservedTree['libraries'], changes: Partial<ObservedTree> = {}): ObservedTree => ({
   kind: 'runtime',
   name: 'reference',
   digest: shortDigest(wanted),
@@ -24,11 +24,11 @@ const tree = (libraries: KeptTree['libraries'], changes: Partial<KeptTree> = {})
   ...changes,
 });
 
-const made = (libmlx: Digest, changes: KeptTree['libraries'] = {}): KeptTree =>
+const made = (libmlx: Digest, changes: ObservedTree['libraries'] = {}): ObservedTree =>
   tree({ python: 'cpython-3.12.12', packages: digestOf(libmlx), 'library.mlx.lib.libmlx.dylib': libmlx, ...changes });
 
 /** Three nodes with these trees, in a fleet in which each node installs its runtime itself. */
-function observed(trees: readonly (readonly KeptTree[])[]) {
+function observed(trees: readonly (readonly ObservedTree[])[]) {
   const base = meshFleet({ placement: { transport: 'tcp', env: {}, backend: 'ring' } });
   const runtimes: DesiredFleet['runtimes'] = [
     {
@@ -48,7 +48,7 @@ function observed(trees: readonly (readonly KeptTree[])[]) {
   return { fleet, observation: observeMesh(fleet, { ranks: {}, values }) };
 }
 
-function seen(...trees: readonly (readonly KeptTree[])[]) {
+function seen(...trees: readonly (readonly ObservedTree[])[]) {
   const { observation } = observed(trees);
   const members = names.map((node) => {
     const facts = observation.nodes[node]?.facts;
@@ -95,7 +95,7 @@ describe("a runtime's libraries on several nodes", () => {
 });
 
 /** The codes of blockers about libraries, and the gates that compare them. */
-function planOf(...trees: readonly (readonly KeptTree[])[]) {
+function planOf(...trees: readonly (readonly ObservedTree[])[]) {
   const { fleet, observation } = observed(trees);
   const targets = fleet.nodes.map(({ name }) => name);
   const { blockers, steps } = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });

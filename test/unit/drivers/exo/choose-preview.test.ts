@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ExoPreview, parsePreviews } from '../../../../src/drivers/exo/answers.ts';
-import { choosePreview as choosePreviewItself, type InstanceWish } from '../../../../src/drivers/exo/place.ts';
+import { choosePreview as choosePreviewItself, type DesiredInstance } from '../../../../src/drivers/exo/place.ts';
 import { parsedJson } from '../../../../src/model/digest.ts';
 import { onOnePage, onPage } from '../../one-page.ts';
 import { exoCase, ids } from './exo-case.ts';
@@ -10,13 +10,13 @@ const choosePreview = onPage(choosePreviewItself);
 const previewsOf = (name: string): readonly ExoPreview[] => parsePreviews(exoCase(name)) ?? [];
 
 const four = [...ids, '3e08d7b1c59f46ab9d7201fe84a6c35b', 'c42b96f80d3e4a178b65e90c7fa1d23e'];
-const kimi: InstanceWish = {
+const kimi: DesiredInstance = {
   modelId: 'mlx-community/Kimi-K2-Thinking',
   sharding: 'Tensor',
   meta: 'MlxJaccl',
   ids: four,
 };
-const qwen: InstanceWish = { ...kimi, modelId: 'mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit', ids };
+const qwen: DesiredInstance = { ...kimi, modelId: 'mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit', ids };
 
 describe('the chosen preview', () => {
   it('has exactly the declared nodes, even if other previews exist', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../../src/engine/observe/facts.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { shortDigest } from '../../../../src/model/digest.ts';
-import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import type { ObservedTree } from '../../../../src/model/facts/fact-values.ts';
 import type { UnknownReason } from '../../../../src/model/known.ts';
 import { meshFleet, observeMesh } from '../../../rack/placements.ts';
 import { changed, makePlan, nodes } from '../../../rack/plans.ts';
@@ -14,7 +14,7 @@ const [tiny] = fleet.models;
 if (tiny?.digest === undefined) throw new Error('the fleet has no model');
 const version = shortDigest(tiny.digest);
 
-const tree = (own: Partial<KeptTree>): KeptTree => ({
+const tree = (own: Partial<ObservedTree>): ObservedTree => ({
   ...{ kind: 'model', name: 'old', digest: 'f'.repeat(16), isCurrent: false, state: 'intact', bytes: 5_000_000_000 },
   ...own,
 });

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allProbes, parseFacts } from '../../../../src/engine/observe/facts.ts';
-import type { KeptFile } from '../../../../src/model/facts/fact-values.ts';
+import type { InstalledFile } from '../../../../src/model/facts/fact-values.ts';
 import type { Known } from '../../../../src/model/known.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
 import { observeScript } from '../../../../src/node/observe-script.ts';
@@ -21,7 +21,7 @@ const content = ["<string>it's \\n $R ", place.ours, ' é</string>\n'] as const;
 const put = (root: MacRoot, more: Partial<Parameters<typeof putBody>[0]> = {}) =>
   root.runBody(putBody({ path: plist, mode: 0o644, content, rootPrefix: root.folder, login: 'ana', ...more }));
 
-async function filesOf(shell: Shell, root: MacRoot): Promise<Known<readonly KeptFile[]>> {
+async function filesOf(shell: Shell, root: MacRoot): Promise<Known<readonly InstalledFile[]>> {
   const boundary = '0123456789abcdef0123456789abcdef';
   const request = {
     probes: allProbes().filter(({ name }) => name === 'kept-files'),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { allProbes, parseFacts } from '../../../../src/engine/observe/facts.ts';
 import { scriptBody } from '../../../../src/engine/scripts/registry.ts';
 import { digest } from '../../../../src/model/digest.ts';
-import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import type { ObservedTree } from '../../../../src/model/facts/fact-values.ts';
 import type { Known } from '../../../../src/model/known.ts';
 import type { ScriptCall, TreeId } from '../../../../src/model/node-script.ts';
 import { parseFrames } from '../../../../src/node/frames.ts';
@@ -35,7 +35,7 @@ function stage(root: MacRoot, tree: TreeId, mark = `${tree.digest} flushed`): vo
 
 const publish = (tree: TreeId): ScriptCall => ({ name: 'publish-tree', args: { tree, jobs: [] } });
 
-async function treesOf(shell: Shell, root: MacRoot): Promise<Known<readonly KeptTree[]>> {
+async function treesOf(shell: Shell, root: MacRoot): Promise<Known<readonly ObservedTree[]>> {
   const boundary = '0123456789abcdef0123456789abcdef';
   const request = {
     probes: allProbes().filter(({ name }) => name === 'kept-files'),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { configurePlacement } from '../../../../src/drivers/configure-placement.ts';
 import { lastingNames } from '../../../../src/drivers/contract/driver.ts';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
-import type { KeptFile } from '../../../../src/model/facts/fact-values.ts';
+import type { InstalledFile } from '../../../../src/model/facts/fact-values.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Step } from '../../../../src/model/step.ts';
 import { serviceFile } from '../../../../src/node/paths/own-paths.ts';
@@ -21,7 +21,7 @@ function viewFor(rack: MeshRack, changes: MeshChanges = {}, targets?: readonly s
 }
 
 /** Seals of the generation 4 service files, as `put` writes them. */
-function seals(state: KeptFile['state'] = 'intact'): NonNullable<MeshRack['values']> {
+function seals(state: InstalledFile['state'] = 'intact'): NonNullable<MeshRack['values']> {
   const fleet = meshFleet();
   const [kimi] = fleet.placements;
   const configured = kimi === undefined ? undefined : configurePlacement(kimi, fleet, 4, lastingNames);

@@ -6,7 +6,7 @@ import { makePlan } from '../../../../src/engine/plan/make-plan.ts';
 import { viewOf } from '../../../../src/engine/plan/view.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import { shortDigest } from '../../../../src/model/digest.ts';
-import type { KeptTree } from '../../../../src/model/facts/fact-values.ts';
+import type { ObservedTree } from '../../../../src/model/facts/fact-values.ts';
 import { given } from '../../../../src/model/given.ts';
 import { known, unknown } from '../../../../src/model/known.ts';
 import { nodeName } from '../../../../src/model/node.ts';
@@ -65,7 +65,7 @@ interface Rack {
 /** The plan and its forecast; by node, the state of the model there. */
 function forecast(
   base: string,
-  states: Readonly<Record<string, KeptTree['state']>> = {},
+  states: Readonly<Record<string, ObservedTree['state']>> = {},
   { exoOn, failed, prepared, restarted, isServing, isUnseen, maxBytesPerSecond, hours, deadAt, ...source }: Rack = {},
 ) {
   const downloads = { downloads: given({ maxBytesPerSecond, hours }) };
@@ -77,7 +77,7 @@ function forecast(
   const [model] = desired.models;
   const state = isServing ? 'joined' : 'absent';
   const observation = observeMesh(desired, { ranks: threeRanks([state, state, state]) });
-  const treeOn = (name: string): readonly KeptTree[] => {
+  const treeOn = (name: string): readonly ObservedTree[] => {
     const state = states[name];
     if (state === undefined || model === undefined) return [];
     const whole = state === 'intact' ? { whole: anyDigest } : state === 'changed' ? { wrongFiles: ['weights'] } : {};
@@ -201,7 +201,7 @@ describe("a plan's transfers and disk space", () => {
   });
 
   it('do not use cables that were measured as dead, and the plan says so if a model is missing', () => {
-    const noticesOf = (state: KeptTree['state']): readonly string[] => {
+    const noticesOf = (state: ObservedTree['state']): readonly string[] => {
       const states = { 'studio-1': state, 'studio-2': state, 'studio-3': 'intact' } as const;
       const { plan, transfers } = forecast('https://huggingface.co/x/', states, { deadAt: '2026-11-27T10:00:00Z' });
       expect(transfers.every(({ cableBytes }) => cableBytes === 0)).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredModel } from '../../../../../src/model/desired.ts';
-import type { Facts, ModelCopy } from '../../../../../src/model/facts/fact-values.ts';
+import type { CopyFolder, Facts } from '../../../../../src/model/facts/fact-values.ts';
 import { known } from '../../../../../src/model/known.ts';
 import { bestCopy } from '../../../../../src/rack/artifacts/sources/adopted-copy.ts';
 import { anyDigest } from '../../../../rack/plans.ts';
@@ -16,7 +16,7 @@ const model = {
 } as unknown as DesiredModel;
 
 /** A folder in which the files have the names that the layout gives them. */
-function copyIn(layout: ModelCopy['layout'], files = model.files, isOnVolume = true): ModelCopy {
+function copyIn(layout: CopyFolder['layout'], files = model.files, isOnVolume = true): CopyFolder {
   const nameOf = ({ path, sha256 }: (typeof files)[number]): string => {
     if (layout === 'ollama') return `sha256-${sha256}`;
     return layout === 'llamacpp' ? `acme_kimi_${path}` : path;
@@ -25,9 +25,9 @@ function copyIn(layout: ModelCopy['layout'], files = model.files, isOnVolume = t
   return { model: 'kimi', layout, folder: `/${layout}`, files: found };
 }
 
-const best = (...folders: readonly ModelCopy[]) =>
+const best = (...folders: readonly CopyFolder[]) =>
   bestCopy(model, { 'model-copies': known({ folders, unreadable: [] }) } as Facts);
-const bestOf = (...folders: readonly ModelCopy[]): string | undefined => best(...folders)?.folder;
+const bestOf = (...folders: readonly CopyFolder[]): string | undefined => best(...folders)?.folder;
 
 describe('the folder from which a node takes a model', () => {
   it('is the first in order of preference if several have all files', () => {

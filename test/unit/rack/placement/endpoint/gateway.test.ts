@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../../../src/engine/plan/plan.ts';
 import { digest } from '../../../../../src/model/digest.ts';
 import type { LaunchdService } from '../../../../../src/model/facts/daemons.ts';
-import type { KeptFile } from '../../../../../src/model/facts/fact-values.ts';
+import type { InstalledFile } from '../../../../../src/model/facts/fact-values.ts';
 import { textDigest } from '../../../../../src/node/put-file.ts';
 import { planLines, planOf, type ResourceFile } from '../../../engine/plan/resource-file.ts';
 import { onOnePage } from '../../../one-page.ts';
@@ -44,7 +44,7 @@ const caseOf = (placements: readonly object[], seen: object = {}): ResourceFile 
 });
 
 /** The files that a plan writes, as the next observation reads them. */
-const filesOf = (plan: Plan): readonly KeptFile[] =>
+const filesOf = (plan: Plan): readonly InstalledFile[] =>
   plan.steps.flatMap(({ act }) =>
     act.kind === 'put' ? [{ path: act.path.path, digest: textDigest(act.content), state: 'intact' } as const] : [],
   );
@@ -98,8 +98,8 @@ describe('a gateway with intact files', () => {
 
   it('is removed from a port where only its files are left', () => {
     const path = '/Library/Application Support/meshwright/gateway/9090/config.json';
-    const left: KeptFile = { path, digest: 'ab', state: 'intact' };
-    const changesWith = (state: KeptFile['state']) =>
+    const left: InstalledFile = { path, digest: 'ab', state: 'intact' };
+    const changesWith = (state: InstalledFile['state']) =>
       seenWith({ ...running, behind: ['kimi', 'qwen'] }, [...files, { ...left, state }]).changes;
     expect(changesWith('intact')).toEqual(['studio-1 gateway/9090: left over -> removed']);
     expect(changesWith('missing')).toEqual([]);
